@@ -1,0 +1,195 @@
+//! `@agent@domain`: who is spoken to. Mentionable WebFinger 2.1 and hub card 3.1.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{DOMAIN_BYTES_MAX, HANDLE_CHARS_MAX};
+
+/// Why some text is not a handle, domain or address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {wanted}")]
+pub struct AddressError {
+    text: String,
+    wanted: &'static str,
+}
+
+impl AddressError {
+    fn new(text: &str, wanted: &'static str) -> Self {
+        Self { text: text.chars().take(100).collect(), wanted }
+    }
+}
+
+/// The local name of an agent: `[a-z0-9_-]{1,30}`. Capitals are folded on reading.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Handle(String);
+
+impl Handle {
+    /// Reads a handle, with or without its leading `@`.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        let bare = text.strip_prefix('@').unwrap_or(text);
+        let fits = (1..=HANDLE_CHARS_MAX).contains(&bare.len());
+        let known = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+        if fits && bare.bytes().all(known) {
+            Ok(Self(bare.to_ascii_lowercase()))
+        } else {
+            Err(AddressError::new(text, "a handle (1 to 30 of a-z, 0-9, _ and -)"))
+        }
+    }
+
+    /// The handle without `@`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A domain of at least two labels, in lower-case A-label form, without a trailing dot.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Domain(String);
+
+impl Domain {
+    /// Reads a domain; Unicode names become punycode. Refuses single labels and IP addresses.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        let wrong = || AddressError::new(text, "a domain of two labels or more");
+        let ascii = idna::domain_to_ascii_strict(text).map_err(|_| wrong())?;
+        let fits = ascii.len() <= DOMAIN_BYTES_MAX && ascii.contains('.') && !ascii.ends_with('.');
+        let numeric = ascii.rsplit('.').next().is_some_and(|l| l.bytes().all(|b| b.is_ascii_digit()));
+        if fits && !numeric { Ok(Self(ascii)) } else { Err(wrong()) }
+    }
+
+    /// The domain as A-labels.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is a name under `.localhost`, which always means this machine (RFC 6761 6.3).
+    pub fn is_local(&self) -> bool {
+        self.0.ends_with(".localhost")
+    }
+}
+
+/// `@local@domain`, canonical: lower case, A-labels.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Address {
+    local: Handle,
+    domain: Domain,
+}
+
+impl Address {
+    /// Joins a handle and a domain.
+    pub fn new(local: Handle, domain: Domain) -> Self {
+        Self { local, domain }
+    }
+
+    /// Reads `@l@d`, `l@d` or `acct:l@d`. Mentionable WebFinger 2.1.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        let wrong = || AddressError::new(text, "an address like @agent@example.com");
+        let scheme = text.get(..5).filter(|s| s.eq_ignore_ascii_case("acct:"));
+        let bare = match scheme {
+            Some(_) => &text[5..],
+            None => text.strip_prefix('@').unwrap_or(text),
+        };
+        let (local, domain) = bare.split_once('@').ok_or_else(wrong)?;
+        if local.is_empty() || local.starts_with('@') || domain.contains('@') {
+            return Err(wrong());
+        }
+        Ok(Self { local: Handle::parse(local)?, domain: Domain::parse(domain)? })
+    }
+
+    /// The agent's handle.
+    pub fn local(&self) -> &Handle {
+        &self.local
+    }
+
+    /// The domain it lives on.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// The lookup form, `acct:local@domain`.
+    pub fn to_acct(&self) -> String {
+        format!("acct:{}@{}", self.local.0, self.domain.0)
+    }
+}
+
+impl std::fmt::Display for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::fmt::Display for Domain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "@{}@{}", self.local.0, self.domain.0)
+    }
+}
+
+macro_rules! text_forms {
+    ($($name:ident),*) => {$(
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{self}")
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = AddressError;
+
+            fn try_from(text: String) -> Result<Self, AddressError> {
+                Self::parse(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = AddressError;
+
+            fn from_str(text: &str) -> Result<Self, AddressError> {
+                Self::parse(text)
+            }
+        }
+    )*};
+}
+text_forms!(Handle, Domain, Address);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_spellings_are_one_address() {
+        for text in ["@Chef@Demo.Localhost", "chef@demo.localhost", "ACCT:CHEF@demo.localhost"] {
+            assert_eq!(Address::parse(text).unwrap().to_string(), "@chef@demo.localhost", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_address_is_refused() {
+        for text in ["@verse8.io", "@@verse8.io", "@foo@bar@baz", "@foo@localhost", "@a@1.2.3.4", "", "@", "acct:"] {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_handle_has_at_most_thirty_characters() {
+        assert!(Handle::parse(&"a".repeat(HANDLE_CHARS_MAX)).is_ok());
+        assert!(Handle::parse(&"a".repeat(HANDLE_CHARS_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn a_unicode_domain_becomes_punycode() {
+        assert_eq!(Domain::parse("Bücher.example").unwrap().as_str(), "xn--bcher-kva.example");
+    }
+}

@@ -1,0 +1,25 @@
+//! Time and randomness as arguments, so that every rule can be tested with a hand-set clock.
+
+use jiff::Timestamp;
+
+/// Where the time comes from.
+pub trait Clock: Send + Sync + std::fmt::Debug {
+    /// The wall clock. May be set back or forward while the process runs.
+    fn now(&self) -> Timestamp;
+}
+
+/// Where unguessable bytes come from.
+pub trait Entropy: Send + Sync + std::fmt::Debug {
+    /// Fills the whole of `bytes`. Never fails: a machine without randomness must not serve.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+/// The clock of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}

@@ -1,0 +1,85 @@
+//! The few ways in which the host fails to carry a message to an answer.
+
+use std::time::Duration;
+
+use crate::task::TaskState;
+
+/// What an [`Error`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noun {
+    /// An agent of this host.
+    Agent,
+    /// A task, running or ended.
+    Task,
+    /// A conversation.
+    Thread,
+    /// A file made by a task.
+    Artifact,
+}
+
+impl std::fmt::Display for Noun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Agent => "agent",
+            Self::Task => "task",
+            Self::Thread => "thread",
+            Self::Artifact => "artifact",
+        })
+    }
+}
+
+/// Why the host could not carry a message to an answer, named by what the caller can do about it.
+///
+/// A refusal is not an error: it is content, and travels in the reply. Each protocol maps these
+/// kinds with one `match` without a wildcard arm.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No such thing, or not this sender's to see: the two look alike on purpose.
+    #[error("no such {what}")]
+    NotFound {
+        /// What was looked for. The id is left out, it may be a capability.
+        what: Noun,
+    },
+    /// The request contradicts the state it addresses, such as cancelling a finished task.
+    #[error("the {what} is {}", state.name())]
+    Conflict {
+        /// What was addressed.
+        what: Noun,
+        /// The state it is in.
+        state: TaskState,
+    },
+    /// The request is well formed for its protocol but means nothing here.
+    #[error("{field}: {reason}")]
+    Invalid {
+        /// The field to change, in the core's words.
+        field: &'static str,
+        /// What would be right.
+        reason: String,
+    },
+    /// Too much to do, or shutting down. Trying again later may work.
+    #[error("the service is not available at the moment")]
+    Unavailable {
+        /// When to try again, if that is known.
+        retry_after: Option<Duration>,
+    },
+    /// Ours. The cause goes to the log; the wire says only that it failed.
+    #[error("internal error")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// An [`Error::NotFound`] for `what`.
+    pub fn not_found(what: Noun) -> Self {
+        Self::NotFound { what }
+    }
+
+    /// An [`Error::Invalid`] that names the field and what would be right.
+    pub fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
+        Self::Invalid { field, reason: reason.into() }
+    }
+
+    /// An [`Error::Internal`] that keeps `cause` for the log.
+    pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Internal(cause.into())
+    }
+}

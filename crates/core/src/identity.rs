@@ -1,0 +1,76 @@
+//! Evidence of who is speaking. Mentionable identity v0.1.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One verified, or at least well-formed, statement about the sender.
+///
+/// Methods, assurance levels and proof types are open lists: the core closes none of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IdentityEvidence {
+    /// Names this evidence, for replay protection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Who it is about, such as `slack:T123/U456` or `@chef@demo.localhost`.
+    pub subject: String,
+    /// Who says so: a host name.
+    pub issuer: String,
+    /// How it was established, a URN.
+    pub method: String,
+    /// How strong it is: `platform`, `domain`, `address`, `agent`, `oauth`, `wallet`, `delegated` …
+    pub assurance: String,
+    /// Whom it is meant for: agent addresses.
+    pub audience: Audience,
+    /// When it was issued.
+    pub issued_at: Timestamp,
+    /// When it begins to hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Timestamp>,
+    /// When it stops to hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// For whom the subject acts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on_behalf_of: Vec<String>,
+    /// Further statements.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub claims: Map<String, Value>,
+    /// Where the issuer had it from.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub source: Map<String, Value>,
+    /// The proof, by its `type`.
+    pub proof: Proof,
+}
+
+/// One audience or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Audience {
+    /// A single address.
+    One(String),
+    /// Several addresses.
+    Many(Vec<String>),
+}
+
+impl Audience {
+    /// The addresses, one or several.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let slice = match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many.as_slice(),
+        };
+        slice.iter().map(String::as_str)
+    }
+}
+
+/// A proof: its type, and whatever fields that type has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// `transport`, `signed-attestation`, `bearer-token`, or a later one.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The other fields.
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
+}

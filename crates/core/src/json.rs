@@ -1,0 +1,104 @@
+//! JSON as it must be read from strangers, and as it must be written to be signed.
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::limits::JSON_DEPTH_MAX;
+
+/// Reads JSON from outside: no duplicate keys, at most [`JSON_DEPTH_MAX`] levels, nothing after
+/// the value. Lone surrogates and non-finite numbers are errors.
+pub fn parse(bytes: &[u8]) -> Result<Value, String> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Strict { depth: 0 }.deserialize(&mut reader).map_err(|e| e.to_string())?;
+    reader.end().map_err(|e| e.to_string())?;
+    Ok(value)
+}
+
+/// The canonical form of RFC 8785. Fails on what has none: numbers that are not finite.
+pub fn canonical(value: &impl serde::Serialize) -> Result<Vec<u8>, String> {
+    serde_json_canonicalizer::to_vec(value).map_err(|e| e.to_string())
+}
+
+/// [`canonical`] as text.
+pub fn canonical_text(value: &impl serde::Serialize) -> Result<String, String> {
+    serde_json_canonicalizer::to_string(value).map_err(|e| e.to_string())
+}
+
+/// Reads one value at a known depth, counting as it goes down.
+struct Strict {
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Strict {
+    fn deeper<E: serde::de::Error>(&self) -> Result<usize, E> {
+        match self.depth < JSON_DEPTH_MAX {
+            true => Ok(self.depth + 1),
+            false => Err(E::custom(format!("more than {JSON_DEPTH_MAX} levels of nesting"))),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("JSON without duplicate keys")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let depth = self.deeper()?;
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(Strict { depth })? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let depth = self.deeper()?;
+        let mut fields = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let value = entries.next_value_seed(Strict { depth })?;
+            if fields.insert(key.clone(), value).is_some() {
+                return Err(serde::de::Error::custom(format!("the key `{key}` occurs twice")));
+            }
+        }
+        Ok(Value::Object(fields))
+    }
+}

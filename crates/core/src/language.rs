@@ -1,0 +1,58 @@
+//! Language tags that are safe to write into headers and attributes.
+
+use oxilangtag::LanguageTag;
+use serde::{Deserialize, Serialize};
+
+/// A well-formed BCP 47 language tag, at most 35 bytes (RFC 5646 4.4.1).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Language(String);
+
+/// Longest tag that is accepted, in bytes.
+const TAG_BYTES_MAX: usize = 35;
+
+impl Language {
+    /// Reads a tag and gives it its usual capitals. `None` when it is not well formed.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() || text.len() > TAG_BYTES_MAX {
+            return None;
+        }
+        let tag = LanguageTag::parse_and_normalize(text).ok()?;
+        Some(Self(tag.into_inner()))
+    }
+
+    /// English, the language of our own words.
+    pub fn english() -> Self {
+        Self("en".to_owned())
+    }
+
+    /// The tag as text, such as `de` or `pt-BR`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The primary language, such as `pt` of `pt-BR`.
+    pub fn primary(&self) -> &str {
+        self.0.split('-').next().unwrap_or(&self.0)
+    }
+}
+
+impl TryFrom<String> for Language {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is not a BCP 47 language tag"))
+    }
+}
+
+impl From<Language> for String {
+    fn from(language: Language) -> Self {
+        language.0
+    }
+}
+
+impl std::fmt::Display for Language {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,50 @@
+//! The nouns and rules of Forecourt: no IO, no runtime, no wire format and no status number.
+//!
+//! Every protocol translates its own vocabulary to and from these types; nothing here knows which
+//! protocol a message came by. The words are Mentionable's for messages and A2A's for tasks.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`address`] | `@agent@domain`, handles and domains |
+//! | [`message`] | a message, its sender and its history |
+//! | [`part`] | what messages and replies are made of |
+//! | [`reply`] | the stream of events that answers a message, and its one ending |
+//! | [`task`] | work that outlives a connection, and its legal moves |
+//! | [`policy`] | refusals as content, and the gate that decides them |
+//! | [`identity`] | evidence of who is speaking |
+//! | [`agent`], [`store`] | the two traits that backends and storage implement |
+//! | [`limits`] | every bound, with its unit |
+
+pub mod address;
+pub mod agent;
+pub mod clock;
+pub mod error;
+pub mod identity;
+pub mod ids;
+pub mod json;
+pub mod language;
+pub mod limits;
+pub mod message;
+pub mod origin;
+pub mod part;
+pub mod policy;
+pub mod reply;
+pub mod store;
+pub mod task;
+
+pub use address::{Address, Domain, Handle};
+pub use agent::{Agent, AgentCard, Endpoint, Mode, Skill};
+pub use clock::{Clock, Entropy, SystemClock};
+pub use error::{Error, Noun};
+pub use identity::IdentityEvidence;
+pub use ids::{MessageId, TaskId, ThreadId};
+pub use language::Language;
+pub use message::{Message, Profile, Role, Sender, Transport, Turn};
+pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
+pub use policy::{Admitted, Policy, PolicyPart, Rule};
+pub use reply::{Collected, Ending, Event, EventStream, Progress, Question, Reply};
+pub use store::{Store, StoreError};
+pub use task::{Task, TaskState};
+
+/// A moment in UTC. Written as RFC 3339.
+pub use jiff::Timestamp;

@@ -1,0 +1,45 @@
+//! Every bound in one place, with its unit. Configurable ones are the defaults of their keys.
+//!
+//! A bound that only one crate enforces may live in that crate's own `limits.rs`; whatever two
+//! crates must agree on is here.
+
+use std::time::Duration;
+
+/// Random bytes in a task id, session token or state. At least 16 by the specifications.
+pub const TOKEN_BYTES: usize = 32;
+/// Bytes of an id that a caller made up.
+pub const CLIENT_ID_BYTES_MAX: usize = 256;
+/// Characters of a handle. Mentionable hub card 3.1.
+pub const HANDLE_CHARS_MAX: usize = 30;
+/// Bytes of a domain name in A-label form. RFC 1035 2.3.4.
+pub const DOMAIN_BYTES_MAX: usize = 253;
+/// Nesting of any JSON that comes from outside.
+pub const JSON_DEPTH_MAX: usize = 64;
+/// Parts in one message or reply.
+pub const PARTS_MAX: usize = 1_000;
+/// Turns of history that reach an agent; older ones are left out.
+pub const HISTORY_TURNS_MAX: usize = 200;
+/// Bytes of history that reach an agent; older turns are left out.
+pub const HISTORY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of text in one reply. An agent that writes more is cut off and fails.
+pub const REPLY_TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Events in one reply.
+pub const REPLY_EVENTS_MAX: u64 = 200_000;
+/// Bytes of one artifact.
+pub const ARTIFACT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How long a task and its artifacts can be read. Mentionable REST 5.4.1.
+pub const TASK_TTL: Duration = Duration::from_secs(60 * 60);
+/// How long an idle conversation is kept. Mentionable hub card 3.3.
+pub const THREAD_TTL: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Turns kept of one conversation.
+pub const THREAD_TURNS_MAX: usize = 200;
+/// Tasks running at once on this host.
+pub const TASKS_RUNNING_MAX: usize = 1_000;
+/// Tasks running at once for one caller.
+pub const TASKS_RUNNING_PER_CALLER_MAX: usize = 20;
+/// Webhooks registered on one task.
+pub const WEBHOOKS_PER_TASK_MAX: usize = 5;
+/// Deliveries waiting on this host.
+pub const DELIVERIES_PENDING_MAX: usize = 10_000;
+/// How long an agent may take for one reply.
+pub const AGENT_TIME_MAX: Duration = Duration::from_secs(120);

@@ -1,0 +1,179 @@
+//! A message to an agent: who sent it, what it holds, and what was said before.
+//!
+//! The JSON form is that of Mentionable's normalized message, so one reader serves every place
+//! where it travels: webhooks, worker processes, sidecars and our own storage.
+
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::address::Handle;
+use crate::identity::IdentityEvidence;
+use crate::ids::{MessageId, ThreadId};
+use crate::language::Language;
+use crate::part::Part;
+
+/// How a message reached this host: a name such as `rest` or `a2a`. Data for people and logs;
+/// no step of the trip branches on it.
+pub type Transport = &'static str;
+
+/// What one caller says to one agent, whatever protocol it came by.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// The caller's own id where the protocol has one, ours otherwise.
+    pub id: MessageId,
+    /// The conversation this continues, as the caller named it. The host replaces an unknown one.
+    pub thread: Option<ThreadId>,
+    /// The agent it is for.
+    pub recipient: Handle,
+    /// Who speaks, as far as was proven.
+    pub sender: Sender,
+    /// The current turn; at most [`crate::limits::PARTS_MAX`].
+    pub parts: Vec<Part>,
+    /// Earlier turns, oldest first. When empty, the host recalls those of the thread.
+    pub history: Vec<Turn>,
+    /// The language the caller would like an answer in.
+    pub language: Option<Language>,
+    /// How many agents stand in line before this one. Bounds chains of agents.
+    pub hop: u32,
+    /// The protocol it came by.
+    pub received_via: Transport,
+    /// When it arrived.
+    pub received_at: Timestamp,
+}
+
+impl Message {
+    /// The text of the current turn: text parts unchanged, joined by a newline.
+    pub fn text(&self) -> String {
+        text_of(&self.parts)
+    }
+}
+
+/// The text parts of `parts`, joined by a newline.
+pub fn text_of(parts: &[Part]) -> String {
+    let mut texts = parts.iter().filter_map(Part::as_text);
+    let mut joined = texts.next().unwrap_or_default().to_owned();
+    for text in texts {
+        joined.push('\n');
+        joined.push_str(text);
+    }
+    joined
+}
+
+/// Who sent a message. Mentionable normalized-message, `Sender`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Sender {
+    /// `@x@domain`, empty when anonymous; a platform's subject in histories.
+    pub address: String,
+    /// How the transport authenticated the sender; an open list, `none` when it did not.
+    #[serde(default = "no_method")]
+    pub auth_method: String,
+    /// Whether this host checked that proof.
+    #[serde(default)]
+    pub verified: bool,
+    /// Which key signed, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
+    /// For people and models, never for authorization.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// Verified evidence: the only thing to authorize on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub identities: Vec<IdentityEvidence>,
+    /// An address the sender claims without proof. A hint for display and threading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_address: Option<String>,
+    /// The network address behind the request, for limits. Never serialized.
+    #[serde(skip)]
+    pub peer: Option<IpAddr>,
+}
+
+fn no_method() -> String {
+    "none".to_owned()
+}
+
+impl Sender {
+    /// Nobody in particular. Mentionable REST 7.1.
+    pub fn anonymous() -> Self {
+        Self {
+            address: String::new(),
+            auth_method: no_method(),
+            verified: false,
+            key_id: None,
+            profile: None,
+            identities: Vec::new(),
+            claimed_address: None,
+            peer: None,
+        }
+    }
+
+    /// The authenticated subject that owns what this sender begins, if there is one.
+    pub fn owner(&self) -> Option<&str> {
+        if !self.verified {
+            return None;
+        }
+        match self.identities.first() {
+            Some(evidence) => Some(&evidence.subject),
+            None => (!self.address.is_empty()).then_some(self.address.as_str()),
+        }
+    }
+
+    /// This sender as a body may describe it: everything that would need a proof is taken away.
+    /// Mentionable REST 3.2.2.
+    #[must_use]
+    pub fn stripped_of_proof(mut self) -> Self {
+        self.auth_method = no_method();
+        self.verified = false;
+        self.key_id = None;
+        self.identities.clear();
+        self
+    }
+}
+
+/// What people may like to know about a sender. All of it is hearsay.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Profile {
+    /// A name to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// Everything else the profile held, unread.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// Who spoke in an earlier turn, seen from the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The caller.
+    User,
+    /// The agent itself.
+    Assistant,
+}
+
+/// One earlier turn. Mentionable normalized-message, `HistoricalMessage`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Turn {
+    /// Who spoke.
+    pub role: Role,
+    /// Who that was, as far as is known.
+    #[serde(default = "Sender::anonymous")]
+    pub sender: Sender,
+    /// What was said.
+    pub parts: Vec<Part>,
+    /// When, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<Timestamp>,
+    /// The message's own id, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+impl Turn {
+    /// A turn of plain text by `role`.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self { role, sender: Sender::anonymous(), parts: vec![Part::text(text)], timestamp: None, id: None }
+    }
+}

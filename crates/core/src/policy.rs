@@ -1,0 +1,24 @@
+//! Refusals as content, and the gate that decides them. Mentionable PolicyPart v0.1.
+
+mod admit;
+mod challenge;
+mod kind;
+mod part;
+mod sanitize;
+
+pub use admit::{Admitted, Policy, Rule, Verdict};
+pub use challenge::AuthChallenge;
+pub use kind::{AcceptedPayment, Kind};
+pub use part::{PolicyFault, PolicyPart, Translation};
+pub use sanitize::{sanitize, sanitize_map};
+
+use crate::part::Part;
+
+/// The refusal among `parts`, if there is one: whatever follows it is to be dropped.
+/// PolicyPart 3.5, 5.2.
+pub fn find_policy_part(parts: &[Part]) -> Option<&PolicyPart> {
+    parts.iter().find_map(|part| match part {
+        Part::Policy(policy) => Some(policy),
+        _ => None,
+    })
+}

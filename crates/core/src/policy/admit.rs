@@ -1,0 +1,63 @@
+//! The gate: ordered rules, and the one value that opens an agent.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::agent::AgentCard;
+use crate::message::Message;
+use crate::policy::PolicyPart;
+
+/// What a rule says of a message.
+pub type Verdict = Result<(), Box<PolicyPart>>;
+
+/// One rule of the gate. Rules are asked in order; the first refusal stands.
+pub trait Rule: Send + Sync + 'static {
+    /// Lets `message` pass to the agent of `card`, or refuses it.
+    fn judge<'a>(&'a self, card: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, Verdict>;
+}
+
+/// The rules that stand before an agent, in the order in which they are asked.
+#[derive(Clone, Default)]
+pub struct Policy {
+    rules: Vec<Arc<dyn Rule>>,
+}
+
+impl Policy {
+    /// A gate of these rules. Put cheap and broad ones first: limits, then identity, then the rest.
+    pub fn new(rules: Vec<Arc<dyn Rule>>) -> Self {
+        Self { rules }
+    }
+
+    /// Asks each rule. The only way to an [`Admitted`].
+    pub async fn admit(&self, card: Arc<AgentCard>, message: Message) -> Result<Admitted, Box<PolicyPart>> {
+        for rule in &self.rules {
+            rule.judge(&card, &message).await?;
+        }
+        Ok(Admitted { card, message })
+    }
+}
+
+/// A message that passed the gate. Proof by construction: only [`Policy::admit`] makes one.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    card: Arc<AgentCard>,
+    message: Message,
+}
+
+impl Admitted {
+    /// The agent it was admitted to.
+    pub fn card(&self) -> &AgentCard {
+        &self.card
+    }
+
+    /// The message.
+    pub fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// The message, for an agent that needs to keep it.
+    pub fn into_message(self) -> Message {
+        self.message
+    }
+}

@@ -1,0 +1,104 @@
+//! The seven kinds, and what each demands. PolicyPart 3.1, 3.3.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::challenge::AuthChallenge;
+
+/// Why a request is refused, with what only that reason has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// The person must agree to something first. PolicyPart 3.3.4.
+    ConsentRequired {
+        /// A single-use bearer token of at least 128 bits.
+        state: String,
+        /// Where the consent page leads back to; origin-bound like `url`.
+        return_to: String,
+    },
+    /// Credentials are missing or wrong. PolicyPart 3.3.1.
+    Unauthorized {
+        /// At least one challenge, the preferred first.
+        auth_challenges: Vec<AuthChallenge>,
+    },
+    /// It must be paid for. PolicyPart 3.3.3.
+    PaymentRequired {
+        /// At least one option, the preferred first.
+        accepted_payments: Vec<AcceptedPayment>,
+    },
+    /// Not for this caller.
+    Forbidden,
+    /// Too often. PolicyPart 3.3.2.
+    TooManyRequests {
+        /// Seconds to wait, if known.
+        retry_after_seconds: Option<u64>,
+    },
+    /// A law forbids it.
+    UnavailableForLegalReasons,
+    /// Not now.
+    ServiceUnavailable {
+        /// Seconds to wait, if known.
+        retry_after_seconds: Option<u64>,
+    },
+    /// A kind of a later version: kept, never taken for success.
+    Other(String),
+}
+
+/// One way to pay. The payload is opaque here and is passed on unchanged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AcceptedPayment {
+    /// Which payment protocol the payload belongs to, such as `x402.exact`.
+    pub scheme: String,
+    /// The offer, in that protocol's words.
+    pub payload: Map<String, Value>,
+}
+
+impl Kind {
+    /// The kinds of v0.1, in the order of the table in PolicyPart 3.1.
+    pub const NAMES: [&'static str; 7] = [
+        "consent_required",
+        "unauthorized",
+        "payment_required",
+        "forbidden",
+        "too_many_requests",
+        "unavailable_for_legal_reasons",
+        "service_unavailable",
+    ];
+
+    /// The `kind` on the wire.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::ConsentRequired { .. } => "consent_required",
+            Self::Unauthorized { .. } => "unauthorized",
+            Self::PaymentRequired { .. } => "payment_required",
+            Self::Forbidden => "forbidden",
+            Self::TooManyRequests { .. } => "too_many_requests",
+            Self::UnavailableForLegalReasons => "unavailable_for_legal_reasons",
+            Self::ServiceUnavailable { .. } => "service_unavailable",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// A short title for people, used when a part brings none.
+    pub fn title(&self) -> &'static str {
+        match self {
+            Self::ConsentRequired { .. } => "Consent required",
+            Self::Unauthorized { .. } => "Sign-in required",
+            Self::PaymentRequired { .. } => "Payment required",
+            Self::Forbidden => "Not allowed",
+            Self::TooManyRequests { .. } => "Too many requests",
+            Self::UnavailableForLegalReasons => "Unavailable for legal reasons",
+            Self::ServiceUnavailable { .. } => "Service unavailable",
+            Self::Other(_) => "Declined",
+        }
+    }
+
+    /// The accessible name of the action link, when a part brings none. PolicyPart 3.2.
+    pub fn action_label(&self) -> &'static str {
+        match self {
+            Self::PaymentRequired { .. } => "Pay now",
+            Self::Unauthorized { .. } => "Sign in",
+            Self::UnavailableForLegalReasons => "Who blocks this",
+            _ => "Continue",
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The answer to a message: a stream of events with exactly one ending.
+//!
+//! Streaming, collecting and running in the background are three ways to drain the same stream.
+
+use std::pin::Pin;
+
+use futures::{Stream, StreamExt, stream};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::address::Handle;
+use crate::ids::{TaskId, ThreadId};
+use crate::language::Language;
+use crate::part::{Part, ToolCall};
+use crate::policy::PolicyPart;
+
+/// What an agent does next. Dropping the stream cancels the agent's work.
+pub type EventStream = Pin<Box<dyn Stream<Item = Event> + Send>>;
+
+/// One thing that happens while an agent answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The next fragment of the answer, in markdown. Fragments join without a separator.
+    Text(String),
+    /// A file, link, data item or artifact.
+    Part(Part),
+    /// A tool call begins, or replaces an earlier one of the same id.
+    ToolCall(ToolCall),
+    /// Something to show while waiting.
+    Progress(Progress),
+    /// The last event of every reply.
+    Ending(Ending),
+}
+
+/// How far the work has come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Between 0 and 1, if it is known.
+    pub fraction: Option<f64>,
+    /// A short sentence.
+    pub note: Option<String>,
+}
+
+/// How a reply ends. Being one last value, nothing can follow a refusal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The answer is whole.
+    Complete,
+    /// The whole answer is this markdown, and there is no task to keep where a wire has a choice.
+    Message(String),
+    /// The agent needs to know more.
+    Question(Question),
+    /// The agent, or the gate before it, declines. Boxed, as it is much the largest.
+    Refused(Box<PolicyPart>),
+    /// The agent could not do it. The reason is for the caller, and tells nothing of the inside.
+    Failed {
+        /// A sentence for the caller.
+        reason: String,
+    },
+    /// The caller gave up, or somebody cancelled the task.
+    Canceled,
+}
+
+/// What an agent asks back. NLWeb 4.1.3 has the richest form, so that is the shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// The question in words.
+    pub text: String,
+    /// Structured questions, in NLWeb's shape; may be empty.
+    #[serde(default)]
+    pub questions: Vec<Value>,
+}
+
+/// The answer to a message, as the host hands it to a protocol.
+pub struct Reply {
+    /// Who answers.
+    pub agent: Handle,
+    /// The conversation, when the agent keeps one: what the caller sends back to follow up.
+    pub thread: Option<ThreadId>,
+    /// The task that records this reply, when there is one.
+    pub task: Option<TaskId>,
+    /// The language of the answer.
+    pub language: Language,
+    /// What happens. Ends with exactly one [`Event::Ending`].
+    pub events: EventStream,
+}
+
+/// A reply after its ending: what non-streaming protocols render.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Collected {
+    /// The answer in parts: first the joined markdown if there is any, then the others in order,
+    /// tool calls by their last value.
+    pub parts: Vec<Part>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl std::fmt::Debug for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reply").field("agent", &self.agent).field("task", &self.task).finish_non_exhaustive()
+    }
+}
+
+impl Reply {
+    /// Waits for the ending and gathers what came before it.
+    pub async fn collect(self) -> Collected {
+        collect(self.events).await
+    }
+}
+
+/// A stream that refuses at once.
+pub fn refused(part: PolicyPart) -> EventStream {
+    once(Ending::Refused(Box::new(part)))
+}
+
+/// A stream of one ending.
+pub fn once(ending: Ending) -> EventStream {
+    Box::pin(stream::once(async move { Event::Ending(ending) }))
+}
+
+/// Drains a stream to its ending. A stream without one failed.
+pub async fn collect(mut events: EventStream) -> Collected {
+    let mut gathered = Gathered::default();
+    while let Some(event) = events.next().await {
+        if let Some(ending) = gathered.take(event) {
+            return gathered.finish(ending);
+        }
+    }
+    gathered.finish(Ending::Failed { reason: "the agent stopped before its answer was whole".to_owned() })
+}
+
+/// The running sum of a reply's events.
+#[derive(Debug, Clone, Default)]
+pub struct Gathered {
+    text: String,
+    others: Vec<Part>,
+}
+
+impl Gathered {
+    /// Adds one event; gives back the ending when it was that.
+    pub fn take(&mut self, event: Event) -> Option<Ending> {
+        match event {
+            Event::Text(fragment) => self.text.push_str(&fragment),
+            Event::Part(part) => self.others.push(part),
+            Event::ToolCall(call) => self.take_call(call),
+            Event::Progress(_) => {}
+            Event::Ending(Ending::Message(text)) => {
+                self.text.push_str(&text);
+                return Some(Ending::Message(text));
+            }
+            Event::Ending(ending) => return Some(ending),
+        }
+        None
+    }
+
+    fn take_call(&mut self, call: ToolCall) {
+        let same = |part: &&mut Part| matches!(part, Part::ToolCall(earlier) if earlier.id == call.id);
+        match self.others.iter_mut().find(same) {
+            Some(slot) => *slot = Part::ToolCall(call),
+            None => self.others.push(Part::ToolCall(call)),
+        }
+    }
+
+    /// The parts so far, with the ending.
+    pub fn finish(self, ending: Ending) -> Collected {
+        let text = (!self.text.is_empty()).then(|| Part::markdown(self.text));
+        Collected { parts: text.into_iter().chain(self.others).collect(), ending }
+    }
+}
+
+impl Collected {
+    /// The markdown of the answer: the text parts, joined by a newline.
+    pub fn text(&self) -> String {
+        crate::message::text_of(&self.parts)
+    }
+}

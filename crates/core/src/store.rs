@@ -1,0 +1,183 @@
+//! What storage must be able to do. Written for several nodes from the first day: no long
+//! transactions, and nothing that a node keeps to itself is taken for the truth.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::address::Handle;
+use crate::ids::{TaskId, ThreadId};
+use crate::message::Turn;
+use crate::reply::{Collected, Event};
+use crate::task::{Task, TaskState};
+
+/// What every store operation returns: done means durable.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// Why storage could not do it. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Full, locked or away. Trying again may work.
+    #[error("storage is not available: {0}")]
+    Unavailable(String),
+    /// Damaged, or written by a newer version. For the operator.
+    #[error("storage is damaged or of another version: {0}")]
+    Corrupt(String),
+}
+
+impl From<StoreError> for crate::Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) => Self::Unavailable { retry_after: Some(Duration::from_secs(5)) },
+            StoreError::Corrupt(_) => Self::internal(error),
+        }
+    }
+}
+
+/// Where tasks, conversations, artifacts and deliveries are kept.
+///
+/// Ids of tasks and threads are looked up by a hash of theirs. Expired things are not found,
+/// whether or not [`Store::expire`] has removed them yet; `now` always comes from the caller.
+pub trait Store: Send + Sync + 'static {
+    /// Keeps a new task. Fails with [`StoreError::Corrupt`] when the id exists.
+    fn create_task(&self, task: Task) -> StoreFuture<'_, ()>;
+
+    /// Adds to a task's event log. `first` is the number of the first event, counted from 1 without
+    /// gaps; events that are already there are left as they are, so that repeating a call is safe.
+    fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()>;
+
+    /// Moves a task from `change.from` to `change.to` and queues a delivery for each of its
+    /// webhooks, in one step. `false` when the task was not in `change.from` any more.
+    fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool>;
+
+    /// Reads a task.
+    fn task(&self, id: &TaskId, now: Timestamp) -> StoreFuture<'_, Option<Task>>;
+
+    /// Reads at most `limit` events of a task with numbers above `after`, in order.
+    fn events(&self, task: &TaskId, after: u64, limit: usize) -> StoreFuture<'_, Vec<(u64, Event)>>;
+
+    /// Reads at most `filter.limit` tasks, the last updated first.
+    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, Vec<Task>>;
+
+    /// Reads at most `limit` unsettled tasks that belong to another run than `run`: those whose
+    /// process died.
+    fn orphaned_tasks(&self, run: &str, limit: usize) -> StoreFuture<'_, Vec<Task>>;
+
+    /// Keeps an artifact of a task. The first one of an id stays.
+    fn put_artifact(&self, task: &TaskId, artifact: KeptArtifact) -> StoreFuture<'_, ()>;
+
+    /// Reads an artifact, by both ids.
+    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<KeptArtifact>>;
+
+    /// Registers a webhook. `false` when the task has `limit` already, or does not exist.
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, bool>;
+
+    /// Takes at most `limit` deliveries that are due, and hides them from other takers until `lease`.
+    fn claim_deliveries(&self, now: Timestamp, lease: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Delivery>>;
+
+    /// Ends a delivery, or sets when to try it again.
+    fn settle_delivery(&self, id: u64, retry_at: Option<Timestamp>) -> StoreFuture<'_, ()>;
+
+    /// Adds turns to a conversation with an agent, beginning it if need be, and keeps the newest
+    /// `keep` turns. The conversation lives until `expires_at`.
+    fn append_turns(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        turns: Vec<Turn>,
+        keep: usize,
+        expires_at: Timestamp,
+    ) -> StoreFuture<'_, ()>;
+
+    /// The turns of a conversation with an agent, oldest first. `None` when there is none.
+    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>>;
+
+    /// Records that `key` was seen, until `expires_at`. `false` when it had been seen before: the
+    /// one place that decides single use.
+    fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool>;
+
+    /// Removes at most `limit` expired things; gives how many there were.
+    fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64>;
+
+    /// Whether a write would work now.
+    fn ready(&self) -> StoreFuture<'_, ()>;
+}
+
+/// A move of a task.
+#[derive(Debug, Clone)]
+pub struct TaskChange {
+    /// Where it must stand.
+    pub from: TaskState,
+    /// Where it goes; [`TaskState::may_become`] holds.
+    pub to: TaskState,
+    /// What came of it, when it settles.
+    pub outcome: Option<Collected>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Which tasks to list.
+#[derive(Debug, Clone, Default)]
+pub struct TaskFilter {
+    /// Only tasks of this owner; `None` for those without one.
+    pub owner: Option<String>,
+    /// Only tasks of this conversation.
+    pub thread: Option<ThreadId>,
+    /// Only tasks of this agent.
+    pub agent: Option<Handle>,
+    /// Only tasks in this state.
+    pub state: Option<TaskState>,
+    /// Only tasks updated before this moment: the cursor.
+    pub before: Option<Timestamp>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A file made by a task, as it is kept. Never changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptArtifact {
+    /// An opaque name within its task.
+    pub id: String,
+    /// The stored media type.
+    pub mime: String,
+    /// A name to show.
+    pub name: Option<String>,
+    /// At most [`crate::limits::ARTIFACT_BYTES_MAX`].
+    pub bytes: Bytes,
+}
+
+/// Whom to tell when a task settles.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Webhook {
+    /// Which form the body has: the protocol that registered it.
+    pub protocol: String,
+    /// Where to post.
+    pub url: String,
+    /// The secret that signs the body, at most 256 bytes.
+    pub secret: Option<String>,
+    /// Further attempts after a failed first one.
+    pub retries: u32,
+}
+
+/// Never prints the secret, nor the URL, whose query may hold one.
+impl std::fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Webhook").field("protocol", &self.protocol).finish_non_exhaustive()
+    }
+}
+
+/// One post that is due.
+#[derive(Debug, Clone)]
+pub struct Delivery {
+    /// Names it in this store.
+    pub id: u64,
+    /// Whom to tell.
+    pub webhook: Webhook,
+    /// The task as it was when it settled.
+    pub task: Task,
+    /// Attempts made before this one.
+    pub attempts: u32,
+}

@@ -1,0 +1,124 @@
+//! Work that outlives a connection.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::address::Handle;
+use crate::ids::{TaskId, ThreadId};
+use crate::part::Part;
+use crate::reply::{Collected, Ending};
+
+/// Where a task stands. A2A's states, which are the widest set of the five protocols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// Accepted, not yet begun.
+    Submitted,
+    /// The agent is at it.
+    Working,
+    /// Waits for an answer, a consent or a payment.
+    InputRequired,
+    /// Waits for credentials.
+    AuthRequired,
+    /// Done.
+    Completed,
+    /// Could not be done.
+    Failed,
+    /// Given up on request.
+    Canceled,
+    /// Declined for good.
+    Rejected,
+}
+
+impl TaskState {
+    /// All states, in the order of a task's life.
+    pub const ALL: [Self; 8] = [
+        Self::Submitted,
+        Self::Working,
+        Self::InputRequired,
+        Self::AuthRequired,
+        Self::Completed,
+        Self::Failed,
+        Self::Canceled,
+        Self::Rejected,
+    ];
+
+    /// The state in words, for people and logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Submitted => "submitted",
+            Self::Working => "working",
+            Self::InputRequired => "input_required",
+            Self::AuthRequired => "auth_required",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Canceled => "canceled",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// Reads what [`Self::name`] wrote.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// Whether nothing can follow.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected)
+    }
+
+    /// Whether no agent is at work on it: ended, or waiting for the caller.
+    pub fn is_settled(self) -> bool {
+        !matches!(self, Self::Submitted | Self::Working)
+    }
+
+    /// Whether a task may go from here to `next`. Nothing leaves a final state.
+    pub fn may_become(self, next: Self) -> bool {
+        match self {
+            Self::Submitted => next != Self::Submitted,
+            Self::Working => !matches!(next, Self::Submitted | Self::Working),
+            Self::InputRequired | Self::AuthRequired => next == Self::Working || next.is_final(),
+            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected => false,
+        }
+    }
+
+    /// The state in which `ending` leaves a task. Mentionable PolicyPart 4.2 for refusals.
+    pub fn after(ending: &Ending) -> Self {
+        match ending {
+            Ending::Complete | Ending::Message(_) => Self::Completed,
+            Ending::Question(_) => Self::InputRequired,
+            Ending::Refused(part) => part.task_state(),
+            Ending::Failed { .. } => Self::Failed,
+            Ending::Canceled => Self::Canceled,
+        }
+    }
+}
+
+/// One task as it is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Names it; a capability on some wires.
+    pub id: TaskId,
+    /// Whose task it is to do.
+    pub agent: Handle,
+    /// The conversation it belongs to.
+    pub thread: Option<ThreadId>,
+    /// The authenticated subject that began it, if there was one.
+    pub owner: Option<String>,
+    /// The protocol it was begun over.
+    pub received_via: String,
+    /// What was asked.
+    pub request: Vec<Part>,
+    /// Where it stands.
+    pub state: TaskState,
+    /// What came of it, once it is settled.
+    pub outcome: Option<Collected>,
+    /// Which run of the host works on it: a token minted at each start.
+    pub run: String,
+    /// When it was accepted.
+    pub created_at: Timestamp,
+    /// When its state last changed.
+    pub updated_at: Timestamp,
+    /// When it stops being readable.
+    pub expires_at: Timestamp,
+}
