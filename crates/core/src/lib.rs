@@ -39,7 +39,7 @@ pub use error::{Error, Noun};
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, TaskId, ThreadId};
 pub use language::Language;
-pub use message::{Message, Profile, Role, Sender, Transport, Turn};
+pub use message::{ClientAddr, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::{Admitted, Policy, PolicyPart, Rule};
 pub use reply::{Collected, Ending, Event, EventStream, Progress, Question, Reply};

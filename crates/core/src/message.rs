@@ -19,6 +19,11 @@ use crate::part::Part;
 /// no step of the trip branches on it.
 pub type Transport = &'static str;
 
+/// The network address behind a request: the peer, or what a trusted proxy says of it. Listeners
+/// attach it to each request, protocols copy it to [`Sender::peer`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientAddr(pub IpAddr);
+
 /// What one caller says to one agent, whatever protocol it came by.
 #[derive(Debug, Clone)]
 pub struct Message {

@@ -66,6 +66,8 @@ pub enum FileSource {
         /// When the address stops working.
         expires_at: Option<Timestamp>,
     },
+    /// Kept beside its task, under the file's id. Each protocol says at which address.
+    Kept,
 }
 
 /// A pointer to a page.

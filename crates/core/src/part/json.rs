@@ -81,6 +81,9 @@ fn read_source(fields: &mut Map<String, Value>) -> Result<Option<FileSource>, St
         let bytes = STANDARD.decode(data).map_err(|_| "`bytes_ref.data` is not base64")?;
         return Ok(Some(FileSource::Inline(bytes.into())));
     }
+    if bytes_ref.get("kind").and_then(Value::as_str) == Some("kept") {
+        return Ok(Some(FileSource::Kept));
+    }
     let url = string(&mut bytes_ref, "url").ok_or("`bytes_ref` needs `url` or `data`")?;
     let expires_at = string(&mut bytes_ref, "expires_at").and_then(|t| t.parse().ok());
     Ok(Some(FileSource::Url { url, expires_at }))
@@ -134,6 +137,7 @@ fn write_file(file: &File) -> Value {
 fn write_source(source: &FileSource) -> Value {
     match source {
         FileSource::Inline(bytes) => json!({"kind": "inline", "data": STANDARD.encode(bytes)}),
+        FileSource::Kept => json!({"kind": "kept"}),
         FileSource::Url { url, expires_at: None } => json!({"kind": "url", "url": url}),
         FileSource::Url { url, expires_at: Some(at) } => {
             json!({"kind": "url", "url": url, "expires_at": at.to_string()})

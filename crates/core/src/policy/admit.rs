@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 
 use crate::agent::AgentCard;
 use crate::message::Message;
+use crate::part::Part;
 use crate::policy::PolicyPart;
 
 /// What a rule says of a message.
@@ -54,6 +55,14 @@ impl Admitted {
     /// The message.
     pub fn message(&self) -> &Message {
         &self.message
+    }
+
+    /// The same admission with other parts: attachments named by address become bytes after the
+    /// gate, so that nothing is fetched for a message that is refused.
+    #[must_use]
+    pub fn with_parts(mut self, parts: Vec<Part>) -> Self {
+        self.message.parts = parts;
+        self
     }
 
     /// The message, for an agent that needs to keep it.
