@@ -1,0 +1,195 @@
+//! From a section to its owner's type, finding as many problems as possible on the way.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
+
+use crate::error::{PROBLEMS_MAX, Problem, Problems};
+use crate::section::Section;
+use crate::source::is_secret_key;
+use crate::tree::{Kind, Node, Table, table_to_json};
+
+/// Reads what is left of `section`. After each problem the offending key is left out and the rest is
+/// read again, so that one typing error does not hide the next.
+pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems> {
+    let mut json = table_to_json(&section.table);
+    let mut problems = Problems::new();
+    let mut left_out: Vec<String> = Vec::new();
+    for _ in 0..PROBLEMS_MAX {
+        let fault = match serde_path_to_error::deserialize::<_, T>(&json) {
+            Ok(value) => return problems.into_result(value),
+            Err(fault) => fault,
+        };
+        let steps = steps(fault.path());
+        let message = fault.inner().to_string();
+        // A key that was left out for its own problem is not missing too.
+        let missing = quoted_after(&message, "missing field ").map(|key| joined(&steps, &key));
+        if !missing.as_ref().is_some_and(|key| left_out.contains(key)) {
+            problems.push(describe(section, &steps, &message));
+        }
+        if missing.is_some() || !remove(&mut json, &steps) {
+            break;
+        }
+        left_out.push(display(&steps));
+    }
+    Err(problems)
+}
+
+/// One step from a table to a value in it.
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+fn steps(path: &Path) -> Vec<Step> {
+    path.iter()
+        .filter_map(|segment| match segment {
+            Segment::Map { key } => Some(Step::Key(key.clone())),
+            Segment::Seq { index } => Some(Step::Index(*index)),
+            // Names of variants are no steps of the text.
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
+        .collect()
+}
+
+fn describe(section: &Section, steps: &[Step], message: &str) -> Problem {
+    if let Some(key) = quoted_after(message, "unknown field ") {
+        return unknown_key(section, steps, &key, message);
+    }
+    if let Some(key) = quoted_after(message, "missing field ") {
+        return at(section, steps, format!("missing key `{key}`{}", of_table(section, steps)));
+    }
+    let shown = if hides_value(section, steps) { without_value(message) } else { message.to_owned() };
+    match steps {
+        [] => at(section, steps, format!("{}: {shown}", section.name())),
+        _ => at(section, steps, format!("`{}`{}: {shown}", display(steps), of_table(section, &[]))),
+    }
+}
+
+fn unknown_key(section: &Section, steps: &[Step], key: &str, message: &str) -> Problem {
+    let parent = match steps {
+        [parent @ .., Step::Key(last)] if last == key => parent,
+        _ => steps,
+    };
+    if parent.is_empty() && section.taken.iter().any(|taken| taken == key) {
+        return at(section, steps, format!("`{key}`{} must be a table or a list of tables", of_table(section, &[])));
+    }
+    let mut known = quoted(message.split_once("expected").map_or("", |(_, names)| names));
+    if parent.is_empty() {
+        known.extend(section.taken.iter().cloned());
+    }
+    let problem = at(section, steps, format!("unknown key `{key}`{}", of_table(section, parent)));
+    match nearest(key, &known) {
+        Some(name) => problem.hint(format!("did you mean `{name}`?")),
+        None if known.is_empty() => problem,
+        None => problem.hint(format!("known keys are {}", known.join(", "))),
+    }
+}
+
+/// ` in [table]`, or nothing at the root of a file.
+fn of_table(section: &Section, steps: &[Step]) -> String {
+    let inner = display(steps);
+    match (section.path.as_str(), inner.as_str()) {
+        ("", "") => String::new(),
+        ("", inner) => format!(" in [{inner}]"),
+        (path, "") => format!(" in [{path}]"),
+        (path, inner) => format!(" in [{path}.{inner}]"),
+    }
+}
+
+/// The problem at the last key on the way that the text has.
+fn at(section: &Section, steps: &[Step], message: String) -> Problem {
+    let span = walk(&section.table, steps).last().map(|(span, _)| span.clone()).or(section.span.clone());
+    match span {
+        Some(span) => Problem::at(&section.source.file, section.source.place(&span), message),
+        None => Problem::of_file(&section.source.file, message),
+    }
+}
+
+/// The places passed on the way, each with its value.
+fn walk<'a>(table: &'a Table, steps: &[Step]) -> Vec<(std::ops::Range<usize>, &'a Node)> {
+    let mut passed: Vec<(std::ops::Range<usize>, &Node)> = Vec::new();
+    for step in steps {
+        let next = match (step, passed.last()) {
+            (Step::Key(key), None) => table.get(key).map(|entry| (entry.key_span.clone(), &entry.value)),
+            (Step::Key(key), Some((_, Node { kind: Kind::Table(table), .. }))) => {
+                table.get(key).map(|entry| (entry.key_span.clone(), &entry.value))
+            }
+            (Step::Index(index), Some((_, Node { kind: Kind::List(items), .. }))) => {
+                items.get(*index).map(|item| (item.span.clone(), item))
+            }
+            _ => None,
+        };
+        match next {
+            Some(next) => passed.push(next),
+            None => break,
+        }
+    }
+    passed
+}
+
+/// Whether a message about this value could give a secret away.
+fn hides_value(section: &Section, steps: &[Step]) -> bool {
+    let named = steps.iter().any(|step| matches!(step, Step::Key(key) if is_secret_key(key)));
+    let from_environment = match walk(&section.table, steps).last() {
+        Some((_, node)) => node.holds_environment(),
+        None => section.table.values().any(|entry| entry.value.holds_environment()),
+    };
+    named || from_environment
+}
+
+/// What was expected, without what was found.
+fn without_value(message: &str) -> String {
+    let typed = ["invalid type:", "invalid value:", "invalid length", "unknown variant"];
+    match message.rsplit_once(", expected ") {
+        Some((_, expected)) if typed.iter().any(|start| message.starts_with(start)) => format!("expected {expected}"),
+        _ => "the value is not what this key takes".to_owned(),
+    }
+}
+
+fn remove(json: &mut Value, steps: &[Step]) -> bool {
+    let Some((last, parents)) = steps.split_last() else { return false };
+    let parent = parents.iter().try_fold(json, |value, step| match step {
+        Step::Key(key) => value.get_mut(key),
+        Step::Index(index) => value.get_mut(index),
+    });
+    match (parent, last) {
+        (Some(Value::Object(map)), Step::Key(key)) => map.remove(key).is_some(),
+        // Removing an item would move the others: the whole list is left out.
+        (Some(Value::Array(_)), Step::Index(_)) => false,
+        _ => false,
+    }
+}
+
+fn nearest<'a>(key: &str, known: &'a [String]) -> Option<&'a String> {
+    let distance = |name: &String| strsim::damerau_levenshtein(&key.to_ascii_lowercase(), name);
+    let limit = key.chars().count().div_ceil(3).max(1);
+    known.iter().filter(|name| distance(name) <= limit).min_by_key(|name| distance(name))
+}
+
+fn display(steps: &[Step]) -> String {
+    let mut path = String::new();
+    for step in steps {
+        match step {
+            Step::Key(key) if path.is_empty() => path.push_str(key),
+            Step::Key(key) => path.extend([".", key]),
+            Step::Index(index) => path.push_str(&format!("[{index}]")),
+        }
+    }
+    path
+}
+
+fn joined(steps: &[Step], key: &str) -> String {
+    let parent = display(steps);
+    if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") }
+}
+
+/// `key` of a message that starts with ``{start}`key` ``.
+fn quoted_after(message: &str, start: &str) -> Option<String> {
+    let rest = message.strip_prefix(start)?.strip_prefix('`')?;
+    rest.split_once('`').map(|(key, _)| key.to_owned())
+}
+
+fn quoted(names: &str) -> Vec<String> {
+    names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}

@@ -1,0 +1,205 @@
+//! A table of a settings file that remembers where each of its values stands.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use toml::de::DeTable;
+
+use crate::error::{Problem, Problems};
+use crate::read;
+use crate::source::Source;
+use crate::tree::{Builder, Entry, Kind, Node, Table};
+
+/// Where `${VAR}` comes from. Implemented for closures, so that tests need no process environment.
+pub trait Environment {
+    /// The value of a variable. `None`: not set, or not Unicode.
+    fn variable(&self, name: &str) -> Option<String>;
+}
+
+impl<F: Fn(&str) -> Option<String>> Environment for F {
+    fn variable(&self, name: &str) -> Option<String> {
+        self(name)
+    }
+}
+
+/// The environment of this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProcessEnvironment;
+
+impl Environment for ProcessEnvironment {
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}
+
+/// One table of a settings file. Sub-tables are taken out by their owners; what is left is read by
+/// the owner of this one, and a key that nobody took is an error there.
+#[derive(Clone, Debug)]
+pub struct Section {
+    pub(crate) source: Arc<Source>,
+    pub(crate) path: String,
+    pub(crate) span: Option<Range<usize>>,
+    pub(crate) table: Table,
+    pub(crate) taken: Vec<String>,
+}
+
+impl Section {
+    /// Parses a whole file. `file` is used for messages and for [`Section::folder`], nothing is read.
+    ///
+    /// # Errors
+    /// Every syntax error with its place; when the syntax is fine, every variable that is not set.
+    pub fn parse(file: &Path, text: &str, environment: &dyn Environment) -> Result<Section, Problems> {
+        let source = Arc::new(Source::new(file, text));
+        let mut problems = Problems::new();
+        let (root, faults) = DeTable::parse_recoverable(text);
+        problems.extend(faults.iter().map(|fault| syntax_problem(&source, fault)));
+        problems.into_result(())?;
+
+        let mut problems = Problems::new();
+        let table = Builder { source: &source, environment, problems: &mut problems }.table(root.get_ref());
+        problems.into_result(Section { source, path: String::new(), span: None, table, taken: Vec::new() })
+    }
+
+    /// An empty section, for an owner whose table is not in the file: all of its defaults.
+    pub fn empty(file: &Path, path: &str) -> Section {
+        let source = Arc::new(Source::new(file, ""));
+        Section { source, path: path.to_owned(), span: None, table: Table::new(), taken: Vec::new() }
+    }
+
+    /// The sub-table `key`. `None`: not there, or not a table (then [`Section::read`] says so).
+    pub fn take(&mut self, key: &str) -> Option<Section> {
+        self.note_taken(key);
+        let Entry { key_span, value } = self.table.remove(key)?;
+        match value.kind {
+            Kind::Table(table) => Some(self.child(self.path_of(key), key_span, table)),
+            kind => {
+                self.table.insert(key.to_owned(), Entry { key_span, value: Node { kind, ..value } });
+                None
+            }
+        }
+    }
+
+    /// The sub-table `key`, or an empty one when it is not there.
+    pub fn take_or_empty(&mut self, key: &str) -> Section {
+        self.take(key).unwrap_or_else(|| Section { path: self.path_of(key), ..self.without_entries() })
+    }
+
+    /// The tables of the list `key`, in file order. Empty: not there, or not a list of tables (then
+    /// [`Section::read`] says so).
+    pub fn take_list(&mut self, key: &str) -> Vec<Section> {
+        self.note_taken(key);
+        match self.table.remove(key) {
+            Some(Entry { value: Node { kind: Kind::List(items), .. }, .. }) if items.iter().all(Node::is_table) => {
+                items.into_iter().enumerate().filter_map(|(index, item)| self.list_item(key, index, item)).collect()
+            }
+            Some(entry) => {
+                self.table.insert(key.to_owned(), entry);
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The keys that are left, in file order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        let mut entries: Vec<_> = self.table.iter().collect();
+        entries.sort_by_key(|(_, entry)| entry.key_span.start);
+        entries.into_iter().map(|(key, _)| key.as_str())
+    }
+
+    /// Whether `key` is here and not taken yet.
+    pub fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// The string under `key`, which stays here: for choosing a type by `kind`.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        match &self.table.get(key)?.value.kind {
+            Kind::Text { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// What is left, as the owner's type, which should refuse unknown fields.
+    ///
+    /// # Errors
+    /// Every unknown key (with the nearest known one), missing key and value of a wrong type.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Problems> {
+        read::read(self)
+    }
+
+    /// A problem with the value of `key`, or with the section as a whole.
+    pub fn problem(&self, key: Option<&str>, message: impl Into<String>) -> Problem {
+        let key_span = key.and_then(|key| self.table.get(key)).map(|entry| &entry.key_span);
+        match key_span.or(self.span.as_ref()) {
+            Some(span) => Problem::at(&self.source.file, self.source.place(span), message),
+            None => Problem::of_file(&self.source.file, message),
+        }
+    }
+
+    /// The folder of the file: relative paths in the settings start there.
+    pub fn folder(&self) -> &Path {
+        match self.source.file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        }
+    }
+
+    /// A path from the settings, taken from [`Section::folder`] when it is relative.
+    pub fn resolve_path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.folder().join(path)
+    }
+
+    /// The file this section is in.
+    pub fn file(&self) -> &Path {
+        &self.source.file
+    }
+
+    /// File and table for people, such as `agents/gate.toml [backend]`.
+    pub fn name(&self) -> String {
+        let file = self.source.file.display();
+        if self.path.is_empty() { file.to_string() } else { format!("{file} [{}]", self.path) }
+    }
+
+    fn note_taken(&mut self, key: &str) {
+        if !self.taken.iter().any(|taken| taken == key) {
+            self.taken.push(key.to_owned());
+        }
+    }
+
+    fn list_item(&self, key: &str, index: usize, item: Node) -> Option<Section> {
+        match item.kind {
+            Kind::Table(table) => Some(self.child(format!("{}[{index}]", self.path_of(key)), item.span, table)),
+            _ => None,
+        }
+    }
+
+    fn child(&self, path: String, span: Range<usize>, table: Table) -> Section {
+        Section { path, span: Some(span), table, ..self.without_entries() }
+    }
+
+    fn without_entries(&self) -> Section {
+        let source = Arc::clone(&self.source);
+        Section { source, path: String::new(), span: None, table: Table::new(), taken: Vec::new() }
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}
+
+impl Node {
+    fn is_table(&self) -> bool {
+        matches!(self.kind, Kind::Table(_))
+    }
+}
+
+fn syntax_problem(source: &Source, fault: &toml::de::Error) -> Problem {
+    let message = fault.message().lines().collect::<Vec<_>>().join("; ");
+    match fault.span() {
+        Some(span) => Problem::at(&source.file, source.place(&span), message),
+        None => Problem::of_file(&source.file, message),
+    }
+}

@@ -1,0 +1,85 @@
+//! The text of one file, and how a place in it is shown without giving a secret away.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Words in a key that make its value a secret, compared per part of a `snake_case` name.
+const SECRET_WORDS: [&str; 9] =
+    ["secret", "token", "password", "passphrase", "credential", "credentials", "authorization", "key", "dsn"];
+
+/// One settings file as it was read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) file: PathBuf,
+    pub(crate) text: String,
+}
+
+/// A place in a file, counted from 1, with the line that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) excerpt: String,
+}
+
+impl Source {
+    pub(crate) fn new(file: &Path, text: &str) -> Source {
+        Source { file: file.to_path_buf(), text: text.to_owned() }
+    }
+
+    /// Where `span` starts. Columns count characters.
+    pub(crate) fn place(&self, span: &Range<usize>) -> Place {
+        let start = floor_boundary(&self.text, span.start);
+        let before = &self.text[..start];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line_text = self.text[line_start..].lines().next().unwrap_or_default();
+        Place {
+            line: before.matches('\n').count() + 1,
+            column: self.text[line_start..start].chars().count() + 1,
+            excerpt: without_secrets(line_text),
+        }
+    }
+}
+
+/// Whether a key's value is never shown, such as `api_key` or `webhook_secret`.
+pub(crate) fn is_secret_key(key: &str) -> bool {
+    key.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| SECRET_WORDS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// The line up to its first `=` when it may hold a secret: a secret key, or a URL with user information.
+pub(crate) fn without_secrets(line: &str) -> String {
+    let Some((left, right)) = line.split_once('=') else { return line.to_owned() };
+    let names_a_secret = is_secret_key(left) || right.rsplit_once('=').is_some_and(|(keys, _)| is_secret_key(keys));
+    let has_userinfo = right.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+    if names_a_secret || has_userinfo { format!("{}= …", left) } else { line.to_owned() }
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_counts_lines_and_characters_from_one() {
+        let source = Source::new(Path::new("a.toml"), "a = 1\nü = 2\nb = 3\n");
+        let at = source.text.find("= 2").unwrap_or_default();
+        assert_eq!(source.place(&(at..at)), Place { line: 2, column: 3, excerpt: "ü = 2".into() });
+        assert_eq!(source.place(&(999..1000)).line, 4);
+    }
+
+    #[test]
+    fn lines_with_secrets_end_at_the_equals_sign() {
+        assert_eq!(without_secrets("api_key = \"abc\""), "api_key = …");
+        assert_eq!(without_secrets("auth = { token = \"abc\" }"), "auth = …");
+        assert_eq!(without_secrets("url = \"postgres://u:p@db/x\""), "url = …");
+        assert_eq!(without_secrets("keyboard = \"qwerty\""), "keyboard = \"qwerty\"");
+    }
+}
