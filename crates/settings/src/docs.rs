@@ -121,6 +121,7 @@ impl Walk {
                 self.field(field, path, required.contains(&name.as_str()), depth, keys);
             }
         }
+        keys.extend(tag_of_choice(schema, prefix));
         for variant in choices(schema) {
             self.table(variant, prefix, depth + 1, keys);
         }
@@ -199,6 +200,23 @@ impl Walk {
         let target = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
         target.and_then(|pointer| self.root.pointer(pointer)).unwrap_or(schema)
     }
+}
+
+/// The key that tells the variants of a choice apart, described by what each of them is.
+fn tag_of_choice(schema: &Value, prefix: &str) -> Option<KeyReference> {
+    let first = choices(schema).next()?["properties"].as_object()?;
+    let (name, _) = first.iter().find(|(_, field)| field.get("const").is_some())?;
+    let values = choices(schema).map(|variant| toml_text(&variant["properties"][name]["const"]));
+    let about = choices(schema).filter_map(|variant| {
+        let about = variant["description"].as_str()?.trim_end_matches('.');
+        Some(format!("`{}`: {about}", toml_text(&variant["properties"][name]["const"])))
+    });
+    Some(KeyReference {
+        key: if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") },
+        kind: values.collect::<Vec<_>>().join(" or "),
+        default: "required".to_owned(),
+        meaning: about.collect::<Vec<_>>().join("; "),
+    })
 }
 
 fn choices(schema: &Value) -> impl Iterator<Item = &Value> {

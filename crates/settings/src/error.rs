@@ -107,6 +107,12 @@ impl Problems {
         self.kept.iter()
     }
 
+    /// Sorted by line, for problems of one file that were found in another order.
+    pub(crate) fn in_file_order(mut self) -> Problems {
+        self.kept.sort_by_key(Problem::line);
+        self
+    }
+
     /// `value` when nothing is wrong.
     pub fn into_result<T>(self, value: T) -> Result<T, Problems> {
         if self.is_empty() { Ok(value) } else { Err(self) }

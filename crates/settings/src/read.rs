@@ -17,7 +17,7 @@ pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems
     let mut left_out: Vec<String> = Vec::new();
     for _ in 0..PROBLEMS_MAX {
         let fault = match serde_path_to_error::deserialize::<_, T>(&json) {
-            Ok(value) => return problems.into_result(value),
+            Ok(value) => return problems.in_file_order().into_result(value),
             Err(fault) => fault,
         };
         let steps = steps(fault.path());
@@ -32,7 +32,7 @@ pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems
         }
         left_out.push(display(&steps));
     }
-    Err(problems)
+    Err(problems.in_file_order())
 }
 
 /// One step from a table to a value in it.

@@ -53,7 +53,8 @@ impl Section {
     pub fn parse(file: &Path, text: &str, environment: &dyn Environment) -> Result<Section, Problems> {
         let source = Arc::new(Source::new(file, text));
         let mut problems = Problems::new();
-        let (root, faults) = DeTable::parse_recoverable(text);
+        let (root, mut faults) = DeTable::parse_recoverable(text);
+        faults.sort_by_key(|fault| fault.span().map(|span| span.start));
         problems.extend(faults.iter().map(|fault| syntax_problem(&source, fault)));
         problems.into_result(())?;
 
