@@ -31,6 +31,16 @@ impl Language {
         &self.0
     }
 
+    /// The tag, then what is left of it as subtags are taken off its end, as in RFC 4647 3.4:
+    /// `zh-Hant-TW`, `zh-Hant`, `zh`. A single letter or digit goes with what followed it.
+    pub fn ranges(&self) -> impl Iterator<Item = &str> {
+        std::iter::successors(Some(self.as_str()), |range| {
+            let shorter = range.rsplit_once('-')?.0;
+            let single = shorter.rsplit_once('-').filter(|(_, last)| last.len() == 1);
+            Some(single.map_or(shorter, |(rest, _)| rest))
+        })
+    }
+
     /// The primary language, such as `pt` of `pt-BR`.
     pub fn primary(&self) -> &str {
         self.0.split('-').next().unwrap_or(&self.0)

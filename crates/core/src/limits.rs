@@ -13,6 +13,14 @@ pub const CLIENT_ID_BYTES_MAX: usize = 256;
 pub const HANDLE_CHARS_MAX: usize = 30;
 /// Bytes of a domain name in A-label form. RFC 1035 2.3.4.
 pub const DOMAIN_BYTES_MAX: usize = 253;
+/// Bytes between two dots of a domain name. RFC 1035 2.3.4.
+pub const LABEL_BYTES_MAX: usize = 63;
+/// Bytes of a URL that a refusal points to, or that is otherwise compared with a host.
+pub const URL_BYTES_MAX: usize = 2_048;
+/// Challenges in one refusal.
+pub const CHALLENGES_MAX: usize = 16;
+/// Bytes of all challenges of one refusal, as they stand in headers.
+pub const CHALLENGES_BYTES_MAX: usize = 8 * 1024;
 /// Nesting of any JSON that comes from outside.
 pub const JSON_DEPTH_MAX: usize = 64;
 /// Parts in one message or reply.
@@ -25,6 +33,10 @@ pub const HISTORY_BYTES_MAX: usize = 1024 * 1024;
 pub const REPLY_TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Events in one reply.
 pub const REPLY_EVENTS_MAX: u64 = 200_000;
+/// Bytes of everything else in one reply: files, data, artifacts, tool calls.
+pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Agents in one chain of calls. The last one must answer by itself.
+pub const HOPS_MAX: u32 = 8;
 /// Bytes of one artifact.
 pub const ARTIFACT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How long a task and its artifacts can be read. Mentionable REST 5.4.1.

@@ -2,39 +2,42 @@
 
 use url::{Host, Url};
 
+use crate::limits::{DOMAIN_BYTES_MAX, LABEL_BYTES_MAX, URL_BYTES_MAX};
+
 /// Whether `url` is https, without userinfo, and its host and port equal `canonical_host` after
 /// normalization (case, IDN, trailing dot, default port, RFC 5952). PolicyPart 3.2.
 ///
-/// The raw text is looked at first, since URL parsers repair what must be refused.
+/// The raw text is looked at first, since URL parsers repair what must be refused. URLs beyond
+/// [`URL_BYTES_MAX`] are refused too.
 pub fn is_bound_to(url: &str, canonical_host: &str) -> bool {
-    if !is_clean(url) || !starts_with_https(url) {
+    if url.len() > URL_BYTES_MAX || !is_clean(url) {
         return false;
     }
     let (Ok(url), Some(canonical)) = (Url::parse(url), normalize(canonical_host)) else {
         return false;
     };
-    let open = url.username().is_empty() && url.password().is_none();
-    open && url.scheme() == "https" && host_of(&url).is_some_and(|host| host == canonical)
+    host_of(&url).is_some_and(|host| host == canonical)
 }
 
-/// A host with an optional port in the form that is compared: lower-case A-labels, no trailing
-/// dot, no `:443`. `None` when it is no host.
+/// A host with an optional port in the form that is compared: lower-case A-labels or an RFC 5952
+/// literal in brackets, no trailing dot, no `:443`. `None` when it is no host.
 pub fn normalize(host: &str) -> Option<String> {
-    if host.is_empty() || host.contains(['/', '?', '#', '@', '\\', '%']) || !host.chars().all(is_visible) {
+    let plain = !host.contains(['/', '?', '#', '@', '\\', '%']) && host.chars().all(is_visible);
+    if host.is_empty() || host.len() > URL_BYTES_MAX || !plain {
         return None;
     }
     host_of(&Url::parse(&format!("https://{host}/")).ok()?)
 }
 
-fn starts_with_https(url: &str) -> bool {
-    url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
-}
-
-/// Nothing that a lenient parser would drop or turn around: controls, spaces, backslashes, and an
-/// `@` before the path, even with an empty name.
+/// Nothing that a lenient parser would drop, decode or turn around: controls, spaces, backslashes,
+/// an empty authority, and an `@` or `%` in it, even with an empty name.
 fn is_clean(url: &str) -> bool {
-    let authority = url.get(8..).unwrap_or_default().split(['/', '?', '#']).next().unwrap_or_default();
-    url.chars().all(is_visible) && !url.contains('\\') && !authority.contains(['@', '%'])
+    let Some((scheme, rest)) = url.split_at_checked("https://".len()) else {
+        return false;
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let plain = !authority.is_empty() && !authority.contains(['@', '%']);
+    plain && scheme.eq_ignore_ascii_case("https://") && !url.contains('\\') && url.chars().all(is_visible)
 }
 
 fn is_visible(c: char) -> bool {
@@ -43,13 +46,7 @@ fn is_visible(c: char) -> bool {
 
 fn host_of(url: &Url) -> Option<String> {
     let host = match url.host()? {
-        Host::Domain(name) => {
-            let name = name.strip_suffix('.').unwrap_or(name);
-            if name.is_empty() || name.split('.').any(str::is_empty) {
-                return None;
-            }
-            name.to_owned()
-        }
+        Host::Domain(name) => registrable(name)?.to_owned(),
         Host::Ipv4(address) => address.to_string(),
         Host::Ipv6(address) => format!("[{address}]"),
     };
@@ -57,4 +54,11 @@ fn host_of(url: &Url) -> Option<String> {
         None => host,
         Some(port) => format!("{host}:{port}"),
     })
+}
+
+/// The name without its root dot, if its lengths are those of a name in the DNS.
+fn registrable(name: &str) -> Option<&str> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let labels_fit = name.split('.').all(|label| (1..=LABEL_BYTES_MAX).contains(&label.len()));
+    (name.len() <= DOMAIN_BYTES_MAX && labels_fit).then_some(name)
 }

@@ -2,6 +2,7 @@
 
 mod admit;
 mod challenge;
+mod json;
 mod kind;
 mod part;
 mod sanitize;

@@ -158,6 +158,10 @@ pub struct Webhook {
     pub url: String,
     /// The secret that signs the body, at most 256 bytes.
     pub secret: Option<String>,
+    /// Whether it is the callback of one request, which may be on our own host name, and not a
+    /// registered webhook, which may not. Mentionable REST 5.4, 5.5.
+    #[serde(default)]
+    pub callback: bool,
     /// Further attempts after a failed first one.
     pub retries: u32,
 }

@@ -1,1 +1,20 @@
-//! Placeholder.
+//! What several wires share and none owns: how a protocol is mounted, and the HTTP pieces that
+//! more than one of them needs.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`protocol`] | [`Protocol`], the one line that each protocol adds to the registry |
+//! | [`body`] | reading a request body within its bounds |
+//! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
+//! | [`sse`] | server-sent events that no text can break out of |
+//! | [`prefer`] | the `Prefer` header, RFC 7240 |
+//! | [`disposition`] | safe `Content-Disposition`, RFC 6266 |
+
+pub mod body;
+pub mod disposition;
+pub mod negotiate;
+pub mod prefer;
+pub mod protocol;
+pub mod sse;
+
+pub use protocol::{HttpRoutes, Mount, Protocol, Surface};

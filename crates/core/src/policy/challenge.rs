@@ -1,8 +1,11 @@
 //! Auth challenges that cannot break out of their header. PolicyPart 3.3.1.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+
+use super::part::PolicyFault;
+use crate::limits::{CHALLENGES_BYTES_MAX, CHALLENGES_MAX};
 
 /// One challenge: a scheme and its parameters, stored unquoted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,10 +30,23 @@ impl AuthChallenge {
         self
     }
 
-    /// Whether scheme and names are tokens and every value fits a quoted string. PolicyPart 3.3.1
-    /// wants this of encoders and decoders.
+    /// Whether scheme and names are tokens, every value fits a quoted string, and no name occurs
+    /// twice but for case. PolicyPart 3.3.1 wants this of encoders and decoders.
     pub fn is_valid(&self) -> bool {
-        is_token(&self.scheme) && self.params.iter().all(|(name, value)| is_token(name) && is_quotable(value))
+        is_token(&self.scheme)
+            && self.params.iter().all(|(name, value)| is_token(name) && is_quotable(value))
+            && self.names_are_unique()
+    }
+
+    fn names_are_unique(&self) -> bool {
+        let names: BTreeSet<String> = self.params.keys().map(|name| name.to_ascii_lowercase()).collect();
+        names.len() == self.params.len()
+    }
+
+    /// The OAuth error that a Bearer challenge states. RFC 6750 3.
+    fn oauth_error(&self) -> Option<&str> {
+        let bearer = self.scheme.eq_ignore_ascii_case("bearer");
+        bearer.then(|| self.params.iter().find(|(name, _)| name.eq_ignore_ascii_case("error")))?.map(|(_, e)| e.as_str())
     }
 
     /// The challenge as it stands in a header, values as quoted strings (RFC 9110 5.6.4). `None`
@@ -45,6 +61,35 @@ impl AuthChallenge {
             false => format!("{} {}", self.scheme, params.join(", ")),
         })
     }
+}
+
+/// Checks the challenges of a refusal: one at least, few and small enough for a header, each valid,
+/// and none that contradicts `code`. PolicyPart 3.3.1.
+pub(super) fn check_challenges(challenges: &[AuthChallenge], code: Option<&str>) -> Result<(), PolicyFault> {
+    let wrong = |must: &'static str| Err(PolicyFault::Wrong("auth_challenges", must));
+    if challenges.is_empty() {
+        return wrong("one challenge at least");
+    }
+    if challenges.len() > CHALLENGES_MAX {
+        return wrong("16 challenges at most");
+    }
+    let encoded: Option<Vec<String>> = challenges.iter().map(AuthChallenge::encode).collect();
+    match encoded {
+        None => wrong("schemes and names that are tokens, each name once, with values of printable ASCII"),
+        Some(encoded) if encoded.iter().map(String::len).sum::<usize>() > CHALLENGES_BYTES_MAX => {
+            wrong("8 KiB in all at most")
+        }
+        Some(_) if contradicts(challenges, code) => Err(PolicyFault::Wrong("code", "the error that the challenge states")),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Whether an `oauth:` code names another error than a Bearer challenge does.
+fn contradicts(challenges: &[AuthChallenge], code: Option<&str>) -> bool {
+    let Some(code) = code.and_then(|code| code.strip_prefix("oauth:")) else {
+        return false;
+    };
+    challenges.iter().filter_map(AuthChallenge::oauth_error).any(|error| error != code)
 }
 
 fn is_token(text: &str) -> bool {

@@ -19,3 +19,9 @@ pub fn sanitize_map(fields: &mut Map<String, Value>) {
     fields.retain(|key, _| !POISON.contains(&key.as_str()));
     fields.values_mut().for_each(sanitize);
 }
+
+/// Whether a key of `data` has a namespace before its first dot and a name after it, such as
+/// `oauth.error`. Others are reserved. PolicyPart 3.2.
+pub(super) fn is_prefixed(key: &str) -> bool {
+    key.split_once('.').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty())
+}

@@ -1,0 +1,158 @@
+//! The JSON form of a refusal. PolicyPart 3, 3.7.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::challenge::AuthChallenge;
+use super::kind::{AcceptedPayment, Kind};
+use super::part::{PolicyFault, PolicyPart, Translation};
+use super::sanitize::{is_prefixed, sanitize_map};
+
+impl PolicyPart {
+    /// Reads a refusal, sanitized; fails when the kind lacks what it must have. An unknown kind is
+    /// kept as [`Kind::Other`]. Unprefixed keys of `data` are dropped. URLs are left to
+    /// [`PolicyPart::validate`]. PolicyPart 3.2, 3.6.
+    pub fn from_json(mut fields: Map<String, Value>) -> Result<Self, PolicyFault> {
+        let name = take_text(&mut fields, "kind")?.ok_or(PolicyFault::Missing("kind"))?;
+        let kind = read_kind(name, &mut fields)?;
+        let message = match (take_text(&mut fields, "message")?, &kind) {
+            (Some(message), _) => message,
+            (None, Kind::Other(_)) => "This agent declined for a reason that is not known here.".to_owned(),
+            (None, _) => return Err(PolicyFault::Missing("message")),
+        };
+        let mut part = Self {
+            kind,
+            code: take_text(&mut fields, "code")?,
+            title: take_text(&mut fields, "title")?,
+            message,
+            message_translations: read_translations(&mut fields)?,
+            url: take_text(&mut fields, "url")?,
+            action_label: take_text(&mut fields, "action_label")?,
+            data: read_data(&mut fields)?,
+            more: fields,
+        };
+        sanitize_map(&mut part.more);
+        part.check_shape()?;
+        Ok(part)
+    }
+
+    /// Writes the refusal; absent fields are left out. PolicyPart 3.7.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let mut fields = self.more.clone();
+        let mut set = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                fields.insert(key.to_owned(), value);
+            }
+        };
+        set("kind", Some(self.kind().into()));
+        set("code", self.code.as_deref().map(Value::from));
+        set("title", self.title.as_deref().map(Value::from));
+        set("message", Some(self.message.as_str().into()));
+        set("message_translations", (!self.message_translations.is_empty()).then(|| json!(self.message_translations)));
+        set("url", self.url.as_deref().map(Value::from));
+        set("action_label", self.action_label.as_deref().map(Value::from));
+        set("data", (!self.data.is_empty()).then(|| Value::Object(self.data.clone())));
+        match &self.kind {
+            Kind::ConsentRequired { state, return_to } => {
+                set("state", Some(state.as_str().into()));
+                set("return_to", Some(return_to.as_str().into()));
+            }
+            Kind::Unauthorized { auth_challenges } => set("auth_challenges", Some(json!(auth_challenges))),
+            Kind::PaymentRequired { accepted_payments } => set("accepted_payments", Some(json!(accepted_payments))),
+            Kind::TooManyRequests { retry_after_seconds } | Kind::ServiceUnavailable { retry_after_seconds } => {
+                set("retry_after_seconds", retry_after_seconds.map(Value::from));
+            }
+            Kind::Forbidden | Kind::UnavailableForLegalReasons | Kind::Other(_) => {}
+        }
+        fields
+    }
+}
+
+/// Takes a field out. An explicit `null` counts as absent: many writers have no other word for it,
+/// and [`PolicyPart::to_json`] leaves it out again.
+fn take(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
+    fields.remove(key).filter(|value| !value.is_null())
+}
+
+fn take_text(fields: &mut Map<String, Value>, key: &'static str) -> Result<Option<String>, PolicyFault> {
+    match take(fields, key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(PolicyFault::Wrong(key, "a string")),
+    }
+}
+
+fn read_kind(name: String, fields: &mut Map<String, Value>) -> Result<Kind, PolicyFault> {
+    Ok(match name.as_str() {
+        "consent_required" => Kind::ConsentRequired {
+            state: take_text(fields, "state")?.ok_or(PolicyFault::Missing("state"))?,
+            return_to: take_text(fields, "return_to")?.ok_or(PolicyFault::Missing("return_to"))?,
+        },
+        "unauthorized" => Kind::Unauthorized { auth_challenges: read_challenges(fields)? },
+        "payment_required" => Kind::PaymentRequired { accepted_payments: read_payments(fields)? },
+        "forbidden" => Kind::Forbidden,
+        "too_many_requests" => Kind::TooManyRequests { retry_after_seconds: read_seconds(fields)? },
+        "unavailable_for_legal_reasons" => Kind::UnavailableForLegalReasons,
+        "service_unavailable" => Kind::ServiceUnavailable { retry_after_seconds: read_seconds(fields)? },
+        _ => Kind::Other(name),
+    })
+}
+
+fn read_challenges(fields: &mut Map<String, Value>) -> Result<Vec<AuthChallenge>, PolicyFault> {
+    const KEY: &str = "auth_challenges";
+    let value = take(fields, KEY).ok_or(PolicyFault::Missing(KEY))?;
+    serde_json::from_value(value).map_err(|_| PolicyFault::Wrong(KEY, "a list of scheme and params"))?
+}
+
+fn read_payments(fields: &mut Map<String, Value>) -> Result<Vec<AcceptedPayment>, PolicyFault> {
+    const KEY: &str = "accepted_payments";
+    let value = take(fields, KEY).ok_or(PolicyFault::Missing(KEY))?;
+    let mut payments: Vec<AcceptedPayment> =
+        serde_json::from_value(value).map_err(|_| PolicyFault::Wrong(KEY, "a list of scheme and payload"))?;
+    for payment in &mut payments {
+        sanitize_map(&mut payment.payload);
+    }
+    Ok(payments)
+}
+
+fn read_seconds(fields: &mut Map<String, Value>) -> Result<Option<u64>, PolicyFault> {
+    const KEY: &str = "retry_after_seconds";
+    match take(fields, KEY) {
+        None => Ok(None),
+        Some(value) => value.as_u64().map(Some).ok_or(PolicyFault::Wrong(KEY, "a whole number of seconds")),
+    }
+}
+
+fn read_translations(fields: &mut Map<String, Value>) -> Result<BTreeMap<String, Translation>, PolicyFault> {
+    const KEY: &str = "message_translations";
+    match take(fields, KEY) {
+        None => Ok(BTreeMap::new()),
+        Some(value) => serde_json::from_value(value).map_err(|_| PolicyFault::Wrong(KEY, "messages by language tag")),
+    }
+}
+
+fn read_data(fields: &mut Map<String, Value>) -> Result<Map<String, Value>, PolicyFault> {
+    match take(fields, "data") {
+        None => Ok(Map::new()),
+        Some(Value::Object(mut data)) => {
+            sanitize_map(&mut data);
+            data.retain(|key, _| is_prefixed(key));
+            Ok(data)
+        }
+        Some(_) => Err(PolicyFault::Wrong("data", "an object")),
+    }
+}
+
+impl Serialize for PolicyPart {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for PolicyPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,107 @@
+//! Putting a host together, and setting it to work.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use forecourt_core::{Clock, Entropy, Error, Store, SystemClock};
+use forecourt_egress::Egress;
+use tokio_util::sync::CancellationToken;
+
+use crate::attachments::Attachments;
+use crate::deliver::{Bell, Deliverer, Envelope};
+use crate::directory::{Directory, Site};
+use crate::limits::{LimitSettings, Throttle};
+use crate::metrics::Metrics;
+use crate::random::SystemEntropy;
+use crate::receive::Host;
+use crate::tasks::{TaskParts, Tasks};
+use crate::threads::Threads;
+use crate::upkeep;
+
+/// What a host is made of. The rest has defaults: the machine's clock and randomness.
+pub struct HostBuilder {
+    /// What the outside calls this place.
+    pub site: Site,
+    /// Who lives here.
+    pub directory: Directory,
+    /// Where things are kept.
+    pub store: Arc<dyn Store>,
+    /// The way out.
+    pub egress: Arc<Egress>,
+    /// What callers may do.
+    pub limits: LimitSettings,
+    /// How each protocol writes its posts, by the protocol's name.
+    pub envelopes: HashMap<String, Envelope>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl HostBuilder {
+    /// A host of these parts with the machine's clock and randomness.
+    pub fn new(site: Site, directory: Directory, store: Arc<dyn Store>, egress: Arc<Egress>) -> Self {
+        Self {
+            site,
+            directory,
+            store,
+            egress,
+            limits: LimitSettings::default(),
+            envelopes: HashMap::new(),
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(SystemEntropy),
+        }
+    }
+
+    /// The same host with another clock and other randomness.
+    #[must_use]
+    pub fn with_ambient(mut self, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        self.clock = clock;
+        self.entropy = entropy;
+        self
+    }
+
+    /// Recovers what an earlier run left, then begins to work in the background until `stop`.
+    ///
+    /// Fails when the store can't be read: a host that can't see its tasks must not take more.
+    pub async fn start(self, stop: CancellationToken) -> Result<Arc<Host>, Error> {
+        let metrics = Arc::new(Metrics::default());
+        let bell = Bell::default();
+        let threads = Threads { store: self.store.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
+        let parts = TaskParts {
+            site: Arc::new(self.site.clone()),
+            store: self.store.clone(),
+            threads: threads.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            metrics: metrics.clone(),
+            bell: bell.clone(),
+        };
+        let tasks = Arc::new(Tasks::new(parts, &self.limits));
+        let ended = tasks.recover().await?;
+        if ended > 0 {
+            tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
+        }
+        let deliverer = Deliverer {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            egress: self.egress.clone(),
+            envelopes: self.envelopes,
+            metrics: metrics.clone(),
+            bell,
+        };
+        tokio::spawn(deliverer.run(stop.clone()));
+        tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop));
+        Ok(Arc::new(Host {
+            site: self.site,
+            directory: self.directory,
+            throttle: Throttle::new(&self.limits),
+            threads,
+            attachments: Attachments { egress: self.egress },
+            tasks,
+            store: self.store,
+            clock: self.clock,
+            entropy: self.entropy,
+            metrics,
+        }))
+    }
+}

@@ -1,0 +1,120 @@
+//! Telling others that a task settled: bounded, in the background, and never twice at once.
+//!
+//! Deliveries are rows that were written together with the task's end, so none is lost with the
+//! process. A failed one is tried again only as often as its webhook asks for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use forecourt_core::store::{Delivery, Webhook};
+use forecourt_core::{Clock, Entropy, Store, Task};
+use forecourt_egress::{Egress, Purpose};
+use futures::{StreamExt, stream};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::metrics::Metrics;
+use crate::threads::after;
+
+/// Posts under way at once.
+pub const POSTS_AT_ONCE: usize = 16;
+/// How long a taken delivery is hidden from other takers: longer than any post may take.
+const LEASE: Duration = Duration::from_secs(90);
+/// How often to look for what is due without being rung for.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The wait before the second attempt; it doubles with each further one.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Doublings of [`RETRY_AFTER`] at most: about three hours.
+const RETRY_DOUBLINGS_MAX: u32 = 11;
+
+/// How a protocol writes the post that tells of a settled task.
+pub type Envelope = fn(&Task, &Webhook) -> Post;
+
+/// One post, ready to be sent. Its headers are names and values of the protocol's own.
+#[derive(Debug, Clone)]
+pub struct Post {
+    /// Headers beside those of the client.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body, exactly as it was signed.
+    pub body: Bytes,
+}
+
+/// Wakes the deliverer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bell(Arc<Notify>);
+
+impl Bell {
+    pub(crate) fn ring(&self) {
+        self.0.notify_one();
+    }
+}
+
+/// Posts what is due.
+pub(crate) struct Deliverer {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) egress: Arc<Egress>,
+    pub(crate) envelopes: HashMap<String, Envelope>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) bell: Bell,
+}
+
+impl Deliverer {
+    /// Works until `stop`.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            if self.round().await == 0 {
+                let rest = async { tokio::time::timeout(LOOK_EVERY, self.bell.0.notified()).await };
+                let _ = stop.run_until_cancelled(rest).await;
+            }
+        }
+    }
+
+    /// Takes and posts one batch; gives its size.
+    async fn round(&self) -> usize {
+        let now = self.clock.now();
+        let due = match self.store.claim_deliveries(now, after(now, LEASE), POSTS_AT_ONCE).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::warn!(%error, "deliveries could not be read");
+                return 0;
+            }
+        };
+        let count = due.len();
+        stream::iter(due).for_each_concurrent(POSTS_AT_ONCE, |delivery| self.deliver(delivery)).await;
+        count
+    }
+
+    async fn deliver(&self, delivery: Delivery) {
+        let worked = self.post(&delivery).await;
+        self.metrics.delivered(worked);
+        let again = !worked && delivery.attempts < delivery.webhook.retries;
+        let retry_at = again.then(|| {
+            let wait = RETRY_AFTER * 2u32.pow(delivery.attempts.min(RETRY_DOUBLINGS_MAX));
+            after(self.clock.now(), wait)
+        });
+        if let Err(error) = self.store.settle_delivery(delivery.id, retry_at).await {
+            tracing::warn!(%error, "a delivery could not be settled");
+        }
+    }
+
+    async fn post(&self, delivery: &Delivery) -> bool {
+        let Some(envelope) = self.envelopes.get(&delivery.webhook.protocol) else {
+            tracing::warn!(protocol = delivery.webhook.protocol, "a delivery of an unknown protocol was dropped");
+            return false;
+        };
+        let Post { mut headers, body } = envelope(&delivery.task, &delivery.webhook);
+        headers.push(("mentionable-delivery", forecourt_core::ids::mint(&*self.entropy)));
+        let purpose = if delivery.webhook.callback { Purpose::Callback } else { Purpose::Webhook };
+        match self.egress.post(purpose, &delivery.webhook.url, &headers, body).await {
+            Ok(answer) => answer.accepted,
+            Err(error) => {
+                tracing::info!(%error, "a webhook could not be reached");
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Which agents live here, and what the outside calls this place.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{Address, Agent, AgentCard, Domain, Error, Handle, Message, Noun, Policy};
+
+/// What the outside calls this place. Comes from configuration, never from a request.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// The domain of every address here; its name is the canonical host.
+    pub domain: Domain,
+    /// A name to show.
+    pub name: String,
+    /// The base of every published URL, `https://host[:port]`, without a trailing slash.
+    pub origin: String,
+}
+
+impl Site {
+    /// The canonical host with its port, when that is not 443: what URLs of refusals are bound to.
+    pub fn canonical_host(&self) -> &str {
+        self.origin.strip_prefix("https://").unwrap_or(&self.origin)
+    }
+
+    /// The address of an agent here.
+    pub fn address(&self, handle: &Handle) -> Address {
+        Address::new(handle.clone(), self.domain.clone())
+    }
+
+    /// An absolute URL for a path that begins with a slash.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.origin)
+    }
+}
+
+/// An agent with everything that stands around it.
+pub struct Resident {
+    /// How it describes itself.
+    pub card: Arc<AgentCard>,
+    /// What answers.
+    pub agent: Arc<dyn Agent>,
+    /// The gate before it.
+    pub policy: Policy,
+    /// How long it may take for one reply.
+    pub time_max: Duration,
+}
+
+/// The agents of this host, in the order of configuration, the default one first.
+pub struct Directory {
+    residents: Vec<Arc<Resident>>,
+    by_handle: HashMap<Handle, usize>,
+}
+
+impl Directory {
+    /// Gathers agents. Fails when there is none, when two share a handle, or when `default` is
+    /// not among them (hub card 3.4).
+    pub fn new(mut residents: Vec<Resident>, default: &Handle) -> Result<Self, Error> {
+        let first = residents
+            .iter()
+            .position(|r| r.card.handle() == default)
+            .ok_or_else(|| Error::invalid("default_agent", format!("there is no agent `{default}`")))?;
+        residents[..=first].rotate_right(1);
+        let mut by_handle = HashMap::with_capacity(residents.len());
+        for (index, resident) in residents.iter().enumerate() {
+            if by_handle.insert(resident.card.handle().clone(), index).is_some() {
+                let reason = format!("two agents are called `{}`", resident.card.handle());
+                return Err(Error::invalid("handle", reason));
+            }
+        }
+        Ok(Self { residents: residents.into_iter().map(Arc::new).collect(), by_handle })
+    }
+
+    /// The agent that takes what nobody else is named for.
+    pub fn default_agent(&self) -> &Arc<Resident> {
+        &self.residents[0]
+    }
+
+    /// The agent of a handle.
+    pub fn find(&self, handle: &Handle) -> Option<&Arc<Resident>> {
+        self.by_handle.get(handle).map(|&index| &self.residents[index])
+    }
+
+    /// The agent a message is for.
+    pub(crate) fn resolve(&self, message: &Message) -> Result<Arc<Resident>, Error> {
+        self.find(&message.recipient).cloned().ok_or_else(|| Error::not_found(Noun::Agent))
+    }
+
+    /// All agents, the default one first.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Resident>> {
+        self.residents.iter()
+    }
+}

@@ -1,0 +1,168 @@
+//! How often one caller may ask: by network address and by conversation. REST 8.4.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use forecourt_core::policy::Kind;
+use forecourt_core::{Message, PolicyPart};
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Callers that are remembered at once. Over it, those at rest are forgotten; a caller who is at
+/// its limit is kept.
+pub const CALLERS_MAX: usize = 100_000;
+
+/// How often, and how much at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// Requests a second that go on forever.
+    pub per_second: NonZeroU32,
+    /// Requests that may come at once after a rest.
+    pub burst: NonZeroU32,
+}
+
+/// What one caller may do. Counted for each network address (an IPv6 /64 is one) and for each
+/// conversation; over it, the answer is a refusal that says when to come back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitSettings {
+    /// Requests of one network address.
+    pub per_address: Rate,
+    /// Requests of one conversation.
+    pub per_session: Rate,
+    /// Answers in the making at once, streams included. Over it: unavailable, try again.
+    pub replies_running_max: usize,
+    /// Background tasks running at once.
+    pub tasks_running_max: usize,
+    /// Background tasks of one caller running at once.
+    pub tasks_per_caller_max: usize,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        let rate = Rate { per_second: nonzero(50), burst: nonzero(200) };
+        Self {
+            per_address: rate,
+            per_session: rate,
+            replies_running_max: 2_000,
+            tasks_running_max: forecourt_core::limits::TASKS_RUNNING_MAX,
+            tasks_per_caller_max: forecourt_core::limits::TASKS_RUNNING_PER_CALLER_MAX,
+        }
+    }
+}
+
+fn nonzero(n: u32) -> NonZeroU32 {
+    NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
+}
+
+/// The buckets of all callers.
+pub(crate) struct Throttle {
+    by_address: DefaultKeyedRateLimiter<u64>,
+    by_session: DefaultKeyedRateLimiter<String>,
+    asked: AtomicUsize,
+}
+
+impl Throttle {
+    pub(crate) fn new(settings: &LimitSettings) -> Self {
+        Self {
+            by_address: RateLimiter::keyed(quota(settings.per_address)),
+            by_session: RateLimiter::keyed(quota(settings.per_session)),
+            asked: AtomicUsize::new(0),
+        }
+    }
+
+    /// Counts a message against its address and its conversation.
+    pub(crate) fn admit(&self, message: &Message) -> Result<(), Box<PolicyPart>> {
+        self.admit_peer(message.sender.peer)?;
+        match &message.thread {
+            None => Ok(()),
+            Some(thread) => taken(self.by_session.check_key(&thread.expose().to_owned())),
+        }
+    }
+
+    /// Counts a request against its address.
+    pub(crate) fn admit_peer(&self, peer: Option<IpAddr>) -> Result<(), Box<PolicyPart>> {
+        self.tidy();
+        peer.map_or(Ok(()), |peer| taken(self.by_address.check_key(&network(peer))))
+    }
+
+    /// Forgets callers at rest, now and then, so that the maps stay bounded.
+    fn tidy(&self) {
+        const EVERY: usize = 10_000;
+        let due = self.asked.fetch_add(1, Ordering::Relaxed) % EVERY == EVERY - 1;
+        let full = || self.by_address.len() > CALLERS_MAX - EVERY || self.by_session.len() > CALLERS_MAX - EVERY;
+        if due && full() {
+            self.by_address.retain_recent();
+            self.by_session.retain_recent();
+        }
+    }
+}
+
+fn quota(rate: Rate) -> Quota {
+    Quota::per_second(rate.per_second).allow_burst(rate.burst)
+}
+
+/// The network that one caller has: an IPv4 address, or the first half of an IPv6 one. IPv4
+/// networks get a prefix that no global IPv6 address has.
+fn network(peer: IpAddr) -> u64 {
+    match peer.to_canonical() {
+        IpAddr::V4(v4) => u64::from(u32::from(v4)),
+        IpAddr::V6(v6) => (u128::from(v6) >> 64) as u64,
+    }
+}
+
+fn taken(verdict: Result<(), governor::NotUntil<governor::clock::QuantaInstant>>) -> Result<(), Box<PolicyPart>> {
+    verdict.map_err(|until| Box::new(too_many(until.wait_time_from(DefaultClock::default().now()))))
+}
+
+/// The refusal, with whole seconds to wait, at least one.
+fn too_many(wait: Duration) -> PolicyPart {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let seconds = seconds.max(1);
+    let kind = Kind::TooManyRequests { retry_after_seconds: Some(seconds) };
+    let mut part = PolicyPart::new(kind, format!("You ask faster than this host allows. Try again in {seconds} s."));
+    part.code = Some("mentionable:rate_limited".to_owned());
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn throttle(burst: u32) -> Throttle {
+        let rate = Rate { per_second: nonzero(1), burst: nonzero(burst) };
+        Throttle::new(&LimitSettings { per_address: rate, per_session: rate, ..LimitSettings::default() })
+    }
+
+    #[test]
+    fn s8_4_the_request_after_the_burst_is_refused_with_seconds_to_wait() {
+        let throttle = throttle(3);
+        let peer = Some("192.0.2.1".parse().unwrap());
+        for _ in 0..3 {
+            throttle.admit_peer(peer).unwrap();
+        }
+        let refusal = throttle.admit_peer(peer).unwrap_err();
+        assert_eq!(refusal.kind, Kind::TooManyRequests { retry_after_seconds: Some(1) });
+    }
+
+    #[test]
+    fn s8_4_another_address_has_its_own_bucket() {
+        let throttle = throttle(1);
+        throttle.admit_peer(Some("192.0.2.1".parse().unwrap())).unwrap();
+        throttle.admit_peer(Some("192.0.2.2".parse().unwrap())).unwrap();
+    }
+
+    #[test]
+    fn mapped_addresses_and_one_ipv6_network_are_one_caller() {
+        let pairs = [("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8::1", "2001:db8::2")];
+        for (one, other) in pairs {
+            assert_eq!(network(one.parse().unwrap()), network(other.parse().unwrap()));
+        }
+        assert_ne!(network("2001:db8::1".parse().unwrap()), network("2001:db8:0:1::1".parse().unwrap()));
+    }
+}

@@ -1,0 +1,95 @@
+//! What the host counts. Labels come from configuration and from closed sets, never from callers.
+
+use std::sync::atomic::AtomicI64;
+
+use forecourt_core::{Ending, Handle};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+/// The host's counters.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    replies: Family<ReplyLabels, Counter>,
+    running: Gauge<i64, AtomicI64>,
+    tasks_running: Gauge<i64, AtomicI64>,
+    deliveries: Family<DeliveryLabels, Counter>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReplyLabels {
+    agent: String,
+    via: &'static str,
+    ending: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DeliveryLabels {
+    outcome: &'static str,
+}
+
+impl Metrics {
+    /// Names every counter in `registry`.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("replies", "Answers by agent, protocol and ending", self.replies.clone());
+        registry.register("replies_running", "Answers in the making", self.running.clone());
+        registry.register("tasks_running", "Background tasks running", self.tasks_running.clone());
+        registry.register("deliveries", "Webhook posts by outcome", self.deliveries.clone());
+    }
+
+    /// An answer ended. `ending` is a word of a closed set: a refusal's kind or [`ending_name`].
+    pub(crate) fn ended(&self, agent: &Handle, via: &'static str, ending: &str) {
+        let ending = if closed(ending) { ending } else { "other" };
+        let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending: ending.to_owned() };
+        self.replies.get_or_create(&labels).inc();
+    }
+
+    /// Counts an answer in the making until the guard is dropped.
+    pub(crate) fn count_running(&self) -> Counted {
+        Counted::new(&self.running)
+    }
+
+    /// Counts a background task until the guard is dropped.
+    pub(crate) fn count_task(&self) -> Counted {
+        Counted::new(&self.tasks_running)
+    }
+
+    pub(crate) fn delivered(&self, worked: bool) {
+        let outcome = if worked { "delivered" } else { "failed" };
+        self.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
+    }
+}
+
+/// One of something that runs; counts itself down when it is dropped.
+pub(crate) struct Counted(Gauge<i64, AtomicI64>);
+
+impl Counted {
+    fn new(gauge: &Gauge<i64, AtomicI64>) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// The word for an ending in metrics and logs.
+pub(crate) fn ending_name(ending: &Ending) -> &str {
+    match ending {
+        Ending::Complete | Ending::Message(_) => "complete",
+        Ending::Question(_) => "question",
+        Ending::Refused(part) => part.kind(),
+        Ending::Failed { .. } => "failed",
+        Ending::Canceled => "canceled",
+    }
+}
+
+fn closed(ending: &str) -> bool {
+    let own = ["complete", "question", "failed", "canceled"];
+    own.contains(&ending) || forecourt_core::policy::Kind::NAMES.contains(&ending)
+}

@@ -1,0 +1,139 @@
+//! Conversations: what was said before, found by a token that only the host mints.
+
+use std::sync::Arc;
+
+use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
+use forecourt_core::{
+    Clock, Collected, Ending, Entropy, Error, Message, Part, Role, Sender, Store, ThreadId, Timestamp, Turn,
+};
+
+use crate::directory::Resident;
+
+/// Finds and keeps conversations.
+#[derive(Clone)]
+pub(crate) struct Threads {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+}
+
+impl Threads {
+    /// Gives the message the history of its conversation, and the conversation's id. A token that
+    /// is not ours begins a fresh conversation and is never adopted (REST 6). History that came
+    /// with the message stands instead of ours.
+    pub(crate) async fn recall(
+        &self,
+        resident: &Resident,
+        mut message: Message,
+    ) -> Result<(Message, Option<ThreadId>), Error> {
+        if resident.card.remembers {
+            let known = self.known(resident, message.thread.as_ref()).await?;
+            let (thread, turns) = known.unwrap_or_else(|| (ThreadId::mint(&*self.entropy), Vec::new()));
+            if message.history.is_empty() {
+                message.history = turns;
+            }
+            message.thread = Some(thread);
+        } else {
+            message.thread = None;
+        }
+        trim(&mut message.history);
+        let thread = message.thread.clone();
+        Ok((message, thread))
+    }
+
+    async fn known(
+        &self,
+        resident: &Resident,
+        named: Option<&ThreadId>,
+    ) -> Result<Option<(ThreadId, Vec<Turn>)>, Error> {
+        let Some(thread) = named else { return Ok(None) };
+        let turns = self.store.thread(thread, resident.card.handle(), self.clock.now()).await?;
+        Ok(turns.map(|turns| (thread.clone(), turns)))
+    }
+
+    /// Adds a turn and its answer to their conversation. Refused and failed answers leave no trace.
+    pub(crate) async fn record(
+        &self,
+        resident: &Resident,
+        thread: &ThreadId,
+        asked: Turn,
+        answer: &Collected,
+    ) -> Result<(), Error> {
+        let said = match &answer.ending {
+            Ending::Complete | Ending::Message(_) => answer.text(),
+            Ending::Question(question) => question.text.clone(),
+            Ending::Refused(_) | Ending::Failed { .. } | Ending::Canceled => return Ok(()),
+        };
+        let now = self.clock.now();
+        let mut reply = Turn::text(Role::Assistant, said);
+        reply.timestamp = Some(now);
+        let expires_at = after(now, THREAD_TTL);
+        let agent = resident.card.handle();
+        Ok(self.store.append_turns(thread, agent, vec![asked, reply], THREAD_TURNS_MAX, expires_at).await?)
+    }
+}
+
+/// The current turn as history will show it: attachments by name, not by bytes.
+pub(crate) fn as_turn(message: &Message) -> Turn {
+    let sender = Sender { peer: None, ..message.sender.clone() };
+    Turn {
+        role: Role::User,
+        sender,
+        parts: message.parts.iter().map(remembered).collect(),
+        timestamp: Some(message.received_at),
+        id: Some(message.id.as_str().to_owned()),
+    }
+}
+
+fn remembered(part: &Part) -> Part {
+    match part {
+        Part::File(file) => {
+            let name = file.name.as_deref().unwrap_or("attachment");
+            Part::text(format!("[{name}, {}]", file.mime))
+        }
+        other => other.clone(),
+    }
+}
+
+/// `at` plus `by`, at the latest the end of time.
+pub(crate) fn after(at: Timestamp, by: std::time::Duration) -> Timestamp {
+    at.checked_add(by).unwrap_or(Timestamp::MAX)
+}
+
+/// Leaves out the oldest turns until count and size fit.
+fn trim(history: &mut Vec<Turn>) {
+    let mut bytes = 0;
+    let fits = |turn: &&Turn| {
+        bytes += turn.parts.iter().filter_map(Part::as_text).map(str::len).sum::<usize>();
+        bytes <= HISTORY_BYTES_MAX
+    };
+    let kept = history.iter().rev().take(HISTORY_TURNS_MAX).take_while(fits).count();
+    history.drain(..history.len() - kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(count: usize, bytes: usize) -> Vec<Turn> {
+        vec![Turn::text(Role::User, "x".repeat(bytes)); count]
+    }
+
+    #[test]
+    fn history_keeps_its_newest_turns() {
+        for (count, kept) in [(HISTORY_TURNS_MAX, HISTORY_TURNS_MAX), (HISTORY_TURNS_MAX + 1, HISTORY_TURNS_MAX)] {
+            let mut history = turns(count, 1);
+            trim(&mut history);
+            assert_eq!(history.len(), kept);
+        }
+    }
+
+    #[test]
+    fn history_is_bounded_in_bytes() {
+        for (bytes, kept) in [(HISTORY_BYTES_MAX / 2, 2), (HISTORY_BYTES_MAX / 2 + 1, 1)] {
+            let mut history = turns(2, bytes);
+            trim(&mut history);
+            assert_eq!(history.len(), kept);
+        }
+    }
+}

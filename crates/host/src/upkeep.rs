@@ -1,0 +1,28 @@
+//! What the host does on its own: posts what is due, forgets what has expired.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{Clock, Store};
+use tokio_util::sync::CancellationToken;
+
+/// How often expired things are removed.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// Expired things removed in one step, so that no transaction is long.
+const SWEEP_BATCH: usize = 500;
+
+/// Removes what has expired, in small batches, until `stop`.
+pub(crate) async fn sweep(store: Arc<dyn Store>, clock: Arc<dyn Clock>, stop: CancellationToken) {
+    while stop.run_until_cancelled(tokio::time::sleep(SWEEP_EVERY)).await.is_some() {
+        loop {
+            match store.expire(clock.now(), SWEEP_BATCH).await {
+                Ok(removed) if removed >= SWEEP_BATCH as u64 => {}
+                Ok(_) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "expired things were not removed");
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! How a protocol joins the host: one constant in its crate, one line in the registry.
+
+use std::sync::Arc;
+
+use forecourt_core::{AgentCard, Endpoint};
+use forecourt_egress::Egress;
+use forecourt_host::{Envelope, Host, Site};
+use forecourt_identity::{SigningKeys, Verifier};
+use forecourt_settings::{Problems, Section};
+
+/// A protocol, as the registry knows it.
+pub struct Protocol {
+    /// Its name: also its section in `forecourt.toml`, and [`forecourt_core::Endpoint::protocol`].
+    pub name: &'static str,
+    /// One line about it, for `--help` and the generated reference.
+    pub about: &'static str,
+    /// The shape of its section, from which the reference is generated.
+    pub schema: fn() -> schemars::Schema,
+    /// Reads its section and builds its surfaces. Fails with everything that is wrong at once.
+    pub surfaces: fn(Mount) -> Result<Vec<Surface>, Problems>,
+    /// Where an agent can be reached over it: absolute https URLs. Gathered before any surface is
+    /// built, so that every card can name every protocol and no protocol lists its siblings.
+    pub endpoints: fn(&Site, &AgentCard) -> Vec<Endpoint>,
+    /// How it writes the post that tells of a settled task, if it has webhooks.
+    pub envelope: Option<Envelope>,
+}
+
+/// What a protocol is given to build its surfaces from.
+#[derive(Clone)]
+pub struct Mount {
+    /// The host that answers.
+    pub host: Arc<Host>,
+    /// Proof in, sender out.
+    pub verifier: Arc<Verifier>,
+    /// The keys that sign for this domain.
+    pub keys: Arc<SigningKeys>,
+    /// The way out.
+    pub egress: Arc<Egress>,
+    /// The protocol's own section; empty when the file has none.
+    pub section: Section,
+}
+
+/// Something a protocol listens on.
+pub enum Surface {
+    /// Paths on the shared HTTP listeners.
+    Http(HttpRoutes),
+}
+
+/// Paths on the shared HTTP listeners.
+pub struct HttpRoutes {
+    /// The path patterns that are claimed, in axum's syntax. Two protocols that claim one pattern
+    /// are an error at start.
+    pub paths: Vec<&'static str>,
+    /// What answers them.
+    pub router: axum::Router,
+}
