@@ -1,1 +1,48 @@
-//! Placeholder.
+//! The one place from which Forecourt opens connections. No other crate uses an HTTP client.
+//!
+//! A URL that came from a stranger passes, in this order and before a socket is opened: a look at
+//! its raw text ([`Target`]), the rules of what it is wanted for ([`Purpose`]), one name lookup
+//! ([`Resolve`]) and the classification of every address found ([`classify`]). The connection goes
+//! to the addresses that were checked, and the peer is compared once more when it stands. The
+//! caller learns one text for all that can go wrong ([`EgressError`]).
+//!
+//! | file | holds |
+//! |---|---|
+//! | `target.rs` | the raw text of a URL into a checked value |
+//! | `address.rs` | which addresses are public |
+//! | `purpose.rs` | what a request is for, and the rules of that |
+//! | `guard.rs` | the decision, with the addresses to dial |
+//! | `slots.rs` | how many at once, in all and for one host |
+//! | `dial.rs`, `trust.rs` | the connection and its certificates |
+//! | `exchange.rs`, `body.rs` | redirects, deadlines and the size of bodies |
+//! | `data_url.rs` | `data:` URLs, which never touch the network |
+//! | `signature.rs`, `hops.rs` | the signature of webhooks, the mark against endless calls |
+
+mod address;
+mod body;
+mod config;
+mod data_url;
+mod dial;
+mod egress;
+mod error;
+mod exchange;
+mod guard;
+pub mod hops;
+pub mod limits;
+mod purpose;
+mod resolve;
+pub mod signature;
+mod slots;
+mod target;
+mod trust;
+
+pub use address::{Verdict, classify};
+pub use body::BodyStream;
+pub use config::EgressConfig;
+pub use data_url::{DataUrl, DataUrlError, data_url};
+pub use egress::{Egress, EgressBuilder, SetupError};
+pub use error::{EgressError, Refusal};
+pub use exchange::{Delivered, Fetched, Incoming, Outgoing};
+pub use purpose::{Deadlines, Purpose};
+pub use resolve::{Resolve, Resolving, SystemResolver};
+pub use target::Target;

@@ -1,0 +1,67 @@
+//! The `[egress]` section of `forecourt.toml`.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+
+/// What the host may fetch and post on behalf of callers. Private networks are closed unless they
+/// are opened here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EgressConfig {
+    /// Networks opened on purpose, such as `["10.1.2.0/24"]`. Names that resolve only into them are
+    /// reachable too, on any port. Default: none.
+    #[schemars(with = "Vec<String>")]
+    pub allow: Vec<IpNet>,
+    /// Whether plain `http://` is fine for attachments, webhooks and callbacks within `allow`.
+    /// Default: false.
+    pub allow_http: bool,
+    /// Ports of public targets beside 443. Default: none.
+    pub ports: Vec<u16>,
+    /// PEM files of certificate authorities that are trusted beside those of the system.
+    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured too. Default: none.
+    pub ca_files: Vec<PathBuf>,
+    /// Seconds to connect, TLS included. Default: 5.
+    pub connect_seconds: NonZeroU32,
+    /// Seconds until the head of an answer. Default: 10.
+    pub first_byte_seconds: NonZeroU32,
+    /// Seconds for a whole exchange. Default: 30.
+    pub total_seconds: NonZeroU32,
+    /// Bytes of an attachment. Default: 1 MiB.
+    pub attachment_bytes: NonZeroUsize,
+    /// Requests at once, in all. Default: 64.
+    pub at_once: NonZeroUsize,
+    /// Requests at once to one host. Default: 4.
+    pub at_once_per_host: NonZeroUsize,
+}
+
+impl Default for EgressConfig {
+    fn default() -> Self {
+        Self {
+            allow: Vec::new(),
+            allow_http: false,
+            ports: Vec::new(),
+            ca_files: Vec::new(),
+            connect_seconds: seconds(limits::CONNECT_TIME_MAX),
+            first_byte_seconds: seconds(limits::FIRST_BYTE_TIME_MAX),
+            total_seconds: seconds(limits::TOTAL_TIME_MAX),
+            attachment_bytes: count(limits::ATTACHMENT_BYTES_MAX),
+            at_once: count(limits::AT_ONCE_MAX),
+            at_once_per_host: count(limits::AT_ONCE_PER_HOST_MAX),
+        }
+    }
+}
+
+fn seconds(time: Duration) -> NonZeroU32 {
+    u32::try_from(time.as_secs()).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
+}
+
+fn count(number: usize) -> NonZeroUsize {
+    NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN)
+}

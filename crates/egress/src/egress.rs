@@ -1,0 +1,194 @@
+//! The guarded client, put together.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use http::HeaderMap;
+use tokio::sync::Semaphore;
+
+use crate::config::EgressConfig;
+use crate::dial::Dialer;
+use crate::error::EgressError;
+use crate::exchange::{Delivered, Fetched, Incoming, Outgoing};
+use crate::guard::{Guard, Own};
+use crate::limits::{RECEIPT_BYTES_MAX, UPSTREAM_AT_ONCE_MAX};
+use crate::purpose::Purpose;
+use crate::resolve::{Resolve, SystemResolver};
+use crate::slots::Slots;
+use crate::target::Target;
+use crate::trust::Trust;
+
+/// The guarded client. Cheap to clone; one for the whole process.
+#[derive(Clone)]
+pub struct Egress {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) guard: Guard,
+    pub(crate) dialer: Dialer,
+    pub(crate) slots: Arc<Slots>,
+    pub(crate) upstream_turns: Arc<Semaphore>,
+}
+
+/// How long a receiver may take to finish its answer, which nobody reads.
+const RECEIPT_TIME_MAX: Duration = Duration::from_secs(1);
+
+impl Egress {
+    /// Begins a client under `config`.
+    pub fn builder(config: EgressConfig) -> EgressBuilder {
+        EgressBuilder { config, own: Own::default(), pems: Vec::new(), resolver: Arc::new(SystemResolver) }
+    }
+
+    /// Whether `url` may be reached for `purpose` now: resolves and checks, and opens no socket to
+    /// the target. For registrations; every delivery is checked again.
+    pub async fn permits(&self, purpose: Purpose, url: &str) -> Result<(), EgressError> {
+        let target = Target::parse(url)?;
+        self.inner.guard.admit(purpose, &target).await?;
+        Ok(())
+    }
+
+    /// Fetches a document whole. Fails on every status but 2xx.
+    pub async fn get(&self, purpose: Purpose, url: &str) -> Result<Fetched, EgressError> {
+        self.fetch(purpose, Outgoing::get(url)).await
+    }
+
+    /// Sends `request` and reads the answer whole. Fails on every status but 2xx.
+    pub async fn fetch(&self, purpose: Purpose, request: Outgoing) -> Result<Fetched, EgressError> {
+        let bounds = request.deadlines.unwrap_or_else(|| purpose.deadlines(&self.inner.guard.config));
+        self.inner.exchange(purpose, request).await?.fetched(bounds.body_bytes_max).await
+    }
+
+    /// Posts `body` once and says what the receiver answered. A redirect is no success; nothing of
+    /// the answer's body is kept.
+    pub async fn post(
+        &self,
+        purpose: Purpose,
+        url: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Delivered, EgressError> {
+        let request = Outgoing { headers, ..Outgoing::post(url, body) };
+        let answer = self.inner.exchange(purpose, request).await?;
+        let delivered = Delivered { status: answer.status };
+        // The delivery is settled by the head; letting the receiver finish is politeness.
+        let _ = tokio::time::timeout(RECEIPT_TIME_MAX, drain(answer)).await;
+        Ok(delivered)
+    }
+
+    /// Sends `request` and gives the answer as it comes, whatever its status.
+    pub async fn send(&self, purpose: Purpose, request: Outgoing) -> Result<Incoming, EgressError> {
+        self.inner.exchange(purpose, request).await
+    }
+
+    /// [`Egress::send`] to a backend whose URL the operator wrote down.
+    pub async fn send_upstream(&self, request: Outgoing) -> Result<Incoming, EgressError> {
+        self.send(Purpose::Upstream, request).await
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> &EgressConfig {
+        &self.inner.guard.config
+    }
+}
+
+async fn drain(mut answer: Incoming) {
+    let mut left = RECEIPT_BYTES_MAX;
+    while let Some(Ok(chunk)) = answer.body.next().await {
+        match left.checked_sub(chunk.len()) {
+            Some(rest) => left = rest,
+            None => return,
+        }
+    }
+}
+
+impl std::fmt::Debug for Egress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Egress").field("config", self.config()).finish_non_exhaustive()
+    }
+}
+
+/// A client in the making.
+pub struct EgressBuilder {
+    config: EgressConfig,
+    own: Own,
+    pems: Vec<Vec<u8>>,
+    resolver: Arc<dyn Resolve>,
+}
+
+/// Why there can be no client.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// A file of certificates can't be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// There is no usable certificate.
+    #[error("{source_name} holds no usable PEM certificate")]
+    Certificates {
+        /// Where it was looked for.
+        source_name: String,
+    },
+    /// A host name of our own is none.
+    #[error("`{0}` is not a host with an optional port")]
+    OwnHost(String),
+    /// TLS can't be set up.
+    #[error("TLS can't be set up: {0}")]
+    Tls(String),
+}
+
+impl EgressBuilder {
+    /// An origin of this host, `host` or `host:port` (443 when absent). Webhooks and attachments may
+    /// not name its host, callbacks not its host and port.
+    pub fn own_host(mut self, origin: &str) -> Result<Self, SetupError> {
+        let wrong = || SetupError::OwnHost(origin.to_owned());
+        let target = Target::parse(&format!("https://{origin}/")).map_err(|_| wrong())?;
+        self.own.origins.push((target.host(), target.port()));
+        Ok(self)
+    }
+
+    /// An address of this host that callers may not make it call; port 0 stands for every port.
+    #[must_use]
+    pub fn own_address(mut self, address: SocketAddr) -> Self {
+        self.own.addresses.push(address);
+        self
+    }
+
+    /// Trusts the certificate authorities of a PEM text too, such as the development CA.
+    #[must_use]
+    pub fn trust_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.pems.push(pem.into());
+        self
+    }
+
+    /// Asks `resolver` for addresses instead of the machine.
+    #[must_use]
+    pub fn resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
+        self.resolver = resolver;
+        self
+    }
+
+    /// Reads certificates and sets TLS up.
+    pub fn build(self) -> Result<Egress, SetupError> {
+        let mut trust = Trust::default();
+        for path in &self.config.ca_files {
+            trust.add_file(path)?;
+        }
+        for pem in &self.pems {
+            trust.add_pem(pem, "the added PEM text")?;
+        }
+        let dialer = Dialer::new(&trust.into_tls()?, self.resolver.clone())?;
+        let slots = Slots::new(self.config.at_once.get(), self.config.at_once_per_host.get());
+        let guard = Guard { config: self.config, own: self.own, resolver: self.resolver };
+        let upstream_turns = Arc::new(Semaphore::new(UPSTREAM_AT_ONCE_MAX));
+        Ok(Egress { inner: Arc::new(Inner { guard, dialer, slots, upstream_turns }) })
+    }
+}

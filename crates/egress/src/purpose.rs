@@ -1,0 +1,92 @@
+//! What an outgoing request is for. Each purpose has its own rules.
+
+use std::time::Duration;
+
+use crate::config::EgressConfig;
+use crate::limits;
+
+/// What an outgoing request is for, which decides its rules. Security sheet, section 6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// A file that a caller referred to. https, or http where that is open; at most
+    /// [`limits::ATTACHMENT_REDIRECTS_MAX`] redirects; never this host. Mentionable REST 3.3.
+    Attachment,
+    /// A registered webhook. No redirects; never this host, whatever the port. Mentionable REST 5.5.
+    Webhook,
+    /// The callback of one request. No redirects; never this very server. It may share our host name
+    /// on another port, since callers on our host must use it. Mentionable REST 5.4.
+    Callback,
+    /// A card, a key set or another document of [`limits::DOCUMENT_BYTES_MAX`]. https only.
+    Document,
+    /// A WebFinger lookup: a [`Purpose::Document`] with one redirect.
+    WebFinger,
+    /// A remote agent whose URL came from its card: guarded like a webhook, streaming, as long as
+    /// an agent may take.
+    RemoteAgent,
+    /// A backend whose URL the operator wrote down: any address, port and scheme.
+    Upstream,
+}
+
+/// How long an exchange and its steps may take, and how much it may bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Until the connection stands, TLS included.
+    pub connect: Duration,
+    /// From then to the head of the answer.
+    pub first_byte: Duration,
+    /// From the beginning to the last byte.
+    pub total: Duration,
+    /// Bytes of the answer.
+    pub body_bytes_max: usize,
+}
+
+impl Purpose {
+    /// Whether URLs for this come from the operator, so that no address is refused.
+    pub(crate) fn is_trusted(self) -> bool {
+        self == Self::Upstream
+    }
+
+    /// Whether plain http is possible at all, if the operator opened it.
+    pub(crate) fn may_be_plain(self) -> bool {
+        !matches!(self, Self::Document | Self::WebFinger)
+    }
+
+    pub(crate) fn redirects_max(self) -> usize {
+        match self {
+            Self::Attachment => limits::ATTACHMENT_REDIRECTS_MAX,
+            Self::WebFinger => limits::WEBFINGER_REDIRECTS_MAX,
+            Self::Webhook | Self::Callback | Self::Document | Self::RemoteAgent | Self::Upstream => 0,
+        }
+    }
+
+    /// The `Accept` of a GET that does not bring its own.
+    pub(crate) fn accept(self) -> &'static str {
+        match self {
+            Self::WebFinger => "application/jrd+json, application/json;q=0.9",
+            Self::Document => "application/json, */*;q=0.1",
+            Self::Attachment | Self::Webhook | Self::Callback | Self::RemoteAgent | Self::Upstream => "*/*",
+        }
+    }
+
+    /// The bounds of this purpose under `config`.
+    pub fn deadlines(self, config: &EgressConfig) -> Deadlines {
+        let seconds = |n: std::num::NonZeroU32| Duration::from_secs(n.get().into());
+        let base = Deadlines {
+            connect: seconds(config.connect_seconds),
+            first_byte: seconds(config.first_byte_seconds),
+            total: seconds(config.total_seconds),
+            body_bytes_max: limits::DOCUMENT_BYTES_MAX,
+        };
+        match self {
+            Self::Document | Self::WebFinger => base,
+            Self::Attachment => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
+            Self::Webhook | Self::Callback => Deadlines { body_bytes_max: limits::RECEIPT_BYTES_MAX, ..base },
+            Self::RemoteAgent | Self::Upstream => Deadlines {
+                first_byte: limits::ANSWER_TIME_MAX,
+                total: limits::ANSWER_TIME_MAX,
+                body_bytes_max: limits::ANSWER_BYTES_MAX,
+                ..base
+            },
+        }
+    }
+}

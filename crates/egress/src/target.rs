@@ -1,0 +1,181 @@
+//! The raw text of a URL into a checked value. Security sheet, section 6, steps 1 and 2.
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use crate::error::Refusal;
+use crate::limits::URL_BYTES_MAX;
+
+/// An `http` or `https` URL whose text hides nothing: no userinfo, no control characters, no
+/// percent signs in the host, a well-formed host and a plain port. Its fragment is dropped.
+///
+/// Says nothing about whether its address may be reached; that is the guard's to decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    url: Url,
+    host: TargetHost,
+    port: u16,
+}
+
+/// What a target is reached by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TargetHost {
+    Address(IpAddr),
+    /// Lower-case A-labels without a trailing dot.
+    Name(String),
+}
+
+impl Target {
+    /// Reads a URL of at most [`URL_BYTES_MAX`] bytes. The text is checked before it is parsed,
+    /// since URL parsers repair what must be refused.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        check_text(text)?;
+        let mut url = Url::parse(text).map_err(|_| Refusal::Text("can't be parsed"))?;
+        url.set_fragment(None);
+        let host = match url.host() {
+            Some(Host::Ipv4(address)) => TargetHost::Address(address.into()),
+            Some(Host::Ipv6(address)) => TargetHost::Address(address.into()),
+            Some(Host::Domain(name)) => TargetHost::Name(check_name(name)?.to_owned()),
+            None => return Err(Refusal::Text("has no host")),
+        };
+        if let TargetHost::Name(name) = &host {
+            // Without its trailing dot, so that TLS, the Host field and the pinned address agree.
+            url.set_host(Some(name)).map_err(|_| Refusal::Text("has a malformed host"))?;
+        }
+        let port = url.port_or_known_default().ok_or(Refusal::Text("has no port"))?;
+        Ok(Self { url, host, port })
+    }
+
+    /// Where a redirect from here leads: absolute, or relative to this URL.
+    pub(crate) fn join(&self, location: &str) -> Result<Self, Refusal> {
+        if is_absolute(location) {
+            return Self::parse(location);
+        }
+        check_characters(location)?;
+        let joined = self.url.join(location).map_err(|_| Refusal::Text("can't be parsed"))?;
+        Self::parse(joined.as_str())
+    }
+
+    /// The URL as it goes out.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_https(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// The host as it is compared and counted: a name without a trailing dot, or an address without
+    /// brackets.
+    pub fn host(&self) -> String {
+        match &self.host {
+            TargetHost::Address(address) => address.to_string(),
+            TargetHost::Name(name) => name.clone(),
+        }
+    }
+
+    /// The port, given or implied.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn by(&self) -> &TargetHost {
+        &self.host
+    }
+
+    /// Whether the name is a single label, or one that only private networks resolve.
+    pub(crate) fn is_private_name(&self) -> bool {
+        match &self.host {
+            TargetHost::Address(_) => false,
+            TargetHost::Name(name) => {
+                !name.contains('.') || PRIVATE_SUFFIXES.iter().any(|suffix| ends_in(name, suffix))
+            }
+        }
+    }
+}
+
+/// Names that mean another machine to us than to the caller, metadata services among them.
+const PRIVATE_SUFFIXES: [&str; 14] = [
+    "arpa",
+    "corp",
+    "default.svc",
+    "home",
+    "home.arpa",
+    "internal",
+    "intranet",
+    "invalid",
+    "lan",
+    "local",
+    "localdomain",
+    "localhost",
+    "onion",
+    "svc",
+];
+
+fn ends_in(name: &str, suffix: &str) -> bool {
+    name.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+fn is_absolute(location: &str) -> bool {
+    let scheme = location.split(['/', '?', '#']).next().unwrap_or_default();
+    scheme.contains(':')
+}
+
+fn check_text(text: &str) -> Result<(), Refusal> {
+    check_characters(text)?;
+    let rest = strip_scheme(text).ok_or(Refusal::Text("does not begin with https://"))?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.is_empty() {
+        return Err(Refusal::Text("has no host"));
+    }
+    if authority.contains(['@', '%']) {
+        return Err(Refusal::Text("has a name, a password or an escape before its host"));
+    }
+    check_port(authority)
+}
+
+fn check_characters(text: &str) -> Result<(), Refusal> {
+    if text.len() > URL_BYTES_MAX {
+        return Err(Refusal::Text("is too long"));
+    }
+    match text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
+        true => Err(Refusal::Text("holds a space, a backslash or a control character")),
+        false => Ok(()),
+    }
+}
+
+fn strip_scheme(text: &str) -> Option<&str> {
+    ["https://", "http://"].into_iter().find_map(|scheme| {
+        let (head, rest) = text.split_at_checked(scheme.len())?;
+        head.eq_ignore_ascii_case(scheme).then_some(rest)
+    })
+}
+
+/// A port, if there is one, has one to five digits and no leading zero.
+fn check_port(authority: &str) -> Result<(), Refusal> {
+    let after_host = match authority.rsplit_once(']') {
+        Some((_, rest)) => rest,
+        None => authority.find(':').map_or("", |at| &authority[at..]),
+    };
+    let plain = match after_host.strip_prefix(':') {
+        None => after_host.is_empty(),
+        Some(port) => {
+            (1..=5).contains(&port.len()) && !port.starts_with('0') && port.bytes().all(|b| b.is_ascii_digit())
+        }
+    };
+    if plain { Ok(()) } else { Err(Refusal::Text("has a malformed port")) }
+}
+
+/// A name in A-labels of letters, digits, underscores and inner hyphens; gives it without its trailing dot.
+fn check_name(name: &str) -> Result<&str, Refusal> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let fits = name.len() <= forecourt_core::limits::DOMAIN_BYTES_MAX;
+    if fits && name.split('.').all(is_label) { Ok(name) } else { Err(Refusal::Text("has a malformed host")) }
+}
+
+fn is_label(label: &str) -> bool {
+    let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_');
+    (1..=63).contains(&label.len()) && label.bytes().all(known) && !label.starts_with('-') && !label.ends_with('-')
+}
