@@ -1,1 +1,40 @@
-//! Placeholder.
+//! Everything that Forecourt shows in a browser: pure functions from values to HTML.
+//!
+//! Nothing here opens a socket, reads a clock or knows a status number. A protocol crate fills in
+//! one of the structs, calls `render` and sends the string with the policy named beside it.
+//!
+//! | page | what it shows | content security policy |
+//! |---|---|---|
+//! | [`ReplyPage`] | an agent's answer. Mentionable REST 4.1 | [`csp::answer`] |
+//! | [`RefusalPage`] | a refusal. Mentionable REST 5.1 | [`csp::answer`] |
+//! | [`ErrorPage`] | a fault, and what would be right | [`csp::answer`] |
+//! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
+//! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
+//! | [`asset`] | style and script of the last two, by path | [`csp::answer`] |
+//!
+//! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the
+//! canonical text of the URL; they are escaped here. Whatever else is text, from agents and
+//! callers alike, is cleaned ([`clean`]) and escaped by the templates; markdown goes through
+//! [`markdown::to_html`]. Links with another scheme than http, https and mailto lose their target.
+
+mod agent_page;
+mod asset;
+pub mod clean;
+pub mod csp;
+mod error_page;
+pub mod escape;
+mod front;
+mod item;
+mod limits;
+pub mod markdown;
+mod part;
+mod refusal;
+mod reply;
+mod template;
+
+pub use agent_page::AgentPage;
+pub use asset::{Asset, asset, asset_paths};
+pub use error_page::ErrorPage;
+pub use front::{FrontPage, Listed};
+pub use refusal::RefusalPage;
+pub use reply::ReplyPage;

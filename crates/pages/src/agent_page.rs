@@ -1,0 +1,68 @@
+//! The page of one agent, with a box to talk to it. Design 5 and 7, item 1.
+
+use askama::Template;
+use forecourt_core::{AgentCard, Language};
+
+use crate::front::{self, AgentView};
+use crate::{asset, clean, escape, template};
+
+/// One agent and a chat box. Send with [`crate::csp::PAGE`].
+///
+/// The box is a plain form that works without a script; the script streams the answer into the
+/// page instead. It asks `action`, reads `X-Mentionable-Session` from the answer and takes a
+/// conversation to go on with from `#session=…`, which never reaches the server by itself.
+pub struct AgentPage<'a> {
+    /// The agent.
+    pub card: &'a AgentCard,
+    /// The URL of this page, for `rel="alternate"`.
+    pub url: &'a str,
+    /// The language of the page.
+    pub language: &'a Language,
+    /// Where the form goes: a path of this origin, such as `/~chef`, so that the page also works
+    /// under another name of the host.
+    pub action: &'a str,
+    /// The absolute URL that takes `?user=…`; shown as a curl line.
+    pub ask: Option<&'a str>,
+    /// The name of the host, which leads back to `/`.
+    pub host_name: &'a str,
+    /// A conversation to go on with.
+    pub session: Option<&'a str>,
+    /// A JSON-LD document about the agent.
+    pub json_ld: Option<&'a str>,
+}
+
+#[derive(Template)]
+#[template(path = "agent.html")]
+struct AgentTemplate {
+    language: String,
+    url: String,
+    host_name: String,
+    agent: AgentView,
+    version: String,
+    session: Option<String>,
+    json_ld: Option<String>,
+    style: String,
+    script: String,
+}
+
+impl AgentPage<'_> {
+    /// The page as HTML.
+    pub fn render(&self) -> String {
+        template::finish(&AgentTemplate {
+            language: self.language.as_str().to_owned(),
+            url: clean::text(self.url).into_owned(),
+            host_name: clean::line(self.host_name),
+            agent: AgentView::new(self.card, self.action, self.ask),
+            version: clean::line(&self.card.version),
+            session: self.session.map(clean::line),
+            json_ld: self.json_ld.map(escape::json),
+            style: asset::versioned("/assets/forecourt.css"),
+            script: asset::versioned("/assets/forecourt.js"),
+        })
+    }
+
+    /// The same for readers of markdown.
+    pub fn render_markdown(&self) -> String {
+        front::agent_markdown(self.card, self.action, self.ask)
+    }
+}

@@ -1,0 +1,89 @@
+//! Text as part of a page. Mentionable REST 8.2. Templates escape by themselves; these are for
+//! the few places that write without one.
+
+/// Text for element content and for quoted attribute values alike: `&`, `<`, `>`, `"` and `'`.
+pub fn text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    push(&mut escaped, text, usize::MAX);
+    escaped
+}
+
+/// Appends escaped text until `into` holds `bytes_max`; `false` when something was left out.
+pub(crate) fn push(into: &mut String, text: &str, bytes_max: usize) -> bool {
+    for c in text.chars() {
+        if into.len() > bytes_max.saturating_sub(6) {
+            return false;
+        }
+        match c {
+            '&' => into.push_str("&amp;"),
+            '<' => into.push_str("&lt;"),
+            '>' => into.push_str("&gt;"),
+            '"' => into.push_str("&quot;"),
+            '\'' => into.push_str("&#39;"),
+            other => into.push(other),
+        }
+    }
+    true
+}
+
+/// JSON for a data block in a page: nothing in it can end the element or start a comment.
+pub fn json(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// Text as a value in a query string: everything but unreserved characters as `%XX` (RFC 3986 2.3).
+pub fn query(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            true => escaped.push(char::from(byte)),
+            false => escaped.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    escaped
+}
+
+/// Words for a line of markdown: nothing in it starts markup, a link or another line.
+pub fn markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in crate::clean::line(text).chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' | '!') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s8_2_the_five_characters_are_escaped() {
+        assert_eq!(text(r#"<a href="x">'&'</a>"#), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
+    }
+
+    #[test]
+    fn escaping_stops_at_its_bound() {
+        let mut into = String::new();
+        assert!(push(&mut into, "abcd", 10));
+        assert!(!push(&mut into, &"<".repeat(10), 10));
+        assert!(into.len() <= 10);
+    }
+
+    #[test]
+    fn json_cannot_leave_its_element() {
+        assert_eq!(json("{\"a\":\"</script><!--\u{2028}\"}"), r#"{"a":"\u003c/script\u003e\u003c!--\u2028"}"#);
+    }
+
+    #[test]
+    fn a_query_value_has_unreserved_characters_only() {
+        assert_eq!(query("a b&c='é'"), "a%20b%26c%3D%27%C3%A9%27");
+    }
+
+    #[test]
+    fn markdown_words_stay_words() {
+        assert_eq!(markdown("a*b\n# [c](d)"), r"a\*b \# \[c\](d)");
+    }
+}

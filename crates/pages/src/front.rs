@@ -1,0 +1,211 @@
+//! The front page of the host: who lives here and how to reach them. Design 5.
+
+use std::fmt::Write;
+
+use askama::Template;
+use forecourt_core::{AgentCard, Domain, Endpoint, Language, Skill};
+
+use crate::asset;
+use crate::limits::EXAMPLES_MAX;
+use crate::{clean, escape, template};
+
+/// The host and its agents. Send with [`crate::csp::PAGE`].
+pub struct FrontPage<'a> {
+    /// The host's name from its configuration.
+    pub name: &'a str,
+    /// A sentence about it.
+    pub description: Option<&'a str>,
+    /// Its domain.
+    pub domain: &'a Domain,
+    /// The URL of this page.
+    pub url: &'a str,
+    /// The language of the page.
+    pub language: &'a Language,
+    /// The agents, in the order to show.
+    pub agents: &'a [Listed<'a>],
+    /// A JSON-LD document about all of this.
+    pub json_ld: Option<&'a str>,
+    /// Where the manual is.
+    pub manual_url: Option<&'a str>,
+}
+
+/// An agent on the front page.
+pub struct Listed<'a> {
+    /// The agent.
+    pub card: &'a AgentCard,
+    /// The path of its own page on this origin, such as `/~chef`.
+    pub page: &'a str,
+    /// The URL that takes `?user=…` and answers in the negotiated type; shown as a curl line.
+    pub ask: Option<&'a str>,
+}
+
+#[derive(Template)]
+#[template(path = "front.html")]
+struct FrontTemplate {
+    language: String,
+    name: String,
+    description: Option<String>,
+    domain: String,
+    url: String,
+    agents: Vec<AgentView>,
+    json_ld: Option<String>,
+    manual: Option<String>,
+    style: String,
+    script: String,
+}
+
+/// An agent as the host's own pages show it.
+pub(crate) struct AgentView {
+    pub(crate) name: String,
+    pub(crate) monogram: String,
+    pub(crate) address: String,
+    pub(crate) description: String,
+    pub(crate) page: String,
+    pub(crate) skills: Vec<SkillView>,
+    pub(crate) examples: Vec<Example>,
+    pub(crate) endpoints: Vec<EndpointView>,
+    pub(crate) curl: Option<String>,
+    pub(crate) homepage: Option<String>,
+}
+
+/// One thing that an agent can do.
+pub(crate) struct SkillView {
+    pub(crate) name: String,
+    pub(crate) description: String,
+}
+
+/// A question to suggest, and the link that asks it.
+pub(crate) struct Example {
+    pub(crate) text: String,
+    pub(crate) url: String,
+}
+
+/// One way to reach an agent.
+pub(crate) struct EndpointView {
+    pub(crate) protocol: String,
+    pub(crate) url: String,
+}
+
+impl AgentView {
+    pub(crate) fn new(card: &AgentCard, page: &str, ask: Option<&str>) -> Self {
+        Self {
+            name: clean::line(&card.name),
+            monogram: template::monogram(&card.name),
+            address: card.address.to_string(),
+            description: clean::line(&card.description),
+            page: clean::href(page).unwrap_or_default(),
+            skills: card.skills.iter().map(SkillView::new).collect(),
+            examples: examples(card, page),
+            endpoints: card.endpoints.iter().map(EndpointView::new).collect(),
+            curl: ask.map(|url| curl(url, card)),
+            homepage: card.homepage.as_deref().and_then(clean::href),
+        }
+    }
+
+    fn markdown(&self) -> String {
+        let mut text = format!("`{}`", self.address);
+        if !self.description.is_empty() {
+            let _ = write!(text, "\n\n{}", escape::markdown(&self.description));
+        }
+        push_list(&mut text, "It can", self.skills.iter().map(SkillView::markdown));
+        push_list(&mut text, "Ask, for example", self.examples.iter().map(|e| escape::markdown(&e.text)));
+        push_list(&mut text, "Reach it over", self.endpoints.iter().map(EndpointView::markdown));
+        if let Some(curl) = &self.curl {
+            let _ = write!(text, "\n\n```sh\n{curl}\n```");
+        }
+        text
+    }
+}
+
+impl SkillView {
+    fn new(skill: &Skill) -> Self {
+        Self { name: clean::line(&skill.name), description: clean::line(&skill.description) }
+    }
+
+    fn markdown(&self) -> String {
+        match self.description.is_empty() {
+            true => escape::markdown(&self.name),
+            false => format!("**{}**: {}", escape::markdown(&self.name), escape::markdown(&self.description)),
+        }
+    }
+}
+
+impl EndpointView {
+    fn new(endpoint: &Endpoint) -> Self {
+        Self { protocol: clean::line(endpoint.protocol), url: clean::line(&endpoint.url) }
+    }
+
+    fn markdown(&self) -> String {
+        format!("{}: `{}`", escape::markdown(&self.protocol), self.url.replace('`', "%60"))
+    }
+}
+
+impl FrontPage<'_> {
+    /// The page as HTML.
+    pub fn render(&self) -> String {
+        template::finish(&FrontTemplate {
+            language: self.language.as_str().to_owned(),
+            name: clean::line(self.name),
+            description: self.description.map(clean::line),
+            domain: self.domain.to_string(),
+            url: clean::text(self.url).into_owned(),
+            agents: self.views(),
+            json_ld: self.json_ld.map(escape::json),
+            manual: self.manual_url.and_then(clean::href),
+            style: asset::versioned("/assets/forecourt.css"),
+            script: asset::versioned("/assets/forecourt.js"),
+        })
+    }
+
+    /// The same for readers of markdown.
+    pub fn render_markdown(&self) -> String {
+        let mut text = format!("# {}\n", escape::markdown(self.name));
+        if let Some(description) = self.description {
+            let _ = write!(text, "\n{}\n", escape::markdown(description));
+        }
+        for (view, listed) in self.views().iter().zip(self.agents) {
+            let _ = write!(text, "\n## {}\n\n{}\n", escape::markdown(&listed.card.name), view.markdown());
+        }
+        if let Some(manual) = self.manual_url.and_then(clean::href) {
+            let _ = write!(text, "\nManual: <{manual}>\n");
+        }
+        text
+    }
+
+    fn views(&self) -> Vec<AgentView> {
+        self.agents.iter().map(|listed| AgentView::new(listed.card, listed.page, listed.ask)).collect()
+    }
+}
+
+/// One agent for readers of markdown.
+pub(crate) fn agent_markdown(card: &AgentCard, page: &str, ask: Option<&str>) -> String {
+    format!("# {}\n\n{}\n", escape::markdown(&card.name), AgentView::new(card, page, ask).markdown())
+}
+
+/// The card's own examples, then those of its skills, each once.
+fn examples(card: &AgentCard, page: &str) -> Vec<Example> {
+    let skills = card.skills.iter().flat_map(|skill| &skill.examples);
+    let mut examples: Vec<Example> = Vec::new();
+    for text in card.examples.iter().chain(skills).map(|text| clean::line(text)) {
+        let known = examples.iter().any(|example| example.text == text);
+        if !text.is_empty() && !known && examples.len() < EXAMPLES_MAX {
+            let url = format!("{page}?user={}", escape::query(&text));
+            examples.push(Example { text, url });
+        }
+    }
+    examples
+}
+
+/// A line for a shell that asks the first example, or says hello.
+fn curl(url: &str, card: &AgentCard) -> String {
+    let question = examples(card, "").into_iter().next().map_or_else(|| "hello".to_owned(), |e| e.text);
+    let url = clean::line(url).replace('\'', "%27");
+    format!("curl -H 'Accept: text/markdown' '{url}?user={}'", escape::query(&question))
+}
+
+fn push_list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    for (index, item) in items.enumerate() {
+        let lead = if index == 0 { format!("\n\n{title}:\n") } else { String::new() };
+        let _ = write!(text, "{lead}\n- {item}");
+    }
+}

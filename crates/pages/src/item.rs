@@ -1,0 +1,326 @@
+//! Data items as cards: a name, a link, a sentence and a few facts. Made for schema.org objects,
+//! content with any JSON.
+
+use serde_json::{Map, Value};
+
+use crate::clean;
+use crate::limits::{EXCERPT_CHARS_MAX, FACT_CHARS_MAX, FACT_VALUES_MAX, FACTS_MAX};
+
+/// One data item, ready to be shown.
+pub(crate) struct Item {
+    pub(crate) title: String,
+    pub(crate) url: Option<String>,
+    /// The schema.org type, such as `Recipe`.
+    pub(crate) kind: Option<String>,
+    pub(crate) description: String,
+    pub(crate) facts: Vec<Fact>,
+    /// Where it comes from: the host of its link.
+    pub(crate) source: Option<String>,
+}
+
+/// One property of an item.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fact {
+    pub(crate) label: String,
+    pub(crate) value: String,
+}
+
+/// How a data part is shown.
+pub(crate) enum Shown {
+    /// As a card.
+    Item(Item),
+    /// As JSON, since it has no name.
+    Json(String),
+}
+
+/// Facts that come first, in this order.
+const FIRST: [&str; 14] = [
+    "matched",
+    "totalTime",
+    "prepTime",
+    "cookTime",
+    "recipeYield",
+    "recipeCuisine",
+    "author",
+    "director",
+    "datePublished",
+    "startDate",
+    "duration",
+    "genre",
+    "aggregateRating",
+    "offers",
+];
+
+/// Properties that the card shows elsewhere, or that say nothing to a person.
+const HIDDEN: [&str; 16] = [
+    "name",
+    "headline",
+    "title",
+    "url",
+    "id",
+    "description",
+    "abstract",
+    "text",
+    "image",
+    "thumbnailUrl",
+    "schema_object",
+    "score",
+    "site",
+    "kind",
+    "mainEntityOfPage",
+    "sameAs",
+];
+
+/// What is in a data part; a list becomes one card for each of its elements.
+pub(crate) fn shown(data: &Value) -> Vec<Shown> {
+    match data {
+        Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
+            items.iter().map(shown_one).collect()
+        }
+        other => vec![shown_one(other)],
+    }
+}
+
+/// The facts of an object: known ones first, at most [`FACTS_MAX`].
+pub(crate) fn facts(fields: &Map<String, Value>) -> Vec<Fact> {
+    let first = FIRST.iter().filter_map(|key| fields.get_key_value(*key));
+    let others = fields.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()));
+    first.chain(others).filter_map(|(key, value)| fact(key, value)).take(FACTS_MAX).collect()
+}
+
+/// JSON for people, at most [`EXCERPT_CHARS_MAX`] characters.
+pub(crate) fn json(value: &Value) -> String {
+    clean::clip(&clean::text(&format!("{value:#}")), EXCERPT_CHARS_MAX)
+}
+
+fn shown_one(data: &Value) -> Shown {
+    let item = data.as_object().and_then(item);
+    item.map_or_else(|| Shown::Json(json(data)), Shown::Item)
+}
+
+/// A card for an object with a name, or for one that wraps such an object.
+fn item(outer: &Map<String, Value>) -> Option<Item> {
+    let inner = match outer.get("schema_object") {
+        Some(Value::Array(list)) => list.first().and_then(Value::as_object),
+        Some(value) => value.as_object(),
+        None => None,
+    };
+    let fields = inner.unwrap_or(outer);
+    let either = |keys: &[&str]| word(outer, keys).or_else(|| word(fields, keys));
+    let url = either(&["url", "@id"]).and_then(|url| clean::href(&url));
+    Some(Item {
+        title: either(&["name", "headline", "title"])?,
+        source: url.as_deref().and_then(host),
+        url,
+        kind: kind(fields),
+        description: either(&["description", "abstract", "text"]).unwrap_or_default(),
+        facts: facts(fields),
+    })
+}
+
+/// The first of `keys` that holds words.
+fn word(fields: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    let mut words = keys.iter().filter_map(|key| fields.get(*key)?.as_str());
+    words.find(|word| !word.trim().is_empty()).map(clean::line)
+}
+
+fn kind(fields: &Map<String, Value>) -> Option<String> {
+    let name = match fields.get("@type")? {
+        Value::Array(names) => names.first()?.as_str()?,
+        name => name.as_str()?,
+    };
+    let last = name.rsplit(['/', ':', '#']).next().unwrap_or(name);
+    Some(words(&clean::line(last)))
+}
+
+fn fact(key: &str, value: &Value) -> Option<Fact> {
+    if key.starts_with('@') || HIDDEN.contains(&key) {
+        return None;
+    }
+    let value = clean::clip(&clean::line(&said(value)?), FACT_CHARS_MAX);
+    let label = words(&clean::line(key));
+    (!value.is_empty() && !label.is_empty()).then_some(Fact { label, value })
+}
+
+/// A value in words; `None` for what has none.
+fn said(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Bool(true) => Some("yes".to_owned()),
+        Value::Bool(false) => Some("no".to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(duration(text).unwrap_or_else(|| short_name(text).to_owned())),
+        Value::Array(values) => said_list(values),
+        Value::Object(fields) => said_object(fields),
+    }
+}
+
+fn said_list(values: &[Value]) -> Option<String> {
+    let said: Vec<String> = values.iter().take(FACT_VALUES_MAX).filter_map(scalar).collect();
+    let more = values.len().saturating_sub(FACT_VALUES_MAX);
+    match (said.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(said.join(", ")),
+        (false, more) => Some(format!("{} and {more} more", said.join(", "))),
+    }
+}
+
+/// What an element of a list says: words, or the name of an object. No deeper.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(_) => None,
+        Value::Object(fields) => said_object(fields),
+        other => said(other),
+    }
+}
+
+/// A price, a rating or a name.
+fn said_object(fields: &Map<String, Value>) -> Option<String> {
+    let plain = |key: &str| match fields.get(key)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let price = || match plain("priceCurrency") {
+        Some(currency) => Some(format!("{} {currency}", plain("price")?)),
+        None => plain("price"),
+    };
+    let rating = || match plain("ratingCount").or_else(|| plain("reviewCount")) {
+        Some(count) => Some(format!("{} ({count} ratings)", plain("ratingValue")?)),
+        None => plain("ratingValue"),
+    };
+    price().or_else(rating).or_else(|| plain("name")).or_else(|| plain("value"))
+}
+
+/// `PT1H30M` as `1 h 30 min`; `None` when it is no duration of days, hours, minutes and seconds.
+fn duration(text: &str) -> Option<String> {
+    let rest = text.strip_prefix('P').filter(|rest| rest.len() <= 20 && rest.ends_with(['D', 'H', 'M', 'S']))?;
+    let (mut said, mut digits, mut in_time) = (Vec::new(), String::new(), false);
+    for c in rest.chars() {
+        match (c, in_time) {
+            ('0'..='9', _) => digits.push(c),
+            ('T', false) if digits.is_empty() => in_time = true,
+            ('D', false) => said.push(quantity(&mut digits, "d")?),
+            ('H', true) => said.push(quantity(&mut digits, "h")?),
+            ('M', true) => said.push(quantity(&mut digits, "min")?),
+            ('S', true) => said.push(quantity(&mut digits, "s")?),
+            _ => return None,
+        }
+    }
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// Takes the digits; nothing is said of zero. `None` when there are no digits.
+fn quantity(digits: &mut String, unit: &str) -> Option<Option<String>> {
+    let number: u64 = std::mem::take(digits).parse().ok()?;
+    Some((number > 0).then(|| format!("{number} {unit}")))
+}
+
+/// `https://schema.org/VeganDiet` as `VeganDiet`; other text as it is.
+fn short_name(text: &str) -> &str {
+    let bare = text.strip_prefix("https://schema.org/").or_else(|| text.strip_prefix("http://schema.org/"));
+    bare.unwrap_or(text)
+}
+
+/// `totalTime` and `total_time` as `Total time`.
+fn words(key: &str) -> String {
+    let mut label = String::with_capacity(key.len() + 4);
+    for c in key.chars() {
+        match c {
+            '_' | '-' => label.push(' '),
+            c if c.is_uppercase() && label.ends_with(char::is_lowercase) => {
+                label.push(' ');
+                label.extend(c.to_lowercase());
+            }
+            c if label.is_empty() => label.extend(c.to_uppercase()),
+            c => label.push(c),
+        }
+    }
+    label
+}
+
+/// The host of a web link.
+fn host(url: &str) -> Option<String> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    (!host.is_empty()).then(|| clean::line(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn card(data: Value) -> Item {
+        match shown(&data).into_iter().next() {
+            Some(Shown::Item(item)) => item,
+            _ => panic!("no card: {data}"),
+        }
+    }
+
+    fn fact_of(value: Value) -> Option<String> {
+        fact("x", &value).map(|fact| fact.value)
+    }
+
+    #[test]
+    fn what_has_no_name_is_shown_as_json() {
+        for data in [json!(null), json!(1), json!("x"), json!([]), json!([1]), json!({"a": 1}), json!({"name": 1})] {
+            assert!(matches!(shown(&data)[..], [Shown::Json(_)]), "{data}");
+        }
+    }
+
+    #[test]
+    fn a_recipe_becomes_a_card() {
+        let item = card(json!({
+            "@type": ["Recipe"], "name": "Chana\nmasala", "url": "https://a.example/r/1", "description": "Quick.",
+            "totalTime": "PT1H30M", "recipeYield": 4, "author": {"name": "Ada"},
+            "aggregateRating": {"ratingValue": 4.5, "ratingCount": 10}, "offers": {"price": "3", "priceCurrency": "EUR"},
+            "recipeIngredient": ["1", "2", "3", "4", "5", "6", "7"], "image": "https://a.example/i.png",
+        }));
+        assert_eq!((item.title.as_str(), item.kind.as_deref()), ("Chana masala", Some("Recipe")));
+        assert_eq!(item.source.as_deref(), Some("a.example"));
+        let said: Vec<_> = item.facts.iter().map(|f| format!("{}: {}", f.label, f.value)).collect();
+        assert_eq!(said[0], "Total time: 1 h 30 min");
+        assert!(said.contains(&"Aggregate rating: 4.5 (10 ratings)".to_owned()), "{said:?}");
+        assert!(said.contains(&"Offers: 3 EUR".to_owned()), "{said:?}");
+        assert!(said.contains(&"Recipe ingredient: 1, 2, 3, 4, 5, 6 and 1 more".to_owned()), "{said:?}");
+    }
+
+    #[test]
+    fn a_wrapped_object_is_unwrapped() {
+        let item = card(json!({"name": "A", "score": 3, "schema_object": [{"@type": "schema:Movie", "genre": "x"}]}));
+        assert_eq!(item.kind.as_deref(), Some("Movie"));
+        assert_eq!(item.facts, [Fact { label: "Genre".to_owned(), value: "x".to_owned() }]);
+    }
+
+    #[test]
+    fn a_list_is_a_card_each() {
+        assert_eq!(shown(&json!([{"name": "a"}, {"name": "b"}])).len(), 2);
+    }
+
+    #[test]
+    fn a_link_of_another_scheme_is_left_out() {
+        assert_eq!(card(json!({"name": "a", "url": "javascript:alert(1)"})).url, None);
+    }
+
+    #[test]
+    fn facts_are_bounded() {
+        let many: Map<String, Value> = (0..FACTS_MAX + 1).map(|n| (format!("k{n}"), json!(n))).collect();
+        assert_eq!(facts(&many).len(), FACTS_MAX);
+        assert_eq!(fact_of(json!("x".repeat(FACT_CHARS_MAX))).unwrap().chars().count(), FACT_CHARS_MAX);
+        assert_eq!(fact_of(json!("x".repeat(FACT_CHARS_MAX + 1))).unwrap().chars().count(), FACT_CHARS_MAX + 1);
+    }
+
+    #[test]
+    fn durations_are_said_in_words_and_other_text_is_left() {
+        for (text, said) in [("PT45M", "45 min"), ("P1DT2H", "1 d 2 h"), ("PT0H5M", "5 min")] {
+            assert_eq!(fact_of(json!(text)).as_deref(), Some(said));
+        }
+        for text in ["P", "PT", "PM", "PT5", "PTM", "P5M", "PDD", "Pizza M", "PT99999999999999999999M"] {
+            assert_eq!(fact_of(json!(text)).as_deref(), Some(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What one page may cost.
+
+/// Bytes of markdown that are parsed; longer text is shown as it was written.
+pub(crate) const MARKDOWN_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of HTML that one markdown text may become; the rest is cut off.
+pub(crate) const HTML_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Levels of nesting in rendered markdown; what lies deeper is left out.
+pub(crate) const NESTING_MAX: usize = 100;
+/// Nodes of parsed markdown; text that has more is shown as it was written.
+pub(crate) const NODES_MAX: usize = 50_000;
+/// Steps of the markdown parser (a line, an inline or a node each), in units of 256.
+pub(crate) const PARSE_STEPS_256_MAX: usize = 4_000;
+/// Characters of a title, name or address.
+pub(crate) const LINE_CHARS_MAX: usize = 300;
+/// Facts shown of one item.
+pub(crate) const FACTS_MAX: usize = 8;
+/// Values shown of one fact that is a list.
+pub(crate) const FACT_VALUES_MAX: usize = 6;
+/// Characters of one fact.
+pub(crate) const FACT_CHARS_MAX: usize = 160;
+/// Characters of JSON or text shown of one tool call, artifact or other value.
+pub(crate) const EXCERPT_CHARS_MAX: usize = 20_000;
+/// Suggested questions shown of one agent.
+pub(crate) const EXAMPLES_MAX: usize = 6;

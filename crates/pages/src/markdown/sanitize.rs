@@ -1,0 +1,68 @@
+//! The second layer: an allow-list over finished HTML.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use ammonia::Builder;
+
+/// Elements that markdown can become.
+pub(super) const TAGS: [&str; 31] = [
+    "a",
+    "blockquote",
+    "br",
+    "code",
+    "dd",
+    "del",
+    "dl",
+    "dt",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "input",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+];
+
+static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut builder = Builder::empty();
+    builder
+        .tags(HashSet::from(TAGS))
+        .tag_attributes(HashMap::from([
+            ("a", HashSet::from(["href", "title"])),
+            ("ol", HashSet::from(["start"])),
+            ("input", HashSet::from(["checked"])),
+        ]))
+        .tag_attribute_values(HashMap::from([("th", aligned()), ("td", aligned())]))
+        .set_tag_attribute_value("input", "type", "checkbox")
+        .set_tag_attribute_value("input", "disabled", "")
+        .url_schemes(HashSet::from(["http", "https", "mailto"]))
+        .url_relative(ammonia::UrlRelative::PassThrough)
+        .link_rel(Some("nofollow noopener noreferrer"));
+    builder
+});
+
+fn aligned() -> HashMap<&'static str, HashSet<&'static str>> {
+    HashMap::from([("align", HashSet::from(["left", "center", "right"]))])
+}
+
+/// The HTML with nothing in it that is not allowed.
+pub(super) fn html(html: &str) -> String {
+    ALLOWED.clean(html).to_string()
+}

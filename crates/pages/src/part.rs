@@ -1,0 +1,201 @@
+//! The typed parts of an answer, ready to be shown under its words.
+
+use forecourt_core::part::{Artifact, ArtifactContent, Data};
+use forecourt_core::{Collected, Ending, File, FileSource, Link, Part, Question, ToolCall, ToolOutcome};
+
+use crate::item::{self, Item, Shown};
+use crate::limits::EXCERPT_CHARS_MAX;
+use crate::refusal::RefusalView;
+use crate::{clean, escape, markdown};
+
+/// All typed parts of one answer, by kind, each kind in the answer's order.
+#[derive(Default)]
+pub(crate) struct PartView {
+    pub(crate) items: Vec<Item>,
+    /// Data without a name, as JSON.
+    pub(crate) data: Vec<String>,
+    pub(crate) links: Vec<LinkView>,
+    pub(crate) files: Vec<FileView>,
+    pub(crate) artifacts: Vec<ArtifactView>,
+    pub(crate) calls: Vec<CallView>,
+    pub(crate) refusal: Option<RefusalView>,
+}
+
+/// A pointer to a page.
+pub(crate) struct LinkView {
+    pub(crate) title: String,
+    /// `None` when its scheme is not one that we link to.
+    pub(crate) url: Option<String>,
+    pub(crate) description: String,
+}
+
+/// A file, or bytes that were made.
+pub(crate) struct FileView {
+    pub(crate) name: String,
+    pub(crate) mime: String,
+    pub(crate) size: Option<String>,
+    /// Where to fetch it; `None` for bytes that travel inside the answer.
+    pub(crate) url: Option<String>,
+}
+
+/// Words that were made.
+pub(crate) struct ArtifactView {
+    pub(crate) name: String,
+    pub(crate) mime: String,
+    /// HTML, when the words are markdown.
+    pub(crate) html: Option<String>,
+    /// The words, when they are anything else.
+    pub(crate) text: String,
+}
+
+/// A tool at work.
+pub(crate) struct CallView {
+    pub(crate) name: String,
+    pub(crate) state: &'static str,
+    pub(crate) args: String,
+    pub(crate) outcome: Option<String>,
+}
+
+/// What the agent asks back.
+pub(crate) struct QuestionView {
+    pub(crate) html: String,
+    /// The structured questions in words, where they have some.
+    pub(crate) points: Vec<String>,
+}
+
+impl PartView {
+    /// Everything in the answer that is not words.
+    ///
+    /// Kept files are linked below `kept_under`, a path that ends in a slash.
+    pub(crate) fn of(collected: &Collected, kept_under: Option<&str>) -> Self {
+        let mut view = Self::default();
+        for part in &collected.parts {
+            view.take(part, kept_under);
+        }
+        if let Ending::Refused(part) = &collected.ending {
+            view.refusal = Some(RefusalView::new(part, None));
+        }
+        view
+    }
+
+    fn take(&mut self, part: &Part, kept_under: Option<&str>) {
+        match part {
+            Part::Data(data) => self.take_data(data),
+            Part::Link(link) => self.links.push(link_view(link)),
+            Part::File(file) => self.files.push(file_view(file, kept_under)),
+            Part::Artifact(artifact) => self.take_artifact(artifact),
+            Part::ToolCall(call) => self.calls.push(call_view(call)),
+            Part::Policy(part) => self.refusal = Some(RefusalView::new(part, None)),
+            // Words are in the article; what we do not know is in the JSON form only.
+            Part::Text(_) | Part::Unknown(_) => {}
+        }
+    }
+
+    fn take_data(&mut self, data: &Data) {
+        for shown in item::shown(&data.data) {
+            match shown {
+                Shown::Item(item) => self.items.push(item),
+                Shown::Json(json) => self.data.push(json),
+            }
+        }
+    }
+
+    fn take_artifact(&mut self, artifact: &Artifact) {
+        let name = clean::line(artifact.name.as_deref().unwrap_or("Artifact"));
+        let mime = clean::line(&artifact.mime);
+        match &artifact.content {
+            ArtifactContent::Text(text) => self.artifacts.push(artifact_view(name, mime, text)),
+            ArtifactContent::Bytes(source) => {
+                self.files.push(FileView { name, mime, size: size(source, None), url: source_url(source) });
+            }
+        }
+    }
+}
+
+/// What the agent asks back, if it does.
+pub(crate) fn question(ending: &Ending) -> Option<QuestionView> {
+    let Ending::Question(Question { text, questions }) = ending else { return None };
+    let words = |value: &serde_json::Value| {
+        let text = ["question", "text", "name"].iter().find_map(|key| value.get(key)?.as_str()).or(value.as_str());
+        text.map(clean::line)
+    };
+    let points = questions.iter().filter_map(words).filter(|point| point != text).collect();
+    Some(QuestionView { html: markdown::to_html(text), points })
+}
+
+fn link_view(link: &Link) -> LinkView {
+    let title = link.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&link.url);
+    LinkView {
+        title: clean::line(title),
+        url: clean::href(&link.url),
+        description: clean::line(link.description.as_deref().unwrap_or_default()),
+    }
+}
+
+fn file_view(file: &File, kept_under: Option<&str>) -> FileView {
+    let kept = || Some(format!("{}{}", kept_under?, escape::query(file.id.as_deref()?)));
+    FileView {
+        name: clean::line(file.name.as_deref().unwrap_or("File")),
+        mime: clean::line(&file.mime),
+        size: size(&file.source, file.size_bytes),
+        url: match file.source {
+            FileSource::Kept => kept(),
+            _ => source_url(&file.source),
+        },
+    }
+}
+
+fn artifact_view(name: String, mime: String, text: &str) -> ArtifactView {
+    let html = mime.starts_with("text/markdown").then(|| markdown::to_html(text));
+    let text = match html {
+        Some(_) => String::new(),
+        None => clean::clip(&clean::text(text), EXCERPT_CHARS_MAX),
+    };
+    ArtifactView { name, mime, html, text }
+}
+
+fn call_view(call: &ToolCall) -> CallView {
+    let (state, outcome) = match &call.outcome {
+        ToolOutcome::Running => ("not finished", None),
+        ToolOutcome::Result(result) => ("done", Some(item::json(result))),
+        ToolOutcome::Error(message) => ("failed", Some(clean::clip(&clean::text(message), EXCERPT_CHARS_MAX))),
+    };
+    CallView { name: clean::line(&call.name), state, args: item::json(&call.args), outcome }
+}
+
+fn source_url(source: &FileSource) -> Option<String> {
+    match source {
+        FileSource::Url { url, .. } => clean::href(url),
+        FileSource::Inline(_) | FileSource::Kept => None,
+    }
+}
+
+fn size(source: &FileSource, declared: Option<u64>) -> Option<String> {
+    match source {
+        FileSource::Inline(bytes) => Some(bytes_said(bytes.len() as u64)),
+        FileSource::Url { .. } | FileSource::Kept => declared.map(bytes_said),
+    }
+}
+
+/// Bytes in the largest binary unit that fits, with one decimal.
+fn bytes_said(bytes: u64) -> String {
+    let tenths = |unit: u64| bytes.saturating_mul(10) / unit;
+    let decimal = |tenths: u64, unit: &str| format!("{}.{} {unit}", tenths / 10, tenths % 10);
+    match bytes {
+        1 => "1 byte".to_owned(),
+        0..=1023 => format!("{bytes} bytes"),
+        1024..=1_048_575 => decimal(tenths(1024), "KiB"),
+        _ => decimal(tenths(1_048_576), "MiB"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_said_in_their_unit() {
+        let said: Vec<_> = [0, 1, 1023, 1024, 1536, 1_048_576, u64::MAX].map(bytes_said).into();
+        assert_eq!(said[..6], ["0 bytes", "1 byte", "1023 bytes", "1.0 KiB", "1.5 KiB", "1.0 MiB"]);
+    }
+}

@@ -1,0 +1,143 @@
+//! A refusal as a page. Mentionable REST 5.1, PolicyPart 3.2 and 3.3.
+
+use askama::Template;
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind};
+use forecourt_core::{AgentCard, Language, PolicyPart};
+
+use crate::clean;
+use crate::item::{self, Fact};
+use crate::template::{self, Head};
+
+/// Why an agent declined, and what a person can do about it. Send with [`crate::csp::answer`].
+pub struct RefusalPage<'a> {
+    /// Who declined.
+    pub card: &'a AgentCard,
+    /// The URL that was asked for.
+    pub url: &'a str,
+    /// The language wanted; the part's translations are searched for it.
+    pub language: &'a Language,
+    /// The refusal, validated against the agent's host.
+    pub part: &'a PolicyPart,
+}
+
+#[derive(Template)]
+#[template(path = "refusal.html")]
+struct RefusalTemplate {
+    head: Head,
+    name: String,
+    refusal: RefusalView,
+}
+
+impl RefusalPage<'_> {
+    /// The whole page.
+    pub fn render(&self) -> String {
+        template::finish(&RefusalTemplate {
+            head: Head::new(&self.card.address.to_string(), self.url, self.language),
+            name: clean::line(&self.card.name),
+            refusal: RefusalView::new(self.part, Some(self.language)),
+        })
+    }
+}
+
+/// A refusal, ready to be written into any page.
+pub(crate) struct RefusalView {
+    pub(crate) kind: String,
+    pub(crate) title: String,
+    pub(crate) message: String,
+    pub(crate) action: Option<Action>,
+    pub(crate) payments: Vec<Payment>,
+    pub(crate) challenges: Vec<String>,
+    pub(crate) wait: Option<String>,
+}
+
+/// The one link of a refusal.
+pub(crate) struct Action {
+    pub(crate) url: String,
+    pub(crate) label: String,
+    /// `blocked-by` where a law forbids it (RFC 7725), else nothing.
+    pub(crate) relation: &'static str,
+}
+
+/// One way to pay.
+pub(crate) struct Payment {
+    pub(crate) scheme: String,
+    pub(crate) facts: Vec<Fact>,
+}
+
+impl RefusalView {
+    pub(crate) fn new(part: &PolicyPart, language: Option<&Language>) -> Self {
+        let (title, message) = part.in_language(language);
+        Self {
+            kind: clean::line(part.kind()),
+            title: clean::line(title),
+            message: clean::text(message).into_owned(),
+            action: action(part),
+            payments: payments(&part.kind),
+            challenges: challenges(&part.kind),
+            wait: wait(&part.kind),
+        }
+    }
+}
+
+fn action(part: &PolicyPart) -> Option<Action> {
+    let url = clean::href(part.url.as_deref()?)?;
+    let label = clean::line(part.action_label.as_deref().unwrap_or_default());
+    let relation = match part.kind {
+        Kind::UnavailableForLegalReasons => "blocked-by",
+        _ => "",
+    };
+    let label = if label.is_empty() { part.kind.action_label().to_owned() } else { label };
+    Some(Action { url, label, relation })
+}
+
+fn payments(kind: &Kind) -> Vec<Payment> {
+    let Kind::PaymentRequired { accepted_payments } = kind else { return Vec::new() };
+    accepted_payments.iter().map(payment).collect()
+}
+
+fn payment(offer: &AcceptedPayment) -> Payment {
+    Payment { scheme: clean::line(&offer.scheme), facts: item::facts(&offer.payload) }
+}
+
+fn challenges(kind: &Kind) -> Vec<String> {
+    let Kind::Unauthorized { auth_challenges } = kind else { return Vec::new() };
+    auth_challenges.iter().map(challenge).collect()
+}
+
+fn challenge(challenge: &AuthChallenge) -> String {
+    match challenge.params.get("realm") {
+        Some(realm) => clean::line(&format!("{} for {realm}", challenge.scheme)),
+        None => clean::line(&challenge.scheme),
+    }
+}
+
+fn wait(kind: &Kind) -> Option<String> {
+    match kind {
+        Kind::TooManyRequests { retry_after_seconds } | Kind::ServiceUnavailable { retry_after_seconds } => {
+            retry_after_seconds.map(span)
+        }
+        _ => None,
+    }
+}
+
+/// Seconds in the largest unit that fits, rounded up.
+fn span(seconds: u64) -> String {
+    let (count, unit) = match seconds {
+        0..=119 => (seconds, "second"),
+        120..=7199 => (seconds.div_ceil(60), "minute"),
+        _ => (seconds.div_ceil(3600), "hour"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_said_in_its_largest_unit() {
+        let said: Vec<_> = [0, 1, 119, 120, 121, 7200, u64::MAX].map(span).into();
+        let hours = format!("{} hours", u64::MAX.div_ceil(3600));
+        assert_eq!(said, ["0 seconds", "1 second", "119 seconds", "2 minutes", "3 minutes", "2 hours", &hours]);
+    }
+}

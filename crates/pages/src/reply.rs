@@ -1,0 +1,64 @@
+//! The answer of an agent as a page. Mentionable REST 4.1.
+
+use askama::Template;
+use forecourt_core::{AgentCard, Collected, Ending, Language};
+
+use crate::part::{self, PartView};
+use crate::template::{self, Head};
+use crate::{clean, markdown};
+
+/// A finished answer. Send with [`crate::csp::answer`].
+///
+/// A reply that was refused is shown by [`crate::RefusalPage`] instead; given here, its refusal
+/// stands under what was said before it.
+pub struct ReplyPage<'a> {
+    /// Who answers.
+    pub card: &'a AgentCard,
+    /// The URL of this very answer, which `rel="alternate"` points back at.
+    pub url: &'a str,
+    /// The language of the answer.
+    pub language: &'a Language,
+    /// What was answered.
+    pub collected: &'a Collected,
+    /// Where to ask on in the same conversation: the agent's page with `#session=…`.
+    pub session_link: Option<String>,
+    /// The path under which kept files are served, with its last slash, such as
+    /// `/tasks/…/artifacts/`. Without it they are named but not linked.
+    pub kept_under: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "reply.html")]
+struct ReplyTemplate {
+    head: Head,
+    name: String,
+    article: String,
+    question: Option<part::QuestionView>,
+    failure: Option<String>,
+    parts: PartView,
+    session_link: Option<String>,
+}
+
+impl ReplyPage<'_> {
+    /// The whole page.
+    pub fn render(&self) -> String {
+        template::finish(&ReplyTemplate {
+            head: Head::new(&self.card.address.to_string(), self.url, self.language),
+            name: clean::line(&self.card.name),
+            article: markdown::to_html(&self.collected.text()),
+            question: part::question(&self.collected.ending),
+            failure: failure(&self.collected.ending),
+            parts: PartView::of(self.collected, self.kept_under.as_deref()),
+            session_link: self.session_link.as_deref().and_then(clean::href),
+        })
+    }
+}
+
+/// What to say when the answer did not come to its end.
+fn failure(ending: &Ending) -> Option<String> {
+    match ending {
+        Ending::Failed { reason } => Some(clean::line(reason)),
+        Ending::Canceled => Some("This answer was cancelled before its end.".to_owned()),
+        Ending::Complete | Ending::Message(_) | Ending::Question(_) | Ending::Refused(_) => None,
+    }
+}
