@@ -1,12 +1,16 @@
 //! JSON as it must be read from strangers, and as it must be written to be signed.
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use crate::limits::JSON_DEPTH_MAX;
 
-/// Reads JSON from outside: no duplicate keys, at most [`JSON_DEPTH_MAX`] levels, nothing after
-/// the value. Lone surrogates and non-finite numbers are errors.
+/// Reads JSON from outside: UTF-8 without a byte order mark, no duplicate keys (compared after
+/// unescaping), at most [`JSON_DEPTH_MAX`] levels, nothing after the value. Lone surrogates and
+/// numbers that are not finite are errors. Integers beyond 64 bits are read as doubles.
+///
+/// The error says where and what, for the caller to read.
 pub fn parse(bytes: &[u8]) -> Result<Value, String> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = Strict { depth: 0 }.deserialize(&mut reader).map_err(|e| e.to_string())?;
@@ -14,14 +18,33 @@ pub fn parse(bytes: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
-/// The canonical form of RFC 8785. Fails on what has none: numbers that are not finite.
+/// The canonical form of RFC 8785. Fails on what has none: numbers that are not finite, and
+/// integers that no double holds, which would silently become others.
 pub fn canonical(value: &impl serde::Serialize) -> Result<Vec<u8>, String> {
-    serde_json_canonicalizer::to_vec(value).map_err(|e| e.to_string())
+    let bytes = serde_json_canonicalizer::to_vec(value).map_err(|e| e.to_string())?;
+    let value = serde_json::to_value(value).map_err(|e| e.to_string())?;
+    match is_exact(&value) {
+        true => Ok(bytes),
+        false => Err("an integer that no double holds exactly".to_owned()),
+    }
 }
 
 /// [`canonical`] as text.
 pub fn canonical_text(value: &impl serde::Serialize) -> Result<String, String> {
-    serde_json_canonicalizer::to_string(value).map_err(|e| e.to_string())
+    canonical(value).and_then(|bytes| String::from_utf8(bytes).map_err(|e| e.to_string()))
+}
+
+/// Whether every integer is the same number as a double.
+fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+            integer.is_none_or(|integer| integer as f64 as i128 == integer)
+        }
+        Value::Array(items) => items.iter().all(is_exact),
+        Value::Object(fields) => fields.values().all(is_exact),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+    }
 }
 
 /// Reads one value at a known depth, counting as it goes down.
@@ -94,11 +117,17 @@ impl<'de> Visitor<'de> for Strict {
         let depth = self.deeper()?;
         let mut fields = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            let value = entries.next_value_seed(Strict { depth })?;
-            if fields.insert(key.clone(), value).is_some() {
-                return Err(serde::de::Error::custom(format!("the key `{key}` occurs twice")));
-            }
+            match fields.entry(key) {
+                Entry::Vacant(slot) => slot.insert(entries.next_value_seed(Strict { depth })?),
+                Entry::Occupied(twice) => return Err(duplicate(twice.key())),
+            };
         }
         Ok(Value::Object(fields))
     }
+}
+
+/// Names the key, cut short: it is the caller's text and may be long.
+fn duplicate<E: serde::de::Error>(key: &str) -> E {
+    let start: String = key.chars().take(100).collect();
+    E::custom(format!("the key `{start}` occurs twice"))
 }

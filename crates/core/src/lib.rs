@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`address`] | `@agent@domain`, handles and domains |
 //! | [`message`] | a message, its sender and its history |
+//! | [`mention`] | whom a text speaks to |
 //! | [`part`] | what messages and replies are made of |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
@@ -24,6 +25,7 @@ pub mod ids;
 pub mod json;
 pub mod language;
 pub mod limits;
+pub mod mention;
 pub mod message;
 pub mod origin;
 pub mod part;
@@ -39,6 +41,7 @@ pub use error::{Error, Noun};
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, TaskId, ThreadId};
 pub use language::Language;
+pub use mention::first_mention;
 pub use message::{ClientAddr, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::{Admitted, Policy, PolicyPart, Rule};

@@ -15,6 +15,8 @@ use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
 use crate::part::Part;
 
+mod json;
+
 /// How a message reached this host: a name such as `rest` or `a2a`. Data for people and logs;
 /// no step of the trip branches on it.
 pub type Transport = &'static str;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::policy::PolicyPart;
 
 mod json;
+mod weight;
 
 /// One piece of a message or reply. Kinds that we do not know survive a round trip.
 #[derive(Debug, Clone, PartialEq)]

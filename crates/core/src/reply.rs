@@ -14,6 +14,12 @@ use crate::language::Language;
 use crate::part::{Part, ToolCall};
 use crate::policy::PolicyPart;
 
+mod gathered;
+mod guard;
+
+pub use gathered::Gathered;
+pub use guard::{ReplyLimits, guard};
+
 /// What an agent does next. Dropping the stream cancels the agent's work.
 pub type EventStream = Pin<Box<dyn Stream<Item = Event> + Send>>;
 
@@ -61,6 +67,18 @@ pub enum Ending {
     },
     /// The caller gave up, or somebody cancelled the task.
     Canceled,
+}
+
+impl Ending {
+    /// An [`Ending::Failed`] that says `reason` to the caller.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self::Failed { reason: reason.into() }
+    }
+
+    /// What a stream that just stops comes to: never success. PolicyPart 3.5.
+    pub fn unfinished() -> Self {
+        Self::failed("the agent stopped before its answer was whole")
+    }
 }
 
 /// What an agent asks back. NLWeb 4.1.3 has the richest form, so that is the shape.
@@ -128,46 +146,7 @@ pub async fn collect(mut events: EventStream) -> Collected {
             return gathered.finish(ending);
         }
     }
-    gathered.finish(Ending::Failed { reason: "the agent stopped before its answer was whole".to_owned() })
-}
-
-/// The running sum of a reply's events.
-#[derive(Debug, Clone, Default)]
-pub struct Gathered {
-    text: String,
-    others: Vec<Part>,
-}
-
-impl Gathered {
-    /// Adds one event; gives back the ending when it was that.
-    pub fn take(&mut self, event: Event) -> Option<Ending> {
-        match event {
-            Event::Text(fragment) => self.text.push_str(&fragment),
-            Event::Part(part) => self.others.push(part),
-            Event::ToolCall(call) => self.take_call(call),
-            Event::Progress(_) => {}
-            Event::Ending(Ending::Message(text)) => {
-                self.text.push_str(&text);
-                return Some(Ending::Message(text));
-            }
-            Event::Ending(ending) => return Some(ending),
-        }
-        None
-    }
-
-    fn take_call(&mut self, call: ToolCall) {
-        let same = |part: &&mut Part| matches!(part, Part::ToolCall(earlier) if earlier.id == call.id);
-        match self.others.iter_mut().find(same) {
-            Some(slot) => *slot = Part::ToolCall(call),
-            None => self.others.push(Part::ToolCall(call)),
-        }
-    }
-
-    /// The parts so far, with the ending.
-    pub fn finish(self, ending: Ending) -> Collected {
-        let text = (!self.text.is_empty()).then(|| Part::markdown(self.text));
-        Collected { parts: text.into_iter().chain(self.others).collect(), ending }
-    }
+    gathered.finish(Ending::unfinished())
 }
 
 impl Collected {

@@ -63,7 +63,11 @@ fn read_text(fields: &mut Map<String, Value>) -> Result<Text, String> {
 
 fn read_file(fields: &mut Map<String, Value>) -> Result<File, String> {
     let source = read_source(fields)?.ok_or("a file part needs `bytes_ref` or `url`")?;
-    let size = fields.get("size_bytes").or_else(|| fields.get("size")).and_then(Value::as_u64);
+    let declared = fields.get("size_bytes").or_else(|| fields.get("size")).and_then(Value::as_u64);
+    let size = match &source {
+        FileSource::Inline(bytes) => Some(bytes.len() as u64),
+        FileSource::Url { .. } | FileSource::Kept => declared,
+    };
     Ok(File {
         id: string(fields, "id"),
         name: string(fields, "name"),
@@ -102,12 +106,15 @@ fn read_artifact(fields: &mut Map<String, Value>) -> Result<Artifact, String> {
     })
 }
 
-/// Reads a tool call. Both `result` and `error` is a contradiction.
+/// Reads a tool call. Both `result` and `error` is a contradiction. A `null` error is none; a `null`
+/// result alone is an answer without content.
 pub(super) fn read_tool_call(fields: &mut Map<String, Value>) -> Result<ToolCall, String> {
-    let outcome = match (fields.remove("result"), fields.remove("error")) {
+    let error = fields.get("error").filter(|error| !error.is_null()).map(error_text);
+    let both_null = fields.contains_key("error") && fields.get("result").is_some_and(Value::is_null);
+    let outcome = match (fields.remove("result").filter(|_| !both_null), error) {
         (Some(_), Some(_)) => return Err("a tool call has `result` or `error`, not both".to_owned()),
         (Some(result), None) => ToolOutcome::Result(result),
-        (None, Some(error)) => ToolOutcome::Error(error_text(&error)),
+        (None, Some(error)) => ToolOutcome::Error(error),
         (None, None) => ToolOutcome::Running,
     };
     Ok(ToolCall {

@@ -46,7 +46,9 @@ impl AuthChallenge {
     /// The OAuth error that a Bearer challenge states. RFC 6750 3.
     fn oauth_error(&self) -> Option<&str> {
         let bearer = self.scheme.eq_ignore_ascii_case("bearer");
-        bearer.then(|| self.params.iter().find(|(name, _)| name.eq_ignore_ascii_case("error")))?.map(|(_, e)| e.as_str())
+        bearer
+            .then(|| self.params.iter().find(|(name, _)| name.eq_ignore_ascii_case("error")))?
+            .map(|(_, e)| e.as_str())
     }
 
     /// The challenge as it stands in a header, values as quoted strings (RFC 9110 5.6.4). `None`
@@ -79,7 +81,9 @@ pub(super) fn check_challenges(challenges: &[AuthChallenge], code: Option<&str>)
         Some(encoded) if encoded.iter().map(String::len).sum::<usize>() > CHALLENGES_BYTES_MAX => {
             wrong("8 KiB in all at most")
         }
-        Some(_) if contradicts(challenges, code) => Err(PolicyFault::Wrong("code", "the error that the challenge states")),
+        Some(_) if contradicts(challenges, code) => {
+            Err(PolicyFault::Wrong("code", "the error that the challenge states"))
+        }
         Some(_) => Ok(()),
     }
 }

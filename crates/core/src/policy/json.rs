@@ -103,7 +103,7 @@ fn read_kind(name: String, fields: &mut Map<String, Value>) -> Result<Kind, Poli
 fn read_challenges(fields: &mut Map<String, Value>) -> Result<Vec<AuthChallenge>, PolicyFault> {
     const KEY: &str = "auth_challenges";
     let value = take(fields, KEY).ok_or(PolicyFault::Missing(KEY))?;
-    serde_json::from_value(value).map_err(|_| PolicyFault::Wrong(KEY, "a list of scheme and params"))?
+    serde_json::from_value(value).map_err(|_| PolicyFault::Wrong(KEY, "a list of scheme and params"))
 }
 
 fn read_payments(fields: &mut Map<String, Value>) -> Result<Vec<AcceptedPayment>, PolicyFault> {

@@ -1,0 +1,55 @@
+//! The JSON form of a message: Mentionable's normalized message, as webhooks and worker processes
+//! read it. It is only ever written; each protocol reads its own form.
+
+use serde_json::{Map, Value, json};
+
+use super::{Message, Sender};
+use crate::address::Address;
+use crate::limits::HOPS_MAX;
+
+impl Message {
+    /// This message for the agent at `recipient`. Optional fields that are not set are left out.
+    ///
+    /// Holds ids and evidence, so it goes to the agent's own backend and into no log. Tokens that
+    /// evidence was proven with are left out. Mentionable normalized-message, `NormalizedMessage`.
+    pub fn to_json(&self, recipient: &Address) -> Value {
+        let mut fields = Map::new();
+        let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        set("id", self.id.as_str().into());
+        if let Some(thread) = &self.thread {
+            set("thread_id", thread.expose().into());
+        }
+        set("sender", sender(&self.sender));
+        set("recipient", recipient.to_string().into());
+        set("parts", json!(self.parts));
+        set("history", self.history.iter().map(turn).collect());
+        if let Some(language) = &self.language {
+            set("language", language.as_str().into());
+        }
+        set("recipient_capabilities", json!({"agent_chain": agent_chain(self.hop)}));
+        set("received_via", self.received_via.into());
+        set("received_at", self.received_at.to_string().into());
+        Value::Object(fields)
+    }
+}
+
+/// The place in a chain of agents, counted from 1 on the wire.
+fn agent_chain(hop: u32) -> Value {
+    let hop = hop.saturating_add(1).min(HOPS_MAX);
+    json!({"hop": hop, "max_hops": HOPS_MAX, "is_final": hop == HOPS_MAX})
+}
+
+fn turn(turn: &super::Turn) -> Value {
+    let mut value = json!(turn);
+    value["sender"] = sender(&turn.sender);
+    value
+}
+
+/// The sender without the tokens of bearer proofs: they open other doors.
+fn sender(sender: &Sender) -> Value {
+    let mut sender = sender.clone();
+    for evidence in &mut sender.identities {
+        evidence.proof.fields.retain(|key, _| !key.starts_with("token"));
+    }
+    json!(sender)
+}

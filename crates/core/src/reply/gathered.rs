@@ -1,0 +1,43 @@
+//! Gathering the events of a reply into what non-streaming protocols render.
+
+use super::{Collected, Ending, Event};
+use crate::part::{Part, ToolCall};
+
+/// The running sum of a reply's events.
+#[derive(Debug, Clone, Default)]
+pub struct Gathered {
+    text: String,
+    others: Vec<Part>,
+}
+
+impl Gathered {
+    /// Adds one event; gives back the ending when it was that.
+    pub fn take(&mut self, event: Event) -> Option<Ending> {
+        match event {
+            Event::Text(fragment) => self.text.push_str(&fragment),
+            Event::Part(part) => self.others.push(part),
+            Event::ToolCall(call) => self.take_call(call),
+            Event::Progress(_) => {}
+            Event::Ending(Ending::Message(text)) => {
+                self.text.push_str(&text);
+                return Some(Ending::Message(text));
+            }
+            Event::Ending(ending) => return Some(ending),
+        }
+        None
+    }
+
+    fn take_call(&mut self, call: ToolCall) {
+        let same = |part: &&mut Part| matches!(part, Part::ToolCall(earlier) if earlier.id == call.id);
+        match self.others.iter_mut().rev().find(same) {
+            Some(slot) => *slot = Part::ToolCall(call),
+            None => self.others.push(Part::ToolCall(call)),
+        }
+    }
+
+    /// The parts so far, with the ending.
+    pub fn finish(self, ending: Ending) -> Collected {
+        let text = (!self.text.is_empty()).then(|| Part::markdown(self.text));
+        Collected { parts: text.into_iter().chain(self.others).collect(), ending }
+    }
+}
