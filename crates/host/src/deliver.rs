@@ -12,6 +12,7 @@ use forecourt_core::store::{Delivery, Webhook};
 use forecourt_core::{Clock, Entropy, Store, Task};
 use forecourt_egress::{Egress, Purpose};
 use futures::{StreamExt, stream};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -29,14 +30,17 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Doublings of [`RETRY_AFTER`] at most: about three hours.
 const RETRY_DOUBLINGS_MAX: u32 = 11;
 
+/// Names each attempt, so that receivers can tell repeats.
+const DELIVERY_ID: HeaderName = HeaderName::from_static("mentionable-delivery");
+
 /// How a protocol writes the post that tells of a settled task.
 pub type Envelope = fn(&Task, &Webhook) -> Post;
 
-/// One post, ready to be sent. Its headers are names and values of the protocol's own.
+/// One post, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Post {
     /// Headers beside those of the client.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: HeaderMap,
     /// The body, exactly as it was signed.
     pub body: Bytes,
 }
@@ -107,10 +111,12 @@ impl Deliverer {
             return false;
         };
         let Post { mut headers, body } = envelope(&delivery.task, &delivery.webhook);
-        headers.push(("mentionable-delivery", forecourt_core::ids::mint(&*self.entropy)));
+        if let Ok(id) = HeaderValue::from_str(&forecourt_core::ids::mint(&*self.entropy)) {
+            headers.insert(DELIVERY_ID, id);
+        }
         let purpose = if delivery.webhook.callback { Purpose::Callback } else { Purpose::Webhook };
-        match self.egress.post(purpose, &delivery.webhook.url, &headers, body).await {
-            Ok(answer) => answer.accepted,
+        match self.egress.post(purpose, &delivery.webhook.url, headers, body).await {
+            Ok(answer) => answer.is_success(),
             Err(error) => {
                 tracing::info!(%error, "a webhook could not be reached");
                 false

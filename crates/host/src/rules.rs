@@ -122,7 +122,8 @@ fn refusal(settings: &RuleSettings, site: &Site) -> PolicyPart {
         RuleSettings::RequireIdentity { message, url, .. } => {
             let challenge = AuthChallenge::new("Bearer").with("realm", site.canonical_host());
             let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
-            let mut part = PolicyPart::new(kind, text(message, "This agent answers only callers that prove who they are."));
+            let mut part =
+                PolicyPart::new(kind, text(message, "This agent answers only callers that prove who they are."));
             part.url.clone_from(url);
             part
         }

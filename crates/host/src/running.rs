@@ -1,7 +1,7 @@
 //! An agent at work: the one wrapper around every agent's stream.
 //!
-//! It holds the agent to its time, turns a panic into an honest failure, lets exactly one ending
-//! through, and checks that a refusal is well formed before anybody sees it.
+//! It holds the agent to its time and to the form of a reply, turns a panic into an honest failure,
+//! and checks that a refusal is well formed before anybody sees it.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use forecourt_core::reply::{guard, once};
+use forecourt_core::reply::{ReplyLimits, guard, once};
 use forecourt_core::{Admitted, Ending, Event, EventStream};
-use futures::{FutureExt, Stream};
+use futures::{FutureExt, Stream, StreamExt};
 use tokio::time::{Sleep, sleep};
 
 use crate::directory::{Resident, Site};
@@ -22,7 +22,7 @@ pub(crate) fn run(resident: &Resident, admitted: Admitted, site: &Arc<Site>) -> 
     let events = std::panic::catch_unwind(AssertUnwindSafe(|| agent.handle(admitted)));
     let Ok(events) = events else { return once(crashed()) };
     Box::pin(Running {
-        events: guard(events),
+        events: guard(events, ReplyLimits::default()),
         deadline: Box::pin(sleep(resident.time_max)),
         time_max: resident.time_max,
         site: site.clone(),
@@ -30,15 +30,15 @@ pub(crate) fn run(resident: &Resident, admitted: Admitted, site: &Arc<Site>) -> 
     })
 }
 
-struct Running<S> {
-    events: S,
+struct Running {
+    events: EventStream,
     deadline: Pin<Box<Sleep>>,
     time_max: Duration,
     site: Arc<Site>,
     ended: bool,
 }
 
-impl<S: Stream<Item = Event> + Unpin> Stream for Running<S> {
+impl Stream for Running {
     type Item = Event;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
@@ -46,14 +46,12 @@ impl<S: Stream<Item = Event> + Unpin> Stream for Running<S> {
             return Poll::Ready(None);
         }
         let this = &mut *self;
-        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| Pin::new(&mut this.events).poll_next(cx)));
-        let event = match polled {
-            Ok(Poll::Ready(event)) => event.map(|event| checked(event, &this.site)),
-            Ok(Poll::Pending) => {
+        let event = match this.events.poll_next_unpin(cx) {
+            Poll::Ready(event) => event.map(|event| checked(event, &this.site)),
+            Poll::Pending => {
                 std::task::ready!(this.deadline.poll_unpin(cx));
                 Some(Event::Ending(too_slow(this.time_max)))
             }
-            Err(_) => Some(Event::Ending(crashed())),
         };
         this.ended = matches!(event, None | Some(Event::Ending(_)));
         Poll::Ready(event)

@@ -1,0 +1,210 @@
+//! The sections of a deployment that no protocol or backend owns.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use forecourt_core::{Domain, Handle, Language, Mode, Skill};
+use forecourt_host::RuleSettings;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The top of `forecourt.toml`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Deployment {
+    /// The domain of every address here, such as `example.com`. Names under `.localhost` mean this
+    /// machine and need no DNS.
+    #[schemars(with = "String")]
+    pub domain: Domain,
+    /// A name for people.
+    pub name: Option<String>,
+    /// The handle of the agent that takes what nobody else is named for; the first one by file name
+    /// when absent.
+    #[schemars(with = "Option<String>")]
+    pub default_agent: Option<Handle>,
+    /// The base of every published URL, `https://host[:port]`, when it is not the domain with the
+    /// port of the HTTPS listener: behind a proxy, for one.
+    pub public_url: Option<String>,
+}
+
+/// `[listen]`: where the daemon listens. The command line's flags go before these.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Listen {
+    /// Plain HTTP, for development and for proxies on this machine. Loopback only.
+    #[schemars(with = "String")]
+    pub http: SocketAddr,
+    /// HTTPS. Off loopback it needs `[tls]` with a certificate of your own.
+    #[schemars(with = "String")]
+    pub https: SocketAddr,
+    /// Health, readiness and metrics. Loopback only, as it asks for no password.
+    #[schemars(with = "String")]
+    pub admin: SocketAddr,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        let loopback = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        Self { http: loopback(8080), https: loopback(8443), admin: loopback(9080) }
+    }
+}
+
+/// `[tls]`: a certificate of your own. Without it a local authority in the data folder makes one,
+/// for loopback only.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Tls {
+    /// The certificate chain, PEM. Read again when it changes.
+    pub cert: Option<PathBuf>,
+    /// Its private key, PEM.
+    pub key: Option<PathBuf>,
+}
+
+/// `[store]`: where tasks and conversations are kept.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct StoreSettings {
+    /// Which store.
+    pub kind: StoreKind,
+}
+
+/// The stores there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StoreKind {
+    /// A file in the data folder. Survives a power cut.
+    #[default]
+    Sqlite,
+    /// Nothing survives a restart. For tests and demonstrations.
+    Memory,
+}
+
+/// `[log]`: what is written to standard error.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Log {
+    /// How much: `error`, `warn`, `info`, `debug`, or filters such as `info,forecourt_host=debug`.
+    pub level: String,
+    /// One line for people, or one JSON object for machines.
+    pub format: LogFormat,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For machines.
+    Json,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: "info".to_owned(), format: LogFormat::Text }
+    }
+}
+
+/// The top of a file in `agents/`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Agent {
+    /// The local part of its address: 1 to 30 of `a-z`, `0-9`, `_` and `-`.
+    #[schemars(with = "String")]
+    pub handle: Handle,
+    /// A name for people.
+    pub name: String,
+    /// What it is for, in a sentence or two.
+    #[serde(default)]
+    pub description: String,
+    /// Semantic version of the agent, published in its card.
+    #[serde(default = "first_version")]
+    pub version: String,
+    /// The language it answers in, a BCP 47 tag.
+    #[serde(default = "Language::english")]
+    #[schemars(with = "String")]
+    pub language: Language,
+    /// A page about it, https.
+    pub homepage: Option<String>,
+    /// A picture of it, https.
+    pub icon: Option<String>,
+    /// Questions to suggest on its page.
+    #[serde(default)]
+    pub examples: Vec<String>,
+    /// Whether it keeps conversations. The default is its backend's.
+    pub sessions: Option<bool>,
+    /// Whether web pages of other origins may talk to it.
+    #[serde(default)]
+    pub cors: bool,
+    /// `Cache-Control` of its answers. Long caching is for answers that are the same for everybody.
+    pub cache_control: Option<String>,
+    /// How long it may take for one answer.
+    #[serde(default = "agent_time")]
+    pub timeout_seconds: NonZeroU32,
+    /// What it can do.
+    #[serde(default)]
+    pub skills: Vec<SkillSettings>,
+    /// What it takes. The default is its backend's.
+    #[schemars(with = "Option<Vec<ModeSettings>>")]
+    pub input_modes: Option<Vec<Mode>>,
+    /// What it gives. The default is its backend's.
+    #[schemars(with = "Option<Vec<ModeSettings>>")]
+    pub output_modes: Option<Vec<Mode>>,
+    /// The rules before it.
+    #[serde(default)]
+    pub policy: PolicySettings,
+}
+
+/// One thing an agent can do.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SkillSettings {
+    /// Names it among the agent's skills.
+    pub id: String,
+    /// A name for people.
+    pub name: String,
+    /// A sentence about it.
+    #[serde(default)]
+    pub description: String,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// What one might ask.
+    #[serde(default)]
+    pub examples: Vec<String>,
+}
+
+/// A form of content, for the generated reference.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ModeSettings {
+    /// `text`, `link`, `file` or `artifact`.
+    kind: String,
+    /// The media type, for all but links.
+    mime: Option<String>,
+}
+
+/// `[policy]` of an agent.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PolicySettings {
+    /// Rules in the order in which they are asked; the first refusal stands.
+    pub rules: Vec<RuleSettings>,
+}
+
+impl From<SkillSettings> for Skill {
+    fn from(s: SkillSettings) -> Self {
+        Self { id: s.id, name: s.name, description: s.description, tags: s.tags, examples: s.examples }
+    }
+}
+
+fn first_version() -> String {
+    "1.0.0".to_owned()
+}
+
+fn agent_time() -> NonZeroU32 {
+    let seconds = forecourt_core::limits::AGENT_TIME_MAX.as_secs();
+    u32::try_from(seconds).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
+}
