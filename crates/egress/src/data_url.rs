@@ -17,7 +17,7 @@ pub struct DataUrl {
 /// Why some text is no `data:` URL that we take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DataUrlError {
-    /// It has no comma, or another scheme.
+    /// It has no comma, another scheme, or is no URL at all.
     #[error("a data: URL needs a comma before its content")]
     Malformed,
     /// Its content is not base64, although it says so.
@@ -34,10 +34,20 @@ pub fn data_url(text: &str) -> Result<DataUrl, DataUrlError> {
     if text.len() > DATA_URL_BYTES_MAX {
         return Err(DataUrlError::TooLarge);
     }
+    url::Url::parse(text).map_err(|_| DataUrlError::Malformed)?;
     let url = data_url::DataUrl::process(text).map_err(|_| DataUrlError::Malformed)?;
     let (bytes, _fragment) = url.decode_to_vec().map_err(|_| DataUrlError::Base64)?;
     match bytes.len() <= ATTACHMENT_BYTES_MAX {
-        true => Ok(DataUrl { mime: url.mime_type().to_string(), bytes: bytes.into() }),
+        true => Ok(DataUrl { mime: media_type(url.mime_type()), bytes: bytes.into() }),
         false => Err(DataUrlError::TooLarge),
+    }
+}
+
+/// The media type as a field value can carry it: parameters that are not ASCII are left out.
+fn media_type(mime: &data_url::mime::Mime) -> String {
+    let whole = mime.to_string();
+    match whole.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
+        true => whole,
+        false => format!("{}/{}", mime.type_, mime.subtype),
     }
 }

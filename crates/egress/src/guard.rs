@@ -47,7 +47,8 @@ impl Guard {
         if self.own.is_named_by(purpose, target) {
             return Err(Refusal::OwnHost);
         }
-        if !target.is_https() && !(self.config.allow_http && purpose.may_be_plain()) {
+        let plain_is_open = self.config.allow_http && purpose.may_be_plain();
+        if !target.is_https() && !plain_is_open {
             return Err(Refusal::Scheme);
         }
         match target.is_private_name() && self.config.allow.is_empty() {
