@@ -18,8 +18,9 @@ pub fn parse(bytes: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
-/// The canonical form of RFC 8785. Fails on what has none: numbers that are not finite, and
-/// integers that no double holds, which would silently become others.
+/// The canonical form of RFC 8785. Fails on integers that no double holds, which would silently
+/// become others. A [`Value`] holds no number that is not finite; a type that does is written with
+/// `null` there, as serde does.
 pub fn canonical(value: &impl serde::Serialize) -> Result<Vec<u8>, String> {
     let bytes = serde_json_canonicalizer::to_vec(value).map_err(|e| e.to_string())?;
     let value = serde_json::to_value(value).map_err(|e| e.to_string())?;
@@ -39,12 +40,18 @@ fn is_exact(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
             let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
-            integer.is_none_or(|integer| integer as f64 as i128 == integer)
+            integer.is_none_or(|integer| integer as f64 as i128 == integer || is_shortest(number))
         }
         Value::Array(items) => items.iter().all(is_exact),
         Value::Object(fields) => fields.values().all(is_exact),
         Value::Null | Value::Bool(_) | Value::String(_) => true,
     }
+}
+
+/// Whether these are the digits that a canonical writer gives the nearest double: beyond 2^53 they
+/// end in zeros which that double need not have, yet they must be accepted when read again.
+fn is_shortest(number: &Number) -> bool {
+    serde_json_canonicalizer::to_string(number).is_ok_and(|text| text == number.to_string())
 }
 
 /// Reads one value at a known depth, counting as it goes down.

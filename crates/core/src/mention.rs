@@ -45,10 +45,14 @@ impl<'a> Token<'a> {
 /// Whether `text` begins with the domain `own`, in A-labels or in Unicode, and goes on with
 /// something else.
 fn begins_with(text: &str, own: &Domain) -> bool {
-    let ascii = run(text, |c| is_word(c) || c == '.');
-    let unicode = run(text, |c| c.is_alphanumeric() || matches!(c, '-' | '.'));
-    let same = |text: &str| Domain::parse(text.trim_end_matches(['.', '-'])).is_ok_and(|domain| domain == *own);
-    [ascii, unicode].into_iter().any(|text| text.len() <= 2 * DOMAIN_BYTES_MAX && same(text))
+    let labels = run(text, |c| is_word(c) || c == '.').trim_end_matches(['.', '-']);
+    labels.eq_ignore_ascii_case(own.as_str()) || (own.as_str().contains("xn--") && begins_in_unicode(text, own))
+}
+
+fn begins_in_unicode(text: &str, own: &Domain) -> bool {
+    let labels = run(text, |c| c.is_alphanumeric() || matches!(c, '-' | '.')).trim_end_matches(['.', '-']);
+    let short = !labels.is_ascii() && labels.len() <= 2 * DOMAIN_BYTES_MAX;
+    short && Domain::parse(labels).is_ok_and(|domain| domain == *own)
 }
 
 /// Whether a mention may begin after this character: not inside a word, as in an e-mail address,

@@ -1,0 +1,146 @@
+//! Messages and their JSON form. Mentionable normalized-message 3, REST 3.2.2.
+
+use forecourt_core::limits::HOPS_MAX;
+use forecourt_core::{
+    Address, Handle, IdentityEvidence, Language, Message, MessageId, Part, Profile, Role, Sender, ThreadId, Timestamp,
+    Turn,
+};
+use forecourt_testkit::CountedEntropy;
+use serde_json::{Value, json};
+
+fn message() -> Message {
+    Message {
+        id: MessageId::parse("m1").unwrap(),
+        thread: None,
+        recipient: Handle::parse("chef").unwrap(),
+        sender: Sender::anonymous(),
+        parts: vec![Part::text("hi"), Part::data(json!(1)), Part::markdown("there")],
+        history: vec![],
+        language: None,
+        hop: 0,
+        received_via: "rest",
+        received_at: "2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap(),
+    }
+}
+
+fn written(message: &Message) -> Value {
+    message.to_json(&Address::parse("@chef@demo.localhost").unwrap())
+}
+
+fn evidence() -> IdentityEvidence {
+    serde_json::from_value(json!({
+        "subject": "slack:T1/U2", "issuer": "connector.example", "method": "urn:x:v1", "assurance": "platform",
+        "audience": "@chef@demo.localhost", "issued_at": "2026-01-01T00:00:00Z",
+        "proof": {"type": "bearer-token", "verified_by": "us", "token_hash": "secret", "token": "secret"},
+    }))
+    .unwrap()
+}
+
+fn proven() -> Sender {
+    Sender {
+        address: "@ann@other.example".into(),
+        auth_method: "a2a-jwt".into(),
+        verified: true,
+        key_id: Some("k".into()),
+        profile: Some(Profile { display_name: Some("Ann".into()), ..Profile::default() }),
+        identities: vec![evidence()],
+        claimed_address: Some("@ann@claimed.example".into()),
+        peer: Some([127, 0, 0, 1].into()),
+    }
+}
+
+#[test]
+fn s3_a_plain_message_has_the_required_fields() {
+    let wanted = json!({
+        "id": "m1",
+        "sender": {"address": "", "auth_method": "none", "verified": false},
+        "recipient": "@chef@demo.localhost",
+        "parts": [
+            {"kind": "text", "mime": "text/plain", "content": "hi", "text": "hi"},
+            {"kind": "data", "data": 1},
+            {"kind": "text", "mime": "text/markdown", "content": "there", "text": "there"},
+        ],
+        "history": [],
+        "recipient_capabilities": {"agent_chain": {"hop": 1, "max_hops": HOPS_MAX, "is_final": false}},
+        "received_via": "rest",
+        "received_at": "2026-01-01T00:00:00Z",
+    });
+    assert_eq!(written(&message()), wanted);
+}
+
+#[test]
+fn s3_optional_fields_are_written_when_set() {
+    let thread = ThreadId::mint(&CountedEntropy::default());
+    let mut message = message();
+    message.thread = Some(thread.clone());
+    message.language = Language::parse("de-AT");
+    message.sender = proven();
+    message.history = vec![Turn::text(Role::User, "before"), Turn::text(Role::Assistant, "yes?")];
+    let json = written(&message);
+    assert_eq!(json["thread_id"], thread.expose());
+    assert_eq!(json["language"], "de-AT");
+    assert_eq!(json["sender"]["identities"][0]["subject"], "slack:T1/U2");
+    assert_eq!(json["sender"]["key_id"], "k");
+    assert_eq!(json["history"][1]["role"], "assistant");
+    let history: Vec<Turn> = serde_json::from_value(json["history"].clone()).unwrap();
+    assert_eq!(history[0].parts, [Part::text("before")]);
+}
+
+#[test]
+fn s3_the_last_agent_of_a_chain_is_told_so() {
+    for (hop, on_wire, is_final) in [(0, 1, false), (HOPS_MAX - 2, HOPS_MAX - 1, false), (HOPS_MAX - 1, HOPS_MAX, true)]
+    {
+        let mut message = message();
+        message.hop = hop;
+        let wanted = json!({"hop": on_wire, "max_hops": HOPS_MAX, "is_final": is_final});
+        assert_eq!(written(&message)["recipient_capabilities"]["agent_chain"], wanted);
+    }
+    let mut endless = message();
+    endless.hop = u32::MAX;
+    assert_eq!(written(&endless)["recipient_capabilities"]["agent_chain"]["is_final"], true);
+}
+
+#[test]
+fn tokens_of_proofs_and_network_addresses_stay_here() {
+    let mut message = message();
+    message.sender = proven();
+    message.history = vec![Turn { sender: proven(), ..Turn::text(Role::User, "before") }];
+    let json = written(&message).to_string();
+    assert!(!json.contains("secret") && !json.contains("127.0.0.1"), "{json}");
+    assert!(json.contains("bearer-token") && json.contains("verified_by"), "{json}");
+}
+
+#[test]
+fn the_text_is_that_of_the_text_parts_joined_by_newlines() {
+    assert_eq!(message().text(), "hi\nthere");
+}
+
+#[test]
+fn rest_3_2_2_a_described_sender_proves_nothing() {
+    let stripped = proven().stripped_of_proof();
+    assert_eq!(stripped.auth_method, "none");
+    assert!(!stripped.verified && stripped.key_id.is_none() && stripped.identities.is_empty());
+    assert_eq!(stripped.address, "@ann@other.example");
+    assert_eq!(stripped.profile.as_ref().and_then(|p| p.display_name.as_deref()), Some("Ann"));
+    assert_eq!(stripped.owner(), None);
+}
+
+#[test]
+fn only_proof_makes_an_owner() {
+    assert_eq!(Sender::anonymous().owner(), None);
+    assert_eq!(proven().owner(), Some("slack:T1/U2"));
+    assert_eq!(Sender { identities: vec![], ..proven() }.owner(), Some("@ann@other.example"));
+    assert_eq!(Sender { verified: false, ..proven() }.owner(), None);
+    assert_eq!(Sender { verified: true, ..Sender::anonymous() }.owner(), None);
+}
+
+#[test]
+fn a_sender_in_a_history_may_say_little() {
+    let turn: Turn = serde_json::from_value(json!({"role": "user", "parts": [{"kind": "text", "text": "a"}]})).unwrap();
+    assert_eq!((turn.sender.address.as_str(), turn.sender.auth_method.as_str()), ("", "none"));
+    let turn: Turn =
+        serde_json::from_value(json!({"role": "user", "sender": {"address": "slack:T1/U2"}, "parts": []})).unwrap();
+    assert_eq!(turn.sender.address, "slack:T1/U2");
+    assert!(!turn.sender.verified);
+    assert!(serde_json::from_value::<Turn>(json!({"role": "system", "parts": []})).is_err());
+}

@@ -1,0 +1,172 @@
+//! Refusals, read, checked and written. PolicyPart 3.
+
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind, PolicyFault, find_policy_part};
+use forecourt_core::{Language, Part, PolicyPart, TaskState};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::cases;
+use crate::json_strict::values;
+
+const HOST: &str = "agent.example";
+
+fn read(part: &Value) -> Result<PolicyPart, PolicyFault> {
+    let part = PolicyPart::from_json(part.as_object().cloned().unwrap_or_default())?;
+    part.validate(HOST)?;
+    Ok(part)
+}
+
+/// The spelling that the A2A column of the vectors uses.
+fn state_name(state: TaskState) -> String {
+    state.name().replace('_', "-")
+}
+
+#[test]
+fn s3_6_parts_follow_the_vectors() {
+    for case in cases("policy/parts.json") {
+        let part: Value = serde_json::from_str(&case["part"].to_string().replace("CANON", HOST)).unwrap();
+        let result = read(&part);
+        match &case["valid"] {
+            Value::Bool(valid) => assert_eq!(result.is_ok(), *valid, "{}: {result:?}", case["id"]),
+            Value::String(_) => {
+                let kept = result.as_ref().unwrap_or_else(|fault| panic!("{}: {fault}", case["id"]));
+                assert_eq!(json!(kept), part, "{}", case["id"]);
+                assert_ne!(kept.task_state(), TaskState::Completed, "{}", case["id"]);
+            }
+            _ => {}
+        }
+        if let (Some(state), Ok(part)) = (case["a2a"].as_str(), &result) {
+            assert_eq!(state_name(part.task_state()), state, "{}", case["id"]);
+        }
+    }
+}
+
+#[test]
+fn s4_2_each_kind_has_its_task_state() {
+    let payments = vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: Map::new() }];
+    let table = [
+        (Kind::ConsentRequired { state: "s".into(), return_to: "https://agent.example/".into() }, "input-required"),
+        (Kind::PaymentRequired { accepted_payments: payments }, "input-required"),
+        (Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] }, "auth-required"),
+        (Kind::Forbidden, "rejected"),
+        (Kind::TooManyRequests { retry_after_seconds: None }, "failed"),
+        (Kind::UnavailableForLegalReasons, "rejected"),
+        (Kind::ServiceUnavailable { retry_after_seconds: Some(1) }, "failed"),
+        (Kind::Other("i_am_a_teapot".into()), "failed"),
+    ];
+    for (kind, state) in table {
+        let known = PolicyPart::knows(kind.name());
+        let part = PolicyPart::new(kind, "m");
+        assert_eq!(state_name(part.task_state()), state, "{}", part.kind());
+        assert_eq!(part.validate(HOST), Ok(()), "{}", part.kind());
+        assert_eq!(known, part.kind() != "i_am_a_teapot");
+        assert_eq!(PolicyPart::from_json(part.to_json()), Ok(part));
+    }
+}
+
+#[test]
+fn s3_2_keys_that_reach_into_prototypes_are_taken_out() {
+    for case in cases("json-hostile/prototype.json") {
+        let part = json!({
+            "kind": "payment_required", "message": "m", "data": case["in"],
+            "accepted_payments": [{"scheme": "x402.exact", "payload": case["in"]}],
+        });
+        let part = read(&part).unwrap();
+        let Kind::PaymentRequired { accepted_payments } = &part.kind else { panic!("another kind") };
+        match &case["out_data"] {
+            Value::Null => assert_eq!(json!(accepted_payments[0].payload), case["out"], "{}", case["id"]),
+            data => assert_eq!(&json!(part.data), data, "{}", case["id"]),
+        }
+    }
+}
+
+#[test]
+fn s3_2_fields_of_later_versions_are_sanitized_and_kept() {
+    let part = json!({"kind": "i_am_a_teapot", "payload": {"__proto__": 1, "size": 2}});
+    let kept = read(&part).unwrap();
+    assert_eq!(kept.more["payload"], json!({"size": 2}));
+    assert!(!kept.message.is_empty());
+}
+
+#[test]
+fn s3_3_3_a_payload_is_passed_on_unchanged() {
+    let payload = json!({"x402Version": 1, "accepts": [{"amount": "10", "unprefixed": null}]});
+    let part = json!({"kind": "payment_required", "message": "m",
+        "accepted_payments": [{"scheme": "x402.exact", "payload": payload}]});
+    assert_eq!(json!(read(&part).unwrap())["accepted_payments"][0]["payload"], payload);
+}
+
+#[test]
+fn s3_2_unprefixed_keys_are_reserved() {
+    let part = json!({"kind": "forbidden", "message": "m", "data": {"a": 1, ".b": 2, "c.": 3, "oauth.error": 4}});
+    assert_eq!(json!(read(&part).unwrap().data), json!({"oauth.error": 4}));
+    let mut made = PolicyPart::new(Kind::Forbidden, "m");
+    made.data.insert("plain".to_owned(), json!(1));
+    assert!(matches!(made.validate(HOST), Err(PolicyFault::Wrong("data", _))));
+}
+
+#[test]
+fn s3_3_what_a_kind_demands_is_demanded_of_hand_made_parts_too() {
+    let consent = |state: &str, return_to: &str| {
+        PolicyPart::new(Kind::ConsentRequired { state: state.into(), return_to: return_to.into() }, "m").validate(HOST)
+    };
+    assert_eq!(consent("s", "https://agent.example/back"), Ok(()));
+    assert_eq!(consent("", "https://agent.example/back"), Err(PolicyFault::Missing("state")));
+    assert_eq!(consent("s", "https://evil.example/"), Err(PolicyFault::ForeignUrl("return_to")));
+    let pay = |payments| PolicyPart::new(Kind::PaymentRequired { accepted_payments: payments }, "m").validate(HOST);
+    assert!(pay(vec![]).is_err());
+    assert!(pay(vec![AcceptedPayment { scheme: String::new(), payload: Map::new() }]).is_err());
+    let mut foreign = PolicyPart::new(Kind::Forbidden, "m");
+    foreign.url = Some("https://evil.example/".into());
+    assert_eq!(foreign.validate(HOST), Err(PolicyFault::ForeignUrl("url")));
+}
+
+#[test]
+fn s3_7_null_is_read_as_absent_and_never_written() {
+    let part = json!({"kind": "too_many_requests", "message": "m", "url": null, "data": null, "title": null,
+        "retry_after_seconds": null, "message_translations": null, "code": null});
+    assert_eq!(json!(read(&part).unwrap()), json!({"kind": "too_many_requests", "message": "m"}));
+    let lacking = json!({"kind": "consent_required", "message": "m", "state": null, "return_to": null});
+    assert_eq!(read(&lacking), Err(PolicyFault::Missing("state")));
+    assert_eq!(read(&json!({"kind": "forbidden", "message": null})), Err(PolicyFault::Missing("message")));
+}
+
+#[test]
+fn s3_2_the_best_translation_is_chosen() {
+    let part = json!({"kind": "forbidden", "message": "no", "title": "No", "message_translations": {
+        "de": {"message": "nein", "title": "Nein"}, "zh-Hant": {"message": "不"}, "PT-br": {"message": "não"}}});
+    let part = read(&part).unwrap();
+    let said = |tag: &str| part.in_language(Language::parse(tag).as_ref());
+    assert_eq!(said("de"), ("Nein", "nein"));
+    assert_eq!(said("de-AT"), ("Nein", "nein"));
+    assert_eq!(said("zh-Hant-TW"), ("No", "不"));
+    assert_eq!(said("pt-BR"), ("No", "não"));
+    assert_eq!(said("pt"), ("No", "no"));
+    assert_eq!(part.in_language(None), ("No", "no"));
+    assert_eq!(PolicyPart::new(Kind::Forbidden, "m").in_language(None), ("Not allowed", "m"));
+}
+
+#[test]
+fn s5_2_the_refusal_among_parts_is_found() {
+    let refusal = PolicyPart::new(Kind::Forbidden, "m");
+    let parts = [Part::text("a"), Part::Policy(refusal.clone()), Part::text("b")];
+    assert_eq!(find_policy_part(&parts), Some(&refusal));
+    assert_eq!(find_policy_part(&parts[..1]), None);
+}
+
+fn kinds() -> impl Strategy<Value = String> {
+    prop_oneof![prop::sample::select(Kind::NAMES.to_vec()).prop_map(str::to_owned), "[a-z_]{1,12}"]
+}
+
+proptest! {
+    #[test]
+    fn what_was_read_reads_the_same_again(kind in kinds(), message in any::<String>(), more in values()) {
+        let mut fields = more.as_object().cloned().unwrap_or_default();
+        fields.insert("kind".into(), kind.into());
+        fields.insert("message".into(), message.into());
+        fields.insert("data".into(), json!({"x.y": more}));
+        if let Ok(part) = PolicyPart::from_json(fields) {
+            prop_assert_eq!(PolicyPart::from_json(part.to_json()), Ok(part));
+        }
+    }
+}
