@@ -1,1 +1,24 @@
-//! Placeholder.
+//! Storage behind [`forecourt_core::Store`]: [`Sqlite`] for a host that must survive its process,
+//! [`Memory`] for tests and for trying things out.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `memory.rs` | everything in maps behind one lock |
+//! | `sqlite.rs` | opening, closing, and the trait: prepare, hand over, read |
+//! | `sqlite/writer.rs` | the one thread that writes, and group commit |
+//! | `sqlite/readers.rs` | read-only connections on blocking threads |
+//! | `sqlite/schema.rs` | numbered migrations, and what is refused at opening |
+//! | `sqlite/seal.rs` | what makes a row unreadable without the key beside the database |
+//! | `sqlite/files.rs` | private modes, and the key file |
+//! | `sqlite/{tasks,events,artifacts,webhooks,threads,claims,expiry}.rs` | the statements, a noun each |
+//!
+//! An operation is answered after its transaction is durable, never before. Both stores pass the
+//! same suite, `forecourt_testkit::store_suite`.
+
+pub mod limits;
+mod memory;
+mod sqlite;
+mod turns;
+
+pub use memory::Memory;
+pub use sqlite::{Sqlite, SqliteOptions};

@@ -1,7 +1,10 @@
 //! What tests share: a hand-set clock, counted entropy, vectors and a scripted agent.
 
 mod ambient;
+mod scripted;
+pub mod store_suite;
 mod vectors;
 
 pub use ambient::{CountedEntropy, HandClock};
+pub use scripted::{Scripted, Step, card};
 pub use vectors::{vectors, vectors_dir};

@@ -1,0 +1,36 @@
+//! The bounds that storage enforces by itself, with their units.
+
+use std::time::Duration;
+
+/// Writes that wait for the writer. More callers wait for room; none is turned away.
+pub const WRITES_QUEUED_MAX: usize = 1_024;
+/// Writes in one commit.
+pub const WRITES_PER_COMMIT_MAX: usize = 256;
+/// How long the writer waits for as many writes as the last commit had. It never waits after a
+/// commit of one, nor longer than half of what the last commit took.
+pub const GATHER_MAX: Duration = Duration::from_micros(200);
+/// Read-only connections.
+pub const READERS: usize = 3;
+/// How long a statement waits for a lock that another process holds.
+pub const LOCK_WAIT: Duration = Duration::from_secs(5);
+/// Statements kept ready on each connection: more than there are.
+pub const STATEMENTS_CACHED: usize = 64;
+/// Bytes of all artifacts together.
+pub const ARTIFACTS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Artifacts on their way to the writer at once, each up to
+/// [`forecourt_core::limits::ARTIFACT_BYTES_MAX`].
+pub const ARTIFACT_WRITES_MAX: usize = 4;
+/// Bytes of turns kept of one conversation, as JSON. The newest turn stays, whatever its size.
+pub const THREAD_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of the database file. This bounds whatever has no closer bound.
+pub const DATABASE_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
+/// Bytes to which the write-ahead log shrinks after a checkpoint.
+pub const LOG_BYTES: u64 = 64 * 1024 * 1024;
+/// Rows of an expired task's event log removed in one transaction.
+pub const EXPIRED_ROWS_PER_COMMIT: usize = 2_000;
+/// Tasks that [`crate::Memory`] keeps.
+pub const MEMORY_TASKS_MAX: usize = 50_000;
+/// Conversations that [`crate::Memory`] keeps.
+pub const MEMORY_THREADS_MAX: usize = 50_000;
+/// Claims that [`crate::Memory`] keeps.
+pub const MEMORY_CLAIMS_MAX: usize = 500_000;

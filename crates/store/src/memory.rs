@@ -1,0 +1,136 @@
+//! Everything in maps behind one lock. Nothing outlives the process.
+
+use bytes::Bytes;
+use forecourt_core::store::{Delivery, KeptArtifact, StoreFuture, TaskChange, TaskFilter, Webhook};
+use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
+use parking_lot::Mutex;
+
+mod kept;
+
+use kept::Kept;
+
+/// A store that forgets: for tests and for trying things out.
+///
+/// Bounded by number ([`crate::limits`]), not by bytes; over a bound things are
+/// [`StoreError::Unavailable`].
+#[derive(Default)]
+pub struct Memory {
+    kept: Mutex<Kept>,
+}
+
+impl Memory {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs `step` under the lock, once the future is awaited.
+    fn step<'a, T: Send>(
+        &'a self,
+        step: impl FnOnce(&mut Kept) -> Result<T, StoreError> + Send + 'a,
+    ) -> StoreFuture<'a, T> {
+        Box::pin(async move { step(&mut self.kept.lock()) })
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory").finish_non_exhaustive()
+    }
+}
+
+impl Store for Memory {
+    fn create_task(&self, task: Task) -> StoreFuture<'_, ()> {
+        self.step(move |kept| kept.create_task(task))
+    }
+
+    fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()> {
+        let task = task.clone();
+        self.step(move |kept| kept.append_events(&task, first, events))
+    }
+
+    fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool> {
+        let task = task.clone();
+        self.step(move |kept| Ok(kept.advance_task(&task, change)))
+    }
+
+    fn task(&self, id: &TaskId, now: Timestamp) -> StoreFuture<'_, Option<Task>> {
+        let id = id.clone();
+        self.step(move |kept| Ok(kept.task(&id, now)))
+    }
+
+    fn events(&self, task: &TaskId, after: u64, limit: usize) -> StoreFuture<'_, Vec<(u64, Event)>> {
+        let task = task.clone();
+        self.step(move |kept| Ok(kept.events(&task, after, limit)))
+    }
+
+    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, Vec<Task>> {
+        self.step(move |kept| Ok(kept.tasks(&filter, now)))
+    }
+
+    fn orphaned_tasks(&self, run: &str, limit: usize) -> StoreFuture<'_, Vec<Task>> {
+        let run = run.to_owned();
+        self.step(move |kept| Ok(kept.orphaned_tasks(&run, limit)))
+    }
+
+    fn put_artifact(&self, task: &TaskId, artifact: KeptArtifact) -> StoreFuture<'_, ()> {
+        let task = task.clone();
+        // A slice of a larger buffer would keep all of it alive.
+        let artifact = KeptArtifact { bytes: Bytes::copy_from_slice(&artifact.bytes), ..artifact };
+        self.step(move |kept| kept.put_artifact(&task, artifact))
+    }
+
+    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<KeptArtifact>> {
+        let (task, id) = (task.clone(), id.to_owned());
+        self.step(move |kept| Ok(kept.artifact(&task, &id, now)))
+    }
+
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, bool> {
+        let task = task.clone();
+        self.step(move |kept| kept.add_webhook(&task, webhook, limit))
+    }
+
+    fn claim_deliveries(&self, now: Timestamp, lease: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Delivery>> {
+        self.step(move |kept| Ok(kept.claim_deliveries(now, lease, limit)))
+    }
+
+    fn settle_delivery(&self, id: u64, retry_at: Option<Timestamp>) -> StoreFuture<'_, ()> {
+        self.step(move |kept| {
+            kept.settle_delivery(id, retry_at);
+            Ok(())
+        })
+    }
+
+    fn append_turns(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        turns: Vec<Turn>,
+        keep: usize,
+        expires_at: Timestamp,
+    ) -> StoreFuture<'_, ()> {
+        let name = (thread.clone(), agent.clone());
+        self.step(move |kept| kept.append_turns(name, turns, keep, expires_at))
+    }
+
+    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>> {
+        let name = (thread.clone(), agent.clone());
+        self.step(move |kept| Ok(kept.thread(&name, now)))
+    }
+
+    fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool> {
+        let key = key.to_owned();
+        self.step(move |kept| kept.claim_once(key, now, expires_at))
+    }
+
+    fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
+        self.step(move |kept| Ok(kept.expire(now, limit)))
+    }
+
+    fn ready(&self) -> StoreFuture<'_, ()> {
+        self.step(|_| Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

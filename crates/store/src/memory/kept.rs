@@ -1,0 +1,237 @@
+//! What [`super::Memory`] holds, and the rules of each operation.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use forecourt_core::limits::{ARTIFACT_BYTES_MAX, DELIVERIES_PENDING_MAX};
+use forecourt_core::store::{Delivery, KeptArtifact, TaskChange, TaskFilter, Webhook};
+use forecourt_core::{Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
+
+use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
+use crate::turns;
+
+/// A conversation is one between a caller and one agent.
+type ThreadName = (ThreadId, Handle);
+
+#[derive(Default)]
+pub(super) struct Kept {
+    tasks: HashMap<TaskId, Record>,
+    deliveries: BTreeMap<u64, Waiting>,
+    threads: HashMap<ThreadName, Conversation>,
+    claims: HashMap<String, Timestamp>,
+    last_delivery: u64,
+    artifact_bytes: u64,
+}
+
+struct Record {
+    task: Task,
+    events: Vec<Event>,
+    artifacts: HashMap<String, KeptArtifact>,
+    webhooks: Vec<Webhook>,
+}
+
+struct Waiting {
+    delivery: Delivery,
+    due_at: Timestamp,
+}
+
+struct Conversation {
+    /// With the bytes of each as JSON, oldest first.
+    turns: VecDeque<(Turn, usize)>,
+    expires_at: Timestamp,
+}
+
+fn room(len: usize, max: usize, what: &str) -> Result<(), StoreError> {
+    if len < max { Ok(()) } else { Err(StoreError::Unavailable(format!("no room for another {what}"))) }
+}
+
+impl Kept {
+    pub(super) fn create_task(&mut self, task: Task) -> Result<(), StoreError> {
+        if self.tasks.contains_key(&task.id) {
+            return Err(StoreError::Corrupt("a task of this id exists".to_owned()));
+        }
+        room(self.tasks.len(), MEMORY_TASKS_MAX, "task")?;
+        let record = Record { task, events: Vec::new(), artifacts: HashMap::new(), webhooks: Vec::new() };
+        self.tasks.insert(record.task.id.clone(), record);
+        Ok(())
+    }
+
+    pub(super) fn append_events(&mut self, task: &TaskId, first: u64, events: Vec<Event>) -> Result<(), StoreError> {
+        let Some(record) = self.tasks.get_mut(task) else { return Ok(()) };
+        let next = record.events.len() as u64 + 1;
+        if first == 0 || first > next {
+            return Err(StoreError::Corrupt(format!("event {first} would follow event {}", next - 1)));
+        }
+        let known = usize::try_from(next - first).unwrap_or(usize::MAX);
+        record.events.extend(events.into_iter().skip(known));
+        Ok(())
+    }
+
+    pub(super) fn advance_task(&mut self, id: &TaskId, change: TaskChange) -> bool {
+        let Some(record) = self.tasks.get_mut(id).filter(|r| r.task.state == change.from) else { return false };
+        record.task.state = change.to;
+        record.task.updated_at = change.at;
+        record.task.outcome = change.outcome;
+        if !change.to.is_settled() {
+            return true;
+        }
+        for webhook in &record.webhooks {
+            self.last_delivery += 1;
+            let id = self.last_delivery;
+            let delivery = Delivery { id, webhook: webhook.clone(), task: record.task.clone(), attempts: 0 };
+            self.deliveries.insert(id, Waiting { delivery, due_at: change.at });
+        }
+        true
+    }
+
+    pub(super) fn task(&self, id: &TaskId, now: Timestamp) -> Option<Task> {
+        self.record(id, now).map(|record| record.task.clone())
+    }
+
+    fn record(&self, id: &TaskId, now: Timestamp) -> Option<&Record> {
+        self.tasks.get(id).filter(|record| record.task.expires_at > now)
+    }
+
+    pub(super) fn events(&self, task: &TaskId, after: u64, limit: usize) -> Vec<(u64, Event)> {
+        let Some(record) = self.tasks.get(task) else { return Vec::new() };
+        let skipped = usize::try_from(after).unwrap_or(usize::MAX);
+        (1..).zip(record.events.iter().cloned()).skip(skipped).take(limit).collect()
+    }
+
+    pub(super) fn tasks(&self, filter: &TaskFilter, now: Timestamp) -> Vec<Task> {
+        let wanted = |task: &&Task| {
+            task.expires_at > now
+                && task.owner == filter.owner
+                && filter.thread.as_ref().is_none_or(|thread| task.thread.as_ref() == Some(thread))
+                && filter.agent.as_ref().is_none_or(|agent| task.agent == *agent)
+                && filter.state.is_none_or(|state| task.state == state)
+                && filter.before.is_none_or(|before| task.updated_at < before)
+        };
+        let mut found: Vec<&Task> = self.tasks.values().map(|record| &record.task).filter(wanted).collect();
+        found.sort_by_key(|task| std::cmp::Reverse(task.updated_at));
+        found.into_iter().take(filter.limit).cloned().collect()
+    }
+
+    pub(super) fn orphaned_tasks(&self, run: &str, limit: usize) -> Vec<Task> {
+        let orphaned = |task: &&Task| !task.state.is_settled() && task.run != run;
+        let tasks = self.tasks.values().map(|record| &record.task);
+        tasks.filter(orphaned).take(limit).cloned().collect()
+    }
+
+    pub(super) fn put_artifact(&mut self, task: &TaskId, artifact: KeptArtifact) -> Result<(), StoreError> {
+        let size = artifact.bytes.len();
+        if size > ARTIFACT_BYTES_MAX {
+            return Err(StoreError::Unavailable(format!("an artifact has at most {ARTIFACT_BYTES_MAX} bytes")));
+        }
+        let Some(record) = self.tasks.get_mut(task) else { return Ok(()) };
+        if record.artifacts.contains_key(&artifact.id) {
+            return Ok(());
+        }
+        if self.artifact_bytes + size as u64 > ARTIFACTS_BYTES_MAX {
+            return Err(StoreError::Unavailable(format!("all artifacts have at most {ARTIFACTS_BYTES_MAX} bytes")));
+        }
+        self.artifact_bytes += size as u64;
+        record.artifacts.insert(artifact.id.clone(), artifact);
+        Ok(())
+    }
+
+    pub(super) fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> Option<KeptArtifact> {
+        self.record(task, now)?.artifacts.get(id).cloned()
+    }
+
+    pub(super) fn add_webhook(&mut self, task: &TaskId, webhook: Webhook, limit: usize) -> Result<bool, StoreError> {
+        let Some(record) = self.tasks.get_mut(task).filter(|r| r.webhooks.len() < limit) else { return Ok(false) };
+        room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
+        record.webhooks.push(webhook);
+        Ok(true)
+    }
+
+    pub(super) fn claim_deliveries(&mut self, now: Timestamp, lease: Timestamp, limit: usize) -> Vec<Delivery> {
+        let due = |waiting: &&mut Waiting| waiting.due_at <= now && waiting.delivery.task.expires_at > now;
+        let mut due: Vec<&mut Waiting> = self.deliveries.values_mut().filter(due).collect();
+        due.sort_by_key(|waiting| waiting.due_at);
+        let claim = |waiting: &mut Waiting| {
+            let delivery = waiting.delivery.clone();
+            waiting.due_at = lease;
+            waiting.delivery.attempts += 1;
+            delivery
+        };
+        due.into_iter().take(limit).map(claim).collect()
+    }
+
+    pub(super) fn settle_delivery(&mut self, id: u64, retry_at: Option<Timestamp>) {
+        match (retry_at, self.deliveries.get_mut(&id)) {
+            (Some(at), Some(waiting)) => waiting.due_at = at,
+            _ => drop(self.deliveries.remove(&id)),
+        }
+    }
+
+    pub(super) fn append_turns(
+        &mut self,
+        name: ThreadName,
+        turns: Vec<Turn>,
+        keep: usize,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        if !self.threads.contains_key(&name) {
+            room(self.threads.len(), MEMORY_THREADS_MAX, "conversation")?;
+        }
+        let sized = |turn: Turn| {
+            let size = serde_json::to_vec(&turn).map_or(0, |json| json.len());
+            (turn, size)
+        };
+        let new = Conversation { turns: VecDeque::new(), expires_at };
+        let conversation = self.threads.entry(name).or_insert(new);
+        conversation.expires_at = expires_at;
+        conversation.turns.extend(turns.into_iter().map(sized));
+        let kept = turns::kept(conversation.turns.iter().rev().map(|(_, size)| *size), keep);
+        conversation.turns.drain(..conversation.turns.len() - kept);
+        Ok(())
+    }
+
+    pub(super) fn thread(&self, name: &ThreadName, now: Timestamp) -> Option<Vec<Turn>> {
+        let conversation = self.threads.get(name).filter(|c| c.expires_at > now)?;
+        Some(conversation.turns.iter().map(|(turn, _)| turn.clone()).collect())
+    }
+
+    pub(super) fn claim_once(&mut self, key: String, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
+        let seen = self.claims.get(&key).is_some_and(|seen_until| *seen_until > now);
+        if seen || until <= now {
+            return Ok(false);
+        }
+        room(self.claims.len(), MEMORY_CLAIMS_MAX, "claim")?;
+        self.claims.insert(key, until);
+        Ok(true)
+    }
+
+    pub(super) fn expire(&mut self, now: Timestamp, limit: usize) -> u64 {
+        let mut left = limit;
+        let tasks = first(&self.tasks, |record| record.task.expires_at <= now, &mut left);
+        let threads = first(&self.threads, |thread| thread.expires_at <= now, &mut left);
+        let claims = first(&self.claims, |until| *until <= now, &mut left);
+        for id in &tasks {
+            self.remove_task(id);
+        }
+        self.threads.retain(|name, _| !threads.contains(name));
+        self.claims.retain(|key, _| !claims.contains(key));
+        (limit - left) as u64
+    }
+
+    fn remove_task(&mut self, id: &TaskId) {
+        let Some(record) = self.tasks.remove(id) else { return };
+        let bytes = record.artifacts.values().map(|artifact| artifact.bytes.len() as u64).sum::<u64>();
+        self.artifact_bytes -= bytes;
+        self.deliveries.retain(|_, waiting| waiting.delivery.task.id != *id);
+    }
+}
+
+/// The names of at most `left` values that are `expired`; takes them off `left`.
+fn first<K: Clone + Eq + std::hash::Hash, V>(
+    map: &HashMap<K, V>,
+    expired: impl Fn(&V) -> bool,
+    left: &mut usize,
+) -> std::collections::HashSet<K> {
+    let names: std::collections::HashSet<K> =
+        map.iter().filter(|(_, value)| expired(value)).take(*left).map(|(name, _)| name.clone()).collect();
+    *left -= names.len();
+    names
+}

@@ -1,0 +1,157 @@
+//! One SQLite file in WAL mode with `synchronous=FULL`: one thread writes in group commits, a few
+//! connections read.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::limits::DELIVERIES_PENDING_MAX;
+use forecourt_core::{Entropy, StoreError};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use tokio::sync::Semaphore;
+
+use crate::limits::{
+    ARTIFACT_WRITES_MAX, ARTIFACTS_BYTES_MAX, DATABASE_BYTES_MAX, LOCK_WAIT, LOG_BYTES, READERS, STATEMENTS_CACHED,
+};
+
+mod artifacts;
+mod claims;
+mod events;
+mod expiry;
+mod fault;
+mod files;
+mod readers;
+mod schema;
+mod seal;
+mod store;
+mod tasks;
+mod threads;
+mod time;
+mod webhooks;
+mod writer;
+
+use fault::{Fault, corrupt};
+use readers::Readers;
+use seal::{Label, Seal, SystemEntropy};
+use writer::Writer;
+
+/// What may be set about a [`Sqlite`]. The defaults are those of [`crate::limits`].
+#[derive(Debug, Clone)]
+pub struct SqliteOptions {
+    /// Read-only connections, at least 1.
+    pub readers: usize,
+    /// How long a statement waits for a lock that another process holds.
+    pub lock_wait: Duration,
+    /// Bytes of the database file. Over it, writes are [`StoreError::Unavailable`].
+    pub database_bytes_max: u64,
+    /// Bytes of all artifacts together. Over it, artifacts are [`StoreError::Unavailable`].
+    pub artifacts_bytes_max: u64,
+    /// Deliveries waiting. Over it, no webhook is registered.
+    pub deliveries_pending_max: usize,
+    /// Where the key and nonces come from; the operating system by default.
+    pub entropy: Arc<dyn Entropy>,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            readers: READERS,
+            lock_wait: LOCK_WAIT,
+            database_bytes_max: DATABASE_BYTES_MAX,
+            artifacts_bytes_max: ARTIFACTS_BYTES_MAX,
+            deliveries_pending_max: DELIVERIES_PENDING_MAX,
+            entropy: Arc::new(SystemEntropy),
+        }
+    }
+}
+
+/// Storage in one file that survives a crash: whatever was answered is there after a restart.
+///
+/// Several processes may share a file. Dropping it writes what is queued and waits for that.
+pub struct Sqlite {
+    writer: Writer,
+    readers: Readers,
+    seal: Arc<Seal>,
+    artifact_writes: Semaphore,
+    options: SqliteOptions,
+}
+
+impl Sqlite {
+    /// Opens the database at `path`, made with its folders, its key and its tables if need be.
+    ///
+    /// [`StoreError::Corrupt`] when the file is no database, another application's, of a newer
+    /// version or sealed with another key; [`StoreError::Unavailable`] when it can't be reached.
+    /// Blocks; meant for the start of the program.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Arc<Self>, StoreError> {
+        files::prepare(path)?;
+        let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options)?;
+        configure_writer(&db, &options)?;
+        schema::migrate(&mut db, schema::MIGRATIONS)?;
+        let seal = Arc::new(unlock(&db, path, &options)?);
+        let reader = || connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, &options);
+        let readers = (0..options.readers.max(1)).map(|_| reader()).collect::<Result<Vec<_>, _>>()?;
+        Ok(Arc::new(Self {
+            writer: Writer::start(db)?,
+            readers: Readers::new(readers),
+            seal,
+            artifact_writes: Semaphore::new(ARTIFACT_WRITES_MAX),
+            options,
+        }))
+    }
+
+    /// Writes what is queued, empties the log into the database and stops writing. Later writes are
+    /// [`StoreError::Unavailable`]; reads still work. Closing twice does nothing.
+    pub async fn close(&self) {
+        self.writer.close().await;
+    }
+}
+
+impl std::fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sqlite").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+fn connect(path: &Path, mode: OpenFlags, options: &SqliteOptions) -> Result<Connection, Fault> {
+    let db = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.busy_timeout(options.lock_wait)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    db.pragma_update(None, "trusted_schema", false)?;
+    db.pragma_update(None, "cell_size_check", true)?;
+    Ok(db)
+}
+
+fn configure_writer(db: &Connection, options: &SqliteOptions) -> Result<(), Fault> {
+    let mode: String = db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(StoreError::Unavailable(format!("the database would not leave journal mode {mode}")).into());
+    }
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    db.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES as i64, |_| Ok(()))?;
+    let page: i64 = db.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    let pages = options.database_bytes_max / page.unsigned_abs().max(1);
+    let pages = i64::try_from(pages).unwrap_or(i64::MAX);
+    db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    Ok(())
+}
+
+/// The seal of this database. Its key is made with the database; a database that has lost its key
+/// is refused rather than given another one.
+fn unlock(db: &Connection, path: &Path, options: &SqliteOptions) -> Result<Seal, Fault> {
+    const CHECK: Label<'_> = Label { kind: "key", of: b"", part: b"" };
+    let select = "SELECT value FROM meta WHERE name = 'key'";
+    let check: Option<Vec<u8>> = db.query_row(select, [], |row| row.get(0)).optional()?;
+    let path = files::key_path(path);
+    let key = match (files::read_key(&path)?, &check) {
+        (Some(key), _) => key,
+        (None, None) => files::create_key(&path, &*options.entropy)?,
+        (None, Some(_)) => return Err(corrupt("store.key is missing beside the database").into()),
+    };
+    let seal = Seal::new(&key, Arc::clone(&options.entropy))?;
+    match check {
+        Some(check) => seal.open_bytes(CHECK, check).map(drop)?,
+        None => drop(db.execute("INSERT INTO meta VALUES ('key', ?1)", [seal.seal_bytes(CHECK, b"")?])?),
+    }
+    Ok(seal)
+}

@@ -1,0 +1,91 @@
+//! The statements about files made by tasks.
+
+use forecourt_core::limits::ARTIFACT_BYTES_MAX;
+use forecourt_core::store::KeptArtifact;
+use forecourt_core::{StoreError, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+use super::fault::Fault;
+use super::seal::{Hash, Label, Seal, hash};
+use super::time::nanos;
+
+/// What is said of an artifact besides its bytes.
+#[derive(Serialize, Deserialize)]
+struct Body {
+    id: String,
+    mime: String,
+    name: Option<String>,
+}
+
+/// An artifact as a row, ready to be written.
+pub(super) struct NewArtifact {
+    task: Hash,
+    hash: Hash,
+    size: i64,
+    body: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+fn body_label<'a>(task: &'a Hash, artifact: &'a Hash) -> Label<'a> {
+    Label { kind: "artifact", of: task, part: artifact }
+}
+
+fn bytes_label<'a>(task: &'a Hash, artifact: &'a Hash) -> Label<'a> {
+    Label { kind: "bytes", of: task, part: artifact }
+}
+
+impl NewArtifact {
+    /// Fails when there are more than [`ARTIFACT_BYTES_MAX`] bytes.
+    pub(super) fn new(seal: &Seal, task: Hash, artifact: KeptArtifact) -> Result<Self, StoreError> {
+        if artifact.bytes.len() > ARTIFACT_BYTES_MAX {
+            return Err(StoreError::Unavailable(format!("an artifact has at most {ARTIFACT_BYTES_MAX} bytes")));
+        }
+        let hash = hash(&artifact.id);
+        let bytes = seal.seal_bytes(bytes_label(&task, &hash), &artifact.bytes)?;
+        let size = artifact.bytes.len() as i64;
+        let body = Body { id: artifact.id, mime: artifact.mime, name: artifact.name };
+        let body = seal.seal(body_label(&task, &hash), &body)?;
+        Ok(Self { task, hash, size, body, bytes })
+    }
+}
+
+/// Keeps an artifact unless there is one of its id. Fails when all of them together would have more
+/// than `bytes_max` bytes. That of a task that is gone is dropped.
+pub(super) fn put(db: &Connection, artifact: &NewArtifact, bytes_max: u64) -> Result<(), Fault> {
+    let mut insert = db.prepare_cached(
+        "INSERT INTO artifacts (task, hash, size, body, bytes)
+         SELECT id, ?2, ?3, ?4, ?5 FROM tasks WHERE hash = ?1
+         ON CONFLICT (task, hash) DO NOTHING",
+    )?;
+    let values = params![artifact.task, artifact.hash, artifact.size, artifact.body, artifact.bytes];
+    if insert.execute(values)? == 1 && total(db, "artifact_bytes")?.unsigned_abs() > bytes_max {
+        // The error takes the row back.
+        return Err(StoreError::Unavailable(format!("all artifacts have at most {bytes_max} bytes")).into());
+    }
+    Ok(())
+}
+
+pub(super) fn read(
+    db: &Connection,
+    seal: &Seal,
+    task: &Hash,
+    id: &Hash,
+    now: Timestamp,
+) -> Result<Option<KeptArtifact>, Fault> {
+    let mut select = db.prepare_cached(
+        "SELECT artifacts.body, bytes FROM artifacts JOIN tasks ON tasks.id = artifacts.task
+         WHERE tasks.hash = ?1 AND artifacts.hash = ?2 AND tasks.expires_at > ?3",
+    )?;
+    let found = select.query_row(params![task, id, nanos(now)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((body, bytes)): Option<(Vec<u8>, Vec<u8>)> = found else { return Ok(None) };
+    let body: Body = seal.open(body_label(task, id), body)?;
+    let bytes = seal.open_bytes(bytes_label(task, id), bytes)?;
+    Ok(Some(KeptArtifact { id: body.id, mime: body.mime, name: body.name, bytes: bytes.into() }))
+}
+
+/// One of the running sums.
+pub(super) fn total(db: &Connection, name: &str) -> Result<i64, Fault> {
+    let mut select = db.prepare_cached("SELECT amount FROM totals WHERE name = ?1")?;
+    Ok(select.query_row([name], |row| row.get(0))?)
+}

@@ -1,0 +1,57 @@
+//! The statements about a task's event log.
+
+use forecourt_core::{Event, StoreError};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::{Fault, corrupt};
+use super::seal::{Hash, Label, Seal};
+use super::time::count;
+
+fn label<'a>(task: &'a Hash, n: &'a [u8; 8]) -> Label<'a> {
+    Label { kind: "event", of: task, part: n }
+}
+
+/// Events sealed one by one, numbered from `first`.
+pub(super) fn seal_all(seal: &Seal, task: &Hash, first: u64, events: &[Event]) -> Result<Vec<Vec<u8>>, StoreError> {
+    let numbered = (first..).zip(events);
+    numbered.map(|(n, event)| seal.seal(label(task, &n.to_be_bytes()), event)).collect()
+}
+
+/// Appends what is not there yet. The events of a task that is gone are dropped.
+pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>]) -> Result<(), Fault> {
+    let mut find = db.prepare_cached(
+        "SELECT id, (SELECT ifnull(max(n), 0) FROM events WHERE task = tasks.id) FROM tasks WHERE hash = ?1",
+    )?;
+    let found = find.query_row(params![task], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((row, last)): Option<(i64, i64)> = found else { return Ok(()) };
+    let first = i64::try_from(first).unwrap_or(i64::MAX);
+    if first < 1 || first > last + 1 {
+        return Err(corrupt(format!("event {first} would follow event {last}")).into());
+    }
+    let mut insert = db.prepare_cached("INSERT INTO events (task, n, body) VALUES (?1, ?2, ?3)")?;
+    for (n, event) in (first..).zip(events).filter(|(n, _)| *n > last) {
+        insert.execute(params![row, n, event])?;
+    }
+    Ok(())
+}
+
+pub(super) fn read(
+    db: &Connection,
+    seal: &Seal,
+    task: &Hash,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<(u64, Event)>, Fault> {
+    let mut select = db.prepare_cached(
+        "SELECT n, events.body FROM events JOIN tasks ON tasks.id = events.task
+         WHERE tasks.hash = ?1 AND n > ?2 ORDER BY n LIMIT ?3",
+    )?;
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let rows = select.query_map(params![task, after, count(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let open = |row: rusqlite::Result<(i64, Vec<u8>)>| {
+        let (n, sealed) = row?;
+        let n = n.unsigned_abs();
+        Ok((n, seal.open(label(task, &n.to_be_bytes()), sealed)?))
+    };
+    rows.map(open).collect()
+}

@@ -1,0 +1,43 @@
+//! The statements that remove what has expired, and the probe for readiness.
+
+use forecourt_core::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::fault::Fault;
+use super::time::{count, nanos};
+
+/// Removes at most `limit` rows from the event logs of expired tasks. Whether there may be more.
+///
+/// A log can be long; taken away with its task it would hold up every other write.
+pub(super) fn trim_logs(db: &Connection, now: Timestamp, limit: usize) -> Result<bool, Fault> {
+    let mut delete = db.prepare_cached(
+        "DELETE FROM events WHERE (task, n) IN (
+             SELECT task, n FROM tasks JOIN events ON events.task = tasks.id WHERE expires_at <= ?1 LIMIT ?2)",
+    )?;
+    Ok(delete.execute(params![nanos(now), count(limit)])? >= limit)
+}
+
+/// Removes at most `limit` expired tasks with all that hangs on them, conversations and claims.
+pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u64, Fault> {
+    let statements = [
+        "DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE expires_at <= ?1 LIMIT ?2)",
+        "DELETE FROM threads WHERE id IN (SELECT id FROM threads WHERE expires_at <= ?1 LIMIT ?2)",
+        "DELETE FROM claims WHERE hash IN (SELECT hash FROM claims WHERE expires_at <= ?1 LIMIT ?2)",
+    ];
+    let mut removed = 0;
+    for statement in statements {
+        let left = limit.saturating_sub(removed);
+        removed += db.prepare_cached(statement)?.execute(params![nanos(now), count(left)])?;
+    }
+    Ok(removed as u64)
+}
+
+/// Bytes that the probe writes: enough to need fresh pages.
+const PROBE_BYTES: i64 = 16 * 1024;
+
+/// Writes something and takes it back: fails when another write would.
+pub(super) fn probe(db: &Connection) -> Result<(), Fault> {
+    db.prepare_cached("INSERT INTO probe VALUES (zeroblob(?1))")?.execute([PROBE_BYTES])?;
+    db.prepare_cached("DELETE FROM probe")?.execute([])?;
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! What goes wrong inside, and what the caller is told of it.
+
+use forecourt_core::StoreError;
+use rusqlite::{Error, ErrorCode};
+
+/// Why an operation failed.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// SQLite's reason.
+    Sql(Error),
+    /// One of our own.
+    Store(StoreError),
+}
+
+impl Fault {
+    /// The same fault once more, for each of the neighbours that it hit.
+    pub(super) fn to_store_error(&self) -> StoreError {
+        match self {
+            Self::Sql(error) if is_passing(error) => StoreError::Unavailable(error.to_string()),
+            Self::Sql(error) => StoreError::Corrupt(error.to_string()),
+            Self::Store(StoreError::Unavailable(reason)) => StoreError::Unavailable(reason.clone()),
+            Self::Store(StoreError::Corrupt(reason)) => StoreError::Corrupt(reason.clone()),
+        }
+    }
+}
+
+/// Whether trying again may work without a repair: full, locked, read-only, out of reach.
+fn is_passing(error: &Error) -> bool {
+    use ErrorCode::*;
+    let passing = [
+        DatabaseBusy,
+        DatabaseLocked,
+        DiskFull,
+        ReadOnly,
+        SystemIoFailure,
+        CannotOpen,
+        PermissionDenied,
+        OutOfMemory,
+        FileLockingProtocolFailed,
+        OperationInterrupted,
+        OperationAborted,
+    ];
+    error.sqlite_error_code().is_some_and(|code| passing.contains(&code))
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        fault.to_store_error()
+    }
+}
+
+/// A fault of the data itself, in words for the operator.
+pub(super) fn corrupt(reason: impl Into<String>) -> StoreError {
+    StoreError::Corrupt(reason.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    fn seen(code: i32) -> StoreError {
+        Fault::Sql(Error::SqliteFailure(ffi::Error::new(code), None)).to_store_error()
+    }
+
+    #[test]
+    fn what_may_pass_is_unavailable() {
+        let codes = [
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_LOCKED,
+            ffi::SQLITE_READONLY,
+            ffi::SQLITE_IOERR,
+            ffi::SQLITE_CANTOPEN,
+            ffi::SQLITE_NOMEM,
+        ];
+        for code in codes {
+            assert!(matches!(seen(code), StoreError::Unavailable(_)), "{code}");
+        }
+    }
+
+    #[test]
+    fn what_needs_a_repair_is_corrupt() {
+        for code in [ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB, ffi::SQLITE_CONSTRAINT, ffi::SQLITE_MISMATCH] {
+            assert!(matches!(seen(code), StoreError::Corrupt(_)), "{code}");
+        }
+    }
+}

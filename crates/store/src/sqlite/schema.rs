@@ -1,0 +1,103 @@
+//! Numbered migrations, and what is refused at opening.
+
+use forecourt_core::StoreError;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::fault::{Fault, corrupt};
+
+/// Marks a database as one of ours: `FORE` in ASCII.
+const APPLICATION_ID: i32 = 0x464f_5245;
+
+/// What brings a database from version n to n + 1, by n. Only ever appended to.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// Brings a database to the newest version, each step in a transaction of its own.
+/// Refuses a newer one, and one that is not ours.
+pub(super) fn migrate(db: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
+    while step(db, migrations)? {}
+    Ok(())
+}
+
+/// One step; `false` when there was none to take. Reads the version within the transaction, so
+/// that two processes that start at once do not both take it.
+fn step(db: &mut Connection, migrations: &[&str]) -> Result<bool, Fault> {
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version = version(&transaction)?;
+    let Some(migration) = migrations.get(version) else {
+        refuse_newer(version, migrations.len())?;
+        return Ok(false);
+    };
+    transaction.execute_batch(migration)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", version as i64 + 1)?;
+    transaction.commit()?;
+    Ok(true)
+}
+
+/// The version of a database; 0 for an empty one.
+fn version(db: &Transaction<'_>) -> Result<usize, Fault> {
+    let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let application: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let empty: bool = db.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+    if application != APPLICATION_ID && !(empty && version == 0) {
+        return Err(corrupt("the file is another application's database").into());
+    }
+    usize::try_from(version).map_err(|_| corrupt(format!("no database has version {version}")).into())
+}
+
+fn refuse_newer(version: usize, newest: usize) -> Result<(), StoreError> {
+    if version <= newest {
+        return Ok(());
+    }
+    Err(corrupt(format!("the database has version {version}, this program knows versions up to {newest}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "CREATE TABLE a (x INTEGER) STRICT; INSERT INTO a VALUES (7);";
+    const SECOND: &str = "ALTER TABLE a ADD COLUMN y INTEGER;";
+
+    fn refusal(db: &mut Connection, migrations: &[&str]) -> String {
+        match migrate(db, migrations) {
+            Err(Fault::Store(StoreError::Corrupt(reason))) => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_older_database_is_migrated_and_keeps_its_rows() {
+        let mut db = Connection::open_in_memory().unwrap();
+        migrate(&mut db, &[FIRST]).unwrap();
+        migrate(&mut db, &[FIRST, SECOND]).unwrap();
+        migrate(&mut db, &[FIRST, SECOND]).unwrap();
+        let row: (i64, Option<i64>) =
+            db.query_row("SELECT x, y FROM a", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        assert_eq!(row, (7, None));
+    }
+
+    #[test]
+    fn a_newer_database_is_refused_with_both_versions() {
+        let mut db = Connection::open_in_memory().unwrap();
+        migrate(&mut db, &[FIRST, SECOND]).unwrap();
+        let reason = refusal(&mut db, &[FIRST]);
+        assert!(reason.contains("version 2") && reason.contains("up to 1"), "{reason}");
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_nothing_behind() {
+        let mut db = Connection::open_in_memory().unwrap();
+        migrate(&mut db, &[FIRST]).unwrap();
+        assert!(migrate(&mut db, &[FIRST, "CREATE TABLE b (x INTEGER) STRICT; SELECT nonsense;"]).is_err());
+        assert!(!db.table_exists(None, "b").unwrap());
+        migrate(&mut db, &[FIRST, SECOND]).unwrap();
+    }
+
+    #[test]
+    fn another_applications_database_is_refused() {
+        let mut db = Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE theirs (x INTEGER);").unwrap();
+        assert!(refusal(&mut db, MIGRATIONS).contains("another application"));
+    }
+}

@@ -1,0 +1,166 @@
+//! What makes a row unreadable without the key beside the database: a copied database file alone
+//! opens no task, names no webhook and tells nothing that was said.
+
+use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::digest::{SHA256, digest};
+use forecourt_core::{Entropy, StoreError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+use super::fault::corrupt;
+
+/// Bytes of the key.
+pub(super) const KEY_BYTES: usize = 32;
+/// The first byte of what is sealed: how the rest is laid out.
+const LAYOUT: u8 = 1;
+const HEAD: usize = 1 + NONCE_LEN;
+const TAG: usize = 16;
+/// Bytes that sealing adds.
+pub(super) const OVERHEAD: usize = HEAD + TAG;
+
+/// The SHA-256 of an id: what it is looked up by.
+pub(super) type Hash = [u8; 32];
+
+/// The [`Hash`] of an id or key.
+pub(super) fn hash(id: &str) -> Hash {
+    let mut hash = Hash::default();
+    hash.copy_from_slice(digest(&SHA256, id.as_bytes()).as_ref());
+    hash
+}
+
+/// What a sealed value is and whose, bound into it: moved to another row it does not open.
+#[derive(Clone, Copy)]
+pub(super) struct Label<'a> {
+    /// The kind of value, such as `task`.
+    pub(super) kind: &'static str,
+    /// The hash of the row it belongs to.
+    pub(super) of: &'a [u8],
+    /// Its number or name there, if it has one.
+    pub(super) part: &'a [u8],
+}
+
+impl Label<'_> {
+    fn bytes(self) -> Vec<u8> {
+        [self.kind.as_bytes(), b"\0", self.of, self.part].concat()
+    }
+}
+
+/// Seals and opens with AES-256-GCM-SIV. RFC 8452: a random nonce may serve far more than the
+/// 2^32 values at which plain GCM must change its key, which a busy host reaches within months.
+pub(super) struct Seal {
+    key: LessSafeKey,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Seal {
+    /// A seal with this key. Nonces come from `entropy`.
+    pub(super) fn new(key: &[u8; KEY_BYTES], entropy: Arc<dyn Entropy>) -> Result<Self, StoreError> {
+        let key = UnboundKey::new(&AES_256_GCM_SIV, key).map_err(|_| corrupt("the key does not fit its cipher"))?;
+        Ok(Self { key: LessSafeKey::new(key), entropy })
+    }
+
+    /// Seals `value` as JSON.
+    pub(super) fn seal<T: Serialize + ?Sized>(&self, label: Label<'_>, value: &T) -> Result<Vec<u8>, StoreError> {
+        let mut sealed = self.head(0);
+        serde_json::to_writer(&mut sealed, value).map_err(|e| corrupt(format!("a value has no JSON form: {e}")))?;
+        self.close(label, sealed)
+    }
+
+    /// Seals `bytes` as they are.
+    pub(super) fn seal_bytes(&self, label: Label<'_>, bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let mut sealed = self.head(bytes.len());
+        sealed.extend_from_slice(bytes);
+        self.close(label, sealed)
+    }
+
+    fn head(&self, len: usize) -> Vec<u8> {
+        let mut sealed = Vec::with_capacity(OVERHEAD + len);
+        sealed.resize(HEAD, 0);
+        sealed[0] = LAYOUT;
+        self.entropy.fill(&mut sealed[1..]);
+        sealed
+    }
+
+    fn close(&self, label: Label<'_>, mut sealed: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        let (head, body) = sealed.split_at_mut(HEAD);
+        let nonce = Nonce::try_assume_unique_for_key(&head[1..]).map_err(|_| does_not_open())?;
+        let tag = self.key.seal_in_place_separate_tag(nonce, Aad::from(label.bytes()), body);
+        sealed.extend_from_slice(tag.map_err(|_| corrupt("a value is too long to seal"))?.as_ref());
+        Ok(sealed)
+    }
+
+    /// Opens what [`Self::seal`] closed. Fails when it was changed, moved or sealed with another key.
+    pub(super) fn open<T: DeserializeOwned>(&self, label: Label<'_>, sealed: Vec<u8>) -> Result<T, StoreError> {
+        let json = self.open_bytes(label, sealed)?;
+        serde_json::from_slice(&json).map_err(|e| corrupt(format!("a {} has another form: {e}", label.kind)))
+    }
+
+    /// Opens what [`Self::seal_bytes`] closed.
+    pub(super) fn open_bytes(&self, label: Label<'_>, mut sealed: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        if sealed.len() < OVERHEAD || sealed[0] != LAYOUT {
+            return Err(does_not_open());
+        }
+        let (head, body) = sealed.split_at_mut(HEAD);
+        let nonce = Nonce::try_assume_unique_for_key(&head[1..]).map_err(|_| does_not_open())?;
+        let opened = self.key.open_in_place(nonce, Aad::from(label.bytes()), body);
+        let len = opened.map_err(|_| does_not_open())?.len();
+        sealed.copy_within(HEAD..HEAD + len, 0);
+        sealed.truncate(len);
+        Ok(sealed)
+    }
+}
+
+fn does_not_open() -> StoreError {
+    corrupt("a sealed value does not open: it was changed, or store.key is another database's")
+}
+
+/// Random bytes of the operating system.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SystemEntropy;
+
+impl Entropy for SystemEntropy {
+    fn fill(&self, bytes: &mut [u8]) {
+        // The trait's contract: a machine without randomness must not serve.
+        aws_lc_rs::rand::fill(bytes).expect("the operating system gives random bytes");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LABEL: Label<'_> = Label { kind: "task", of: b"row", part: b"" };
+
+    fn with_key(byte: u8) -> Seal {
+        Seal::new(&[byte; KEY_BYTES], Arc::new(SystemEntropy)).unwrap()
+    }
+
+    #[test]
+    fn what_was_sealed_opens_and_shows_nothing() {
+        let sealed = with_key(1).seal(LABEL, "the secret").unwrap();
+        assert!(!sealed.windows(6).any(|w| w == b"secret"));
+        assert_eq!(sealed.len(), OVERHEAD + "\"the secret\"".len());
+        assert_eq!(with_key(1).open::<String>(LABEL, sealed).unwrap(), "the secret");
+    }
+
+    #[test]
+    fn the_same_value_never_looks_the_same() {
+        let seal = with_key(1);
+        assert_ne!(seal.seal_bytes(LABEL, b"x").unwrap(), seal.seal_bytes(LABEL, b"x").unwrap());
+    }
+
+    #[test]
+    fn another_key_place_or_byte_does_not_open() {
+        let sealed = with_key(1).seal_bytes(LABEL, b"words").unwrap();
+        assert!(with_key(2).open_bytes(LABEL, sealed.clone()).is_err());
+        assert!(with_key(1).open_bytes(Label { of: b"other", ..LABEL }, sealed.clone()).is_err());
+        assert!(with_key(1).open_bytes(Label { kind: "turn", ..LABEL }, sealed.clone()).is_err());
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1;
+            assert!(with_key(1).open_bytes(LABEL, changed).is_err(), "byte {place}");
+            assert!(with_key(1).open_bytes(LABEL, sealed[..place].to_vec()).is_err(), "length {place}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The trait: seal what is asked for, hand it to the writer or a reader, open what comes back.
+
+use std::sync::Arc;
+
+use forecourt_core::store::{Delivery, KeptArtifact, StoreFuture, TaskChange, TaskFilter, Webhook};
+use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
+use rusqlite::Connection;
+
+use super::artifacts::NewArtifact;
+use super::fault::Fault;
+use super::seal::{Seal, hash};
+use super::tasks::{Move, NewTask};
+use super::threads::ThreadName;
+use super::{Sqlite, artifacts, claims, events, expiry, tasks, threads, webhooks};
+use crate::limits::EXPIRED_ROWS_PER_COMMIT;
+
+impl Sqlite {
+    /// Reads with the seal at hand.
+    fn read<'a, T: Send + 'static>(
+        &'a self,
+        work: impl FnOnce(&Connection, &Seal) -> Result<T, Fault> + Send + 'static,
+    ) -> StoreFuture<'a, T> {
+        let seal = Arc::clone(&self.seal);
+        Box::pin(self.readers.read(move |db| work(db, &seal)))
+    }
+}
+
+impl Store for Sqlite {
+    fn create_task(&self, task: Task) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let task = NewTask::new(&self.seal, task)?;
+            self.writer.write(move |db| tasks::create(db, &task)).await
+        })
+    }
+
+    fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()> {
+        let task = hash(task.expose());
+        Box::pin(async move {
+            let sealed = events::seal_all(&self.seal, &task, first, &events)?;
+            self.writer.write(move |db| events::append(db, &task, first, &sealed)).await
+        })
+    }
+
+    fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool> {
+        let change = Move::new(&self.seal, task, &change);
+        Box::pin(async move {
+            let change = change?;
+            self.writer.write(move |db| tasks::advance(db, &change)).await
+        })
+    }
+
+    fn task(&self, id: &TaskId, now: Timestamp) -> StoreFuture<'_, Option<Task>> {
+        let id = hash(id.expose());
+        self.read(move |db, seal| tasks::task(db, seal, &id, now))
+    }
+
+    fn events(&self, task: &TaskId, after: u64, limit: usize) -> StoreFuture<'_, Vec<(u64, Event)>> {
+        let task = hash(task.expose());
+        self.read(move |db, seal| events::read(db, seal, &task, after, limit))
+    }
+
+    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, Vec<Task>> {
+        self.read(move |db, seal| tasks::tasks(db, seal, &filter, now))
+    }
+
+    fn orphaned_tasks(&self, run: &str, limit: usize) -> StoreFuture<'_, Vec<Task>> {
+        let run = run.to_owned();
+        self.read(move |db, seal| tasks::orphaned(db, seal, &run, limit))
+    }
+
+    fn put_artifact(&self, task: &TaskId, artifact: KeptArtifact) -> StoreFuture<'_, ()> {
+        let task = hash(task.expose());
+        Box::pin(async move {
+            let unavailable = |what: &str| StoreError::Unavailable(what.to_owned());
+            let permit = self.artifact_writes.acquire().await.map_err(|_| unavailable("the store is closed"))?;
+            let seal = Arc::clone(&self.seal);
+            // Megabytes take milliseconds: not on a thread that others wait for.
+            let sealing = tokio::task::spawn_blocking(move || NewArtifact::new(&seal, task, artifact));
+            let artifact = sealing.await.map_err(|_| unavailable("the artifact was not sealed"))??;
+            let bytes_max = self.options.artifacts_bytes_max;
+            let written = self.writer.write(move |db| artifacts::put(db, &artifact, bytes_max)).await;
+            drop(permit);
+            written
+        })
+    }
+
+    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<KeptArtifact>> {
+        let (task, id) = (hash(task.expose()), hash(id));
+        self.read(move |db, seal| artifacts::read(db, seal, &task, &id, now))
+    }
+
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, bool> {
+        let task = hash(task.expose());
+        Box::pin(async move {
+            let webhook = webhooks::seal(&self.seal, &task, &webhook)?;
+            let pending_max = self.options.deliveries_pending_max;
+            self.writer.write(move |db| webhooks::add(db, &task, &webhook, limit, pending_max)).await
+        })
+    }
+
+    fn claim_deliveries(&self, now: Timestamp, lease: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Delivery>> {
+        Box::pin(async move {
+            let claimed = self.writer.write(move |db| webhooks::claim(db, now, lease, limit)).await?;
+            claimed.into_iter().map(|delivery| delivery.open(&self.seal)).collect()
+        })
+    }
+
+    fn settle_delivery(&self, id: u64, retry_at: Option<Timestamp>) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.write(move |db| webhooks::settle(db, id, retry_at)))
+    }
+
+    fn append_turns(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        turns: Vec<Turn>,
+        keep: usize,
+        expires_at: Timestamp,
+    ) -> StoreFuture<'_, ()> {
+        let name = ThreadName { hash: hash(thread.expose()), agent: agent.clone() };
+        Box::pin(async move {
+            let turns = name.seal(&self.seal, &turns)?;
+            self.writer.write(move |db| threads::append(db, &name, &turns, keep, expires_at)).await
+        })
+    }
+
+    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>> {
+        let name = ThreadName { hash: hash(thread.expose()), agent: agent.clone() };
+        self.read(move |db, seal| threads::read(db, seal, &name, now))
+    }
+
+    fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool> {
+        let key = hash(key);
+        Box::pin(self.writer.write(move |db| claims::claim(db, &key, now, expires_at)))
+    }
+
+    fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            while self.writer.write(move |db| expiry::trim_logs(db, now, EXPIRED_ROWS_PER_COMMIT)).await? {}
+            self.writer.write(move |db| expiry::remove(db, now, limit)).await
+        })
+    }
+
+    fn ready(&self) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.write(expiry::probe))
+    }
+}

@@ -1,0 +1,228 @@
+//! The statements about tasks.
+
+use forecourt_core::reply::Collected;
+use forecourt_core::store::{TaskChange, TaskFilter};
+use forecourt_core::{Handle, Part, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params, params_from_iter};
+use serde::{Deserialize, Serialize};
+
+use super::fault::{Fault, corrupt};
+use super::seal::{Hash, Label, Seal, hash};
+use super::time::{count, moment, nanos};
+
+/// What of a task is sealed: its ids, where it came from and what was asked.
+#[derive(Serialize, Deserialize)]
+struct Body {
+    id: TaskId,
+    thread: Option<ThreadId>,
+    received_via: String,
+    request: Vec<Part>,
+}
+
+/// A task as a row, ready to be written.
+pub(super) struct NewTask {
+    hash: Hash,
+    thread: Option<Hash>,
+    agent: String,
+    owner: Option<String>,
+    state: TaskState,
+    run: String,
+    created_at: i64,
+    updated_at: i64,
+    expires_at: i64,
+    body: Vec<u8>,
+    outcome: Option<Vec<u8>>,
+}
+
+/// A move as it is written.
+pub(super) struct Move {
+    hash: Hash,
+    from: TaskState,
+    to: TaskState,
+    at: i64,
+    outcome: Option<Vec<u8>>,
+}
+
+fn body_label(task: &Hash) -> Label<'_> {
+    Label { kind: "task", of: task, part: b"" }
+}
+
+fn outcome_label(task: &Hash) -> Label<'_> {
+    Label { kind: "outcome", of: task, part: b"" }
+}
+
+fn seal_outcome(seal: &Seal, task: &Hash, outcome: Option<&Collected>) -> Result<Option<Vec<u8>>, StoreError> {
+    outcome.map(|outcome| seal.seal(outcome_label(task), outcome)).transpose()
+}
+
+impl NewTask {
+    pub(super) fn new(seal: &Seal, task: Task) -> Result<Self, StoreError> {
+        let name = hash(task.id.expose());
+        let outcome = seal_outcome(seal, &name, task.outcome.as_ref())?;
+        let thread = task.thread.as_ref().map(|thread| hash(thread.expose()));
+        let body = Body { id: task.id, thread: task.thread, received_via: task.received_via, request: task.request };
+        Ok(Self {
+            hash: name,
+            thread,
+            agent: task.agent.into(),
+            owner: task.owner,
+            state: task.state,
+            run: task.run,
+            created_at: nanos(task.created_at),
+            updated_at: nanos(task.updated_at),
+            expires_at: nanos(task.expires_at),
+            body: seal.seal(body_label(&name), &body)?,
+            outcome,
+        })
+    }
+}
+
+impl Move {
+    pub(super) fn new(seal: &Seal, task: &TaskId, change: &TaskChange) -> Result<Self, StoreError> {
+        let hash = hash(task.expose());
+        let outcome = seal_outcome(seal, &hash, change.outcome.as_ref())?;
+        Ok(Self { hash, from: change.from, to: change.to, at: nanos(change.at), outcome })
+    }
+}
+
+pub(super) fn create(db: &Connection, task: &NewTask) -> Result<(), Fault> {
+    let mut insert = db.prepare_cached(
+        "INSERT INTO tasks (hash, agent, owner, thread, state, run, created_at, updated_at, expires_at, body, outcome)
+         VALUES (:hash, :agent, :owner, :thread, :state, :run, :created_at, :updated_at, :expires_at, :body, :outcome)
+         ON CONFLICT (hash) DO NOTHING",
+    )?;
+    let rows = insert.execute(named_params! {
+        ":hash": task.hash,
+        ":agent": task.agent,
+        ":owner": task.owner,
+        ":thread": task.thread,
+        ":state": task.state.name(),
+        ":run": task.run,
+        ":created_at": task.created_at,
+        ":updated_at": task.updated_at,
+        ":expires_at": task.expires_at,
+        ":body": task.body,
+        ":outcome": task.outcome,
+    })?;
+    if rows == 1 { Ok(()) } else { Err(corrupt("a task of this id exists").into()) }
+}
+
+/// Moves the task and, when that settles it, queues a delivery for each webhook.
+pub(super) fn advance(db: &Connection, change: &Move) -> Result<bool, Fault> {
+    let mut update =
+        db.prepare_cached("UPDATE tasks SET state = ?3, updated_at = ?4, outcome = ?5 WHERE hash = ?1 AND state = ?2")?;
+    let moved =
+        update.execute(params![change.hash, change.from.name(), change.to.name(), change.at, change.outcome])? == 1;
+    if moved && change.to.is_settled() {
+        let mut enqueue = db.prepare_cached(
+            "INSERT INTO deliveries (task, webhook, state, settled_at, outcome, due_at)
+             SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.outcome, tasks.updated_at
+             FROM tasks JOIN webhooks ON webhooks.task = tasks.id WHERE tasks.hash = ?1",
+        )?;
+        enqueue.execute(params![change.hash])?;
+    }
+    Ok(moved)
+}
+
+/// The columns of [`SealedTask`], in its order.
+pub(super) const COLUMNS: &str = "tasks.hash, tasks.agent, tasks.owner, tasks.run, tasks.created_at, \
+     tasks.expires_at, tasks.body, tasks.state, tasks.updated_at, tasks.outcome";
+
+/// A task as it was read, still sealed.
+pub(super) struct SealedTask {
+    hash: Hash,
+    agent: String,
+    owner: Option<String>,
+    run: String,
+    created_at: i64,
+    expires_at: i64,
+    body: Vec<u8>,
+    state: String,
+    updated_at: i64,
+    outcome: Option<Vec<u8>>,
+}
+
+impl SealedTask {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            hash: row.get(0)?,
+            agent: row.get(1)?,
+            owner: row.get(2)?,
+            run: row.get(3)?,
+            created_at: row.get(4)?,
+            expires_at: row.get(5)?,
+            body: row.get(6)?,
+            state: row.get(7)?,
+            updated_at: row.get(8)?,
+            outcome: row.get(9)?,
+        })
+    }
+
+    pub(super) fn hash(&self) -> &Hash {
+        &self.hash
+    }
+
+    pub(super) fn open(self, seal: &Seal) -> Result<Task, StoreError> {
+        let body: Body = seal.open(body_label(&self.hash), self.body)?;
+        let outcome = self.outcome.map(|sealed| seal.open(outcome_label(&self.hash), sealed)).transpose()?;
+        Ok(Task {
+            id: body.id,
+            agent: Handle::parse(&self.agent).map_err(|e| corrupt(e.to_string()))?,
+            thread: body.thread,
+            owner: self.owner,
+            received_via: body.received_via,
+            request: body.request,
+            state: TaskState::from_name(&self.state).ok_or_else(|| corrupt("a task is in no known state"))?,
+            outcome,
+            run: self.run,
+            created_at: moment(self.created_at),
+            updated_at: moment(self.updated_at),
+            expires_at: moment(self.expires_at),
+        })
+    }
+}
+
+pub(super) fn task(db: &Connection, seal: &Seal, id: &Hash, now: Timestamp) -> Result<Option<Task>, Fault> {
+    let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM tasks WHERE hash = ?1 AND expires_at > ?2"))?;
+    let found = select.query_row(params![id, nanos(now)], SealedTask::read).optional()?;
+    Ok(found.map(|task| task.open(seal)).transpose()?)
+}
+
+/// The tasks that `filter` asks for. Its conditions are fixed text; all that varies is bound.
+pub(super) fn tasks(db: &Connection, seal: &Seal, filter: &TaskFilter, now: Timestamp) -> Result<Vec<Task>, Fault> {
+    let mut conditions = String::from("owner IS ? AND expires_at > ?");
+    let mut values = vec![text(filter.owner.clone()), Value::Integer(nanos(now))];
+    let mut narrow = |condition: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            conditions.push_str(condition);
+            values.push(value);
+        }
+    };
+    narrow(" AND thread = ?", filter.thread.as_ref().map(|thread| Value::Blob(hash(thread.expose()).to_vec())));
+    narrow(" AND agent = ?", filter.agent.as_ref().map(|agent| Value::Text(agent.as_str().to_owned())));
+    narrow(" AND state = ?", filter.state.map(|state| Value::Text(state.name().to_owned())));
+    narrow(" AND updated_at < ?", filter.before.map(|before| Value::Integer(nanos(before))));
+    values.push(Value::Integer(count(filter.limit)));
+    let mut select = db.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM tasks WHERE {conditions} ORDER BY updated_at DESC, id DESC LIMIT ?"
+    ))?;
+    let found = select.query_map(params_from_iter(values), SealedTask::read)?;
+    open_all(seal, found)
+}
+
+pub(super) fn orphaned(db: &Connection, seal: &Seal, run: &str, limit: usize) -> Result<Vec<Task>, Fault> {
+    let mut select = db.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM tasks WHERE state IN ('submitted', 'working') AND run <> ?1 ORDER BY id LIMIT ?2"
+    ))?;
+    let found = select.query_map(params![run, count(limit)], SealedTask::read)?;
+    open_all(seal, found)
+}
+
+fn open_all(seal: &Seal, found: impl Iterator<Item = rusqlite::Result<SealedTask>>) -> Result<Vec<Task>, Fault> {
+    found.map(|task| Ok(task?.open(seal)?)).collect()
+}
+
+fn text(value: Option<String>) -> Value {
+    value.map_or(Value::Null, Value::Text)
+}

@@ -1,0 +1,226 @@
+//! The one thread that writes. It takes whatever is queued, runs it in one transaction, commits,
+//! and then answers everybody: one sync to disk serves all who waited for it.
+
+use std::ops::ControlFlow;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use forecourt_core::StoreError;
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use super::fault::Fault;
+use crate::limits::{GATHER_MAX, WRITES_PER_COMMIT_MAX, WRITES_QUEUED_MAX};
+
+/// Hands writes to the thread. Dropping it writes what is queued and waits for the thread.
+pub(super) struct Writer {
+    queue: mpsc::Sender<Command>,
+    thread: Option<JoinHandle<()>>,
+}
+
+enum Command {
+    Write(Box<dyn Write>),
+    /// Stop after what was queued before; answered when the log has been emptied.
+    Close(oneshot::Sender<()>),
+}
+
+impl Writer {
+    /// Starts the thread on a connection of its own.
+    pub(super) fn start(db: Connection) -> Result<Self, StoreError> {
+        let (queue, commands) = mpsc::channel(WRITES_QUEUED_MAX);
+        let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || run(&db, commands));
+        let thread = thread.map_err(|e| StoreError::Unavailable(format!("no thread for the writer: {e}")))?;
+        Ok(Self { queue, thread: Some(thread) })
+    }
+
+    /// Runs `work` in a transaction and returns once that is durable. `work` may run twice: again
+    /// alone when a neighbour took the first transaction down. Dropping the future does not stop it.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let pending = Pending { work, result: None, answer };
+        self.queue.send(Command::Write(Box::new(pending))).await.map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())?
+    }
+
+    /// Writes what is queued, empties the log into the database and ends the thread. Later writes
+    /// are [`StoreError::Unavailable`].
+    pub(super) async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        if self.queue.send(Command::Close(done)).await.is_ok() {
+            // An error means that the thread has ended already.
+            let _ = closed.await;
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Without its last sender the channel ends, and with it the thread.
+        self.queue = mpsc::channel(1).0;
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the store's writer panicked");
+        }
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".to_owned())
+}
+
+/// One write on its way, whatever it answers.
+trait Write: Send {
+    /// Runs it and keeps what came of it; whether that was a success.
+    fn run(&mut self, db: &Connection) -> bool;
+    /// Answers with what came of it, or with the fault that undid it.
+    fn answer(self: Box<Self>, undone: Option<&Fault>);
+}
+
+struct Pending<T, W> {
+    work: W,
+    result: Option<Result<T, Fault>>,
+    answer: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T: Send, W: Fn(&Connection) -> Result<T, Fault> + Send> Write for Pending<T, W> {
+    fn run(&mut self, db: &Connection) -> bool {
+        self.result.insert((self.work)(db)).is_ok()
+    }
+
+    fn answer(self: Box<Self>, undone: Option<&Fault>) {
+        let result = match (undone, self.result) {
+            (Some(fault), None | Some(Ok(_))) => Err(fault.to_store_error()),
+            (_, Some(result)) => result.map_err(StoreError::from),
+            (None, None) => Err(closed()),
+        };
+        // Whoever asked may have gone; the write stands all the same.
+        let _ = self.answer.send(result);
+    }
+}
+
+/// The thread: until the queue ends or somebody closes it.
+fn run(db: &Connection, mut commands: mpsc::Receiver<Command>) {
+    let mut pace = Pace::default();
+    let mut end = None;
+    while end.is_none() {
+        let Some(first) = commands.blocking_recv() else { break };
+        let mut batch = Vec::new();
+        end = pace.gather(first, &mut batch, &mut commands).break_value();
+        let began = Instant::now();
+        let len = batch.len();
+        commit(db, batch);
+        pace = Pace { expected: len, commit: began.elapsed() };
+    }
+    // What is not taken over now is when the database is opened again.
+    if let Err(error) = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+        tracing::warn!(%error, "the log was left for the next start");
+    }
+    if let Some(done) = end {
+        let _ = done.send(());
+    }
+}
+
+/// What the last commit tells about the next one.
+#[derive(Default)]
+struct Pace {
+    /// How many writes it had.
+    expected: usize,
+    /// How long it took.
+    commit: Duration,
+}
+
+impl Pace {
+    /// Takes what is queued. Those who were just answered tend to come back at once, so it gives
+    /// them a moment to; a lone caller is never kept waiting. Breaks with whom to tell of the end.
+    fn gather(
+        &self,
+        first: Command,
+        batch: &mut Vec<Box<dyn Write>>,
+        commands: &mut mpsc::Receiver<Command>,
+    ) -> ControlFlow<oneshot::Sender<()>> {
+        let until = Instant::now() + GATHER_MAX.min(self.commit / 2);
+        let mut next = Ok(first);
+        loop {
+            match next {
+                Ok(Command::Write(write)) => batch.push(write),
+                Ok(Command::Close(done)) => return ControlFlow::Break(done),
+                Err(_) if batch.len() < self.expected && Instant::now() < until => thread::yield_now(),
+                Err(_) => return ControlFlow::Continue(()),
+            }
+            if batch.len() >= WRITES_PER_COMMIT_MAX {
+                return ControlFlow::Continue(());
+            }
+            next = commands.try_recv();
+        }
+    }
+}
+
+/// Commits a batch and answers it. When the whole of it fails, each write gets a transaction of its
+/// own, so that one that cannot be done fails alone.
+fn commit(db: &Connection, mut batch: Vec<Box<dyn Write>>) {
+    let undone = match transact(db, &mut batch) {
+        Ok(()) => None,
+        Err(Undone::Within(_)) if batch.len() > 1 => {
+            return batch.into_iter().for_each(|write| commit(db, vec![write]));
+        }
+        Err(Undone::Within(fault) | Undone::Before(fault)) => Some(fault),
+    };
+    for write in batch {
+        write.answer(undone.as_ref());
+    }
+}
+
+/// When a transaction failed.
+enum Undone {
+    /// It could not begin: nobody's fault, and no better for one alone.
+    Before(Fault),
+    /// On the way or at its end: perhaps the fault of one.
+    Within(Fault),
+}
+
+fn transact(db: &Connection, batch: &mut [Box<dyn Write>]) -> Result<(), Undone> {
+    // Left open only when the last one would not roll back.
+    roll_back(db).and_then(|()| execute(db, "BEGIN IMMEDIATE")).map_err(Undone::Before)?;
+    let done = match batch {
+        [write] => run_alone(db, write.as_mut()),
+        batch => batch.iter_mut().try_for_each(|write| run_in_savepoint(db, write.as_mut())),
+    };
+    done.and_then(|()| execute(db, "COMMIT")).map_err(|fault| {
+        if let Err(fault) = roll_back(db) {
+            tracing::error!(?fault, "a transaction would not roll back");
+        }
+        Undone::Within(fault)
+    })
+}
+
+/// A write that fails alone answers for itself; the fault only undoes the transaction.
+fn run_alone(db: &Connection, write: &mut dyn Write) -> Result<(), Fault> {
+    if write.run(db) { Ok(()) } else { Err(undone()) }
+}
+
+/// A write that fails is taken back and its neighbours stay, unless SQLite took back everything.
+fn run_in_savepoint(db: &Connection, write: &mut dyn Write) -> Result<(), Fault> {
+    execute(db, "SAVEPOINT one")?;
+    if !write.run(db) {
+        if db.is_autocommit() {
+            return Err(undone());
+        }
+        execute(db, "ROLLBACK TO one")?;
+    }
+    execute(db, "RELEASE one")
+}
+
+fn undone() -> Fault {
+    Fault::Store(StoreError::Unavailable("a neighbouring write undid this one".to_owned()))
+}
+
+fn roll_back(db: &Connection) -> Result<(), Fault> {
+    if db.is_autocommit() { Ok(()) } else { execute(db, "ROLLBACK") }
+}
+
+fn execute(db: &Connection, statement: &'static str) -> Result<(), Fault> {
+    db.prepare_cached(statement)?.execute([])?;
+    Ok(())
+}

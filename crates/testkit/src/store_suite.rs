@@ -1,0 +1,164 @@
+//! What every store must do: one suite, run on each of them. A case is an async function of a fresh
+//! store; [`crate::store_suite!`] makes a test of each.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use forecourt_core::reply::Collected;
+use forecourt_core::store::{TaskChange, Webhook};
+use forecourt_core::{Clock, Ending, Handle, Part, Store, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp};
+
+use crate::{CountedEntropy, HandClock};
+
+pub mod artifacts;
+pub mod claims;
+pub mod deliveries;
+pub mod events;
+pub mod expiry;
+pub mod tasks;
+pub mod threads;
+
+/// A test for each case of the suite. The argument is an expression for a fresh store and whatever
+/// must live as long as it does: `(Arc<dyn Store>, guard)`.
+#[macro_export]
+macro_rules! store_suite {
+    ($fresh:expr) => {
+        $crate::store_suite! { @case $fresh;
+            tasks::an_unknown_task_is_not_found
+            tasks::an_id_that_exists_is_refused_and_the_first_task_stays
+            tasks::an_expired_task_is_not_found
+            tasks::a_move_from_another_state_changes_nothing
+            tasks::a_task_reads_back_as_it_was
+            tasks::a_move_sets_state_outcome_and_time
+            tasks::of_64_moves_at_once_one_wins
+            tasks::a_list_holds_only_what_was_asked_for
+            tasks::a_list_is_newest_first_and_goes_on_before_a_moment
+            tasks::orphans_are_unsettled_tasks_of_other_runs
+            events::a_gap_in_the_numbers_is_refused
+            events::the_events_of_an_unknown_task_are_dropped
+            events::appending_again_leaves_what_is_there
+            events::every_kind_of_event_reads_back
+            events::events_are_read_in_pages
+            artifacts::an_unknown_artifact_is_not_found
+            artifacts::tok_task_cross_an_artifact_belongs_to_its_task
+            artifacts::the_first_artifact_of_an_id_stays
+            artifacts::an_artifact_expires_with_its_task
+            artifacts::an_artifact_has_a_bounded_size
+            deliveries::a_webhook_needs_a_task
+            deliveries::a_task_has_at_most_so_many_webhooks
+            deliveries::only_settling_queues_deliveries
+            deliveries::settling_queues_a_delivery_for_each_webhook
+            deliveries::a_claimed_delivery_is_hidden_until_its_lease
+            deliveries::a_settled_delivery_is_gone_or_waits_for_its_retry
+            deliveries::the_longest_due_come_first
+            deliveries::a_delivery_shows_the_task_as_it_settled
+            deliveries::of_16_claimers_at_once_each_delivery_meets_one
+            deliveries::an_expired_task_is_not_delivered
+            threads::an_unknown_conversation_is_none
+            threads::a_conversation_is_with_one_agent
+            threads::the_newest_turns_are_kept_oldest_first
+            threads::turns_read_back_as_they_were
+            threads::a_conversation_has_a_bounded_size
+            threads::a_conversation_expires_unless_it_goes_on
+            claims::tok_state_replay
+            claims::tok_state_race
+            claims::tok_state_expired
+            claims::a_key_can_be_claimed_again_once_its_claim_has_expired
+            claims::keys_do_not_meet
+            expiry::expiring_removes_at_most_the_limit
+            expiry::expiring_takes_all_that_hangs_on_a_task
+            expiry::the_living_stay
+            expiry::a_fresh_store_is_ready
+        }
+    };
+    (@case $fresh:expr; $($area:ident :: $case:ident)*) => {
+        $(
+            #[tokio::test]
+            async fn $case() {
+                let (store, _guard) = $fresh;
+                $crate::store_suite::$area::$case(store).await;
+            }
+        )*
+    };
+}
+
+/// What a case is given.
+pub type Fresh = Arc<dyn Store>;
+
+static ENTROPY: LazyLock<CountedEntropy> = LazyLock::new(CountedEntropy::default);
+
+/// The moment at which all tasks of the suite begin.
+pub fn start() -> Timestamp {
+    HandClock::new().now()
+}
+
+/// So many seconds after [`start`].
+pub fn after(seconds: u64) -> Timestamp {
+    start() + Duration::from_secs(seconds)
+}
+
+/// A task that nobody else has: of agent `chef`, working, in run `run-1`, readable for an hour.
+pub fn some_task() -> Task {
+    Task {
+        id: TaskId::mint(&*ENTROPY),
+        agent: chef(),
+        thread: None,
+        owner: None,
+        received_via: "rest".to_owned(),
+        request: vec![Part::text("What is for dinner?")],
+        state: TaskState::Working,
+        outcome: None,
+        run: "run-1".to_owned(),
+        created_at: start(),
+        updated_at: start(),
+        expires_at: after(3600),
+    }
+}
+
+/// A conversation that nobody else has.
+pub fn some_thread() -> ThreadId {
+    ThreadId::mint(&*ENTROPY)
+}
+
+/// The agent of [`some_task`].
+pub fn chef() -> Handle {
+    handle("chef")
+}
+
+/// A handle, from text that is one.
+pub fn handle(text: &str) -> Handle {
+    Handle::parse(text).expect("a handle")
+}
+
+/// An answer of one part.
+pub fn outcome(text: &str) -> Collected {
+    Collected { parts: vec![Part::markdown(text)], ending: Ending::Complete }
+}
+
+/// The move from working to completed, a second after [`start`].
+pub fn completed() -> TaskChange {
+    TaskChange { from: TaskState::Working, to: TaskState::Completed, outcome: Some(outcome("Soup.")), at: after(1) }
+}
+
+/// A webhook of this address.
+pub fn webhook(url: &str) -> Webhook {
+    let (protocol, secret) = ("rest".to_owned(), Some("s3cret".to_owned()));
+    Webhook { protocol, url: url.to_owned(), secret, callback: false, retries: 2 }
+}
+
+/// Keeps `task` and gives back its id.
+pub async fn created(store: &Fresh, task: Task) -> TaskId {
+    let id = task.id.clone();
+    store.create_task(task).await.expect("a new task is kept");
+    id
+}
+
+/// Whether a result says that the data is wrong.
+pub fn is_corrupt<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Corrupt(_)))
+}
+
+/// Whether a result says that trying again may work.
+pub fn is_unavailable<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Unavailable(_)))
+}

@@ -1,0 +1,63 @@
+//! Artifacts: of one task, written once, bounded.
+
+use bytes::Bytes;
+use forecourt_core::limits::ARTIFACT_BYTES_MAX;
+use forecourt_core::store::KeptArtifact;
+
+use super::*;
+
+/// An artifact of this id and these bytes.
+pub fn artifact(id: &str, bytes: impl Into<Bytes>) -> KeptArtifact {
+    KeptArtifact {
+        id: id.to_owned(),
+        mime: "image/png".to_owned(),
+        name: Some("plot.png".to_owned()),
+        bytes: bytes.into(),
+    }
+}
+
+/// Of a task that has none, and of no task.
+pub async fn an_unknown_artifact_is_not_found(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    assert_eq!(store.artifact(&id, "a", start()).await.unwrap(), None);
+    store.put_artifact(&some_task().id, artifact("a", "x")).await.unwrap();
+    assert_eq!(store.artifact(&some_task().id, "a", start()).await.unwrap(), None);
+}
+
+/// The artifact of one task under the id of another.
+pub async fn tok_task_cross_an_artifact_belongs_to_its_task(store: Fresh) {
+    let (one, other) = (created(&store, some_task()).await, created(&store, some_task()).await);
+    store.put_artifact(&one, artifact("a", "x")).await.unwrap();
+    assert_eq!(store.artifact(&one, "a", start()).await.unwrap(), Some(artifact("a", "x")));
+    assert_eq!(store.artifact(&other, "a", start()).await.unwrap(), None);
+    store.put_artifact(&other, artifact("a", "y")).await.unwrap();
+    assert_eq!(store.artifact(&other, "a", start()).await.unwrap(), Some(artifact("a", "y")));
+}
+
+/// An artifact never changes.
+pub async fn the_first_artifact_of_an_id_stays(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    store.put_artifact(&id, artifact("a", "first")).await.unwrap();
+    store.put_artifact(&id, artifact("a", "second")).await.unwrap();
+    assert_eq!(store.artifact(&id, "a", start()).await.unwrap().unwrap().bytes, "first");
+}
+
+/// At the end of the task's time.
+pub async fn an_artifact_expires_with_its_task(store: Fresh) {
+    let task = some_task();
+    let end = task.expires_at;
+    let id = created(&store, task).await;
+    store.put_artifact(&id, artifact("a", "x")).await.unwrap();
+    assert_eq!(store.artifact(&id, "a", end).await.unwrap(), None);
+}
+
+/// The largest, and one byte more.
+pub async fn an_artifact_has_a_bounded_size(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    let most = artifact("most", vec![7; ARTIFACT_BYTES_MAX]);
+    store.put_artifact(&id, most.clone()).await.unwrap();
+    assert!(store.artifact(&id, "most", start()).await.unwrap() == Some(most));
+    let over = artifact("over", vec![7; ARTIFACT_BYTES_MAX + 1]);
+    assert!(is_unavailable(&store.put_artifact(&id, over).await));
+    assert_eq!(store.artifact(&id, "over", start()).await.unwrap(), None);
+}

@@ -1,0 +1,141 @@
+//! Webhooks and deliveries: one for each webhook of a task that settles, to one taker at a time.
+
+use std::collections::HashSet;
+
+use forecourt_core::store::{Delivery, TaskChange};
+use forecourt_core::{Task, TaskState};
+use futures::future::join_all;
+
+use super::*;
+
+/// A task with webhooks at `https://example.com/{name}`, settled at [`after`]`(1)`.
+async fn settled(store: &Fresh, names: &[&str]) -> TaskId {
+    let id = hooked(store, names).await;
+    assert!(store.advance_task(&id, completed()).await.unwrap());
+    id
+}
+
+async fn hooked(store: &Fresh, names: &[&str]) -> TaskId {
+    let id = created(store, some_task()).await;
+    for name in names {
+        assert!(store.add_webhook(&id, webhook(&format!("https://example.com/{name}")), 5).await.unwrap());
+    }
+    id
+}
+
+async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
+    store.claim_deliveries(after(now), after(lease), 100).await.unwrap()
+}
+
+/// A webhook for a task that there is not.
+pub async fn a_webhook_needs_a_task(store: Fresh) {
+    assert!(!store.add_webhook(&some_task().id, webhook("https://example.com/"), 5).await.unwrap());
+}
+
+/// The last that fits, and one more.
+pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    for n in 0..5 {
+        assert!(store.add_webhook(&id, webhook(&format!("https://example.com/{n}")), 5).await.unwrap());
+    }
+    assert!(!store.add_webhook(&id, webhook("https://example.com/5"), 5).await.unwrap());
+    assert!(store.advance_task(&id, completed()).await.unwrap());
+    assert_eq!(claim(&store, 1, 60).await.len(), 5);
+}
+
+/// Beginning to work tells nobody, nor does a move that was lost.
+pub async fn only_settling_queues_deliveries(store: Fresh) {
+    let id = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;
+    assert!(store.add_webhook(&id, webhook("https://example.com/"), 5).await.unwrap());
+    let begun = TaskChange { from: TaskState::Submitted, to: TaskState::Working, outcome: None, at: start() };
+    assert!(store.advance_task(&id, begun.clone()).await.unwrap());
+    assert!(!store.advance_task(&id, begun).await.unwrap());
+    assert!(claim(&store, 60, 120).await.is_empty());
+}
+
+/// What a delivery holds.
+pub async fn settling_queues_a_delivery_for_each_webhook(store: Fresh) {
+    let id = settled(&store, &["a", "b"]).await;
+    let due = claim(&store, 1, 60).await;
+    let urls: HashSet<String> = due.iter().map(|delivery| delivery.webhook.url.clone()).collect();
+    assert_eq!(urls, HashSet::from(["a", "b"].map(|name| format!("https://example.com/{name}"))));
+    for delivery in due {
+        assert_eq!(delivery.task, store.task(&id, start()).await.unwrap().unwrap());
+        assert_eq!(delivery.attempts, 0);
+        assert_eq!(delivery.webhook, webhook(&delivery.webhook.url));
+    }
+}
+
+/// A taker that died: the attempt counts, and another one may try when the lease is over.
+pub async fn a_claimed_delivery_is_hidden_until_its_lease(store: Fresh) {
+    settled(&store, &["a"]).await;
+    assert!(claim(&store, 0, 60).await.is_empty());
+    let first = claim(&store, 1, 60).await;
+    assert_eq!(first.len(), 1);
+    assert!(claim(&store, 59, 120).await.is_empty());
+    let second = claim(&store, 60, 120).await;
+    assert_eq!((second[0].id, second[0].attempts), (first[0].id, 1));
+}
+
+/// The two ends of an attempt, and a settlement that came late.
+pub async fn a_settled_delivery_is_gone_or_waits_for_its_retry(store: Fresh) {
+    settled(&store, &["a"]).await;
+    let id = claim(&store, 1, 60).await[0].id;
+    store.settle_delivery(id, Some(after(30))).await.unwrap();
+    assert!(claim(&store, 29, 60).await.is_empty());
+    let again = claim(&store, 30, 60).await;
+    assert_eq!((again[0].id, again[0].attempts), (id, 1));
+    store.settle_delivery(id, None).await.unwrap();
+    assert!(claim(&store, 3000, 3060).await.is_empty());
+    store.settle_delivery(id, None).await.unwrap();
+    store.settle_delivery(id, Some(after(1))).await.unwrap();
+    store.settle_delivery(u64::MAX, None).await.unwrap();
+    assert!(claim(&store, 3000, 3060).await.is_empty());
+}
+
+/// Pages by the time since when they were due.
+pub async fn the_longest_due_come_first(store: Fresh) {
+    for second in [3, 1, 2] {
+        let id = hooked(&store, &[&second.to_string()]).await;
+        assert!(store.advance_task(&id, TaskChange { at: after(second), ..completed() }).await.unwrap());
+    }
+    let take = async || store.claim_deliveries(after(10), after(60), 2).await.unwrap();
+    let urls = |page: Vec<Delivery>| page.into_iter().map(|d| d.webhook.url).collect::<Vec<_>>();
+    assert_eq!(urls(take().await), ["https://example.com/1", "https://example.com/2"]);
+    assert_eq!(urls(take().await), ["https://example.com/3"]);
+    assert!(take().await.is_empty());
+}
+
+/// A question that was answered before its delivery was made.
+pub async fn a_delivery_shows_the_task_as_it_settled(store: Fresh) {
+    let id = hooked(&store, &["a"]).await;
+    let asked = TaskChange { to: TaskState::InputRequired, outcome: Some(outcome("Which?")), ..completed() };
+    let resumed = TaskChange { from: TaskState::InputRequired, to: TaskState::Working, outcome: None, at: after(2) };
+    let done = TaskChange { at: after(3), ..completed() };
+    for change in [asked, resumed, done] {
+        assert!(store.advance_task(&id, change).await.unwrap());
+    }
+    let seen: Vec<_> = claim(&store, 10, 60).await.into_iter().map(|d| d.task).collect();
+    let shows = |task: &Task| (task.state, task.updated_at, task.outcome.clone());
+    assert_eq!(shows(&seen[0]), (TaskState::InputRequired, after(1), Some(outcome("Which?"))));
+    assert_eq!(shows(&seen[1]), (TaskState::Completed, after(3), Some(outcome("Soup."))));
+}
+
+/// Nodes that look at the same time.
+pub async fn of_16_claimers_at_once_each_delivery_meets_one(store: Fresh) {
+    for _ in 0..8 {
+        settled(&store, &["a", "b", "c"]).await;
+    }
+    let claims = (0..16).map(|_| store.claim_deliveries(after(1), after(60), 3));
+    let claimed: Vec<u64> =
+        join_all(claims).await.into_iter().flat_map(|page| page.unwrap().into_iter().map(|d| d.id)).collect();
+    assert_eq!(claimed.len(), 24);
+    assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), 24);
+}
+
+/// A delivery for a task that can't be read any more.
+pub async fn an_expired_task_is_not_delivered(store: Fresh) {
+    settled(&store, &["a"]).await;
+    assert!(claim(&store, 3600, 3660).await.is_empty());
+    assert_eq!(claim(&store, 3599, 3660).await.len(), 1);
+}

@@ -1,0 +1,82 @@
+//! Event logs: numbered from 1, without gaps, appended once.
+
+use forecourt_core::part::{Link, ToolCall, ToolOutcome};
+use forecourt_core::reply::{Progress, Question};
+use forecourt_core::{Ending, Event, Part};
+use serde_json::json;
+
+use super::*;
+
+fn texts(words: &[&str]) -> Vec<Event> {
+    words.iter().map(|word| Event::Text((*word).to_owned())).collect()
+}
+
+async fn log(store: &Fresh, id: &TaskId) -> Vec<(u64, Event)> {
+    store.events(id, 0, 100).await.unwrap()
+}
+
+/// A number that leaves one out, and the number 0, which there is not.
+pub async fn a_gap_in_the_numbers_is_refused(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    assert!(is_corrupt(&store.append_events(&id, 0, texts(&["a"])).await));
+    assert!(is_corrupt(&store.append_events(&id, 2, texts(&["a"])).await));
+    store.append_events(&id, 1, texts(&["a"])).await.unwrap();
+    assert!(is_corrupt(&store.append_events(&id, 3, texts(&["c"])).await));
+    assert_eq!(log(&store, &id).await.len(), 1);
+}
+
+/// A task that expired while its agent was still at work.
+pub async fn the_events_of_an_unknown_task_are_dropped(store: Fresh) {
+    let id = some_task().id;
+    store.append_events(&id, 7, texts(&["a"])).await.unwrap();
+    assert!(log(&store, &id).await.is_empty());
+}
+
+/// A call repeated after its answer was lost, whole and in part.
+pub async fn appending_again_leaves_what_is_there(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    store.append_events(&id, 1, texts(&["a", "b"])).await.unwrap();
+    store.append_events(&id, 1, texts(&["A", "B"])).await.unwrap();
+    store.append_events(&id, 2, texts(&["B", "c"])).await.unwrap();
+    store.append_events(&id, 1, vec![]).await.unwrap();
+    let wanted: Vec<_> = (1..).zip(texts(&["a", "b", "c"])).collect();
+    assert_eq!(log(&store, &id).await, wanted);
+}
+
+/// One of each.
+pub async fn every_kind_of_event_reads_back(store: Fresh) {
+    let call = ToolCall {
+        id: "c1".to_owned(),
+        name: "search".to_owned(),
+        args: json!({"q": "soup"}),
+        outcome: ToolOutcome::Result(json!([1, 2])),
+    };
+    let link = Link { url: "https://example.com/".to_owned(), title: None, description: None };
+    let question = Question { text: "Which?".to_owned(), questions: vec![json!({"id": "q1"})] };
+    let events = vec![
+        Event::Text("a".to_owned()),
+        Event::Part(Part::Link(link)),
+        Event::ToolCall(call),
+        Event::Progress(Progress { fraction: Some(0.5), note: None }),
+        Event::Ending(Ending::Question(question)),
+    ];
+    let id = created(&store, some_task()).await;
+    store.append_events(&id, 1, events.clone()).await.unwrap();
+    assert_eq!(log(&store, &id).await, (1..).zip(events).collect::<Vec<_>>());
+}
+
+/// From any place, of any length, past the end.
+pub async fn events_are_read_in_pages(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    store.append_events(&id, 1, texts(&["a", "b", "c", "d", "e"])).await.unwrap();
+    let numbers = async |after, limit| {
+        let page = store.events(&id, after, limit).await.unwrap();
+        page.into_iter().map(|(n, _)| n).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(0, 2).await, [1, 2]);
+    assert_eq!(numbers(2, 2).await, [3, 4]);
+    assert_eq!(numbers(4, 2).await, [5]);
+    assert!(numbers(5, 2).await.is_empty());
+    assert!(numbers(0, 0).await.is_empty());
+    assert!(numbers(u64::MAX, usize::MAX).await.is_empty());
+}

@@ -1,0 +1,145 @@
+//! Tasks: kept once, moved by one, listed to their owner.
+
+use std::time::Duration;
+
+use forecourt_core::store::{TaskChange, TaskFilter};
+use forecourt_core::{Ending, Part, Task, TaskState};
+use futures::future::join_all;
+use serde_json::json;
+
+use super::*;
+
+/// A task that was never kept.
+pub async fn an_unknown_task_is_not_found(store: Fresh) {
+    assert_eq!(store.task(&some_task().id, start()).await.unwrap(), None);
+    assert!(!store.advance_task(&some_task().id, completed()).await.unwrap());
+}
+
+/// Two tasks of one id.
+pub async fn an_id_that_exists_is_refused_and_the_first_task_stays(store: Fresh) {
+    let task = some_task();
+    created(&store, task.clone()).await;
+    let second = Task { run: "run-2".to_owned(), ..task.clone() };
+    assert!(is_corrupt(&store.create_task(second).await));
+    assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
+}
+
+/// The moment before, at and after the end of a task's time.
+pub async fn an_expired_task_is_not_found(store: Fresh) {
+    let task = some_task();
+    let end = task.expires_at;
+    let id = created(&store, task).await;
+    let instant = Duration::from_nanos(1);
+    assert!(store.task(&id, end - instant).await.unwrap().is_some());
+    assert!(store.task(&id, end).await.unwrap().is_none());
+    assert!(store.task(&id, end + instant).await.unwrap().is_none());
+    assert!(store.tasks(all(), end).await.unwrap().is_empty());
+}
+
+/// The comparison that makes a move safe.
+pub async fn a_move_from_another_state_changes_nothing(store: Fresh) {
+    let task = some_task();
+    created(&store, task.clone()).await;
+    let change = TaskChange { from: TaskState::Submitted, ..completed() };
+    assert!(!store.advance_task(&task.id, change).await.unwrap());
+    assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
+}
+
+/// Every field of a task.
+pub async fn a_task_reads_back_as_it_was(store: Fresh) {
+    let task = Task {
+        thread: Some(some_thread()),
+        owner: Some("https://id.example/ann?x='\"; DROP TABLE tasks; --\u{0}".to_owned()),
+        request: vec![Part::text("Grüße 🍲"), Part::data(json!({"deep": [1, null, {"x": "\u{0}"}]}))],
+        state: TaskState::InputRequired,
+        outcome: Some(Collected { parts: vec![], ending: Ending::Failed { reason: "No salt.".to_owned() } }),
+        updated_at: start() + Duration::from_nanos(123_456_789),
+        ..some_task()
+    };
+    created(&store, task.clone()).await;
+    assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
+}
+
+/// A move that fits.
+pub async fn a_move_sets_state_outcome_and_time(store: Fresh) {
+    let task = some_task();
+    created(&store, task.clone()).await;
+    assert!(store.advance_task(&task.id, completed()).await.unwrap());
+    let moved =
+        Task { state: TaskState::Completed, outcome: Some(outcome("Soup.")), updated_at: after(1), ..task.clone() };
+    assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(moved));
+    assert!(!store.advance_task(&task.id, completed()).await.unwrap());
+}
+
+/// Completed, failed and cancelled at the same time.
+pub async fn of_64_moves_at_once_one_wins(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    let moves = (0..64).map(|_| store.advance_task(&id, completed()));
+    let won = join_all(moves).await.into_iter().filter(|moved| *moved.as_ref().unwrap());
+    assert_eq!(won.count(), 1);
+}
+
+/// Each narrowing of a list, alone.
+pub async fn a_list_holds_only_what_was_asked_for(store: Fresh) {
+    let thread = some_thread();
+    let anns = |task: Task| Task { owner: Some("ann".to_owned()), ..task };
+    let plain = created(&store, anns(some_task())).await;
+    let threaded = created(&store, anns(Task { thread: Some(thread.clone()), ..some_task() })).await;
+    let baker = created(&store, anns(Task { agent: handle("baker"), ..some_task() })).await;
+    let waiting = created(&store, anns(Task { state: TaskState::InputRequired, ..some_task() })).await;
+    created(&store, Task { owner: Some("bob".to_owned()), thread: Some(thread.clone()), ..some_task() }).await;
+    let nobodys = created(&store, some_task()).await;
+
+    let ann = || TaskFilter { owner: Some("ann".to_owned()), ..all() };
+    let lists = [
+        (all(), vec![nobodys]),
+        (ann(), vec![plain, threaded.clone(), baker.clone(), waiting.clone()]),
+        (TaskFilter { thread: Some(thread), ..ann() }, vec![threaded]),
+        (TaskFilter { agent: Some(handle("baker")), ..ann() }, vec![baker]),
+        (TaskFilter { state: Some(TaskState::InputRequired), ..ann() }, vec![waiting]),
+        (TaskFilter { thread: Some(some_thread()), ..ann() }, vec![]),
+        (TaskFilter { limit: 0, ..ann() }, vec![]),
+    ];
+    for (filter, wanted) in lists {
+        let found = store.tasks(filter.clone(), start()).await.unwrap();
+        assert_eq!(found.len(), wanted.len(), "{filter:?}");
+        assert!(wanted.iter().all(|id| found.iter().any(|task| task.id == *id)), "{filter:?}");
+    }
+}
+
+/// Pages of two, to the end.
+pub async fn a_list_is_newest_first_and_goes_on_before_a_moment(store: Fresh) {
+    for second in [3, 1, 5, 2, 4] {
+        created(&store, Task { updated_at: after(second), ..some_task() }).await;
+    }
+    let mut seen = Vec::new();
+    let mut before = None;
+    loop {
+        let page = store.tasks(TaskFilter { before, limit: 2, ..all() }, start()).await.unwrap();
+        let Some(last) = page.last() else { break };
+        before = Some(last.updated_at);
+        seen.extend(page.iter().map(|task| task.updated_at));
+    }
+    assert_eq!(seen, [5, 4, 3, 2, 1].map(after));
+}
+
+/// What a start finds to clean up.
+pub async fn orphans_are_unsettled_tasks_of_other_runs(store: Fresh) {
+    let working = created(&store, some_task()).await;
+    let submitted = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;
+    created(&store, Task { run: "run-2".to_owned(), ..some_task() }).await;
+    for state in TaskState::ALL.into_iter().filter(|state| state.is_settled()) {
+        created(&store, Task { state, ..some_task() }).await;
+    }
+    let found = store.orphaned_tasks("run-2", 10).await.unwrap();
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|task| task.id == working || task.id == submitted));
+    assert_eq!(store.orphaned_tasks("run-2", 1).await.unwrap().len(), 1);
+
+    assert!(store.advance_task(&working, completed()).await.unwrap());
+    assert_eq!(store.orphaned_tasks("run-2", 10).await.unwrap().len(), 1);
+}
+
+fn all() -> TaskFilter {
+    TaskFilter { limit: 100, ..TaskFilter::default() }
+}

@@ -1,0 +1,96 @@
+//! Conversations: with one agent, the newest turns, for a while.
+
+use forecourt_core::limits::THREAD_TURNS_MAX;
+use forecourt_core::{Role, Turn};
+use serde_json::json;
+
+use super::*;
+
+fn turns(words: impl IntoIterator<Item = impl Into<String>>) -> Vec<Turn> {
+    words.into_iter().map(|word| Turn::text(Role::User, word)).collect()
+}
+
+async fn append(store: &Fresh, thread: &ThreadId, words: &[&str], keep: usize, until: u64) {
+    store.append_turns(thread, &chef(), turns(words.to_vec()), keep, after(until)).await.unwrap();
+}
+
+async fn words(store: &Fresh, thread: &ThreadId, now: u64) -> Option<Vec<String>> {
+    let turns = store.thread(thread, &chef(), after(now)).await.unwrap()?;
+    Some(turns.iter().map(|turn| forecourt_core::message::text_of(&turn.parts)).collect())
+}
+
+/// One that never began, and one that began without a word.
+pub async fn an_unknown_conversation_is_none(store: Fresh) {
+    let thread = some_thread();
+    assert_eq!(words(&store, &thread, 0).await, None);
+    append(&store, &thread, &[], 10, 60).await;
+    assert_eq!(words(&store, &thread, 0).await, Some(vec![]));
+}
+
+/// The same thread id with two agents.
+pub async fn a_conversation_is_with_one_agent(store: Fresh) {
+    let thread = some_thread();
+    append(&store, &thread, &["a"], 10, 60).await;
+    assert!(store.thread(&thread, &handle("baker"), start()).await.unwrap().is_none());
+    store.append_turns(&thread, &handle("baker"), turns(["b"]), 10, after(60)).await.unwrap();
+    assert_eq!(words(&store, &thread, 0).await.unwrap(), ["a"]);
+}
+
+/// As many as are kept, and one more; in one call and in several.
+pub async fn the_newest_turns_are_kept_oldest_first(store: Fresh) {
+    let thread = some_thread();
+    append(&store, &thread, &["a", "b"], 3, 60).await;
+    append(&store, &thread, &["c"], 3, 60).await;
+    assert_eq!(words(&store, &thread, 0).await.unwrap(), ["a", "b", "c"]);
+    append(&store, &thread, &["d"], 3, 60).await;
+    assert_eq!(words(&store, &thread, 0).await.unwrap(), ["b", "c", "d"]);
+    append(&store, &thread, &["e", "f", "g", "h", "i"], 3, 60).await;
+    assert_eq!(words(&store, &thread, 0).await.unwrap(), ["g", "h", "i"]);
+
+    let many = turns((0..=THREAD_TURNS_MAX).map(|n| n.to_string()));
+    store.append_turns(&thread, &chef(), many, THREAD_TURNS_MAX, after(60)).await.unwrap();
+    let kept = words(&store, &thread, 0).await.unwrap();
+    assert_eq!((kept.len(), kept[0].as_str()), (THREAD_TURNS_MAX, "1"));
+    append(&store, &thread, &["a"], 0, 60).await;
+    assert!(words(&store, &thread, 0).await.unwrap().is_empty());
+}
+
+/// All that a turn holds.
+pub async fn turns_read_back_as_they_were(store: Fresh) {
+    let thread = some_thread();
+    let turn: Turn = serde_json::from_value(json!({
+        "role": "assistant",
+        "sender": {"address": "@chef@demo.localhost", "auth_method": "none", "verified": false},
+        "parts": [{"kind": "text", "mime": "text/markdown", "content": "**Soup** 🍲"}, {"kind": "data", "data": {"x": 1}}],
+        "timestamp": "2026-01-01T00:00:00.123456789Z",
+        "id": "m1",
+    }))
+    .unwrap();
+    store.append_turns(&thread, &chef(), vec![turn.clone()], 10, after(60)).await.unwrap();
+    let kept = store.thread(&thread, &chef(), start()).await.unwrap().unwrap();
+    assert_eq!(serde_json::to_value(kept).unwrap(), serde_json::to_value(vec![turn]).unwrap());
+}
+
+/// Turns of a megabyte: not all stay, but the newest always does.
+pub async fn a_conversation_has_a_bounded_size(store: Fresh) {
+    let thread = some_thread();
+    let huge = "x".repeat(1024 * 1024);
+    append(&store, &thread, &[&huge, &huge, &huge, &huge, "a"], 100, 60).await;
+    let kept = words(&store, &thread, 0).await.unwrap();
+    assert!((2..5).contains(&kept.len()), "{}", kept.len());
+    assert_eq!(kept.last().map(String::as_str), Some("a"));
+    let one = "y".repeat(5 * 1024 * 1024);
+    append(&store, &thread, &[&one], 100, 60).await;
+    assert!(words(&store, &thread, 0).await.unwrap() == [one]);
+}
+
+/// An idle one ends, one that is spoken in goes on.
+pub async fn a_conversation_expires_unless_it_goes_on(store: Fresh) {
+    let thread = some_thread();
+    append(&store, &thread, &["a"], 10, 60).await;
+    assert!(words(&store, &thread, 59).await.is_some());
+    assert_eq!(words(&store, &thread, 60).await, None);
+    append(&store, &thread, &["b"], 10, 120).await;
+    assert!(words(&store, &thread, 119).await.is_some());
+    assert_eq!(words(&store, &thread, 120).await, None);
+}
