@@ -1,0 +1,13 @@
+//! Text to words: the same steps for items and for queries, chosen by language.
+
+mod fold;
+mod stop;
+mod tokenizers;
+mod tongue;
+mod words;
+
+pub(crate) use fold::fold_text;
+pub(crate) use stop::is_stop_word;
+pub(crate) use tokenizers::{FACT_END, facts_tokenizer, pairs_tokenizer, words_tokenizer};
+pub(crate) use tongue::Tongue;
+pub(crate) use words::Words;

@@ -1,0 +1,51 @@
+//! Words that say nothing about what is looked for. Left out of queries only: the index keeps
+//! them, so a query that has nothing else still finds.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use parking_lot::Mutex;
+use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TextAnalyzer};
+
+use super::Tongue;
+
+/// What people write around a question in English, beyond the classic list of articles and
+/// prepositions.
+const ENGLISH_QUESTION_WORDS: &[&str] = &[
+    "about", "am", "any", "anything", "been", "can", "could", "did", "do", "does", "find", "from", "get", "give",
+    "had", "has", "have", "having", "her", "here", "him", "his", "how", "i", "its", "let", "like", "list", "looking",
+    "may", "me", "might", "must", "my", "need", "our", "please", "recommend", "shall", "she", "should", "show", "so",
+    "some", "somebody", "something", "suggest", "tell", "than", "them", "those", "us", "want", "we", "were", "what",
+    "when", "where", "which", "who", "whose", "why", "would", "you", "your",
+];
+
+static LISTS: LazyLock<Mutex<HashMap<Tongue, Option<TextAnalyzer>>>> = LazyLock::new(Mutex::default);
+
+/// Whether a lower-case word, as written, is a stop word of the tongue.
+pub(crate) fn is_stop_word(word: &str, tongue: Tongue) -> bool {
+    if tongue == Tongue::ENGLISH && ENGLISH_QUESTION_WORDS.binary_search(&word).is_ok() {
+        return true;
+    }
+    let mut lists = LISTS.lock();
+    let list = lists.entry(tongue).or_insert_with(|| analyzer(tongue));
+    list.as_mut().is_some_and(|list| !list.token_stream(word).advance())
+}
+
+fn analyzer(tongue: Tongue) -> Option<TextAnalyzer> {
+    let filter = StopWordFilter::new(tongue.stop_list()?)?;
+    Some(TextAnalyzer::builder(RawTokenizer::default()).filter(filter).build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_are_those_of_the_language() {
+        assert!(ENGLISH_QUESTION_WORDS.is_sorted());
+        assert!(is_stop_word("the", Tongue::ENGLISH) && is_stop_word("which", Tongue::ENGLISH));
+        assert!(!is_stop_word("soup", Tongue::ENGLISH) && !is_stop_word("der", Tongue::ENGLISH));
+        assert!(is_stop_word("der", Tongue::of("de")));
+        assert!(!is_stop_word("the", Tongue::OTHER));
+    }
+}

@@ -1,0 +1,210 @@
+//! Splitting a text into the words that are indexed and searched for.
+
+use unicode_normalization::char::is_combining_mark;
+
+use super::Tongue;
+use super::fold::fold_char;
+use crate::limits::WORD_BYTES_MAX;
+
+/// The words of one text, lower-cased, without accents, stemmed. A reusable buffer: one text
+/// after the other can be read into it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Words {
+    letters: String,
+    ends: Vec<usize>,
+}
+
+impl Words {
+    /// The words of `text`.
+    pub(crate) fn of(text: &str, tongue: Tongue) -> Self {
+        let mut words = Self::default();
+        words.read(text, tongue);
+        words
+    }
+
+    /// Replaces what is here by the words of `text`.
+    pub(crate) fn read(&mut self, text: &str, tongue: Tongue) {
+        self.clear();
+        let stemmer = tongue.stemmer();
+        let mut reader = Reader { words: self, tongue, stemmer, spelled: String::new() };
+        raw_words(text, |word| reader.take(word));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.letters.clear();
+        self.ends.clear();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<&str> {
+        let end = *self.ends.get(at)?;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        Some(&self.letters[start..end])
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    pub(super) fn push(&mut self, word: &str) {
+        self.letters.push_str(word);
+        self.ends.push(self.letters.len());
+    }
+}
+
+/// Takes raw words one by one.
+struct Reader<'a> {
+    words: &'a mut Words,
+    tongue: Tongue,
+    stemmer: Option<frostem::Stemmer>,
+    spelled: String,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, word: &str) {
+        self.spell(word);
+        if self.spelled.is_empty() {
+            return;
+        }
+        let stem = match &self.stemmer {
+            Some(stemmer) if !self.spelled.bytes().any(|b| b.is_ascii_digit()) => stemmer.stem(&self.spelled),
+            _ => (&*self.spelled).into(),
+        };
+        if self.tongue.folds_first() || stem.is_ascii() {
+            return self.words.push(&stem);
+        }
+        let mut folded = String::with_capacity(stem.len());
+        stem.chars().for_each(|c| fold_char(c, &mut folded));
+        self.words.push(&folded);
+    }
+
+    /// The word in lower case, and without accents if the tongue wants that first.
+    fn spell(&mut self, word: &str) {
+        self.spelled.clear();
+        if word.is_ascii() {
+            self.spelled.push_str(word);
+            self.spelled.make_ascii_lowercase();
+            return;
+        }
+        for c in word.chars().flat_map(char::to_lowercase) {
+            match self.tongue.folds_first() {
+                true => fold_char(c, &mut self.spelled),
+                false => self.spelled.push(c),
+            }
+        }
+    }
+}
+
+/// Cuts a text at everything that is neither letter, digit nor mark. Scripts written without
+/// spaces come as overlapping pairs of characters; an English `'s` is left out.
+fn raw_words(text: &str, mut take: impl FnMut(&str)) {
+    let mut rest = text;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        let after_apostrophe = rest[..start].ends_with(['\'', '’']) && start <= '’'.len_utf8();
+        rest = &rest[start..];
+        let end = rest.find(|c: char| !is_word_char(c)).unwrap_or(rest.len());
+        let (word, tail) = rest.split_at(end);
+        if !(after_apostrophe && word.eq_ignore_ascii_case("s")) {
+            script_runs(word, &mut take);
+        }
+        rest = tail;
+    }
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
+}
+
+fn script_runs(word: &str, take: &mut impl FnMut(&str)) {
+    if word.is_ascii() || !word.chars().any(is_unspaced) {
+        return take(cut(word));
+    }
+    let mut rest = word;
+    while let Some(first) = rest.chars().next() {
+        let unspaced = is_unspaced(first);
+        let end = rest.find(|c| is_unspaced(c) != unspaced).unwrap_or(rest.len());
+        match unspaced {
+            true => pairs(&rest[..end], take),
+            false => take(cut(&rest[..end])),
+        }
+        rest = &rest[end..];
+    }
+}
+
+/// Overlapping pairs of characters, or the only one.
+fn pairs(run: &str, take: &mut impl FnMut(&str)) {
+    let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
+    if starts.len() <= 2 {
+        return take(run);
+    }
+    starts.windows(3).for_each(|at| take(&run[at[0]..at[2]]));
+}
+
+/// Han, kana, Hangul, Thai, Lao, Khmer and Burmese.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x4DBF
+        | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
+}
+
+fn cut(word: &str) -> &str {
+    let mut end = word.len().min(WORD_BYTES_MAX);
+    while !word.is_char_boundary(end) {
+        end -= 1;
+    }
+    &word[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str, code: &str) -> Vec<String> {
+        Words::of(text, Tongue::of(code)).iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn english_words_meet_in_their_stem() {
+        assert_eq!(words("Grandma's Crème-Brûlée, 2 eggs", "en"), ["grandma", "creme", "brule", "2", "egg"].map(stem));
+        assert_eq!(words("creme brulee", "en"), words("CRÈME BRÛLÉE", "en"));
+        assert_eq!(words("chickpeas", "en"), words("chickpea", "en"));
+    }
+
+    fn stem(word: &str) -> String {
+        words(word, "en").remove(0)
+    }
+
+    #[test]
+    fn other_languages_stem_with_their_accents_and_lose_them_after() {
+        assert_eq!(words("Käsekuchen", "de"), words("kasekuchen", "de"));
+        assert_eq!(words("Äpfel", "de"), ["apfel"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_come_in_pairs() {
+        assert_eq!(words("東京タワー", "ja"), ["東京", "京タ", "タワ", "ワー"]);
+        assert_eq!(words("肉", "zh"), ["肉"]);
+        assert_eq!(words("iPhone手机", "zh"), ["iphone", "手机"]);
+    }
+
+    #[test]
+    fn long_words_are_cut_at_the_bound() {
+        let exact = "x".repeat(WORD_BYTES_MAX);
+        assert_eq!(words(&exact, "ja"), [exact.clone()]);
+        assert_eq!(words(&format!("{exact}y"), "ja"), [exact]);
+        assert!(words(&"é".repeat(WORD_BYTES_MAX), "fr")[0].len() <= WORD_BYTES_MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_in_any_tongue_ends(text in any::<String>(), code in "[a-z]{2}") {
+            let words = Words::of(&text, Tongue::of(&code));
+            prop_assert!(words.iter().all(|word| !word.is_empty()));
+            prop_assert_eq!(words.get(words.len()), None);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Why a library could not be opened, filled or searched.
+
+use std::path::{Path, PathBuf};
+
+/// What went wrong, named by what the operator can do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another process, or another part of this one, has the index folder open.
+    #[error("the index in {} is in use by another process; it loads changed files by itself", .0.display())]
+    InUse(PathBuf),
+    /// A run of [`crate::Library::index`] is under way.
+    #[error("content is being indexed already")]
+    Busy,
+    /// A source is missing or cannot be read. Nothing was changed.
+    #[error("cannot read {}: {reason}", path.display())]
+    Source {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// The folder of an embedding model does not hold one that can be used.
+    #[error("no usable embedding model in {}: {reason}", path.display())]
+    Model {
+        /// The folder or file.
+        path: PathBuf,
+        /// What was expected.
+        reason: String,
+    },
+    /// The index folder cannot be read or written.
+    #[error("the index in {} cannot be used: {reason}", path.display())]
+    Folder {
+        /// The folder or file.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// The search engine failed.
+    #[error("the search index failed: {0}")]
+    Index(#[from] tantivy::TantivyError),
+}
+
+/// What this crate's operations return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Gives an IO error the path that it is about.
+pub(crate) fn folder(path: &Path) -> impl FnOnce(std::io::Error) -> Error + '_ {
+    |error| Error::Folder { path: path.to_owned(), reason: error.to_string() }
+}

@@ -1,0 +1,53 @@
+//! Every bound of loading and searching, with its unit.
+
+/// Bytes of one item as it lies in its file. Longer ones are skipped.
+pub const ITEM_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes read while looking for the end of one CSV record or feed entry. Past that, the rest of
+/// the file is given up: an unclosed quote would otherwise swallow all of it.
+pub const RECORD_SEARCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Bytes of one Markdown file, which has to be read whole.
+pub const MARKDOWN_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Items in one index.
+pub const ITEMS_MAX: usize = 20_000_000;
+/// Files that one set of sources may hold.
+pub const FILES_MAX: usize = 1_000_000;
+/// Reasons for skipped items that a report spells out; the others are only counted.
+pub const REASONS_MAX: usize = 100;
+/// Items between two calls of a progress listener.
+pub const PROGRESS_ITEMS: u64 = 500;
+/// Bytes of an item's id. Longer ones are replaced by their hash.
+pub const ID_BYTES_MAX: usize = 2_048;
+/// Types kept of one item.
+pub const TYPES_MAX: usize = 16;
+/// Facts of one item that can be used as filters.
+pub const FACTS_MAX: usize = 512;
+/// Bytes of one fact. Longer texts are searched, not filtered by.
+pub const FACT_BYTES_MAX: usize = 256;
+/// Bytes of a fact's dot path.
+pub const PATH_BYTES_MAX: usize = 128;
+/// Levels that a fact's dot path may have.
+pub const PATH_LEVELS_MAX: usize = 6;
+/// Distinct number facts (paths) of one index: each is a column.
+pub const NUMBER_PATHS_MAX: usize = 1_000;
+/// Bytes of one indexed word; the rest of it is cut off.
+pub const WORD_BYTES_MAX: usize = 64;
+/// Bytes of a query that are read.
+pub const QUERY_BYTES_MAX: usize = 8 * 1024;
+/// Words of a query that are searched for.
+pub const QUERY_WORDS_MAX: usize = 64;
+/// Filters of one query.
+pub const FILTERS_MAX: usize = 64;
+/// Hits that can be paged through: `offset + limit` of a query.
+pub const HITS_MAX: usize = 1_000;
+/// Characters of a hit's snippet.
+pub const SNIPPET_CHARS_MAX: usize = 240;
+/// Bytes of an item's text that are read for its snippet.
+pub const SNIPPET_BYTES_READ: usize = 16 * 1024;
+/// Bytes of an item's text that are embedded.
+pub const EMBED_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of memory for the words of items that are not yet written out.
+pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of a tokenizer or a weight file of an embedding model.
+pub const MODEL_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Files that vectors may be spread over before they are written into one.
+pub const VECTOR_FILES_MAX: usize = 16;

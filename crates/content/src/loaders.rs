@@ -1,0 +1,196 @@
+//! Files to items, one format a file. Everything is read as a stream: what is in memory at once is
+//! one item, however long the file.
+
+mod csv;
+mod feed;
+mod html;
+mod input;
+mod json;
+mod jsonl;
+mod linked;
+mod markdown;
+mod split;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+pub(crate) use html::plain_text;
+pub(crate) use input::Input;
+
+/// What a file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    JsonLines,
+    Json,
+    Csv,
+    Tsv,
+    Feed,
+    Markdown,
+}
+
+impl Format {
+    /// The format that a file's name promises. `None` for what is no content.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "jsonl" | "ndjson" => Self::JsonLines,
+            "json" | "jsonld" => Self::Json,
+            "csv" => Self::Csv,
+            "tsv" => Self::Tsv,
+            "rss" | "atom" | "xml" | "rdf" => Self::Feed,
+            "md" | "markdown" => Self::Markdown,
+            _ => return None,
+        })
+    }
+}
+
+/// Why an item, or the rest of a file, was left out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Reason {
+    #[error("not UTF-8")]
+    NotUtf8,
+    #[error("{0}")]
+    Broken(String),
+    #[error("not an object")]
+    NotAnObject,
+    #[error("no name, headline or title")]
+    NoName,
+    #[error("longer than {} bytes", crate::limits::ITEM_BYTES_MAX)]
+    TooLong,
+    #[error("the id `{0}` was seen before")]
+    SameId(String),
+    #[error("more than {} items", crate::limits::ITEMS_MAX)]
+    TooManyItems,
+    #[error("the rest of the file: {0}")]
+    Rest(String),
+}
+
+/// What ends the reading of a file early.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Whoever listens has had enough.
+    Cancelled,
+    /// The index could not take an item; the listener knows why.
+    Failed,
+    /// The rest of the file cannot be read.
+    Broken { line: u64, reason: Reason },
+}
+
+impl Stop {
+    fn rest(line: u64, error: impl std::fmt::Display) -> Self {
+        Self::Broken { line, reason: Reason::Rest(error.to_string()) }
+    }
+}
+
+/// How far into a file an item lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct At {
+    /// Line on which the item begins, from 1.
+    pub(crate) line: u64,
+    /// Bytes of the file read so far.
+    pub(crate) bytes: u64,
+}
+
+/// Takes what a loader finds.
+pub(crate) trait Sink {
+    /// One object, with its own bytes where the file has them in one piece.
+    fn item(&mut self, at: At, json: &Value, raw: Option<&[u8]>) -> Result<(), Stop>;
+
+    /// Something that is no item, and why.
+    fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop>;
+}
+
+/// Reads a whole file.
+pub(crate) fn load(format: Format, input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
+    match format {
+        Format::JsonLines => jsonl::load(input, sink),
+        Format::Json => json::load(input, sink),
+        Format::Csv => csv::load(input, b',', sink),
+        Format::Tsv => csv::load(input, b'\t', sink),
+        Format::Feed => feed::load(input, sink),
+        Format::Markdown => markdown::load(input, sink),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Remembers everything.
+    #[derive(Default)]
+    pub(crate) struct Heap {
+        pub(crate) items: Vec<Value>,
+        pub(crate) lines: Vec<u64>,
+        pub(crate) raw: Vec<Option<String>>,
+        pub(crate) skipped: Vec<(u64, Reason)>,
+        pub(crate) stop_after: Option<usize>,
+    }
+
+    impl Sink for Heap {
+        fn item(&mut self, at: At, json: &Value, raw: Option<&[u8]>) -> Result<(), Stop> {
+            if self.stop_after == Some(self.items.len()) {
+                return Err(Stop::Cancelled);
+            }
+            self.items.push(json.clone());
+            self.lines.push(at.line);
+            self.raw.push(raw.map(|raw| String::from_utf8_lossy(raw).into_owned()));
+            Ok(())
+        }
+
+        fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop> {
+            self.skipped.push((at.line, reason));
+            Ok(())
+        }
+    }
+
+    /// Loads bytes; the reason that ended the file early comes last among the skipped.
+    pub(crate) fn load_bytes(format: Format, bytes: &[u8]) -> Heap {
+        let mut heap = Heap::default();
+        let mut input = Input::new(bytes, "file", None);
+        match load(format, &mut input, &mut heap) {
+            Err(Stop::Broken { line, reason }) => heap.skipped.push((line, reason)),
+            other => assert_eq!(other, Ok(())),
+        }
+        heap
+    }
+
+    pub(crate) fn names(heap: &Heap) -> Vec<&str> {
+        heap.items.iter().filter_map(crate::item::name).collect()
+    }
+
+    const FORMATS: [Format; 6] =
+        [Format::JsonLines, Format::Json, Format::Csv, Format::Tsv, Format::Feed, Format::Markdown];
+
+    #[test]
+    fn a_cancelled_sink_ends_the_file() {
+        let bytes = b"{\"name\":\"a\"}\n{\"name\":\"b\"}\n";
+        let mut heap = Heap { stop_after: Some(1), ..Heap::default() };
+        let mut input = Input::new(&bytes[..], "file", None);
+        assert_eq!(load(Format::JsonLines, &mut input, &mut heap), Err(Stop::Cancelled));
+        assert_eq!(names(&heap), ["a"]);
+    }
+
+    #[test]
+    fn extensions_name_the_format() {
+        assert_eq!(Format::of(Path::new("a/B.JSONL")), Some(Format::JsonLines));
+        assert_eq!(Format::of(Path::new("feed.xml")), Some(Format::Feed));
+        assert_eq!(Format::of(Path::new("NOTICE")), None);
+        assert_eq!(Format::of(Path::new(".md")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_end_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
+            FORMATS.iter().for_each(|format| drop(load_bytes(*format, &bytes)));
+        }
+
+        #[test]
+        fn almost_structured_text_ends_without_a_panic(
+            text in "([\\[\\]{}\",:\\\\# \n<>/&;=-]|name|title|item|entry|rss|@graph|null|1){0,300}"
+        ) {
+            FORMATS.iter().for_each(|format| drop(load_bytes(*format, text.as_bytes())));
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Cutting a JSON file into its items without parsing it: only brackets and quotes are looked at,
+//! so one broken element does not take the others with it, and nothing is held but the element.
+
+use std::io::{self, BufRead};
+
+use super::{At, Input};
+use crate::limits::ITEM_BYTES_MAX;
+
+/// Keys of a top-level object whose array holds the items.
+const LISTS: &[&[u8]] = &[b"\"@graph\"", b"\"itemListElement\"", b"\"dataFeedElement\""];
+
+/// The bytes of one value, `None` when they are too many.
+pub(super) struct Piece<'s> {
+    pub(super) at: At,
+    pub(super) bytes: Option<&'s [u8]>,
+}
+
+/// Walks through a file.
+pub(super) struct Splitter<'i, 'a> {
+    input: &'i mut Input<'a>,
+    place: Place,
+    value: Captured,
+    /// The members of a top-level object that are not its list of items.
+    object: Captured,
+    object_at: At,
+    had_list: bool,
+}
+
+/// Which part of the file comes next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    Top,
+    /// Between the elements of a list; `true` when the list lies in a top-level object.
+    List(bool),
+    Object,
+}
+
+/// What is kept of a value while its end is looked for.
+#[derive(Default)]
+struct Captured {
+    bytes: Vec<u8>,
+    too_long: bool,
+}
+
+impl Captured {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.too_long = false;
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        self.too_long |= self.bytes.len() + bytes.len() > ITEM_BYTES_MAX;
+        if !self.too_long {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    fn fitting(&self) -> Option<&[u8]> {
+        (!self.too_long).then_some(self.bytes.as_slice())
+    }
+}
+
+impl<'i, 'a> Splitter<'i, 'a> {
+    pub(super) fn new(input: &'i mut Input<'a>) -> Self {
+        let object_at = input.at();
+        Self {
+            input,
+            place: Place::Top,
+            value: Captured::default(),
+            object: Captured::default(),
+            object_at,
+            had_list: false,
+        }
+    }
+
+    /// The line that is being read.
+    pub(super) fn line(&self) -> u64 {
+        self.input.at().line
+    }
+
+    /// The next item. Fails when the file ends inside a value.
+    pub(super) fn next_piece(&mut self) -> io::Result<Option<Piece<'_>>> {
+        loop {
+            let next = self.peek_past_space()?;
+            match (self.place, next) {
+                (Place::Top, None) => return Ok(None),
+                (_, None) => return Err(io::Error::other("it ends inside a list or an object")),
+                (_, Some(b',')) => self.input.consume(1),
+                (Place::Top, Some(b'[')) => self.enter(Place::List(false)),
+                (Place::Top, Some(b'{')) => self.enter_object(),
+                (Place::List(inside), Some(b']')) => self.enter(if inside { Place::Object } else { Place::Top }),
+                (Place::Object, Some(b'}')) => {
+                    self.enter(Place::Top);
+                    if !self.had_list {
+                        self.object.extend(b"}");
+                        return Ok(Some(Piece { at: self.object_at, bytes: self.object.fitting() }));
+                    }
+                }
+                (Place::Object, Some(_)) => self.member()?,
+                (Place::Top | Place::List(_), Some(_)) => {
+                    let line = self.line();
+                    self.capture()?;
+                    let at = At { line, bytes: self.input.at().bytes };
+                    return Ok(Some(Piece { at, bytes: self.value.fitting() }));
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, place: Place) {
+        self.input.consume(1);
+        self.place = place;
+    }
+
+    fn enter_object(&mut self) {
+        self.object_at = self.input.at();
+        self.object.clear();
+        self.object.extend(b"{");
+        self.had_list = false;
+        self.enter(Place::Object);
+    }
+
+    /// One `"key": value`. A list of items is entered, everything else is kept.
+    fn member(&mut self) -> io::Result<()> {
+        self.capture()?;
+        let is_list = LISTS.contains(&self.value.bytes.as_slice());
+        if self.object.bytes.len() > 1 {
+            self.object.extend(b",");
+        }
+        self.keep_value();
+        if self.peek_past_space()? != Some(b':') {
+            return Ok(());
+        }
+        self.input.consume(1);
+        self.object.extend(b":");
+        if is_list && self.peek_past_space()? == Some(b'[') {
+            self.had_list = true;
+            self.enter(Place::List(true));
+            return Ok(());
+        }
+        if matches!(self.peek_past_space()?, Some(b'}' | b',')) {
+            return Ok(());
+        }
+        self.capture()?;
+        self.keep_value();
+        Ok(())
+    }
+
+    fn keep_value(&mut self) {
+        self.object.too_long |= self.value.too_long;
+        self.object.extend(&self.value.bytes);
+    }
+
+    fn peek_past_space(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
+                return Ok(None);
+            }
+            match buffer.iter().position(|b| !b.is_ascii_whitespace()) {
+                Some(at) => {
+                    let byte = buffer[at];
+                    self.input.consume(at);
+                    return Ok(Some(byte));
+                }
+                None => {
+                    let all = buffer.len();
+                    self.input.consume(all);
+                }
+            }
+        }
+    }
+
+    /// Reads one value into `self.value`; the next byte is its first. Always consumes something.
+    fn capture(&mut self) -> io::Result<()> {
+        self.value.clear();
+        let mut scan = Scan::default();
+        loop {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
+                return match scan.is_open() {
+                    true => Err(io::Error::other("it ends inside a value")),
+                    false => Ok(()),
+                };
+            }
+            let (used, done) = scan.feed(buffer);
+            self.value.extend(&buffer[..used]);
+            self.input.consume(used);
+            if done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Finds the end of one value.
+#[derive(Default)]
+struct Scan {
+    depth: usize,
+    quoted: bool,
+    escaped: bool,
+    begun: bool,
+}
+
+impl Scan {
+    fn is_open(&self) -> bool {
+        self.depth > 0 || self.quoted
+    }
+
+    /// How many of the bytes belong to the value, and whether it ends with them.
+    fn feed(&mut self, bytes: &[u8]) -> (usize, bool) {
+        for (at, byte) in bytes.iter().enumerate() {
+            let first = !std::mem::replace(&mut self.begun, true);
+            if self.quoted {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => self.quoted = false,
+                    _ => {}
+                }
+                if self.quoted || self.depth > 0 {
+                    continue;
+                }
+                return (at + 1, true);
+            }
+            match byte {
+                b'"' if self.depth == 0 && !first => return (at, true),
+                b'"' => self.quoted = true,
+                b'{' | b'[' if self.depth == 0 && !first => return (at, true),
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' if self.depth > 1 => self.depth -= 1,
+                b'}' | b']' if self.depth == 1 || first => return (at + 1, true),
+                b'}' | b']' => return (at, true),
+                b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => return (at + usize::from(first), true),
+                _ => {}
+            }
+        }
+        (bytes.len(), false)
+    }
+}
