@@ -1,0 +1,399 @@
+// Streams answers into the agent page, and adds copy buttons. Without this file the form still
+// works: it then leads to the answer's own page. Text of agents only ever becomes text nodes.
+"use strict";
+
+/* ---- elements ---- */
+
+function el(name, props = {}, ...children) {
+  const node = Object.assign(document.createElement(name), props);
+  node.append(...children);
+  return node;
+}
+
+// A link target with a scheme that we follow, or null. The URL parser removes what hides a scheme.
+function target(url) {
+  try {
+    const parsed = new URL(url, location.href);
+    return ["http:", "https:", "mailto:"].includes(parsed.protocol) ? parsed.href : null;
+  } catch {
+    return null;
+  }
+}
+
+function link(url, ...children) {
+  const href = target(url);
+  if (!href) return el("span", {}, ...children);
+  return el("a", { href, rel: "nofollow noopener noreferrer", target: "_blank" }, ...children);
+}
+
+/* ---- markdown to nodes ---- */
+
+const DEPTH_MAX = 20;
+const INLINE_CHARS_MAX = 20000;
+
+// In this order: escape, code, link or image, address in angles, bare address, strong, emphasis,
+// strikethrough, line break.
+const INLINE = new RegExp(
+  [
+    /\\(?<escaped>[!-/:-@[-`{-~])/,
+    /(?<ticks>`+)(?<code>[^`]|[^`].*?[^`])\k<ticks>(?!`)/,
+    /!?\[(?<text>(?:[^[\]\\]|\\.|\[[^[\]]*\])*)\]\(\s*<?(?<url>[^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/,
+    /<(?<angle>https?:\/\/[^\s<>]+|mailto:[^\s<>]+)>/,
+    /(?<bare>https?:\/\/[^\s<>"`]*[^\s<>"`.,:;!?)\]}*_~'])/,
+    /(?<double>\*\*|(?<!\w)__)(?=\S)(?<strong>.+?)(?<=\S)\k<double>(?!\w*__)/,
+    /(?<single>\*|(?<!\w)_)(?=[^\s*_])(?<em>.+?)(?<=\S)\k<single>(?!\w)/,
+    /~~(?=\S)(?<del>.+?)(?<=\S)~~/,
+    /(?: {2,}|\\)(?<hard>\n)/,
+  ].map((part) => part.source).join("|"),
+  "gs",
+);
+
+function inline(text, depth = 0) {
+  if (text.length > INLINE_CHARS_MAX || depth > DEPTH_MAX) return [text];
+  const nodes = [];
+  let from = 0;
+  for (const match of text.matchAll(INLINE)) {
+    if (match.index > from) nodes.push(text.slice(from, match.index));
+    nodes.push(inlineNode(match.groups, depth + 1));
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) nodes.push(text.slice(from));
+  return nodes;
+}
+
+function inlineNode(g, depth) {
+  if (g.escaped) return g.escaped;
+  if (g.code) return el("code", {}, g.code.replace(/^ (.*) $/s, "$1"));
+  if (g.url !== undefined) return link(g.url, ...(g.text ? inline(g.text, depth) : [g.url]));
+  if (g.angle || g.bare) return link(g.angle || g.bare, g.angle || g.bare);
+  if (g.strong) return el("strong", {}, ...inline(g.strong, depth));
+  if (g.em) return el("em", {}, ...inline(g.em, depth));
+  if (g.del) return el("del", {}, ...inline(g.del, depth));
+  return el("br");
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$/;
+const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
+const QUOTE = /^ {0,3}> ?/;
+const ITEM = /^( {0,3}(?:[-*+]|\d{1,9}[.)]))(?: +|$)/;
+const DELIMITERS = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const startsBlock = (line) => [FENCE, HEADING, RULE, QUOTE, ITEM].some((start) => start.test(line));
+
+function markdown(text) {
+  return blocks(text.split(/\r\n|\r|\n/), 0);
+}
+
+function blocks(lines, depth) {
+  const nodes = [];
+  let at = 0;
+  const takeWhile = (test) => {
+    const from = at;
+    while (at < lines.length && test(lines[at], at)) at++;
+    return lines.slice(from, at);
+  };
+  while (at < lines.length) {
+    const line = lines[at];
+    let match;
+    if (!line.trim()) {
+      at++;
+    } else if (depth > DEPTH_MAX) {
+      nodes.push(lines.slice(at).join("\n"));
+      at = lines.length;
+    } else if ((match = FENCE.exec(line))) {
+      at++;
+      const closes = (other) => other.trim().startsWith(match[1]) && !other.trim().replaceAll(match[1][0], "");
+      const code = takeWhile((other) => !closes(other));
+      at++;
+      nodes.push(el("pre", {}, el("code", {}, code.join("\n"))));
+    } else if ((match = HEADING.exec(line))) {
+      at++;
+      nodes.push(el(`h${Math.min(6, match[1].length + 1)}`, {}, ...inline(match[2] || "")));
+    } else if (RULE.test(line)) {
+      at++;
+      nodes.push(el("hr"));
+    } else if (QUOTE.test(line)) {
+      const quoted = takeWhile((other) => QUOTE.test(other)).map((other) => other.replace(QUOTE, ""));
+      nodes.push(el("blockquote", {}, ...blocks(quoted, depth + 1)));
+    } else if (ITEM.test(line)) {
+      nodes.push(list(takeWhile, line, depth));
+    } else if (line.includes("|") && DELIMITERS.test(lines[at + 1] || "") && lines[at + 1].includes("-")) {
+      nodes.push(table(takeWhile((other) => other.trim())));
+    } else {
+      const from = at;
+      const words = takeWhile((other, index) => other.trim() && (index === from || !startsBlock(other)));
+      nodes.push(el("p", {}, ...inline(words.map((word) => word.trimStart()).join("\n"))));
+    }
+  }
+  return nodes;
+}
+
+// All items of one kind of marker. What is indented below an item, and lines that go on without a
+// break, belong to it.
+function list(takeWhile, first, depth) {
+  const ordered = /\d/.test(ITEM.exec(first)[1]);
+  const items = [];
+  let [indent, blank, loose] = [0, false, false];
+  takeWhile((line) => {
+    const marker = ITEM.exec(line);
+    const inside = items.length && (/^ */.exec(line)[0].length >= indent || !line.trim());
+    if (inside) {
+      items.at(-1).push(line.trim() ? line.slice(indent) : "");
+    } else if (marker && /\d/.test(marker[1]) === ordered && !RULE.test(line)) {
+      indent = Math.min(marker[0].length, marker[1].length + 4);
+      loose ||= blank;
+      items.push([line.slice(marker[0].length)]);
+    } else if (blank || startsBlock(line)) {
+      return false;
+    } else {
+      items.at(-1).push(line.trimStart());
+    }
+    blank = !line.trim();
+    return true;
+  });
+  const start = ordered ? parseInt(first.trim(), 10) : 1;
+  const entries = items.map((lines) => item(lines, loose, depth));
+  return ordered ? el("ol", { start }, ...entries) : el("ul", {}, ...entries);
+}
+
+function item(lines, loose, depth) {
+  const task = /^\[([ xX])\] +/.exec(lines[0]);
+  if (task) lines[0] = lines[0].slice(task[0].length);
+  const nodes = blocks(lines, depth + 1);
+  const tight = nodes.flatMap((node) => (!loose && node.nodeName === "P" ? [...node.childNodes] : [node]));
+  const box = task ? [el("input", { type: "checkbox", disabled: true, checked: task[1] !== " " })] : [];
+  return el("li", {}, ...box, ...tight);
+}
+
+function table([head, delimiters, ...rows]) {
+  const cells = (row) => row.trim().replace(/^\||(?<!\\)\|$/g, "").split(/(?<!\\)\|/).map((c) => c.trim().replaceAll("\\|", "|"));
+  const aligns = cells(delimiters).map((d) => (/:$/.test(d) ? (/^:/.test(d) ? "center" : "right") : ""));
+  const row = (kind, line) =>
+    el("tr", {}, ...cells(line).slice(0, aligns.length).map((text, i) => el(kind, { align: aligns[i] }, ...inline(text))));
+  return el("table", {}, el("thead", {}, row("th", head)), el("tbody", {}, ...rows.map((line) => row("td", line))));
+}
+
+/* ---- server-sent events (WHATWG HTML 9.2) ---- */
+
+async function* frames(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let [rest, event, data] = ["", "", []];
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    // A carriage return at the very end may be half of a pair: it waits for what follows.
+    const lines = (rest + value).split(/\r\n|\n|\r(?=[^])/);
+    rest = lines.pop();
+    for (const line of lines) {
+      const [, field, text] = /^([^:]*)(?:: ?(.*))?$/s.exec(line);
+      if (field === "data") data.push(text ?? "");
+      if (field === "event") event = text ?? "";
+      if (line) continue;
+      if (data.length) yield { event: event || "message", data: data.join("\n") };
+      [event, data] = ["", []];
+    }
+  }
+}
+
+/* ---- the chat ---- */
+
+const TITLES = {
+  consent_required: "Consent required",
+  unauthorized: "Sign-in required",
+  payment_required: "Payment required",
+  forbidden: "Not allowed",
+  too_many_requests: "Too many requests",
+  unavailable_for_legal_reasons: "Unavailable for legal reasons",
+  service_unavailable: "Service unavailable",
+};
+
+function refusal(part) {
+  const card = el("section", { className: "notice warn" }, el("h2", {}, part.title || TITLES[part.kind] || "Declined"));
+  card.append(el("p", { className: "said" }, part.message || "This agent declined."));
+  if (part.retry_after_seconds) card.append(el("p", { className: "meta" }, `Try again in ${part.retry_after_seconds} seconds.`));
+  const schemes = (part.accepted_payments || []).map((payment) => el("li", {}, el("code", {}, payment.scheme)));
+  if (schemes.length) card.append(el("p", { className: "meta" }, "Accepted payments"), el("ul", {}, ...schemes));
+  if (part.url && target(part.url)) {
+    const action = link(part.url, part.action_label || "Continue");
+    action.className = "button";
+    card.append(el("p", { className: "next" }, action));
+  }
+  return card;
+}
+
+function problem(message, retry) {
+  const again = el("button", { type: "button", className: "button quiet", onclick: retry }, "Try again");
+  return el("section", { className: "notice warn" }, el("p", { className: "said" }, message), el("p", { className: "next" }, again));
+}
+
+// What a fault says, whichever shape its JSON has.
+async function faultOf(response) {
+  const json = await response.json().catch(() => ({}));
+  const policy = json.policy || (json.part?.kind && json.part);
+  const words = typeof json.error === "string" ? json.error : json.error?.message || json.message;
+  return { policy, message: words || `The agent could not answer (${response.status}).` };
+}
+
+// One answer on the page: the steps taken, the words so far, then whatever ends it.
+function replyView() {
+  const steps = el("ul", { className: "steps", hidden: true });
+  const words = el("div", { className: "prose" });
+  const root = el("article", { className: "reply waiting" }, steps, words);
+  const calls = new Map();
+  let [text, waits] = ["", false];
+  const draw = () => {
+    waits = false;
+    const began = performance.now();
+    words.replaceChildren(...markdown(text));
+    return performance.now() - began;
+  };
+  let cost = 0;
+  return {
+    root,
+    say(fragment) {
+      text += fragment;
+      if (waits) return;
+      waits = true;
+      // The longer the drawing takes, the rarer it is.
+      setTimeout(() => waits && (cost = draw()), Math.max(30, cost * 5));
+    },
+    step(call) {
+      const state = "error" in call ? "failed" : "result" in call ? "done" : "running";
+      const line = calls.get(call.id) || el("li");
+      calls.set(call.id, line);
+      line.className = state;
+      line.replaceChildren(`${call.name}${{ running: " …", done: "", failed: " failed" }[state]}`);
+      steps.append(line);
+      steps.hidden = false;
+    },
+    end(...nodes) {
+      draw();
+      root.classList.remove("waiting");
+      root.append(...nodes);
+      root.ariaBusy = "false";
+      return text !== "" || nodes.length > 0;
+    },
+  };
+}
+
+function startChat(form) {
+  const [log, box, send, stop, status] = ["log", "user", "send", "stop", "status"].map((id) => document.getElementById(id));
+  const handed = new URLSearchParams(location.hash.slice(1));
+  let session = form.elements.session?.value || handed.get("session");
+  let running = null;
+
+  // Long text and its session travel in a body, since a query has a bound.
+  const request = (text, signal) => {
+    const fields = session ? { session, user: text } : { user: text };
+    const options = { headers: { Accept: "text/event-stream, application/json;q=0.5" }, signal };
+    const query = new URLSearchParams(fields).toString();
+    const action = form.getAttribute("action");
+    if (query.length < 6000) return fetch(`${action}?${query}`, options);
+    const body = new FormData();
+    Object.entries(fields).forEach(([name, value]) => body.append(name, value));
+    return fetch(action, { ...options, method: "POST", body });
+  };
+
+  const stream = async (response, view) => {
+    for await (const { event, data } of frames(response.body)) {
+      if (event === "message") view.say(data);
+      if (event === "tool_call") view.step(JSON.parse(data).part);
+      if (event === "policy") return [refusal(JSON.parse(data).part)];
+      if (event === "end") return [];
+      follow();
+    }
+    throw new Error("The answer broke off.");
+  };
+
+  const follow = () => {
+    const below = form.getBoundingClientRect().bottom - innerHeight;
+    if (below > 0 && below < 200) form.scrollIntoView({ block: "end" });
+  };
+
+  const answer = async (text, view, retry) => {
+    let response = await request(text, running.signal);
+    if (response.status === 404 && session) {
+      session = null; // It has expired: the conversation begins anew.
+      response = await request(text, running.signal);
+    }
+    session = response.headers.get("x-mentionable-session") || session;
+    if (response.ok && (response.headers.get("content-type") || "").startsWith("text/event-stream")) {
+      return stream(response, view);
+    }
+    const { policy, message } = await faultOf(response);
+    return [policy ? refusal(policy) : problem(message, retry)];
+  };
+
+  const busy = (on) => {
+    [send.hidden, stop.hidden] = [on, !on];
+    status.textContent = on ? "Answering. Esc stops." : "";
+    if (!on) running = null;
+  };
+
+  const ask = async (text) => {
+    if (running || !text.trim()) return;
+    running = new AbortController();
+    const view = replyView();
+    const turn = el("div", { className: "turn" }, el("p", { className: "question" }, text), view.root);
+    const retry = () => { turn.remove(); ask(text); };
+    view.root.ariaBusy = "true";
+    document.getElementById("suggestions")?.remove();
+    log.append(turn);
+    form.scrollIntoView({ block: "end" });
+    history.replaceState(null, "", `#${new URLSearchParams({ q: text })}`);
+    busy(true);
+    try {
+      const said = view.end(...(await answer(text, view, retry)));
+      if (!said) view.root.append(el("p", { className: "meta" }, "No reply."));
+    } catch (error) {
+      const stopped = error.name === "AbortError";
+      const words = error instanceof TypeError ? "The agent cannot be reached." : error.message;
+      view.end(stopped ? el("p", { className: "meta" }, "Stopped.") : problem(words, retry));
+    } finally {
+      busy(false);
+      follow();
+    }
+  };
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (running) return;
+    ask(box.value);
+    box.value = "";
+    box.rows = 1;
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  box.addEventListener("input", () => (box.rows = Math.min(8, box.value.split("\n").length)));
+  document.addEventListener("keydown", (event) => event.key === "Escape" && running?.abort());
+  stop.addEventListener("click", () => { running?.abort(); box.focus(); });
+  document.getElementById("suggestions")?.addEventListener("click", (event) => {
+    const chip = event.target.closest("a");
+    if (!chip || event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    ask(chip.textContent);
+    box.focus();
+  });
+  box.value = handed.get("q") || box.value;
+  if (handed.has("session")) history.replaceState(null, "", location.pathname);
+  if (matchMedia("(hover: hover)").matches) box.focus();
+}
+
+/* ---- copying ---- */
+
+function addCopyButton(holder) {
+  const button = el("button", { type: "button" }, "Copy");
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(holder.querySelector("code").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+  holder.append(button);
+}
+
+if (navigator.clipboard) document.querySelectorAll(".copy").forEach(addCopyButton);
+const form = document.getElementById("ask");
+if (form) startChat(form);

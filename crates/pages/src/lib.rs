@@ -31,6 +31,8 @@ mod part;
 mod refusal;
 mod reply;
 mod template;
+#[cfg(test)]
+mod testing;
 
 pub use agent_page::AgentPage;
 pub use asset::{Asset, asset, asset_paths};

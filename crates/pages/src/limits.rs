@@ -10,6 +10,9 @@ pub(crate) const NESTING_MAX: usize = 100;
 pub(crate) const NODES_MAX: usize = 50_000;
 /// Steps of the markdown parser (a line, an inline or a node each), in units of 256.
 pub(crate) const PARSE_STEPS_256_MAX: usize = 4_000;
+/// Bytes that cleaning one HTML text may look through, about a twentieth of a second; text that
+/// takes more is shown as it was written.
+pub(crate) const SCANNED_BYTES_MAX: usize = 1 << 30;
 /// Characters of a title, name or address.
 pub(crate) const LINE_CHARS_MAX: usize = 300;
 /// Facts shown of one item.

@@ -43,7 +43,7 @@ fn rendered(markdown: &str) -> Option<String> {
     tame(root, &arena)?;
     let mut html = Capped(String::new());
     comrak::format_html(root, &options, &mut html).ok()?;
-    Some(html.0)
+    sanitize::is_cheap(&html.0).then_some(html.0)
 }
 
 fn options() -> Options<'static> {

@@ -39,8 +39,3 @@ pub(crate) fn monogram(name: &str) -> String {
     let letter = clean::line(name).chars().find(|c| c.is_alphanumeric());
     letter.unwrap_or('@').to_uppercase().collect()
 }
-
-/// `items` as one line of words, separated by commas.
-pub(crate) fn listed(items: &[String]) -> String {
-    items.iter().map(|item| clean::line(item)).collect::<Vec<_>>().join(", ")
-}

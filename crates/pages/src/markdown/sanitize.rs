@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use ammonia::Builder;
 
+use crate::limits::SCANNED_BYTES_MAX;
+
 /// Elements that markdown can become.
 pub(super) const TAGS: [&str; 31] = [
     "a",
@@ -65,4 +67,12 @@ fn aligned() -> HashMap<&'static str, HashSet<&'static str>> {
 /// The HTML with nothing in it that is not allowed.
 pub(super) fn html(html: &str) -> String {
     ALLOWED.clean(html).to_string()
+}
+
+/// Whether cleaning `html` takes a bounded time. Each ampersand or no-break space makes the
+/// library look through the rest of its text once more, so many of them in one long text cost as
+/// much as their product.
+pub(super) fn is_cheap(html: &str) -> bool {
+    let cost = |text: &str| text.len() * text.bytes().filter(|byte| matches!(byte, b'&' | 0xc2)).count();
+    html.split('<').map(cost).sum::<usize>() <= SCANNED_BYTES_MAX
 }

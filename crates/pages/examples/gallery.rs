@@ -1,0 +1,232 @@
+//! Writes one page of each kind to a folder, to look at: `cargo run --example gallery -- DIR`.
+
+use std::path::{Path, PathBuf};
+
+use forecourt_core::agent::{AgentCard, Endpoint, Skill};
+use forecourt_core::part::{Artifact, ArtifactContent};
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind};
+use forecourt_core::{
+    Address, Collected, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
+};
+use forecourt_pages::{AgentPage, ErrorPage, FrontPage, Listed, RefusalPage, ReplyPage, asset, asset_paths};
+use serde_json::json;
+
+const ANSWER: &str = r#"
+Two recipes fit *something quick with chickpeas, no nuts*:
+
+- **[Chana masala](https://demo.localhost/recipes/chana)** is ready in 25 minutes. Chickpeas simmered with tomato, ginger and garam masala. No nuts.
+- **[Lemon chickpea salad](https://demo.localhost/recipes/salad)** is ready in 10 minutes. No cooking at all.
+
+## How they compare
+
+| Recipe | Minutes | Serves |
+|:-------|--------:|:------:|
+| Chana masala | 25 | 4 |
+| Lemon chickpea salad | 10 | 2 |
+
+> Rinse tinned chickpeas well; it takes most of the salt away.
+
+1. Warm the oil.
+2. Add the spices, and wait until they *smell*.
+
+- [x] chickpeas
+- [ ] lemon
+
+```sh
+curl 'https://demo.localhost/~chef?user=more'
+```
+"#;
+
+fn main() -> std::io::Result<()> {
+    let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
+    let (chef, gate) = (chef(), gate());
+    let english = Language::english();
+    write(&dir, "reply.html", &reply(&chef, &english))?;
+    write(&dir, "question.html", &question(&chef, &english))?;
+    for part in refusals() {
+        let page =
+            RefusalPage { card: &gate, url: "https://demo.localhost/~gate?user=pay", language: &english, part: &part };
+        write(&dir, &format!("{}.html", part.kind()), &page.render())?;
+    }
+    write(&dir, "error.html", &error(&chef, &english))?;
+    write(&dir, "index.html", &front(&chef, &gate, &english).0)?;
+    write(&dir, "index.md", &front(&chef, &gate, &english).1)?;
+    write(&dir, "agent.html", &agent(&chef, &english).render())?;
+    write(&dir, "agent.md", &agent(&chef, &english).render_markdown())?;
+    for path in asset_paths() {
+        let content = asset(path).map(|asset| String::from_utf8_lossy(asset.bytes).into_owned());
+        write(&dir, path.trim_start_matches('/'), &content.unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+fn write(dir: &Path, name: &str, content: &str) -> std::io::Result<()> {
+    let file = dir.join(name);
+    std::fs::create_dir_all(file.parent().unwrap_or(dir))?;
+    std::fs::write(file, content)
+}
+
+fn card(address: &str, name: &str, description: &str, skills: &[(&str, &str)], examples: &[&str]) -> AgentCard {
+    let address: Address = address.parse().expect("an address");
+    let handle = address.local().as_str().to_owned();
+    let endpoint = |protocol, path: &str| Endpoint { protocol, url: format!("https://demo.localhost:8443{path}") };
+    AgentCard {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        version: "1.0.0".to_owned(),
+        icon: None,
+        skills: skills.iter().map(|(name, description)| skill(name, description)).collect(),
+        input_modes: Vec::new(),
+        output_modes: Vec::new(),
+        homepage: None,
+        language: Language::english(),
+        streams: true,
+        uses_tools: true,
+        remembers: true,
+        cors: false,
+        cache_control: None,
+        examples: examples.iter().map(|&text| text.to_owned()).collect(),
+        endpoints: vec![
+            endpoint("mentionable", &format!("/~{handle}")),
+            endpoint("a2a", &format!("/a2a/{handle}")),
+            endpoint("nlweb", &format!("/~{handle}/ask")),
+            endpoint("mcp", &format!("/mcp/{handle}")),
+        ],
+        address,
+    }
+}
+
+fn skill(name: &str, description: &str) -> Skill {
+    let (name, description) = (name.to_owned(), description.to_owned());
+    Skill { id: name.clone(), name, description, tags: Vec::new(), examples: Vec::new() }
+}
+
+fn chef() -> AgentCard {
+    card(
+        "@chef@demo.localhost",
+        "Chef",
+        "Finds a recipe among three thousand, by what is in the cupboard and how much time there is.",
+        &[("Find recipes", "by ingredient, time and diet"), ("Compare", "two or more recipes side by side")],
+        &["Something quick with chickpeas, no nuts", "A cake for eight people", "What can I do with old bread?"],
+    )
+}
+
+fn gate() -> AgentCard {
+    card("@gate@demo.localhost", "Gate", "Shows every refusal on request.", &[("refuse", "")], &["pay", "consent"])
+}
+
+fn reply(card: &AgentCard, language: &Language) -> String {
+    let recipe = json!({
+        "@type": "Recipe", "name": "Chana masala", "url": "https://demo.localhost/recipes/chana",
+        "description": "Chickpeas simmered with tomato, ginger and garam masala.", "totalTime": "PT25M",
+        "recipeYield": 4, "author": {"name": "Ada"}, "matched": ["chickpeas", "no nuts", "under 30 min"],
+    });
+    let salad = json!({"@type": "Recipe", "name": "Lemon chickpea salad", "totalTime": "PT10M"});
+    let call = ToolCall {
+        id: "c1".to_owned(),
+        name: "search".to_owned(),
+        args: json!({"q": "chickpeas", "max_minutes": 30}),
+        outcome: ToolOutcome::Result(json!({"hits": 2})),
+    };
+    let artifact = Artifact {
+        mime: "text/plain".to_owned(),
+        artifact_type: None,
+        name: Some("Shopping list".to_owned()),
+        content: ArtifactContent::Text("2 tins of chickpeas\n1 lemon".to_owned()),
+    };
+    let link = Link {
+        url: "https://demo.localhost/recipes".to_owned(),
+        title: Some("All recipes".to_owned()),
+        description: Some("Three thousand of them.".to_owned()),
+    };
+    let collected = Collected {
+        parts: vec![
+            Part::markdown(ANSWER),
+            Part::data(json!([recipe, salad])),
+            Part::Link(link),
+            Part::File(File::inline("image/png", Some("chana.png".to_owned()), vec![0; 34_567].into())),
+            Part::Artifact(artifact),
+            Part::ToolCall(call),
+        ],
+        ending: Ending::Complete,
+    };
+    let session_link = Some("/~chef#session=abc".to_owned());
+    let url = "https://demo.localhost/~chef?user=something%20quick";
+    ReplyPage { card, url, language, collected: &collected, session_link, kept_under: None }.render()
+}
+
+fn question(card: &AgentCard, language: &Language) -> String {
+    let question = Question {
+        text: "For how many people should it be?".to_owned(),
+        questions: vec![json!({"question": "Two"}), json!({"question": "Four or more"})],
+    };
+    let collected = Collected { parts: vec![Part::markdown("Gladly.")], ending: Ending::Question(question) };
+    let url = "https://demo.localhost/~chef?user=cake";
+    ReplyPage { card, url, language, collected: &collected, session_link: None, kept_under: None }.render()
+}
+
+fn refusals() -> Vec<PolicyPart> {
+    let payload = json!({"network": "base", "asset": "USDC", "maxAmountRequired": "5000000"});
+    let payment =
+        AcceptedPayment { scheme: "x402.exact".to_owned(), payload: payload.as_object().cloned().unwrap_or_default() };
+    let mut pay = PolicyPart::new(
+        Kind::PaymentRequired { accepted_payments: vec![payment] },
+        "A backtest over thirty years costs five dollars.\nYou pay once, and can run it again for a week.",
+    );
+    pay.url = Some("https://demo.localhost/pay/demo".to_owned());
+    pay.action_label = Some("Pay 5 USDC on Base".to_owned());
+    let challenges = vec![AuthChallenge::new("Bearer").with("realm", "kitchen")];
+    let wait = Kind::TooManyRequests { retry_after_seconds: Some(90) };
+    let mut blocked =
+        PolicyPart::new(Kind::UnavailableForLegalReasons, "A court order forbids this answer in your country.");
+    blocked.url = Some("https://demo.localhost/legal".to_owned());
+    vec![
+        pay,
+        PolicyPart::new(Kind::Unauthorized { auth_challenges: challenges }, "This agent answers members only."),
+        PolicyPart::new(wait, "That was a lot of questions."),
+        blocked,
+    ]
+}
+
+fn error(card: &AgentCard, language: &Language) -> String {
+    ErrorPage {
+        address: Some(&card.address),
+        url: "https://demo.localhost/~chef?q=hello",
+        language,
+        title: "The question is missing",
+        message: "The query has no `user` entry, so there is nothing to answer.",
+        hint: Some("GET /~chef?user=Something%20quick%20with%20chickpeas"),
+    }
+    .render()
+}
+
+fn front(chef: &AgentCard, gate: &AgentCard, language: &Language) -> (String, String) {
+    let agents = [
+        Listed { card: chef, page: "/~chef", ask: Some("https://demo.localhost:8443/~chef") },
+        Listed { card: gate, page: "/~gate", ask: Some("https://demo.localhost:8443/~gate") },
+    ];
+    let page = FrontPage {
+        name: "Demo kitchen",
+        description: Some("Recipes, and somebody to ask about them."),
+        domain: chef.address.domain(),
+        url: "https://demo.localhost:8443/",
+        language,
+        agents: &agents,
+        json_ld: Some(r#"{"@context":"https://schema.org","@type":"WebSite"}"#),
+        manual_url: Some("/manual"),
+    };
+    (page.render(), page.render_markdown())
+}
+
+fn agent<'a>(chef: &'a AgentCard, language: &'a Language) -> AgentPage<'a> {
+    AgentPage {
+        card: chef,
+        url: "https://demo.localhost:8443/~chef",
+        language,
+        action: "/~chef",
+        ask: Some("https://demo.localhost:8443/~chef"),
+        host_name: "Demo kitchen",
+        session: None,
+        json_ld: None,
+    }
+}
