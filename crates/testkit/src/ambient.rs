@@ -57,3 +57,32 @@ impl Entropy for CountedEntropy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_stands_until_it_is_moved() {
+        let clock = HandClock::new();
+        let start = clock.now();
+        assert_eq!((clock.now(), start.to_string().as_str()), (start, "2026-01-01T00:00:00Z"));
+        clock.advance(Duration::from_millis(1_500));
+        assert_eq!(clock.now().as_millisecond(), start.as_millisecond() + 1_500);
+        clock.set(start);
+        assert_eq!(clock.now(), start);
+    }
+
+    #[test]
+    fn every_call_gives_other_bytes_and_every_run_the_same() {
+        let draw = |entropy: &CountedEntropy| {
+            let mut bytes = [0u8; 32];
+            entropy.fill(&mut bytes);
+            bytes
+        };
+        let (first, second) = (CountedEntropy::default(), CountedEntropy::default());
+        let drawn: std::collections::HashSet<_> = (0..1_000).map(|_| draw(&first)).collect();
+        assert_eq!(drawn.len(), 1_000);
+        assert!(drawn.contains(&draw(&second)));
+    }
+}

@@ -8,7 +8,7 @@ use forecourt_core::{
 use forecourt_testkit::CountedEntropy;
 use serde_json::{Value, json};
 
-fn message() -> Message {
+pub(crate) fn message() -> Message {
     Message {
         id: MessageId::parse("m1").unwrap(),
         thread: None,
