@@ -11,6 +11,9 @@ pub enum EgressError {
     /// Our rules forbid it. No socket was opened to the target.
     #[error("that URL can't be reached from here")]
     Refused(Refusal),
+    /// No connection could be made, so nothing of the request was sent. The text is for our log.
+    #[error("that URL can't be reached from here")]
+    Unconnected(String),
     /// The network, TLS or the server failed, or was too slow. The text is for our log.
     #[error("that URL can't be reached from here")]
     Failed(String),
@@ -62,7 +65,7 @@ impl EgressError {
     pub fn log_reason(&self) -> String {
         match self {
             Self::Refused(refusal) => format!("refused: {refusal}"),
-            Self::Failed(reason) => format!("failed: {reason}"),
+            Self::Unconnected(reason) | Self::Failed(reason) => format!("failed: {reason}"),
             Self::Status(status) => format!("the server answered {status}"),
             Self::TooLarge { bytes_max } => format!("the answer has more than {bytes_max} bytes"),
             Self::Busy => "too many outgoing requests at once".to_owned(),
@@ -78,7 +81,10 @@ impl EgressError {
             reason = format!("{reason}: {inner}");
             cause = inner.source();
         }
-        Self::Failed(reason)
+        match error.is_connect() {
+            true => Self::Unconnected(reason),
+            false => Self::Failed(reason),
+        }
     }
 
     pub(crate) fn timed_out(what: &str) -> Self {

@@ -15,7 +15,7 @@ use support::{Act, Answer, OPENED, Prepared, Server};
 const NAME: &str = "public.example";
 
 fn resolver() -> Arc<Prepared> {
-    Arc::new(Prepared::default().to_opened(NAME))
+    Arc::new(Prepared::default().with_opened(NAME))
 }
 
 fn ok(body: &str) -> Vec<Act> {
@@ -71,11 +71,11 @@ async fn the_checked_address_is_dialled_and_the_name_is_looked_up_once() {
 #[tokio::test]
 async fn a_certificate_of_another_name_or_of_an_unknown_authority_is_no_answer() {
     let other = Server::tls("other.example", vec![ok("secret")]).await;
-    assert!(matches!(fetch(&other, resolver(), None).await, Err(EgressError::Failed(_))));
+    assert!(matches!(fetch(&other, resolver(), None).await, Err(EgressError::Unconnected(_))));
     let server = Server::tls(NAME, vec![ok("secret")]).await;
     let client = Egress::builder(support::opened()).resolver(resolver()).build().unwrap();
     let url = format!("https://{NAME}:{}/", server.port());
-    assert!(matches!(client.get(Purpose::Attachment, &url).await, Err(EgressError::Failed(_))));
+    assert!(matches!(client.get(Purpose::Attachment, &url).await, Err(EgressError::Unconnected(_))));
     assert!(other.seen().is_empty() && server.seen().is_empty());
 }
 
@@ -102,7 +102,7 @@ async fn redirect_case(case: &Value) {
     scripts.extend(follows.then(|| ok("followed")));
     let length = scripts.len();
     let server = Server::tls(NAME, scripts).await;
-    let mut resolver = Prepared::default().to_opened(NAME);
+    let mut resolver = Prepared::default().with_opened(NAME);
     for (name, addresses) in case["dns"].as_object().into_iter().flatten() {
         let addresses = addresses.as_array().unwrap().iter().map(|a| a.as_str().unwrap().parse().unwrap()).collect();
         resolver = resolver.with(name, [Answer::Addresses(addresses)]);
