@@ -1,1 +1,102 @@
+//! The bounds of a store in memory, at n and n + 1.
 
+use forecourt_core::limits::DELIVERIES_PENDING_MAX;
+use forecourt_core::store::{KeptArtifact, TaskChange, Webhook};
+use forecourt_core::{Handle, Task, TaskId, TaskState, ThreadId, Timestamp};
+use forecourt_testkit::CountedEntropy;
+use forecourt_testkit::store_suite::{after, completed, is_unavailable, some_task, start, webhook};
+
+use super::kept::Kept;
+use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
+
+#[test]
+fn tasks_are_bounded_until_some_expire() {
+    let mut kept = Kept::default();
+    for _ in 0..MEMORY_TASKS_MAX {
+        kept.create_task(some_task()).unwrap();
+    }
+    assert!(is_unavailable(&kept.create_task(some_task())));
+    assert_eq!(kept.expire(after(3600), 1), 1);
+    kept.create_task(some_task()).unwrap();
+}
+
+#[test]
+fn conversations_are_bounded_and_those_that_exist_go_on() {
+    let mut kept = Kept::default();
+    let entropy = CountedEntropy::default();
+    let chef = Handle::parse("chef").unwrap();
+    let mut begin = |thread| kept.append_turns((thread, chef.clone()), vec![], 1, after(60));
+    let first = ThreadId::mint(&entropy);
+    begin(first.clone()).unwrap();
+    for _ in 1..MEMORY_THREADS_MAX {
+        begin(ThreadId::mint(&entropy)).unwrap();
+    }
+    assert!(is_unavailable(&begin(ThreadId::mint(&entropy))));
+    begin(first).unwrap();
+}
+
+#[test]
+fn claims_are_bounded() {
+    let mut kept = Kept::default();
+    for n in 0..MEMORY_CLAIMS_MAX {
+        assert!(kept.claim_once(n.to_string(), start(), after(60)).unwrap());
+    }
+    assert!(is_unavailable(&kept.claim_once("more".to_owned(), start(), after(60))));
+    assert!(!kept.claim_once("0".to_owned(), start(), after(60)).unwrap());
+}
+
+#[test]
+fn waiting_deliveries_are_bounded() {
+    const PER_TASK: usize = 100;
+    let mut kept = Kept::default();
+    for _ in 0..DELIVERIES_PENDING_MAX / PER_TASK {
+        let id = working(&mut kept);
+        for _ in 0..PER_TASK {
+            assert!(kept.add_webhook(&id, hook(), PER_TASK).unwrap());
+        }
+        assert!(kept.advance_task(&id, change(after(1))));
+    }
+    let id = working(&mut kept);
+    assert!(is_unavailable(&kept.add_webhook(&id, hook(), PER_TASK)));
+    kept.settle_delivery(1, None);
+    assert!(kept.add_webhook(&id, hook(), PER_TASK).unwrap());
+}
+
+#[test]
+fn artifacts_are_bounded_by_their_bytes() {
+    const SIZE: usize = 16 * 1024 * 1024;
+    let mut kept = Kept::default();
+    let id = working(&mut kept);
+    let bytes = bytes::Bytes::from(vec![0; SIZE]);
+    let artifact = |n: u64| KeptArtifact {
+        id: n.to_string(),
+        mime: "image/png".to_owned(),
+        name: None,
+        // Shared, so that a test of a gigabyte needs none.
+        bytes: bytes.clone(),
+    };
+    let most = ARTIFACTS_BYTES_MAX / SIZE as u64;
+    for n in 0..most {
+        kept.put_artifact(&id, artifact(n)).unwrap();
+    }
+    assert!(is_unavailable(&kept.put_artifact(&id, artifact(most))));
+    kept.put_artifact(&id, artifact(0)).unwrap();
+    assert_eq!(kept.expire(after(3600), 1), 1);
+    let id = working(&mut kept);
+    kept.put_artifact(&id, artifact(most)).unwrap();
+}
+
+fn working(kept: &mut Kept) -> TaskId {
+    let task = Task { state: TaskState::Working, ..some_task() };
+    let id = task.id.clone();
+    kept.create_task(task).unwrap();
+    id
+}
+
+fn hook() -> Webhook {
+    webhook("https://example.com/")
+}
+
+fn change(at: Timestamp) -> TaskChange {
+    TaskChange { at, ..completed() }
+}

@@ -224,3 +224,6 @@ fn execute(db: &Connection, statement: &'static str) -> Result<(), Fault> {
     db.prepare_cached(statement)?.execute([])?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! One transaction for many, and none of them for another's fault.
+
+use super::*;
+
+type Answer = oneshot::Receiver<Result<i64, StoreError>>;
+
+fn database() -> Connection {
+    let db = Connection::open_in_memory().unwrap();
+    db.execute_batch("CREATE TABLE kept (x INTEGER NOT NULL UNIQUE) STRICT").unwrap();
+    db
+}
+
+fn pending(work: impl Fn(&Connection) -> Result<i64, Fault> + Send + 'static) -> (Box<dyn Write>, Answer) {
+    let (answer, answered) = oneshot::channel();
+    (Box::new(Pending { work, result: None, answer }), answered)
+}
+
+/// Keeps `x`.
+fn keep(x: i64) -> (Box<dyn Write>, Answer) {
+    pending(move |db| insert(db, x))
+}
+
+fn insert(db: &Connection, x: i64) -> Result<i64, Fault> {
+    db.execute("INSERT INTO kept VALUES (?1)", [x])?;
+    Ok(x)
+}
+
+fn kept(db: &Connection) -> Vec<i64> {
+    let mut select = db.prepare("SELECT x FROM kept ORDER BY x").unwrap();
+    select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// Commits a batch; which of them succeeded.
+fn committed(db: &Connection, writes: Vec<(Box<dyn Write>, Answer)>) -> Vec<bool> {
+    let (batch, answers): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
+    commit(db, batch);
+    answers.into_iter().map(|mut answer| answer.try_recv().expect("everybody is answered").is_ok()).collect()
+}
+
+#[test]
+fn a_write_that_fails_is_taken_back_and_its_neighbours_stay() {
+    let db = database();
+    let half = pending(|db| insert(db, 7).and_then(|_| insert(db, 7)));
+    assert_eq!(committed(&db, vec![keep(1), half, keep(2)]), [true, false, true]);
+    assert_eq!(kept(&db), [1, 2]);
+}
+
+#[test]
+fn a_write_that_fails_alone_leaves_nothing() {
+    let db = database();
+    assert_eq!(committed(&db, vec![pending(|db| insert(db, 7).and_then(|_| insert(db, 7)))]), [false]);
+    assert!(kept(&db).is_empty() && db.is_autocommit());
+}
+
+#[test]
+fn a_write_that_takes_down_the_transaction_fails_alone_all_the_same() {
+    let db = database();
+    let fatal = pending(|db| {
+        insert(db, 7)?;
+        db.execute_batch("ROLLBACK")?;
+        Err(Fault::Store(StoreError::Unavailable("full".to_owned())))
+    });
+    assert_eq!(committed(&db, vec![keep(1), fatal, keep(2)]), [true, false, true]);
+    assert_eq!(kept(&db), [1, 2]);
+}
+
+#[test]
+fn a_transaction_that_was_left_open_does_not_stop_the_next() {
+    let db = database();
+    db.execute_batch("BEGIN; INSERT INTO kept VALUES (9)").unwrap();
+    assert_eq!(committed(&db, vec![keep(1)]), [true]);
+    assert_eq!(kept(&db), [1]);
+}
+
+#[test]
+fn a_batch_ends_at_its_bound() {
+    for queued in [WRITES_PER_COMMIT_MAX, WRITES_PER_COMMIT_MAX + 1] {
+        let (queue, mut commands) = mpsc::channel(WRITES_QUEUED_MAX);
+        for n in 0..queued {
+            queue.try_send(Command::Write(keep(n as i64).0)).ok().expect("room in the queue");
+        }
+        let mut batch = Vec::new();
+        let first = commands.try_recv().ok().expect("a first write");
+        assert!(Pace::default().gather(first, &mut batch, &mut commands).is_continue());
+        assert_eq!(batch.len(), WRITES_PER_COMMIT_MAX);
+        assert_eq!(commands.len(), queued - WRITES_PER_COMMIT_MAX);
+    }
+}
+
+#[tokio::test]
+async fn the_queue_has_a_bound_and_further_writes_wait_for_room() {
+    let (queue, _commands) = mpsc::channel(WRITES_QUEUED_MAX);
+    for n in 0..WRITES_QUEUED_MAX {
+        queue.try_send(Command::Write(keep(n as i64).0)).ok().expect("room in the queue");
+    }
+    let writer = Writer { queue, thread: None };
+    let mut waiting = Box::pin(writer.write(|_| Ok(())));
+    assert!(futures::poll!(&mut waiting).is_pending());
+    assert!(writer.queue.try_reserve().is_err());
+}
+
+#[tokio::test]
+async fn dropping_the_writer_writes_what_is_queued() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.db");
+    let open = || Connection::open(&path).unwrap();
+    open().execute_batch("CREATE TABLE kept (x INTEGER NOT NULL UNIQUE) STRICT").unwrap();
+    let writer = Writer::start(open()).unwrap();
+    for n in 0..50 {
+        let mut write = Box::pin(writer.write(move |db| insert(db, n)));
+        assert!(futures::poll!(&mut write).is_pending() || n > 0);
+    }
+    drop(writer);
+    assert_eq!(kept(&open()).len(), 50);
+}
