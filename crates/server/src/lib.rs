@@ -1,1 +1,53 @@
-//! Placeholder.
+//! Listeners for HTTP: what every connection, request and answer goes through before and after the
+//! surfaces, whichever protocol they speak. Security sheet, sections 0, 1 and 12.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`Listener`] | accepting, HTTP/1.1 and HTTP/2, plain on loopback or TLS, draining |
+//! | [`Front`] | host check, client address, default headers, panics, metrics |
+//! | [`limits`] | every bound, each a setting |
+//! | [`tls`], [`local_ca`] | certificates that are replaced while serving; an authority for development |
+//! | [`admin()`] | health, readiness and metrics for the operator |
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use forecourt_server::{Front, FrontSettings, Hosts, HttpLimits, Listener, Metrics, TrustedProxies};
+//! # async fn example(router: axum::Router, stop: tokio_util::sync::CancellationToken) -> Result<(), Box<dyn std::error::Error>> {
+//! let front = Front::new(FrontSettings {
+//!     hosts: Hosts::new(["demo.localhost"], true),
+//!     proxies: TrustedProxies::default(),
+//!     limits: HttpLimits::default(),
+//!     metrics: Metrics::default(),
+//!     classify: Arc::new(|path| if path.starts_with("/mcp") { "mcp" } else { "other" }),
+//!     hsts: false,
+//! });
+//! let listener = Listener::plain("127.0.0.1:8080".parse()?).await?;
+//! listener.serve(front, router, stop).await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod admin;
+mod client;
+mod connections;
+mod error;
+mod framing;
+mod front;
+mod hosts;
+pub mod limits;
+mod listener;
+pub mod local_ca;
+mod metrics;
+mod strict;
+pub mod tls;
+mod wire;
+
+pub use admin::{Ready, admin};
+pub use client::TrustedProxies;
+pub use error::{ServeError, TlsError};
+pub use front::{Classify, Front, FrontSettings};
+pub use hosts::Hosts;
+pub use limits::HttpLimits;
+pub use listener::Listener;
+pub use metrics::Metrics;
+pub use tls::Certificates;

@@ -1,0 +1,157 @@
+//! Where a request came from: the peer, or what a trusted proxy says.
+
+use std::net::{IpAddr, SocketAddr};
+
+use forecourt_core::ClientAddr;
+use http::{HeaderMap, HeaderName, header};
+use ipnet::IpNet;
+
+use crate::limits::FORWARDED_ENTRIES_MAX;
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The proxies whose word about the client's address is taken.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedProxies(Vec<IpNet>);
+
+impl TrustedProxies {
+    /// Trusts every address of `networks`.
+    pub fn new(networks: Vec<IpNet>) -> TrustedProxies {
+        TrustedProxies(networks)
+    }
+
+    /// Whether `address` is one of them. Mapped addresses count as IPv4.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// The right-most address that is no trusted proxy. Text that is no address, and two headers
+    /// that disagree, leave the peer: nobody gets a fresh bucket by writing nonsense.
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddr {
+        let peer = peer.to_canonical();
+        if self.0.is_empty() || !self.contains(peer) {
+            return ClientAddr(peer);
+        }
+        let x_forwarded_for = self.right_most(headers, &X_FORWARDED_FOR, |entry| Some(entry));
+        let forwarded = self.right_most(headers, &header::FORWARDED, forwarded_for);
+        ClientAddr(match (x_forwarded_for, forwarded) {
+            (Chain::Client(a), Chain::Client(b)) if a == b => a,
+            (Chain::Client(address), Chain::Absent) | (Chain::Absent, Chain::Client(address)) => address,
+            _ => peer,
+        })
+    }
+
+    fn right_most(&self, headers: &HeaderMap, name: &HeaderName, part: fn(&str) -> Option<&str>) -> Chain {
+        let mut chain = Chain::Absent;
+        let lines = headers.get_all(name).iter().rev();
+        let entries = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
+        for entry in entries.take(FORWARDED_ENTRIES_MAX) {
+            match part(entry.trim()).and_then(address) {
+                Some(address) if self.contains(address) => chain = Chain::Client(address),
+                Some(address) => return Chain::Client(address),
+                None => return Chain::Garbage,
+            }
+        }
+        chain
+    }
+}
+
+/// What a header says about the client.
+enum Chain {
+    Absent,
+    Garbage,
+    Client(IpAddr),
+}
+
+/// The `for` parameter of one element, without quotes. RFC 7239 section 4.
+fn forwarded_for(element: &str) -> Option<&str> {
+    element.split(';').find_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        name.eq_ignore_ascii_case("for").then(|| value.trim_matches('"'))
+    })
+}
+
+/// An address with or without a port, IPv6 with or without brackets.
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let parsed = bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|socket| socket.ip()));
+    parsed.map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn client(peer: &str, trusted: &[&str], headers: &[(&'static str, &str)]) -> String {
+        let networks = trusted.iter().filter_map(|network| network.parse().ok()).collect();
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, HeaderValue::from_str(value).expect("legal"));
+        }
+        TrustedProxies::new(networks).client(peer.parse().expect("an address"), &map).0.to_string()
+    }
+
+    #[test]
+    fn s12_vectors_of_forwarded_addresses() {
+        let Some(bytes) = forecourt_testkit::vectors("headers/forwarded-for.json") else { return };
+        let cases: Vec<Value> = serde_json::from_slice(&bytes).expect("JSON");
+        for case in cases {
+            let (Some(expected), Some(peer)) = (case["client_ip"].as_str(), case["peer"].as_str()) else { continue };
+            let trusted: Vec<&str> =
+                case["trusted"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let mut map = HeaderMap::new();
+            for (name, value) in case["headers"].as_object().into_iter().flatten() {
+                let name = HeaderName::from_bytes(name.as_bytes()).expect("a name");
+                map.append(name, value.as_str().unwrap_or_default().parse().expect("a value"));
+            }
+            let networks = trusted.iter().filter_map(|network| network.parse().ok()).collect();
+            let found = TrustedProxies::new(networks).client(peer.parse().expect("an address"), &map);
+            assert_eq!(found.0.to_string(), expected, "{}", case["id"]);
+        }
+    }
+
+    #[test]
+    fn addresses_come_with_ports_brackets_and_quotes() {
+        for value in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"] {
+            assert_eq!(client("127.0.0.1", &["127.0.0.1/32"], &[("x-forwarded-for", value)]), "2001:db8::1");
+            let forwarded = format!("proto=https;For=\"{value}\"");
+            assert_eq!(client("127.0.0.1", &["127.0.0.1/32"], &[("forwarded", &forwarded)]), "2001:db8::1");
+        }
+        assert_eq!(client("::ffff:127.0.0.1", &["127.0.0.1/32"], &[("x-forwarded-for", "::ffff:9.9.9.9")]), "9.9.9.9");
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_the_peer() {
+        for value in ["unknown", "", "1.2.3.4, ", "_hidden", "1.2.3.4 5.6.7.8", "999.1.1.1"] {
+            assert_eq!(client("127.0.0.1", &["127.0.0.1/32"], &[("x-forwarded-for", value)]), "127.0.0.1", "{value}");
+        }
+        assert_eq!(client("127.0.0.1", &["127.0.0.1/32"], &[("forwarded", "host=a")]), "127.0.0.1");
+    }
+
+    #[test]
+    fn headers_that_disagree_are_not_believed() {
+        let headers = [("x-forwarded-for", "1.1.1.1"), ("forwarded", "for=2.2.2.2")];
+        assert_eq!(client("127.0.0.1", &["127.0.0.1/32"], &headers), "127.0.0.1");
+        let headers = [("x-forwarded-for", "1.1.1.1"), ("forwarded", "for=1.1.1.1")];
+        assert_eq!(client("127.0.0.1", &["127.0.0.1/32"], &headers), "1.1.1.1");
+    }
+
+    #[test]
+    fn later_lines_are_further_right() {
+        let headers = [("x-forwarded-for", "1.1.1.1"), ("x-forwarded-for", "2.2.2.2")];
+        assert_eq!(client("127.0.0.1", &["127.0.0.1/32"], &headers), "2.2.2.2");
+    }
+
+    #[test]
+    fn no_more_entries_than_the_cap_are_walked() {
+        let proxies = |count: usize| format!("9.9.9.9, {}", vec!["10.0.0.1"; count].join(", "));
+        let trusted = &["127.0.0.1/32", "10.0.0.0/8"];
+        let read = |count| client("127.0.0.1", trusted, &[("x-forwarded-for", &proxies(count))]);
+        assert_eq!(read(FORWARDED_ENTRIES_MAX - 1), "9.9.9.9");
+        assert_eq!(read(FORWARDED_ENTRIES_MAX), "10.0.0.1");
+    }
+}

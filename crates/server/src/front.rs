@@ -1,0 +1,212 @@
+//! What happens to every request on its way in and to every answer on its way out.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::poll_fn;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures::FutureExt;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Request, Response, StatusCode};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use pin_project_lite::pin_project;
+use tower_service::Service;
+
+use crate::client::TrustedProxies;
+use crate::connections::Connections;
+use crate::hosts::Hosts;
+use crate::limits::HttpLimits;
+use crate::metrics::Metrics;
+use crate::strict::{Refusal, check};
+use crate::wire::Traffic;
+
+/// Set on every answer that has none of its own. Mentionable REST 8.3 wants the first one even on
+/// errors; session tokens ride in query links, hence the last.
+const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 3] = [
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex, nofollow, noarchive")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+];
+
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// The kind of a path, for the metrics: one of a small closed set, such as a protocol's name.
+pub type Classify = Arc<dyn Fn(&str) -> &'static str + Send + Sync>;
+
+/// What the listeners are told at the start.
+#[derive(Clone)]
+pub struct FrontSettings {
+    /// The names that are served.
+    pub hosts: Hosts,
+    /// The proxies whose `X-Forwarded-For` is believed.
+    pub proxies: TrustedProxies,
+    /// What one client may use.
+    pub limits: HttpLimits,
+    /// Where things are counted.
+    pub metrics: Arc<Metrics>,
+    /// The kind of a path.
+    pub classify: Classify,
+    /// Whether answers over TLS tell browsers to come back over TLS only. Not in development.
+    pub hsts: bool,
+}
+
+/// What all listeners share: settings, counters and the caps on connections.
+pub struct Front {
+    pub(crate) settings: FrontSettings,
+    pub(crate) connections: Arc<Connections>,
+}
+
+impl Front {
+    /// Listeners that are given the same front share its caps.
+    pub fn new(settings: FrontSettings) -> Arc<Front> {
+        let limits = &settings.limits;
+        let connections = Connections::new(limits.connections_max, limits.connections_per_address_max);
+        Arc::new(Front { settings, connections })
+    }
+}
+
+impl fmt::Debug for Front {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FrontSettings { hosts, proxies, limits, hsts, .. } = &self.settings;
+        f.debug_struct("Front")
+            .field("hosts", hosts)
+            .field("proxies", proxies)
+            .field("limits", limits)
+            .field("hsts", hsts)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the requests of one connection share.
+pub(crate) struct Peer {
+    pub(crate) front: Arc<Front>,
+    pub(crate) address: IpAddr,
+    pub(crate) tls: bool,
+    pub(crate) traffic: Arc<Traffic>,
+}
+
+/// Checks the request, has it answered, and completes the answer. Never fails and never panics.
+pub(crate) async fn answer<S>(service: S, peer: Arc<Peer>, request: Request<Incoming>) -> Response<Answer>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+{
+    let begun = Instant::now();
+    let (in_flight, ambiguous) = InFlight::begin(peer);
+    let peer = &in_flight.0;
+    let settings = &peer.front.settings;
+    let method = request.method().clone();
+    let class = (settings.classify)(request.uri().path());
+    let refused = if ambiguous {
+        Err(Refusal::Malformed("The end of this request is ambiguous."))
+    } else {
+        check(&request, &settings.hosts, &settings.limits)
+    };
+    let mut response = match refused {
+        Ok(()) => hand_over(service, peer, request).await,
+        Err(refusal) => refusal.into_response(request.version()),
+    };
+    complete(response.headers_mut(), peer.tls && settings.hsts);
+    settings.metrics.answered(class, &method, response.status(), begun.elapsed());
+    response.map(|body| Answer { body, in_flight })
+}
+
+async fn hand_over<S>(mut service: S, peer: &Peer, mut request: Request<Incoming>) -> Response<Body>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+{
+    let client = peer.front.settings.proxies.client(peer.address, request.headers());
+    request.extensions_mut().insert(client);
+    let answer = async move {
+        match poll_fn(|cx| service.poll_ready(cx)).await {
+            Ok(()) => service.call(request.map(Body::new)).await,
+            Err(never) => Err(never),
+        }
+    };
+    match AssertUnwindSafe(answer).catch_unwind().await {
+        Ok(Ok(response)) => response,
+        Ok(Err(never)) => match never {},
+        Err(_panic) => {
+            peer.front.settings.metrics.panics.inc();
+            tracing::error!("a request ended in a panic");
+            fault()
+        }
+    }
+}
+
+fn fault() -> Response<Body> {
+    let mut response = Response::new(Body::from("Something went wrong here."));
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static("en"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn complete(headers: &mut HeaderMap, hsts: bool) {
+    for (name, value) in &DEFAULT_HEADERS {
+        headers.entry(name).or_insert_with(|| value.clone());
+    }
+    if hsts {
+        headers.entry(header::STRICT_TRANSPORT_SECURITY).or_insert(HSTS);
+    }
+}
+
+/// A request in flight: until its answer is written or given up.
+pub(crate) struct InFlight(Arc<Peer>);
+
+impl InFlight {
+    /// Counts one more. True: its framing is refused.
+    fn begin(peer: Arc<Peer>) -> (InFlight, bool) {
+        peer.front.settings.metrics.in_flight.inc();
+        let ambiguous = peer.traffic.begin();
+        (InFlight(peer), ambiguous)
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.front.settings.metrics.in_flight.dec();
+        self.0.traffic.end();
+    }
+}
+
+pin_project! {
+    /// The body of an answer, which keeps its request in flight.
+    pub(crate) struct Answer {
+        #[pin]
+        body: Body,
+        in_flight: InFlight,
+    }
+}
+
+impl http_body::Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = self.project();
+        let body = this.body;
+        catch_unwind(AssertUnwindSafe(|| body.poll_frame(cx))).unwrap_or_else(|_panic| {
+            this.in_flight.0.front.settings.metrics.panics.inc();
+            tracing::error!("an answer ended in a panic");
+            Poll::Ready(Some(Err(axum::Error::new("the answer broke off"))))
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

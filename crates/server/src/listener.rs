@@ -1,0 +1,296 @@
+//! Accepting connections, and letting them finish.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{Request, Response};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulConnection;
+use pin_project_lite::pin_project;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tower_service::Service;
+
+use crate::connections::Counted;
+use crate::error::ServeError;
+use crate::framing::Framing;
+use crate::front::{Front, Peer, answer};
+use crate::limits::HttpLimits;
+use crate::metrics::Metrics;
+use crate::wire::{Patience, Traffic, Wire};
+
+/// What a client of the other protocol version sends first. RFC 9113 section 3.4.
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How long to wait when the system has no room for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// What a client without a place is told, on plain connections.
+const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
+    Content-Length: 0\r\nX-Robots-Tag: noindex, nofollow, noarchive\r\n\r\n";
+
+/// A bound address that speaks HTTP/1.1 and HTTP/2.
+pub struct Listener {
+    tcp: TcpListener,
+    address: SocketAddr,
+    tls: Option<TlsAcceptor>,
+}
+
+impl Listener {
+    /// Binds for plain HTTP.
+    ///
+    /// # Errors
+    /// [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
+    pub async fn plain(address: SocketAddr) -> Result<Listener, ServeError> {
+        if !address.ip().to_canonical().is_loopback() {
+            return Err(ServeError::PlainOffLoopback(address));
+        }
+        Listener::bind(address, None).await
+    }
+
+    /// Binds for HTTPS with a configuration from [`crate::tls::Certificates::server_config`].
+    ///
+    /// # Errors
+    /// When the address can't be had.
+    pub async fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> Result<Listener, ServeError> {
+        Listener::bind(address, Some(TlsAcceptor::from(config))).await
+    }
+
+    async fn bind(address: SocketAddr, tls: Option<TlsAcceptor>) -> Result<Listener, ServeError> {
+        let failed = |source| ServeError::Bind { address, source };
+        let tcp = TcpListener::bind(address).await.map_err(failed)?;
+        let address = tcp.local_addr().map_err(failed)?;
+        Ok(Listener { tcp, address, tls })
+    }
+
+    /// The address, with the port that the system chose if it was asked to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop`, then lets requests in flight finish within the drain time.
+    ///
+    /// `service` is cloned for every request: it must be cheap to clone, as [`axum::Router`] is.
+    pub async fn serve<S>(self, front: Arc<Front>, service: S, stop: CancellationToken)
+    where
+        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+    {
+        let server = Arc::new(Server::new(front, service, self.tls));
+        let mut open = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.tcp.accept() => match accepted {
+                    Ok((stream, peer)) => server.admit(stream, peer, &stop, &mut open),
+                    Err(error) => pause_if_full(&error).await,
+                },
+                Some(_ended) = open.join_next() => {}
+                () = stop.cancelled() => break,
+            }
+        }
+        drop(self.tcp);
+        let drained =
+            timeout(server.front.settings.limits.drain_time, async { while open.join_next().await.is_some() {} });
+        if drained.await.is_err() {
+            tracing::warn!(connections = open.len(), "closed with requests in flight");
+            open.shutdown().await;
+        }
+    }
+}
+
+/// A connection that broke before it was accepted is nothing; no descriptors left is worth a pause.
+async fn pause_if_full(error: &std::io::Error) {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
+        tracing::warn!(%error, "can't accept connections");
+        sleep(ACCEPT_PAUSE).await;
+    }
+}
+
+/// What all connections of a listener share.
+struct Server<S> {
+    front: Arc<Front>,
+    service: S,
+    tls: Option<TlsAcceptor>,
+    http1: hyper::server::conn::http1::Builder,
+    http2: hyper::server::conn::http2::Builder<TokioExecutor>,
+}
+
+/// Keeps an open connection counted.
+struct Open {
+    _counted: Counted,
+    metrics: Arc<Metrics>,
+}
+
+impl Open {
+    fn new(counted: Counted, metrics: &Arc<Metrics>) -> Open {
+        metrics.connections.inc();
+        Open { _counted: counted, metrics: Arc::clone(metrics) }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.metrics.connections.dec();
+    }
+}
+
+/// A running connection, boxed so that its kind costs nothing while another one runs.
+type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl<S> Server<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
+    S::Future: Send,
+{
+    fn new(front: Arc<Front>, service: S, tls: Option<TlsAcceptor>) -> Server<S> {
+        let limits = &front.settings.limits;
+        Server { http1: http1(limits), http2: http2(limits), front, service, tls }
+    }
+
+    /// Starts a connection, or closes it when there is no room.
+    fn admit(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, stop: &CancellationToken, open: &mut JoinSet<()>) {
+        let settings = &self.front.settings;
+        let exempt = settings.proxies.contains(peer.ip());
+        let Some(counted) = self.front.connections.admit(peer.ip(), exempt) else {
+            settings.metrics.connection_refused("full");
+            if self.tls.is_none() {
+                // Best effort: a client whose buffer is full already is just closed.
+                let _ = stream.try_write(NO_ROOM);
+            }
+            return;
+        };
+        let (guard, server, stop) = (Open::new(counted, &settings.metrics), Arc::clone(self), stop.clone());
+        open.spawn(async move {
+            let _guard = guard;
+            if let Some(running) = Box::pin(server.open(stream, peer, stop)).await {
+                running.await;
+            }
+        });
+    }
+
+    /// From a socket to a connection whose protocol is known. `None`: the client did not get there.
+    async fn open(self: Arc<Self>, stream: TcpStream, peer: SocketAddr, stop: CancellationToken) -> Option<Running> {
+        let limits = &self.front.settings.limits;
+        // Small answers must not wait for more; failing to say so costs only time.
+        let _ = stream.set_nodelay(true);
+        match &self.tls {
+            Some(acceptor) => match timeout(limits.handshake_time, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => {
+                    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                    Some(self.run(stream, is_http2, peer, true, stop))
+                }
+                Ok(Err(_)) | Err(_) => {
+                    self.front.settings.metrics.connection_refused("handshake");
+                    None
+                }
+            },
+            None => {
+                let mut first = [0; HTTP2_PREFACE.len()];
+                let seen = timeout(limits.head_time, stream.peek(&mut first)).await.ok()?.ok()?;
+                let is_http2 = seen > 3 && HTTP2_PREFACE.starts_with(&first[..seen]);
+                (seen > 0).then(|| self.run(stream, is_http2, peer, false, stop))
+            }
+        }
+    }
+
+    fn run<T>(
+        self: Arc<Self>,
+        stream: T,
+        is_http2: bool,
+        peer: SocketAddr,
+        tls: bool,
+        stop: CancellationToken,
+    ) -> Running
+    where
+        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let limits = &self.front.settings.limits;
+        let patience = Patience { head: limits.head_time, idle: limits.idle_time, write: limits.write_time };
+        let traffic = Arc::new(Traffic::default());
+        let framing = if is_http2 { Framing::opaque() } else { Framing::http1() };
+        let io = TokioIo::new(Wire::new(stream, framing, Arc::clone(&traffic), patience));
+        let peer = Arc::new(Peer { front: Arc::clone(&self.front), address: peer.ip().to_canonical(), tls, traffic });
+        let server = Arc::clone(&self);
+        let service = service_fn(move |request| {
+            let answer = answer(server.service.clone(), Arc::clone(&peer), request);
+            async move { Ok::<_, Infallible>(answer.await) }
+        });
+        let stop = stop.cancelled_owned();
+        if is_http2 {
+            Box::pin(Draining { connection: self.http2.serve_connection(io, service), stop, stopping: false })
+        } else {
+            Box::pin(Draining { connection: self.http1.serve_connection(io, service), stop, stopping: false })
+        }
+    }
+}
+
+pin_project! {
+    /// A connection that is told to finish once `stop` comes.
+    struct Draining<C> {
+        #[pin]
+        connection: C,
+        #[pin]
+        stop: WaitForCancellationFutureOwned,
+        stopping: bool,
+    }
+}
+
+impl<C: GracefulConnection> Future for Draining<C> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut this = self.project();
+        if !*this.stopping && this.stop.poll(cx).is_ready() {
+            *this.stopping = true;
+            this.connection.as_mut().graceful_shutdown();
+        }
+        // How a connection ended is its client's business.
+        this.connection.poll(cx).map(|_ended| ())
+    }
+}
+
+fn http1(limits: &HttpLimits) -> hyper::server::conn::http1::Builder {
+    let mut builder = hyper::server::conn::http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        // The wire keeps the deadlines, and tells idle time from a slow head.
+        .header_read_timeout(None)
+        .max_header_size(limits.head_bytes_max)
+        .max_buf_size(limits.head_bytes_max.max(32 * 1024) * 2);
+    if limits.head_fields_max != HttpLimits::default().head_fields_max {
+        // Not set when it is hyper's own value, which needs no allocation for each head.
+        builder.max_headers(limits.head_fields_max);
+    }
+    builder
+}
+
+fn http2(limits: &HttpLimits) -> hyper::server::conn::http2::Builder<TokioExecutor> {
+    let count = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(count(limits.streams_max))
+        .initial_stream_window_size(count(limits.stream_window_bytes))
+        .initial_connection_window_size(count(limits.connection_window_bytes))
+        .max_header_list_size(count(limits.head_bytes_max))
+        .max_pending_accept_reset_streams(limits.pending_resets_max)
+        .max_local_error_reset_streams(limits.pending_resets_max)
+        .max_send_buf_size(64 * 1024)
+        // A peer that is gone without a word is noticed while an answer streams, too.
+        .keep_alive_interval(limits.idle_time)
+        .keep_alive_timeout(limits.write_time);
+    builder
+}

@@ -1,0 +1,129 @@
+//! What the listeners count. Every label is of a closed set; nothing a client writes becomes one.
+
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+/// The listeners' counters.
+#[derive(Debug)]
+pub struct Metrics {
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<ClassLabel, Histogram, Buckets>,
+    refused: Family<RefusalLabel, Counter>,
+    pub(crate) in_flight: Gauge<i64, AtomicI64>,
+    pub(crate) connections: Gauge<i64, AtomicI64>,
+    pub(crate) panics: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    class: &'static str,
+    method: &'static str,
+    status: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ClassLabel {
+    class: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RefusalLabel {
+    reason: &'static str,
+}
+
+/// From half a millisecond to half a minute.
+#[derive(Clone, Debug)]
+struct Buckets;
+
+impl MetricConstructor<Histogram> for Buckets {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(exponential_buckets(0.0005, 4.0, 9))
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        Metrics {
+            requests: Family::default(),
+            durations: Family::new_with_constructor(Buckets),
+            refused: Family::default(),
+            in_flight: Gauge::default(),
+            connections: Gauge::default(),
+            panics: Counter::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Names every counter in `registry`.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("http_requests", "Requests by kind of path, method and status", self.requests.clone());
+        let help = "Seconds until the head of the answer, by kind of path";
+        registry.register("http_request_seconds", help, self.durations.clone());
+        registry.register("http_in_flight", "Answers that are not written yet", self.in_flight.clone());
+        registry.register("http_connections", "Connections open", self.connections.clone());
+        registry.register("http_connections_refused", "Connections closed unheard, by reason", self.refused.clone());
+        registry.register("http_panics", "Requests that ended in a panic", self.panics.clone());
+    }
+
+    /// Requests that ended in a panic so far. The target is 0.
+    pub fn panics(&self) -> u64 {
+        self.panics.get()
+    }
+
+    pub(crate) fn answered(&self, class: &'static str, method: &Method, status: StatusCode, after: Duration) {
+        let labels = RequestLabels { class, method: method_label(method), status: status_label(status) };
+        self.requests.get_or_create(&labels).inc();
+        self.durations.get_or_create(&ClassLabel { class }).observe(after.as_secs_f64());
+    }
+
+    pub(crate) fn connection_refused(&self, reason: &'static str) {
+        self.refused.get_or_create(&RefusalLabel { reason }).inc();
+    }
+}
+
+fn method_label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::OPTIONS => "OPTIONS",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        _ => "other",
+    }
+}
+
+fn status_label(status: StatusCode) -> &'static str {
+    match status.as_u16() / 100 {
+        1 => "1xx",
+        2 => "2xx",
+        3 => "3xx",
+        4 => "4xx",
+        _ => "5xx",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn made_up_methods_make_no_series() {
+        let metrics = Metrics::default();
+        for n in 0..50 {
+            let method = Method::from_bytes(format!("M{n}").as_bytes()).unwrap_or_default();
+            metrics.answered("rest", &method, StatusCode::METHOD_NOT_ALLOWED, Duration::ZERO);
+        }
+        assert_eq!(metrics.requests.len(), 1);
+    }
+}
