@@ -8,7 +8,7 @@ use forecourt_egress::{Egress, Purpose};
 use futures::future::try_join_all;
 
 /// Addresses that one message may name.
-pub const FETCHES_PER_MESSAGE_MAX: usize = 4;
+pub(crate) const FETCHES_PER_MESSAGE_MAX: usize = 4;
 
 /// Fetches what messages point at.
 pub(crate) struct Attachments {

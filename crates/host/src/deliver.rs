@@ -20,7 +20,7 @@ use crate::metrics::Metrics;
 use crate::threads::after;
 
 /// Posts under way at once.
-pub const POSTS_AT_ONCE: usize = 16;
+pub(crate) const POSTS_AT_ONCE: usize = 16;
 /// How long a taken delivery is hidden from other takers: longer than any post may take.
 const LEASE: Duration = Duration::from_secs(90);
 /// How often to look for what is due without being rung for.

@@ -16,6 +16,7 @@ mod running;
 mod tasks;
 mod threads;
 mod upkeep;
+mod work;
 
 pub use builder::HostBuilder;
 pub use deliver::{Envelope, Post};

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// Callers that are remembered at once. Over it, those at rest are forgotten; a caller who is at
 /// its limit is kept.
-pub const CALLERS_MAX: usize = 100_000;
+pub(crate) const CALLERS_MAX: usize = 100_000;
 
 /// How often, and how much at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

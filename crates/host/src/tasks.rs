@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::Gathered;
-use forecourt_core::store::{KeptArtifact, TaskChange, Webhook};
+use forecourt_core::store::{TaskChange, Webhook};
 use forecourt_core::{
-    Admitted, Clock, Collected, Ending, Entropy, Error, Event, EventStream, FileSource, Handle, Noun, Part, Reply,
-    Store, Task, TaskId, TaskState, ThreadId, Turn,
+    Admitted, Clock, Collected, Ending, Entropy, Error, Event, EventStream, Handle, Noun, Part, Reply, Store, Task,
+    TaskId, TaskState, ThreadId, Turn,
 };
 use futures::StreamExt;
 use parking_lot::Mutex;
@@ -25,9 +25,8 @@ use crate::metrics::{Metrics, ending_name};
 use crate::receive::Run;
 use crate::running;
 use crate::threads::{Threads, after, as_turn};
+use crate::work::Work;
 
-/// Events that are written in one go.
-const EVENTS_PER_WRITE_MAX: usize = 256;
 /// Events that a subscriber reads in one go.
 const EVENTS_PER_READ_MAX: usize = 256;
 /// How long to wait before trying again when too much is running.
@@ -47,13 +46,13 @@ pub(crate) struct Tasks {
     replies: Arc<Semaphore>,
     background: Arc<Semaphore>,
     per_caller_max: usize,
-    running: Mutex<HashMap<String, Live>>,
+    pub(crate) running: Mutex<HashMap<String, Live>>,
     tracker: TaskTracker,
     draining: AtomicBool,
 }
 
 /// A background task of this process.
-struct Live {
+pub(crate) struct Live {
     caller: String,
     cancel: CancellationToken,
     written: watch::Receiver<u64>,
@@ -158,7 +157,7 @@ impl Tasks {
     }
 
     /// Records a turn. A conversation that can't be kept does not spoil the answer.
-    async fn remember(&self, resident: &Resident, thread: &ThreadId, asked: Turn, mut answer: Collected) {
+    pub(crate) async fn remember(&self, resident: &Resident, thread: &ThreadId, asked: Turn, mut answer: Collected) {
         if let Ending::Message(text) = &answer.ending {
             answer.parts.insert(0, Part::markdown(text.clone()));
         }
@@ -276,7 +275,7 @@ impl Tasks {
     }
 
     /// Ends a task and rings for its deliveries. `false` when it had moved on already.
-    async fn settle(&self, id: &TaskId, from: TaskState, outcome: Collected) -> Result<bool, Error> {
+    pub(crate) async fn settle(&self, id: &TaskId, from: TaskState, outcome: Collected) -> Result<bool, Error> {
         let to = TaskState::after(&outcome.ending);
         let change = TaskChange { from, to, outcome: Some(outcome), at: self.clock.now() };
         let moved = self.store.advance_task(id, change).await?;
@@ -314,96 +313,6 @@ impl Tasks {
     }
 }
 
-/// One background task at work.
-struct Work {
-    tasks: Arc<Tasks>,
-    resident: Arc<Resident>,
-    task: Task,
-    asked: Option<(ThreadId, Turn)>,
-    written: watch::Sender<u64>,
-    cancel: CancellationToken,
-    permit: OwnedSemaphorePermit,
-}
-
-impl Work {
-    async fn run(self, admitted: Admitted) {
-        let via = admitted.message().received_via;
-        let _running = self.tasks.metrics.count_task();
-        let outcome = self.work(admitted).await;
-        let ending = outcome.ending.clone();
-        if let Some((thread, turn)) = &self.asked {
-            self.tasks.remember(&self.resident, thread, turn.clone(), outcome.clone()).await;
-        }
-        if let Err(error) = self.tasks.settle(&self.task.id, TaskState::Working, outcome).await {
-            tracing::error!(%error, "the end of a task was not kept");
-        }
-        self.tasks.metrics.ended(&self.task.agent, via, ending_name(&ending));
-        self.tasks.running.lock().remove(self.task.id.expose());
-        drop(self.permit);
-    }
-
-    /// Drives the agent and logs each event before anybody sees it.
-    async fn work(&self, admitted: Admitted) -> Collected {
-        let events = running::run(&self.resident, admitted, &self.tasks.site);
-        let mut batches = events.ready_chunks(EVENTS_PER_WRITE_MAX);
-        let mut gathered = Gathered::default();
-        let mut count = 0;
-        loop {
-            let batch = tokio::select! {
-                batch = batches.next() => batch.unwrap_or_default(),
-                () = self.cancel.cancelled() => vec![Event::Ending(self.stopped())],
-            };
-            let batch = self.keep_files(batch, count).await;
-            let ending = batch.iter().cloned().find_map(|event| gathered.take(event));
-            let first = count + 1;
-            count += batch.len() as u64;
-            if let Err(error) = self.tasks.store.append_events(&self.task.id, first, batch).await {
-                tracing::error!(%error, "the events of a task were not kept");
-                return gathered.finish(Ending::Failed { reason: "The answer could not be kept.".to_owned() });
-            }
-            self.written.send_replace(count);
-            if let Some(ending) = ending {
-                return gathered.finish(ending);
-            }
-            if self.written.borrow().eq(&(first - 1)) {
-                return gathered.finish(cut_off());
-            }
-        }
-    }
-
-    fn stopped(&self) -> Ending {
-        match self.tasks.is_draining() {
-            true => Ending::Failed { reason: "The host was shut down before this was done.".to_owned() },
-            false => Ending::Canceled,
-        }
-    }
-
-    /// Files with bytes become artifacts of the task.
-    async fn keep_files(&self, batch: Vec<Event>, count: u64) -> Vec<Event> {
-        let mut kept = Vec::with_capacity(batch.len());
-        for (event, number) in batch.into_iter().zip(count + 1..) {
-            kept.push(self.keep_file(event, number).await);
-        }
-        kept
-    }
-
-    async fn keep_file(&self, event: Event, number: u64) -> Event {
-        let Event::Part(Part::File(mut file)) = event else { return event };
-        let FileSource::Inline(bytes) = &file.source else { return Event::Part(Part::File(file)) };
-        let id = format!("artifact-{number}");
-        let artifact =
-            KeptArtifact { id: id.clone(), mime: file.mime.clone(), name: file.name.clone(), bytes: bytes.clone() };
-        match self.tasks.store.put_artifact(&self.task.id, artifact).await {
-            Ok(()) => {
-                file.id = Some(id);
-                file.source = FileSource::Kept;
-            }
-            Err(error) => tracing::warn!(%error, "an artifact was not kept"),
-        }
-        Event::Part(Part::File(file))
-    }
-}
-
 fn permit(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Error> {
     semaphore.clone().try_acquire_owned().map_err(|_| busy())
 }
@@ -412,7 +321,8 @@ fn busy() -> Error {
     Error::Unavailable { retry_after: Some(BUSY_RETRY) }
 }
 
-fn cut_off() -> Ending {
+/// What is said of work that stopped without an ending.
+pub(crate) fn cut_off() -> Ending {
     Ending::Failed { reason: "The host stopped while this was running.".to_owned() }
 }
 

@@ -1,0 +1,81 @@
+//! Telling others: through a real socket, once, and without holding anything up.
+
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use forecourt_core::store::Webhook;
+use forecourt_core::{Task, TaskState};
+use forecourt_egress::EgressConfig;
+use forecourt_host::{Post, Run};
+use forecourt_testkit::Scripted;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Setup, message};
+
+fn envelope(task: &Task, _: &Webhook) -> Post {
+    let mut headers = HeaderMap::new();
+    headers.insert("x-state", task.state.name().parse().unwrap());
+    Post { headers, body: task.id.expose().to_owned().into() }
+}
+
+/// A receiver that hands on what it gets and answers `status`.
+async fn receiver(status: StatusCode) -> (String, mpsc::Receiver<(HeaderMap, String)>) {
+    let (sender, received) = mpsc::channel(16);
+    let answer = move |headers: HeaderMap, body: String| async move {
+        sender.send((headers, body)).await.unwrap();
+        status
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, axum::Router::new().route("/hook", post(answer))).await });
+    (url, received)
+}
+
+fn open_to_loopback() -> Setup {
+    let egress = EgressConfig { allow: vec!["127.0.0.0/8".parse().unwrap()], allow_http: true, ..Default::default() };
+    Setup { egress, envelope: Some(envelope), ..Setup::default() }
+}
+
+fn webhook(url: &str) -> Webhook {
+    Webhook { protocol: "test".into(), url: url.into(), secret: None, callback: true, retries: 0 }
+}
+
+#[tokio::test]
+async fn s5_4_a_settled_task_is_posted_to_its_callback_once() {
+    let (url, mut received) = receiver(StatusCode::OK).await;
+    let host = open_to_loopback().host(Scripted::saying(["x"])).await;
+    let reply = host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
+    let (headers, body) = received.recv().await.unwrap();
+    assert_eq!(body, reply.task.clone().unwrap().expose());
+    assert_eq!(headers["x-state"], "completed");
+    assert_eq!(headers["mentionable-delivery"].len(), 43);
+    assert_eq!(host.task(&reply.task.unwrap()).await.unwrap().state, TaskState::Completed);
+    assert!(received.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn s5_4_a_receiver_that_fails_is_not_asked_again() {
+    let (url, mut received) = receiver(StatusCode::INTERNAL_SERVER_ERROR).await;
+    let (good, mut arrived) = receiver(StatusCode::OK).await;
+    let host = open_to_loopback().host(Scripted::saying(["x"])).await;
+    host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
+    received.recv().await.unwrap();
+    host.receive(message("work"), Run::Detached { webhook: Some(webhook(&good)) }).await.unwrap();
+    arrived.recv().await.unwrap();
+    assert!(received.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_delivery_that_was_cut_off_is_made_by_the_next_run() {
+    let (url, mut received) = receiver(StatusCode::OK).await;
+    let mut setup = open_to_loopback();
+    setup.envelope = None;
+    let host = setup.host(Scripted::new(vec![forecourt_testkit::Step::Hang])).await;
+    let reply = host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
+    setup.stop.cancel();
+    setup.stop = CancellationToken::new();
+    setup.envelope = Some(envelope);
+    let _next = setup.host(Scripted::saying([])).await;
+    let (headers, body) = received.recv().await.unwrap();
+    assert_eq!((body.as_str(), &headers["x-state"]), (reply.task.unwrap().expose(), &"failed".parse().unwrap()));
+}

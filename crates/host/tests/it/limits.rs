@@ -1,0 +1,92 @@
+//! Bounds at n and n+1.
+
+use forecourt_core::policy::Kind;
+use forecourt_core::{Ending, Error, Part};
+use forecourt_host::{LimitSettings, Rate, Run};
+use forecourt_testkit::{Scripted, Step};
+
+use crate::support::{Setup, message};
+
+fn rate(burst: u32) -> Rate {
+    Rate { per_second: 1.try_into().unwrap(), burst: burst.try_into().unwrap() }
+}
+
+#[tokio::test]
+async fn s8_4_over_the_limit_of_an_address_is_a_refusal_with_seconds() {
+    let limits = LimitSettings { per_address: rate(3), ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    for _ in 0..3 {
+        let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+        assert_eq!(answer.ending, Ending::Complete);
+    }
+    let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+    let Ending::Refused(part) = answer.ending else { panic!("{:?}", answer.ending) };
+    assert!(matches!(part.kind, Kind::TooManyRequests { retry_after_seconds: Some(1..) }));
+}
+
+#[tokio::test]
+async fn s8_4_over_the_limit_of_a_session_is_a_refusal_whatever_the_address() {
+    let limits = LimitSettings { per_session: rate(2), ..LimitSettings::default() };
+    let host = Setup { limits, remembers: true, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    let first = host.receive(message("hi"), Run::Attached).await.unwrap();
+    let thread = first.thread.clone();
+    first.collect().await;
+    let mut kinds = Vec::new();
+    for n in 0..3 {
+        let mut message = crate::support::in_thread("hi", thread.clone());
+        message.sender.peer = Some(format!("192.0.2.{n}").parse().unwrap());
+        kinds.push(host.receive(message, Run::Attached).await.unwrap().collect().await.ending);
+    }
+    assert_eq!(kinds[..2], [Ending::Complete, Ending::Complete]);
+    assert!(matches!(&kinds[2], Ending::Refused(part) if part.kind() == "too_many_requests"));
+}
+
+#[tokio::test]
+async fn replies_in_the_making_are_bounded() {
+    let limits = LimitSettings { replies_running_max: 2, ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(Scripted::new(vec![Step::Hang])).await;
+    let kept = [
+        host.receive(message("1"), Run::Attached).await.unwrap(),
+        host.receive(message("2"), Run::Attached).await.unwrap(),
+    ];
+    let error = host.receive(message("3"), Run::Attached).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { retry_after: Some(_) }));
+    drop(kept);
+    host.receive(message("4"), Run::Attached).await.unwrap();
+}
+
+#[tokio::test]
+async fn background_tasks_of_one_caller_are_bounded() {
+    let limits = LimitSettings { tasks_per_caller_max: 2, ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(Scripted::new(vec![Step::Hang])).await;
+    for _ in 0..2 {
+        host.receive(message("x"), Run::Detached { webhook: None }).await.unwrap();
+    }
+    let error = host.receive(message("x"), Run::Detached { webhook: None }).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }));
+    let mut other = message("x");
+    other.sender.peer = Some("192.0.2.99".parse().unwrap());
+    host.receive(other, Run::Detached { webhook: None }).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_names_only_so_many_attachments_by_address() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let mut many = message("x");
+    let source = forecourt_core::FileSource::Url { url: "https://198.51.100.1/a".into(), expires_at: None };
+    let file = forecourt_core::File { id: None, name: None, mime: "a/b".into(), size_bytes: None, source };
+    many.parts.extend(vec![Part::File(file); 5]);
+    let error = host.receive(many, Run::Attached).await.unwrap_err();
+    assert!(error.to_string().contains("at most 4"), "{error}");
+}
+
+#[tokio::test]
+async fn s5_4_an_attachment_at_a_private_address_is_refused_in_plain_words() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let mut message = message("x");
+    let source = forecourt_core::FileSource::Url { url: "https://127.0.0.1/secret".into(), expires_at: None };
+    let file = forecourt_core::File { id: None, name: None, mime: "a/b".into(), size_bytes: None, source };
+    message.parts.push(Part::File(file));
+    let error = host.receive(message, Run::Attached).await.unwrap_err();
+    assert_eq!(error.to_string(), "user: an attachment named by address could not be fetched");
+}

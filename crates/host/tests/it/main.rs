@@ -1,0 +1,8 @@
+//! The host, driven as protocols drive it.
+
+mod deliver;
+mod limits;
+mod receive;
+mod support;
+mod tasks;
+mod threads;

@@ -1,0 +1,108 @@
+//! The trip: found, admitted, answered; and every way in which it ends early.
+
+use std::time::Duration;
+
+use forecourt_core::policy::Kind;
+use forecourt_core::{Ending, Error, Event, Handle, Noun, PolicyPart};
+use forecourt_host::{RuleSettings, Run, rules};
+use forecourt_testkit::{Scripted, Step};
+use futures::StreamExt;
+
+use crate::support::{Setup, message, site};
+
+#[tokio::test]
+async fn an_answer_comes_back() {
+    let host = Setup::default().host(Scripted::saying(["hel", "lo"])).await;
+    let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+    assert_eq!((answer.text().as_str(), answer.ending), ("hello", Ending::Complete));
+}
+
+#[tokio::test]
+async fn an_unknown_agent_is_not_found() {
+    let host = Setup::default().host(Scripted::saying([])).await;
+    let mut message = message("hi");
+    message.recipient = Handle::parse("nobody").unwrap();
+    let error = host.receive(message, Run::Attached).await.unwrap_err();
+    assert!(matches!(error, Error::NotFound { what: Noun::Agent }));
+}
+
+#[tokio::test]
+async fn an_agent_that_panics_has_failed_and_the_next_message_works() {
+    let agent = Scripted::new(vec![Step::Do(Event::Text("so far".into())), Step::Panic]);
+    let host = Setup::default().host(agent).await;
+    for _ in 0..2 {
+        let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+        assert!(matches!(answer.ending, Ending::Failed { .. }));
+        assert_eq!(answer.text(), "so far");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_hangs_fails_at_its_deadline() {
+    let setup = Setup { time_max: Duration::from_secs(7), ..Setup::default() };
+    let host = setup.host(Scripted::new(vec![Step::Hang])).await;
+    let before = tokio::time::Instant::now();
+    let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+    assert_eq!(before.elapsed(), Duration::from_secs(7));
+    assert_eq!(answer.ending, Ending::Failed { reason: "The agent did not finish within 7 s.".into() });
+}
+
+#[tokio::test]
+async fn dropping_an_attached_reply_stops_the_agent() {
+    let agent = Scripted::new(vec![Step::Do(Event::Text("a".into())), Step::Hang]);
+    let host = Setup::default().host(agent.clone()).await;
+    let mut reply = host.receive(message("hi"), Run::Attached).await.unwrap();
+    reply.events.next().await;
+    assert_eq!(agent.begun_and_left(), (1, 0));
+    drop(reply);
+    assert_eq!(agent.begun_and_left(), (1, 1));
+}
+
+#[tokio::test]
+async fn a_malformed_refusal_of_an_agent_is_a_failure() {
+    let mut part = PolicyPart::new(Kind::Forbidden, "no");
+    part.url = Some("https://evil.example/".into());
+    let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Refused(Box::new(part))))]);
+    let host = Setup::default().host(agent).await;
+    let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+    assert!(matches!(answer.ending, Ending::Failed { .. }), "{:?}", answer.ending);
+}
+
+#[tokio::test]
+async fn rules_refuse_in_the_order_in_which_they_are_written() {
+    let law = RuleSettings::Legal { message: "a court".into(), url: Some("https://demo.localhost/why".into()) };
+    let closed =
+        RuleSettings::Maintenance { message: None, retry_after_seconds: Some(60), translations: Default::default() };
+    let identity = RuleSettings::RequireIdentity { message: None, url: None, methods: vec![], assurance: vec![] };
+    let deny = RuleSettings::Deny { subjects: vec![], networks: vec!["192.0.2.0/24".parse().unwrap()], message: None };
+    let cases = [
+        (vec![law.clone(), closed.clone()], "unavailable_for_legal_reasons"),
+        (vec![closed, law], "service_unavailable"),
+        (vec![identity.clone()], "unauthorized"),
+        (vec![deny, identity], "forbidden"),
+    ];
+    for (settings, kind) in cases {
+        let setup = Setup { rules: rules(&settings, &site()).unwrap(), ..Setup::default() };
+        let agent = Scripted::saying(["never"]);
+        let host = setup.host(agent.clone()).await;
+        let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+        let Ending::Refused(part) = answer.ending else { panic!("{kind}: {:?}", answer.ending) };
+        assert_eq!(part.kind(), kind);
+        assert_eq!(agent.begun_and_left(), (0, 0), "{kind}: the agent was reached");
+    }
+}
+
+#[test]
+fn a_rule_that_points_elsewhere_is_refused_at_load() {
+    let settings = [RuleSettings::Legal { message: "x".into(), url: Some("https://evil.example/".into()) }];
+    assert!(rules(&settings, &site()).is_err());
+}
+
+#[tokio::test]
+async fn a_draining_host_takes_nothing_more() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    host.drain(Duration::from_secs(1)).await;
+    let error = host.receive(message("hi"), Run::Attached).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }));
+    assert!(host.ready().await.is_err());
+}

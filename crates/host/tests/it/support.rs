@@ -1,0 +1,91 @@
+//! A host in memory with a hand-set clock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{
+    Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
+};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::{Directory, Envelope, Host, HostBuilder, LimitSettings, Resident, Site};
+use forecourt_store::Memory;
+use forecourt_testkit::{CountedEntropy, HandClock, card};
+use tokio_util::sync::CancellationToken;
+
+pub struct Setup {
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<HandClock>,
+    pub entropy: Arc<CountedEntropy>,
+    pub limits: LimitSettings,
+    pub rules: Vec<Arc<dyn Rule>>,
+    pub remembers: bool,
+    pub time_max: Duration,
+    pub egress: EgressConfig,
+    pub envelope: Option<Envelope>,
+    pub stop: CancellationToken,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            store: Arc::new(Memory::new()),
+            clock: Arc::new(HandClock::new()),
+            entropy: Arc::new(CountedEntropy::default()),
+            limits: LimitSettings::default(),
+            rules: Vec::new(),
+            remembers: false,
+            time_max: Duration::from_secs(120),
+            egress: EgressConfig::default(),
+            envelope: None,
+            stop: CancellationToken::new(),
+        }
+    }
+}
+
+impl Setup {
+    /// A host whose one agent, `@bot@demo.localhost`, is `agent`.
+    pub async fn host(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
+        let mut card = card("bot");
+        card.remembers = self.remembers;
+        let resident =
+            Resident { card: Arc::new(card), agent, policy: Policy::new(self.rules.clone()), time_max: self.time_max };
+        let directory = Directory::new(vec![resident], &handle()).unwrap();
+        let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());
+        let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress)
+            .with_ambient(self.clock.clone(), self.entropy.clone());
+        builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
+        builder.limits = self.limits.clone();
+        builder.start(self.stop.clone()).await.unwrap()
+    }
+}
+
+pub fn site() -> Site {
+    Site {
+        domain: Domain::parse("demo.localhost").unwrap(),
+        name: "Demo".to_owned(),
+        origin: "https://demo.localhost".to_owned(),
+    }
+}
+
+pub fn handle() -> Handle {
+    Handle::parse("bot").unwrap()
+}
+
+pub fn message(text: &str) -> Message {
+    Message {
+        id: MessageId::parse("m1").unwrap(),
+        thread: None,
+        recipient: handle(),
+        sender: Sender { peer: Some("192.0.2.1".parse().unwrap()), ..Sender::anonymous() },
+        parts: vec![Part::text(text)],
+        history: Vec::new(),
+        language: None,
+        hop: 0,
+        received_via: "test",
+        received_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
+pub fn in_thread(text: &str, thread: Option<ThreadId>) -> Message {
+    Message { thread, ..message(text) }
+}
