@@ -2,7 +2,6 @@
 
 mod address;
 mod gate;
-
 mod json_canonical;
 mod json_strict;
 mod mention;
