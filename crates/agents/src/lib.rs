@@ -1,1 +1,32 @@
-//! Placeholder.
+//! What answers messages: the backends of agents, a file each and one registration line each.
+//!
+//! A backend reads its own section of an agent's file and builds something that implements
+//! [`forecourt_core::Agent`]. It knows no protocol: a message goes in, a stream of events comes out,
+//! and dropping that stream cancels the work. The host guards time, size and panics.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`backend`] | what a backend is given, and what it gives back |
+//! | [`echo`], [`script`] | repetition, and scripted events for demonstrations and tests |
+//! | [`http`], `command` | somebody else's program, over a webhook or over its standard streams |
+//! | [`answer`] | the JSON in which such programs answer, the same for both |
+//! | [`tool`] | what a model may call |
+//! | [`sse_reader`] | server-sent events, decoded as their bytes arrive |
+//! | [`limits`] | every bound of these, with its unit |
+
+pub mod answer;
+pub mod backend;
+pub mod echo;
+pub mod http;
+pub mod limits;
+pub mod script;
+pub mod sse_reader;
+pub mod tool;
+
+mod settings;
+mod upstream;
+
+pub use backend::{Backend, Built, Context, Indexed, Indexing, IndexingError};
+
+/// All backends of this crate, in the order of the reference.
+pub const BACKENDS: &[Backend] = &[http::BACKEND, script::BACKEND, echo::BACKEND];

@@ -1,0 +1,129 @@
+//! What a backend is given, and what it gives back.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use forecourt_core::{Agent, Clock, Entropy, Handle, Language, Mode};
+use forecourt_egress::Egress;
+use forecourt_settings::{Problems, Section};
+
+use crate::tool::Tool;
+
+/// One kind of backend: its name, its settings and how it is built.
+#[derive(Clone, Copy)]
+pub struct Backend {
+    /// The `kind` in an agent's `[backend]` section.
+    pub kind: &'static str,
+    /// What it is for, in a sentence or two of markdown.
+    pub about: &'static str,
+    /// The schema of its section, from which the reference is generated.
+    pub schema: fn() -> schemars::Schema,
+    /// Reads the section and builds the agent. Opens no file, no connection and no process that
+    /// could fail later as well: what it refuses is wrong in the settings.
+    pub build: fn(Section, &Context) -> Result<Built, Problems>,
+}
+
+/// What a backend may use.
+#[derive(Clone)]
+pub struct Context {
+    /// The agent's handle.
+    pub handle: Handle,
+    /// The canonical host, with its port when that is not 443: what URLs of refusals are bound to.
+    pub host: String,
+    /// The language the agent answers in unless asked otherwise.
+    pub language: Language,
+    /// The folder of the deployment: relative paths in an agent's backend start here.
+    pub folder: PathBuf,
+    /// Where state lives.
+    pub data_dir: PathBuf,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Unguessable bytes.
+    pub entropy: Arc<dyn Entropy>,
+    /// The way out.
+    pub egress: Egress,
+    /// What `PATH` is, for programs to be found by. Nothing else of our environment reaches them.
+    pub path_variable: Option<String>,
+    /// Tools that a model may call beside those of its own section.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Folders of content that the program carries in itself, by the name after `builtin:`.
+    pub builtin: Vec<(String, PathBuf)>,
+}
+
+impl Context {
+    /// A path from the settings, taken from the folder of the deployment when it is relative.
+    pub fn resolve(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.folder.join(path)
+    }
+}
+
+/// An agent, and what its card says unless the agent's file says otherwise.
+#[derive(Clone)]
+pub struct Built {
+    /// What answers.
+    pub agent: Arc<dyn Agent>,
+    /// Whether it writes its answer piece by piece.
+    pub streams: bool,
+    /// Whether it emits tool calls.
+    pub uses_tools: bool,
+    /// Whether it makes use of earlier turns.
+    pub remembers: bool,
+    /// What it takes.
+    pub input_modes: Vec<Mode>,
+    /// What it gives.
+    pub output_modes: Vec<Mode>,
+    /// The content behind it, for the daemon to index at start and when files change.
+    pub indexing: Option<Arc<dyn Indexing>>,
+}
+
+impl Built {
+    /// An agent that takes text and gives markdown, streams, and has no memory, tools or content.
+    pub fn new(agent: impl Agent) -> Self {
+        Self {
+            agent: Arc::new(agent),
+            streams: true,
+            uses_tools: false,
+            remembers: false,
+            input_modes: vec![text("text/plain"), text("text/markdown")],
+            output_modes: vec![text("text/markdown")],
+            indexing: None,
+        }
+    }
+
+    /// The same, taking and giving files of any media type too.
+    #[must_use]
+    pub fn with_files(mut self) -> Self {
+        self.input_modes.push(Mode::File { mime: "*/*".to_owned() });
+        self.output_modes.push(Mode::File { mime: "*/*".to_owned() });
+        self
+    }
+}
+
+fn text(mime: &str) -> Mode {
+    Mode::Text { mime: mime.to_owned() }
+}
+
+/// Content that has to be indexed before, and whenever it changes.
+pub trait Indexing: Send + Sync {
+    /// The files and folders to watch.
+    fn sources(&self) -> Vec<PathBuf>;
+
+    /// Brings the index up to date. Blocks for as long as that takes, so it belongs on a thread of
+    /// its own; questions are answered from the old index meanwhile. Reports each step to `progress`
+    /// as items done and, when known, items in all.
+    fn index(&self, progress: &mut dyn FnMut(u64, Option<u64>)) -> Result<Indexed, IndexingError>;
+}
+
+/// What indexing came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Indexed {
+    /// Items that can be found now.
+    pub items: u64,
+    /// What was left out, each with its file, for the operator. Bounded.
+    pub warnings: Vec<String>,
+}
+
+/// Why content could not be indexed. For the operator; the old index stays in use.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct IndexingError(pub String);

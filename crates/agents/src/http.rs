@@ -1,0 +1,196 @@
+//! `http`: somebody else's service answers, over a webhook.
+//!
+//! Each message is one POST. Its body is Mentionable's normalized message as JSON: `id`,
+//! `thread_id`, `sender`, `recipient`, `parts`, `history`, `language`, `received_via`, `received_at`.
+//! Fields beside those of the settings: `Idempotency-Key`, the same in all attempts at one message;
+//! `X-Hub-Signature-256`, HMAC-SHA-256 over the exact body, when there is a `secret`; and a count of
+//! the agents in line, against endless calls.
+//!
+//! The service answers in one of these ways, each with a 2xx status:
+//!
+//! - `application/json`: one object, or a list of them, with the keys of [`crate::answer`], such as
+//!   `{"text": "Hello."}`.
+//! - `text/event-stream`: events as they happen. An event without a name is a fragment of text. Others
+//!   are named after the keys of [`crate::answer`] and hold the value in JSON: `event: part`,
+//!   `event: tool_call`, `event: progress` and so on. `event: end` ends the answer; a stream that
+//!   stops without it, or another ending, was broken off.
+//! - `text/plain` or `text/markdown`: the answer as it is.
+//!
+//! With another status, a JSON body with `policy` or `error` is taken as the answer; 429 and 503 are
+//! passed on as "try again later", with their `Retry-After`; the rest is a failure.
+
+mod settings;
+
+use std::sync::Arc;
+
+use async_stream::stream;
+use bytes::Bytes;
+use forecourt_core::limits::REPLY_TEXT_BYTES_MAX;
+use forecourt_core::{Admitted, Agent, Clock, Ending, Entropy, EventStream, Message, ids, json};
+use forecourt_egress::{Egress, Outgoing, hops, signature};
+use forecourt_settings::{Problems, Section};
+use futures::{Stream, StreamExt};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::{Value, json};
+
+use crate::answer;
+use crate::backend::{Backend, Built, Context};
+use crate::limits::ANSWER_BYTES_MAX;
+use crate::sse_reader::SseEvent;
+use crate::upstream::{self, Begun, Fault, Patience, retry_after, unavailable};
+use settings::HttpSettings;
+
+/// Posts each message to a service.
+pub const BACKEND: Backend = Backend {
+    kind: "http",
+    about: "Posts each message as JSON to a service of yours, which answers JSON, text or server-sent events.",
+    schema: || schemars::schema_for!(HttpSettings),
+    build,
+};
+
+/// How our own words call the service.
+const WHO: &str = "The service behind this agent";
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Bytes of an answer that says why there is none.
+const ERROR_BYTES_MAX: usize = 64 * 1024;
+
+fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+    let (settings, headers, patience) = settings::read(&section)?;
+    let webhook = Webhook {
+        egress: context.egress.clone(),
+        url: settings.url,
+        headers,
+        secret: settings.secret,
+        patience,
+        retries: settings.retries,
+        host: context.host.clone(),
+        clock: context.clock.clone(),
+        entropy: context.entropy.clone(),
+    };
+    Ok(Built { uses_tools: true, remembers: true, ..Built::new(HttpAgent(Arc::new(webhook))).with_files() })
+}
+
+/// The agent: everything it needs for one exchange goes into the stream.
+struct HttpAgent(Arc<Webhook>);
+
+struct Webhook {
+    egress: Egress,
+    url: String,
+    headers: HeaderMap,
+    secret: Option<String>,
+    patience: Patience,
+    retries: usize,
+    host: String,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Agent for HttpAgent {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        let request = self.0.request(admitted.message(), admitted.message().to_json(&admitted.card().address));
+        answer::play(self.0.clone().values(request), self.0.host.clone())
+    }
+}
+
+impl Webhook {
+    fn request(&self, message: &Message, body: Value) -> Outgoing {
+        let body = Bytes::from(body.to_string());
+        let mut headers = self.headers.clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json, text/plain;q=0.5"));
+        // Ours and not the caller's own id: two callers may choose the same one.
+        insert(&mut headers, IDEMPOTENCY_KEY, &ids::mint(&*self.entropy));
+        if let Some(secret) = &self.secret {
+            insert(&mut headers, signature::HEADER, &signature::sign(secret.as_bytes(), &body));
+        }
+        hops::write(&mut headers, message.hop);
+        Outgoing { headers, ..Outgoing::post(&self.url, body) }
+    }
+
+    /// The values of the answer; an ending when that is all there is.
+    fn values(self: Arc<Self>, request: Outgoing) -> impl Stream<Item = Result<Value, Ending>> + Send + 'static {
+        stream! {
+            let begun = match upstream::send(&self.egress, request, self.patience, self.retries).await {
+                Ok(begun) => begun,
+                Err(fault) => {
+                    yield Err(fault.ending(WHO));
+                    return;
+                }
+            };
+            if begun.status.is_success() && begun.mime() == "text/event-stream" {
+                let mut events = std::pin::pin!(begun.events());
+                while let Some(event) = events.next().await {
+                    yield event_value(event);
+                }
+            } else {
+                yield self.whole(begun).await;
+                yield Err(Ending::Complete);
+            }
+        }
+    }
+
+    /// The answer in one piece.
+    async fn whole(&self, begun: Begun) -> Result<Value, Ending> {
+        if !begun.status.is_success() {
+            return self.declined(begun).await;
+        }
+        if begun.status == StatusCode::NO_CONTENT {
+            return Ok(json!({"end": true}));
+        }
+        let mime = begun.mime();
+        let is_json = mime == "application/json" || mime.ends_with("+json");
+        let bytes_max = if is_json { ANSWER_BYTES_MAX } else { REPLY_TEXT_BYTES_MAX };
+        let bytes = begun.bytes(bytes_max).await.map_err(|fault| fault.ending(WHO))?;
+        match mime.as_str() {
+            _ if is_json => json::parse(&bytes).map_err(|error| unreadable(&error)),
+            "text/plain" | "text/markdown" => Ok(Value::String(String::from_utf8_lossy(&bytes).into_owned())),
+            other => Err(unreadable(&format!("the media type {other:?}"))),
+        }
+    }
+
+    /// An answer with another status: in the service's own words if it has them.
+    async fn declined(&self, begun: Begun) -> Result<Value, Ending> {
+        let (status, headers) = (begun.status, begun.headers.clone());
+        tracing::warn!(status = status.as_u16(), "the service of an agent declined");
+        let own_words = async {
+            let bytes = begun.bytes(ERROR_BYTES_MAX).await.ok()?;
+            let Ok(Value::Object(mut fields)) = json::parse(&bytes) else { return None };
+            fields.retain(|key, value| matches!(key.as_str(), "policy" | "error") && !value.is_null());
+            (!fields.is_empty()).then_some(Value::Object(fields))
+        };
+        match own_words.await {
+            Some(value) => Ok(value),
+            None if matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => {
+                let seconds = retry_after(&headers, &*self.clock);
+                Err(unavailable("The service behind this agent asks to try again later.", seconds))
+            }
+            None => Err(Ending::failed("The service behind this agent failed.")),
+        }
+    }
+}
+
+/// The value that a server-sent event stands for.
+fn event_value(event: Result<SseEvent, Fault>) -> Result<Value, Ending> {
+    let SseEvent { name, data, .. } = event.map_err(|fault| fault.ending(WHO))?;
+    match name.as_str() {
+        "message" | "text" => Ok(Value::String(data)),
+        "end" => Ok(json!({"end": true})),
+        _ => {
+            let value = json::parse(data.as_bytes()).map_err(|error| unreadable(&error))?;
+            // `event: progress` may hold `{"progress": 0.5, "note": "…"}` or just the value.
+            Ok(if value.get(&name).is_some() { value } else { json!({ name: value }) })
+        }
+    }
+}
+
+fn unreadable(reason: &str) -> Ending {
+    tracing::warn!(reason, "the service of an agent answered something unreadable");
+    Ending::failed("The service behind this agent gave an answer that could not be read.")
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}

@@ -1,0 +1,101 @@
+//! The keys of an `http` backend.
+
+use std::collections::BTreeMap;
+
+use forecourt_settings::{Problems, Section};
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::limits::{HEADERS_MAX, RETRIES_MAX};
+use crate::settings::{count, seconds, upstream_url};
+use crate::upstream::Patience;
+
+/// The section of an `http` backend.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HttpSettings {
+    /// `"http"`.
+    #[serde(rename = "kind")]
+    _kind: String,
+    /// Where messages are posted to. Any http or https URL: you wrote it, so it may be private.
+    pub(super) url: String,
+    /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// A secret that signs each body: `X-Hub-Signature-256` is then its HMAC-SHA-256.
+    pub(super) secret: Option<String>,
+    /// Seconds until the answer begins.
+    #[serde(default = "first_byte_seconds")]
+    first_byte_seconds: u64,
+    /// Seconds from one piece of the answer to the next.
+    #[serde(default = "idle_seconds")]
+    idle_seconds: u64,
+    /// Seconds for a whole answer.
+    #[serde(default = "total_seconds")]
+    total_seconds: u64,
+    /// How often to try again when no connection could be made, at most 5. What was sent is never
+    /// sent again.
+    #[serde(default = "retries")]
+    pub(super) retries: usize,
+}
+
+fn first_byte_seconds() -> u64 {
+    60
+}
+
+fn idle_seconds() -> u64 {
+    60
+}
+
+fn total_seconds() -> u64 {
+    120
+}
+
+fn retries() -> usize {
+    2
+}
+
+/// Fields that are the client's to set.
+const FRAMING: [HeaderName; 5] = [HOST, CONTENT_LENGTH, CONTENT_TYPE, CONNECTION, TRANSFER_ENCODING];
+
+/// Reads and checks the section.
+pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, Patience), Problems> {
+    let settings: HttpSettings = section.read()?;
+    let mut problems = Problems::new();
+    upstream_url(section, "url", &settings.url, &mut problems);
+    count(section, "retries", settings.retries, 0, RETRIES_MAX, &mut problems);
+    count(section, "headers", settings.headers.len(), 0, HEADERS_MAX, &mut problems);
+    if settings.secret.as_ref().is_some_and(String::is_empty) {
+        problems.push(section.problem(Some("secret"), "`secret` is empty"));
+    }
+    let patience = Patience {
+        first: seconds(section, "first_byte_seconds", settings.first_byte_seconds, &mut problems),
+        idle: seconds(section, "idle_seconds", settings.idle_seconds, &mut problems),
+        total: seconds(section, "total_seconds", settings.total_seconds, &mut problems),
+    };
+    let headers = fields(section, &settings.headers, &mut problems);
+    problems.into_result((settings, headers, patience))
+}
+
+fn fields(section: &Section, settings: &BTreeMap<String, String>, problems: &mut Problems) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in settings {
+        // The value is never shown: it may be a secret.
+        match (HeaderName::try_from(name.as_str()), HeaderValue::from_str(value)) {
+            (Ok(name), _) if FRAMING.contains(&name) => {
+                problems
+                    .push(section.problem(Some("headers"), format!("the field `{name}` is set by the client itself")));
+            }
+            (Ok(name), Ok(mut value)) => {
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+            _ => {
+                problems.push(section.problem(Some("headers"), format!("the field `{name}` can't be sent like this")));
+            }
+        }
+    }
+    headers
+}

@@ -1,0 +1,27 @@
+//! Bounds of the backends. Those with a key are its default.
+
+use std::time::Duration;
+
+/// How long any single wait of a backend may be set to.
+pub const WAIT_TIME_MAX: Duration = Duration::from_secs(3_600);
+/// Bytes of one server-sent event, or of one line of a program's output: an artifact of the largest
+/// size in base64, and its frame.
+pub const FRAME_BYTES_MAX: usize = forecourt_core::limits::ARTIFACT_BYTES_MAX / 3 * 4 + 64 * 1024;
+/// Bytes that one answer of a program or a webhook may take on its way to us.
+pub const ANSWER_BYTES_MAX: usize = forecourt_core::limits::REPLY_BYTES_MAX / 3 * 4 + 4 * 1024 * 1024;
+
+/// Rules of one script.
+pub const SCRIPT_RULES_MAX: usize = 1_000;
+/// Events of one rule.
+pub const SCRIPT_EVENTS_MAX: usize = 10_000;
+/// Bytes of a rule's pattern.
+pub const SCRIPT_PATTERN_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of memory of one compiled pattern.
+pub const SCRIPT_PATTERN_SIZE_MAX: usize = 1024 * 1024;
+
+/// Seconds that a service may make callers wait.
+pub const RETRY_AFTER_SECONDS_MAX: u64 = 24 * 60 * 60;
+/// Retries of a request whose connection could not be made.
+pub const RETRIES_MAX: usize = 5;
+/// Fields that the settings add to each request.
+pub const HEADERS_MAX: usize = 32;

@@ -1,0 +1,224 @@
+//! Talking to services that the operator named: one place for their deadlines and their faults.
+
+use std::time::Duration;
+
+use async_stream::stream;
+use bytes::Bytes;
+use forecourt_core::policy::Kind;
+use forecourt_core::{Clock, Ending, PolicyPart};
+use forecourt_egress::{BodyStream, Deadlines, Egress, EgressError, Incoming, Outgoing};
+use futures::{Stream, StreamExt};
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, StatusCode};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::limits::{ANSWER_BYTES_MAX, FRAME_BYTES_MAX, RETRY_AFTER_SECONDS_MAX};
+use crate::sse_reader::{SseEvent, SseReader};
+
+/// How long a service may take for each step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// From the request to the head of the answer, the connection included.
+    pub(crate) first: Duration,
+    /// From one piece of the answer to the next.
+    pub(crate) idle: Duration,
+    /// For all of it.
+    pub(crate) total: Duration,
+}
+
+/// Why a service gave no whole answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// No connection was made; nothing was sent.
+    Unreachable,
+    /// It did not begin to answer.
+    Slow,
+    /// It began, and then fell silent.
+    Stalled,
+    /// It went on for too long.
+    Overtime,
+    /// The connection broke.
+    Broken,
+    /// It said too much.
+    TooLarge,
+    /// We talk to too many services at the moment.
+    Busy,
+}
+
+impl Fault {
+    /// The ending that says so, for a service called `who`.
+    pub(crate) fn ending(self, who: &str) -> Ending {
+        let what = match self {
+            Self::Unreachable => "can't be reached at the moment",
+            Self::Slow => "did not begin to answer in time",
+            Self::Stalled => "stopped in the middle of its answer",
+            Self::Overtime => "took too long for its answer",
+            Self::Broken => "broke off in the middle of its answer",
+            Self::TooLarge => "gave an answer that is too large",
+            Self::Busy => return unavailable("This agent is busy. Please try again in a moment.", Some(1)),
+        };
+        Ending::failed(format!("{who} {what}."))
+    }
+}
+
+/// A refusal for now.
+pub(crate) fn unavailable(message: &str, retry_after_seconds: Option<u64>) -> Ending {
+    Ending::Refused(Box::new(PolicyPart::new(Kind::ServiceUnavailable { retry_after_seconds }, message)))
+}
+
+/// An answer that has begun, with the moment by which it must have ended.
+pub(crate) struct Begun {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    body: BodyStream,
+    patience: Patience,
+    deadline: Instant,
+}
+
+/// Sends `request` and waits for the head of the answer. Tried again, at most `retries` times, only
+/// when no connection could be made: nothing was sent then, so nothing can happen twice.
+pub(crate) async fn send(
+    egress: &Egress,
+    request: Outgoing,
+    patience: Patience,
+    retries: usize,
+) -> Result<Begun, Fault> {
+    let deadline = Instant::now() + patience.total;
+    let request = request.within(backstop(patience));
+    let mut left = retries;
+    loop {
+        let sent = timeout_at(deadline, timeout(patience.first, egress.send_upstream(request.clone())));
+        let fault = match sent.await {
+            Ok(Ok(Ok(incoming))) => return Ok(Begun::new(incoming, patience, deadline)),
+            Ok(Ok(Err(error))) => fault_of(&error),
+            Ok(Err(_)) => Fault::Slow,
+            Err(_) => Fault::Overtime,
+        };
+        match left.checked_sub(1).filter(|_| fault == Fault::Unreachable) {
+            Some(rest) => left = rest,
+            None => return Err(fault),
+        }
+        let pause = RETRY_PAUSE * u32::try_from(retries - left).unwrap_or(1);
+        if timeout_at(deadline, tokio::time::sleep(pause)).await.is_err() {
+            return Err(Fault::Overtime);
+        }
+    }
+}
+
+/// The wait before the second attempt; each further one waits as much longer.
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
+/// Our own waits come first, as they say which one it was; the client's bounds stand behind them.
+fn backstop(patience: Patience) -> Deadlines {
+    let margin = Duration::from_secs(5);
+    Deadlines {
+        connect: forecourt_egress::limits::CONNECT_TIME_MAX,
+        first_byte: patience.first + margin,
+        total: patience.total + margin,
+        body_bytes_max: ANSWER_BYTES_MAX,
+    }
+}
+
+/// The cause goes to the log: it tells of the inside.
+fn fault_of(error: &EgressError) -> Fault {
+    tracing::warn!(reason = error.log_reason(), "a backend's service failed");
+    match error {
+        EgressError::Unconnected(_) | EgressError::Refused(_) => Fault::Unreachable,
+        EgressError::Failed(_) | EgressError::Status(_) => Fault::Broken,
+        EgressError::TooLarge { .. } => Fault::TooLarge,
+        EgressError::Busy => Fault::Busy,
+    }
+}
+
+impl Begun {
+    fn new(incoming: Incoming, patience: Patience, deadline: Instant) -> Self {
+        let Incoming { status, headers, body, .. } = incoming;
+        Self { status, headers, body, patience, deadline }
+    }
+
+    /// The essence of the media type, in lower case, without parameters.
+    pub(crate) fn mime(&self) -> String {
+        let text = self.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        text.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+
+    /// The next bytes. `None`: the answer ended in good order.
+    pub(crate) async fn chunk(&mut self) -> Option<Result<Bytes, Fault>> {
+        match timeout_at(self.deadline, timeout(self.patience.idle, self.body.next())).await {
+            Ok(Ok(chunk)) => Some(chunk?.map_err(|error| fault_of(&error))),
+            Ok(Err(_)) => Some(Err(Fault::Stalled)),
+            Err(_) => Some(Err(Fault::Overtime)),
+        }
+    }
+
+    /// The whole body.
+    pub(crate) async fn bytes(mut self, bytes_max: usize) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.chunk().await {
+            let chunk = chunk?;
+            if bytes.len() + chunk.len() > bytes_max {
+                return Err(Fault::TooLarge);
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
+    /// The body as server-sent events. Ends after the first fault.
+    pub(crate) fn events(mut self) -> impl Stream<Item = Result<SseEvent, Fault>> + Send {
+        stream! {
+            let mut reader = SseReader::new(FRAME_BYTES_MAX);
+            while let Some(chunk) = self.chunk().await {
+                let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| Fault::TooLarge));
+                while let Some(event) = reader.next_event() {
+                    yield Ok(event);
+                }
+                if let Err(fault) = pushed {
+                    yield Err(fault);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The seconds that `Retry-After` asks for, as a number or as a date. At most
+/// [`RETRY_AFTER_SECONDS_MAX`]. RFC 9110 10.2.3.
+pub(crate) fn retry_after(headers: &HeaderMap, clock: &dyn Clock) -> Option<u64> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let seconds = match text.parse::<u64>() {
+        Ok(seconds) => seconds,
+        Err(_) => {
+            let at = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()?;
+            u64::try_from(at.as_second() - clock.now().as_second()).unwrap_or(0)
+        }
+    };
+    Some(seconds.min(RETRY_AFTER_SECONDS_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_testkit::HandClock;
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date_and_has_a_bound() {
+        let clock = HandClock::new();
+        for (text, seconds) in [
+            ("7", Some(7)),
+            (" 0 ", Some(0)),
+            ("Thu, 01 Jan 2026 00:02:00 GMT", Some(120)),
+            ("Wed, 31 Dec 2025 00:00:00 GMT", Some(0)),
+            ("86400", Some(RETRY_AFTER_SECONDS_MAX)),
+            ("86401", Some(RETRY_AFTER_SECONDS_MAX)),
+            ("soon", None),
+            ("-1", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
+            assert_eq!(retry_after(&headers, &clock), seconds, "{text}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What the tests of all backends share: a context, a message, and an agent built from TOML.
+#![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses its share")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use forecourt_agents::{BACKENDS, Built, Context};
+use forecourt_core::reply::collect;
+use forecourt_core::{
+    Address, Admitted, AgentCard, Collected, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part,
+    Policy, Sender, Turn,
+};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_settings::{Problems, Section};
+use forecourt_testkit::{CountedEntropy, HandClock};
+use futures::StreamExt;
+
+pub const HOST: &str = "demo.localhost";
+
+pub fn context() -> Context {
+    in_folder(Path::new("."))
+}
+
+pub fn in_folder(folder: &Path) -> Context {
+    Context {
+        handle: Handle::parse("agent").unwrap(),
+        host: HOST.to_owned(),
+        language: Language::english(),
+        folder: folder.to_owned(),
+        data_dir: folder.join(".forecourt"),
+        clock: Arc::new(HandClock::new()),
+        entropy: Arc::new(CountedEntropy::default()),
+        egress: Egress::builder(EgressConfig::default()).build().unwrap(),
+        path_variable: std::env::var("PATH").ok(),
+        tools: Vec::new(),
+        builtin: Vec::new(),
+    }
+}
+
+/// The section as an agent's file holds it.
+pub fn section(toml: &str) -> Section {
+    let environment = |name: &str| (name == "KEY").then(|| "sesame".to_owned());
+    let file = PathBuf::from("agents/agent.toml");
+    let mut root = Section::parse(&file, toml, &environment).unwrap_or_else(|problems| panic!("{problems}"));
+    root.take("backend").expect("a [backend] section")
+}
+
+pub fn try_build(toml: &str, context: &Context) -> Result<Built, Problems> {
+    let section = section(toml);
+    let kind = section.text("kind").unwrap().to_owned();
+    let backend = BACKENDS.iter().find(|backend| backend.kind == kind).unwrap();
+    (backend.build)(section, context)
+}
+
+pub fn build(toml: &str, context: &Context) -> Built {
+    try_build(toml, context).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// What is wrong with the settings.
+pub fn problems(toml: &str) -> String {
+    match try_build(toml, &context()) {
+        Ok(_) => panic!("these settings are fine: {toml}"),
+        Err(problems) => problems.to_string(),
+    }
+}
+
+pub fn message(parts: Vec<Part>) -> Message {
+    Message {
+        id: MessageId::parse("m1").unwrap(),
+        thread: None,
+        recipient: Handle::parse("agent").unwrap(),
+        sender: Sender::anonymous(),
+        parts,
+        history: Vec::new(),
+        language: None,
+        hop: 0,
+        received_via: "test",
+        received_at: "2026-01-01T00:00:00Z".parse().unwrap(),
+    }
+}
+
+pub async fn admitted(message: Message) -> Admitted {
+    let card = AgentCard {
+        address: Address::parse("@agent@demo.localhost").unwrap(),
+        name: "Agent".to_owned(),
+        description: String::new(),
+        version: "1.0.0".to_owned(),
+        icon: None,
+        skills: Vec::new(),
+        input_modes: Vec::new(),
+        output_modes: Vec::new(),
+        homepage: None,
+        language: Language::english(),
+        streams: true,
+        uses_tools: false,
+        remembers: false,
+        cors: false,
+        cache_control: None,
+        examples: Vec::new(),
+        endpoints: Vec::new(),
+    };
+    Policy::default().admit(Arc::new(card), message).await.expect("a gate without rules")
+}
+
+pub async fn stream(built: &Built, message: Message) -> EventStream {
+    built.agent.handle(admitted(message).await)
+}
+
+pub async fn events(built: &Built, message: Message) -> Vec<Event> {
+    stream(built, message).await.collect().await
+}
+
+/// The whole answer to a text.
+pub async fn ask(built: &Built, text: &str) -> Collected {
+    collect(stream(built, message(vec![Part::text(text)])).await).await
+}
+
+/// The whole answer to a text after earlier turns.
+pub async fn ask_after(built: &Built, history: Vec<Turn>, text: &str) -> Collected {
+    let message = Message { history, ..message(vec![Part::text(text)]) };
+    collect(stream(built, message).await).await
+}
+
+/// The reason of a failure.
+pub fn failure(answer: &Collected) -> &str {
+    match &answer.ending {
+        Ending::Failed { reason } => reason,
+        other => panic!("not a failure: {other:?}"),
+    }
+}
