@@ -16,28 +16,27 @@ use crate::limits;
 #[serde(deny_unknown_fields, default)]
 pub struct EgressConfig {
     /// Networks opened on purpose, such as `["10.1.2.0/24"]`. Names that resolve only into them are
-    /// reachable too, on any port. Default: none.
+    /// reachable too, on any port.
     #[schemars(with = "Vec<String>")]
     pub allow: Vec<IpNet>,
     /// Whether plain `http://` is fine for attachments, webhooks and callbacks within `allow`.
-    /// Default: false.
     pub allow_http: bool,
-    /// Ports of public targets beside 443. Default: none.
+    /// Ports of public targets beside 443.
     pub ports: Vec<u16>,
     /// PEM files of certificate authorities that are trusted beside those of the system.
-    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured too. Default: none.
+    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured too.
     pub ca_files: Vec<PathBuf>,
-    /// Seconds to connect, TLS included. Default: 5.
+    /// Seconds to connect, TLS included.
     pub connect_seconds: NonZeroU32,
-    /// Seconds until the head of an answer. Default: 10.
+    /// Seconds until the head of an answer.
     pub first_byte_seconds: NonZeroU32,
-    /// Seconds for a whole exchange. Default: 30.
+    /// Seconds for a whole exchange.
     pub total_seconds: NonZeroU32,
-    /// Bytes of an attachment. Default: 1 MiB.
+    /// Bytes of an attachment.
     pub attachment_bytes: NonZeroUsize,
-    /// Requests at once, in all. Default: 64.
+    /// Requests at once, in all.
     pub at_once: NonZeroUsize,
-    /// Requests at once to one host. Default: 4.
+    /// Requests at once to one host.
     pub at_once_per_host: NonZeroUsize,
 }
 

@@ -1,9 +1,8 @@
 //! The mark that ends chains of agents: each request of ours says how many stand in line.
 //! Security sheet, section 6, step 9.
 
+use forecourt_core::limits::HOPS_MAX;
 use http::{HeaderMap, HeaderName, HeaderValue};
-
-use crate::limits::HOPS_MAX;
 
 /// The field that carries the count.
 pub const HEADER: HeaderName = HeaderName::from_static("forecourt-hops");

@@ -44,5 +44,3 @@ pub const UPSTREAM_AT_ONCE_MAX: usize = 1_000;
 pub const SECRET_BYTES_MAX: usize = 256;
 /// Bytes of the text of a `data:` URL: an attachment in base64, and its head.
 pub const DATA_URL_BYTES_MAX: usize = ATTACHMENT_BYTES_MAX * 4 / 3 + 1024;
-/// Agents that may stand in line behind one another.
-pub const HOPS_MAX: u32 = 8;

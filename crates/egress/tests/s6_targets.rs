@@ -151,7 +151,7 @@ async fn private_names_are_not_even_looked_up() {
 #[tokio::test]
 async fn names_that_resolve_only_into_opened_networks_are_reachable() {
     let mixed = vec![OPENED, "8.8.8.8".parse().unwrap()];
-    let resolver = Prepared::default().to_opened("intranet").with("mixed.local", [Answer::Addresses(mixed)]);
+    let resolver = Prepared::default().with_opened("intranet").with("mixed.local", [Answer::Addresses(mixed)]);
     let client = client(opened(), Arc::new(resolver));
     assert!(client.permits(Purpose::Webhook, "http://intranet:8080/hook").await.is_ok());
     let found = client.permits(Purpose::Webhook, "https://mixed.local/hook").await;
@@ -184,7 +184,7 @@ async fn public_targets_have_port_443_or_a_listed_one() {
 
 #[tokio::test]
 async fn rest_5_5_a_webhook_is_never_on_our_host_and_a_callback_never_on_our_origin() {
-    let resolver = Arc::new(Prepared::default().to_opened("demo.localhost"));
+    let resolver = Arc::new(Prepared::default().with_opened("demo.localhost"));
     let builder = Egress::builder(opened()).resolver(resolver).own_host("Demo.localhost:8443").unwrap();
     let client = builder.build().unwrap();
     for url in ["https://demo.localhost:8443/", "https://demo.localhost/", "https://demo.localhost.:9000/"] {

@@ -1,1 +1,46 @@
-//! Placeholder.
+//! Proof in, evidence out. Keys and the time are arguments; nothing here decides what an identity
+//! is good for, and only keys that the operator trusts are ever fetched.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `verifier.rs` | the one entry point: a request's proofs into a sender |
+//! | `bearer.rs` | `Authorization: Bearer` |
+//! | `http_signature/` | signed requests, in and out |
+//! | `evidence/` | forwarded evidence |
+//! | `jws.rs` | JSON Web Signatures |
+//! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
+//! | `signing_key.rs`, `host_keys.rs` | keys of ours |
+//! | `remote_keys.rs` | key sets behind trusted URLs |
+//! | `config.rs`, `settings.rs` | the `[identity]` section, and its problems |
+
+mod algorithm;
+mod bearer;
+mod config;
+mod encoding;
+pub mod evidence;
+mod fault;
+mod host_keys;
+pub mod http_signature;
+pub mod jws;
+mod key_set;
+pub mod limits;
+mod remote_keys;
+mod request;
+mod settings;
+mod signing_key;
+mod verifier;
+mod verify_key;
+
+pub use algorithm::Algorithm;
+pub use bearer::METHOD as BEARER_METHOD;
+pub use config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
+pub use fault::Fault;
+pub use host_keys::{HostKeys, HostKeysError};
+pub use http_signature::{FoundKeys, KeyDirectory, KeyId, RequestSigner};
+pub use key_set::KeySet;
+pub use remote_keys::Documents;
+pub use request::RequestProof;
+pub use settings::IdentityProblem;
+pub use signing_key::{PublicKey, SigningKey};
+pub use verifier::{FROM_HEADER, Presented, Verified, Verifier};
+pub use verify_key::{KeyFault, VerifyKey};

@@ -37,7 +37,7 @@ impl Prepared {
         self
     }
 
-    pub fn to_opened(self, name: &str) -> Self {
+    pub fn with_opened(self, name: &str) -> Self {
         self.with(name, [Answer::Addresses(vec![OPENED])])
     }
 

@@ -1,0 +1,150 @@
+//! `Authorization: Bearer`: JWTs of configured issuers. RFC 6750, RFC 7519, RFC 8725.
+
+use std::sync::Arc;
+
+use forecourt_core::identity::{Audience, Proof};
+use forecourt_core::{IdentityEvidence, Timestamp, json};
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use serde_json::{Map, Value};
+
+use crate::fault::Fault;
+use crate::jws::Jws;
+use crate::key_set::KeySet;
+use crate::limits::{SKEW, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
+use crate::remote_keys::RemoteKeys;
+
+/// The method of evidence from a bearer token.
+pub const METHOD: &str = "urn:mentionable:auth:oauth-bearer:v0.1";
+
+/// One issuer of tokens, ready to verify.
+pub(crate) struct BearerIssuer {
+    pub(crate) issuer: String,
+    pub(crate) audience: Vec<String>,
+    pub(crate) subject_prefix: String,
+    pub(crate) require_not_before: bool,
+    pub(crate) keys: Keys,
+}
+
+pub(crate) enum Keys {
+    Fixed(Arc<KeySet>),
+    Remote(RemoteKeys),
+}
+
+/// The token of a request, if it brings one. Two `Authorization` fields, or one that can't be read,
+/// are malformed; another scheme is none of ours.
+pub(crate) fn token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let first = all.next()?;
+    if all.next().is_some() {
+        return Some(Err(Fault::Malformed("authorization")));
+    }
+    let text = first.to_str().unwrap_or("Bearer");
+    let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return None;
+    }
+    let token = token.trim_matches(' ');
+    let fits = !token.is_empty() && token.len() <= TOKEN_BYTES_MAX && token.bytes().all(|b| b.is_ascii_graphic());
+    Some(if fits { Ok(token) } else { Err(Fault::Malformed("authorization")) })
+}
+
+/// Verifies a token against the issuers; gives what it proves.
+pub(crate) async fn verify(issuers: &[BearerIssuer], token: &str, now: Timestamp) -> Result<IdentityEvidence, Fault> {
+    let jws = Jws::parse(token)?;
+    let named = read_claims(jws.unverified_payload())?;
+    let name = named.get("iss").and_then(Value::as_str).ok_or(Fault::Missing("iss"))?;
+    let issuer = issuers.iter().find(|issuer| issuer.issuer == name).ok_or(Fault::UnknownIssuer)?;
+    let keys = match &issuer.keys {
+        Keys::Fixed(keys) => keys.clone(),
+        Keys::Remote(remote) => remote.with(jws.kid(), jws.algorithm(), now).await?,
+    };
+    let claims = read_claims(jws.verify(&keys, now)?)?;
+    let times = check_times(&claims, issuer.require_not_before, now)?;
+    check_audience(&claims, &issuer.audience)?;
+    evidence(issuer, claims, times, jws.kid())
+}
+
+fn read_claims(payload: &[u8]) -> Result<Map<String, Value>, Fault> {
+    match json::parse(payload) {
+        Ok(Value::Object(claims)) => Ok(claims),
+        _ => Err(Fault::Malformed("token")),
+    }
+}
+
+/// The moments that a token speaks of.
+struct Times {
+    issued_at: Option<Timestamp>,
+    not_before: Option<Timestamp>,
+    expires_at: Timestamp,
+}
+
+fn check_times(claims: &Map<String, Value>, require_not_before: bool, now: Timestamp) -> Result<Times, Fault> {
+    let issued_at = moment(claims, "iat")?;
+    let not_before = moment(claims, "nbf")?;
+    let expires_at = moment(claims, "exp")?.ok_or(Fault::Missing("exp"))?;
+    let soon = now.checked_add(SKEW).unwrap_or(now);
+    if now.checked_sub(SKEW).unwrap_or(now) >= expires_at {
+        return Err(Fault::Expired);
+    }
+    if require_not_before && not_before.is_none() {
+        return Err(Fault::Missing("nbf"));
+    }
+    match not_before.is_some_and(|t| t > soon) || issued_at.is_some_and(|t| t > soon) {
+        true => Err(Fault::NotYetValid),
+        false => Ok(Times { issued_at, not_before, expires_at }),
+    }
+}
+
+/// A NumericDate, possibly with a fraction. RFC 7519 2.
+fn moment(claims: &Map<String, Value>, name: &'static str) -> Result<Option<Timestamp>, Fault> {
+    let Some(value) = claims.get(name) else { return Ok(None) };
+    let seconds = value.as_f64().filter(|seconds| seconds.is_finite()).ok_or(Fault::Malformed("token"))?;
+    Timestamp::from_second(seconds.floor() as i64).map(Some).map_err(|_| Fault::Malformed("token"))
+}
+
+fn check_audience(claims: &Map<String, Value>, wanted: &[String]) -> Result<(), Fault> {
+    let is_wanted = |value: &Value| value.as_str().is_some_and(|name| wanted.iter().any(|own| own == name));
+    let fits = match claims.get("aud").ok_or(Fault::Missing("aud"))? {
+        Value::Array(all) => all.iter().any(is_wanted),
+        one => is_wanted(one),
+    };
+    if fits { Ok(()) } else { Err(Fault::WrongAudience) }
+}
+
+fn evidence(
+    issuer: &BearerIssuer,
+    mut claims: Map<String, Value>,
+    times: Times,
+    kid: Option<&str>,
+) -> Result<IdentityEvidence, Fault> {
+    let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();
+    if subject.is_empty() || subject.len() > SUBJECT_BYTES_MAX || subject.chars().any(char::is_control) {
+        return Err(Fault::Missing("sub"));
+    }
+    let subject = format!("{}{subject}", issuer.subject_prefix);
+    let id = claims.get("jti").and_then(Value::as_str).map(str::to_owned);
+    for registered in ["iss", "sub", "aud", "exp", "nbf", "iat", "jti"] {
+        claims.remove(registered);
+    }
+    let mut fields = Map::new();
+    fields.insert("verified_by".to_owned(), issuer.issuer.as_str().into());
+    if let Some(kid) = kid {
+        fields.insert("key_id".to_owned(), kid.into());
+    }
+    Ok(IdentityEvidence {
+        id,
+        subject,
+        issuer: issuer.issuer.clone(),
+        method: METHOD.to_owned(),
+        assurance: "oauth".to_owned(),
+        audience: Audience::Many(issuer.audience.clone()),
+        issued_at: times.issued_at.or(times.not_before).unwrap_or(Timestamp::UNIX_EPOCH),
+        not_before: times.not_before,
+        expires_at: Some(times.expires_at),
+        on_behalf_of: Vec::new(),
+        claims,
+        source: Map::new(),
+        proof: Proof { kind: "bearer-token".to_owned(), fields },
+    })
+}

@@ -1,0 +1,110 @@
+//! Whether one entry of evidence holds. Identity-evidence v0.1; the order is that of the cost, and
+//! trust comes before any fetch (REST 7.3).
+
+use forecourt_core::{Address, IdentityEvidence, Timestamp, json};
+use serde_json::Value;
+
+use super::trust::{TrustedIssuer, TrustedIssuers};
+use crate::algorithm::Algorithm;
+use crate::encoding::{from_any_base64, sha256, to_base64url};
+use crate::fault::Fault;
+use crate::limits::{EVIDENCE_LIFETIME_MAX, SKEW};
+
+const MALFORMED: Fault = Fault::Malformed("evidence");
+
+/// An entry that holds.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) evidence: IdentityEvidence,
+    /// Names this very statement of this issuer, for single use.
+    pub(crate) replay_key: String,
+    /// When it ends.
+    pub(crate) until: Timestamp,
+}
+
+/// Verifies one entry. `own` is the evidence of the request itself, which must be the Connector's
+/// for proofs that prove nothing on their own.
+pub(crate) async fn verify(
+    issuers: &TrustedIssuers,
+    entry: &Value,
+    agent: &Address,
+    own: &[IdentityEvidence],
+    now: Timestamp,
+) -> Result<Entry, Fault> {
+    let evidence: IdentityEvidence = serde_json::from_value(entry.clone()).map_err(|_| MALFORMED)?;
+    let issuer = issuers.find(&evidence)?;
+    check_audience(&evidence, agent)?;
+    let until = check_times(&evidence, now)?;
+    match evidence.proof.kind.as_str() {
+        "signed-attestation" => check_attestation(issuer, &evidence, entry, now).await?,
+        "transport" | "bearer-token" if issuer.trusted.is_sender(own) => {}
+        "transport" | "bearer-token" => return Err(Fault::BadSignature),
+        _ => return Err(MALFORMED),
+    }
+    Ok(Entry { replay_key: replay_key(&evidence, entry)?, evidence, until })
+}
+
+/// The agent itself must be meant, in whatever spelling of its address.
+fn check_audience(evidence: &IdentityEvidence, agent: &Address) -> Result<(), Fault> {
+    let is_agent = |audience: &str| Address::parse(audience).is_ok_and(|address| address == *agent);
+    if evidence.audience.iter().any(is_agent) { Ok(()) } else { Err(Fault::WrongAudience) }
+}
+
+fn check_times(evidence: &IdentityEvidence, now: Timestamp) -> Result<Timestamp, Fault> {
+    let soon = now.checked_add(SKEW).unwrap_or(now);
+    let longest = evidence.issued_at.checked_add(EVIDENCE_LIFETIME_MAX).map_err(|_| MALFORMED)?;
+    let until = evidence.expires_at.unwrap_or(longest);
+    if evidence.issued_at > soon || evidence.not_before.is_some_and(|moment| moment > soon) {
+        return Err(Fault::NotYetValid);
+    }
+    if until > longest {
+        return Err(Fault::LivesTooLong);
+    }
+    if now < until { Ok(until) } else { Err(Fault::Expired) }
+}
+
+/// `signed-attestation`: Ed25519 over the canonical form (RFC 8785) without `proof.value`.
+async fn check_attestation(
+    issuer: &TrustedIssuer,
+    evidence: &IdentityEvidence,
+    entry: &Value,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let field = |name: &str| evidence.proof.fields.get(name).and_then(Value::as_str);
+    let (Some(alg), Some(kid), Some(value)) = (field("alg"), field("kid"), field("value")) else {
+        return Err(MALFORMED);
+    };
+    if !matches!(alg, "Ed25519" | "EdDSA") {
+        return Err(Fault::WrongAlgorithm);
+    }
+    let canonicalization = evidence.proof.fields.get("canonicalization");
+    if canonicalization.is_some_and(|name| name != "RFC8785" && name != "JCS") {
+        return Err(MALFORMED);
+    }
+    let signature = from_any_base64(value).ok_or(MALFORMED)?;
+    let message = signed_bytes(entry)?;
+    let keys = issuer.keys(kid, now).await?;
+    let mut named = keys.select(Some(kid), Algorithm::Ed25519, now).peekable();
+    named.peek().ok_or(Fault::UnknownKey)?;
+    match named.any(|key| key.algorithm() == Algorithm::Ed25519 && key.verify(&message, &signature)) {
+        true => Ok(()),
+        false => Err(Fault::BadSignature),
+    }
+}
+
+/// The entry as it was parsed, unknown fields included, less the signature itself.
+fn signed_bytes(entry: &Value) -> Result<Vec<u8>, Fault> {
+    let mut entry = entry.clone();
+    if let Some(proof) = entry.get_mut("proof").and_then(Value::as_object_mut) {
+        proof.remove("value");
+    }
+    json::canonical(&entry).map_err(|_| MALFORMED)
+}
+
+fn replay_key(evidence: &IdentityEvidence, entry: &Value) -> Result<String, Fault> {
+    let name = match &evidence.id {
+        Some(id) => id.clone().into_bytes(),
+        None => signed_bytes(entry)?,
+    };
+    Ok(to_base64url(&sha256(&[evidence.issuer.as_bytes(), b"\n", &name].concat())))
+}

@@ -1,0 +1,147 @@
+//! `Signature-Input` and `Signature` into checked values. RFC 9421 4.1, 4.2.
+
+use forecourt_core::Timestamp;
+use http::{HeaderMap, HeaderName};
+use sfv::{BareItem, Dictionary, InnerList, Item, ListEntry, ListSerializer, Parser};
+
+use crate::fault::Fault;
+use crate::limits::{COMPONENTS_MAX, NONCE_BYTES_MAX, SIGNATURE_FIELDS_BYTES_MAX, SIGNATURES_MAX};
+
+pub(crate) const SIGNATURE_INPUT: HeaderName = HeaderName::from_static("signature-input");
+pub(crate) const SIGNATURE: HeaderName = HeaderName::from_static("signature");
+const MALFORMED: Fault = Fault::Malformed("signature");
+
+/// One signature of a request: what it covers and says, and its bytes.
+#[derive(Debug, Clone)]
+pub struct SignatureInput {
+    /// Its name in both dictionaries.
+    pub label: String,
+    /// What is signed, in order, without repetitions.
+    pub components: Vec<Component>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+    /// Which key made it.
+    pub keyid: Option<String>,
+    /// By which algorithm, if it says so.
+    pub alg: Option<String>,
+    /// For one use.
+    pub nonce: Option<String>,
+    /// The signature.
+    pub signature: Vec<u8>,
+    /// The member as it stands in the last line of the signature base.
+    pub(crate) parameters: String,
+}
+
+/// The name of a covered component. RFC 9421 2.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Component {
+    /// A field name in lower case, or a derived component such as `@method`.
+    pub name: String,
+    /// Which query parameter, for `@query-param`.
+    pub query_parameter: Option<String>,
+    /// The identifier as it stands in the signature base.
+    pub(crate) identifier: String,
+}
+
+/// The signatures of a request, at most [`SIGNATURES_MAX`]; empty when it has none.
+pub(crate) fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, Fault> {
+    let (Some(inputs), Some(signatures)) = (combined(headers, &SIGNATURE_INPUT)?, combined(headers, &SIGNATURE)?)
+    else {
+        // One without the other proves nothing, and is a mistake worth telling.
+        let some = headers.contains_key(&SIGNATURE_INPUT) || headers.contains_key(&SIGNATURE);
+        return if some { Err(MALFORMED) } else { Ok(Vec::new()) };
+    };
+    let inputs: Dictionary = Parser::new(&inputs).parse().map_err(|_| MALFORMED)?;
+    let signatures: Dictionary = Parser::new(&signatures).parse().map_err(|_| MALFORMED)?;
+    let pairs =
+        inputs.iter().take(SIGNATURES_MAX).filter_map(|(label, input)| Some((label, input, signatures.get(label)?)));
+    let read: Vec<_> =
+        pairs.map(|(label, input, signature)| one(label.as_str(), input, signature)).collect::<Result<_, _>>()?;
+    if read.is_empty() { Err(MALFORMED) } else { Ok(read) }
+}
+
+/// All values of a field, joined as one list. RFC 9110 5.3.
+fn combined(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Fault> {
+    let values: Result<Vec<_>, _> = headers.get_all(name).iter().map(|value| value.to_str()).collect();
+    let joined = values.map_err(|_| MALFORMED)?.join(", ");
+    match joined.len() {
+        0 => Ok(None),
+        length if length > SIGNATURE_FIELDS_BYTES_MAX => Err(MALFORMED),
+        _ => Ok(Some(joined)),
+    }
+}
+
+fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<SignatureInput, Fault> {
+    let (ListEntry::InnerList(list), ListEntry::Item(Item { bare_item: BareItem::ByteSequence(bytes), .. })) =
+        (input, signature)
+    else {
+        return Err(MALFORMED);
+    };
+    if list.items.len() > COMPONENTS_MAX {
+        return Err(MALFORMED);
+    }
+    let components = list.items.iter().map(component).collect::<Result<Vec<_>, _>>()?;
+    let twice = |(at, c): (usize, &Component)| components[..at].iter().any(|e| e.identifier == c.identifier);
+    if components.iter().enumerate().any(twice) {
+        return Err(MALFORMED);
+    }
+    Ok(SignatureInput {
+        label: label.to_owned(),
+        created: moment(list, "created")?,
+        expires: moment(list, "expires")?,
+        keyid: text(list, "keyid")?,
+        alg: text(list, "alg")?,
+        nonce: text(list, "nonce")?.filter(|nonce| nonce.len() <= NONCE_BYTES_MAX),
+        signature: bytes.clone(),
+        parameters: serialize(list).ok_or(MALFORMED)?,
+        components,
+    })
+}
+
+/// A component identifier. Parameters that change what a component means (`sf`, `bs`, `key`, `req`,
+/// `tr`) are not supported, and a signature that uses one is refused rather than misread.
+fn component(item: &Item) -> Result<Component, Fault> {
+    let BareItem::String(name) = &item.bare_item else { return Err(MALFORMED) };
+    let name = name.as_str();
+    if name.is_empty() || name == "@signature-params" || name.bytes().any(|b| b.is_ascii_uppercase()) {
+        return Err(MALFORMED);
+    }
+    let mut query_parameter = None;
+    for (key, value) in &item.params {
+        match (name, key.as_str(), value) {
+            ("@query-param", "name", BareItem::String(value)) => query_parameter = Some(value.as_str().to_owned()),
+            _ => return Err(MALFORMED),
+        }
+    }
+    if (name == "@query-param") != query_parameter.is_some() {
+        return Err(MALFORMED);
+    }
+    Ok(Component { name: name.to_owned(), query_parameter, identifier: sfv::FieldType::serialize(item) })
+}
+
+fn moment(list: &InnerList, name: &str) -> Result<Option<Timestamp>, Fault> {
+    match list.params.get(name) {
+        None => Ok(None),
+        Some(BareItem::Integer(seconds)) => {
+            Timestamp::from_second(i64::from(*seconds)).map(Some).map_err(|_| MALFORMED)
+        }
+        Some(_) => Err(MALFORMED),
+    }
+}
+
+fn text(list: &InnerList, name: &str) -> Result<Option<String>, Fault> {
+    match list.params.get(name) {
+        None => Ok(None),
+        Some(BareItem::String(value)) => Ok(Some(value.as_str().to_owned())),
+        Some(_) => Err(MALFORMED),
+    }
+}
+
+/// The member as RFC 9421 2.3 wants it: the strict form, in the order in which it came.
+pub(crate) fn serialize(list: &InnerList) -> Option<String> {
+    let mut serializer = ListSerializer::new();
+    serializer.members([&ListEntry::InnerList(list.clone())]);
+    serializer.finish()
+}

@@ -1,0 +1,216 @@
+//! Whether a request was signed by the agent that it says. RFC 9421 3.2.
+
+use forecourt_core::identity::{Audience, Proof};
+use forecourt_core::{Address, IdentityEvidence, Timestamp};
+use futures::future::BoxFuture;
+use serde_json::Map;
+
+use super::base::signature_base;
+use super::digest::matches_digest;
+use super::fields::{self, SignatureInput};
+use crate::algorithm::Algorithm;
+use crate::fault::Fault;
+use crate::key_set::KeySet;
+use crate::limits::{SIGNATURE_AGE_MAX, SKEW};
+use crate::request::RequestProof;
+use crate::verify_key::VerifyKey;
+
+/// The method of evidence from a signed request.
+pub const METHOD: &str = "urn:mentionable:auth:agent-signature:v0.1";
+
+/// What a `keyid` names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyId {
+    /// An agent by its address, written `acct:local@domain`.
+    Agent(Address),
+    /// An agent by the https URL of its card.
+    Card(String),
+}
+
+impl KeyId {
+    /// Reads a `keyid`. `None` when it names nothing that we can look up.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) {
+            true => Some(Self::Card(text.to_owned())),
+            false => Address::parse(text).ok().map(Self::Agent),
+        }
+    }
+}
+
+/// The keys that a directory found, and whose they are.
+#[derive(Debug, Clone)]
+pub struct FoundKeys {
+    /// The agent that the card and its domain agree on.
+    pub address: Address,
+    /// Its signing key and the previous ones that are still good.
+    pub keys: KeySet,
+}
+
+/// Finds the keys of agents. Implemented by whoever can resolve their cards.
+pub trait KeyDirectory: Send + Sync + 'static {
+    /// The keys behind `id`. [`Fault::UnknownKey`] when there are none, [`Fault::KeysUnavailable`]
+    /// when they can't be had now. The implementation caches and limits its own fetches.
+    fn find<'a>(&'a self, id: &'a KeyId, now: Timestamp) -> BoxFuture<'a, Result<FoundKeys, Fault>>;
+}
+
+/// What a signature must be like.
+#[derive(Debug, Clone)]
+pub struct SignaturePolicy {
+    /// The algorithms of keys that count.
+    pub algorithms: Vec<Algorithm>,
+    /// How old a signature may be.
+    pub age_max: std::time::Duration,
+    /// Whether a signature needs a nonce.
+    pub require_nonce: bool,
+}
+
+impl Default for SignaturePolicy {
+    fn default() -> Self {
+        Self { algorithms: vec![Algorithm::Ed25519], age_max: SIGNATURE_AGE_MAX, require_nonce: false }
+    }
+}
+
+/// A signature that holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Signed {
+    pub(crate) address: Address,
+    pub(crate) key_id: String,
+    pub(crate) nonce: Option<String>,
+    /// When the signature stops being acceptable.
+    pub(crate) until: Timestamp,
+    pub(crate) evidence: IdentityEvidence,
+}
+
+/// Verifies the signatures of a request: the first one that holds counts. `None` when there is none.
+pub(crate) async fn verify(
+    policy: &SignaturePolicy,
+    directory: &dyn KeyDirectory,
+    request: &RequestProof<'_>,
+) -> Option<Result<Signed, Fault>> {
+    let inputs = match fields::read(request.headers) {
+        Ok(inputs) if inputs.is_empty() => return None,
+        Ok(inputs) => inputs,
+        Err(fault) => return Some(Err(fault)),
+    };
+    let mut fault = Fault::BadSignature;
+    for input in &inputs {
+        match verify_one(policy, directory, request, input).await {
+            Ok(signed) => return Some(Ok(signed)),
+            Err(other) => fault = other,
+        }
+    }
+    Some(Err(fault))
+}
+
+/// Everything that needs no key comes first, so that nobody makes us look keys up for nothing.
+async fn verify_one(
+    policy: &SignaturePolicy,
+    directory: &dyn KeyDirectory,
+    request: &RequestProof<'_>,
+    input: &SignatureInput,
+) -> Result<Signed, Fault> {
+    check_coverage(input, request)?;
+    let until = check_times(policy, input, request.now)?;
+    if policy.require_nonce && input.nonce.is_none() {
+        return Err(Fault::Missing("nonce"));
+    }
+    if !request.body().is_empty() || covers(input, "content-digest") {
+        matches_digest(request.headers, request.body())?;
+    }
+    let base = signature_base(input, &request.into())?;
+    let keyid = input.keyid.as_deref().ok_or(Fault::Missing("keyid"))?;
+    let id = KeyId::parse(keyid).ok_or(Fault::UnknownKey)?;
+    let found = directory.find(&id, request.now).await?;
+    let key = matching_key(policy, input, &found.keys, base.as_bytes(), request.now)?;
+    Ok(Signed {
+        evidence: evidence(&found.address, key, input, request, until),
+        address: found.address,
+        key_id: key.kid().unwrap_or(keyid).to_owned(),
+        nonce: input.nonce.clone(),
+        until,
+    })
+}
+
+fn matching_key<'a>(
+    policy: &SignaturePolicy,
+    input: &SignatureInput,
+    keys: &'a KeySet,
+    base: &[u8],
+    now: Timestamp,
+) -> Result<&'a VerifyKey, Fault> {
+    let mut fault = Fault::UnknownKey;
+    for algorithm in &policy.algorithms {
+        for key in keys.select(None, *algorithm, now) {
+            // What the signature says about its algorithm must agree with the key (RFC 9421 3.2.1).
+            if input.alg.as_deref().is_some_and(|alg| Some(alg) != algorithm.http_name()) {
+                fault = Fault::WrongAlgorithm;
+            } else if key.verify(base, &input.signature) {
+                return Ok(key);
+            } else {
+                fault = Fault::BadSignature;
+            }
+        }
+    }
+    Err(fault)
+}
+
+fn covers(input: &SignatureInput, name: &str) -> bool {
+    input.components.iter().any(|component| component.name == name)
+}
+
+/// The least that a signature must cover for us: what is asked, of whom, and the body.
+fn check_coverage(input: &SignatureInput, request: &RequestProof<'_>) -> Result<(), Fault> {
+    if !covers(input, "@method") {
+        return Err(Fault::Uncovered("@method"));
+    }
+    let parts = covers(input, "@authority")
+        && (covers(input, "@request-target")
+            || covers(input, "@path") && (covers(input, "@query") || request.query.is_none()));
+    if !covers(input, "@target-uri") && !parts {
+        return Err(Fault::Uncovered("@target-uri, or @authority with @path and @query"));
+    }
+    match request.body().is_empty() || covers(input, "content-digest") {
+        true => Ok(()),
+        false => Err(Fault::Uncovered("content-digest")),
+    }
+}
+
+/// Gives the moment at which the signature stops being acceptable.
+fn check_times(policy: &SignaturePolicy, input: &SignatureInput, now: Timestamp) -> Result<Timestamp, Fault> {
+    let created = input.created.ok_or(Fault::Missing("created"))?;
+    if created > now.checked_add(SKEW).unwrap_or(now) {
+        return Err(Fault::NotYetValid);
+    }
+    let oldest = created.checked_add(policy.age_max).map_err(|_| Fault::Malformed("signature"))?;
+    let until = input.expires.map_or(oldest, |expires| expires.min(oldest));
+    if now < until { Ok(until) } else { Err(Fault::Expired) }
+}
+
+fn evidence(
+    address: &Address,
+    key: &VerifyKey,
+    input: &SignatureInput,
+    request: &RequestProof<'_>,
+    until: Timestamp,
+) -> IdentityEvidence {
+    let mut fields = Map::new();
+    fields.insert("verified_by".to_owned(), request.agent.domain().as_str().into());
+    if let Some(key_id) = key.kid().or(input.keyid.as_deref()) {
+        fields.insert("key_id".to_owned(), key_id.into());
+    }
+    IdentityEvidence {
+        id: input.nonce.clone(),
+        subject: address.to_string(),
+        issuer: address.domain().to_string(),
+        method: METHOD.to_owned(),
+        assurance: "agent".to_owned(),
+        audience: Audience::One(request.agent.to_string()),
+        issued_at: input.created.unwrap_or(request.now),
+        not_before: None,
+        expires_at: Some(until),
+        on_behalf_of: Vec::new(),
+        claims: Map::new(),
+        source: Map::new(),
+        proof: Proof { kind: "transport".to_owned(), fields },
+    }
+}

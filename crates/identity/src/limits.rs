@@ -1,0 +1,38 @@
+//! Bounds of proofs. Those with a key in `[identity]` are its defaults.
+
+use std::time::Duration;
+
+/// Bytes of a compact JWS or a bearer token.
+pub const TOKEN_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of the subject of a token.
+pub const SUBJECT_BYTES_MAX: usize = 256;
+/// Keys in one set.
+pub const KEYS_MAX: usize = 64;
+/// Keys that are tried when a proof does not name one.
+pub const KEYS_TRIED_MAX: usize = 4;
+/// How far clocks may differ.
+pub const SKEW: Duration = Duration::from_secs(60);
+/// How long a fetched key set is good.
+pub const KEYS_FRESH: Duration = Duration::from_secs(600);
+/// How long to wait before a key set is fetched again for an unknown key, or after a failure.
+pub const KEYS_RETRY: Duration = Duration::from_secs(60);
+/// Bytes of forwarded evidence in all.
+pub const EVIDENCE_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of one entry of forwarded evidence.
+pub const EVIDENCE_ENTRY_BYTES_MAX: usize = 32 * 1024;
+/// Entries of forwarded evidence.
+pub const EVIDENCE_ENTRIES_MAX: usize = 4;
+/// How long evidence holds at most after it was issued.
+pub const EVIDENCE_LIFETIME_MAX: Duration = Duration::from_secs(600);
+/// Signatures on one request that are looked at.
+pub const SIGNATURES_MAX: usize = 4;
+/// Components that one signature covers.
+pub const COMPONENTS_MAX: usize = 64;
+/// Bytes of `Signature-Input` and `Signature` together.
+pub const SIGNATURE_FIELDS_BYTES_MAX: usize = 16 * 1024;
+/// How old a signature may be.
+pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(300);
+/// Bytes of a nonce.
+pub const NONCE_BYTES_MAX: usize = 256;
+/// How long a replaced signing key is still published.
+pub const PREVIOUS_KEY_TTL: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,0 +1,90 @@
+//! Keys that are fetched: a JWKS or a Connector Card behind a URL that the operator trusts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use forecourt_core::Timestamp;
+use forecourt_egress::{Egress, EgressError, Purpose};
+use futures::future::BoxFuture;
+use tokio::sync::Mutex;
+
+use crate::algorithm::Algorithm;
+use crate::fault::Fault;
+use crate::key_set::KeySet;
+use crate::limits::{KEYS_FRESH, KEYS_RETRY};
+use crate::verify_key::KeyFault;
+
+/// Fetches documents over https, from public addresses only.
+pub trait Documents: Send + Sync + 'static {
+    /// The document behind `url`, at most 256 KiB.
+    fn get<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Bytes, EgressError>>;
+}
+
+impl Documents for Egress {
+    fn get<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Bytes, EgressError>> {
+        Box::pin(async move { Ok(Egress::get(self, Purpose::Document, url).await?.bytes) })
+    }
+}
+
+/// The keys behind one URL. Fetched when first needed, kept for [`KEYS_FRESH`], and fetched again
+/// for an unknown key at most once in [`KEYS_RETRY`], so that nobody can make us fetch at will.
+pub(crate) struct RemoteKeys {
+    url: String,
+    read: fn(&[u8]) -> Result<KeySet, KeyFault>,
+    documents: Arc<dyn Documents>,
+    // Held while fetching: those who need the same keys wait for one fetch.
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    keys: Option<Arc<KeySet>>,
+    fetched_at: Option<Timestamp>,
+    tried_at: Option<Timestamp>,
+}
+
+impl RemoteKeys {
+    pub(crate) fn new(url: String, read: fn(&[u8]) -> Result<KeySet, KeyFault>, documents: Arc<dyn Documents>) -> Self {
+        Self { url, read, documents, kept: Mutex::default() }
+    }
+
+    /// The keys, with one that suits `kid` and `algorithm` if the URL has one.
+    pub(crate) async fn with(
+        &self,
+        kid: Option<&str>,
+        algorithm: Algorithm,
+        now: Timestamp,
+    ) -> Result<Arc<KeySet>, Fault> {
+        let mut kept = self.kept.lock().await;
+        let knows = |keys: &Arc<KeySet>| keys.select(kid, algorithm, now).next().is_some();
+        let fresh = within(kept.fetched_at, now, KEYS_FRESH);
+        if let Some(keys) = kept.keys.as_ref().filter(|keys| fresh && knows(keys)) {
+            return Ok(keys.clone());
+        }
+        if !within(kept.tried_at, now, KEYS_RETRY) {
+            kept.tried_at = Some(now);
+            match self.fetch().await {
+                Ok(keys) => {
+                    kept.fetched_at = Some(now);
+                    kept.keys = Some(Arc::new(keys));
+                }
+                Err(reason) => tracing::warn!(reason, "keys can't be fetched"),
+            }
+        }
+        // What was fetched before serves while the URL is away, but not for ever.
+        let usable = within(kept.fetched_at, now, KEYS_FRESH.saturating_mul(6));
+        kept.keys.as_ref().filter(|_| usable).cloned().ok_or(Fault::KeysUnavailable)
+    }
+
+    async fn fetch(&self) -> Result<KeySet, String> {
+        let bytes = self.documents.get(&self.url).await.map_err(|error| error.log_reason())?;
+        (self.read)(&bytes).map_err(|fault| fault.to_string())
+    }
+}
+
+/// Whether `then` lies less than `time` before `now`. A clock that was set back counts as past.
+fn within(then: Option<Timestamp>, now: Timestamp, time: Duration) -> bool {
+    let age = then.map(|then| now.as_second() - then.as_second());
+    age.is_some_and(|age| (0..time.as_secs().cast_signed()).contains(&age))
+}

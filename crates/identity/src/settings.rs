@@ -1,0 +1,203 @@
+//! From the configuration to checked values. Every problem is found at once, and named by its key.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{json, origin};
+use forecourt_egress::Target;
+
+use crate::algorithm::Algorithm;
+use crate::bearer::{BearerIssuer, Keys};
+use crate::config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
+use crate::evidence::{IssuerKeys, Trusted, TrustedIssuer, TrustedIssuers};
+use crate::http_signature::SignaturePolicy;
+use crate::key_set::KeySet;
+use crate::remote_keys::{Documents, RemoteKeys};
+use crate::verify_key::VerifyKey;
+
+/// Something that is wrong in `[identity]`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("identity.{key}: {reason}")]
+pub struct IdentityProblem {
+    /// The dotted path of the key below `[identity]`, with `[n]` for the n-th of a list.
+    pub key: String,
+    /// What is wrong, and what would be right.
+    pub reason: String,
+}
+
+/// The checked values of an [`IdentityConfig`].
+pub(crate) struct Checked {
+    pub(crate) bearer: Vec<BearerIssuer>,
+    pub(crate) issuers: TrustedIssuers,
+    pub(crate) signatures: Option<SignaturePolicy>,
+    pub(crate) one_time_evidence: bool,
+}
+
+/// Checks a configuration; key files are read relative to `base`.
+pub(crate) fn check(
+    config: &IdentityConfig,
+    base: &Path,
+    documents: &Arc<dyn Documents>,
+) -> Result<Checked, Vec<IdentityProblem>> {
+    let mut reader = Reader { base, documents, problems: Vec::new() };
+    let bearer = config.bearer.iter().enumerate();
+    let bearer = bearer.filter_map(|(n, one)| reader.bearer(one, &format!("bearer[{n}]"))).collect();
+    let issuers = config.trusted_issuers.iter().enumerate();
+    let issuers = issuers.filter_map(|(n, one)| reader.issuer(one, &format!("trusted_issuers[{n}]"))).collect();
+    let signatures = reader.signatures(&config.http_signatures);
+    match reader.problems.is_empty() {
+        true => Ok(Checked {
+            bearer,
+            issuers: TrustedIssuers(issuers),
+            signatures,
+            one_time_evidence: config.one_time_evidence,
+        }),
+        false => Err(reader.problems),
+    }
+}
+
+struct Reader<'a> {
+    base: &'a Path,
+    documents: &'a Arc<dyn Documents>,
+    problems: Vec<IdentityProblem>,
+}
+
+impl Reader<'_> {
+    fn wrong<T>(&mut self, key: String, reason: impl Into<String>) -> Option<T> {
+        self.problems.push(IdentityProblem { key, reason: reason.into() });
+        None
+    }
+
+    fn bearer(&mut self, config: &BearerConfig, key: &str) -> Option<BearerIssuer> {
+        if config.audience.is_empty() {
+            return self.wrong(format!("{key}.audience"), "name at least one audience, or any token would do");
+        }
+        let keys = match (&config.jwks_url, config.keys.is_empty()) {
+            (Some(url), true) => {
+                let url = self.https(url, format!("{key}.jwks_url"))?;
+                Keys::Remote(RemoteKeys::new(url, KeySet::from_public_jwks, self.documents.clone()))
+            }
+            (None, false) => Keys::Fixed(self.keys(&config.keys, key)?),
+            _ => return self.wrong(key.to_owned(), "give either `jwks_url` or `keys`"),
+        };
+        Some(BearerIssuer {
+            subject_prefix: config.subject_prefix.clone().unwrap_or_else(|| default_prefix(&config.issuer)),
+            issuer: config.issuer.clone(),
+            audience: config.audience.clone(),
+            require_not_before: config.require_not_before,
+            keys,
+        })
+    }
+
+    fn issuer(&mut self, config: &TrustedIssuerConfig, key: &str) -> Option<TrustedIssuer> {
+        let Some(issuer) = origin::normalize(&config.issuer) else {
+            return self.wrong(format!("{key}.issuer"), "must be a host name");
+        };
+        let lists = [("methods", &config.methods), ("assurance", &config.assurance)];
+        for (name, list) in lists.into_iter().chain([("subject_prefixes", &config.subject_prefixes)]) {
+            if list.is_empty() || list.iter().any(String::is_empty) {
+                return self.wrong(format!("{key}.{name}"), "name at least one, and none that is empty");
+            }
+        }
+        let keys = match (&config.card_url, config.keys.is_empty()) {
+            (Some(_), false) => return self.wrong(key.to_owned(), "give `card_url` or `keys`, not both"),
+            (None, false) => IssuerKeys::Fixed(self.keys(&config.keys, key)?),
+            (url, true) => {
+                let usual = || format!("https://{issuer}/.well-known/adapter-card");
+                let url = self.https(&url.clone().unwrap_or_else(usual), format!("{key}.card_url"))?;
+                IssuerKeys::Card(RemoteKeys::new(url, KeySet::from_card, self.documents.clone()))
+            }
+        };
+        let trusted = Trusted {
+            issuer,
+            methods: config.methods.clone(),
+            assurance: config.assurance.clone(),
+            subject_prefixes: config.subject_prefixes.clone(),
+            authenticated_as: config.authenticated_as.clone(),
+        };
+        Some(TrustedIssuer { trusted, keys })
+    }
+
+    fn signatures(&mut self, config: &HttpSignatureConfig) -> Option<SignaturePolicy> {
+        let mut algorithms = Vec::new();
+        for name in &config.algorithms {
+            match Algorithm::from_http(name) {
+                Some(algorithm) => algorithms.push(algorithm),
+                None => {
+                    let known: Vec<_> = Algorithm::ALL.into_iter().filter_map(Algorithm::http_name).collect();
+                    let reason = format!("`{name}` is not one of {}", known.join(", "));
+                    self.wrong::<()>("http_signatures.algorithms".to_owned(), reason);
+                }
+            }
+        }
+        let age_max = Duration::from_secs(config.age_seconds.get().into());
+        config.enabled.then_some(SignaturePolicy { algorithms, age_max, require_nonce: config.require_nonce })
+    }
+
+    fn https(&mut self, url: &str, key: String) -> Option<String> {
+        match Target::parse(url) {
+            Ok(target) if target.is_https() => Some(url.to_owned()),
+            Ok(_) => self.wrong(key, "must begin with https://"),
+            Err(refusal) => self.wrong(key, refusal.to_string()),
+        }
+    }
+
+    fn keys(&mut self, configs: &[KeyConfig], key: &str) -> Option<Arc<KeySet>> {
+        let mut keys = Vec::new();
+        for (n, config) in configs.iter().enumerate() {
+            match read_key(config, self.base) {
+                Ok(read) => keys.extend(read),
+                Err(reason) => return self.wrong(format!("{key}.keys[{n}]"), reason),
+            }
+        }
+        match KeySet::new(keys) {
+            Ok(set) => Some(Arc::new(set)),
+            Err(fault) => self.wrong(format!("{key}.keys"), fault.to_string()),
+        }
+    }
+}
+
+/// `oauth:` and the host of the issuer, or all of it when it is no URL.
+fn default_prefix(issuer: &str) -> String {
+    let host = url::Url::parse(issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
+    format!("oauth:{}/", host.as_deref().unwrap_or(issuer))
+}
+
+fn read_key(config: &KeyConfig, base: &Path) -> Result<Vec<VerifyKey>, String> {
+    let algorithm = match &config.alg {
+        None => None,
+        Some(name) => Some(Algorithm::from_jose(name).ok_or(format!("`{name}` is not an algorithm"))?),
+    };
+    let file = |path: &Path| {
+        let path = base.join(path);
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let pem = |text: &str| VerifyKey::from_pem(text, algorithm).map(|key| vec![key]).map_err(|f| f.to_string());
+    let keys = match (&config.pem, &config.pem_file, &config.jwk, &config.jwk_file) {
+        (Some(text), None, None, None) => pem(text)?,
+        (None, Some(path), None, None) => pem(&file(path)?)?,
+        (None, None, Some(jwk), None) => vec![VerifyKey::from_jwk(jwk).map_err(|fault| fault.to_string())?],
+        (None, None, None, Some(path)) => return read_jwks(&file(path)?),
+        _ => return Err("give exactly one of `pem`, `pem_file`, `jwk` and `jwk_file`".to_owned()),
+    };
+    let named = |key: VerifyKey| {
+        let kid = key.kid().map(str::to_owned).or_else(|| config.kid.clone());
+        key.with_kid(kid)
+    };
+    Ok(keys.into_iter().map(named).collect())
+}
+
+/// A file with one key or a set of them; each must be usable.
+fn read_jwks(text: &str) -> Result<Vec<VerifyKey>, String> {
+    let value = json::parse(text.as_bytes())?;
+    let entries = match value.get("keys").and_then(|keys| keys.as_array()) {
+        Some(entries) => entries.as_slice(),
+        None => std::slice::from_ref(&value),
+    };
+    let read = |entry: &serde_json::Value| {
+        let jwk = entry.as_object().ok_or("a JWK is an object")?;
+        VerifyKey::from_jwk(jwk).map_err(|fault| fault.to_string())
+    };
+    entries.iter().map(read).collect()
+}

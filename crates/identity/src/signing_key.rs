@@ -1,0 +1,121 @@
+//! The host's own Ed25519 key.
+
+use std::time::Duration;
+
+use ed25519_dalek::Signer;
+use ed25519_dalek::pkcs8::spki::EncodePublicKey;
+use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
+use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey};
+use forecourt_core::{Entropy, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::encoding::{sha256, to_base64url};
+use crate::verify_key::{KeyFault, VerifyKey};
+
+/// An Ed25519 key with its private half. Never prints it.
+#[derive(Clone)]
+pub struct SigningKey {
+    key: ed25519_dalek::SigningKey,
+    public: PublicKey,
+}
+
+/// The public half of one of our keys, as cards and key sets show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublicKey {
+    /// Its RFC 7638 thumbprint.
+    pub kid: String,
+    /// The 32 bytes in base64url.
+    pub x: String,
+    /// The same as PEM `PUBLIC KEY`.
+    pub pem: String,
+    /// When it stops being good; absent for the current key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_after: Option<Timestamp>,
+}
+
+impl SigningKey {
+    /// A fresh key.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut seed = [0u8; 32];
+        entropy.fill(&mut seed);
+        Self::from_dalek(ed25519_dalek::SigningKey::from_bytes(&seed))
+    }
+
+    /// Reads a PEM `PRIVATE KEY` (PKCS #8).
+    pub fn from_pem(pem: &str) -> Result<Self, KeyFault> {
+        let key = ed25519_dalek::SigningKey::from_pkcs8_pem(pem).map_err(|_| KeyFault::Malformed)?;
+        Ok(Self::from_dalek(key))
+    }
+
+    /// The key with its private half, as PEM `PRIVATE KEY`. For the key file and nothing else.
+    pub fn to_private_pem(&self) -> Result<String, KeyFault> {
+        let pem = self.key.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyFault::Malformed)?;
+        Ok(pem.to_string())
+    }
+
+    fn from_dalek(key: ed25519_dalek::SigningKey) -> Self {
+        let verifying = key.verifying_key();
+        let x = to_base64url(verifying.as_bytes());
+        // Encoding 32 bytes can't fail; an empty PEM would be refused by every reader.
+        let pem = verifying.to_public_key_pem(LineEnding::LF).unwrap_or_default();
+        let public = PublicKey { kid: thumbprint(&x), x, pem, not_after: None };
+        Self { key, public }
+    }
+
+    /// The name of the key: the RFC 7638 thumbprint.
+    pub fn kid(&self) -> &str {
+        &self.public.kid
+    }
+
+    /// The public half.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// The 64 bytes of a signature over `message`.
+    pub fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.key.sign(message).to_bytes()
+    }
+
+    /// The key with which others verify what this one signs.
+    pub fn verify_key(&self) -> Result<VerifyKey, KeyFault> {
+        Ok(VerifyKey::ed25519(self.key.verifying_key().as_bytes())?.with_kid(Some(self.public.kid.clone())))
+    }
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey").field("kid", &self.public.kid).finish_non_exhaustive()
+    }
+}
+
+impl PublicKey {
+    /// The key as a JWK. RFC 8037 2.
+    pub fn to_jwk(&self) -> Value {
+        json!({"kty": "OKP", "crv": "Ed25519", "x": self.x, "kid": self.kid, "use": "sig", "alg": "EdDSA"})
+    }
+
+    /// The key as an agent card shows it: `kid`, `alg` and `pem`, with `not_after` once replaced.
+    pub fn to_card(&self) -> Value {
+        let mut card = json!({"kid": self.kid, "alg": "Ed25519", "pem": self.pem});
+        if let Some(not_after) = self.not_after {
+            card["not_after"] = json!(not_after);
+        }
+        card
+    }
+
+    pub(crate) fn replaced(mut self, now: Timestamp, ttl: Duration) -> Self {
+        self.not_after = now.checked_add(ttl).ok();
+        self
+    }
+
+    pub(crate) fn is_good_at(&self, now: Timestamp) -> bool {
+        self.not_after.is_none_or(|end| now < end)
+    }
+}
+
+/// The thumbprint of an Ed25519 key. RFC 7638 3, RFC 8037 2.
+fn thumbprint(x: &str) -> String {
+    to_base64url(&sha256(format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#).as_bytes()))
+}

@@ -1,0 +1,193 @@
+//! The one entry point: all proofs of a request into a sender.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use forecourt_core::{Address, IdentityEvidence, Sender, Store, Timestamp};
+use http::{HeaderMap, HeaderName};
+use serde_json::Value;
+
+use crate::bearer;
+use crate::config::IdentityConfig;
+use crate::evidence::{self, Carried};
+use crate::fault::Fault;
+use crate::http_signature::{self, KeyDirectory};
+use crate::remote_keys::Documents;
+use crate::request::RequestProof;
+use crate::settings::{Checked, IdentityProblem, check};
+
+/// The hint of who calls. REST 7.4.
+pub const FROM_HEADER: HeaderName = HeaderName::from_static("x-mentionable-from");
+
+/// Turns proofs into senders. One for the whole host.
+pub struct Verifier {
+    checked: Checked,
+    directory: Option<Arc<dyn KeyDirectory>>,
+    seen: Option<Arc<dyn Store>>,
+}
+
+/// Who sent a request, and what became of the credentials that came with it.
+#[derive(Debug, Clone)]
+pub struct Verified {
+    /// The sender; anonymous when credentials did not hold.
+    pub sender: Sender,
+    /// Whether there were credentials, and whether they hold.
+    pub presented: Presented,
+}
+
+/// What a request brought to prove its sender. Forwarded evidence is no credential: when it does
+/// not hold it is left out, and nothing else happens (REST 7.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presented {
+    /// No credentials of a kind that is looked at here.
+    Nothing,
+    /// All of them hold.
+    Valid,
+    /// At least one does not: worth a 401 with `invalid_token`.
+    Invalid(Fault),
+}
+
+/// What the request itself proves.
+#[derive(Default)]
+struct Own {
+    identities: Vec<IdentityEvidence>,
+    address: String,
+    method: Option<&'static str>,
+    key_id: Option<String>,
+}
+
+impl Verifier {
+    /// A verifier under `config`. Key files are read relative to `base`; all problems are given at
+    /// once.
+    pub fn new(
+        config: &IdentityConfig,
+        base: &Path,
+        documents: Arc<dyn Documents>,
+    ) -> Result<Self, Vec<IdentityProblem>> {
+        Ok(Self { checked: check(config, base, &documents)?, directory: None, seen: None })
+    }
+
+    /// The same, finding the keys of signed requests in `directory`. Without one, signatures are not
+    /// looked at.
+    #[must_use]
+    pub fn with_directory(mut self, directory: Arc<dyn KeyDirectory>) -> Self {
+        self.directory = Some(directory);
+        self
+    }
+
+    /// The same, remembering in `store` what is good for one use. Without one, a nonce adds nothing,
+    /// and what the configuration requires to be single use is refused.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.seen = Some(store);
+        self
+    }
+
+    /// Who sent `request`. Never fails: what can't be proven leaves the sender anonymous.
+    pub async fn verify(&self, request: &RequestProof<'_>) -> Verified {
+        let mut sender = Sender::anonymous();
+        sender.claimed_address = claimed_address(request.headers);
+        let presented = match self.own(request).await {
+            Err(fault) => return Verified { sender, presented: Presented::Invalid(fault) },
+            Ok(own) => {
+                let presented = if own.method.is_some() { Presented::Valid } else { Presented::Nothing };
+                let carried = evidence::decode(request.headers);
+                // Whom a Connector speaks for is nearer to the matter than the Connector.
+                sender.identities = self.forwarded(&carried, request.agent, &own.identities, request.now).await;
+                sender.identities.extend(own.identities);
+                sender.verified = !sender.identities.is_empty();
+                sender.address = own.address;
+                sender.key_id = own.key_id;
+                if let Some(method) = own.method {
+                    sender.auth_method = method.to_owned();
+                }
+                presented
+            }
+        };
+        Verified { sender, presented }
+    }
+
+    /// The entries of forwarded evidence that hold, for `agent`. `own` is the evidence of the
+    /// request itself. For carriers other than the header, such as the metadata of A2A messages.
+    pub async fn forwarded(
+        &self,
+        carried: &Carried,
+        agent: &Address,
+        own: &[IdentityEvidence],
+        now: Timestamp,
+    ) -> Vec<IdentityEvidence> {
+        let mut holding = Vec::new();
+        for entry in &carried.entries {
+            match self.one_forwarded(entry, agent, own, now).await {
+                Ok(evidence) => holding.push(evidence),
+                Err(fault) => tracing::debug!(%fault, "forwarded evidence is left out"),
+            }
+        }
+        holding
+    }
+
+    async fn one_forwarded(
+        &self,
+        entry: &Value,
+        agent: &Address,
+        own: &[IdentityEvidence],
+        now: Timestamp,
+    ) -> Result<IdentityEvidence, Fault> {
+        let entry = evidence::verify(&self.checked.issuers, entry, agent, own, now).await?;
+        if self.checked.one_time_evidence {
+            self.claim(&format!("evidence:{}", entry.replay_key), now, entry.until, true).await?;
+        }
+        Ok(entry.evidence)
+    }
+
+    /// What the request proves by itself. A signature names an agent, so it comes first; a token
+    /// beside it must hold too.
+    async fn own(&self, request: &RequestProof<'_>) -> Result<Own, Fault> {
+        let mut own = Own::default();
+        if let (Some(policy), Some(directory)) = (&self.checked.signatures, &self.directory)
+            && let Some(signed) = http_signature::verify(policy, directory.as_ref(), request).await
+        {
+            let signed = signed?;
+            if let Some(nonce) = &signed.nonce {
+                let key = format!("nonce:{} {nonce}", signed.address);
+                self.claim(&key, request.now, signed.until, policy.require_nonce).await?;
+            }
+            own.address = signed.address.to_string();
+            own.key_id = Some(signed.key_id);
+            own.method = Some("http-message-signature");
+            own.identities.push(signed.evidence);
+        }
+        if !self.checked.bearer.is_empty()
+            && let Some(token) = bearer::token(request.headers)
+        {
+            let evidence = bearer::verify(&self.checked.bearer, token?, request.now).await?;
+            own.method.get_or_insert("http-bearer");
+            own.identities.push(evidence);
+        }
+        Ok(own)
+    }
+
+    /// Uses something up that is good for one use, before any effect.
+    async fn claim(&self, key: &str, now: Timestamp, until: Timestamp, required: bool) -> Result<(), Fault> {
+        let Some(store) = &self.seen else {
+            return if required { Err(Fault::KeysUnavailable) } else { Ok(()) };
+        };
+        match store.claim_once(key, now, until).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Fault::Replayed),
+            Err(_) => Err(Fault::KeysUnavailable),
+        }
+    }
+}
+
+impl std::fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Verifier").finish_non_exhaustive()
+    }
+}
+
+/// The address in `X-Mentionable-From`, when it is one. A hint and no more (REST 7.4).
+fn claimed_address(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(FROM_HEADER)?.to_str().ok()?;
+    Some(Address::parse(text.trim()).ok()?.to_string())
+}
