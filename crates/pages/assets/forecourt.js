@@ -300,14 +300,8 @@ function startChat(form) {
       if (event === "tool_call") view.step(JSON.parse(data).part);
       if (event === "policy") return [refusal(JSON.parse(data).part)];
       if (event === "end") return [];
-      follow();
     }
     throw new Error("The answer broke off.");
-  };
-
-  const follow = () => {
-    const below = form.getBoundingClientRect().bottom - innerHeight;
-    if (below > 0 && below < 200) form.scrollIntoView({ block: "end" });
   };
 
   const answer = async (text, view, retry) => {
@@ -339,7 +333,7 @@ function startChat(form) {
     view.root.ariaBusy = "true";
     document.getElementById("suggestions")?.remove();
     log.append(turn);
-    form.scrollIntoView({ block: "end" });
+    turn.scrollIntoView({ block: "start" });
     history.replaceState(null, "", `#${new URLSearchParams({ q: text })}`);
     busy(true);
     try {
@@ -351,7 +345,6 @@ function startChat(form) {
       view.end(stopped ? el("p", { className: "meta" }, "Stopped.") : problem(words, retry));
     } finally {
       busy(false);
-      follow();
     }
   };
 

@@ -87,10 +87,10 @@ fn card(address: &str, name: &str, description: &str, skills: &[(&str, &str)], e
         cache_control: None,
         examples: examples.iter().map(|&text| text.to_owned()).collect(),
         endpoints: vec![
-            endpoint("mentionable", &format!("/~{handle}")),
-            endpoint("a2a", &format!("/a2a/{handle}")),
-            endpoint("nlweb", &format!("/~{handle}/ask")),
-            endpoint("mcp", &format!("/mcp/{handle}")),
+            endpoint("web", &format!("/~{handle}")),
+            endpoint("agents", &format!("/agents/{handle}")),
+            endpoint("search", &format!("/~{handle}/ask")),
+            endpoint("tools", &format!("/tools/{handle}")),
         ],
         address,
     }

@@ -48,7 +48,7 @@ fn scheme(url: &str) -> Option<&str> {
 }
 
 /// Controls other than tab and line ends, and the characters that turn the direction of text.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     let control = c.is_control() && !matches!(c, '\t' | '\n' | '\r');
     control || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

@@ -3,8 +3,8 @@
 use askama::Template;
 use forecourt_core::{Address, Language};
 
-use crate::clean;
 use crate::template::{self, Head};
+use crate::{clean, escape};
 
 /// What went wrong, and what would be right. Send with [`crate::csp::answer`].
 pub struct ErrorPage<'a> {
@@ -16,7 +16,7 @@ pub struct ErrorPage<'a> {
     pub language: &'a Language,
     /// A few words, such as `No such agent`.
     pub title: &'a str,
-    /// A sentence about what was wrong.
+    /// A sentence about what was wrong; words in backticks are shown as code.
     pub message: &'a str,
     /// What would be right; lines are kept, so a request may be shown as it should look.
     pub hint: Option<&'a str>,
@@ -27,6 +27,7 @@ pub struct ErrorPage<'a> {
 struct ErrorTemplate {
     head: Head,
     title: String,
+    /// HTML.
     message: String,
     hint: Option<String>,
 }
@@ -38,8 +39,32 @@ impl ErrorPage<'_> {
         template::finish(&ErrorTemplate {
             head: Head::new(&address, self.url, self.language),
             title: clean::line(self.title),
-            message: clean::text(self.message).into_owned(),
+            message: spoken(&clean::text(self.message)),
             hint: self.hint.map(|hint| clean::text(hint).into_owned()),
         })
+    }
+}
+
+/// Text as HTML in which every second piece between backticks is code. An odd backtick stays.
+fn spoken(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    let last = pieces.len() - 1;
+    let piece = |(index, piece): (usize, &&str)| match index % 2 == 1 {
+        true if index == last => format!("`{}", escape::text(piece)),
+        true => format!("<code>{}</code>", escape::text(piece)),
+        false => escape::text(piece),
+    };
+    pieces.iter().enumerate().map(piece).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_in_backticks_are_code() {
+        assert_eq!(spoken("no `<user>` here"), "no <code>&lt;user&gt;</code> here");
+        assert_eq!(spoken("a `b` c`<"), "a <code>b</code> c`&lt;");
+        assert_eq!(spoken(""), "");
     }
 }

@@ -26,9 +26,16 @@ pub(crate) fn push(into: &mut String, text: &str, bytes_max: usize) -> bool {
     true
 }
 
-/// JSON for a data block in a page: nothing in it can end the element or start a comment.
+/// JSON for a data block in a page: nothing in it can end the element, start a comment or hide.
 pub fn json(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        match matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}') || crate::clean::is_hidden(c) {
+            true => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 /// Text as a value in a query string: everything but unreserved characters as `%XX` (RFC 3986 2.3).
@@ -74,7 +81,10 @@ mod tests {
 
     #[test]
     fn json_cannot_leave_its_element() {
-        assert_eq!(json("{\"a\":\"</script><!--\u{2028}\"}"), r#"{"a":"\u003c/script\u003e\u003c!--\u2028"}"#);
+        assert_eq!(
+            json("{\"a\":\"</script><!--\u{2028}\u{202e}\"}"),
+            r#"{"a":"\u003c/script\u003e\u003c!--\u2028\u202e"}"#
+        );
     }
 
     #[test]

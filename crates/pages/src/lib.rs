@@ -33,6 +33,8 @@ mod reply;
 mod template;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use agent_page::AgentPage;
 pub use asset::{Asset, asset, asset_paths};

@@ -12,6 +12,8 @@ use crate::{clean, escape, markdown};
 #[derive(Default)]
 pub(crate) struct PartView {
     pub(crate) items: Vec<Item>,
+    /// Whether the words already link to every item, so that the cards may be folded away.
+    pub(crate) items_told: bool,
     /// Data without a name, as JSON.
     pub(crate) data: Vec<String>,
     pub(crate) links: Vec<LinkView>,
@@ -72,6 +74,8 @@ impl PartView {
         for part in &collected.parts {
             view.take(part, kept_under);
         }
+        let text = collected.text();
+        view.items_told = view.items.iter().all(|item| item.url.as_deref().is_some_and(|url| text.contains(url)));
         if let Ending::Refused(part) = &collected.ending {
             view.refusal = Some(RefusalView::new(part, None));
         }

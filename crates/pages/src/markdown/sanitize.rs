@@ -49,11 +49,10 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .tag_attributes(HashMap::from([
             ("a", HashSet::from(["href", "title"])),
             ("ol", HashSet::from(["start"])),
-            ("input", HashSet::from(["checked"])),
+            ("input", HashSet::from(["checked", "disabled"])),
         ]))
         .tag_attribute_values(HashMap::from([("th", aligned()), ("td", aligned())]))
         .set_tag_attribute_value("input", "type", "checkbox")
-        .set_tag_attribute_value("input", "disabled", "")
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(ammonia::UrlRelative::PassThrough)
         .link_rel(Some("nofollow noopener noreferrer"));
