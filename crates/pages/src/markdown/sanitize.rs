@@ -51,16 +51,19 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
             ("ol", HashSet::from(["start"])),
             ("input", HashSet::from(["checked", "disabled"])),
         ]))
-        .tag_attribute_values(HashMap::from([("th", aligned()), ("td", aligned())]))
-        .set_tag_attribute_value("input", "type", "checkbox")
+        .tag_attribute_values(HashMap::from([
+            ("th", values("align", &["left", "center", "right"])),
+            ("td", values("align", &["left", "center", "right"])),
+            ("input", values("type", &["checkbox"])),
+        ]))
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(ammonia::UrlRelative::PassThrough)
         .link_rel(Some("nofollow noopener noreferrer"));
     builder
 });
 
-fn aligned() -> HashMap<&'static str, HashSet<&'static str>> {
-    HashMap::from([("align", HashSet::from(["left", "center", "right"]))])
+fn values(name: &'static str, values: &[&'static str]) -> HashMap<&'static str, HashSet<&'static str>> {
+    HashMap::from([(name, values.iter().copied().collect())])
 }
 
 /// The HTML with nothing in it that is not allowed.
