@@ -1,1 +1,33 @@
-fn main() {}
+//! The `forecourt` command: parse, load, run one command, exit.
+
+mod args;
+mod commands;
+mod deployment;
+mod host;
+mod manual;
+mod output;
+mod registry;
+mod settings;
+mod state;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Arguments;
+use crate::output::Failure;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Failure::ours(format!("the runtime did not start: {error}")).report(),
+    };
+    match runtime.block_on(commands::run(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -26,6 +26,19 @@ pub(crate) struct Deployment {
     /// The base of every published URL, `https://host[:port]`, when it is not the domain with the
     /// port of the HTTPS listener: behind a proxy, for one.
     pub public_url: Option<String>,
+    /// Networks of proxies in front of this daemon, such as `10.0.0.0/8`: what they say of a client's
+    /// address in `Forwarded` or `X-Forwarded-For` is believed.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub trusted_proxies: Vec<ipnet::IpNet>,
+}
+
+impl Tls {
+    /// The files, when there are both.
+    pub(crate) fn files(&self) -> Option<forecourt_server::tls::CertificateFiles> {
+        let (certificate, key) = (self.cert.clone()?, self.key.clone()?);
+        Some(forecourt_server::tls::CertificateFiles { certificate, key })
+    }
 }
 
 /// `[listen]`: where the daemon listens. The command line's flags go before these.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_host::{Envelope, Host, Site};
-use forecourt_identity::{SigningKeys, Verifier};
+use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_settings::{Problems, Section};
 
 /// A protocol, as the registry knows it.
@@ -23,6 +24,8 @@ pub struct Protocol {
     pub endpoints: fn(&Site, &AgentCard) -> Vec<Endpoint>,
     /// How it writes the post that tells of a settled task, if it has webhooks.
     pub envelope: Option<Envelope>,
+    /// How it finds the keys of agents that sign their requests, if it can.
+    pub key_directory: Option<fn(Arc<Egress>) -> Arc<dyn KeyDirectory>>,
 }
 
 /// What a protocol is given to build its surfaces from.
@@ -32,8 +35,8 @@ pub struct Mount {
     pub host: Arc<Host>,
     /// Proof in, sender out.
     pub verifier: Arc<Verifier>,
-    /// The keys that sign for this domain.
-    pub keys: Arc<SigningKeys>,
+    /// The keys that sign for this domain; replaced while serving when the operator rotates them.
+    pub keys: Arc<ArcSwap<HostKeys>>,
     /// The way out.
     pub egress: Arc<Egress>,
     /// The protocol's own section; empty when the file has none.

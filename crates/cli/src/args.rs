@@ -1,0 +1,172 @@
+//! The command line. `--help` teaches; the same words are in the manual.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Puts everything a domain has to offer (its agents, its content) on the agentic web.
+///
+/// A deployment is a folder: forecourt.toml says who you are, agents/*.toml what you offer. Make
+/// one with `forecourt init mysite`, start it with `forecourt serve mysite`, and talk to it with
+/// `forecourt ask @agent@your.domain "hello"`, a browser, or curl.
+#[derive(Debug, Parser)]
+#[command(name = "forecourt", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve a deployment until it is told to stop.
+    ///
+    /// In development it listens on loopback only, speaks plain HTTP there beside HTTPS with a
+    /// certificate of its own, and indexes content before it answers. Changes to content are picked
+    /// up while it runs. SIGTERM drains: running answers finish, nothing that was accepted is lost.
+    Serve(Serve),
+    /// Make a working deployment in a new folder, commented.
+    Init(Init),
+    /// Find everything that `serve` would refuse, without listening.
+    ///
+    /// Names file and line of every problem at once. Exits with 1 when there is one. When all is
+    /// well it shows what the world will see of each agent.
+    Check(Check),
+    /// Talk to an agent anywhere, by address or URL.
+    ///
+    /// The answer streams to standard output as markdown. A refusal says what to do next and exits
+    /// with 1. Names under .localhost are looked for on this machine.
+    #[command(after_help = "Examples:\n  forecourt ask @chef@demo.localhost \"soup under 30 minutes\"\n  forecourt ask @chef@demo.localhost:8443 --json \"rhubarb\"\n  forecourt ask https://example.com/~lean \"what is the 4% rule?\"")]
+    Ask(Ask),
+    /// Show what a domain offers, or how one agent can be reached.
+    Discover(Discover),
+    /// Load the content of a deployment into its index, with progress.
+    Index(Index),
+    /// Show or rotate the key that signs for a deployment.
+    Keys(Keys),
+    /// Print the reference of all settings, as markdown.
+    #[command(hide = true)]
+    Reference,
+}
+
+/// Which deployment, and where its state is.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Place {
+    /// The folder of the deployment.
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+    /// Where state is kept: store, index, keys, certificates. [default: DIR/.forecourt]
+    #[arg(long, env = "FORECOURT_DATA_DIR")]
+    pub data: Option<PathBuf>,
+}
+
+impl Place {
+    /// The data folder, which may not exist yet.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(|| self.dir.join(".forecourt"))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub place: Place,
+    #[command(flatten)]
+    pub listen: ListenFlags,
+}
+
+/// Flags that go before `[listen]`.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct ListenFlags {
+    /// Plain HTTP on this address; loopback only. Port 0 takes a free one.
+    #[arg(long)]
+    pub http: Option<SocketAddr>,
+    /// HTTPS on this address.
+    #[arg(long)]
+    pub https: Option<SocketAddr>,
+    /// Health, readiness and metrics on this address; loopback only.
+    #[arg(long)]
+    pub admin: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder to make; must be empty or new.
+    pub dir: PathBuf,
+    /// The domain to write into it.
+    #[arg(long, default_value = "demo.localhost")]
+    pub domain: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub place: Place,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    /// An address such as @chef@demo.localhost (a port may follow), or the URL of an endpoint.
+    pub agent: String,
+    /// What to say. Several words are one message.
+    #[arg(required = true)]
+    pub text: Vec<String>,
+    /// Attach a file; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
+    /// Continue the conversation of this token, printed at the end of an earlier answer.
+    #[arg(long)]
+    pub session: Option<String>,
+    /// The language to answer in, such as `de`.
+    #[arg(long)]
+    pub lang: Option<String>,
+    /// Print the whole answer as one JSON object, without streaming.
+    #[arg(long)]
+    pub json: bool,
+    /// Send this bearer token.
+    #[arg(long, env = "FORECOURT_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Over which protocol.
+    #[arg(long, default_value = "rest")]
+    pub via: String,
+    /// The data folder whose local authority is trusted for names under .localhost.
+    #[arg(long, env = "FORECOURT_DATA_DIR")]
+    pub data: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Discover {
+    /// A domain such as demo.localhost, or an address such as @chef@demo.localhost.
+    pub what: String,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The data folder whose local authority is trusted for names under .localhost.
+    #[arg(long, env = "FORECOURT_DATA_DIR")]
+    pub data: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Index {
+    #[command(flatten)]
+    pub place: Place,
+    /// Print the counts as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Keys {
+    #[command(flatten)]
+    pub place: Place,
+    /// Make a new key. The old one stays published for 24 hours.
+    #[arg(long)]
+    pub rotate: bool,
+    /// Print the keys as JSON (JWKS).
+    #[arg(long)]
+    pub json: bool,
+}

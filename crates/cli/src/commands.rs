@@ -1,0 +1,35 @@
+//! The commands, a file each.
+
+mod ask;
+mod check;
+mod discover;
+mod index;
+mod init;
+mod keys;
+mod reference;
+mod serve;
+
+use forecourt_settings::ProcessEnvironment;
+
+use crate::args::{Arguments, Command, Place};
+use crate::deployment::Loaded;
+use crate::output::{Failure, Outcome};
+
+/// Runs the one command that was asked for.
+pub(crate) async fn run(arguments: Arguments) -> Outcome {
+    match arguments.command {
+        Command::Serve(serve) => serve::run(serve).await,
+        Command::Init(init) => init::run(&init),
+        Command::Check(check) => check::run(&check).await,
+        Command::Ask(ask) => ask::run(ask).await,
+        Command::Discover(discover) => discover::run(discover).await,
+        Command::Index(index) => index::run(&index).await,
+        Command::Keys(keys) => keys::run(&keys),
+        Command::Reference => reference::run(),
+    }
+}
+
+/// Reads the deployment of a command.
+fn load(place: &Place) -> Result<Loaded, Failure> {
+    Ok(Loaded::read(&place.dir, &ProcessEnvironment)?)
+}

@@ -1,0 +1,54 @@
+//! `forecourt check`: everything that `serve` would refuse, without listening.
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Check;
+use crate::host::{self, State};
+use crate::output::{Failure, Outcome, print_json};
+
+/// Builds everything in memory, and shows what the world would see.
+pub(crate) async fn run(check: &Check) -> Outcome {
+    let loaded = super::load(&check.place)?;
+    let site = host::site(&loaded, loaded.listen.https.port());
+    let egress = host::egress(&loaded, &site, &[])?;
+    let agents = host::agents(&loaded, &site, &egress, &check.place.data_dir())?;
+    if loaded.tls.cert.is_none() && !loaded.listen.https.ip().is_loopback() {
+        return Err(Failure::yours(format!("HTTPS on {} needs a certificate of your own", loaded.listen.https))
+            .hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"));
+    }
+    let missing = missing_content(&agents.content);
+    let stop = CancellationToken::new();
+    let started = host::start(&loaded, site, egress, agents.residents, State::Nowhere, stop.clone()).await;
+    stop.cancel();
+    let running = started?;
+    if let Some(path) = missing {
+        return Err(Failure::yours(path));
+    }
+    let cards: Vec<_> = running.host.directory().iter().map(|resident| resident.card.clone()).collect();
+    if check.json {
+        return print_json(&json!({
+            "domain": running.host.site().domain,
+            "origin": running.host.site().origin,
+            "agents": cards,
+        }));
+    }
+    println!("{} is fine: {} agents", check.place.dir.display(), cards.len());
+    for card in cards {
+        println!("\n{}  {}", card.address, card.name);
+        for endpoint in &card.endpoints {
+            println!("  {:<12} {}", endpoint.protocol, endpoint.url);
+        }
+    }
+    Ok(())
+}
+
+/// The first source of content that is not there.
+fn missing_content(contents: &[crate::host::Content]) -> Option<String> {
+    let manual = std::path::Path::new(crate::manual::NAME);
+    let missing = |path: &std::path::PathBuf| !path.exists() && !path.ends_with(manual);
+    contents.iter().find_map(|content| {
+        let path = content.indexing.sources().into_iter().find(missing)?;
+        Some(format!("@{}: there is no content at {}", content.handle, path.display()))
+    })
+}

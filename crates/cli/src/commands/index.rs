@@ -1,0 +1,88 @@
+//! `forecourt index`: content into indexes, with progress.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use forecourt_agents::Indexed;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use crate::args::Index;
+use crate::host::{self, Content};
+use crate::manual;
+use crate::output::{Failure, Outcome, print_json};
+
+/// Warnings that are shown for one agent.
+const WARNINGS_SHOWN: usize = 10;
+
+/// Loads everything and says what came of it.
+pub(crate) async fn run(index: &Index) -> Outcome {
+    let loaded = super::load(&index.place)?;
+    let data = host::make_data_dir(&index.place.data_dir())?;
+    manual::unpack(&data)?;
+    let site = host::site(&loaded, loaded.listen.https.port());
+    let egress = host::egress(&loaded, &site, &[])?;
+    let agents = host::agents(&loaded, &site, &egress, &data)?;
+    let done = index_all(&agents.content).await?;
+    match index.json {
+        true => print_json(&done.iter().map(|(content, indexed)| as_json(content, indexed)).collect::<Vec<_>>()),
+        false => Ok(()),
+    }
+}
+
+/// Indexes the content of every agent, one after the other, and reports each on standard error.
+pub(crate) async fn index_all(contents: &[Content]) -> Result<Vec<(Content, Indexed)>, Failure> {
+    let mut done = Vec::with_capacity(contents.len());
+    for content in contents {
+        let indexed = index_one(content).await.map_err(|e| Failure::yours(format!("@{}: {e}", content.handle)))?;
+        report(content, &indexed);
+        done.push((content.clone(), indexed));
+    }
+    Ok(done)
+}
+
+/// Indexes the content of one agent on a thread of its own.
+pub(crate) async fn index_one(content: &Content) -> Result<Indexed, String> {
+    let content = content.clone();
+    let work = move || {
+        let bar = bar(&content);
+        let indexed = content.indexing.index(&mut |done, all| {
+            if let Some(all) = all {
+                bar.set_length(all);
+            }
+            bar.set_position(done);
+        });
+        bar.finish_and_clear();
+        indexed.map_err(|error| error.to_string())
+    };
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+}
+
+fn bar(content: &Content) -> ProgressBar {
+    let target = match std::io::stderr().is_terminal() {
+        true => ProgressDrawTarget::stderr_with_hz(10),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let style = ProgressStyle::with_template("{prefix} {spinner} {pos} items, {per_sec}, {elapsed}");
+    let bar = ProgressBar::with_draw_target(None, target);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.set_prefix(format!("indexing @{}", content.handle));
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+fn report(content: &Content, indexed: &Indexed) {
+    eprintln!("@{}: {}", content.handle, indexed.summary());
+    for warning in indexed.warnings.iter().take(WARNINGS_SHOWN) {
+        eprintln!("  {warning}");
+    }
+    if indexed.warnings.len() > WARNINGS_SHOWN {
+        eprintln!("  and {} more", indexed.warnings.len() - WARNINGS_SHOWN);
+    }
+}
+
+fn as_json(content: &Content, indexed: &Indexed) -> serde_json::Value {
+    let mut value = json!(indexed);
+    value["agent"] = content.handle.as_str().into();
+    value
+}

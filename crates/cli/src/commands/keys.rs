@@ -1,0 +1,30 @@
+//! `forecourt keys`: the key that signs for a deployment.
+
+use forecourt_core::Timestamp;
+use forecourt_host::SystemEntropy;
+use forecourt_identity::HostKeys;
+
+use crate::args::Keys;
+use crate::host;
+use crate::output::{Failure, Outcome, print_json};
+
+/// Shows the keys, after a rotation if that was asked for.
+pub(crate) fn run(keys: &Keys) -> Outcome {
+    super::load(&keys.place)?;
+    let data = host::make_data_dir(&keys.place.data_dir())?;
+    let ours = |error: forecourt_identity::HostKeysError| Failure::ours(error.to_string());
+    let now = Timestamp::now();
+    let mut held = HostKeys::load_or_create(&data, &SystemEntropy).map_err(ours)?;
+    if keys.rotate {
+        held.rotate(&data, &SystemEntropy, now).map_err(ours)?;
+        eprintln!("A new key signs from now on. The old one stays published for 24 hours.");
+    }
+    match keys.json {
+        true => print_json(&held.jwks(now)),
+        false => {
+            println!("{}", held.current().kid());
+            held.previous(now).for_each(|key| println!("{} (previous)", key.kid()));
+            Ok(())
+        }
+    }
+}

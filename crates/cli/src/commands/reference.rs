@@ -1,0 +1,67 @@
+//! The reference of all settings, from the types that read them.
+
+use forecourt_egress::EgressConfig;
+use forecourt_host::LimitSettings;
+use forecourt_identity::IdentityConfig;
+use forecourt_server::HttpLimits;
+use forecourt_settings::{Documented, Reference, document};
+use schemars::schema_for;
+
+use crate::output::Outcome;
+use crate::registry::{BACKENDS, PROTOCOLS};
+use crate::settings::{Agent, Deployment, Listen, Log, StoreSettings, Tls};
+
+/// Prints the reference as markdown.
+pub(crate) fn run() -> Outcome {
+    print!("{}", markdown());
+    Ok(())
+}
+
+/// The whole reference as markdown: `docs/reference/config.md` is this.
+pub(crate) fn markdown() -> String {
+    let intro = "# Configuration reference\n\nGenerated from the types that read each key. A deployment is a folder \
+                 with `forecourt.toml` and one file for each agent in `agents/`. Unknown keys are errors. `${VAR}` in \
+                 a value comes from the environment.\n\n";
+    format!("{intro}{}", reference().markdown())
+}
+
+/// Every section with all of its keys.
+pub(crate) fn reference() -> Reference {
+    let mut sections = vec![
+        documented("forecourt.toml", "Who you are.", || schema_for!(Deployment)),
+        documented("forecourt.toml [listen]", "Where the daemon listens. Flags go before these.", || schema_for!(Listen)),
+        documented("forecourt.toml [tls]", "A certificate of your own.", || schema_for!(Tls)),
+        documented("forecourt.toml [store]", "Where tasks and conversations are kept.", || schema_for!(StoreSettings)),
+        documented("forecourt.toml [limits]", "What one caller may do.", || schema_for!(LimitSettings)),
+        documented("forecourt.toml [http]", "What one connection may use.", || schema_for!(HttpLimits)),
+        documented("forecourt.toml [egress]", "What the daemon may connect to for a caller.", || schema_for!(EgressConfig)),
+        documented("forecourt.toml [identity]", "Whose proofs are taken.", || schema_for!(IdentityConfig)),
+        documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
+    ];
+    for protocol in PROTOCOLS {
+        sections.push(documented(leak(format!("forecourt.toml [{}]", protocol.name)), protocol.about, protocol.schema));
+    }
+    sections.push(documented("agents/*.toml", "One agent.", || schema_for!(Agent)));
+    for backend in BACKENDS {
+        let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
+        sections.push(documented(name, backend.about, backend.schema));
+    }
+    document(&sections)
+}
+
+fn documented(section: &'static str, about: &'static str, schema: fn() -> schemars::Schema) -> Documented {
+    Documented { section, about, schema }
+}
+
+/// A name that lives as long as the process: there is one for each protocol and backend.
+fn leak(name: String) -> &'static str {
+    Box::leak(name.into_boxed_str())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_key_is_documented() {
+        assert_eq!(super::reference().undocumented(), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,81 @@
+//! `forecourt serve`: bind, index, answer, drain.
+
+mod banner;
+mod listeners;
+mod logging;
+mod watch;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prometheus_client::registry::Registry;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Serve;
+use crate::commands::index::index_all;
+use crate::host::{self, Running, State};
+use crate::manual;
+use crate::output::{Failure, Outcome};
+use crate::state::Serving;
+
+use self::listeners::Listeners;
+
+/// How long running work may go on after SIGTERM.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// Serves until it is told to stop.
+pub(crate) async fn run(serve: Serve) -> Outcome {
+    let loaded = super::load(&serve.place)?;
+    logging::start(&loaded.log)?;
+    let data = host::make_data_dir(&serve.place.data_dir())?;
+    manual::unpack(&data)?;
+    let listeners = Listeners::bind(&loaded, serve.listen, &data).await?;
+    let site = host::site(&loaded, listeners.https_port());
+    let egress = host::egress(&loaded, &site, &listeners.public_addresses())?;
+    let agents = host::agents(&loaded, &site, &egress, &data)?;
+    index_all(&agents.content).await?;
+
+    let stop = CancellationToken::new();
+    let running =
+        host::start(&loaded, site.clone(), egress, agents.residents, State::Kept(&data), stop.clone()).await?;
+    let registry = registry(&running, listeners.metrics());
+    let serving = Serving { domain: site.domain.clone(), https_port: listeners.https_port(), data: data.clone() };
+    serving.write()?;
+    banner::print(&running.host, &listeners, &data);
+
+    tokio::spawn(watch::content(agents.content, stop.clone()));
+    tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
+    let host = running.host.clone();
+    let served = tokio::spawn(listeners.serve(running.surfaces, host.clone(), registry, stop.clone()));
+    told_to_stop().await?;
+    eprintln!("stopping: running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
+    tokio::select! {
+        () = drain(&host, &stop) => {}
+        _ = told_to_stop() => return Err(Failure::yours("stopped before everything was finished")),
+    }
+    served.await.map_err(|error| Failure::ours(format!("a listener broke: {error}")))
+}
+
+/// Work first, then connections: a task that is running may still be polled.
+async fn drain(host: &Arc<forecourt_host::Host>, stop: &CancellationToken) {
+    host.drain(DRAIN).await;
+    stop.cancel();
+}
+
+fn registry(running: &Running, http: &forecourt_server::Metrics) -> Arc<Registry> {
+    let mut registry = Registry::with_prefix("forecourt");
+    running.host.metrics().register(&mut registry);
+    http.register(&mut registry);
+    Arc::new(registry)
+}
+
+async fn told_to_stop() -> Outcome {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}

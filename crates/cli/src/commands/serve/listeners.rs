@@ -1,0 +1,199 @@
+//! The sockets of the daemon: bound before anything else is built, so that a taken port is said at
+//! once, and served when the host is ready.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use forecourt_core::Timestamp;
+use forecourt_host::Host;
+use forecourt_server::tls::CertificateFiles;
+use forecourt_server::{
+    Certificates, Front, FrontSettings, Hosts, HttpLimits, Listener, Metrics, ServeError, TrustedProxies, admin,
+    local_ca,
+};
+use forecourt_surface::Surface;
+use prometheus_client::registry::Registry;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::ListenFlags;
+use crate::deployment::Loaded;
+use crate::output::Failure;
+
+/// How often certificate files are looked at.
+const RELOAD_EVERY: Duration = Duration::from_secs(30);
+
+/// Bound, not yet serving.
+pub(super) struct Listeners {
+    http: Option<Listener>,
+    https: Listener,
+    admin: Listener,
+    hosts: Hosts,
+    proxies: TrustedProxies,
+    limits: HttpLimits,
+    metrics: Metrics,
+    certificates: Arc<Certificates>,
+    /// Who makes the certificate, when that is the local authority.
+    authority: Option<Authority>,
+    local: bool,
+}
+
+/// The local authority, to be asked again before its certificate ends.
+#[derive(Clone)]
+struct Authority {
+    folder: std::path::PathBuf,
+    domain: String,
+}
+
+impl Listeners {
+    /// Binds every address of `[listen]`, or of the flags that go before it.
+    pub(super) async fn bind(loaded: &Loaded, flags: ListenFlags, data: &Path) -> Result<Self, Failure> {
+        let wanted = &loaded.listen;
+        let https = flags.https.unwrap_or(wanted.https);
+        let local = https.ip().is_loopback();
+        let own = loaded.tls.files();
+        if own.is_none() && !local {
+            return Err(Failure::yours(format!("HTTPS on {https} needs a certificate of your own"))
+                .hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"));
+        }
+        let domain = loaded.deployment.domain.as_str().to_owned();
+        let authority = own.is_none().then(|| Authority { folder: data.to_path_buf(), domain: domain.clone() });
+        let files = match (own, &authority) {
+            (Some(files), _) => files,
+            (None, Some(authority)) => authority.ensure()?,
+            (None, None) => unreachable!("one of the two is there"),
+        };
+        let hosts = Hosts::new(names(loaded), local);
+        let certificates = Certificates::load(files, hosts.clone()).map_err(yours)?;
+        let config = certificates.http_config().map_err(yours)?;
+        Ok(Self {
+            http: Some(Listener::plain(flags.http.unwrap_or(wanted.http)).await.map_err(|e| taken(e, "--http"))?),
+            https: Listener::tls(https, config).await.map_err(|e| taken(e, "--https"))?,
+            admin: Listener::plain(flags.admin.unwrap_or(wanted.admin)).await.map_err(|e| taken(e, "--admin"))?,
+            hosts,
+            proxies: TrustedProxies::new(loaded.trusted_proxies().to_vec()),
+            limits: loaded.http.clone(),
+            metrics: Metrics::default(),
+            certificates,
+            authority,
+            local,
+        })
+    }
+
+    pub(super) fn https_port(&self) -> u16 {
+        self.https.address().port()
+    }
+
+    pub(super) fn http_port(&self) -> Option<u16> {
+        self.http.as_ref().map(|http| http.address().port())
+    }
+
+    pub(super) fn admin_address(&self) -> SocketAddr {
+        self.admin.address()
+    }
+
+    pub(super) fn is_local(&self) -> bool {
+        self.local
+    }
+
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// The addresses at which this daemon itself answers, which callers may not make it call.
+    pub(super) fn public_addresses(&self) -> Vec<SocketAddr> {
+        self.http.iter().chain([&self.https, &self.admin]).map(Listener::address).collect()
+    }
+
+    /// Serves until `stop`.
+    pub(super) async fn serve(
+        self,
+        surfaces: Vec<Surface>,
+        host: Arc<Host>,
+        registry: Arc<Registry>,
+        stop: CancellationToken,
+    ) {
+        let front = |hosts: Hosts, proxies: TrustedProxies| {
+            Front::new(FrontSettings {
+                hosts,
+                proxies,
+                limits: self.limits.clone(),
+                metrics: self.metrics.clone(),
+                classify: Arc::new(class),
+                hsts: !self.local,
+            })
+        };
+        let public = front(self.hosts.clone(), self.proxies.clone());
+        let operator = front(Hosts::new(self.hosts.names().to_vec(), true), TrustedProxies::default());
+        let router = router(surfaces);
+        let admin = admin(registry, ready(host));
+        let (certificates, authority) = (self.certificates, self.authority);
+        let plain = async {
+            if let Some(http) = self.http {
+                http.serve(public.clone(), router.clone(), stop.clone()).await;
+            }
+        };
+        let renewal = certificates.watch(RELOAD_EVERY, || {
+            if let Some(Err(error)) = authority.as_ref().map(Authority::ensure) {
+                tracing::error!(?error, "the local certificate could not be renewed");
+            }
+        });
+        tokio::select! {
+            _ = async { tokio::join!(
+                plain,
+                self.https.serve(public.clone(), router.clone(), stop.clone()),
+                self.admin.serve(operator, admin, stop.clone()),
+            ) } => {}
+            () = renewal => {}
+        }
+    }
+}
+
+impl Authority {
+    fn ensure(&self) -> Result<CertificateFiles, Failure> {
+        local_ca::ensure(&self.folder, &self.domain, Timestamp::now()).map_err(yours)
+    }
+}
+
+/// The names that requests may ask for.
+fn names(loaded: &Loaded) -> Vec<String> {
+    let domain = loaded.deployment.domain.as_str().to_owned();
+    let public = loaded.deployment.public_url.as_deref().and_then(|url| url::Url::parse(url).ok());
+    let public = public.and_then(|url| url.host_str().map(str::to_owned)).filter(|host| *host != domain);
+    std::iter::once(domain).chain(public).collect()
+}
+
+fn router(surfaces: Vec<Surface>) -> Router {
+    surfaces.into_iter().fold(Router::new(), |router, surface| match surface {
+        Surface::Http(routes) => router.merge(routes.router),
+    })
+}
+
+/// The route class that metrics are counted under: a closed set, whatever callers ask for.
+fn class(path: &str) -> &'static str {
+    match path.as_bytes() {
+        b"/" => "front",
+        [b'/', b'~', ..] => "agent",
+        _ if path.starts_with("/tasks/") => "task",
+        _ if path.starts_with("/.well-known/") => "discovery",
+        _ if path.starts_with("/assets/") => "asset",
+        _ => "other",
+    }
+}
+
+fn ready(host: Arc<Host>) -> forecourt_server::Ready {
+    Arc::new(move || {
+        let host = host.clone();
+        Box::pin(async move { host.ready().await.map_err(|error| error.to_string()) })
+    })
+}
+
+fn yours(error: impl std::fmt::Display) -> Failure {
+    Failure::yours(error.to_string())
+}
+
+fn taken(error: ServeError, flag: &str) -> Failure {
+    Failure::yours(error.to_string()).hint(format!("{flag} ADDR listens elsewhere; port 0 takes a free one"))
+}

@@ -1,0 +1,214 @@
+//! From a folder to checked settings. Every problem of every file is found in one go.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use forecourt_core::Handle;
+use forecourt_egress::EgressConfig;
+use forecourt_host::LimitSettings;
+use forecourt_identity::IdentityConfig;
+use forecourt_server::HttpLimits;
+use forecourt_settings::{Environment, Problem, Problems, Section};
+
+use crate::registry::PROTOCOLS;
+use crate::settings::{Agent, Deployment, Listen, Log, StoreSettings, Tls};
+
+/// The file that makes a folder a deployment.
+pub(crate) const FILE: &str = "forecourt.toml";
+/// Agents in one deployment.
+pub(crate) const AGENTS_MAX: usize = 10_000;
+/// Bytes of one settings file.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Everything that the files of a deployment say.
+pub(crate) struct Loaded {
+    pub dir: PathBuf,
+    pub deployment: Deployment,
+    pub listen: Listen,
+    pub tls: Tls,
+    pub store: StoreSettings,
+    pub log: Log,
+    pub limits: LimitSettings,
+    pub egress: EgressConfig,
+    pub identity: IdentityConfig,
+    pub http: HttpLimits,
+    /// The section of each protocol, by its name.
+    pub protocols: HashMap<&'static str, Section>,
+    pub agents: Vec<LoadedAgent>,
+    /// The file's own section, for problems found later.
+    pub root: Section,
+}
+
+/// One file of `agents/`.
+pub(crate) struct LoadedAgent {
+    pub settings: Agent,
+    pub section: Section,
+    pub backend: Section,
+}
+
+impl Loaded {
+    /// Reads the deployment in `dir`.
+    pub(crate) fn read(dir: &Path, environment: &dyn Environment) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        let agents = problems.absorb(read_agents(dir, environment)).unwrap_or_default();
+        let top = problems.absorb(read_top(dir, environment));
+        match top {
+            Some(mut loaded) if problems.is_empty() => {
+                loaded.agents = agents;
+                loaded.settle()?;
+                Ok(loaded)
+            }
+            _ => Err(problems),
+        }
+    }
+
+    /// What only all files together decide: who is the default agent, and that no two share a name.
+    fn settle(&mut self) -> Result<(), Problems> {
+        let mut problems = Problems::new();
+        let mut seen: HashMap<Handle, String> = HashMap::new();
+        for agent in &self.agents {
+            let handle = agent.settings.handle.clone();
+            if let Some(other) = seen.insert(handle.clone(), agent.section.name()) {
+                problems.push(agent.section.problem(None, format!("the handle `{handle}` is taken by {other}")));
+            }
+        }
+        match (&self.deployment.default_agent, self.agents.first()) {
+            (_, None) => problems.push(
+                Problem::of_file(&self.dir.join("agents"), "there is no agent").hint("add a file like agents/echo.toml"),
+            ),
+            (Some(default), _) if !seen.contains_key(default) => {
+                problems.push(self.root.problem(Some("default_agent"), format!("there is no agent `{default}`")));
+            }
+            (Some(_), _) => {}
+            (None, Some(first)) => self.deployment.default_agent = Some(first.settings.handle.clone()),
+        }
+        problems.into_result(())
+    }
+
+    /// The agent that takes what nobody else is named for.
+    pub(crate) fn default_agent(&self) -> &Handle {
+        match &self.deployment.default_agent {
+            Some(handle) => handle,
+            None => &self.agents[0].settings.handle,
+        }
+    }
+
+    /// The networks of proxies whose word on the client's address is taken.
+    pub(crate) fn trusted_proxies(&self) -> &[ipnet::IpNet] {
+        &self.deployment.trusted_proxies
+    }
+
+    /// The name of the place, for people.
+    pub(crate) fn name(&self) -> &str {
+        self.deployment.name.as_deref().unwrap_or(self.deployment.domain.as_str())
+    }
+}
+
+fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problems> {
+    let file = dir.join(FILE);
+    let mut root = Section::parse(&file, &read_file(&file)?, environment)?;
+    let mut problems = Problems::new();
+    let listen = problems.absorb(root.take_or_empty("listen").read());
+    let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
+    let store = problems.absorb(root.take_or_empty("store").read());
+    let log = problems.absorb(root.take_or_empty("log").read());
+    let limits = problems.absorb(root.take_or_empty("limits").read());
+    let egress = problems.absorb(root.take_or_empty("egress").read());
+    let identity = problems.absorb(root.take_or_empty("identity").read());
+    let http = problems.absorb(root.take_or_empty("http").read());
+    let protocols = PROTOCOLS.iter().map(|p| (p.name, root.take_or_empty(p.name))).collect();
+    let deployment = problems.absorb(root.read::<Deployment>());
+    if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {
+        problems.push(problem);
+    }
+    let whole = (|| {
+        Some(Loaded {
+            dir: dir.to_path_buf(),
+            deployment: deployment?,
+            listen: listen?,
+            tls: tls?,
+            store: store?,
+            log: log?,
+            limits: limits?,
+            egress: egress?,
+            identity: identity?,
+            http: http?,
+            protocols,
+            agents: Vec::new(),
+            root,
+        })
+    })();
+    match whole {
+        Some(loaded) if problems.is_empty() => Ok(loaded),
+        _ => Err(problems),
+    }
+}
+
+fn read_tls(section: &Section) -> Result<Tls, Problems> {
+    let tls: Tls = section.read()?;
+    let whole = |path: &Option<PathBuf>| path.as_ref().map(|path| section.resolve_path(path));
+    match (&tls.cert, &tls.key) {
+        (Some(_), None) => Err(section.problem(Some("cert"), "`cert` needs `key` beside it").into()),
+        (None, Some(_)) => Err(section.problem(Some("key"), "`key` needs `cert` beside it").into()),
+        _ => Ok(Tls { cert: whole(&tls.cert), key: whole(&tls.key) }),
+    }
+}
+
+/// The public URL is an https origin and nothing more.
+fn bad_url(root: &Section, deployment: &Deployment) -> Option<Problem> {
+    let text = deployment.public_url.as_deref()?;
+    let url = url::Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.path() == "/");
+    match url {
+        Some(url) if url.query().is_none() && url.username().is_empty() => None,
+        _ => Some(root.problem(Some("public_url"), "must be `https://host` with an optional port, and nothing more")),
+    }
+}
+
+fn read_agents(dir: &Path, environment: &dyn Environment) -> Result<Vec<LoadedAgent>, Problems> {
+    let folder = dir.join("agents");
+    let mut files = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| is_settings(p)).collect(),
+        Err(_) => Vec::new(),
+    };
+    files.sort();
+    if files.len() > AGENTS_MAX {
+        return Err(Problem::of_file(&folder, format!("more than {AGENTS_MAX} agents")).into());
+    }
+    let mut problems = Problems::new();
+    let read = files.iter().filter_map(|file| problems.absorb(read_agent(file, environment))).collect();
+    problems.into_result(read)
+}
+
+fn is_settings(path: &Path) -> bool {
+    let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'));
+    !hidden && path.extension().is_some_and(|extension| extension == "toml")
+}
+
+fn read_agent(file: &Path, environment: &dyn Environment) -> Result<LoadedAgent, Problems> {
+    let mut section = Section::parse(file, &read_file(file)?, environment)?;
+    let backend = section.take("backend");
+    let mut problems = Problems::new();
+    let settings = problems.absorb(section.read::<Agent>());
+    if backend.is_none() {
+        let missing = Problem::of_file(file, "the agent has no [backend]");
+        problems.push(missing.hint("add a table such as: [backend] kind = \"echo\""));
+    }
+    match (settings, backend) {
+        (Some(settings), Some(backend)) if problems.is_empty() => Ok(LoadedAgent { settings, section, backend }),
+        _ => Err(problems),
+    }
+}
+
+fn read_file(file: &Path) -> Result<String, Problem> {
+    let size = std::fs::metadata(file).map(|meta| meta.len());
+    match size {
+        Ok(size) if size > FILE_BYTES_MAX => {
+            Err(Problem::of_file(file, format!("is larger than {FILE_BYTES_MAX} bytes")))
+        }
+        Ok(_) => std::fs::read_to_string(file).map_err(|_| Problem::of_file(file, "is not UTF-8 text")),
+        Err(_) => {
+            let missing = Problem::of_file(file, "cannot be read");
+            Err(missing.hint("`forecourt init DIR` makes a working deployment"))
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! From checked settings to a host: built values, everything wrong found at once.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use forecourt_agents::{Built, Context, Indexing};
+use forecourt_core::agent::Icon;
+use forecourt_core::{AgentCard, Entropy, Handle, Policy, Store, SystemClock};
+use forecourt_egress::Egress;
+use forecourt_host::{Directory, Envelope, HostBuilder, Resident, Site, SystemEntropy, rules};
+use forecourt_identity::{HostKeys, Verifier};
+use forecourt_settings::{Problem, Problems, Section};
+use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use forecourt_surface::{Mount, Surface};
+use tokio_util::sync::CancellationToken;
+
+use crate::deployment::{Loaded, LoadedAgent};
+use crate::manual;
+use crate::output::Failure;
+use crate::registry::{BACKENDS, PROTOCOLS};
+use crate::settings::StoreKind;
+
+/// The agents of a deployment, built, and the content behind them.
+pub(crate) struct Agents {
+    pub residents: Vec<Resident>,
+    pub content: Vec<Content>,
+}
+
+/// Content that an agent answers from.
+#[derive(Clone)]
+pub(crate) struct Content {
+    pub handle: Handle,
+    pub indexing: Arc<dyn Indexing>,
+}
+
+/// What the outside calls this deployment. `https_port` is that of the listener.
+pub(crate) fn site(loaded: &Loaded, https_port: u16) -> Site {
+    let domain = &loaded.deployment.domain;
+    let origin = match &loaded.deployment.public_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None if https_port == 443 => format!("https://{domain}"),
+        None => format!("https://{domain}:{https_port}"),
+    };
+    Site { domain: domain.clone(), name: loaded.name().to_owned(), origin }
+}
+
+/// The way out, closed to this host's own names and addresses.
+pub(crate) fn egress(loaded: &Loaded, site: &Site, own: &[std::net::SocketAddr]) -> Result<Egress, Problems> {
+    let wrong = |error: forecourt_egress::SetupError| {
+        Problems::from(loaded.root.problem(None, format!("[egress] cannot be set up: {error}")))
+    };
+    let mut builder = Egress::builder(loaded.egress.clone()).own_host(&site.origin).map_err(wrong)?;
+    for address in own {
+        builder = builder.own_address(*address);
+    }
+    builder.build().map_err(wrong)
+}
+
+/// Builds every agent. Opens nothing: what fails here is wrong in the settings.
+pub(crate) fn agents(loaded: &Loaded, site: &Site, egress: &Egress, data: &Path) -> Result<Agents, Problems> {
+    let mut problems = Problems::new();
+    let mut agents = Agents { residents: Vec::new(), content: Vec::new() };
+    for agent in &loaded.agents {
+        let context = context(agent, loaded, site, egress, data);
+        let built = problems.absorb(build(&agent.backend, &context));
+        let rules = problems.absorb(
+            rules(&agent.settings.policy.rules, site)
+                .map_err(|reason| agent.section.problem(None, format!("[policy] {reason}"))),
+        );
+        let (Some(built), Some(rules)) = (built, rules) else { continue };
+        if let Some(indexing) = built.indexing.clone() {
+            agents.content.push(Content { handle: agent.settings.handle.clone(), indexing });
+        }
+        agents.residents.push(Resident {
+            card: Arc::new(card(agent, site, &built)),
+            agent: built.agent,
+            policy: Policy::new(rules),
+            time_max: Duration::from_secs(agent.settings.timeout_seconds.get().into()),
+        });
+    }
+    problems.into_result(agents)
+}
+
+fn context(agent: &LoadedAgent, loaded: &Loaded, site: &Site, egress: &Egress, data: &Path) -> Context {
+    Context {
+        handle: agent.settings.handle.clone(),
+        host: site.canonical_host().to_owned(),
+        language: agent.settings.language.clone(),
+        folder: loaded.dir.clone(),
+        data_dir: data.to_path_buf(),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(SystemEntropy),
+        egress: egress.clone(),
+        path_variable: std::env::var("PATH").ok(),
+        tools: Vec::new(),
+        builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],
+    }
+}
+
+fn build(section: &Section, context: &Context) -> Result<Built, Problems> {
+    let mut section = section.clone();
+    let kinds = || BACKENDS.iter().map(|b| format!("`{}`", b.kind)).collect::<Vec<_>>().join(", ");
+    let Some(kind) = section.text("kind").map(str::to_owned) else {
+        return Err(section.problem(None, format!("[backend] needs `kind`: one of {}", kinds())).into());
+    };
+    let Some(backend) = BACKENDS.iter().find(|backend| backend.kind == kind) else {
+        let problem = section.problem(Some("kind"), format!("there is no backend `{kind}`"));
+        return Err(problem.hint(format!("there are {}", kinds())).into());
+    };
+    section.take("kind");
+    (backend.build)(section, context)
+}
+
+fn card(agent: &LoadedAgent, site: &Site, built: &Built) -> AgentCard {
+    let settings = agent.settings.clone();
+    let mut card = AgentCard {
+        address: site.address(&settings.handle),
+        name: settings.name,
+        description: settings.description,
+        version: settings.version,
+        icon: settings.icon.map(|url| Icon { url, mime: None }),
+        skills: settings.skills.into_iter().map(Into::into).collect(),
+        input_modes: settings.input_modes.unwrap_or_else(|| built.input_modes.clone()),
+        output_modes: settings.output_modes.unwrap_or_else(|| built.output_modes.clone()),
+        homepage: settings.homepage,
+        language: settings.language,
+        streams: built.streams,
+        uses_tools: built.uses_tools,
+        remembers: settings.sessions.unwrap_or(built.remembers),
+        cors: settings.cors,
+        cache_control: settings.cache_control,
+        examples: settings.examples,
+        endpoints: Vec::new(),
+    };
+    card.endpoints = PROTOCOLS.iter().flat_map(|protocol| (protocol.endpoints)(site, &card)).collect();
+    card
+}
+
+/// A host at work, with what its protocols listen on.
+pub(crate) struct Running {
+    pub host: Arc<forecourt_host::Host>,
+    pub surfaces: Vec<Surface>,
+    pub keys: Arc<ArcSwap<HostKeys>>,
+}
+
+/// Where a host keeps things.
+pub(crate) enum State<'a> {
+    /// In this folder.
+    Kept(&'a Path),
+    /// Nowhere: for checking.
+    Nowhere,
+}
+
+/// Puts a host of these agents to work, until `stop`.
+pub(crate) async fn start(
+    loaded: &Loaded,
+    site: Site,
+    egress: Egress,
+    residents: Vec<Resident>,
+    state: State<'_>,
+    stop: CancellationToken,
+) -> Result<Running, Failure> {
+    let egress = Arc::new(egress);
+    let store = store(loaded, &state)?;
+    let keys = Arc::new(ArcSwap::from_pointee(keys(&state)?));
+    let verifier = verifier(loaded, &egress, &store)?;
+    let directory = Directory::new(residents, loaded.default_agent()).map_err(|e| Failure::yours(e.to_string()))?;
+    let mut builder = HostBuilder::new(site, directory, store, egress.clone());
+    builder.limits = loaded.limits.clone();
+    builder.envelopes = envelopes();
+    let host = builder.start(stop).await.map_err(|e| Failure::ours(e.to_string()))?;
+    let mount = Mount {
+        host: host.clone(),
+        verifier: Arc::new(verifier),
+        keys: keys.clone(),
+        egress,
+        section: Section::empty(loaded.root.file(), ""),
+    };
+    Ok(Running { host, surfaces: surfaces(loaded, &mount)?, keys })
+}
+
+/// Proof in, sender out: the configured keys, and those that protocols can find.
+fn verifier(loaded: &Loaded, egress: &Arc<Egress>, store: &Arc<dyn Store>) -> Result<Verifier, Problems> {
+    let verifier = Verifier::new(&loaded.identity, &loaded.dir, egress.clone()).map_err(|wrong| {
+        let mut problems = Problems::new();
+        wrong.iter().for_each(|w| problems.push(Problem::of_file(loaded.root.file(), w.to_string())));
+        problems
+    })?;
+    let directory = PROTOCOLS.iter().find_map(|protocol| protocol.key_directory);
+    let verifier = verifier.with_store(store.clone());
+    Ok(match directory {
+        Some(directory) => verifier.with_directory(directory(egress.clone())),
+        None => verifier,
+    })
+}
+
+fn envelopes() -> HashMap<String, Envelope> {
+    PROTOCOLS.iter().filter_map(|p| Some((p.name.to_owned(), p.envelope?))).collect()
+}
+
+/// Builds the surfaces of every protocol. Two that claim one path are refused.
+fn surfaces(loaded: &Loaded, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+    let mut problems = Problems::new();
+    let mut claimed = HashSet::new();
+    let mut built = Vec::new();
+    for protocol in PROTOCOLS {
+        let section = loaded.protocols[protocol.name].clone();
+        for surface in problems.absorb((protocol.surfaces)(Mount { section, ..mount.clone() })).unwrap_or_default() {
+            let Surface::Http(routes) = &surface;
+            for path in routes.paths.iter().filter(|path| !claimed.insert(**path)) {
+                let text = format!("two protocols claim the path {path}, one of them is {}", protocol.name);
+                problems.push(Problem::of_file(loaded.root.file(), text));
+            }
+            built.push(surface);
+        }
+    }
+    problems.into_result(built)
+}
+
+fn store(loaded: &Loaded, state: &State<'_>) -> Result<Arc<dyn Store>, Failure> {
+    match (state, loaded.store.kind) {
+        (State::Kept(data), StoreKind::Sqlite) => {
+            let file = data.join("forecourt.db");
+            let store = Sqlite::open(&file, SqliteOptions::default())
+                .map_err(|error| Failure::ours(format!("{}: {error}", file.display())))?;
+            Ok(store)
+        }
+        (State::Nowhere, _) | (_, StoreKind::Memory) => Ok(Arc::new(Memory::new())),
+    }
+}
+
+fn keys(state: &State<'_>) -> Result<HostKeys, Failure> {
+    let entropy: &dyn Entropy = &SystemEntropy;
+    match state {
+        State::Kept(data) => HostKeys::load_or_create(data, entropy).map_err(|e| Failure::ours(e.to_string())),
+        State::Nowhere => Ok(HostKeys::in_memory(entropy)),
+    }
+}
+
+/// Makes the data folder, for its owner's eyes only.
+pub(crate) fn make_data_dir(data: &Path) -> Result<PathBuf, Failure> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data);
+    let made = made.and_then(|()| data.canonicalize());
+    made.map_err(|error| {
+        Failure::yours(format!("the data folder {} cannot be used: {error}", data.display()))
+            .hint("name another one with --data DIR")
+    })
+}

@@ -1,0 +1,66 @@
+//! How a command ends: data on stdout, the rest on stderr, and exit codes that mean something.
+
+use std::process::ExitCode;
+
+use forecourt_settings::Problems;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    hint: Option<String>,
+    ours: bool,
+}
+
+/// The result of every command.
+pub(crate) type Outcome = Result<(), Failure>;
+
+impl Failure {
+    /// Something for the user to change. Exit code 1.
+    pub(crate) fn yours(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, ours: false }
+    }
+
+    /// Something that should not have happened. Exit code 2.
+    pub(crate) fn ours(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, ours: true }
+    }
+
+    /// The same failure with a next step.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Prints the failure and gives its exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        if !self.message.is_empty() {
+            let prefix = if self.message.starts_with("error") { "" } else { "error: " };
+            eprintln!("{prefix}{}", self.message);
+        }
+        if let Some(hint) = &self.hint {
+            eprintln!("hint: {hint}");
+        }
+        ExitCode::from(if self.ours { 2 } else { 1 })
+    }
+}
+
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Self {
+        Self::yours(problems.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::ours(error.to_string())
+    }
+}
+
+/// Prints a value as indented JSON on stdout.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Outcome {
+    let text = serde_json::to_string_pretty(value).map_err(|e| Failure::ours(e.to_string()))?;
+    println!("{text}");
+    Ok(())
+}

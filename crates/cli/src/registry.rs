@@ -1,0 +1,11 @@
+//! The only file that names every protocol and every backend. A new one is a new crate or file,
+//! and one line here.
+
+use forecourt_agents::Backend;
+use forecourt_surface::Protocol;
+
+/// The protocols, in the order in which they are shown.
+pub(crate) const PROTOCOLS: &[Protocol] = &[forecourt_mentionable::PROTOCOL];
+
+/// The backends, in the order in which they are documented.
+pub(crate) const BACKENDS: &[Backend] = forecourt_agents::BACKENDS;

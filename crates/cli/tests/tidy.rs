@@ -1,0 +1,205 @@
+//! The repository checks itself: direction of crates, leaks of protocols, links in the docs, file
+//! sizes, and that the reference of settings is the one that the types give.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use regex::Regex;
+use walkdir::WalkDir;
+
+/// Lines above which a source file is named in the report.
+const LINES_REPORTED: usize = 400;
+/// Lines that no source file may have.
+const LINES_MAX: usize = 700;
+
+/// The layers, lowest first. A crate may depend on crates of lower layers, and of its own only
+/// where [`SIDEWAYS`] says so.
+const LAYERS: &[&[&str]] = &[
+    &["core", "settings"],
+    &["egress", "store", "content", "pages", "server"],
+    &["identity", "host", "agents"],
+    &["surface"],
+    &["mentionable"],
+    &["cli"],
+];
+
+/// Crates that are protocols: nobody but the registry names them.
+const PROTOCOLS: &[&str] = &["mentionable"];
+
+/// Pairs of one layer of which the first may use the second. Empty: keep it so.
+const SIDEWAYS: &[(&str, &str)] = &[];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn files(under: &str, extension: &str) -> Vec<PathBuf> {
+    let skipped = |name: &str| matches!(name, "target" | ".git" | ".cache" | ".forecourt" | "node_modules");
+    WalkDir::new(root().join(under))
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(|entry| !skipped(&entry.file_name().to_string_lossy()))
+        .filter_map(Result::ok)
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .collect()
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// The crates of this workspace that `name` depends on, outside its tests.
+fn dependencies(name: &str) -> BTreeSet<String> {
+    let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+    let used = manifest.split("[dev-dependencies]").next().unwrap();
+    let pattern = Regex::new(r"(?m)^forecourt-([a-z]+)\b").unwrap();
+    pattern.captures_iter(used).map(|found| found[1].to_owned()).collect()
+}
+
+#[test]
+fn crates_depend_downwards_only() {
+    let layer = |name: &str| LAYERS.iter().position(|layer| layer.contains(&name));
+    let mut wrong = Vec::new();
+    for name in LAYERS.iter().flat_map(|layer| layer.iter()) {
+        for used in dependencies(name) {
+            let down = layer(&used).is_some_and(|below| below < layer(name).unwrap());
+            if !down && !SIDEWAYS.contains(&(name, used.as_str())) {
+                wrong.push(format!("{name} uses {used}"));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn every_crate_has_a_layer() {
+    let known: BTreeSet<_> = LAYERS.iter().flat_map(|layer| layer.iter().map(ToString::to_string)).collect();
+    let found: BTreeSet<_> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "testkit")
+        .collect();
+    assert_eq!(known, found);
+}
+
+#[test]
+fn the_core_has_no_io_runtime_or_wire() {
+    let manifest = fs::read_to_string(root().join("crates/core/Cargo.toml")).unwrap();
+    let used = manifest.split("[dev-dependencies]").next().unwrap();
+    for foreign in ["tokio", "axum", "hyper", "http", "reqwest", "rusqlite"] {
+        let pattern = Regex::new(&format!(r"(?m)^{foreign}\b")).unwrap();
+        assert!(!pattern.is_match(used), "the core uses {foreign}");
+    }
+}
+
+#[test]
+fn only_the_registry_names_a_protocol() {
+    for protocol in PROTOCOLS {
+        let name = format!("forecourt_{protocol}");
+        let leaks: Vec<_> = files("crates", "rs")
+            .into_iter()
+            .filter(|path| path.components().any(|part| part.as_os_str() == "src"))
+            .filter(|path| !path.starts_with(root().join("crates").join(protocol)))
+            .filter(|path| fs::read_to_string(path).unwrap().contains(&name))
+            .map(|path| shown(&path))
+            .collect();
+        assert_eq!(leaks, ["crates/cli/src/registry.rs"], "{protocol} leaks");
+    }
+}
+
+#[test]
+fn status_numbers_stay_in_protocols() {
+    let number = Regex::new(r"\bStatusCode\b|\bhttp::").unwrap();
+    for name in ["core", "store", "content", "pages"] {
+        for path in files(&format!("crates/{name}/src"), "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(!number.is_match(&text), "{} knows HTTP", shown(&path));
+        }
+    }
+}
+
+#[test]
+fn one_crate_opens_connections() {
+    for path in files("crates", "rs") {
+        let name = shown(&path);
+        let allowed = name.starts_with("crates/egress/") || name.contains("/tests/") || name.contains("/benches/");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(allowed || !text.contains("reqwest::"), "{name} uses an HTTP client of its own");
+    }
+}
+
+#[test]
+fn files_stay_small() {
+    let sizes: BTreeMap<_, _> = files("crates", "rs")
+        .into_iter()
+        .chain(files("benches", "rs"))
+        .map(|path| (shown(&path), fs::read_to_string(&path).unwrap().lines().count()))
+        .collect();
+    for (name, lines) in sizes.iter().filter(|(_, lines)| **lines > LINES_REPORTED) {
+        println!("{lines:5} lines  {name}");
+    }
+    let huge: Vec<_> = sizes.iter().filter(|(_, lines)| **lines > LINES_MAX).collect();
+    assert!(huge.is_empty(), "two ideas in one file? {huge:?}");
+}
+
+#[test]
+fn links_in_the_docs_lead_somewhere() {
+    let link = Regex::new(r"\]\(([^)\s#]+)(#[^)\s]*)?\)").unwrap();
+    let mut broken = Vec::new();
+    for path in files("", "md") {
+        let text = fs::read_to_string(&path).unwrap();
+        for found in link.captures_iter(&without_code(&text)) {
+            let target = &found[1];
+            let outside = target.contains("://") || target.starts_with("mailto:") || target.starts_with('?');
+            if !outside && !path.parent().unwrap().join(target).exists() {
+                broken.push(format!("{}: {target}", shown(&path)));
+            }
+        }
+    }
+    assert_eq!(broken, Vec::<String>::new());
+}
+
+/// Markdown without its code blocks and code spans, where brackets mean nothing.
+fn without_code(text: &str) -> String {
+    let blocks = Regex::new(r"(?s)```.*?```").unwrap();
+    let spans = Regex::new(r"`[^`\n]*`").unwrap();
+    spans.replace_all(&blocks.replace_all(text, ""), "").into_owned()
+}
+
+#[test]
+fn the_reference_of_settings_is_what_the_types_say() {
+    let printed = Command::new(env!("CARGO_BIN_EXE_forecourt")).arg("reference").output().unwrap();
+    let kept = fs::read_to_string(root().join("docs/reference/config.md")).unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    assert!(
+        kept == printed,
+        "docs/reference/config.md is out of date; write it again with: forecourt reference > docs/reference/config.md"
+    );
+}
+
+#[test]
+fn examples_pass_the_check() {
+    for entry in fs::read_dir(root().join("examples")).unwrap() {
+        let folder = entry.unwrap().path();
+        let data = tempfile::tempdir().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_forecourt"))
+            .arg("check")
+            .arg(&folder)
+            .arg("--data")
+            .arg(data.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}: {}", shown(&folder), String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn fences_around_unsafe_code_stand() {
+    for path in files("crates", "toml") {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("[lints]\nworkspace = true"), "{} leaves the workspace's lints", shown(&path));
+    }
+}
