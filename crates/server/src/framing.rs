@@ -1,9 +1,9 @@
 //! A second pair of eyes on HTTP/1 framing, for what the parser forgives without a trace.
 //!
 //! hyper serves a request that has both `Content-Length` and `Transfer-Encoding` (it drops the
-//! first, as RFC 9112 section 6.3 allows) and accepts lines that end in a bare LF. A front that
-//! reads either differently would disagree with us about where the next request starts, so both
-//! are refused. This follows the bytes of a connection closely enough to see them; it never
+//! first, as RFC 9112 section 6.3 allows), or the same length twice, and accepts lines that end in
+//! a bare LF. A front that reads these differently would disagree with us about where the next
+//! request starts, so all are refused. This follows the bytes of a connection closely enough to see them; it never
 //! changes a byte, and where it does not understand what it sees hyper refuses the request anyway.
 
 /// Bytes of a line that are kept: enough for the two framing fields and their values.
@@ -16,7 +16,8 @@ pub(crate) struct Framing {
     line: Line,
     length: Option<u64>,
     chunked: bool,
-    bare_lf: bool,
+    /// A bare LF or a second length was seen in this head.
+    ambiguous: bool,
     heads: u64,
 }
 
@@ -47,12 +48,24 @@ impl Framing {
 
     /// Follows nothing.
     pub(crate) fn opaque() -> Framing {
-        Framing { state: State::Opaque, line: Line::default(), length: None, chunked: false, bare_lf: false, heads: 0 }
+        Framing {
+            state: State::Opaque,
+            line: Line::default(),
+            length: None,
+            chunked: false,
+            ambiguous: false,
+            heads: 0,
+        }
     }
 
     /// Whether a head has begun and not ended.
     pub(crate) fn in_head(&self) -> bool {
         self.state == State::Head || (self.state == State::Start && self.line.len > 0)
+    }
+
+    /// Whether more of a body is to come.
+    pub(crate) fn in_body(&self) -> bool {
+        matches!(self.state, State::Sized(_) | State::ChunkSize | State::Chunk(_) | State::Trailers)
     }
 
     /// Takes what arrived. Says so when a head ended that must be refused.
@@ -90,12 +103,12 @@ impl Framing {
             State::Start if line.is_empty() => None,
             State::Start => {
                 self.heads += 1;
-                (self.length, self.chunked, self.bare_lf) = (None, false, !line.ends_in_crlf);
+                (self.length, self.chunked, self.ambiguous) = (None, false, !line.ends_in_crlf);
                 self.state = State::Head;
                 None
             }
             State::Head => {
-                self.bare_lf |= !line.ends_in_crlf;
+                self.ambiguous |= !line.ends_in_crlf;
                 if line.is_empty() { self.end_of_head() } else { self.field(line.text()) }
             }
             State::ChunkSize => {
@@ -112,8 +125,9 @@ impl Framing {
 
     fn field(&mut self, line: &[u8]) -> Option<Ambiguous> {
         if let Some(value) = value_of(line, b"content-length:") {
-            self.length =
-                std::str::from_utf8(value).ok().and_then(|value| value.trim().parse().ok()).or(Some(u64::MAX));
+            self.ambiguous |= self.length.is_some();
+            let length = std::str::from_utf8(value).ok().and_then(|value| value.trim().parse().ok());
+            self.length = Some(length.unwrap_or(u64::MAX));
         } else if value_of(line, b"transfer-encoding:").is_some() {
             self.chunked = true;
         }
@@ -127,7 +141,7 @@ impl Framing {
             (false, Some(length)) => State::Sized(length),
         };
         let both = self.chunked && self.length.is_some();
-        (both || self.bare_lf).then_some(Ambiguous(self.heads))
+        (both || self.ambiguous).then_some(Ambiguous(self.heads))
     }
 }
 
@@ -215,6 +229,11 @@ mod tests {
     fn s1_length_and_transfer_coding_together_are_refused_in_either_order() {
         assert_eq!(all(BOTH), (vec![1], true));
         assert_eq!(all("POST / HTTP/1.1\r\nTRANSFER-ENCODING:chunked\r\nContent-Length:3\r\n\r\n0\r\n\r\n").0, [1]);
+    }
+
+    #[test]
+    fn s1_a_second_length_is_refused_even_if_it_is_the_same() {
+        assert_eq!(all("POST / HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n"), (vec![1], true));
     }
 
     #[test]

@@ -8,6 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// Entries of `X-Forwarded-For` or `Forwarded` that are looked at, from the right.
 pub const FORWARDED_ENTRIES_MAX: usize = 64;
 
+/// Bytes of a method's name.
+pub const METHOD_BYTES_MAX: usize = 32;
+
 /// The longest wait that can be configured.
 const SECONDS_MAX: f64 = 24.0 * 3600.0;
 
@@ -33,10 +36,10 @@ pub struct HttpLimits {
     #[serde(rename = "idle_seconds", with = "seconds")]
     #[schemars(with = "f64")]
     pub idle_time: Duration,
-    /// Seconds that a client may leave an answer unread.
-    #[serde(rename = "write_seconds", with = "seconds")]
+    /// Seconds that a client may leave an answer unread, or a body that is being read unsent.
+    #[serde(rename = "stall_seconds", with = "seconds")]
     #[schemars(with = "f64")]
-    pub write_time: Duration,
+    pub stall_time: Duration,
     /// Seconds that a TLS handshake may take.
     #[serde(rename = "handshake_seconds", with = "seconds")]
     #[schemars(with = "f64")]
@@ -73,7 +76,7 @@ impl Default for HttpLimits {
             target_bytes_max: 16 * 1024,
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(60),
-            write_time: Duration::from_secs(30),
+            stall_time: Duration::from_secs(30),
             handshake_time: Duration::from_secs(10),
             drain_time: Duration::from_secs(30),
             connections_max: 10_000,
@@ -105,7 +108,7 @@ mod seconds {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
         let value = f64::deserialize(input)?;
-        if value >= 0.001 && value <= SECONDS_MAX {
+        if (0.001..=SECONDS_MAX).contains(&value) {
             Ok(Duration::from_secs_f64(value))
         } else {
             Err(de::Error::custom(format_args!("{value} is not between 0.001 and {SECONDS_MAX} seconds")))

@@ -218,7 +218,7 @@ where
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let limits = &self.front.settings.limits;
-        let patience = Patience { head: limits.head_time, idle: limits.idle_time, write: limits.write_time };
+        let patience = Patience { head: limits.head_time, idle: limits.idle_time, stall: limits.stall_time };
         let traffic = Arc::new(Traffic::default());
         let framing = if is_http2 { Framing::opaque() } else { Framing::http1() };
         let io = TokioIo::new(Wire::new(stream, framing, Arc::clone(&traffic), patience));
@@ -291,6 +291,6 @@ fn http2(limits: &HttpLimits) -> hyper::server::conn::http2::Builder<TokioExecut
         .max_send_buf_size(64 * 1024)
         // A peer that is gone without a word is noticed while an answer streams, too.
         .keep_alive_interval(limits.idle_time)
-        .keep_alive_timeout(limits.write_time);
+        .keep_alive_timeout(limits.stall_time);
     builder
 }

@@ -124,6 +124,10 @@ mod tests {
             let method = Method::from_bytes(format!("M{n}").as_bytes()).unwrap_or_default();
             metrics.answered("rest", &method, StatusCode::METHOD_NOT_ALLOWED, Duration::ZERO);
         }
-        assert_eq!(metrics.requests.len(), 1);
+        let mut registry = Registry::default();
+        metrics.register(&mut registry);
+        let mut text = String::new();
+        assert!(prometheus_client::encoding::text::encode(&mut text, &registry).is_ok());
+        assert_eq!(text.matches("http_requests_total{").count(), 1, "{text}");
     }
 }

@@ -6,7 +6,7 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Version};
 
 use crate::hosts::{Hosts, host_of};
-use crate::limits::HttpLimits;
+use crate::limits::{HttpLimits, METHOD_BYTES_MAX};
 
 /// A request that no surface gets to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,9 @@ pub(crate) fn check<B>(request: &Request<B>, hosts: &Hosts, limits: &HttpLimits)
     let headers = request.headers();
     if headers.len() > limits.head_fields_max {
         return Err(Refusal::TooManyFields);
+    }
+    if request.method().as_str().len() > METHOD_BYTES_MAX {
+        return Err(Refusal::Malformed("The method is no word."));
     }
     if headers.values().any(|value| !is_utf8(value)) {
         return Err(Refusal::Malformed("A header field is not UTF-8."));
@@ -225,6 +228,15 @@ mod tests {
             refused(|builder| (1..count).fold(request(builder), |builder, n| builder.header(format!("x-{n}"), "a")))
         };
         assert_eq!([fields(limits.head_fields_max), fields(limits.head_fields_max + 1)], [None, Some(431)]);
+    }
+
+    #[test]
+    fn s1_methods_have_their_bound() {
+        let method = |bytes: usize| {
+            let name = Method::from_bytes("A".repeat(bytes).as_bytes()).expect("a token");
+            refused(|request| request.uri("/").header("host", "demo.localhost").method(name))
+        };
+        assert_eq!([method(METHOD_BYTES_MAX), method(METHOD_BYTES_MAX + 1)], [None, Some(400)]);
     }
 
     #[test]

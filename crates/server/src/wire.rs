@@ -53,7 +53,7 @@ impl Traffic {
 pub(crate) struct Patience {
     pub(crate) head: Duration,
     pub(crate) idle: Duration,
-    pub(crate) write: Duration,
+    pub(crate) stall: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,8 @@ enum Phase {
     Opening,
     /// A head has begun.
     Head,
+    /// A body is being read. Lasts since the last byte of it.
+    Body,
     /// A request is being answered.
     Busy,
     /// Between two requests.
@@ -91,6 +93,8 @@ impl<T> Wire<T> {
     fn phase_now(&self) -> Phase {
         if self.framing.in_head() {
             Phase::Head
+        } else if self.framing.in_body() {
+            Phase::Body
         } else if self.traffic.is_busy() {
             Phase::Busy
         } else if self.phase == Phase::Opening {
@@ -109,9 +113,10 @@ impl<T> Wire<T> {
         let phase_end = match phase {
             Phase::Opening | Phase::Head => Some(self.since + self.patience.head),
             Phase::Idle => Some(self.since + self.patience.idle),
+            Phase::Body => Some(self.since + self.patience.stall),
             Phase::Busy => None,
         };
-        let write_end = self.stalled.map(|since| since + self.patience.write);
+        let write_end = self.stalled.map(|since| since + self.patience.stall);
         phase_end.into_iter().chain(write_end).min()
     }
 
@@ -143,8 +148,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Wire<T> {
                 if let Some(ambiguous) = self.framing.feed(&buffer.filled()[before..]) {
                     self.traffic.refuse(ambiguous);
                 }
-                if self.phase == Phase::Opening {
-                    (self.phase, self.since) = (Phase::Idle, Instant::now());
+                match self.phase {
+                    Phase::Opening => (self.phase, self.since) = (Phase::Idle, Instant::now()),
+                    Phase::Body => self.since = Instant::now(),
+                    Phase::Head | Phase::Busy | Phase::Idle => {}
                 }
                 Poll::Ready(Ok(()))
             }
@@ -202,7 +209,7 @@ mod tests {
     use super::*;
 
     const PATIENCE: Patience =
-        Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60), write: Duration::from_secs(30) };
+        Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60), stall: Duration::from_secs(30) };
 
     fn pair() -> (DuplexStream, Wire<DuplexStream>, Arc<Traffic>) {
         let (client, server) = duplex(64);
@@ -253,6 +260,20 @@ mod tests {
         let (mut client, mut wire, _) = pair();
         client.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.expect("written");
         assert_eq!(seconds_to_timeout(&mut wire).await, 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stops_coming_is_given_up_and_one_that_comes_is_not() {
+        let (mut client, mut wire, _) = pair();
+        tokio::spawn(async move {
+            client.write_all(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n").await.expect("written");
+            for _ in 0..3 {
+                tokio::time::sleep(Duration::from_secs(29)).await;
+                client.write_all(b"x").await.expect("written");
+            }
+            std::future::pending::<()>().await;
+        });
+        assert_eq!(seconds_to_timeout(&mut wire).await, 3 * 29 + 30);
     }
 
     #[tokio::test(start_paused = true)]

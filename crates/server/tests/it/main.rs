@@ -1,0 +1,9 @@
+//! The listeners, seen from the other end of a socket.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod caps;
+mod drain;
+mod framing;
+mod front;
+mod support;
+mod tls;
