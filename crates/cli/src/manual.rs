@@ -4,7 +4,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Its pages: name and text.
-const PAGES: &[(&str, &str)] = &[];
+const PAGES: &[(&str, &str)] = &[
+    ("getting-started.md", include_str!("../../../docs/manual/getting-started.md")),
+    ("agents.md", include_str!("../../../docs/manual/agents.md")),
+    ("content.md", include_str!("../../../docs/manual/content.md")),
+    ("talking.md", include_str!("../../../docs/manual/talking.md")),
+    ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
+    ("discovery.md", include_str!("../../../docs/manual/discovery.md")),
+    ("policy.md", include_str!("../../../docs/manual/policy.md")),
+    ("operating.md", include_str!("../../../docs/manual/operating.md")),
+    ("configuration.md", include_str!("../../../docs/reference/config.md")),
+];
 
 /// What a search backend calls it: `content = ["builtin:manual"]`.
 pub(crate) const NAME: &str = "manual";
