@@ -46,6 +46,23 @@ impl<'a> Item<'a> {
         prose(self.json)
     }
 
+    /// What is embedded: the name, then the prose, then the other texts, at most `bytes_max`.
+    pub(crate) fn embeddable(&self, out: &mut String, bytes_max: usize) {
+        out.push_str(self.name);
+        out.push('\n');
+        let Value::Object(fields) = self.json else { return };
+        if let Some(prose) = self.prose() {
+            out.push_str(prose);
+            out.push('\n');
+        }
+        for (key, value) in fields {
+            let said = NAME_KEYS.contains(&key.as_str()) || TEXT_KEYS.contains(&key.as_str());
+            if !said && out.len() < bytes_max {
+                searchable(key, value, out);
+            }
+        }
+    }
+
     /// Everything in the item that a person could search for: its name, its prose and its other
     /// texts, apart from links and measures.
     pub(crate) fn searchable(&self, out: &mut String) {

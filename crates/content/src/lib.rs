@@ -1,10 +1,38 @@
-//! Content.
-#![allow(dead_code, unused_imports)]
+//! Content in, ranked items out: loaders for the formats that people keep their content in, and a
+//! search index over it. Knows of no agent and no protocol.
+//!
+//! A [`Library`] is an index in a folder. [`Library::index`] brings it in line with a list of
+//! [`Source`]s, [`Library::search`] answers a [`Query`], and [`Library::understand`] finds the
+//! constraints in a question. Ranking is BM25 by words, fused with an exact vector search when an
+//! embedding model is given.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `loaders` | JSON Lines, JSON-LD, CSV, feeds and Markdown to items, as streams |
+//! | `item`, `facts`, `measure` | what is read from an item, and what filters can ask about |
+//! | `analysis` | text to words, by language |
+//! | `index` | the index on disk, and the run that fills it |
+//! | `dense` | vectors |
+//! | `search` | queries, ranking, hits |
+//! | `understand` | "under 30 minutes, no nuts" to filters |
+//! | [`limits`] | every bound, with its unit |
+
 mod analysis;
+mod dense;
 mod error;
 mod facts;
+mod index;
 mod item;
+mod library;
+pub mod limits;
 mod loaders;
 mod measure;
-pub mod limits;
+mod report;
+mod search;
+mod source;
+
 pub use error::{Error, Result};
+pub use library::{Library, Options};
+pub use report::{Progress, Progressed, Report, Skipped};
+pub use search::{Filter, Hit, Matched, Query, Test};
+pub use source::{Fingerprint, Source, fingerprint};

@@ -1,0 +1,13 @@
+//! The index on disk: its fields, opening and rebuilding it, filling it, and the snapshot of it
+//! that queries read.
+
+mod document;
+mod folder;
+mod run;
+mod schema;
+mod snapshot;
+
+pub(crate) use folder::Folder;
+pub(crate) use run::{Job, run};
+pub(crate) use schema::{KEY, number_key};
+pub(crate) use snapshot::{Columns, Snapshot};

@@ -1,0 +1,105 @@
+//! The one type that callers hold.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use forecourt_core::Language;
+use parking_lot::Mutex;
+
+use crate::analysis::Tongue;
+use crate::dense::{Collector, Model, Vectors};
+use crate::error::{Error, Result};
+use crate::index::{Columns, Folder, Job, Snapshot, run};
+use crate::report::{Progress, Report};
+use crate::search::{Hit, Query, search};
+use crate::source::{Source, files};
+
+/// How a library is opened.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The language of items and queries that do not say theirs. English when not given.
+    pub language: Option<Language>,
+    /// A folder with a static embedding model: `tokenizer.json` and one `*.safetensors` matrix.
+    /// Without it, search is by words alone.
+    pub model: Option<PathBuf>,
+}
+
+/// An index of content in a folder of its own. Shared by reference: searching and indexing go on
+/// at the same time, and a search sees one state of the index from beginning to end.
+pub struct Library {
+    folder: Folder,
+    snapshot: ArcSwap<Snapshot>,
+    model: Option<Arc<Model>>,
+    tongue: Tongue,
+    indexing: Mutex<()>,
+}
+
+impl Library {
+    /// Opens the index in `dir`, creating it when missing. An index of another version is emptied,
+    /// for the next [`Library::index`] to fill. Fails when another process has the folder open, or
+    /// when the model cannot be read.
+    pub fn open(dir: &Path, options: Options) -> Result<Self> {
+        let tongue = options.language.as_ref().map_or(Tongue::ENGLISH, |language| Tongue::of(language.as_str()));
+        let model = options.model.as_deref().map(Model::load).transpose()?.map(Arc::new);
+        let folder = Folder::open(dir)?;
+        let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
+        Ok(Self { folder, snapshot: ArcSwap::from_pointee(snapshot), model, tongue, indexing: Mutex::new(()) })
+    }
+
+    /// Brings the index in line with the sources: writes new and changed items, removes vanished
+    /// ones, leaves the others alone. Reads files as streams and blocks until done; queries see
+    /// the old state until then. Broken items are skipped with a reason in the report. Fails
+    /// without a change when a source is missing, and when another run is under way. `cancel` is
+    /// asked at every item; a cancelled run changes nothing.
+    pub fn index(&self, sources: &[Source], progress: &mut dyn Progress, cancel: &dyn Fn() -> bool) -> Result<Report> {
+        let _running = self.indexing.try_lock().ok_or(Error::Busy)?;
+        let files = files(sources)?;
+        let vectors = match &self.model {
+            Some(model) => Some(Collector::begin(&self.folder.vectors(), Arc::clone(model))?),
+            None => None,
+        };
+        let before = self.snapshot.load_full();
+        let tongue = self.tongue;
+        let report = run(Job { folder: &self.folder, before: &before, files: &files, tongue, vectors, progress, cancel })?;
+        if !report.cancelled {
+            self.refresh()?;
+        }
+        Ok(report)
+    }
+
+    /// The best items for a query, best first; equal scores in a stable order. Takes processor
+    /// time and reads from disk: call it where that is allowed.
+    pub fn search(&self, query: &Query) -> Result<Vec<Hit>> {
+        search(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
+    }
+
+    /// Items in the index.
+    pub fn len(&self) -> u64 {
+        self.snapshot.load().searcher.num_docs()
+    }
+
+    /// Whether there is nothing to find.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether search goes by meaning too, or by words alone because no model was given.
+    pub fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    fn refresh(&self) -> Result<()> {
+        let vectors = |columns: &[Columns]| vectors(&self.folder, self.model.as_deref(), columns);
+        self.snapshot.store(Arc::new(Snapshot::take(&self.folder, vectors)?));
+        Ok(())
+    }
+}
+
+fn vectors(folder: &Folder, model: Option<&Model>, columns: &[Columns]) -> Result<Option<Vectors>> {
+    model.map(|model| Vectors::find(&folder.vectors(), model, columns)).transpose()
+}

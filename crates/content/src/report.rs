@@ -1,0 +1,104 @@
+//! What a loading run says while it runs and when it ends.
+
+use crate::limits::REASONS_MAX;
+
+/// How far a loading run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progressed {
+    /// Files read to their end.
+    pub files: usize,
+    /// Files in all.
+    pub files_total: usize,
+    /// Items seen, skipped ones included.
+    pub items: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Bytes in all files, as they were at the start.
+    pub bytes_total: u64,
+}
+
+/// Listens to a loading run. Called every [`crate::limits::PROGRESS_ITEMS`] items and at the end of
+/// each file.
+pub trait Progress {
+    /// The run has come this far.
+    fn progressed(&mut self, progressed: &Progressed);
+}
+
+/// Nobody listens.
+impl Progress for () {
+    fn progressed(&mut self, _: &Progressed) {}
+}
+
+impl<F: FnMut(&Progressed)> Progress for F {
+    fn progressed(&mut self, progressed: &Progressed) {
+        self(progressed);
+    }
+}
+
+/// What a loading run did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Items that are new.
+    pub loaded: u64,
+    /// Items whose content has changed.
+    pub updated: u64,
+    /// Items that are as they were; they were not written again.
+    pub unchanged: u64,
+    /// Items that are no longer in any source.
+    pub removed: u64,
+    /// Items, or rests of files, that were left out.
+    pub skipped: u64,
+    /// Why, for the first [`REASONS_MAX`] of them.
+    pub reasons: Vec<Skipped>,
+    /// Whether the run was cancelled. Then nothing has changed, whatever the other fields say.
+    pub cancelled: bool,
+}
+
+/// Something that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// The file, under its source.
+    pub file: String,
+    /// The line on which it begins, from 1. `None` when the whole file is meant.
+    pub line: Option<u64>,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Report {
+    /// Whether the index is different after this run.
+    pub fn has_changed(&self) -> bool {
+        !self.cancelled && self.loaded + self.updated + self.removed > 0
+    }
+
+    pub(crate) fn skip(&mut self, file: &str, line: Option<u64>, reason: &dyn std::fmt::Display) {
+        self.skipped += 1;
+        if self.reasons.len() < REASONS_MAX {
+            self.reasons.push(Skipped { file: file.to_owned(), line, reason: reason.to_string() });
+        }
+    }
+}
+
+impl std::fmt::Display for Skipped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.reason),
+            None => write!(f, "{}: {}", self.file, self.reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_end_at_the_bound_and_the_count_goes_on() {
+        let mut report = Report::default();
+        (0..REASONS_MAX).for_each(|line| report.skip("f", Some(line as u64), &"why"));
+        assert_eq!(report.reasons.len(), REASONS_MAX);
+        report.skip("f", None, &"why");
+        assert_eq!((report.reasons.len(), report.skipped), (REASONS_MAX, REASONS_MAX as u64 + 1));
+        assert_eq!(report.reasons[1].to_string(), "f:1: why");
+    }
+}

@@ -1,0 +1,47 @@
+//! Queries in, ranked hits out.
+
+mod fuse;
+mod hit;
+mod plan;
+mod query;
+mod rank;
+mod snippet;
+
+pub use hit::{Hit, Matched};
+pub use query::{Filter, Query, Test};
+
+pub(crate) use hit::satisfying;
+
+use crate::analysis::Tongue;
+use crate::dense::Model;
+use crate::error::Result;
+use crate::index::Snapshot;
+use crate::limits::{FILTERS_MAX, HITS_MAX};
+
+/// Hits of each kind of search that are put together.
+const FUSE_DEPTH: usize = 100;
+/// Below this, two texts have nothing to say to each other, and nearest is only least far.
+const COSINE_MIN: f32 = 0.2;
+
+/// Searches one snapshot, by words and, with a model, by meaning.
+pub(crate) fn search(snapshot: &Snapshot, model: Option<&Model>, query: &Query, default: Tongue) -> Result<Vec<Hit>> {
+    let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
+    if end <= query.offset || query.filters.len() > FILTERS_MAX {
+        return Ok(Vec::new());
+    }
+    let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
+    let plan = plan::Plan::of(snapshot, query, tongue);
+    let vector = model.filter(|_| plan.has_text()).and_then(|model| model.embed(&query.text));
+    let mut ranked = match (vector, &snapshot.vectors) {
+        (Some(vector), Some(vectors)) => {
+            let depth = end.max(FUSE_DEPTH);
+            let docs = |segment, take: &mut dyn FnMut(_)| plan.allowed(snapshot, segment, take);
+            let near = vectors.nearest(&vector, depth, COSINE_MIN, &snapshot.columns, docs)?;
+            fuse::fuse(rank::top(snapshot, &plan, depth)?, near)
+        }
+        _ => rank::top(snapshot, &plan, end)?,
+    };
+    ranked.truncate(end);
+    let page = ranked.iter().skip(query.offset);
+    page.map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
+}

@@ -1,0 +1,228 @@
+//! A query in the search engine's terms. It is built from analysed words, never parsed: nothing
+//! that a stranger types is syntax.
+
+use std::ops::Bound;
+
+use tantivy::query::{
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, EnableScoring, Occur, Query as Search, RangeQuery,
+    TermQuery,
+};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, Term};
+
+use super::query::{Filter, Query, Test};
+use crate::analysis::{FACT_END, Tongue, Words, fold_text, is_stop_word};
+use crate::error::Result;
+use crate::index::{Snapshot, number_key};
+use crate::limits::{QUERY_BYTES_MAX, QUERY_WORDS_MAX};
+
+/// What a word in the name is worth beside the same word in the text, which has the name too.
+const NAME_BOOST: f32 = 0.6;
+/// What two of the query's neighbouring words side by side in the name are worth.
+const PAIR_BOOST: f32 = 0.8;
+
+/// A query that is ready to run.
+pub(crate) struct Plan {
+    /// Stems that are looked for, each with its idea of how often it was asked.
+    pub(crate) stems: Vec<String>,
+    pub(crate) tongue: Tongue,
+    scored: Option<BooleanQuery>,
+    filters: Vec<(Occur, Box<dyn Search>)>,
+    asked_text: bool,
+}
+
+impl Plan {
+    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: Tongue) -> Self {
+        let text = head(&query.text);
+        let mut terms = Terms { snapshot, clauses: Vec::new(), stems: Vec::new() };
+        let kept = content_words(text, tongue);
+        let mut tongues: Vec<Tongue> = snapshot.summary.tongues().collect();
+        tongues.retain(|other| *other != tongue);
+        tongues.insert(0, tongue);
+        for tongue in &tongues {
+            terms.add(&kept, *tongue);
+        }
+        let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
+        let asked_text = !text.trim().is_empty();
+        let scored = (!terms.clauses.is_empty()).then(|| BooleanQuery::new(terms.clauses));
+        Self { stems: terms.stems, tongue, scored, filters, asked_text }
+    }
+
+    /// Whether there was text to search for, known words or not.
+    pub(crate) fn has_text(&self) -> bool {
+        self.asked_text
+    }
+
+    /// The words and the filters. `None` when there was text and no word of it is known.
+    pub(crate) fn ranking(&self) -> Option<Box<dyn Search>> {
+        match &self.scored {
+            Some(scored) if self.filters.is_empty() => Some(Box::new(scored.clone())),
+            Some(scored) => Some(self.with_filters(Box::new(scored.clone()))),
+            None if self.asked_text => None,
+            None => Some(self.only_filters()),
+        }
+    }
+
+    fn only_filters(&self) -> Box<dyn Search> {
+        self.with_filters(Box::new(AllQuery))
+    }
+
+    fn with_filters(&self, first: Box<dyn Search>) -> Box<dyn Search> {
+        let mut clauses = vec![(Occur::Must, first)];
+        clauses.extend(self.filters.iter().map(|(occur, query)| (*occur, query.box_clone())));
+        Box::new(BooleanQuery::new(clauses))
+    }
+
+    /// Visits the living documents of a segment that pass the filters.
+    pub(crate) fn allowed(&self, snapshot: &Snapshot, segment: usize, take: &mut dyn FnMut(DocId)) -> Result<()> {
+        let reader = &snapshot.searcher.segment_readers()[segment];
+        if self.filters.is_empty() {
+            reader.doc_ids_alive().for_each(take);
+            return Ok(());
+        }
+        let weight = self.only_filters().weight(EnableScoring::disabled_from_searcher(&snapshot.searcher))?;
+        weight.for_each_no_score(reader, &mut |docs| {
+            docs.iter().filter(|doc| !reader.is_deleted(**doc)).for_each(|doc| take(*doc));
+        })?;
+        Ok(())
+    }
+}
+
+/// Collects the scored clauses.
+struct Terms<'s> {
+    snapshot: &'s Snapshot,
+    clauses: Vec<(Occur, Box<dyn Search>)>,
+    stems: Vec<String>,
+}
+
+impl Terms<'_> {
+    /// The words as stems of one tongue; those that another tongue has given are not added again.
+    fn add(&mut self, kept: &str, tongue: Tongue) {
+        let fields = self.snapshot.fields;
+        let words = Words::of(kept, tongue);
+        let before = self.stems.len();
+        for word in words.iter() {
+            let is_new = !self.stems.iter().any(|stem| stem == word);
+            if is_new && self.stems.len() < QUERY_WORDS_MAX && self.push(fields.text, word, 1.0) {
+                self.push(fields.name, word, NAME_BOOST);
+                self.stems.push(word.to_owned());
+            }
+        }
+        if self.stems.len() == before {
+            return;
+        }
+        for (first, second) in words.iter().zip(words.iter().skip(1)).take(QUERY_WORDS_MAX) {
+            self.push(fields.pairs, &format!("{first} {second}"), PAIR_BOOST);
+        }
+    }
+
+    /// Adds a term if the index has it.
+    fn push(&mut self, field: tantivy::schema::Field, word: &str, boost: f32) -> bool {
+        let term = Term::from_field_text(field, word);
+        if self.snapshot.doc_freq(&term) == 0 {
+            return false;
+        }
+        let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
+        let query: Box<dyn Search> = if boost == 1.0 { Box::new(query) } else { Box::new(BoostQuery::new(Box::new(query), boost)) };
+        self.clauses.push((Occur::Should, query));
+        true
+    }
+}
+
+/// The part of a text that is read.
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(QUERY_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The text without stop words; all of it if there is nothing else.
+fn content_words(text: &str, tongue: Tongue) -> String {
+    let is_content = |word: &&str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        !is_stop_word(&bare.to_lowercase(), tongue)
+    };
+    let words: Vec<&str> = text.split_whitespace().filter(is_content).collect();
+    let kept = words.join(" ");
+    if Words::of(&kept, tongue).len() == 0 { text.to_owned() } else { kept }
+}
+
+fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[Tongue]) -> Vec<(Occur, Box<dyn Search>)> {
+    match &filter.test {
+        Test::Is(value) => {
+            let term = |field: &String| fact_term(snapshot, field, &format!("={}", fold_text(value)));
+            vec![must(any(filter.fields.iter().map(term).map(|term| one(term)).collect()))]
+        }
+        Test::Mentions(words) => {
+            let in_field = |field: &String| any(tongues.iter().map(|tongue| mentions(snapshot, field, words, *tongue)).collect());
+            vec![must(any(filter.fields.iter().map(in_field).collect()))]
+        }
+        Test::Lacks(words) => words.iter().flat_map(|word| lacks(snapshot, word, tongues)).collect(),
+        Test::Within { from, to } => {
+            let in_field = |field: &String| range(snapshot, field, *from, *to);
+            vec![must(any(filter.fields.iter().map(in_field).collect()))]
+        }
+    }
+}
+
+fn must(query: Box<dyn Search>) -> (Occur, Box<dyn Search>) {
+    (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)))
+}
+
+fn any(mut queries: Vec<Box<dyn Search>>) -> Box<dyn Search> {
+    match queries.len() {
+        0 => Box::new(EmptyQuery),
+        1 => queries.remove(0),
+        _ => Box::new(BooleanQuery::union(queries)),
+    }
+}
+
+fn one(term: Term) -> Box<dyn Search> {
+    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+}
+
+/// The term of a whole value (`=value`) or of a word of it.
+fn fact_term(snapshot: &Snapshot, path: &str, value: &str) -> Term {
+    Term::from_field_text(snapshot.fields.facts, &format!("{path}{FACT_END}{value}"))
+}
+
+fn mentions(snapshot: &Snapshot, field: &str, words: &str, tongue: Tongue) -> Box<dyn Search> {
+    let words = Words::of(words, tongue);
+    let mut terms: Vec<Box<dyn Search>> = words.iter().map(|word| one(fact_term(snapshot, field, word))).collect();
+    match terms.len() {
+        0 => Box::new(EmptyQuery),
+        1 => terms.remove(0),
+        _ => Box::new(BooleanQuery::intersection(terms)),
+    }
+}
+
+/// A word of several (`pine nuts`) is lacked when all of them are not there together.
+fn lacks(snapshot: &Snapshot, phrase: &str, tongues: &[Tongue]) -> Vec<(Occur, Box<dyn Search>)> {
+    let with = |tongue: &Tongue| -> Option<Box<dyn Search>> {
+        let words = Words::of(phrase, *tongue);
+        let mut terms: Vec<Box<dyn Search>> =
+            words.iter().map(|word| one(Term::from_field_text(snapshot.fields.text, word))).collect();
+        match terms.len() {
+            0 => None,
+            1 => Some(terms.remove(0)),
+            _ => Some(Box::new(BooleanQuery::intersection(terms))),
+        }
+    };
+    tongues.iter().filter_map(with).map(|query| (Occur::MustNot, query)).collect()
+}
+
+fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
+    if !snapshot.summary.numbers.contains(field) {
+        return Box::new(EmptyQuery);
+    }
+    let bound = |value: f64| {
+        let mut term = Term::from_field_json_path(snapshot.fields.numbers, &number_key(field), false);
+        term.append_type_and_fast_value(value);
+        Bound::Included(term)
+    };
+    let from = bound(from.unwrap_or(f64::MIN));
+    let to = bound(to.unwrap_or(f64::MAX));
+    Box::new(RangeQuery::new(from, to))
+}

@@ -1,0 +1,86 @@
+//! What a caller asks for.
+
+use forecourt_core::Language;
+
+/// A search: free text, and constraints that every hit satisfies.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Query {
+    /// Words in any order; no syntax. Empty: everything that the filters let through, in a stable
+    /// order.
+    pub text: String,
+    /// All of them hold for every hit. At most [`crate::limits::FILTERS_MAX`]; with more, there
+    /// are no hits.
+    pub filters: Vec<Filter>,
+    /// Hits wanted.
+    pub limit: usize,
+    /// Hits passed over. `offset + limit` reaches [`crate::limits::HITS_MAX`] at most.
+    pub offset: usize,
+    /// The language of the text, if it is known.
+    pub language: Option<Language>,
+}
+
+impl Query {
+    /// The first ten hits for a text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), limit: 10, ..Self::default() }
+    }
+}
+
+/// One constraint on the facts of an item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter {
+    /// Dot paths of properties, such as `offers.price`; one of them has to pass the test. Not
+    /// asked for by [`Test::Lacks`].
+    pub fields: Vec<String>,
+    /// What their value has to be.
+    pub test: Test,
+    /// The constraint in words, for answers: `at most 30 minutes`.
+    pub words: String,
+}
+
+/// What a filter asks of a value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Test {
+    /// The whole value, apart from case, accents and white space.
+    Is(String),
+    /// All words of this text, in one value or over several of them.
+    Mentions(String),
+    /// None of these words anywhere in the item, in its prose neither.
+    Lacks(Vec<String>),
+    /// A number, duration (minutes), date (days since 1970) or price in this range, ends
+    /// included. An item without such a value does not pass.
+    Within {
+        /// The least, if there is one.
+        from: Option<f64>,
+        /// The most, if there is one.
+        to: Option<f64>,
+    },
+}
+
+impl Filter {
+    /// `field` is `value`.
+    pub fn is(field: impl Into<String>, value: impl Into<String>) -> Self {
+        let (field, value) = (field.into(), value.into());
+        let words = format!("{field}: {value}");
+        Self { fields: vec![field], test: Test::Is(value), words }
+    }
+
+    /// `field` mentions `words`.
+    pub fn mentions(field: impl Into<String>, words: impl Into<String>) -> Self {
+        let (field, value) = (field.into(), words.into());
+        let words = format!("{field}: {value}");
+        Self { fields: vec![field], test: Test::Mentions(value), words }
+    }
+
+    /// `field` lies between two ends, both included.
+    pub fn within(field: impl Into<String>, from: Option<f64>, to: Option<f64>) -> Self {
+        let field = field.into();
+        let words = match (from, to) {
+            (Some(from), Some(to)) => format!("{field} from {from} to {to}"),
+            (Some(from), None) => format!("{field} at least {from}"),
+            (None, Some(to)) => format!("{field} at most {to}"),
+            (None, None) => format!("{field} known"),
+        };
+        Self { fields: vec![field], test: Test::Within { from, to }, words }
+    }
+}
