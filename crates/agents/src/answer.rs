@@ -70,7 +70,7 @@ pub(crate) fn play(values: impl Stream<Item = Result<Value, Ending>> + Send + 's
     Box::pin(stream! {
         let mut values = std::pin::pin!(values);
         while let Some(value) = values.next().await {
-            for event in value_events(value, &host) {
+            for event in read(value, &host) {
                 let is_last = matches!(event, Event::Ending(_));
                 yield event;
                 if is_last {
@@ -82,7 +82,8 @@ pub(crate) fn play(values: impl Stream<Item = Result<Value, Ending>> + Send + 's
     })
 }
 
-fn value_events(value: Result<Value, Ending>, host: &str) -> Vec<Event> {
+/// The events of a value, or the ending that it comes to when it can't be read.
+pub(crate) fn read(value: Result<Value, Ending>, host: &str) -> Vec<Event> {
     match value.map(|value| events(value, host)) {
         Ok(Ok(events)) => events,
         Ok(Err(error)) => {
@@ -231,7 +232,7 @@ mod tests {
 
     const HOST: &str = "demo.localhost";
 
-    fn read(value: Value) -> Vec<Event> {
+    fn all(value: Value) -> Vec<Event> {
         events(value, HOST).unwrap()
     }
 
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn one_object_may_hold_a_whole_answer() {
         let value = json!({"text": "Here.", "parts": [{"kind": "link", "url": "https://a.example"}], "end": null});
-        let [Event::Text(text), Event::Part(Part::Link(_)), Event::Ending(Ending::Complete)] = &read(value)[..] else {
+        let [Event::Text(text), Event::Part(Part::Link(_)), Event::Ending(Ending::Complete)] = &all(value)[..] else {
             panic!("text, part and ending")
         };
         assert_eq!(text, "Here.");
@@ -270,14 +271,14 @@ mod tests {
     #[test]
     fn text_parts_are_joined_by_a_newline() {
         let parts = json!({"parts": [{"kind": "text", "text": "a"}, {"kind": "text", "content": "b"}]});
-        assert_eq!(read(parts), [Event::Text("a\nb".to_owned())]);
+        assert_eq!(all(parts), [Event::Text("a\nb".to_owned())]);
     }
 
     #[test]
     fn nothing_follows_a_refusal() {
         let refusal = json!({"kind": "forbidden", "message": "no"});
         let after = json!([{"parts": [refusal, {"kind": "text", "text": "late"}], "text": "early"}, "later"]);
-        let [Event::Text(early), Event::Ending(Ending::Refused(part))] = &read(after)[..] else { panic!("a refusal") };
+        let [Event::Text(early), Event::Ending(Ending::Refused(part))] = &all(after)[..] else { panic!("a refusal") };
         assert_eq!((early.as_str(), part.kind()), ("early", "forbidden"));
     }
 
@@ -289,14 +290,14 @@ mod tests {
             (json!({"message": "no luck", "stack": "secret"}), "no luck".to_owned()),
             (json!(long), "x".repeat(REASON_CHARS_MAX)),
         ] {
-            assert_eq!(read(json!({"error": error})), [Event::Ending(Ending::failed(wanted))]);
+            assert_eq!(all(json!({"error": error})), [Event::Ending(Ending::failed(wanted))]);
         }
     }
 
     #[test]
     fn tool_calls_and_progress_pass() {
         let call = json!({"tool_call": {"id": "1", "name": "add", "args": {"a": 1}}, "progress": 0.5, "note": "half"});
-        let [Event::Progress(progress), Event::ToolCall(call)] = &read(call)[..] else { panic!("two events") };
+        let [Event::Progress(progress), Event::ToolCall(call)] = &all(call)[..] else { panic!("two events") };
         assert_eq!((progress.fraction, call.name.as_str()), (Some(0.5), "add"));
     }
 }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`backend`] | what a backend is given, and what it gives back |
 //! | [`echo`], [`script`] | repetition, and scripted events for demonstrations and tests |
-//! | [`http`], `command` | somebody else's program, over a webhook or over its standard streams |
+//! | [`http`], [`command`] | somebody else's program, over a webhook or over its standard streams |
 //! | [`answer`] | the JSON in which such programs answer, the same for both |
 //! | [`tool`] | what a model may call |
 //! | [`sse_reader`] | server-sent events, decoded as their bytes arrive |
@@ -16,6 +16,7 @@
 
 pub mod answer;
 pub mod backend;
+pub mod command;
 pub mod echo;
 pub mod http;
 pub mod limits;
@@ -29,4 +30,4 @@ mod upstream;
 pub use backend::{Backend, Built, Context, Indexed, Indexing, IndexingError};
 
 /// All backends of this crate, in the order of the reference.
-pub const BACKENDS: &[Backend] = &[http::BACKEND, script::BACKEND, echo::BACKEND];
+pub const BACKENDS: &[Backend] = &[http::BACKEND, command::BACKEND, script::BACKEND, echo::BACKEND];

@@ -25,3 +25,18 @@ pub const RETRY_AFTER_SECONDS_MAX: u64 = 24 * 60 * 60;
 pub const RETRIES_MAX: usize = 5;
 /// Fields that the settings add to each request.
 pub const HEADERS_MAX: usize = 32;
+
+/// Programs of one agent that run at once.
+pub const PROCESSES_MAX: usize = 256;
+/// Messages of one agent that wait for a program. One more is told to try again later.
+pub const PROCESSES_WAITING_MAX: usize = 64;
+/// Words of a command, the program included.
+pub const COMMAND_WORDS_MAX: usize = 256;
+/// Variables that the settings give to a program.
+pub const VARIABLES_MAX: usize = 256;
+/// How long a program that has answered may go on before it is ended.
+pub const TIDY_TIME_MAX: Duration = Duration::from_secs(5);
+/// Lines of a program's standard error that reach the log during one answer.
+pub const STDERR_LINES_MAX: u32 = 100;
+/// Bytes of such a line.
+pub const STDERR_LINE_BYTES_MAX: usize = 1024;

@@ -1,0 +1,141 @@
+//! `command`: a program answers, over its standard streams.
+//!
+//! The program gets one line on its standard input for each message: Mentionable's normalized message
+//! as JSON (`id`, `sender`, `recipient`, `parts`, `history` and so on). It writes its answer to
+//! standard output, one JSON value a line, with the keys of [`crate::answer`], such as
+//! `{"text": "Hello. "}`. What it writes to standard error goes to the log. Lines must be flushed to
+//! be seen; empty ones mean nothing.
+//!
+//! - `mode = "each"`: a process for each message. Its input ends after the line. The answer is whole
+//!   when the program exits with status 0, or after an ending such as `{"end": true}`.
+//! - `mode = "worker"`: processes that stay and answer one message after the other, each. Every answer
+//!   has to have an ending. A worker whose answer failed or broke off is replaced.
+//! - `format = "text"` (with `mode = "each"`): the input is the text of the message, and the output is
+//!   the answer as it is.
+//!
+//! The program runs in the folder of the deployment, in a process group of its own that is ended with
+//! the answer, and sees `PATH`, `LANG`, `PYTHONUNBUFFERED` and the variables of `env`: nothing else of
+//! our environment.
+
+mod lines;
+mod pool;
+mod process;
+mod settings;
+
+use std::sync::Arc;
+
+use async_stream::stream;
+use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, json};
+use forecourt_settings::{Problems, Section};
+use tokio::time::Instant;
+
+use crate::answer;
+use crate::backend::{Backend, Built, Context};
+use crate::upstream::{Fault, Patience, unavailable};
+use pool::{Pool, Running};
+use settings::{CommandSettings, Format};
+
+/// Starts a program that answers.
+pub const BACKEND: Backend = Backend {
+    kind: "command",
+    about: "Hands each message as a line of JSON to a program of yours, in any language, which answers in lines of JSON.",
+    schema: || schemars::schema_for!(CommandSettings),
+    build,
+};
+
+/// How our own words call the program.
+const WHO: &str = "The agent's program";
+
+fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+    let settings::Checked { program, mode, format, patience, processes } = settings::read(&section, context)?;
+    let pool = Pool::new(program, mode, processes);
+    let command = Command { pool, format, patience, host: context.host.clone() };
+    Ok(Built { uses_tools: true, remembers: true, ..Built::new(CommandAgent(Arc::new(command))).with_files() })
+}
+
+/// The agent: what one answer needs goes into its stream.
+struct CommandAgent(Arc<Command>);
+
+struct Command {
+    pool: Pool,
+    format: Format,
+    patience: Patience,
+    host: String,
+}
+
+impl Agent for CommandAgent {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        let input = match self.0.format {
+            Format::Json => format!("{}\n", admitted.message().to_json(&admitted.card().address)),
+            Format::Text => admitted.message().text(),
+        };
+        self.0.clone().answer(input)
+    }
+}
+
+impl Command {
+    fn answer(self: Arc<Self>, input: String) -> EventStream {
+        Box::pin(stream! {
+            let mut running = match self.pool.start(input, self.patience).await {
+                Ok(running) => running,
+                Err(ending) => {
+                    yield Event::Ending(ending);
+                    return;
+                }
+            };
+            let deadline = Instant::now() + self.patience.total;
+            loop {
+                for event in self.next(&mut running, deadline).await {
+                    if let Event::Ending(ending) = &event {
+                        self.pool.finish(running, is_orderly(ending));
+                        yield event;
+                        return;
+                    }
+                    yield event;
+                }
+            }
+        })
+    }
+
+    /// The next events; an ending when the program has none.
+    async fn next(&self, running: &mut Running, deadline: Instant) -> Vec<Event> {
+        let output = match self.format {
+            Format::Json => running.line(self.patience, deadline).await,
+            Format::Text => running.text(self.patience, deadline).await,
+        };
+        match output {
+            Ok(None) => vec![Event::Ending(running.exit(self.patience).await)],
+            Ok(Some(bytes)) if self.format == Format::Text => {
+                vec![Event::Text(String::from_utf8_lossy(&bytes).into_owned())]
+            }
+            Ok(Some(line)) if line.trim_ascii().is_empty() => Vec::new(),
+            Ok(Some(line)) => answer::read(json::parse(&line).map_err(|error| unreadable(&error)), &self.host),
+            Err(fault) => vec![Event::Ending(fault.ending(WHO))],
+        }
+    }
+}
+
+/// Whether the program ended its answer itself, so that it is fit for another.
+fn is_orderly(ending: &Ending) -> bool {
+    !matches!(ending, Ending::Failed { .. })
+}
+
+fn unreadable(reason: &str) -> Ending {
+    tracing::warn!(reason, "an agent's program wrote a line that is no JSON");
+    Ending::failed("The agent's program gave an answer that could not be read.")
+}
+
+fn crashed() -> Ending {
+    Ending::failed("The agent's program ended before its answer was whole.")
+}
+
+fn busy() -> Ending {
+    unavailable("This agent is busy. Please try again in a moment.", Some(1))
+}
+
+impl From<std::io::Error> for Fault {
+    fn from(error: std::io::Error) -> Self {
+        tracing::warn!(%error, "an agent's program could not be read from");
+        Self::Broken
+    }
+}
