@@ -29,10 +29,10 @@ function link(url, ...children) {
 /* ---- markdown to nodes ---- */
 
 const DEPTH_MAX = 20;
-const INLINE_CHARS_MAX = 20000;
+const INLINE_CHARS_MAX = 10000;
 
-// In this order: escape, code, link or image, address in angles, bare address, strong, emphasis,
-// strikethrough, line break.
+// In this order: escape, code, link or image, address in angles, bare address, strong emphasis,
+// strong, emphasis, strikethrough, line break.
 const INLINE = new RegExp(
   [
     /\\(?<escaped>[!-/:-@[-`{-~])/,
@@ -40,6 +40,7 @@ const INLINE = new RegExp(
     /!?\[(?<text>(?:[^[\]\\]|\\.|\[[^[\]]*\])*)\]\(\s*<?(?<url>[^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/,
     /<(?<angle>https?:\/\/[^\s<>]+|mailto:[^\s<>]+)>/,
     /(?<bare>https?:\/\/[^\s<>"`]*[^\s<>"`.,:;!?)\]}*_~'])/,
+    /\*{3}(?=[^\s*])(?<both>.+?)(?<=\S)\*{3}/,
     /(?<double>\*\*|(?<!\w)__)(?=\S)(?<strong>.+?)(?<=\S)\k<double>(?!\w*__)/,
     /(?<single>\*|(?<!\w)_)(?=[^\s*_])(?<em>.+?)(?<=\S)\k<single>(?!\w)/,
     /~~(?=\S)(?<del>.+?)(?<=\S)~~/,
@@ -66,6 +67,7 @@ function inlineNode(g, depth) {
   if (g.code) return el("code", {}, g.code.replace(/^ (.*) $/s, "$1"));
   if (g.url !== undefined) return link(g.url, ...(g.text ? inline(g.text, depth) : [g.url]));
   if (g.angle || g.bare) return link(g.angle || g.bare, g.angle || g.bare);
+  if (g.both) return el("strong", {}, el("em", {}, ...inline(g.both, depth)));
   if (g.strong) return el("strong", {}, ...inline(g.strong, depth));
   if (g.em) return el("em", {}, ...inline(g.em, depth));
   if (g.del) return el("del", {}, ...inline(g.del, depth));
@@ -160,7 +162,7 @@ function item(lines, loose, depth) {
   const task = /^\[([ xX])\] +/.exec(lines[0]);
   if (task) lines[0] = lines[0].slice(task[0].length);
   const nodes = blocks(lines, depth + 1);
-  const tight = nodes.flatMap((node) => (!loose && node.nodeName === "P" ? [...node.childNodes] : [node]));
+  const tight = nodes.flatMap((node, i) => (!loose && !i && node.nodeName === "P" ? [...node.childNodes] : [node]));
   const box = task ? [el("input", { type: "checkbox", disabled: true, checked: task[1] !== " " })] : [];
   return el("li", {}, ...box, ...tight);
 }

@@ -16,6 +16,10 @@
 //! canonical text of the URL; they are escaped here. Whatever else is text, from agents and
 //! callers alike, is cleaned ([`clean`]) and escaped by the templates; markdown goes through
 //! [`markdown::to_html`]. Links with another scheme than http, https and mailto lose their target.
+//!
+//! A list item that begins with a bold link (`- **[Name](url)** why it fits`) is shown as a card,
+//! in answers and in the chat, so that an agent which streams markdown can show results. Data parts
+//! become cards of their own, folded away when the words already link to all of them.
 
 mod agent_page;
 mod asset;
