@@ -17,7 +17,7 @@
 //!     hosts: Hosts::new(["demo.localhost"], true),
 //!     proxies: TrustedProxies::default(),
 //!     limits: HttpLimits::default(),
-//!     metrics: Metrics::default(),
+//!     metrics: Arc::new(Metrics::default()),
 //!     classify: Arc::new(|path| if path.starts_with("/mcp") { "mcp" } else { "other" }),
 //!     hsts: false,
 //! });

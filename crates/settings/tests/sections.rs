@@ -232,3 +232,22 @@ fn an_absent_section_reads_as_its_defaults() {
     }
     assert_eq!(section("").take_or_empty("limits").read::<Limits>(), Ok(Limits::default()));
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text in "[a-c =.\\[\\]{}\"'$\\n#0-9é]{0,60}") {
+        if let Ok(mut section) = parse(&text) {
+            let _ = (section.take("a"), section.take_list("b"), section.read::<Backend>());
+        }
+    }
+
+    #[test]
+    fn a_variable_is_never_shown(key in "[a-z]{1,8}", wrong in "[a-z]{1,8}") {
+        let text = format!("{key} = \"${{SECRET}}\"\nkind = \"${{SECRET}}\"\n{wrong}.url = \"${{SECRET}}\"\n");
+        if let Ok(section) = parse(&text)
+            && let Err(problems) = section.read::<Backend>()
+        {
+            proptest::prop_assert!(!problems.to_string().contains("hunter2"), "{}", problems);
+        }
+    }
+}

@@ -5,5 +5,6 @@ mod caps;
 mod drain;
 mod framing;
 mod front;
+mod http2;
 mod support;
 mod tls;

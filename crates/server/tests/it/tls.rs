@@ -148,6 +148,28 @@ async fn a_new_certificate_is_used_without_a_restart() {
     assert_eq!(certificate(&after), certificate(&still));
 }
 
+#[tokio::test]
+async fn watched_files_are_renewed_and_taken() {
+    let folder = TempDir::new().unwrap();
+    let (server, certificates) = serve(folder.path(), HttpLimits::default(), false).await;
+    let first = certificate(&connect(server.address, folder.path(), DOMAIN, &[]).await.unwrap());
+    let (data, renewals) = (folder.path().to_owned(), Arc::new(tokio::sync::Notify::new()));
+    let renewed = Arc::clone(&renewals);
+    let watch = tokio::spawn(async move {
+        let renew = || {
+            local_ca::ensure(&data, DOMAIN, Timestamp::now()).unwrap();
+            renewed.notify_one();
+        };
+        certificates.watch(Duration::from_millis(10), renew).await;
+    });
+    // The second look comes after the reload of the first.
+    renewals.notified().await;
+    renewals.notified().await;
+    watch.abort();
+    let second = certificate(&connect(server.address, folder.path(), DOMAIN, &[]).await.unwrap());
+    assert_ne!(first, second);
+}
+
 #[test]
 fn the_local_certificate_is_kept_until_a_week_before_its_end() {
     let folder = TempDir::new().unwrap();
