@@ -1,0 +1,94 @@
+//! A server under test: started once, up for the whole bench, killed at its end.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, ensure};
+
+/// A running server.
+pub(crate) struct Arm {
+    pub name: &'static str,
+    pub port: u16,
+    child: Child,
+    _files: Option<tempfile::TempDir>,
+}
+
+impl Arm {
+    /// A baseline of this program.
+    pub(crate) fn baseline(name: &'static str, which: &str) -> anyhow::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["baseline", which]);
+        Self::start(name, command, "listening ", None)
+    }
+
+    /// The real daemon over a deployment of these files, limits and metrics on.
+    pub(crate) fn forecourt(name: &'static str, files: &[(&str, &str)]) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        for (file, text) in files {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().context("a file has a folder")?)?;
+            std::fs::write(path, text)?;
+        }
+        let command = daemon(folder.path())?;
+        Self::start(name, command, "in a browser   http://demo.localhost:", Some(folder))
+    }
+
+    fn start(
+        name: &'static str,
+        mut command: Command,
+        marker: &str,
+        files: Option<tempfile::TempDir>,
+    ) -> anyhow::Result<Self> {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let lines = BufReader::new(child.stdout.take().context("a child has an output")?).lines();
+        for line in lines.map_while(Result::ok) {
+            if let Some((_, rest)) = line.split_once(marker) {
+                let port = rest.trim_end_matches('/').parse().context("a port")?;
+                return Ok(Self { name, port, child, _files: files });
+            }
+        }
+        anyhow::bail!("{name} did not start")
+    }
+
+    /// The process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Arm {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The release binary, beside this one.
+pub(crate) fn binary() -> anyhow::Result<PathBuf> {
+    let path = std::env::current_exe()?.with_file_name("forecourt");
+    ensure!(path.exists(), "{} is missing: cargo build --release -p forecourt", path.display());
+    Ok(path)
+}
+
+/// `forecourt serve` on free ports, logging off, pointers written nowhere else.
+pub(crate) fn daemon(folder: &std::path::Path) -> anyhow::Result<Command> {
+    let mut command = Command::new(binary()?);
+    command.arg("serve").arg(folder).env("FORECOURT_LOG", "error").env("XDG_STATE_HOME", folder);
+    command.args(["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
+    Ok(command)
+}
+
+/// A deployment of one echo agent whose limits do not stand in the way of one loud client.
+pub(crate) const ECHO: &[(&str, &str)] = &[("forecourt.toml", OPEN_LIMITS), ("agents/echo.toml", ECHO_AGENT)];
+
+/// Limits that are on, but far away.
+pub(crate) const OPEN_LIMITS: &str = "domain = \"demo.localhost\"\n\
+    [limits]\n\
+    per_address = { per_second = 1000000, burst = 1000000 }\n\
+    per_session = { per_second = 1000000, burst = 1000000 }\n\
+    [http]\n\
+    connections_per_address_max = 20000\n\
+    connections_max = 20000\n";
+
+const ECHO_AGENT: &str = "handle = \"echo\"\nname = \"Echo\"\n[backend]\nkind = \"echo\"\n";

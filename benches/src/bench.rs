@@ -1,0 +1,21 @@
+//! The benches, a file each.
+
+mod idle;
+mod rest;
+mod search;
+mod sse;
+mod start;
+mod tasks;
+
+/// A bench: prints what it finds.
+type Bench = fn() -> anyhow::Result<()>;
+
+/// All of them, by name.
+pub(crate) const ALL: &[(&str, Bench)] = &[
+    ("rest", rest::run),
+    ("search", search::run),
+    ("sse", sse::run),
+    ("idle", idle::run),
+    ("tasks", tasks::run),
+    ("start", start::run),
+];

@@ -1,0 +1,25 @@
+//! What a process costs, as the kernel counts it.
+
+use std::fs;
+
+/// Nanoseconds that all threads of a process have been on a CPU.
+pub(crate) fn process_nanos(pid: u32) -> u64 {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return 0 };
+    tasks.filter_map(Result::ok).filter_map(|task| nanos(&task.path().join("schedstat").to_string_lossy())).sum()
+}
+
+/// Nanoseconds that this thread has been on a CPU.
+pub(crate) fn thread_nanos() -> u64 {
+    nanos("/proc/thread-self/schedstat").unwrap_or(0)
+}
+
+fn nanos(file: &str) -> Option<u64> {
+    fs::read_to_string(file).ok()?.split_whitespace().next()?.parse().ok()
+}
+
+/// KiB of memory that a process holds.
+pub(crate) fn resident_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().nth(1)).and_then(|kib| kib.parse().ok()).unwrap_or(0)
+}

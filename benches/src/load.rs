@@ -1,0 +1,82 @@
+//! A loud client: one thread, some connections, and an exact count of what came back.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Connections of one round.
+pub(crate) const CONNECTIONS: usize = 32;
+
+/// What one visit to a server came to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Visit {
+    pub requests: u64,
+    pub elapsed: Duration,
+}
+
+/// Sends `request` over and over for `time`. Any status but 200 voids the visit.
+pub(crate) fn visit(port: u16, request: &str, time: Duration) -> anyhow::Result<Visit> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let begin = Instant::now();
+        let clients = (0..CONNECTIONS).map(|_| client(port, request, begin + time));
+        let counts = futures::future::try_join_all(clients).await?;
+        Ok(Visit { requests: counts.iter().sum(), elapsed: begin.elapsed() })
+    })
+}
+
+async fn client(port: u16, request: &str, end: Instant) -> anyhow::Result<u64> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    stream.set_nodelay(true)?;
+    let mut buffer = Vec::with_capacity(16 * 1024);
+    let mut count = 0;
+    while Instant::now() < end {
+        stream.write_all(request.as_bytes()).await?;
+        answer(&mut stream, &mut buffer).await?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Reads one answer whole.
+pub(crate) async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<()> {
+    buffer.clear();
+    let head = loop {
+        if let Some(end) = find(buffer, b"\r\n\r\n") {
+            break end + 4;
+        }
+        ensure!(stream.read_buf(buffer).await? > 0, "the connection closed in the head");
+    };
+    let text = std::str::from_utf8(&buffer[..head])?;
+    if !text.starts_with("HTTP/1.1 200") {
+        bail!("{}", text.lines().next().unwrap_or_default());
+    }
+    let length = text.lines().find_map(length_of).context("an answer has a length")?;
+    while buffer.len() < head + length {
+        ensure!(stream.read_buf(buffer).await? > 0, "the connection closed in the body");
+    }
+    Ok(())
+}
+
+fn length_of(line: &str) -> Option<usize> {
+    let (name, value) = line.split_once(':')?;
+    name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
+/// One answer, head and body, for comparing what two servers send.
+pub(crate) fn sample(port: u16, request: &str) -> anyhow::Result<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        let mut buffer = Vec::new();
+        stream.write_all(request.as_bytes()).await?;
+        answer(&mut stream, &mut buffer).await?;
+        Ok(String::from_utf8_lossy(&buffer).into_owned())
+    })
+}
