@@ -23,7 +23,8 @@ pub struct EgressConfig {
     pub allow_http: bool,
     /// Ports of public targets beside 443.
     pub ports: Vec<u16>,
-    /// PEM files of certificate authorities that are trusted beside those of the system.
+    /// PEM files of certificate authorities that are trusted beside those of the system, relative to
+    /// the deployment folder.
     /// `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured too.
     pub ca_files: Vec<PathBuf>,
     /// Seconds to connect, TLS included.

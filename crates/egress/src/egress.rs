@@ -41,7 +41,13 @@ const RECEIPT_TIME_MAX: Duration = Duration::from_secs(1);
 impl Egress {
     /// Begins a client under `config`.
     pub fn builder(config: EgressConfig) -> EgressBuilder {
-        EgressBuilder { config, own: Own::default(), pems: Vec::new(), resolver: Arc::new(SystemResolver) }
+        EgressBuilder {
+            config,
+            base: PathBuf::new(),
+            own: Own::default(),
+            pems: Vec::new(),
+            resolver: Arc::new(SystemResolver),
+        }
     }
 
     /// Whether `url` may be reached for `purpose` now: resolves and checks, and opens no socket to
@@ -115,6 +121,7 @@ impl std::fmt::Debug for Egress {
 /// A client in the making.
 pub struct EgressBuilder {
     config: EgressConfig,
+    base: PathBuf,
     own: Own,
     pems: Vec<Vec<u8>>,
     resolver: Arc<dyn Resolve>,
@@ -146,6 +153,13 @@ pub enum SetupError {
 }
 
 impl EgressBuilder {
+    /// The deployment folder, which `ca_files` are relative to.
+    #[must_use]
+    pub fn base(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.base = folder.into();
+        self
+    }
+
     /// An origin of this host, `host` or `host:port` (443 when absent). Webhooks and attachments may
     /// not name its host, callbacks not its host and port.
     pub fn own_host(mut self, origin: &str) -> Result<Self, SetupError> {
@@ -180,7 +194,7 @@ impl EgressBuilder {
     pub fn build(self) -> Result<Egress, SetupError> {
         let mut trust = Trust::default();
         for path in &self.config.ca_files {
-            trust.add_file(path)?;
+            trust.add_file(&self.base.join(path))?;
         }
         for pem in &self.pems {
             trust.add_pem(pem, "the added PEM text")?;

@@ -227,3 +227,23 @@ proptest! {
         prop_assert_eq!(classify(v4.to_ipv6_compatible().into()), Verdict::Closed);
     }
 }
+
+#[test]
+fn the_section_has_defaults_and_takes_no_unknown_keys() {
+    let read = |toml: &str| toml::from_str::<EgressConfig>(toml);
+    assert_eq!(read("").unwrap(), EgressConfig::default());
+    let fixed = read("allow = [\"127.0.0.0/8\", \"::1/128\"]\nallow_http = true").unwrap();
+    assert!(fixed.allow_http && fixed.allow.len() == 2);
+    for wrong in ["alow = []", "allow = [\"127.0.0.1/33\"]", "total_seconds = 0", "at_once = -1"] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn added_certificates_must_be_there_and_usable() {
+    let of = |ca_files: Vec<std::path::PathBuf>| EgressConfig { ca_files, ..EgressConfig::default() };
+    let missing = Egress::builder(of(vec!["absent.pem".into()])).base("folder").build().unwrap_err();
+    assert!(missing.to_string().starts_with("folder"), "{missing}");
+    assert!(Egress::builder(EgressConfig::default()).trust_pem("junk").build().is_err());
+    assert!(Egress::builder(EgressConfig::default()).own_host("a b").is_err());
+}

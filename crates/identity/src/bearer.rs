@@ -31,6 +31,16 @@ pub(crate) enum Keys {
     Remote(RemoteKeys),
 }
 
+impl Keys {
+    /// Where they are, unless they are written down.
+    pub(crate) fn url(&self) -> Option<&str> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Remote(remote) => Some(remote.url()),
+        }
+    }
+}
+
 /// The token of a request, if it brings one. Two `Authorization` fields, or one that can't be read,
 /// are malformed; another scheme is none of ours.
 pub(crate) fn token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
@@ -62,7 +72,7 @@ pub(crate) async fn verify(issuers: &[BearerIssuer], token: &str, now: Timestamp
     let claims = read_claims(jws.verify(&keys, now)?)?;
     let times = check_times(&claims, issuer.require_not_before, now)?;
     check_audience(&claims, &issuer.audience)?;
-    evidence(issuer, claims, times, jws.kid())
+    evidence(issuer, claims, times, jws.kid(), now)
 }
 
 fn read_claims(payload: &[u8]) -> Result<Map<String, Value>, Fault> {
@@ -117,6 +127,7 @@ fn evidence(
     mut claims: Map<String, Value>,
     times: Times,
     kid: Option<&str>,
+    now: Timestamp,
 ) -> Result<IdentityEvidence, Fault> {
     let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();
     if subject.is_empty() || subject.len() > SUBJECT_BYTES_MAX || subject.chars().any(char::is_control) {
@@ -139,7 +150,7 @@ fn evidence(
         method: METHOD.to_owned(),
         assurance: "oauth".to_owned(),
         audience: Audience::Many(issuer.audience.clone()),
-        issued_at: times.issued_at.or(times.not_before).unwrap_or(Timestamp::UNIX_EPOCH),
+        issued_at: times.issued_at.or(times.not_before).unwrap_or(now),
         not_before: times.not_before,
         expires_at: Some(times.expires_at),
         on_behalf_of: Vec::new(),

@@ -43,6 +43,9 @@ pub enum HostKeysError {
 }
 
 impl HostKeys {
+    /// The file of the current key: when it changes, the keys were rotated.
+    pub const FILE: &str = CURRENT;
+
     /// Reads the keys in `dir`; makes the folder and a key when there is none. Private keys are
     /// PEM PKCS #8 with mode 0600. Two processes that start at once end up with the same key.
     pub fn load_or_create(dir: &Path, entropy: &dyn Entropy) -> Result<Self, HostKeysError> {

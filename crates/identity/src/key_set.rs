@@ -32,7 +32,10 @@ impl KeySet {
     /// out; a set that is not one is refused whole.
     pub fn from_jwks(jwks: &Value) -> Result<Self, KeyFault> {
         let entries = jwks.get("keys").and_then(Value::as_array).ok_or(KeyFault::Malformed)?;
-        if entries.len() > KEYS_MAX {
+        let named =
+            |kid: Option<&Value>| entries.iter().filter(|entry| kid.is_some() && entry.get("kid") == kid).count();
+        // Before any are left out: a name that stands for two keys stands for none.
+        if entries.len() > KEYS_MAX || entries.iter().any(|entry| named(entry.get("kid")) > 1) {
             return Err(KeyFault::Ambiguous);
         }
         let read = |entry: &Value| entry.as_object().and_then(|jwk| VerifyKey::from_jwk(jwk).ok());

@@ -42,5 +42,5 @@ pub use remote_keys::Documents;
 pub use request::RequestProof;
 pub use settings::IdentityProblem;
 pub use signing_key::{PublicKey, SigningKey};
-pub use verifier::{FROM_HEADER, Presented, Verified, Verifier};
+pub use verifier::{FROM_HEADER, Presented, TokenIssuer, Verified, Verifier};
 pub use verify_key::{KeyFault, VerifyKey};

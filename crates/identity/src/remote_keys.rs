@@ -49,6 +49,11 @@ impl RemoteKeys {
         Self { url, read, documents, kept: Mutex::default() }
     }
 
+    /// Where they are.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// The keys, with one that suits `kid` and `algorithm` if the URL has one.
     pub(crate) async fn with(
         &self,

@@ -47,6 +47,17 @@ pub enum Presented {
     Invalid(Fault),
 }
 
+/// An issuer whose bearer tokens are accepted, as cards name it.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenIssuer<'a> {
+    /// The `iss` of its tokens.
+    pub issuer: &'a str,
+    /// The `aud` values that mean this host.
+    pub audience: &'a [String],
+    /// Where its keys are, unless they are written down.
+    pub jwks_url: Option<&'a str>,
+}
+
 /// What the request itself proves.
 #[derive(Default)]
 struct Own {
@@ -81,6 +92,15 @@ impl Verifier {
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
         self.seen = Some(store);
         self
+    }
+
+    /// The issuers whose bearer tokens are accepted, in the order of the configuration.
+    pub fn token_issuers(&self) -> impl Iterator<Item = TokenIssuer<'_>> {
+        self.checked.bearer.iter().map(|issuer| TokenIssuer {
+            issuer: &issuer.issuer,
+            audience: &issuer.audience,
+            jwks_url: issuer.keys.url(),
+        })
     }
 
     /// Who sent `request`. Never fails: what can't be proven leaves the sender anonymous.

@@ -45,8 +45,14 @@ pub struct Component {
     pub(crate) identifier: String,
 }
 
-/// The signatures of a request, at most [`SIGNATURES_MAX`]; empty when it has none.
-pub(crate) fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, Fault> {
+impl SignatureInput {
+    /// The signatures of a message, at most [`SIGNATURES_MAX`]; empty when it has none.
+    pub fn read(headers: &HeaderMap) -> Result<Vec<Self>, Fault> {
+        read(headers)
+    }
+}
+
+fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, Fault> {
     let (Some(inputs), Some(signatures)) = (combined(headers, &SIGNATURE_INPUT)?, combined(headers, &SIGNATURE)?)
     else {
         // One without the other proves nothing, and is a mistake worth telling.

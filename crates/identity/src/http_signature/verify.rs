@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use super::base::signature_base;
 use super::digest::matches_digest;
-use super::fields::{self, SignatureInput};
+use super::fields::SignatureInput;
 use crate::algorithm::Algorithm;
 use crate::fault::Fault;
 use crate::key_set::KeySet;
@@ -87,7 +87,7 @@ pub(crate) async fn verify(
     directory: &dyn KeyDirectory,
     request: &RequestProof<'_>,
 ) -> Option<Result<Signed, Fault>> {
-    let inputs = match fields::read(request.headers) {
+    let inputs = match SignatureInput::read(request.headers) {
         Ok(inputs) if inputs.is_empty() => return None,
         Ok(inputs) => inputs,
         Err(fault) => return Some(Err(fault)),
@@ -121,6 +121,9 @@ async fn verify_one(
     let keyid = input.keyid.as_deref().ok_or(Fault::Missing("keyid"))?;
     let id = KeyId::parse(keyid).ok_or(Fault::UnknownKey)?;
     let found = directory.find(&id, request.now).await?;
+    if matches!(&id, KeyId::Agent(address) if *address != found.address) {
+        return Err(Fault::UnknownKey);
+    }
     let key = matching_key(policy, input, &found.keys, base.as_bytes(), request.now)?;
     Ok(Signed {
         evidence: evidence(&found.address, key, input, request, until),

@@ -1,0 +1,248 @@
+//! `Authorization: Bearer`. Mentionable REST 7.2; RFC 6750, 7519 and 8725.
+
+mod support;
+
+use std::sync::Arc;
+
+use aws_lc_rs::hmac;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use forecourt_core::json::parse;
+use forecourt_identity::limits::{KEYS_FRESH, KEYS_RETRY, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
+use forecourt_identity::{Fault, Presented, SigningKey, Verifier, jws};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use support::{Sent, Shelf, key, later, now, other_key, verifier};
+
+const JWKS: &str = "https://idp.example/jwks";
+
+fn fixed(key: &SigningKey) -> Verifier {
+    let pem = key.public().pem.clone();
+    let toml = format!(
+        "[[bearer]]\nissuer = \"https://idp.example\"\naudience = [\"https://demo.localhost\"]\n\
+         [[bearer.keys]]\nkid = \"{}\"\npem = '''{pem}'''\n",
+        key.kid()
+    );
+    verifier(&toml, Arc::default())
+}
+
+fn claims() -> Map<String, Value> {
+    let claims = json!({
+        "iss": "https://idp.example", "aud": ["https://demo.localhost"], "sub": "u1", "iat": now().as_second(),
+        "nbf": now().as_second(), "exp": later(300).as_second(), "jti": "t1", "scope": "chat",
+    });
+    claims.as_object().unwrap().clone()
+}
+
+fn signed(key: &SigningKey, claims: &Map<String, Value>) -> String {
+    jws::sign(key, "JWT", json!(claims).to_string().as_bytes())
+}
+
+fn bearing(token: &str) -> Sent {
+    Sent::default().with("authorization", &format!("Bearer {token}"))
+}
+
+async fn verdict(change: impl FnOnce(&mut Map<String, Value>)) -> Presented {
+    let mut claims = claims();
+    change(&mut claims);
+    bearing(&signed(&key(), &claims)).presented(&fixed(&key())).await
+}
+
+fn invalid(fault: Fault) -> Presented {
+    Presented::Invalid(fault)
+}
+
+#[tokio::test]
+async fn a_good_token_names_its_subject_under_its_issuer() {
+    let verified = bearing(&signed(&key(), &claims())).to(&fixed(&key())).await;
+    assert_eq!(verified.presented, Presented::Valid);
+    let sender = verified.sender;
+    assert_eq!((sender.auth_method.as_str(), sender.verified, sender.address.as_str()), ("http-bearer", true, ""));
+    assert_eq!(sender.owner(), Some("oauth:idp.example/u1"));
+    let evidence = &sender.identities[0];
+    assert_eq!((evidence.assurance.as_str(), evidence.issuer.as_str()), ("oauth", "https://idp.example"));
+    assert_eq!(evidence.claims, *json!({"scope": "chat"}).as_object().unwrap());
+    let printed = format!("{sender:?}");
+    assert!(!printed.contains("eyJ"), "the token itself is not kept: {printed}");
+}
+
+#[tokio::test]
+async fn rfc7519_4_1_each_claim_is_checked() {
+    let at = |seconds: i64| json!(later(seconds).as_second());
+    assert_eq!(verdict(|c| drop(c.remove("exp"))).await, invalid(Fault::Missing("exp")));
+    assert_eq!(verdict(|c| drop(c.insert("exp".into(), at(-60)))).await, invalid(Fault::Expired));
+    assert_eq!(verdict(|c| drop(c.insert("exp".into(), at(-59)))).await, Presented::Valid);
+    assert_eq!(verdict(|c| drop(c.insert("nbf".into(), at(61)))).await, invalid(Fault::NotYetValid));
+    assert_eq!(verdict(|c| drop(c.insert("nbf".into(), at(60)))).await, Presented::Valid);
+    assert_eq!(verdict(|c| drop(c.insert("iat".into(), at(61)))).await, invalid(Fault::NotYetValid));
+    assert_eq!(verdict(|c| drop(c.remove("aud"))).await, invalid(Fault::Missing("aud")));
+    assert_eq!(verdict(|c| drop(c.insert("aud".into(), json!("https://a")))).await, invalid(Fault::WrongAudience));
+    assert_eq!(verdict(|c| drop(c.insert("aud".into(), json!([1])))).await, invalid(Fault::WrongAudience));
+    assert_eq!(verdict(|c| drop(c.remove("iss"))).await, invalid(Fault::Missing("iss")));
+    assert_eq!(verdict(|c| drop(c.insert("iss".into(), json!("https://a")))).await, invalid(Fault::UnknownIssuer));
+    for sub in [json!(""), json!(7), json!("a\nb"), json!("x".repeat(SUBJECT_BYTES_MAX + 1))] {
+        assert_eq!(verdict(|c| drop(c.insert("sub".into(), sub))).await, invalid(Fault::Missing("sub")));
+    }
+    assert_eq!(verdict(|c| drop(c.insert("sub".into(), json!("x".repeat(SUBJECT_BYTES_MAX))))).await, Presented::Valid);
+    for exp in [json!("1"), json!(1e300), json!(null)] {
+        assert_eq!(verdict(|c| drop(c.insert("exp".into(), exp))).await, invalid(Fault::Malformed("token")));
+    }
+}
+
+#[tokio::test]
+async fn a_token_must_say_since_when_it_holds_where_that_is_required() {
+    let key = key();
+    let pem = key.public().pem.clone();
+    let toml = format!(
+        "[[bearer]]\nissuer = \"https://idp.example\"\naudience = [\"https://demo.localhost\"]\n\
+         require_not_before = true\nkeys = [{{ pem = '''{pem}''' }}]\n"
+    );
+    let verifier = verifier(&toml, Arc::default());
+    let mut claims = claims();
+    assert_eq!(bearing(&signed(&key, &claims)).presented(&verifier).await, Presented::Valid);
+    claims.remove("nbf");
+    assert_eq!(bearing(&signed(&key, &claims)).presented(&verifier).await, invalid(Fault::Missing("nbf")));
+}
+
+#[tokio::test]
+async fn rfc8725_3_1_the_key_decides_the_algorithm() {
+    let payload = URL_SAFE_NO_PAD.encode(json!(claims()).to_string());
+    let head = |alg: &str| URL_SAFE_NO_PAD.encode(json!({"alg": alg, "kid": key().kid()}).to_string());
+    // The public key as a shared secret, in the two forms in which an attacker has it.
+    for secret in [key().public().pem.clone().into_bytes(), URL_SAFE_NO_PAD.decode(&key().public().x).unwrap()] {
+        let input = format!("{}.{payload}", head("HS256"));
+        let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &secret), input.as_bytes());
+        let token = format!("{input}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref()));
+        assert_eq!(bearing(&token).presented(&fixed(&key())).await, invalid(Fault::WrongAlgorithm));
+    }
+    for none in ["none", "None", "NONE", ""] {
+        let token = format!("{}.{payload}.", head(none));
+        assert_eq!(bearing(&token).presented(&fixed(&key())).await, invalid(Fault::WrongAlgorithm), "{none}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_of_another_key_or_with_changed_content_does_not_hold() {
+    let foreign = bearing(&signed(&other_key(), &claims()));
+    assert_eq!(foreign.presented(&fixed(&key())).await, invalid(Fault::UnknownKey));
+    let good = signed(&key(), &claims());
+    let mut parts: Vec<&str> = good.split('.').collect();
+    let mut changed = claims();
+    changed.insert("sub".to_owned(), json!("admin"));
+    let payload = URL_SAFE_NO_PAD.encode(json!(changed).to_string());
+    parts[1] = &payload;
+    assert_eq!(bearing(&parts.join(".")).presented(&fixed(&key())).await, invalid(Fault::BadSignature));
+}
+
+#[tokio::test]
+async fn no_credentials_are_not_the_same_as_bad_ones() {
+    let verifier = fixed(&key());
+    assert_eq!(Sent::default().presented(&verifier).await, Presented::Nothing);
+    let basic = Sent::default().with("authorization", "Basic dTpw");
+    assert_eq!(basic.presented(&verifier).await, Presented::Nothing);
+    let unconfigured = support::verifier("", Arc::default());
+    assert_eq!(bearing("whatever").presented(&unconfigured).await, Presented::Nothing);
+    let malformed = Fault::Malformed("authorization");
+    for value in ["Bearer", "Bearer ", "bearer a b", &format!("Bearer {}", "a".repeat(TOKEN_BYTES_MAX + 1))] {
+        assert_eq!(Sent::default().with("authorization", value).presented(&verifier).await, invalid(malformed));
+    }
+    let good = signed(&key(), &claims());
+    let twice = bearing(&good).with("authorization", &format!("Bearer {good}"));
+    assert_eq!(twice.presented(&verifier).await, invalid(malformed));
+}
+
+fn remote(shelf: Arc<Shelf>) -> Verifier {
+    let toml = format!(
+        "[[bearer]]\nissuer = \"https://idp.example\"\naudience = [\"https://demo.localhost\"]\njwks_url = \"{JWKS}\"\n"
+    );
+    verifier(&toml, shelf)
+}
+
+#[tokio::test]
+async fn fetched_keys_are_kept_and_an_unknown_one_is_asked_for_once_in_a_while() {
+    let shelf = Arc::new(Shelf::default());
+    shelf.put(JWKS, json!({"keys": [key().public().to_jwk()]}));
+    let verifier = remote(shelf.clone());
+    let mut claims = claims();
+    claims.insert("exp".to_owned(), json!(later(100_000).as_second()));
+    let (good, foreign) = (bearing(&signed(&key(), &claims)), bearing(&signed(&other_key(), &claims)));
+    for _ in 0..3 {
+        assert_eq!(good.presented(&verifier).await, Presented::Valid);
+        assert_eq!(foreign.presented(&verifier).await, invalid(Fault::UnknownKey));
+    }
+    assert_eq!(shelf.count(), 1);
+    shelf.put(JWKS, json!({"keys": [key().public().to_jwk(), other_key().public().to_jwk()]}));
+    let retry = later(KEYS_RETRY.as_secs() as i64);
+    assert_eq!(foreign.clone().at(retry).presented(&verifier).await, Presented::Valid);
+    assert_eq!(shelf.count(), 2);
+    let stale = later((KEYS_RETRY + KEYS_FRESH).as_secs() as i64);
+    assert_eq!(good.at(stale).presented(&verifier).await, Presented::Valid);
+    assert_eq!(shelf.count(), 3);
+}
+
+#[tokio::test]
+async fn keys_that_are_away_serve_for_a_while_and_are_not_asked_for_at_will() {
+    let shelf = Arc::new(Shelf::default());
+    let verifier = remote(shelf.clone());
+    let good = bearing(&signed(&key(), &claims()));
+    for _ in 0..5 {
+        assert_eq!(good.presented(&verifier).await, invalid(Fault::KeysUnavailable));
+    }
+    assert_eq!(shelf.count(), 1);
+}
+
+#[tokio::test]
+async fn a_fetched_secret_is_no_key() {
+    let secret = "a".repeat(43);
+    let shelf = Arc::new(Shelf::default());
+    shelf.put(JWKS, json!({"keys": [{"kty": "oct", "alg": "HS256", "k": secret, "kid": "s"}]}));
+    let head = URL_SAFE_NO_PAD.encode(json!({"alg": "HS256", "kid": "s"}).to_string());
+    let input = format!("{head}.{}", URL_SAFE_NO_PAD.encode(json!(claims()).to_string()));
+    let raw = URL_SAFE_NO_PAD.decode(&secret).unwrap_or_default();
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &raw), input.as_bytes());
+    let token = format!("{input}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref()));
+    assert_eq!(bearing(&token).presented(&remote(shelf)).await, invalid(Fault::UnknownKey));
+}
+
+#[test]
+fn rfc7515_4_1_11_critical_extensions_are_refused() {
+    for extension in [json!({"alg": "EdDSA", "crit": ["x"], "x": 1}), json!({"alg": "EdDSA", "b64": false})] {
+        let head = URL_SAFE_NO_PAD.encode(extension.to_string());
+        assert_eq!(jws::Jws::parse(&format!("{head}.e30.e30")).unwrap_err(), Fault::CriticalExtension);
+    }
+    let twice = URL_SAFE_NO_PAD.encode(r#"{"alg":"EdDSA","alg":"none"}"#);
+    assert_eq!(jws::Jws::parse(&format!("{twice}.e30.e30")).unwrap_err(), Fault::Malformed("token"));
+}
+
+#[test]
+fn a_detached_signature_is_over_its_payload_alone() {
+    let payload = forecourt_core::json::canonical(&parse(br#"{"b":1,"a":2}"#).unwrap()).unwrap();
+    let detached = jws::sign_detached(&key(), "JOSE", &payload);
+    let read = |payload: &[u8]| jws::Jws::detached(&detached.protected, payload, &detached.signature).unwrap();
+    let verify = |payload: &[u8]| read(payload).verify_with(&key().verify_key().unwrap()).map(<[u8]>::to_vec);
+    assert_eq!(verify(&payload), Ok(payload.clone()));
+    assert_eq!(verify(b"{}"), Err(Fault::BadSignature));
+    assert_eq!(read(&payload).kid(), Some(key().kid()));
+}
+
+proptest! {
+    #[test]
+    fn s0_no_token_makes_the_reader_panic(token in ".{0,200}", parts in "[A-Za-z0-9_-]{0,40}(\\.[A-Za-z0-9_-]{0,40}){0,4}") {
+        let _ = jws::Jws::parse(&token);
+        let _ = jws::Jws::parse(&parts);
+    }
+
+    #[test]
+    fn what_was_signed_verifies_until_a_byte_changes(payload in proptest::collection::vec(any::<u8>(), 0..100), at in 0usize..200) {
+        let token = jws::sign(&key(), "JWT", &payload);
+        let verifying = key().verify_key().unwrap();
+        let read = jws::Jws::parse(&token).unwrap();
+        prop_assert_eq!(read.verify_with(&verifying).unwrap(), &payload[..]);
+        let mut bytes = token.into_bytes();
+        let at = at % bytes.len();
+        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+        let changed = String::from_utf8(bytes).unwrap();
+        let verified = jws::Jws::parse(&changed).and_then(|jws| jws.verify_with(&verifying).map(<[u8]>::to_vec));
+        prop_assert!(verified.is_err());
+    }
+}
