@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forecourt_content::Progressed;
 use forecourt_core::{Agent, Clock, Entropy, Handle, Language, Mode};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
@@ -108,18 +109,38 @@ pub trait Indexing: Send + Sync {
     /// The files and folders to watch.
     fn sources(&self) -> Vec<PathBuf>;
 
+    /// A number that changes when a file of the sources is added, removed, renamed or written. Reads
+    /// no content. Fails when a source is missing.
+    fn fingerprint(&self) -> Result<u64, IndexingError>;
+
+    /// Whether the index is the one that the last complete run made from sources of this very
+    /// fingerprint, so that running again would change nothing.
+    fn is_current(&self, fingerprint: u64) -> bool;
+
+    /// Items that can be found now.
+    fn items(&self) -> u64;
+
     /// Brings the index up to date. Blocks for as long as that takes, so it belongs on a thread of
-    /// its own; questions are answered from the old index meanwhile. Reports each step to `progress`
-    /// as items done and, when known, items in all.
-    fn index(&self, progress: &mut dyn FnMut(u64, Option<u64>)) -> Result<Indexed, IndexingError>;
+    /// its own; questions are answered from the old index meanwhile.
+    fn index(&self, progress: &mut dyn FnMut(&Progressed)) -> Result<Indexed, IndexingError>;
 }
 
 /// What indexing came to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Indexed {
     /// Items that can be found now.
     pub items: u64,
-    /// What was left out, each with its file, for the operator. Bounded.
+    /// Items that are new.
+    pub loaded: u64,
+    /// Items whose content has changed.
+    pub updated: u64,
+    /// Items that are as they were, and were not written again.
+    pub unchanged: u64,
+    /// Items that are in no source any more.
+    pub removed: u64,
+    /// Items that were left out.
+    pub skipped: u64,
+    /// Why items were left out, each with its file and line, for the operator. Bounded.
     pub warnings: Vec<String>,
 }
 

@@ -41,16 +41,22 @@ pub(crate) async fn index_all(contents: &[Content]) -> Result<Vec<(Content, Inde
     Ok(done)
 }
 
+/// Indexes what has no index yet. Whatever has one answers from it at once, and is brought up to
+/// date while it does.
+pub(crate) async fn index_new(contents: &[Content]) -> Outcome {
+    let new: Vec<Content> = contents.iter().filter(|content| content.indexing.items() == 0).cloned().collect();
+    index_all(&new).await.map(|_| ())
+}
+
 /// Indexes the content of one agent on a thread of its own.
 pub(crate) async fn index_one(content: &Content) -> Result<Indexed, String> {
     let content = content.clone();
     let work = move || {
         let bar = bar(&content);
-        let indexed = content.indexing.index(&mut |done, all| {
-            if let Some(all) = all {
-                bar.set_length(all);
-            }
-            bar.set_position(done);
+        let indexed = content.indexing.index(&mut |progressed| {
+            bar.set_length(progressed.bytes_total);
+            bar.set_position(progressed.bytes);
+            bar.set_message(format!("{} items", progressed.items));
         });
         bar.finish_and_clear();
         indexed.map_err(|error| error.to_string())
@@ -63,7 +69,7 @@ fn bar(content: &Content) -> ProgressBar {
         true => ProgressDrawTarget::stderr_with_hz(10),
         false => ProgressDrawTarget::hidden(),
     };
-    let style = ProgressStyle::with_template("{prefix} {spinner} {pos} items, {per_sec}, {elapsed}");
+    let style = ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} %  {msg}  {elapsed}, {eta} left");
     let bar = ProgressBar::with_draw_target(None, target);
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     bar.set_prefix(format!("indexing @{}", content.handle));
@@ -72,7 +78,16 @@ fn bar(content: &Content) -> ProgressBar {
 }
 
 fn report(content: &Content, indexed: &Indexed) {
-    eprintln!("@{}: {}", content.handle, indexed.summary());
+    eprintln!(
+        "@{}: {} items ({} new, {} updated, {} unchanged, {} removed, {} skipped)",
+        content.handle,
+        indexed.items,
+        indexed.loaded,
+        indexed.updated,
+        indexed.unchanged,
+        indexed.removed,
+        indexed.skipped
+    );
     for warning in indexed.warnings.iter().take(WARNINGS_SHOWN) {
         eprintln!("  {warning}");
     }

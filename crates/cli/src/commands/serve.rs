@@ -12,7 +12,7 @@ use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Serve;
-use crate::commands::index::index_all;
+use crate::commands::index::index_new;
 use crate::host::{self, Running, State};
 use crate::manual;
 use crate::output::{Failure, Outcome};
@@ -33,7 +33,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let site = host::site(&loaded, listeners.https_port());
     let egress = host::egress(&loaded, &site, &listeners.public_addresses())?;
     let agents = host::agents(&loaded, &site, &egress, &data)?;
-    index_all(&agents.content).await?;
+    index_new(&agents.content).await?;
 
     let stop = CancellationToken::new();
     let running =

@@ -33,7 +33,7 @@ pub(super) struct Listeners {
     hosts: Hosts,
     proxies: TrustedProxies,
     limits: HttpLimits,
-    metrics: Metrics,
+    metrics: Arc<Metrics>,
     certificates: Arc<Certificates>,
     /// Who makes the certificate, when that is the local authority.
     authority: Option<Authority>,
@@ -75,7 +75,7 @@ impl Listeners {
             hosts,
             proxies: TrustedProxies::new(loaded.trusted_proxies().to_vec()),
             limits: loaded.http.clone(),
-            metrics: Metrics::default(),
+            metrics: Arc::default(),
             certificates,
             authority,
             local,
