@@ -135,9 +135,13 @@ fn searchable(key: &str, value: &Value, out: &mut String) {
 
 /// Not a keyword of JSON-LD, a link, or a measure.
 fn is_words(key: &str, text: &str) -> bool {
-    const LINKS: &[&str] = &["url", "license", "image", "sameAs", "thumbnailUrl", "contentUrl", "inLanguage", "_id", "id"];
+    const LINKS: &[&str] =
+        &["url", "license", "image", "sameAs", "thumbnailUrl", "contentUrl", "inLanguage", "_id", "id"];
     let keyword = key.starts_with('@') && key != "@value";
-    !keyword && !LINKS.contains(&key) && !text.starts_with("http://") && !text.starts_with("https://")
+    !keyword
+        && !LINKS.contains(&key)
+        && !text.starts_with("http://")
+        && !text.starts_with("https://")
         && !(text.starts_with("PT") && crate::measure::minutes(text).is_some())
 }
 

@@ -30,9 +30,11 @@ mod measure;
 mod report;
 mod search;
 mod source;
+mod understand;
 
 pub use error::{Error, Result};
 pub use library::{Library, Options};
 pub use report::{Progress, Progressed, Report, Skipped};
 pub use search::{Filter, Hit, Matched, Query, Test};
 pub use source::{Fingerprint, Source, fingerprint};
+pub use understand::Understood;

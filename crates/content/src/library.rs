@@ -14,6 +14,7 @@ use crate::index::{Columns, Folder, Job, Snapshot, run};
 use crate::report::{Progress, Report};
 use crate::search::{Hit, Query, search};
 use crate::source::{Source, files};
+use crate::understand::{Understood, understand};
 
 /// How a library is opened.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +62,8 @@ impl Library {
         };
         let before = self.snapshot.load_full();
         let tongue = self.tongue;
-        let report = run(Job { folder: &self.folder, before: &before, files: &files, tongue, vectors, progress, cancel })?;
+        let report =
+            run(Job { folder: &self.folder, before: &before, files: &files, tongue, vectors, progress, cancel })?;
         if !report.cancelled {
             self.refresh()?;
         }
@@ -72,6 +74,12 @@ impl Library {
     /// time and reads from disk: call it where that is allowed.
     pub fn search(&self, query: &Query) -> Result<Vec<Hit>> {
         search(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
+    }
+
+    /// The constraints in a question, as far as this index has facts for them, and the text that is
+    /// left. Put both into a [`Query`].
+    pub fn understand(&self, text: &str) -> Understood {
+        understand(text, &**self.snapshot.load())
     }
 
     /// Items in the index.
@@ -87,10 +95,6 @@ impl Library {
     /// Whether search goes by meaning too, or by words alone because no model was given.
     pub fn has_model(&self) -> bool {
         self.model.is_some()
-    }
-
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.snapshot.load_full()
     }
 
     fn refresh(&self) -> Result<()> {

@@ -15,7 +15,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-pub(crate) use html::plain_text;
 pub(crate) use input::Input;
 
 /// What a file is written in.

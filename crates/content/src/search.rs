@@ -10,8 +10,6 @@ mod snippet;
 pub use hit::{Hit, Matched};
 pub use query::{Filter, Query, Test};
 
-pub(crate) use hit::satisfying;
-
 use crate::analysis::Tongue;
 use crate::dense::Model;
 use crate::error::Result;

@@ -95,7 +95,8 @@ fn is_missing(error: &walkdir::Error) -> bool {
 
 fn single(source: &Source) -> Result<SourceFile> {
     let known = "name it .jsonl, .json, .jsonld, .csv, .tsv, .rss, .atom, .xml or .md";
-    let format = Format::of(&source.path).ok_or_else(|| unreadable(&source.path, format!("unknown format; {known}")))?;
+    let format =
+        Format::of(&source.path).ok_or_else(|| unreadable(&source.path, format!("unknown format; {known}")))?;
     let name = Path::new(source.path.file_name().unwrap_or_default());
     describe(&source.path, name, format, source).ok_or_else(|| unreadable(&source.path, "it was just removed"))
 }

@@ -55,6 +55,7 @@ impl Tongue {
     }
 
     /// All tongues with a stemmer.
+    #[cfg(test)]
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         (0..TONGUES.len()).map(|at| Self(at as u8))
     }

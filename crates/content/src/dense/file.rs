@@ -45,7 +45,8 @@ impl Rows {
         let bytes = directory.open_read(name).ok()?.read_bytes().ok()?;
         let head: [u8; HEAD_BYTES] = bytes.as_slice().get(..HEAD_BYTES)?.try_into().ok()?;
         let [_, d, low, high] = *head.as_chunks::<4>().0 else { return None };
-        let len = usize::try_from(u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << 32).ok()?;
+        let len =
+            usize::try_from(u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << 32).ok()?;
         let size = len.checked_mul(SCALE_BYTES + dims + 8)?.checked_add(HEAD_BYTES)?;
         let is_ours = head.starts_with(&MAGIC) && u32::from_le_bytes(d) as usize == dims && bytes.len() == size;
         is_ours.then_some(Self { bytes, dims, len })

@@ -163,7 +163,8 @@ pub(crate) mod tests {
         let rows: [f32; 12] = [0.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.2, 0.0, 0.0, 0.0, 1.0];
         let data: Vec<u8> = rows.iter().flat_map(|value| value.to_le_bytes()).collect();
         let view = safetensors::tensor::TensorView::new(Dtype::F32, vec![4, 3], &data).unwrap();
-        fs::write(folder.join("model.safetensors"), safetensors::serialize([("embeddings", view)], None).unwrap()).unwrap();
+        fs::write(folder.join("model.safetensors"), safetensors::serialize([("embeddings", view)], None).unwrap())
+            .unwrap();
     }
 
     #[test]
@@ -194,7 +195,8 @@ pub(crate) mod tests {
 
     #[test]
     fn halves_are_read_exactly() {
-        for (bits, value) in [(0x3C00_u16, 1.0), (0xC000, -2.0), (0x0001, 5.960_464_5e-8), (0x7BFF, 65_504.0), (0, 0.0)] {
+        for (bits, value) in [(0x3C00_u16, 1.0), (0xC000, -2.0), (0x0001, 5.960_464_5e-8), (0x7BFF, 65_504.0), (0, 0.0)]
+        {
             assert_eq!(half_to_float(bits.to_le_bytes()), value);
         }
         assert!(half_to_float(0x7E00_u16.to_le_bytes()).is_nan());

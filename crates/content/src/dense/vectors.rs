@@ -108,7 +108,8 @@ fn dot(query: &[i8], row: &[u8]) -> i32 {
     let products = |(q, r): (&i8, &u8)| i32::from(i16::from(*q) * i16::from(*r as i8));
     let (query_blocks, query_rest) = query.as_chunks::<32>();
     let (row_blocks, row_rest) = row.as_chunks::<32>();
-    let blocks: i32 = query_blocks.iter().zip(row_blocks).map(|(q, r)| q.iter().zip(r).map(products).sum::<i32>()).sum();
+    let blocks: i32 =
+        query_blocks.iter().zip(row_blocks).map(|(q, r)| q.iter().zip(r).map(products).sum::<i32>()).sum();
     blocks + query_rest.iter().zip(row_rest).map(products).sum::<i32>()
 }
 

@@ -83,9 +83,9 @@ impl Maker {
         if numbers.is_empty() {
             return;
         }
-        let values = std::mem::take(numbers).into_iter().map(|(path, values)| {
-            (path, OwnedValue::Array(values.into_iter().map(OwnedValue::F64).collect()))
-        });
+        let values = std::mem::take(numbers)
+            .into_iter()
+            .map(|(path, values)| (path, OwnedValue::Array(values.into_iter().map(OwnedValue::F64).collect())));
         document.add_object(fields.numbers, values.collect());
     }
 }

@@ -65,7 +65,8 @@ fn object(header: &[String], row: &ByteRecord) -> Option<Value> {
 
 /// Puts a text under a dot path such as `offers.price`. A property that comes twice is a list.
 fn put(item: &mut Map<String, Value>, path: &str, text: &str, levels: usize) {
-    if let Some((first, rest)) = path.split_once('.').filter(|(first, rest)| levels > 1 && !first.is_empty() && !rest.is_empty())
+    if let Some((first, rest)) =
+        path.split_once('.').filter(|(first, rest)| levels > 1 && !first.is_empty() && !rest.is_empty())
         && let Value::Object(inner) = item.entry(first).or_insert_with(|| Value::Object(Map::new()))
     {
         return put(inner, rest, text, levels - 1);

@@ -197,7 +197,9 @@ impl Entry {
             *author = json!({"@type": "Person", "name": author.take()});
         }
         // A permanent link makes an id of its own; other identifiers are only the feed's.
-        if let Some(id) = item.get("identifier").and_then(Value::as_str).filter(|id| id.contains(':')).map(str::to_owned) {
+        if let Some(id) =
+            item.get("identifier").and_then(Value::as_str).filter(|id| id.contains(':')).map(str::to_owned)
+        {
             item.entry("url").or_insert_with(|| id.as_str().into());
             item.insert("@id".to_owned(), id.into());
         }
@@ -281,7 +283,9 @@ mod tests {
     fn an_entry_is_too_long_past_the_bound() {
         let feed = |bytes: usize| {
             let text = "x".repeat(bytes - 1);
-            format!("<rss><item><title>a</title><description>{text}</description></item><item><title>b</title></item></rss>")
+            format!(
+                "<rss><item><title>a</title><description>{text}</description></item><item><title>b</title></item></rss>"
+            )
         };
         assert_eq!(names(&load_bytes(Format::Feed, feed(ITEM_BYTES_MAX).as_bytes())), ["a", "b"]);
         let longer = load_bytes(Format::Feed, feed(ITEM_BYTES_MAX + 1).as_bytes());

@@ -1,7 +1,7 @@
 //! Feeds carry HTML in their texts; what is searched is its words.
 
 /// The text of an HTML fragment: no tags, no scripts, entities resolved, white space collapsed.
-pub(crate) fn plain_text(html: &str) -> String {
+pub(super) fn plain_text(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(at) = rest.find(['<', '&']) {
@@ -124,7 +124,10 @@ mod tests {
 
     #[test]
     fn tags_go_and_words_stay() {
-        assert_eq!(plain_text("<p>One&nbsp;<b>t</b>wo</p><p>3 &lt; 4 &amp; 5 < 6 &c.</p>"), "One two 3 < 4 & 5 < 6 &c.");
+        assert_eq!(
+            plain_text("<p>One&nbsp;<b>t</b>wo</p><p>3 &lt; 4 &amp; 5 < 6 &c.</p>"),
+            "One two 3 < 4 & 5 < 6 &c."
+        );
         assert_eq!(plain_text("a<script>var x = '<b>';</SCRIPT >b<!-- c -->d"), "abd");
         assert_eq!(plain_text("&#233;&#x20AC;&#0;&#xD800;"), "é€&#0;&#xD800;");
         assert_eq!(plain_text("open <a href="), "open");

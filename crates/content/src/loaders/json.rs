@@ -62,7 +62,10 @@ mod tests {
 
     #[test]
     fn what_follows_is_read_too() {
-        assert_eq!(names(&load_bytes(Format::Json, b"{\"name\":\"a\"}\n{\"name\":\"b\"}[{\"name\":\"c\"}]")), ["a", "b", "c"]);
+        assert_eq!(
+            names(&load_bytes(Format::Json, b"{\"name\":\"a\"}\n{\"name\":\"b\"}[{\"name\":\"c\"}]")),
+            ["a", "b", "c"]
+        );
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl Page {
     /// Takes the title; the rest of a front matter is for other programs.
     fn front_matter(&mut self, text: &str) {
         let title = text.lines().find_map(|line| line.strip_prefix("title:"));
-        if let Some(title) = title.map(|title| title.trim().trim_matches(['"', '\''])).filter(|title| !title.is_empty()) {
+        if let Some(title) = title.map(|title| title.trim().trim_matches(['"', '\''])).filter(|title| !title.is_empty())
+        {
             self.title = title.to_owned();
         }
     }
@@ -130,7 +131,8 @@ impl Page {
     }
 
     fn name(&self) -> String {
-        let path: Vec<&str> = self.headings.iter().map(|(_, text)| text.as_str()).filter(|text| !text.is_empty()).collect();
+        let path: Vec<&str> =
+            self.headings.iter().map(|(_, text)| text.as_str()).filter(|text| !text.is_empty()).collect();
         if path.is_empty() { self.title.clone() } else { path.join(" › ") }
     }
 }
@@ -143,7 +145,10 @@ fn plain<'a>(block: &'a AstNode<'a>) -> String {
             NodeValue::Text(text) => out.push_str(text),
             NodeValue::Code(code) => out.push_str(&code.literal),
             NodeValue::CodeBlock(code) => out.push_str(&code.literal),
-            NodeValue::SoftBreak | NodeValue::LineBreak | NodeValue::Paragraph | NodeValue::Item(_)
+            NodeValue::SoftBreak
+            | NodeValue::LineBreak
+            | NodeValue::Paragraph
+            | NodeValue::Item(_)
             | NodeValue::TableCell
                 if !out.is_empty() && !out.ends_with(char::is_whitespace) =>
             {

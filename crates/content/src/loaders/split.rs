@@ -231,7 +231,9 @@ impl Scan {
                 b'}' | b']' if self.depth > 1 => self.depth -= 1,
                 b'}' | b']' if self.depth == 1 || first => return (at + 1, true),
                 b'}' | b']' => return (at, true),
-                b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => return (at + usize::from(first), true),
+                b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => {
+                    return (at + usize::from(first), true);
+                }
                 _ => {}
             }
         }

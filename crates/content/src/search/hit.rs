@@ -70,7 +70,7 @@ fn matched(item: &Value, filter: &Filter, tongue: Tongue) -> Matched {
 }
 
 /// The first fact of an item that passes a filter: its path and its value as text.
-pub(crate) fn satisfying(item: &Value, filter: &Filter, tongue: Tongue) -> Option<(String, String)> {
+fn satisfying(item: &Value, filter: &Filter, tongue: Tongue) -> Option<(String, String)> {
     let mut found = None;
     facts::visit(item, |fact| {
         let asked = filter.fields.iter().any(|field| field == fact.path);
@@ -90,8 +90,8 @@ fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: Tongue) -> bool {
             Words::of(words, tongue).iter().any(|word| there.iter().any(|other| other == word))
         }),
         Test::Lacks(_) => false,
-        Test::Within { from, to } => fact.number.is_some_and(|number| {
-            from.is_none_or(|from| number >= from) && to.is_none_or(|to| number <= to)
-        }),
+        Test::Within { from, to } => {
+            fact.number.is_some_and(|number| from.is_none_or(|from| number >= from) && to.is_none_or(|to| number <= to))
+        }
     }
 }

@@ -123,7 +123,8 @@ impl Terms<'_> {
             return false;
         }
         let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
-        let query: Box<dyn Search> = if boost == 1.0 { Box::new(query) } else { Box::new(BoostQuery::new(Box::new(query), boost)) };
+        let query: Box<dyn Search> =
+            if boost == 1.0 { Box::new(query) } else { Box::new(BoostQuery::new(Box::new(query), boost)) };
         self.clauses.push((Occur::Should, query));
         true
     }
@@ -156,7 +157,8 @@ fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[Tongue]) -> V
             vec![must(any(filter.fields.iter().map(term).map(|term| one(term)).collect()))]
         }
         Test::Mentions(words) => {
-            let in_field = |field: &String| any(tongues.iter().map(|tongue| mentions(snapshot, field, words, *tongue)).collect());
+            let in_field =
+                |field: &String| any(tongues.iter().map(|tongue| mentions(snapshot, field, words, *tongue)).collect());
             vec![must(any(filter.fields.iter().map(in_field).collect()))]
         }
         Test::Lacks(words) => words.iter().flat_map(|word| lacks(snapshot, word, tongues)).collect(),

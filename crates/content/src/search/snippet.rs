@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn the_sentence_with_most_of_the_query_wins() {
-        let text = format!("{} It opens slowly. A chickpea stew with lemon follows. The end.", "Intro words. ".repeat(20));
+        let text =
+            format!("{} It opens slowly. A chickpea stew with lemon follows. The end.", "Intro words. ".repeat(20));
         let stems: Vec<String> = Words::of("lemon chickpeas", Tongue::ENGLISH).iter().map(str::to_owned).collect();
         assert_eq!(snippet(&text, &stems, Tongue::ENGLISH), "A chickpea stew with lemon follows.");
         assert_eq!(snippet(&text, &[], Tongue::ENGLISH), "Intro words.");

@@ -1,0 +1,248 @@
+//! Constraints in a question, found without a language model: time limits, prices, dates, things
+//! that must be absent, and kinds of items. English only.
+//!
+//! Careful on purpose. A rule speaks up only when the index has facts that it could ask about, so a
+//! collection without times keeps "under 30 minutes" as mere words; what is understood leaves the
+//! text and becomes a filter with its own wording, so that an answer can say what it did. A limit
+//! is a limit: items that do not state the fact are left out, and a note says so.
+
+mod date;
+mod groups;
+mod kind;
+mod price;
+mod time;
+mod without;
+
+use std::ops::Range;
+
+use regex::{Captures, Regex};
+use tantivy::Term;
+
+use crate::analysis::{FACT_END, Tongue, Words, fold_text};
+use crate::index::Snapshot;
+use crate::limits::QUERY_BYTES_MAX;
+use crate::search::{Filter, Test};
+
+/// A question taken apart.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Understood {
+    /// What is left to search for by words.
+    pub text: String,
+    /// Constraints, each with its wording.
+    pub filters: Vec<Filter>,
+    /// What a person should know about the constraints, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What there is to ask about.
+pub(crate) trait Known {
+    /// Whether some item has a quantity at this path.
+    fn has_number(&self, path: &str) -> bool;
+    /// Whether some item has this word in the property at this path.
+    fn has_word(&self, path: &str, word: &str) -> bool;
+    /// Whether some item has exactly this value at this path, apart from case.
+    fn has_value(&self, path: &str, value: &str) -> bool;
+}
+
+/// Takes a question apart. Reads at most [`QUERY_BYTES_MAX`] bytes of it.
+pub(crate) fn understand(text: &str, known: &dyn Known) -> Understood {
+    if text.len() > QUERY_BYTES_MAX {
+        return Understood { text: text.to_owned(), ..Understood::default() };
+    }
+    let mut draft = Draft { known, out: Understood { text: text.to_owned(), ..Understood::default() } };
+    for rule in [time::read, price::read, date::read, without::read, kind::read] {
+        rule(&mut draft);
+    }
+    draft.finish(text)
+}
+
+/// A question while the rules go over it, one after the other.
+struct Draft<'k> {
+    known: &'k dyn Known,
+    out: Understood,
+}
+
+impl Draft<'_> {
+    /// Offers every match of a pattern to `take`; where that is a filter, it is kept and the match
+    /// leaves the text. Returns whether there was one.
+    fn each(&mut self, pattern: &Regex, take: impl Fn(&Captures<'_>, &str) -> Option<Filter>) -> bool {
+        let mut cuts: Vec<Range<usize>> = Vec::new();
+        for found in pattern.captures_iter(&self.out.text) {
+            let Some(range) = found.get(0).map(|all| all.range()) else { continue };
+            if let Some(filter) = take(&found, &self.out.text[..range.start]) {
+                self.out.filters.push(filter);
+                cuts.push(range);
+            }
+        }
+        cuts.iter().rev().for_each(|range| self.cut(range.clone()));
+        !cuts.is_empty()
+    }
+
+    fn cut(&mut self, range: Range<usize>) {
+        self.out.text.replace_range(range, " ");
+    }
+
+    fn note(&mut self, note: &str) {
+        self.out.notes.push(note.to_owned());
+    }
+
+    /// The first of the paths that some item has a quantity at.
+    fn number_path(&self, paths: &[&'static str]) -> Option<&'static str> {
+        paths.iter().copied().find(|path| self.known.has_number(path))
+    }
+
+    fn finish(mut self, original: &str) -> Understood {
+        if self.out.filters.is_empty() {
+            self.out.text = original.to_owned();
+            return self.out;
+        }
+        let text = self.out.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = text.replace(" ,", ",");
+        self.out.text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '.' | '-')).to_owned();
+        self.out
+    }
+}
+
+impl Known for Snapshot {
+    fn has_number(&self, path: &str) -> bool {
+        self.summary.numbers.contains(path)
+    }
+
+    fn has_word(&self, path: &str, word: &str) -> bool {
+        let words = Words::of(word, Tongue::ENGLISH);
+        words.len() > 0 && words.iter().all(|word| self.has_fact(path, word))
+    }
+
+    fn has_value(&self, path: &str, value: &str) -> bool {
+        self.has_fact(path, &format!("={}", fold_text(value)))
+    }
+}
+
+impl Snapshot {
+    fn has_fact(&self, path: &str, value: &str) -> bool {
+        self.doc_freq(&Term::from_field_text(self.fields.facts, &format!("{path}{FACT_END}{value}"))) > 0
+    }
+}
+
+/// A number as people write it in a question: digits, or `a`, `an`, `one`, `half an`, `two` …
+fn amount(text: &str) -> Option<f64> {
+    const WORDS: &[(&str, f64)] = &[
+        ("a", 1.0),
+        ("an", 1.0),
+        ("one", 1.0),
+        ("half an", 0.5),
+        ("half a", 0.5),
+        ("two", 2.0),
+        ("three", 3.0),
+        ("four", 4.0),
+        ("five", 5.0),
+        ("ten", 10.0),
+        ("fifteen", 15.0),
+        ("twenty", 20.0),
+        ("thirty", 30.0),
+        ("forty", 40.0),
+        ("forty-five", 45.0),
+        ("fifty", 50.0),
+        ("sixty", 60.0),
+    ];
+    let text = text.trim().to_lowercase();
+    let word = WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    word.or_else(|| text.replace(',', ".").parse().ok()).filter(|value: &f64| value.is_finite() && *value >= 0.0)
+}
+
+fn within(path: &str, from: Option<f64>, to: Option<f64>, words: String) -> Filter {
+    Filter { fields: vec![path.to_owned()], test: Test::Within { from, to }, words }
+}
+
+/// The last word of a text, in lower case.
+fn last_word(text: &str) -> String {
+    text.split_whitespace().next_back().unwrap_or_default().to_lowercase()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// An index of recipes and movies with prices.
+    pub(crate) struct Everything;
+
+    impl Known for Everything {
+        fn has_number(&self, path: &str) -> bool {
+            matches!(path, "totalTime" | "datePublished" | "offers.price")
+        }
+
+        fn has_word(&self, path: &str, word: &str) -> bool {
+            path == "recipeIngredient"
+                && ["nuts", "almond", "milk", "eggs", "egg", "cilantro", "bake", "chicken"].contains(&word)
+        }
+
+        fn has_value(&self, path: &str, value: &str) -> bool {
+            path == "@type" && ["recipe", "movie"].contains(&value)
+        }
+    }
+
+    /// An index of bare texts.
+    struct Nothing;
+
+    impl Known for Nothing {
+        fn has_number(&self, _: &str) -> bool {
+            false
+        }
+
+        fn has_word(&self, _: &str, _: &str) -> bool {
+            false
+        }
+
+        fn has_value(&self, _: &str, _: &str) -> bool {
+            false
+        }
+    }
+
+    /// The text that is left, and the wordings of the filters.
+    pub(crate) fn parts(text: &str) -> (String, Vec<String>) {
+        let understood = understand(text, &Everything);
+        (understood.text, understood.filters.into_iter().map(|filter| filter.words).collect())
+    }
+
+    #[test]
+    fn a_question_can_hold_several_constraints() {
+        let (text, words) = parts("something quick with chickpeas, no nuts");
+        assert_eq!(text, "something with chickpeas");
+        assert_eq!(words, ["30 minutes or less", "no nuts"]);
+        let (text, words) = parts("Movies from 1999 about ships under $20");
+        assert_eq!(text, "about ships");
+        assert_eq!(words, ["at most 20", "from 1999", "Movie"]);
+    }
+
+    #[test]
+    fn what_the_index_does_not_know_stays_text() {
+        for text in ["quick soup, no nuts, under 30 minutes", "films from the 90s under $5", "heat flow without shear"]
+        {
+            let understood = understand(text, &Nothing);
+            assert_eq!(understood, Understood { text: text.to_owned(), ..Understood::default() });
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_left_alone() {
+        let text = |bytes: usize| format!("quick {}", "x".repeat(bytes - 6));
+        assert_eq!(understand(&text(QUERY_BYTES_MAX), &Everything).filters.len(), 1);
+        assert_eq!(understand(&text(QUERY_BYTES_MAX + 1), &Everything).filters.len(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_understood_somehow(text in any::<String>()) {
+            understand(&text, &Everything);
+        }
+
+        #[test]
+        fn almost_constraints_are_understood_somehow(
+            text in "(under|no|without|in|from|the|between|and|or|quick|nuts|-free|minutes|\\$|[0-9]{1,9}|s|'|,|é| ){0,30}"
+        ) {
+            let understood = understand(&text, &Everything);
+            prop_assert!(understood.text.len() <= text.len() + 1);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! "no nuts", "without eggs or milk", "nut-free", "vegetarian".
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::groups::{DIETS, group};
+use super::{Draft, Known};
+use crate::search::{Filter, Test};
+
+/// Properties with lists of what is in an item. A word that none of them has cannot be left out.
+const LISTS: &[&str] = &[
+    "recipeIngredient",
+    "ingredients",
+    "recipeCategory",
+    "recipeCuisine",
+    "keywords",
+    "genre",
+    "actor.name",
+    "director.name",
+    "author.name",
+    "category",
+    "material",
+    "color",
+    "brand.name",
+    "about.name",
+];
+/// "No bake" and the like say how, not what.
+const HOW: &[&str] = &[
+    "bake", "baking", "cook", "cooking", "knead", "churn", "fuss", "stir", "fry", "boil", "more", "less", "longer",
+    "matter", "idea", "problem", "one", "need", "other",
+];
+/// Things that one question can leave out.
+const THINGS_MAX: usize = 8;
+
+static WITHOUT: LazyLock<Regex> = LazyLock::new(|| {
+    let no = r"(?:(?:but|and|with)\s+)?(?:no|without|excluding|except|avoid(?:ing)?|free\s+of|free\s+from|minus|hold\s+the|i(?:'m|\s+am)\s+allergic\s+to|allergic\s+to)";
+    let word = r"[\p{L}]+(?:\s+(?:nuts|sauce|products|butter|cheese|milk|oil|peppers?))?";
+    let list = format!(r"({word}(?:\s*(?:,\s*(?:and|or|nor)|,|/|and|or|nor)\s+(?:no\s+|any\s+|without\s+)?{word})*)");
+    pattern(&format!(r"\b{no}\s+(?:any\s+|the\s+)?{list}"))
+});
+static FREE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\p{L}+)[\s-]free\b"));
+static DIET: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(vegetarian|meatless|vegan)\b"));
+static SEPARATOR: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\s*(?:,|/|\band\b|\bor\b|\bnor\b)\s*(?:(?:and|or|nor|no|any|without)\s+)*"));
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
+}
+
+pub(super) fn read(draft: &mut Draft<'_>) {
+    let found = lists(draft);
+    for (things, range) in found.into_iter().rev() {
+        draft.cut(range);
+        things.iter().for_each(|thing| lack(draft, thing));
+    }
+    let known = draft.known;
+    draft.each(&FREE, |found, _| {
+        let thing = found.get(1)?.as_str().to_lowercase();
+        (group(&thing).is_some() && is_known(known, &thing)).then(|| lacks(&format!("no {thing}"), &[&thing]))
+    });
+    diet(draft);
+}
+
+/// The things of each "without" list that can be left out, and the part of the text they take. A
+/// list ends at the first thing that is unknown: `no nuts and crispy` leaves out nuts only.
+fn lists(draft: &Draft<'_>) -> Vec<(Vec<String>, std::ops::Range<usize>)> {
+    let mut out = Vec::new();
+    for found in WITHOUT.captures_iter(&draft.out.text) {
+        let (Some(all), Some(list)) = (found.get(0), found.get(1)) else { continue };
+        let mut things = Vec::new();
+        let mut end = all.start();
+        let mut at = 0;
+        while things.len() < THINGS_MAX {
+            let rest = &list.as_str()[at..];
+            let separator = SEPARATOR.find(rest);
+            let stop = separator.map_or(rest.len(), |separator| separator.start());
+            let Some(thing) = known_thing(draft.known, &rest[..stop]) else { break };
+            end = list.start() + at + thing.len();
+            let is_whole = thing.len() == stop;
+            things.push(thing.to_lowercase());
+            match separator {
+                Some(separator) if is_whole => at += separator.end(),
+                _ => break,
+            }
+        }
+        if !things.is_empty() {
+            out.push((things, all.start()..end));
+        }
+    }
+    out
+}
+
+/// The longest beginning of a text that can be left out: two words, else one.
+fn known_thing<'t>(known: &dyn Known, text: &'t str) -> Option<&'t str> {
+    let first = text.split_whitespace().next()?;
+    [text, first].into_iter().find(|thing| {
+        let thing = thing.to_lowercase();
+        !HOW.contains(&thing.as_str()) && is_known(known, &thing)
+    })
+}
+
+fn is_known(known: &dyn Known, thing: &str) -> bool {
+    let one = [thing];
+    let members = group(thing).map_or(&one[..], |group| group.members);
+    members.iter().any(|word| LISTS.iter().any(|path| known.has_word(path, word)))
+}
+
+fn lack(draft: &mut Draft<'_>, thing: &str) {
+    draft.out.filters.push(lacks(&format!("no {thing}"), &[thing]));
+}
+
+fn lacks(words: &str, things: &[&str]) -> Filter {
+    let mut lacking: Vec<String> = Vec::new();
+    for thing in things {
+        match group(thing) {
+            Some(group) => lacking.extend(group.members.iter().map(|word| (*word).to_owned())),
+            None => lacking.push((*thing).to_owned()),
+        }
+    }
+    Filter { fields: Vec::new(), test: Test::Lacks(lacking), words: words.to_owned() }
+}
+
+/// A diet leaves things out, and stays in the text: an item that names it is the better hit.
+fn diet(draft: &mut Draft<'_>) {
+    let Some(found) = DIET.find(&draft.out.text) else { return };
+    let asked = found.as_str().to_lowercase();
+    let Some((name, groups)) = DIETS.iter().find(|(name, _)| *name == asked) else { return };
+    if groups.iter().any(|thing| is_known(draft.known, thing)) {
+        draft.out.filters.push(lacks(&format!("{name}: no {}", groups.join(", no ")), groups));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Everything, parts};
+    use super::super::{Test, understand};
+
+    #[test]
+    fn things_can_be_left_out_in_many_forms() {
+        for (text, left, limits) in [
+            ("cake, no nuts", "cake", &["no nuts"][..]),
+            ("cake without any nuts or eggs", "cake", &["no nuts", "no eggs"]),
+            ("cake with no nuts, no milk and no eggs please", "cake please", &["no nuts", "no milk", "no eggs"]),
+            ("nut-free cake", "cake", &["no nut"]),
+            ("dairy free cake", "cake", &["no dairy"]),
+            ("salad without cilantro", "salad", &["no cilantro"]),
+            ("no nuts and crispy", "and crispy", &["no nuts"]),
+            ("I'm allergic to nuts: cake", ": cake", &["no nuts"]),
+        ] {
+            let limits: Vec<String> = limits.iter().map(|limit| (*limit).to_owned()).collect();
+            assert_eq!(parts(text), (left.to_owned(), limits), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_group_means_its_members() {
+        let understood = understand("cake without nuts", &Everything);
+        let Test::Lacks(words) = &understood.filters[0].test else { panic!() };
+        assert!(words.iter().any(|word| word == "walnut") && !words.iter().any(|word| word == "coconut"));
+    }
+
+    #[test]
+    fn diets_leave_out_and_stay() {
+        assert_eq!(
+            parts("vegetarian curry"),
+            ("vegetarian curry".to_owned(), vec!["vegetarian: no meat, no fish".to_owned()])
+        );
+    }
+
+    #[test]
+    fn unknown_things_and_ways_of_doing_stay() {
+        for text in ["no bake cookies", "flow without shear", "no one", "free jazz", "carefree", "without"] {
+            assert!(parts(text).1.is_empty(), "{text}");
+        }
+    }
+}
