@@ -5,7 +5,9 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_egress::limits::{AT_ONCE_PER_HOST_MAX, ATTACHMENT_REDIRECTS_MAX, DOCUMENT_BYTES_MAX, HEAD_BYTES_MAX};
+use forecourt_egress::limits::{
+    AT_ONCE_PER_HOST_MAX, ATTACHMENT_REDIRECTS_MAX, DOCUMENT_BYTES_MAX, HEAD_BYTES_MAX, HEAD_FIELDS_MAX,
+};
 use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Outgoing, Purpose, Refusal};
 use forecourt_testkit::vectors;
 use http::HeaderMap;
@@ -238,6 +240,16 @@ async fn bodies_and_heads_are_taken_up_to_their_bounds() {
         let server = Server::tls(NAME, vec![head_then(&head, Act::text("hi"))]).await;
         let found = fetch(&server, resolver(), None).await;
         assert_eq!(found.is_ok(), fits, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_has_at_most_a_hundred_fields() {
+    for (count, fits) in [(HEAD_FIELDS_MAX, true), (HEAD_FIELDS_MAX + 1, false)] {
+        let head = format!("Content-Length: 2\r\n{}", "X: y\r\n".repeat(count - 1));
+        let server = Server::tls(NAME, vec![head_then(&head, Act::text("hi"))]).await;
+        let found = fetch(&server, resolver(), None).await;
+        assert_eq!(found.is_ok(), fits, "{count}: {found:?}");
     }
 }
 

@@ -8,8 +8,8 @@ use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_core::json::parse;
-use forecourt_identity::limits::{KEYS_FRESH, KEYS_RETRY, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
-use forecourt_identity::{Fault, Presented, SigningKey, Verifier, jws};
+use forecourt_identity::limits::{KEYS_FRESH, KEYS_MAX, KEYS_RETRY, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
+use forecourt_identity::{Fault, KeySet, Presented, SigningKey, Verifier, jws};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{Sent, Shelf, key, later, now, other_key, verifier};
@@ -189,6 +189,30 @@ async fn keys_that_are_away_serve_for_a_while_and_are_not_asked_for_at_will() {
         assert_eq!(good.presented(&verifier).await, invalid(Fault::KeysUnavailable));
     }
     assert_eq!(shelf.count(), 1);
+    shelf.put(JWKS, json!({"keys": [key().public().to_jwk()]}));
+    let mut claims = claims();
+    claims.insert("exp".to_owned(), json!(later(100_000).as_second()));
+    let (fetched, fresh) = (KEYS_RETRY.as_secs() as i64, KEYS_FRESH.as_secs() as i64);
+    let good = bearing(&signed(&key(), &claims));
+    assert_eq!(good.clone().at(later(fetched)).presented(&verifier).await, Presented::Valid);
+    shelf.documents.lock().unwrap().clear();
+    for (seconds, expected) in [(6 * fresh - 1, Presented::Valid), (6 * fresh, invalid(Fault::KeysUnavailable))] {
+        assert_eq!(good.clone().at(later(fetched + seconds)).presented(&verifier).await, expected, "{seconds}");
+    }
+}
+
+#[test]
+fn a_set_has_at_most_sixty_four_keys_and_no_name_twice() {
+    let named = |kid: usize| {
+        let mut jwk = key().public().to_jwk();
+        jwk["kid"] = kid.to_string().into();
+        jwk
+    };
+    for (count, fits) in [(KEYS_MAX, true), (KEYS_MAX + 1, false)] {
+        let jwks = json!({"keys": (0..count).map(named).collect::<Vec<_>>()});
+        assert_eq!(KeySet::from_jwks(&jwks).is_ok(), fits, "{count}");
+    }
+    assert!(KeySet::from_jwks(&json!({"keys": [named(1), named(1)]})).is_err());
 }
 
 #[tokio::test]
@@ -226,6 +250,8 @@ fn a_detached_signature_is_over_its_payload_alone() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn s0_no_token_makes_the_reader_panic(token in ".{0,200}", parts in "[A-Za-z0-9_-]{0,40}(\\.[A-Za-z0-9_-]{0,40}){0,4}") {
         let _ = jws::Jws::parse(&token);
@@ -234,8 +260,9 @@ proptest! {
 
     #[test]
     fn what_was_signed_verifies_until_a_byte_changes(payload in proptest::collection::vec(any::<u8>(), 0..100), at in 0usize..200) {
-        let token = jws::sign(&key(), "JWT", &payload);
-        let verifying = key().verify_key().unwrap();
+        let key = key();
+        let token = jws::sign(&key, "JWT", &payload);
+        let verifying = key.verify_key().unwrap();
         let read = jws::Jws::parse(&token).unwrap();
         prop_assert_eq!(read.verify_with(&verifying).unwrap(), &payload[..]);
         let mut bytes = token.into_bytes();

@@ -8,7 +8,9 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use forecourt_core::json::canonical;
 use forecourt_identity::evidence::{Carried, HEADERS, decode};
-use forecourt_identity::limits::{EVIDENCE_ENTRIES_MAX, EVIDENCE_ENTRY_BYTES_MAX, EVIDENCE_LIFETIME_MAX};
+use forecourt_identity::limits::{
+    EVIDENCE_BYTES_MAX, EVIDENCE_ENTRIES_MAX, EVIDENCE_ENTRY_BYTES_MAX, EVIDENCE_LIFETIME_MAX,
+};
 use forecourt_identity::{Presented, RequestSigner, SigningKey, Verifier, jws};
 use forecourt_testkit::CountedEntropy;
 use http::{HeaderMap, HeaderValue, Method};
@@ -279,6 +281,17 @@ fn four_entries_are_read_and_the_others_dropped() {
         let mut carried = Carried::default();
         carried.take(vec![fitting(bytes)]);
         assert_eq!(carried.entries.len(), kept, "{bytes}");
+    }
+}
+
+#[test]
+fn a_field_holds_at_most_sixty_four_kibibytes() {
+    for (bytes, kept) in [(EVIDENCE_BYTES_MAX, 3), (EVIDENCE_BYTES_MAX + 1, 0)] {
+        let head = r#"[{},{},{}"#;
+        let text = format!("{head}{:1$}]", "", bytes - head.len() - 1);
+        let mut headers = HeaderMap::new();
+        headers.insert(&HEADERS[0], HeaderValue::from_str(&URL_SAFE_NO_PAD.encode(text)).unwrap());
+        assert_eq!(decode(&headers).entries.len(), kept, "{bytes}");
     }
 }
 

@@ -5,8 +5,10 @@ mod support;
 use std::sync::Arc;
 
 use forecourt_identity::http_signature::{KeyId, SignatureInput, content_digest, matches_digest};
-use forecourt_identity::limits::SIGNATURE_AGE_MAX;
-use forecourt_identity::{Fault, Presented, RequestSigner, SigningKey, Verifier};
+use forecourt_identity::limits::{
+    COMPONENTS_MAX, NONCE_BYTES_MAX, SIGNATURE_AGE_MAX, SIGNATURE_FIELDS_BYTES_MAX, SIGNATURES_MAX,
+};
+use forecourt_identity::{Fault, FoundKeys, KeyDirectory, Presented, RequestSigner, SigningKey, Verifier};
 use forecourt_testkit::CountedEntropy;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proptest::prelude::*;
@@ -203,6 +205,49 @@ async fn signatures_are_not_looked_at_where_they_are_off() {
     assert_eq!(signed().presented(&off).await, Presented::Nothing);
     let nobody_to_ask = support::verifier("", Arc::default());
     assert_eq!(signed().presented(&nobody_to_ask).await, Presented::Nothing);
+}
+
+#[test]
+fn fields_signatures_components_and_nonces_have_bounds() {
+    let read = |input: String, signature: String| {
+        let sent = Sent::default().with("signature-input", &input).with("signature", &signature);
+        SignatureInput::read(&sent.headers)
+    };
+    let one = |input: String| read(format!("s={input}"), "s=:AA==:".to_owned());
+    let components = |count: usize| (0..count).map(|n| format!("\"x{n}\"")).collect::<Vec<_>>().join(" ");
+    for (count, fits) in [(COMPONENTS_MAX, true), (COMPONENTS_MAX + 1, false)] {
+        assert_eq!(one(format!("({})", components(count))).is_ok(), fits, "{count}");
+    }
+    for (length, fits) in [(NONCE_BYTES_MAX, true), (NONCE_BYTES_MAX + 1, false)] {
+        assert_eq!(one(format!("();nonce=\"{}\"", "n".repeat(length))).is_ok(), fits, "{length}");
+    }
+    let frame = "s=();tag=\"\"".len();
+    for (length, fits) in [(SIGNATURE_FIELDS_BYTES_MAX - frame, true), (SIGNATURE_FIELDS_BYTES_MAX - frame + 1, false)]
+    {
+        assert_eq!(one(format!("();tag=\"{}\"", "t".repeat(length))).is_ok(), fits, "{length}");
+    }
+    let many = |value: &str| (0..=SIGNATURES_MAX).map(|n| format!("s{n}={value}")).collect::<Vec<_>>().join(", ");
+    assert_eq!(read(many("()"), many(":AA==:")).unwrap().len(), SIGNATURES_MAX);
+}
+
+#[tokio::test]
+async fn a_directory_that_finds_someone_else_finds_nobody() {
+    struct Wrong(Arc<support::Book>);
+    impl KeyDirectory for Wrong {
+        fn find<'a>(
+            &'a self,
+            _: &'a KeyId,
+            now: forecourt_core::Timestamp,
+        ) -> futures::future::BoxFuture<'a, Result<FoundKeys, Fault>> {
+            const CARD: &str = "https://peer.example/card";
+            Box::pin(async move { self.0.find(&KeyId::Card(CARD.to_owned()), now).await })
+        }
+    }
+    let verifier = support::verifier("", Arc::default()).with_directory(Arc::new(Wrong(book(&key()))));
+    assert_eq!(signed().presented(&verifier).await, Presented::Valid);
+    let stranger = RequestSigner { key: key(), keyid: "acct:else@peer.example".to_owned() };
+    let sent = signed_with(&CountedEntropy::default(), stranger);
+    assert_eq!(sent.presented(&verifier).await, invalid(Fault::UnknownKey));
 }
 
 #[test]

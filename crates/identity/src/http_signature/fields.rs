@@ -99,7 +99,7 @@ fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<Signatur
         expires: moment(list, "expires")?,
         keyid: text(list, "keyid")?,
         alg: text(list, "alg")?,
-        nonce: text(list, "nonce")?.filter(|nonce| nonce.len() <= NONCE_BYTES_MAX),
+        nonce: nonce(list)?,
         signature: bytes.clone(),
         parameters: serialize(list).ok_or(MALFORMED)?,
         components,
@@ -134,6 +134,13 @@ fn moment(list: &InnerList, name: &str) -> Result<Option<Timestamp>, Fault> {
             Timestamp::from_second(i64::from(*seconds)).map(Some).map_err(|_| MALFORMED)
         }
         Some(_) => Err(MALFORMED),
+    }
+}
+
+fn nonce(list: &InnerList) -> Result<Option<String>, Fault> {
+    match text(list, "nonce")? {
+        Some(nonce) if nonce.len() > NONCE_BYTES_MAX => Err(MALFORMED),
+        nonce => Ok(nonce),
     }
 }
 
