@@ -1,12 +1,13 @@
 //! What makes a row unreadable without the key beside the database: a copied database file alone
 //! opens no task, names no webhook and tells nothing that was said.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_core::{Entropy, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
 
 use super::fault::corrupt;
 
@@ -46,18 +47,25 @@ impl Label<'_> {
     }
 }
 
-/// Seals and opens with AES-256-GCM-SIV. RFC 8452: a random nonce may serve far more than the
-/// 2^32 values at which plain GCM must change its key, which a busy host reaches within months.
+/// Seals and opens with AES-256-GCM-SIV (RFC 8452), which forgives a nonce used twice: a machine
+/// that is cloned while it runs betrays at most that two values are equal.
+///
+/// Nonces count up from a random start, since drawing each costs more than sealing with it.
 pub(super) struct Seal {
     key: LessSafeKey,
-    entropy: Arc<dyn Entropy>,
+    nonce_prefix: [u8; NONCE_LEN - 8],
+    next_nonce: AtomicU64,
 }
 
 impl Seal {
-    /// A seal with this key. Nonces come from `entropy`.
-    pub(super) fn new(key: &[u8; KEY_BYTES], entropy: Arc<dyn Entropy>) -> Result<Self, StoreError> {
+    /// A seal with this key. Its first nonce comes from `entropy`.
+    pub(super) fn new(key: &[u8; KEY_BYTES], entropy: &dyn Entropy) -> Result<Self, StoreError> {
         let key = UnboundKey::new(&AES_256_GCM_SIV, key).map_err(|_| corrupt("the key does not fit its cipher"))?;
-        Ok(Self { key: LessSafeKey::new(key), entropy })
+        let (mut nonce_prefix, mut start) = ([0; NONCE_LEN - 8], [0; 8]);
+        entropy.fill(&mut nonce_prefix);
+        entropy.fill(&mut start);
+        let next_nonce = AtomicU64::new(u64::from_le_bytes(start));
+        Ok(Self { key: LessSafeKey::new(key), nonce_prefix, next_nonce })
     }
 
     /// Seals `value` as JSON.
@@ -76,9 +84,9 @@ impl Seal {
 
     fn head(&self, len: usize) -> Vec<u8> {
         let mut sealed = Vec::with_capacity(OVERHEAD + len);
-        sealed.resize(HEAD, 0);
-        sealed[0] = LAYOUT;
-        self.entropy.fill(&mut sealed[1..]);
+        sealed.push(LAYOUT);
+        sealed.extend_from_slice(&self.nonce_prefix);
+        sealed.extend_from_slice(&self.next_nonce.fetch_add(1, Ordering::Relaxed).to_le_bytes());
         sealed
     }
 
@@ -133,7 +141,7 @@ mod tests {
     const LABEL: Label<'_> = Label { kind: "task", of: b"row", part: b"" };
 
     fn with_key(byte: u8) -> Seal {
-        Seal::new(&[byte; KEY_BYTES], Arc::new(SystemEntropy)).unwrap()
+        Seal::new(&[byte; KEY_BYTES], &SystemEntropy).unwrap()
     }
 
     #[test]

@@ -88,8 +88,10 @@ impl Move {
 
 pub(super) fn create(db: &Connection, task: &NewTask) -> Result<(), Fault> {
     let mut insert = db.prepare_cached(
-        "INSERT INTO tasks (hash, agent, owner, thread, state, run, created_at, updated_at, expires_at, body, outcome)
-         VALUES (:hash, :agent, :owner, :thread, :state, :run, :created_at, :updated_at, :expires_at, :body, :outcome)
+        "INSERT INTO tasks (hash, agent, owner, thread, state, run,
+                            created_at, updated_at, expires_at, body, outcome)
+         VALUES (:hash, :agent, :owner, :thread, :state, :run,
+                 :created_at, :updated_at, :expires_at, :body, :outcome)
          ON CONFLICT (hash) DO NOTHING",
     )?;
     let rows = insert.execute(named_params! {
@@ -110,10 +112,17 @@ pub(super) fn create(db: &Connection, task: &NewTask) -> Result<(), Fault> {
 
 /// Moves the task and, when that settles it, queues a delivery for each webhook.
 pub(super) fn advance(db: &Connection, change: &Move) -> Result<bool, Fault> {
-    let mut update =
-        db.prepare_cached("UPDATE tasks SET state = ?3, updated_at = ?4, outcome = ?5 WHERE hash = ?1 AND state = ?2")?;
-    let moved =
-        update.execute(params![change.hash, change.from.name(), change.to.name(), change.at, change.outcome])? == 1;
+    let mut update = db.prepare_cached(
+        "UPDATE tasks SET state = :to, updated_at = :at, outcome = :outcome
+         WHERE hash = :hash AND state = :from",
+    )?;
+    let moved = update.execute(named_params! {
+        ":hash": change.hash,
+        ":from": change.from.name(),
+        ":to": change.to.name(),
+        ":at": change.at,
+        ":outcome": change.outcome,
+    })? == 1;
     if moved && change.to.is_settled() {
         let mut enqueue = db.prepare_cached(
             "INSERT INTO deliveries (task, webhook, state, settled_at, outcome, due_at)
@@ -191,8 +200,10 @@ pub(super) fn task(db: &Connection, seal: &Seal, id: &Hash, now: Timestamp) -> R
 
 /// The tasks that `filter` asks for. Its conditions are fixed text; all that varies is bound.
 pub(super) fn tasks(db: &Connection, seal: &Seal, filter: &TaskFilter, now: Timestamp) -> Result<Vec<Task>, Fault> {
-    let mut conditions = String::from("owner IS ? AND expires_at > ?");
-    let mut values = vec![text(filter.owner.clone()), Value::Integer(nanos(now))];
+    let owner = if filter.owner.is_some() { "owner = ?" } else { "owner IS NULL" };
+    let mut conditions = format!("expires_at > ? AND {owner}");
+    let mut values = vec![Value::Integer(nanos(now))];
+    values.extend(filter.owner.clone().map(Value::Text));
     let mut narrow = |condition: &str, value: Option<Value>| {
         if let Some(value) = value {
             conditions.push_str(condition);
@@ -221,8 +232,4 @@ pub(super) fn orphaned(db: &Connection, seal: &Seal, run: &str, limit: usize) ->
 
 fn open_all(seal: &Seal, found: impl Iterator<Item = rusqlite::Result<SealedTask>>) -> Result<Vec<Task>, Fault> {
     found.map(|task| Ok(task?.open(seal)?)).collect()
-}
-
-fn text(value: Option<String>) -> Value {
-    value.map_or(Value::Null, Value::Text)
 }

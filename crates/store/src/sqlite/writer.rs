@@ -28,13 +28,13 @@ impl Writer {
     /// Starts the thread on a connection of its own.
     pub(super) fn start(db: Connection) -> Result<Self, StoreError> {
         let (queue, commands) = mpsc::channel(WRITES_QUEUED_MAX);
-        let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || run(&db, commands));
+        let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || serve(&db, commands));
         let thread = thread.map_err(|e| StoreError::Unavailable(format!("no thread for the writer: {e}")))?;
         Ok(Self { queue, thread: Some(thread) })
     }
 
-    /// Runs `work` in a transaction and returns once that is durable. `work` may run twice: again
-    /// alone when a neighbour took the first transaction down. Dropping the future does not stop it.
+    /// Runs `work` in a transaction and returns once that is durable. `work` runs again when a
+    /// neighbour took its transaction down. Dropping the future does not stop it.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -101,7 +101,7 @@ impl<T: Send, W: Fn(&Connection) -> Result<T, Fault> + Send> Write for Pending<T
 }
 
 /// The thread: until the queue ends or somebody closes it.
-fn run(db: &Connection, mut commands: mpsc::Receiver<Command>) {
+fn serve(db: &Connection, mut commands: mpsc::Receiver<Command>) {
     let mut pace = Pace::default();
     let mut end = None;
     while end.is_none() {
@@ -157,18 +157,19 @@ impl Pace {
     }
 }
 
-/// Commits a batch and answers it. When the whole of it fails, each write gets a transaction of its
-/// own, so that one that cannot be done fails alone.
+/// Commits a batch and answers it. A write that cannot be done fails alone: when one does, the
+/// others run again, and when even that fails, each gets a transaction of its own.
 fn commit(db: &Connection, mut batch: Vec<Box<dyn Write>>) {
-    let undone = match transact(db, &mut batch) {
-        Ok(()) => None,
-        Err(Undone::Within(_)) if batch.len() > 1 => {
-            return batch.into_iter().for_each(|write| commit(db, vec![write]));
-        }
-        Err(Undone::Within(fault) | Undone::Before(fault)) => Some(fault),
-    };
+    let mut done = transact(db, &mut batch, run);
+    if let (Err(Undone::Within(_)), 2..) = (&done, batch.len()) {
+        done = transact(db, &mut batch, run_in_savepoint);
+    }
+    if let (Err(Undone::Within(_)), 2..) = (&done, batch.len()) {
+        return batch.into_iter().for_each(|write| commit(db, vec![write]));
+    }
+    let fault = done.err().map(|(Undone::Before(fault) | Undone::Within(fault))| fault);
     for write in batch {
-        write.answer(undone.as_ref());
+        write.answer(fault.as_ref());
     }
 }
 
@@ -180,13 +181,14 @@ enum Undone {
     Within(Fault),
 }
 
-fn transact(db: &Connection, batch: &mut [Box<dyn Write>]) -> Result<(), Undone> {
+fn transact(
+    db: &Connection,
+    batch: &mut [Box<dyn Write>],
+    run: impl Fn(&Connection, &mut dyn Write) -> Result<(), Fault>,
+) -> Result<(), Undone> {
     // Left open only when the last one would not roll back.
     roll_back(db).and_then(|()| execute(db, "BEGIN IMMEDIATE")).map_err(Undone::Before)?;
-    let done = match batch {
-        [write] => run_alone(db, write.as_mut()),
-        batch => batch.iter_mut().try_for_each(|write| run_in_savepoint(db, write.as_mut())),
-    };
+    let done = batch.iter_mut().try_for_each(|write| run(db, write.as_mut()));
     done.and_then(|()| execute(db, "COMMIT")).map_err(|fault| {
         if let Err(fault) = roll_back(db) {
             tracing::error!(?fault, "a transaction would not roll back");
@@ -195,12 +197,13 @@ fn transact(db: &Connection, batch: &mut [Box<dyn Write>]) -> Result<(), Undone>
     })
 }
 
-/// A write that fails alone answers for itself; the fault only undoes the transaction.
-fn run_alone(db: &Connection, write: &mut dyn Write) -> Result<(), Fault> {
+/// The usual way: nothing fails, so nothing is spent on taking back one of many.
+fn run(db: &Connection, write: &mut dyn Write) -> Result<(), Fault> {
     if write.run(db) { Ok(()) } else { Err(undone()) }
 }
 
 /// A write that fails is taken back and its neighbours stay, unless SQLite took back everything.
+/// Costs a copy of every page that the write touches.
 fn run_in_savepoint(db: &Connection, write: &mut dyn Write) -> Result<(), Fault> {
     execute(db, "SAVEPOINT one")?;
     if !write.run(db) {

@@ -27,9 +27,9 @@ CREATE TABLE tasks (
     body       BLOB NOT NULL,
     outcome    BLOB
 ) STRICT;
-CREATE INDEX tasks_of_owner ON tasks (owner, updated_at);
-CREATE INDEX tasks_of_thread ON tasks (thread, updated_at) WHERE thread IS NOT NULL;
-CREATE INDEX tasks_unsettled ON tasks (id) WHERE state IN ('submitted', 'working');
+CREATE INDEX tasks_of_owner ON tasks (owner, updated_at) WHERE owner IS NOT NULL;
+CREATE INDEX tasks_of_thread ON tasks (thread) WHERE thread IS NOT NULL;
+CREATE INDEX tasks_unsettled ON tasks (run) WHERE state IN ('submitted', 'working');
 CREATE INDEX tasks_by_expiry ON tasks (expires_at);
 
 CREATE TABLE events (

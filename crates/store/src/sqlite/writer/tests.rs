@@ -77,10 +77,10 @@ fn a_batch_ends_at_its_bound() {
     for queued in [WRITES_PER_COMMIT_MAX, WRITES_PER_COMMIT_MAX + 1] {
         let (queue, mut commands) = mpsc::channel(WRITES_QUEUED_MAX);
         for n in 0..queued {
-            queue.try_send(Command::Write(keep(n as i64).0)).ok().expect("room in the queue");
+            assert!(queue.try_send(Command::Write(keep(n as i64).0)).is_ok());
         }
         let mut batch = Vec::new();
-        let first = commands.try_recv().ok().expect("a first write");
+        let Ok(first) = commands.try_recv() else { panic!("nothing is queued") };
         assert!(Pace::default().gather(first, &mut batch, &mut commands).is_continue());
         assert_eq!(batch.len(), WRITES_PER_COMMIT_MAX);
         assert_eq!(commands.len(), queued - WRITES_PER_COMMIT_MAX);
@@ -91,7 +91,7 @@ fn a_batch_ends_at_its_bound() {
 async fn the_queue_has_a_bound_and_further_writes_wait_for_room() {
     let (queue, _commands) = mpsc::channel(WRITES_QUEUED_MAX);
     for n in 0..WRITES_QUEUED_MAX {
-        queue.try_send(Command::Write(keep(n as i64).0)).ok().expect("room in the queue");
+        assert!(queue.try_send(Command::Write(keep(n as i64).0)).is_ok());
     }
     let writer = Writer { queue, thread: None };
     let mut waiting = Box::pin(writer.write(|_| Ok(())));
