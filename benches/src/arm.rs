@@ -11,7 +11,7 @@ pub(crate) struct Arm {
     pub name: &'static str,
     pub port: u16,
     child: Child,
-    _files: Option<tempfile::TempDir>,
+    files: Option<tempfile::TempDir>,
 }
 
 impl Arm {
@@ -45,10 +45,23 @@ impl Arm {
         for line in lines.map_while(Result::ok) {
             if let Some((_, rest)) = line.split_once(marker) {
                 let port = rest.trim_end_matches('/').parse().context("a port")?;
-                return Ok(Self { name, port, child, _files: files });
+                return Ok(Self { name, port, child, files });
             }
         }
         anyhow::bail!("{name} did not start")
+    }
+
+    /// The folder with its state, when it is the real daemon.
+    pub(crate) fn data(&self) -> anyhow::Result<PathBuf> {
+        let files = self.files.as_ref().context("a baseline keeps no state")?;
+        Ok(files.path().join(".forecourt"))
+    }
+
+    /// The port of its HTTPS listener, when it is the real daemon.
+    pub(crate) fn https_port(&self) -> anyhow::Result<u16> {
+        let serving: serde_json::Value = serde_json::from_slice(&std::fs::read(self.data()?.join("serving.json"))?)?;
+        let port = serving["https_port"].as_u64().context("it says its port")?;
+        Ok(port.try_into()?)
     }
 
     /// The process.

@@ -5,27 +5,44 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures::Stream;
+use tokio::net::TcpListener;
 
 /// Serves a baseline until it is killed.
 pub(crate) fn serve(name: &str) -> anyhow::Result<()> {
-    let router = match name {
-        "rest" => Router::new().route("/{agent}", get(echo)),
-        "sse" => Router::new().route("/{agent}", get(ticks)),
-        other => anyhow::bail!("there is no baseline {other}"),
-    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening {}", listener.local_addr()?.port());
-        axum::serve(listener, router).await?;
+        match name {
+            "rest" => axum::serve(listener, Router::new().route("/{agent}", get(echo))).await?,
+            "sse" => axum::serve(listener, Router::new().route("/{agent}", get(ticks))).await?,
+            "hyper" => hyper(listener).await?,
+            other => anyhow::bail!("there is no baseline {other}"),
+        }
         Ok(())
     })
+}
+
+/// A fixed answer to everything.
+async fn hyper(listener: TcpListener) -> anyhow::Result<()> {
+    use http_body_util::Full;
+    use hyper::service::service_fn;
+    loop {
+        let io = hyper_util::rt::TokioIo::new(listener.accept().await?.0);
+        tokio::spawn(async move {
+            let fixed = service_fn(|_| async {
+                Ok::<_, Infallible>(hyper::Response::new(Full::new(Bytes::from_static(b"x"))))
+            });
+            hyper::server::conn::http1::Builder::new().serve_connection(io, fixed).await
+        });
+    }
 }
 
 /// Negotiates between four types and answers what it was told, with the headers that ours has.

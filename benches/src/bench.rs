@@ -2,7 +2,7 @@
 
 mod idle;
 mod rest;
-mod search;
+pub(crate) mod search;
 mod sse;
 mod start;
 mod tasks;
@@ -13,7 +13,8 @@ type Bench = fn() -> anyhow::Result<()>;
 /// All of them, by name.
 pub(crate) const ALL: &[(&str, Bench)] = &[
     ("rest", rest::run),
-    ("search", search::run),
+    ("search", search::small),
+    ("search-million", search::large),
     ("sse", sse::run),
     ("idle", idle::run),
     ("tasks", tasks::run),

@@ -8,9 +8,14 @@ pub(crate) fn process_nanos(pid: u32) -> u64 {
     tasks.filter_map(Result::ok).filter_map(|task| nanos(&task.path().join("schedstat").to_string_lossy())).sum()
 }
 
-/// Nanoseconds that this thread has been on a CPU.
-pub(crate) fn thread_nanos() -> u64 {
-    nanos("/proc/thread-self/schedstat").unwrap_or(0)
+/// Seconds that this process has been on a CPU, threads that have ended included.
+pub(crate) fn own_seconds() -> anyhow::Result<f64> {
+    /// What the kernel counts in, on every architecture that we run on.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let fields = stat.rsplit(") ").next().unwrap_or_default();
+    let ticks: f64 = fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    Ok(ticks / TICKS_PER_SECOND)
 }
 
 fn nanos(file: &str) -> Option<u64> {

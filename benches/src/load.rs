@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Connections of one round.
@@ -41,7 +41,7 @@ async fn client(port: u16, request: &str, end: Instant) -> anyhow::Result<u64> {
 }
 
 /// Reads one answer whole.
-pub(crate) async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<()> {
+pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin), buffer: &mut Vec<u8>) -> anyhow::Result<()> {
     buffer.clear();
     let head = loop {
         if let Some(end) = find(buffer, b"\r\n\r\n") {

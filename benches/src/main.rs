@@ -11,38 +11,55 @@ mod cpu;
 mod load;
 mod report;
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[derive(Debug, Parser)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Arguments {
     #[command(subcommand)]
-    baseline: Option<Baseline>,
-    /// Which benches: rest, search, load, sse, idle, tasks, start. All when none is named.
+    part: Option<Part>,
+    /// Which benches: rest, search, search-million, sse, idle, tasks, start. All when none is named.
     names: Vec<String>,
 }
 
-/// The other side of a comparison, started by the harness as a process of its own.
+/// What the harness starts as a process of its own.
 #[derive(Debug, Subcommand)]
-enum Baseline {
+enum Part {
     /// Serve a baseline on a free port of loopback.
     #[command(hide = true)]
     Baseline {
         /// Which one.
         name: String,
     },
+    /// Open a search index, and say what that took.
+    #[command(hide = true)]
+    Open {
+        /// The folder of the index.
+        folder: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    if let Some(Baseline::Baseline { name }) = arguments.baseline {
-        return baseline::serve(&name);
+    match arguments.part {
+        Some(Part::Baseline { name }) => baseline::serve(&name),
+        Some(Part::Open { folder }) => bench::search::open(&folder),
+        None => run(&arguments.names),
     }
-    let all = bench::ALL;
-    let wanted = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
-    for (name, run) in all.iter().filter(|(name, _)| wanted(name)) {
+}
+
+fn run(names: &[String]) -> anyhow::Result<()> {
+    let known = |name: &String| bench::ALL.iter().any(|(bench, _)| bench == name);
+    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+        anyhow::bail!("there is no bench {unknown}");
+    }
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|n| n == name);
+    for (name, run) in bench::ALL.iter().filter(|(name, _)| wanted(name)) {
         println!("\n== {name}");
         run()?;
     }

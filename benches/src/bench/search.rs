@@ -1,1 +1,137 @@
-//! In the making.
+//! Search by words, top ten as markdown, against tantivy alone; and what loading and opening cost.
+
+mod bare;
+mod items;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, ensure};
+use forecourt_content::{Library, Options, Query, Source};
+
+use crate::cpu;
+use crate::report::{median, shuffled};
+use bare::Bare;
+use items::Pantry;
+
+const SMALL: u64 = 100_000;
+const LARGE: u64 = 1_000_000;
+const QUESTIONS: u64 = 100;
+const ROUNDS: usize = 12;
+
+/// Runs the comparison with 100,000 items.
+pub(super) fn small() -> anyhow::Result<()> {
+    run(SMALL)
+}
+
+/// Runs the comparison with 1,000,000 items.
+pub(super) fn large() -> anyhow::Result<()> {
+    run(LARGE)
+}
+
+/// Loads what is not there from an earlier run, opens it in a process of its own, and asks.
+fn run(count: u64) -> anyhow::Result<()> {
+    let folder = std::env::current_exe()?.with_file_name(format!("bench-items-{count}"));
+    std::fs::create_dir_all(&folder)?;
+    let pantry = Pantry::stocked()?;
+    load(&folder, &pantry, count)?;
+    let opened = Command::new(std::env::current_exe()?).arg("open").arg(ours(&folder)).output()?;
+    ensure!(opened.status.success(), "opening failed: {}", String::from_utf8_lossy(&opened.stderr));
+    print!("{}", String::from_utf8_lossy(&opened.stdout));
+    let library = Library::open(&ours(&folder), Options::default())?;
+    let bare = Bare::open(&theirs(&folder))?;
+    let questions: Vec<String> = (0..QUESTIONS).map(|n| pantry.question(n)).collect();
+    compare(&[&|q| bare.ask(q), &|q| bare.ask(q), &|q| answer(&library, q)], &questions)
+}
+
+fn ours(folder: &Path) -> PathBuf {
+    folder.join("ours")
+}
+
+fn theirs(folder: &Path) -> PathBuf {
+    folder.join("bare")
+}
+
+fn load(folder: &Path, pantry: &Pantry, count: u64) -> anyhow::Result<()> {
+    let file = folder.join("items.jsonl");
+    let library = Library::open(&ours(folder), Options::default())?;
+    let mut bare = Bare::open(&theirs(folder))?;
+    if library.len() == count && bare.len() == count {
+        println!("{count} items were loaded by an earlier run");
+        return Ok(());
+    }
+    pantry.write(&file, count)?;
+    let mine = timed(count, || Ok(drop(library.index(&[Source::new(&file)], &mut (), &|| false)?)))?;
+    ensure!(library.len() == count, "{} of {count} items were loaded", library.len());
+    let raw = timed(count, || bare.load(&file))?;
+    println!("loaded {mine:.0} items for each second of CPU; tantivy alone {raw:.0}");
+    Ok(())
+}
+
+/// Items for each second of CPU.
+fn timed(count: u64, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<f64> {
+    let before = cpu::own_seconds()?;
+    work()?;
+    Ok(count as f64 / (cpu::own_seconds()? - before))
+}
+
+/// Opens an index and says what that took: the part of the bench that has a process of its own.
+pub(crate) fn open(folder: &Path) -> anyhow::Result<()> {
+    let before = cpu::resident_kib(std::process::id());
+    let begin = Instant::now();
+    let library = Library::open(folder, Options::default())?;
+    let millis = begin.elapsed().as_secs_f64() * 1_000.0;
+    let opened = cpu::resident_kib(std::process::id());
+    let pantry = Pantry::stocked()?;
+    for n in 0..QUESTIONS * 10 {
+        answer(&library, &pantry.question(n))?;
+    }
+    let asked = cpu::resident_kib(std::process::id());
+    println!(
+        "{} items open in {millis:.0} ms; resident {:.0} MiB before, {:.0} MiB open, {:.0} MiB after {} questions",
+        library.len(),
+        before as f64 / 1024.0,
+        opened as f64 / 1024.0,
+        asked as f64 / 1024.0,
+        QUESTIONS * 10
+    );
+    Ok(())
+}
+
+/// Ten items as markdown.
+fn answer(library: &Library, question: &str) -> anyhow::Result<usize> {
+    let hits = library.search(&Query::new(question))?;
+    let mut text = String::new();
+    for hit in &hits {
+        let url = hit.url.as_deref().context("an item has a link")?;
+        text.push_str(&format!("1. [{}]({url}): {}\n", hit.name, hit.snippet));
+    }
+    Ok(text.len())
+}
+
+type Ask<'a> = &'a dyn Fn(&str) -> anyhow::Result<usize>;
+
+/// Asks every question of every arm in each round. The second arm is the first one again.
+fn compare(arms: &[Ask<'_>; 3], questions: &[String]) -> anyhow::Result<()> {
+    const NAMES: [&str; 3] = ["tantivy", "tantivy again", "forecourt"];
+    let mut costs = vec![Vec::new(); arms.len()];
+    for round in 0..=ROUNDS {
+        for index in shuffled(arms.len(), round) {
+            let before = cpu::process_nanos(std::process::id());
+            for question in questions {
+                ensure!(arms[index](question)? > 0, "{question} finds nothing");
+            }
+            let spent = cpu::process_nanos(std::process::id()) - before;
+            // The first round only warms up.
+            if round > 0 {
+                costs[index].push(spent as f64 / 1_000.0 / questions.len() as f64);
+            }
+        }
+    }
+    for (name, cost) in NAMES.iter().zip(&costs) {
+        let ratios: Vec<f64> = cost.iter().zip(&costs[0]).map(|(ours, base)| ours / base).collect();
+        println!("{name:<14} {:7.0} µs CPU/question  ratio {:.3}", median(cost), median(&ratios));
+    }
+    Ok(())
+}

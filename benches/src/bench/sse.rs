@@ -88,9 +88,8 @@ async fn watch(arm: &Arm, stalled: usize) -> anyhow::Result<Watched> {
 
 async fn open(port: u16) -> anyhow::Result<TcpStream> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    let request = format!(
-        "GET /~ticker?user=x HTTP/1.1\r\nHost: demo.localhost:{port}\r\nAccept: text/event-stream\r\n\r\n"
-    );
+    let request =
+        format!("GET /~ticker?user=x HTTP/1.1\r\nHost: demo.localhost:{port}\r\nAccept: text/event-stream\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     Ok(stream)
 }

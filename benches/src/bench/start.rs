@@ -34,7 +34,12 @@ pub(super) fn run() -> anyhow::Result<()> {
     let wall = |of: &[Started]| median(&of.iter().map(|s| s.wall_ms).collect::<Vec<_>>());
     let ratios: Vec<f64> = ours.iter().zip(&bare).map(|(o, b)| o.cpu_ms / b.cpu_ms).collect();
     println!("forecourt {:.1} ms CPU, {:.0} ms to the first answer", cpu(&ours), wall(&ours));
-    println!("bare axum {:.1} ms CPU, {:.0} ms to the first answer; ratio {:.2}", cpu(&bare), wall(&bare), median(&ratios));
+    println!(
+        "bare axum {:.1} ms CPU, {:.0} ms to the first answer; ratio {:.2}",
+        cpu(&bare),
+        wall(&bare),
+        median(&ratios)
+    );
     Ok(())
 }
 
@@ -51,8 +56,7 @@ fn cold(mut command: Command, marker: &str, path: &str) -> anyhow::Result<Starte
     let line = BufReader::new(output).lines().map_while(Result::ok).find(|line| line.contains(marker));
     let line = line.context("the server did not start")?;
     let port: u16 = line.split(marker).nth(1).unwrap_or_default().trim_end_matches('/').parse()?;
-    let request =
-        format!("GET {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nAccept: text/markdown\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nAccept: text/markdown\r\n\r\n");
     load::sample(port, &request)?;
     let wall_ms = begin.elapsed().as_secs_f64() * 1_000.0;
     Ok(Started { cpu_ms: cpu::process_nanos(child.0.id()) as f64 / 1e6, wall_ms })

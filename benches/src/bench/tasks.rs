@@ -4,10 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forecourt_core::{
-    Collected, Ending, Event, Handle, Part, Store, SystemClock, Task, TaskId, TaskState, Timestamp,
-};
 use forecourt_core::store::TaskChange;
+use forecourt_core::{Collected, Ending, Event, Handle, Part, Store, SystemClock, Task, TaskId, TaskState, Timestamp};
 use forecourt_host::SystemEntropy;
 use forecourt_store::{Sqlite, SqliteOptions};
 use rusqlite::Connection;
