@@ -160,11 +160,16 @@ impl EgressBuilder {
         self
     }
 
-    /// An origin of this host, `host` or `host:port` (443 when absent). Webhooks and attachments may
-    /// not name its host, callbacks not its host and port.
+    /// An origin of this host: `host`, `host:port` (443 when absent) or a whole `https://host:port`.
+    /// Webhooks and attachments may not name its host, callbacks not its host and port. May be given
+    /// several times.
     pub fn own_host(mut self, origin: &str) -> Result<Self, SetupError> {
         let wrong = || SetupError::OwnHost(origin.to_owned());
-        let target = Target::parse(&format!("https://{origin}/")).map_err(|_| wrong())?;
+        let target = match origin.contains("://") {
+            true => Target::parse(origin),
+            false => Target::parse(&format!("https://{origin}/")),
+        };
+        let target = target.map_err(|_| wrong())?;
         self.own.origins.push((target.host(), target.port()));
         Ok(self)
     }

@@ -185,8 +185,13 @@ async fn public_targets_have_port_443_or_a_listed_one() {
 #[tokio::test]
 async fn rest_5_5_a_webhook_is_never_on_our_host_and_a_callback_never_on_our_origin() {
     let resolver = Arc::new(Prepared::default().with_opened("demo.localhost"));
-    let builder = Egress::builder(opened()).resolver(resolver).own_host("Demo.localhost:8443").unwrap();
-    let client = builder.build().unwrap();
+    for origin in ["Demo.localhost:8443", "https://demo.localhost:8443"] {
+        let builder = Egress::builder(opened()).resolver(resolver.clone()).own_host(origin).unwrap();
+        own_host_is_closed(&builder.build().unwrap()).await;
+    }
+}
+
+async fn own_host_is_closed(client: &Egress) {
     for url in ["https://demo.localhost:8443/", "https://demo.localhost/", "https://demo.localhost.:9000/"] {
         for purpose in [Purpose::Webhook, Purpose::Attachment] {
             assert!(is(&client.permits(purpose, url).await, Refusal::OwnHost), "{purpose:?} {url}");
