@@ -37,7 +37,9 @@ pub(crate) enum Command {
     ///
     /// The answer streams to standard output as markdown. A refusal says what to do next and exits
     /// with 1. Names under .localhost are looked for on this machine.
-    #[command(after_help = "Examples:\n  forecourt ask @chef@demo.localhost \"soup under 30 minutes\"\n  forecourt ask @chef@demo.localhost:8443 --json \"rhubarb\"\n  forecourt ask https://example.com/~lean \"what is the 4% rule?\"")]
+    #[command(
+        after_help = "Examples:\n  forecourt ask @chef@demo.localhost \"soup under 30 minutes\"\n  forecourt ask @chef@demo.localhost:8443 --json \"rhubarb\"\n  forecourt ask https://example.com/~lean \"what is the 4% rule?\""
+    )]
     Ask(Ask),
     /// Show what a domain offers, or how one agent can be reached.
     Discover(Discover),

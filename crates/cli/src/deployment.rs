@@ -74,7 +74,8 @@ impl Loaded {
         }
         match (&self.deployment.default_agent, self.agents.first()) {
             (_, None) => problems.push(
-                Problem::of_file(&self.dir.join("agents"), "there is no agent").hint("add a file like agents/echo.toml"),
+                Problem::of_file(&self.dir.join("agents"), "there is no agent")
+                    .hint("add a file like agents/echo.toml"),
             ),
             (Some(default), _) if !seen.contains_key(default) => {
                 problems.push(self.root.problem(Some("default_agent"), format!("there is no agent `{default}`")));

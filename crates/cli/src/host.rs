@@ -52,7 +52,10 @@ pub(crate) fn egress(loaded: &Loaded, site: &Site, own: &[std::net::SocketAddr])
     let wrong = |error: forecourt_egress::SetupError| {
         Problems::from(loaded.root.problem(None, format!("[egress] cannot be set up: {error}")))
     };
-    let mut builder = Egress::builder(loaded.egress.clone()).own_host(&site.origin).map_err(wrong)?;
+    let mut builder = Egress::builder(loaded.egress.clone()).base(&loaded.dir).own_host(&site.origin).map_err(wrong)?;
+    if site.canonical_host() != site.domain.as_str() {
+        builder = builder.own_host(site.domain.as_str()).map_err(wrong)?;
+    }
     for address in own {
         builder = builder.own_address(*address);
     }
@@ -101,7 +104,6 @@ fn context(agent: &LoadedAgent, loaded: &Loaded, site: &Site, egress: &Egress, d
 }
 
 fn build(section: &Section, context: &Context) -> Result<Built, Problems> {
-    let mut section = section.clone();
     let kinds = || BACKENDS.iter().map(|b| format!("`{}`", b.kind)).collect::<Vec<_>>().join(", ");
     let Some(kind) = section.text("kind").map(str::to_owned) else {
         return Err(section.problem(None, format!("[backend] needs `kind`: one of {}", kinds())).into());
@@ -110,8 +112,7 @@ fn build(section: &Section, context: &Context) -> Result<Built, Problems> {
         let problem = section.problem(Some("kind"), format!("there is no backend `{kind}`"));
         return Err(problem.hint(format!("there are {}", kinds())).into());
     };
-    section.take("kind");
-    (backend.build)(section, context)
+    (backend.build)(section.clone(), context)
 }
 
 fn card(agent: &LoadedAgent, site: &Site, built: &Built) -> AgentCard {

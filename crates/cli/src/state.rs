@@ -26,7 +26,8 @@ impl Serving {
         std::fs::write(self.data.join(FILE), &text)?;
         if let Some(folder) = user_folder() {
             // Only a convenience: `--data` says the same when there is no home to write to.
-            let _ = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(pointer(&folder, &self.domain), &text));
+            let _ =
+                std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(pointer(&folder, &self.domain), &text));
         }
         Ok(())
     }

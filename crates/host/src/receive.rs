@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::reply::refused;
 use forecourt_core::store::{KeptArtifact, Webhook};
 use forecourt_core::{
@@ -49,6 +50,9 @@ impl Host {
     pub async fn receive(&self, message: Message, run: Run) -> Result<Reply, Error> {
         let resident = self.directory.resolve(&message)?;
         self.tasks.accepting()?;
+        if message.hop >= HOPS_MAX {
+            return Err(Error::invalid("hops", format!("at most {HOPS_MAX} agents may call each other in a row")));
+        }
         if let Err(refusal) = self.throttle.admit(&message) {
             return Ok(self.refuse(&resident, message.received_via, *refusal));
         }

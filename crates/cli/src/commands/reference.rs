@@ -29,12 +29,16 @@ pub(crate) fn markdown() -> String {
 pub(crate) fn reference() -> Reference {
     let mut sections = vec![
         documented("forecourt.toml", "Who you are.", || schema_for!(Deployment)),
-        documented("forecourt.toml [listen]", "Where the daemon listens. Flags go before these.", || schema_for!(Listen)),
+        documented("forecourt.toml [listen]", "Where the daemon listens. Flags go before these.", || {
+            schema_for!(Listen)
+        }),
         documented("forecourt.toml [tls]", "A certificate of your own.", || schema_for!(Tls)),
         documented("forecourt.toml [store]", "Where tasks and conversations are kept.", || schema_for!(StoreSettings)),
         documented("forecourt.toml [limits]", "What one caller may do.", || schema_for!(LimitSettings)),
         documented("forecourt.toml [http]", "What one connection may use.", || schema_for!(HttpLimits)),
-        documented("forecourt.toml [egress]", "What the daemon may connect to for a caller.", || schema_for!(EgressConfig)),
+        documented("forecourt.toml [egress]", "What the daemon may connect to for a caller.", || {
+            schema_for!(EgressConfig)
+        }),
         documented("forecourt.toml [identity]", "Whose proofs are taken.", || schema_for!(IdentityConfig)),
         documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
     ];

@@ -90,3 +90,12 @@ async fn s5_4_an_attachment_at_a_private_address_is_refused_in_plain_words() {
     let error = host.receive(message, Run::Attached).await.unwrap_err();
     assert_eq!(error.to_string(), "user: an attachment named by address could not be fetched");
 }
+
+#[tokio::test]
+async fn agents_call_each_other_only_so_often_in_a_row() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    for (hop, fits) in [(forecourt_core::limits::HOPS_MAX - 1, true), (forecourt_core::limits::HOPS_MAX, false)] {
+        let message = forecourt_core::Message { hop, ..message("hi") };
+        assert_eq!(host.receive(message, Run::Attached).await.is_ok(), fits, "{hop}");
+    }
+}
