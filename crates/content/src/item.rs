@@ -137,12 +137,10 @@ fn searchable(key: &str, value: &Value, out: &mut String) {
 fn is_words(key: &str, text: &str) -> bool {
     const LINKS: &[&str] =
         &["url", "license", "image", "sameAs", "thumbnailUrl", "contentUrl", "inLanguage", "_id", "id"];
-    let keyword = key.starts_with('@') && key != "@value";
-    !keyword
-        && !LINKS.contains(&key)
-        && !text.starts_with("http://")
-        && !text.starts_with("https://")
-        && !(text.starts_with("PT") && crate::measure::minutes(text).is_some())
+    let is_keyword = key.starts_with('@') && key != "@value";
+    let is_link = LINKS.contains(&key) || text.starts_with("http://") || text.starts_with("https://");
+    let is_duration = text.starts_with("PT") && crate::measure::minutes(text).is_some();
+    !is_keyword && !is_link && !is_duration
 }
 
 /// 64 bits of SHA-256 over the parts, each with its length. Ties of a million items are not to be

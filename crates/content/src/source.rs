@@ -43,6 +43,13 @@ pub(crate) struct SourceFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u64);
 
+impl Fingerprint {
+    /// The fingerprint as a number, to be kept and compared later.
+    pub fn value(self) -> u64 {
+        self.0
+    }
+}
+
 /// The fingerprint of some sources. It changes when a file is added, removed, renamed or written.
 /// Reads no content. Fails like [`crate::Library::index`] when a source is missing.
 pub fn fingerprint(sources: &[Source]) -> Result<Fingerprint> {

@@ -84,7 +84,7 @@ impl Vectors {
     ) -> Result<Vec<Near>> {
         let query = Quantized::of(vector);
         let mut heap: BinaryHeap<Reverse<Near>> = BinaryHeap::with_capacity(wanted + 1);
-        for segment in 0..self.rows.len() {
+        for (segment, columns) in columns.iter().enumerate() {
             docs(segment, &mut |doc| {
                 let Some((scale, values)) = self.row(segment, doc) else { return };
                 let cosine = dot(&query.values, values) as f32 * scale * query.scale;
@@ -92,7 +92,7 @@ impl Vectors {
                 if cosine < cosine_min || (is_full && heap.peek().is_some_and(|last| cosine < last.0.cosine)) {
                     return;
                 }
-                let key = columns[segment].key.get_val(doc);
+                let key = columns.key.get_val(doc);
                 heap.push(Reverse(Near { cosine, key, address: DocAddress::new(segment as u32, doc) }));
                 if heap.len() > wanted {
                     heap.pop();
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn products_of_whole_numbers_add_up() {
         let query: Vec<i8> = (0..70).map(|n| n - 35).collect();
-        let row: Vec<u8> = (0..70).map(|n: i8| (n * 2 - 70) as u8).collect();
+        let row: Vec<u8> = (0..70_i32).map(|n| (n * 2 - 70) as u8).collect();
         let expected: i32 = (0..70_i32).map(|n| (n - 35) * (n * 2 - 70)).sum();
         assert_eq!(dot(&query, &row), expected);
         assert_eq!(dot(&[-127; 256], &[129; 256]), 127 * 127 * 256);

@@ -73,7 +73,10 @@ impl Page {
             let data = block.data();
             let level = match &data.value {
                 NodeValue::Heading(heading) => Some(heading.level),
-                NodeValue::FrontMatter(text) => return Ok(self.front_matter(text)),
+                NodeValue::FrontMatter(text) => {
+                    self.front_matter(text);
+                    return Ok(());
+                }
                 _ => None,
             };
             (data.sourcepos.start.line as u64, level)
@@ -190,9 +193,12 @@ mod tests {
 
     #[test]
     fn a_file_is_too_long_past_the_bound() {
-        let file = |bytes: u64| vec![b'\n'; bytes as usize];
-        assert!(load_bytes(Format::Markdown, &file(MARKDOWN_BYTES_MAX)).skipped.is_empty());
-        assert_eq!(load_bytes(Format::Markdown, &file(MARKDOWN_BYTES_MAX + 1)).skipped.len(), 1);
+        let file = |bytes: u64| vec![b'x'; bytes as usize];
+        // One section of all that is too long for an item, but it was read.
+        let skipped = load_bytes(Format::Markdown, &file(MARKDOWN_BYTES_MAX)).skipped;
+        assert_eq!(skipped, [(1, Reason::TooLong)]);
+        let skipped = load_bytes(Format::Markdown, &file(MARKDOWN_BYTES_MAX + 1)).skipped;
+        assert!(matches!(skipped.as_slice(), [(1, Reason::Rest(_))]));
     }
 
     #[test]

@@ -34,18 +34,19 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: Tongue) -> Self {
         let text = head(&query.text);
-        let mut terms = Terms { snapshot, clauses: Vec::new(), stems: Vec::new() };
-        let kept = content_words(text, tongue);
-        let mut tongues: Vec<Tongue> = snapshot.summary.tongues().collect();
-        tongues.retain(|other| *other != tongue);
+        let content = content_words(text, tongue);
+        // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
+        let only_filters = query.text.trim().is_empty() || (content.is_empty() && !query.filters.is_empty());
+        let kept = if content.is_empty() { text } else { &content };
+        let mut tongues: Vec<Tongue> = snapshot.summary.tongues().filter(|other| *other != tongue).collect();
         tongues.insert(0, tongue);
-        for tongue in &tongues {
-            terms.add(&kept, *tongue);
+        let mut terms = Terms { snapshot, clauses: Vec::new(), stems: Vec::new() };
+        if !only_filters {
+            tongues.iter().for_each(|tongue| terms.add(kept, *tongue));
         }
         let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
-        let asked_text = !text.trim().is_empty();
         let scored = (!terms.clauses.is_empty()).then(|| BooleanQuery::new(terms.clauses));
-        Self { stems: terms.stems, tongue, scored, filters, asked_text }
+        Self { stems: terms.stems, tongue, scored, filters, asked_text: !only_filters }
     }
 
     /// Whether there was text to search for, known words or not.
@@ -139,15 +140,13 @@ fn head(text: &str) -> &str {
     &text[..end]
 }
 
-/// The text without stop words; all of it if there is nothing else.
+/// The text without stop words. Empty when there is nothing else.
 fn content_words(text: &str, tongue: Tongue) -> String {
     let is_content = |word: &&str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        !is_stop_word(&bare.to_lowercase(), tongue)
+        !bare.is_empty() && !is_stop_word(&bare.to_lowercase(), tongue)
     };
-    let words: Vec<&str> = text.split_whitespace().filter(is_content).collect();
-    let kept = words.join(" ");
-    if Words::of(&kept, tongue).len() == 0 { text.to_owned() } else { kept }
+    text.split_whitespace().filter(is_content).collect::<Vec<_>>().join(" ")
 }
 
 fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[Tongue]) -> Vec<(Occur, Box<dyn Search>)> {

@@ -1,0 +1,105 @@
+//! Search by meaning with a model of three words.
+
+mod common;
+
+use std::path::Path;
+
+use common::Shelf;
+use forecourt_content::{Error, Filter, Library, Options, Query};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+
+/// `soup` and `stew` are close, `car` is neither.
+fn toy_model(folder: &Path) {
+    let tokenizer = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],
+        "normalizer":{"type":"Lowercase"},"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
+        "model":{"type":"WordLevel","vocab":{"[UNK]":0,"soup":1,"stew":2,"car":3},"unk_token":"[UNK]"}}"#;
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::write(folder.join("tokenizer.json"), tokenizer).unwrap();
+    let rows: [f32; 12] = [0.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.2, 0.0, 0.0, 0.0, 1.0];
+    let data: Vec<u8> = rows.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let view = TensorView::new(Dtype::F32, vec![4, 3], &data).unwrap();
+    std::fs::write(folder.join("model.safetensors"), safetensors::serialize([("embeddings", view)], None).unwrap())
+        .unwrap();
+}
+
+fn options(dir: &Path) -> Options {
+    toy_model(dir);
+    Options { model: Some(dir.to_owned()), ..Options::default() }
+}
+
+fn item(id: &str, name: &str, kind: &str) -> String {
+    format!("{{\"@id\":\"urn:{id}\",\"@type\":\"{kind}\",\"name\":\"{name}\"}}\n")
+}
+
+#[test]
+fn what_is_meant_is_found_without_its_word() {
+    let model = tempfile::tempdir().unwrap();
+    let shelf = Shelf::with(options(model.path()));
+    shelf.put(
+        "a.jsonl",
+        &(item("1", "stew", "Recipe") + &item("2", "car", "Product") + &item("3", "unknown thing", "Product")),
+    );
+    shelf.index();
+    assert!(shelf.library.has_model());
+    assert_eq!(shelf.names("soup"), ["stew"]);
+    assert!(shelf.names("nothing").is_empty());
+    assert_eq!(shelf.names("thing"), ["unknown thing"]);
+    let query = Query { filters: vec![Filter::is("@type", "Product")], ..Query::new("soup") };
+    assert!(shelf.library.search(&query).unwrap().is_empty());
+}
+
+#[test]
+fn vectors_follow_changes_and_survive_a_restart() {
+    let model = tempfile::tempdir().unwrap();
+    let shelf = Shelf::with(options(model.path()));
+    shelf.put("a.jsonl", &(item("1", "stew", "Recipe") + &item("2", "car", "Product")));
+    shelf.index();
+    shelf.put("a.jsonl", &(item("1", "car", "Recipe") + &item("2", "car", "Product") + &item("3", "stew", "Recipe")));
+    shelf.index();
+    let Shelf { library, dir } = shelf;
+    drop(library);
+    let library = Library::open(&dir.path().join("index"), options(model.path())).unwrap();
+    let hits = library.search(&Query::new("soup")).unwrap();
+    assert_eq!(hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["urn:3"]);
+}
+
+#[test]
+fn a_model_that_comes_later_or_loses_its_files_is_made_up_for() {
+    let model = tempfile::tempdir().unwrap();
+    let Shelf { library, dir } = Shelf::new();
+    let sources = [forecourt_content::Source::new(dir.path().join("content"))];
+    std::fs::write(dir.path().join("content/a.jsonl"), item("1", "stew", "Recipe")).unwrap();
+    library.index(&sources, &mut (), &|| false).unwrap();
+    drop(library);
+    for _ in 0..2 {
+        let library = Library::open(&dir.path().join("index"), options(model.path())).unwrap();
+        assert!(library.search(&Query::new("soup")).unwrap().is_empty());
+        assert_eq!(library.index(&sources, &mut (), &|| false).unwrap().unchanged, 1);
+        assert_eq!(library.search(&Query::new("soup")).unwrap().len(), 1);
+        drop(library);
+        std::fs::remove_dir_all(dir.path().join("index/vectors")).unwrap();
+    }
+}
+
+#[test]
+fn many_small_runs_leave_few_files() {
+    let model = tempfile::tempdir().unwrap();
+    let shelf = Shelf::with(options(model.path()));
+    let bound = forecourt_content::limits::VECTOR_FILES_MAX;
+    for run in 0..2 * bound {
+        shelf.put(&format!("{run}.jsonl"), &item(&run.to_string(), "stew", "Recipe"));
+        shelf.index();
+        let folder = std::fs::read_dir(shelf.dir.path().join("index/vectors")).unwrap().flatten().next().unwrap();
+        assert!(std::fs::read_dir(folder.path()).unwrap().count() <= bound);
+    }
+    assert_eq!(shelf.names("soup").len(), 10);
+}
+
+#[test]
+fn a_missing_model_is_said_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { model: Some(dir.path().join("none")), ..Options::default() };
+    let error = Library::open(&dir.path().join("index"), options).err().unwrap();
+    assert!(matches!(error, Error::Model { .. }));
+}

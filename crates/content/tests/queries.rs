@@ -1,0 +1,178 @@
+//! What a query may ask, and what it may not do.
+
+mod common;
+
+use common::Shelf;
+use forecourt_content::limits::{FILTERS_MAX, HITS_MAX, QUERY_BYTES_MAX, QUERY_WORDS_MAX};
+use forecourt_content::{Filter, Query, Test};
+use forecourt_core::Language;
+use proptest::prelude::*;
+
+fn pantry() -> Shelf {
+    let shelf = Shelf::new();
+    shelf.put(
+        "a.jsonl",
+        r#"{"@type":"Recipe","name":"Pea Soup","totalTime":"PT20M","recipeIngredient":["2 cups peas","salt"],"genre":"Starter"}
+{"@type":"Recipe","name":"Walnut Cake","totalTime":"PT1H","recipeIngredient":["flour","100 g walnuts"],"recipeCategory":"Cakes"}
+{"@type":"Product","name":"Soup Spoon","offers":{"price":"12.50","priceCurrency":"EUR"},"brand":{"name":"Café Olé"}}
+{"@type":"Recipe","name":"Käsekuchen","inLanguage":"de","description":"Ein Kuchen mit Quark, gebacken."}
+{"@type":"Event","name":"Soup Night","startDate":"2026-03-01","location":{"geo":{"latitude":48.1}},"isAccessibleForFree":true}
+"#,
+    );
+    shelf.index();
+    shelf
+}
+
+fn filtered(shelf: &Shelf, text: &str, filters: Vec<Filter>) -> Vec<String> {
+    let query = Query { filters, ..Query::new(text) };
+    let mut names: Vec<String> = shelf.library.search(&query).unwrap().into_iter().map(|hit| hit.name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn any_property_can_be_a_filter() {
+    let shelf = pantry();
+    let one = |filter: Filter| filtered(&shelf, "", vec![filter]);
+    assert_eq!(one(Filter::is("genre", "STARTER ")), ["Pea Soup"]);
+    assert_eq!(one(Filter::is("@type", "recipe")), ["Käsekuchen", "Pea Soup", "Walnut Cake"]);
+    assert_eq!(one(Filter::is("brand.name", "cafe ole")), ["Soup Spoon"]);
+    assert_eq!(one(Filter::is("isAccessibleForFree", "true")), ["Soup Night"]);
+    assert_eq!(one(Filter::mentions("recipeIngredient", "pea")), ["Pea Soup"]);
+    assert_eq!(one(Filter::mentions("recipeIngredient", "walnut flour")), ["Walnut Cake"]);
+    assert_eq!(one(Filter::within("totalTime", None, Some(30.0))), ["Pea Soup"]);
+    assert_eq!(one(Filter::within("totalTime", Some(60.0), Some(60.0))), ["Walnut Cake"]);
+    assert_eq!(one(Filter::within("offers.price", Some(12.5), None)), ["Soup Spoon"]);
+    assert_eq!(one(Filter::within("location.geo.latitude", Some(48.0), Some(49.0))), ["Soup Night"]);
+    assert_eq!(one(Filter::within("startDate", Some(20_513.0), Some(20_513.0))), ["Soup Night"]);
+    assert!(one(Filter::within("nothing", None, Some(30.0))).is_empty());
+    assert!(one(Filter::is("genre", "start")).is_empty());
+}
+
+#[test]
+fn filters_hold_together_with_text() {
+    let shelf = pantry();
+    let lacks =
+        |word: &str| Filter { fields: vec![], test: Test::Lacks(vec![word.to_owned()]), words: format!("no {word}") };
+    assert_eq!(filtered(&shelf, "soup", vec![lacks("spoons")]), ["Pea Soup", "Soup Night"]);
+    assert_eq!(filtered(&shelf, "soup cake", vec![Filter::is("@type", "Recipe"), lacks("walnut")]), ["Pea Soup"]);
+    assert_eq!(filtered(&shelf, "", vec![lacks("soup")]), ["Käsekuchen", "Walnut Cake"]);
+}
+
+#[test]
+fn hits_say_what_they_satisfy() {
+    let shelf = pantry();
+    let query = Query { filters: vec![Filter::within("totalTime", None, Some(30.0))], ..Query::new("soup") };
+    let hit = shelf.library.search(&query).unwrap().remove(0);
+    assert_eq!(hit.matched[0].constraint, "totalTime at most 30");
+    assert_eq!((hit.matched[0].field.as_deref(), hit.matched[0].value.as_deref()), (Some("totalTime"), Some("PT20M")));
+    assert_eq!(hit.item["recipeIngredient"][1], "salt");
+    assert_eq!(hit.id, "a.jsonl#L1");
+}
+
+#[test]
+fn languages_are_stemmed_their_own_way() {
+    let shelf = pantry();
+    assert_eq!(shelf.names("kasekuchen"), ["Käsekuchen"]);
+    let query = Query { language: Language::parse("de-AT"), ..Query::new("mit backen Kuchens") };
+    assert_eq!(shelf.library.search(&query).unwrap()[0].name, "Käsekuchen");
+}
+
+#[test]
+fn unknown_words_are_dropped_and_stop_words_too() {
+    let shelf = pantry();
+    assert_eq!(shelf.names("what is the xyzzy walnut")[0], "Walnut Cake");
+    assert!(shelf.names("xyzzy").is_empty());
+    assert!(shelf.names("the of").is_empty());
+    assert_eq!(shelf.names("").len(), 5);
+    assert_eq!(filtered(&shelf, "something", vec![Filter::is("genre", "starter")]), ["Pea Soup"]);
+    assert!(filtered(&shelf, "xyzzy", vec![Filter::is("genre", "starter")]).is_empty());
+}
+
+#[test]
+fn nothing_a_stranger_types_is_syntax() {
+    let shelf = pantry();
+    for text in [
+        "name:soup",
+        "soup AND",
+        "\"soup",
+        "(soup",
+        "soup^9 -pea",
+        "+soup -spoon",
+        "soup~",
+        "soup*",
+        "[a TO b]",
+        "\\soup",
+    ] {
+        let names = shelf.names(text);
+        assert!(text.contains("[a") || names.contains(&"Soup Spoon".to_owned()), "{text}: {names:?}");
+    }
+}
+
+#[test]
+fn bounds_of_a_query() {
+    let shelf = pantry();
+    let search = |query: &Query| shelf.library.search(query).unwrap().len();
+    let filters = |n: usize| vec![Filter::is("@type", "Recipe"); n];
+    assert_eq!(search(&Query { filters: filters(FILTERS_MAX), ..Query::new("") }), 3);
+    assert_eq!(search(&Query { filters: filters(FILTERS_MAX + 1), ..Query::new("") }), 0);
+    assert_eq!(search(&Query { offset: 3, limit: usize::MAX, ..Query::new("") }), 2);
+    assert_eq!(search(&Query { offset: HITS_MAX, ..Query::new("") }), 0);
+    assert_eq!(search(&Query { limit: 0, ..Query::new("soup") }), 0);
+    let late = |bytes: usize| format!("{}walnut", " ".repeat(bytes));
+    assert_eq!(search(&Query::new(late(QUERY_BYTES_MAX - 6))), 1);
+    assert_eq!(search(&Query::new(late(QUERY_BYTES_MAX))), 0);
+}
+
+#[test]
+fn words_past_the_bound_are_not_searched() {
+    let shelf = Shelf::new();
+    let words: Vec<String> = (0..=QUERY_WORDS_MAX).map(|n| format!("word{n}")).collect();
+    let lines: Vec<String> = words.iter().map(|word| format!("{{\"name\":\"{word}\"}}")).collect();
+    shelf.put("a.jsonl", &lines.join("\n"));
+    shelf.index();
+    let query = Query { limit: 100, ..Query::new(words.join(" ")) };
+    assert_eq!(shelf.library.search(&query).unwrap().len(), QUERY_WORDS_MAX);
+}
+
+#[test]
+fn pages_do_not_overlap_and_ties_keep_their_order() {
+    let lines: Vec<String> = (0..60).map(|n| format!("{{\"@id\":\"urn:{n}\",\"name\":\"same soup\"}}\n")).collect();
+    let once = Shelf::new();
+    once.put("a.jsonl", &lines.concat());
+    once.index();
+    let twice = Shelf::new();
+    twice.put("a.jsonl", &lines[30..].concat());
+    twice.index();
+    twice.put("b.jsonl", &lines[..30].concat());
+    twice.index();
+    let ids = |shelf: &Shelf, text: &str, offset: usize, limit: usize| -> Vec<String> {
+        let query = Query { offset, limit, ..Query::new(text) };
+        shelf.library.search(&query).unwrap().into_iter().map(|hit| hit.id).collect()
+    };
+    for text in ["soup", ""] {
+        let all = ids(&once, text, 0, 60);
+        assert_eq!(all.len(), 60);
+        assert_eq!(all, ids(&twice, text, 0, 60));
+        let pages: Vec<String> = (0..6).flat_map(|page| ids(&twice, text, page * 10, 10)).collect();
+        assert_eq!(all, pages);
+    }
+}
+
+#[test]
+fn a_name_with_the_words_side_by_side_comes_first() {
+    let shelf = Shelf::new();
+    shelf.put("a.csv", "name\nRed Soup with Bean Paste\nPaste with Red Soup Bean\nSoup of Red Bean Paste\n");
+    shelf.index();
+    assert_eq!(shelf.names("red bean")[0], "Soup of Red Bean Paste");
+}
+
+#[test]
+fn arbitrary_questions_find_or_do_not() {
+    let shelf = pantry();
+    proptest!(ProptestConfig::with_cases(64), |(text in any::<String>(), offset in 0..2_000_usize, limit in 0..20_usize)| {
+        let understood = shelf.library.understand(&text);
+        let query = Query { text: understood.text, filters: understood.filters, offset, limit, language: None };
+        prop_assert!(shelf.library.search(&query).unwrap().len() <= limit);
+    });
+}
