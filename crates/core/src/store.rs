@@ -47,10 +47,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// Adds to a task's event log. `first` is the number of the first event, counted from 1 without
     /// gaps; events that are already there are left as they are, so that repeating a call is safe.
+    /// Fails with [`StoreError::Corrupt`] when there would be a gap. The events of a task that is
+    /// not there any more are dropped.
     fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()>;
 
-    /// Moves a task from `change.from` to `change.to` and queues a delivery for each of its
-    /// webhooks, in one step. `false` when the task was not in `change.from` any more.
+    /// Moves a task from `change.from` to `change.to` and, when that settles it, queues a delivery
+    /// for each of its webhooks, in one step. `false` when the task was not in `change.from` any
+    /// more. An expired task that was not removed yet still moves.
     fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool>;
 
     /// Reads a task.
@@ -66,7 +69,9 @@ pub trait Store: Send + Sync + 'static {
     /// process died.
     fn orphaned_tasks(&self, run: &str, limit: usize) -> StoreFuture<'_, Vec<Task>>;
 
-    /// Keeps an artifact of a task. The first one of an id stays.
+    /// Keeps an artifact of a task. The first one of an id stays; that of a task that is not there
+    /// any more is dropped. Fails with [`StoreError::Unavailable`] when it, or all of them
+    /// together, would be too large.
     fn put_artifact(&self, task: &TaskId, artifact: KeptArtifact) -> StoreFuture<'_, ()>;
 
     /// Reads an artifact, by both ids.
@@ -75,7 +80,9 @@ pub trait Store: Send + Sync + 'static {
     /// Registers a webhook. `false` when the task has `limit` already, or does not exist.
     fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, bool>;
 
-    /// Takes at most `limit` deliveries that are due, and hides them from other takers until `lease`.
+    /// Takes at most `limit` deliveries that are due, the longest due first, and hides them from
+    /// other takers until `lease`. From here on the attempt counts, so that one which a crash cut
+    /// short has been made.
     fn claim_deliveries(&self, now: Timestamp, lease: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Delivery>>;
 
     /// Ends a delivery, or sets when to try it again.
@@ -95,8 +102,8 @@ pub trait Store: Send + Sync + 'static {
     /// The turns of a conversation with an agent, oldest first. `None` when there is none.
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>>;
 
-    /// Records that `key` was seen, until `expires_at`. `false` when it had been seen before: the
-    /// one place that decides single use.
+    /// Records that `key` was seen, until `expires_at`. `false` when it had been seen before, or
+    /// when `expires_at` has come: the one place that decides single use.
     fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Removes at most `limit` expired things; gives how many there were.

@@ -224,7 +224,7 @@ pub(super) fn tasks(db: &Connection, seal: &Seal, filter: &TaskFilter, now: Time
 
 pub(super) fn orphaned(db: &Connection, seal: &Seal, run: &str, limit: usize) -> Result<Vec<Task>, Fault> {
     let mut select = db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM tasks WHERE state IN ('submitted', 'working') AND run <> ?1 ORDER BY id LIMIT ?2"
+        "SELECT {COLUMNS} FROM tasks WHERE state IN ('submitted', 'working') AND run <> ?1 LIMIT ?2"
     ))?;
     let found = select.query_map(params![run, count(limit)], SealedTask::read)?;
     open_all(seal, found)

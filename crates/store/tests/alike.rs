@@ -1,0 +1,153 @@
+//! Whatever is asked of them, in whatever order: memory and SQLite answer alike.
+
+use std::sync::Arc;
+
+use forecourt_core::store::{TaskChange, TaskFilter};
+use forecourt_core::{Event, Role, Store, Task, TaskState, ThreadId, Turn};
+use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use forecourt_testkit::store_suite::artifacts::artifact;
+use forecourt_testkit::store_suite::{after, chef, outcome, some_task, some_thread, webhook};
+use proptest::prelude::*;
+
+/// Tasks and conversations that the steps are about.
+const NAMES: usize = 3;
+
+/// One call, at a second that never goes back.
+#[derive(Debug, Clone)]
+enum Step {
+    Create { task: usize, owned: bool, expires: u64 },
+    Append { task: usize, first: u64, count: u64 },
+    Advance { task: usize, from: TaskState, to: TaskState },
+    Artifact { task: usize, id: u8 },
+    Webhook { task: usize },
+    Claim { limit: usize },
+    Settle { id: u64, retry: bool },
+    Turns { thread: usize, count: usize, keep: usize },
+    Once { key: u8, lasts: u64 },
+    Expire,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let task = || 0..NAMES;
+    let state = || proptest::sample::select(TaskState::ALL.to_vec());
+    prop_oneof![
+        (task(), any::<bool>(), 1..90u64).prop_map(|(task, owned, expires)| Step::Create { task, owned, expires }),
+        (task(), 0..6u64, 0..4u64).prop_map(|(task, first, count)| Step::Append { task, first, count }),
+        (task(), state(), state()).prop_map(|(task, from, to)| Step::Advance { task, from, to }),
+        task().prop_map(|task| Step::Advance { task, from: TaskState::Working, to: TaskState::Completed }),
+        (task(), 0..3u8).prop_map(|(task, id)| Step::Artifact { task, id }),
+        task().prop_map(|task| Step::Webhook { task }),
+        (0..3usize).prop_map(|limit| Step::Claim { limit }),
+        (0..6u64, any::<bool>()).prop_map(|(id, retry)| Step::Settle { id, retry }),
+        (0..NAMES, 0..4usize, 0..5usize).prop_map(|(thread, count, keep)| Step::Turns { thread, count, keep }),
+        (0..3u8, 0..20u64).prop_map(|(key, lasts)| Step::Once { key, lasts }),
+        Just(Step::Expire),
+    ]
+}
+
+/// What the steps are about: the same for both stores.
+struct World {
+    tasks: Vec<Task>,
+    threads: Vec<ThreadId>,
+}
+
+impl World {
+    fn new() -> Self {
+        let tasks = (0..NAMES).map(|_| some_task()).collect();
+        Self { tasks, threads: (0..NAMES).map(|_| some_thread()).collect() }
+    }
+
+    /// Takes a step and tells all that came of it, and all that can be seen afterwards. An error
+    /// is told by its kind: its words are the store's own.
+    async fn tell(&self, store: &dyn Store, now: u64, step: &Step) -> String {
+        let result = match self.take(store, now, step).await {
+            Ok(result) => result,
+            Err(forecourt_core::StoreError::Corrupt(_)) => "corrupt".to_owned(),
+            Err(forecourt_core::StoreError::Unavailable(_)) => "unavailable".to_owned(),
+        };
+        format!("{result}\n{}", self.look(store, now).await)
+    }
+
+    async fn take(&self, store: &dyn Store, now: u64, step: &Step) -> Result<String, forecourt_core::StoreError> {
+        let id = |task: &usize| &self.tasks[*task].id;
+        Ok(match step {
+            Step::Create { task, owned, expires } => {
+                let owner = owned.then(|| "ann".to_owned());
+                let task = Task {
+                    owner,
+                    updated_at: after(now),
+                    expires_at: after(now + expires),
+                    ..self.tasks[*task].clone()
+                };
+                format!("{:?}", store.create_task(task).await?)
+            }
+            Step::Append { task, first, count } => {
+                let events = (0..*count).map(|n| Event::Text(format!("{now}.{n}"))).collect();
+                format!("{:?}", store.append_events(id(task), *first, events).await?)
+            }
+            Step::Advance { task, from, to } => {
+                let change = TaskChange { from: *from, to: *to, outcome: Some(outcome("Soup.")), at: after(now) };
+                format!("{:?}", store.advance_task(id(task), change).await?)
+            }
+            Step::Artifact { task, id: name } => {
+                let kept = artifact(&name.to_string(), format!("{now}"));
+                format!("{:?}", store.put_artifact(id(task), kept).await?)
+            }
+            Step::Webhook { task } => {
+                let hook = webhook(&format!("https://example.com/{now}"));
+                format!("{:?}", store.add_webhook(id(task), hook, 2).await?)
+            }
+            Step::Claim { limit } => {
+                let claimed = store.claim_deliveries(after(now), after(now + 5), *limit).await?;
+                format!("{claimed:?}")
+            }
+            Step::Settle { id, retry } => {
+                format!("{:?}", store.settle_delivery(*id, retry.then(|| after(now + 3))).await?)
+            }
+            Step::Turns { thread, count, keep } => {
+                let turns = (0..*count).map(|n| Turn::text(Role::User, format!("{now}.{n}"))).collect();
+                let thread = &self.threads[*thread];
+                format!("{:?}", store.append_turns(thread, &chef(), turns, *keep, after(now + 10)).await?)
+            }
+            Step::Once { key, lasts } => {
+                format!("{:?}", store.claim_once(&key.to_string(), after(now), after(now + lasts)).await?)
+            }
+            Step::Expire => format!("{:?}", store.expire(after(now), usize::MAX).await?),
+        })
+    }
+
+    async fn look(&self, store: &dyn Store, now: u64) -> String {
+        let mut seen = Vec::new();
+        for task in &self.tasks {
+            seen.push(format!("{:?}", store.task(&task.id, after(now)).await.unwrap()));
+            seen.push(format!("{:?}", store.events(&task.id, 1, 5).await.unwrap()));
+            seen.push(format!("{:?}", store.artifact(&task.id, "1", after(now)).await.unwrap()));
+        }
+        for thread in &self.threads {
+            seen.push(format!("{:?}", store.thread(thread, &chef(), after(now)).await.unwrap()));
+        }
+        for owner in [None, Some("ann".to_owned())] {
+            let filter = TaskFilter { owner, limit: 5, ..TaskFilter::default() };
+            seen.push(format!("{:?}", store.tasks(filter, after(now)).await.unwrap()));
+        }
+        seen.push(format!("{}", store.orphaned_tasks("run-2", 5).await.unwrap().len()));
+        seen.join("\n")
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn memory_and_sqlite_answer_alike(steps in proptest::collection::vec(step(), 1..40)) {
+        let dir = tempfile::tempdir().unwrap();
+        let sqlite = Sqlite::open(&dir.path().join("forecourt.db"), SqliteOptions::default()).unwrap();
+        let stores: [Arc<dyn Store>; 2] = [Arc::new(Memory::new()), sqlite];
+        let world = World::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for (now, step) in (0..).zip(&steps) {
+            let [memory, sqlite] = [&stores[0], &stores[1]].map(|store| runtime.block_on(world.tell(&**store, now, step)));
+            prop_assert_eq!(memory, sqlite, "after {:?} at {}", step, now);
+        }
+    }
+}
