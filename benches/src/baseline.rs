@@ -89,9 +89,9 @@ fn negotiate(accept: &str) -> Option<&'static str> {
 async fn ticks() -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     Sse::new(async_stream::stream! {
         let mut timer = tokio::time::interval(Duration::from_millis(20));
-        loop {
+        for n in 1_u32.. {
             timer.tick().await;
-            yield Ok(Event::default().data("tick "));
+            yield Ok(Event::default().data(format!("tick {n}")));
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -11,14 +11,19 @@ use crate::cpu;
 use crate::report::{median, shuffled};
 
 const STREAMS: usize = 1_000;
+const STALLED: usize = 10;
 const PER_SECOND: f64 = 50.0;
-const WATCH: Duration = Duration::from_secs(5);
+const WATCH: Duration = Duration::from_secs(4);
+/// From the last stream's beginning until all of them run evenly.
+const SETTLE: Duration = Duration::from_millis(500);
 const ROUNDS: usize = 6;
+/// What stands before the number of an event.
+const TICK: &[u8] = b"data: tick ";
 
 const AGENT: &str = "handle = \"ticker\"\nname = \"Ticker\"\n[backend]\nkind = \"script\"\n[[backend.rule]]\n\
-    events = [{ stream = { text = \"tick \", count = 100000, every_ms = 20 } }]\n";
+    events = [{ stream = { text = \"tick {n}\", count = 100000, every_ms = 20 } }]\n";
 
-/// Runs the comparison, then once more with a reader that stalls.
+/// Runs the comparison, then with readers that stall.
 pub(super) fn run() -> anyhow::Result<()> {
     let arms = [
         Arm::baseline("axum", "sse")?,
@@ -26,83 +31,124 @@ pub(super) fn run() -> anyhow::Result<()> {
         Arm::forecourt("forecourt", &[("forecourt.toml", OPEN_LIMITS), ("agents/ticker.toml", AGENT)])?,
     ];
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut costs = vec![Vec::new(); arms.len()];
+    let mut seen: [Vec<Watched>; 3] = Default::default();
     for round in 0..ROUNDS {
         for index in shuffled(arms.len(), round) {
-            let watched = runtime.block_on(watch(&arms[index], 0))?;
-            costs[index].push(watched.micros_per_event);
-            if round == 0 {
-                println!(
-                    "{:<14} {:5.1} % delivered, {:5.1} KiB a stream",
-                    arms[index].name,
-                    watched.delivered * 100.0,
-                    watched.kib_per_stream
-                );
-            }
+            seen[index].push(runtime.block_on(watch(&arms[index], 0))?);
         }
     }
-    for (arm, cost) in arms.iter().zip(&costs) {
-        let ratios: Vec<f64> = cost.iter().zip(&costs[0]).map(|(ours, base)| ours / base).collect();
-        println!("{:<14} {:5.2} µs CPU/event  ratio {:.3}", arm.name, median(cost), median(&ratios));
+    for (arm, watched) in arms.iter().zip(&seen) {
+        let column = |of: fn(&Watched) -> f64| watched.iter().map(of).collect::<Vec<_>>();
+        let ratios: Vec<f64> = watched.iter().zip(&seen[0]).map(|(ours, base)| ours.micros / base.micros).collect();
+        println!(
+            "{:<12} {:5.2} µs CPU/event  ratio {:.3}  {:5.1} % delivered in order  {:4.1} KiB a stream at first",
+            arm.name,
+            median(&column(|w| w.micros)),
+            median(&ratios),
+            median(&column(|w| w.delivered)) * 100.0,
+            watched[0].kib_per_stream,
+        );
     }
-    let quiet = runtime.block_on(watch(&arms[2], 0))?;
-    let stalled = runtime.block_on(watch(&arms[2], 10))?;
-    println!("with 10 stalled readers the others get {:.2} % of before", stalled.events / quiet.events * 100.0);
+    stall(&arms[2], &runtime)
+}
+
+/// What the others get while some do not read, against the watch just before it.
+fn stall(arm: &Arm, runtime: &tokio::runtime::Runtime) -> anyhow::Result<()> {
+    let mut changes = Vec::new();
+    for _ in 0..ROUNDS / 2 {
+        let quiet = runtime.block_on(watch(arm, 0))?;
+        let stalled = runtime.block_on(watch(arm, STALLED))?;
+        changes.push((stalled.delivered / quiet.delivered - 1.0) * 100.0);
+    }
+    println!("with {STALLED} stalled readers the others' totals change by {:+.2} %", median(&changes));
     Ok(())
 }
 
 struct Watched {
-    micros_per_event: f64,
+    /// CPU for each event.
+    micros: f64,
+    /// Of the events that were due.
     delivered: f64,
     kib_per_stream: f64,
-    events: f64,
 }
 
-/// Opens all streams, then counts frames for a while. `stalled` more are opened and never read.
+/// Opens all streams, then reads for a while. `stalled` more are opened and never read.
 async fn watch(arm: &Arm, stalled: usize) -> anyhow::Result<Watched> {
     let before = cpu::resident_kib(arm.pid());
-    let mut streams = Vec::with_capacity(STREAMS);
-    for _ in 0..STREAMS {
-        streams.push(open(arm.port).await?);
-    }
     let mut unread = Vec::new();
     for _ in 0..stalled {
-        unread.push(open(arm.port).await?);
+        unread.push(Ticks::open(arm.port).await?);
     }
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    let mut streams = Vec::with_capacity(STREAMS);
+    for _ in 0..STREAMS {
+        streams.push(Ticks::open(arm.port).await?);
+    }
+    read_all(&mut streams, SETTLE).await?;
     let kib = cpu::resident_kib(arm.pid()).saturating_sub(before);
     let spent = cpu::process_nanos(arm.pid());
     let begin = Instant::now();
-    let counts = futures::future::try_join_all(streams.iter_mut().map(|s| count(s, begin + WATCH))).await?;
+    let events = read_all(&mut streams, WATCH).await?;
     let elapsed = begin.elapsed().as_secs_f64();
     let spent = cpu::process_nanos(arm.pid()) - spent;
-    let events: u64 = counts.iter().sum();
     ensure!(events > 0, "no event came");
     Ok(Watched {
-        micros_per_event: spent as f64 / 1_000.0 / events as f64,
+        micros: spent as f64 / 1_000.0 / events as f64,
         delivered: events as f64 / (STREAMS as f64 * PER_SECOND * elapsed),
         kib_per_stream: kib as f64 / STREAMS as f64,
-        events: events as f64,
     })
 }
 
-async fn open(port: u16) -> anyhow::Result<TcpStream> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    let request =
-        format!("GET /~ticker?user=x HTTP/1.1\r\nHost: demo.localhost:{port}\r\nAccept: text/event-stream\r\n\r\n");
-    stream.write_all(request.as_bytes()).await?;
-    Ok(stream)
+/// Events that came on all streams in a while.
+async fn read_all(streams: &mut [Ticks], time: Duration) -> anyhow::Result<u64> {
+    let end = Instant::now() + time;
+    let counts = futures::future::try_join_all(streams.iter_mut().map(|stream| stream.read(end))).await?;
+    Ok(counts.iter().sum())
 }
 
-/// Frames until `end`: each is a `data:` line.
-async fn count(stream: &mut TcpStream, end: Instant) -> anyhow::Result<u64> {
-    let mut buffer = vec![0; 4096];
-    let mut events = 0;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let Ok(read) = tokio::time::timeout(left, stream.read(&mut buffer)).await else { return Ok(events) };
-        let read = read?;
-        ensure!(read > 0, "a stream ended early");
-        events += buffer[..read].windows(5).filter(|window| window == b"data:").count() as u64;
+/// One stream and the last number that came on it.
+struct Ticks {
+    stream: TcpStream,
+    last: u64,
+    /// A line that has begun.
+    line: Vec<u8>,
+}
+
+impl Ticks {
+    async fn open(port: u16) -> anyhow::Result<Self> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        let request =
+            format!("GET /~ticker?user=x HTTP/1.1\r\nHost: demo.localhost:{port}\r\nAccept: text/event-stream\r\n\r\n");
+        stream.write_all(request.as_bytes()).await?;
+        Ok(Self { stream, last: 0, line: Vec::new() })
+    }
+
+    /// Events until `end`. Fails when one is missing.
+    async fn read(&mut self, end: Instant) -> anyhow::Result<u64> {
+        let before = self.last;
+        let mut buffer = [0; 1024];
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let Ok(read) = tokio::time::timeout(left, self.stream.read(&mut buffer)).await else {
+                return Ok(self.last - before);
+            };
+            let read = read?;
+            ensure!(read > 0, "a stream ended early");
+            self.take(&buffer[..read])?;
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if self.line.ends_with(b"\n") {
+                if let Some(number) = self.line.strip_prefix(TICK) {
+                    let number: u64 = std::str::from_utf8(number)?.trim_end().parse().context("a tick has a number")?;
+                    ensure!(number == self.last + 1, "tick {number} came after {}", self.last);
+                    self.last = number;
+                }
+                self.line.clear();
+            }
+        }
+        Ok(())
     }
 }

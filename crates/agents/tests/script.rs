@@ -254,6 +254,12 @@ async fn a_hostile_text_is_matched_in_linear_time() {
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
+#[tokio::test]
+async fn a_repetition_counts() {
+    let built = build(&one_rule(r#"{ stream = { text = "tick {n} of {host}; ", count = 2 } }"#), &context());
+    assert_eq!(ask(&built, "go").await.text(), format!("tick 1 of {HOST}; tick 2 of {HOST}; "));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_repetition_keeps_its_pace() {
     let built =

@@ -90,7 +90,15 @@ impl Play {
         if !every.is_zero() && self.sent < count {
             self.keep_pace(every);
         }
-        Some(Event::Text(text.to_owned()))
+        Some(Event::Text(numbered(text, self.sent)))
+    }
+}
+
+/// The text of fragment number `n`.
+fn numbered(text: &str, n: u32) -> String {
+    match text.split_once("{n}") {
+        Some((before, after)) => format!("{before}{n}{after}"),
+        None => text.to_owned(),
     }
 }
 

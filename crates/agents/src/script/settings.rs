@@ -125,7 +125,7 @@ pub(super) struct LinkSettings {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamSettings {
-    /// The text of each fragment.
+    /// The text of each fragment. `{n}` in it is the fragment's number, from 1.
     pub(super) text: String,
     /// How many fragments.
     pub(super) count: u32,
