@@ -27,6 +27,7 @@ mod library;
 pub mod limits;
 mod loaders;
 mod measure;
+mod preview;
 mod report;
 mod search;
 mod source;
@@ -34,6 +35,7 @@ mod understand;
 
 pub use error::{Error, Result};
 pub use library::{Library, Options};
+pub use preview::read_items;
 pub use report::{Progress, Progressed, Report, Skipped};
 pub use search::{Filter, Hit, Matched, Query, Test};
 pub use source::{Fingerprint, Source, fingerprint};

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use forecourt_core::Language;
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use crate::analysis::Tongue;
 use crate::dense::{Collector, Model, Vectors};
 use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Snapshot, run};
+use crate::item::hash;
 use crate::report::{Progress, Report};
-use crate::search::{Hit, Query, search};
+use crate::search::{Hit, Query, search, stored};
 use crate::source::{Source, files};
 use crate::understand::{Understood, understand};
 
@@ -74,6 +76,15 @@ impl Library {
     /// time and reads from disk: call it where that is allowed.
     pub fn search(&self, query: &Query) -> Result<Vec<Hit>> {
         search(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
+    }
+
+    /// The item with this id, as it was loaded.
+    pub fn item(&self, id: &str) -> Result<Option<Value>> {
+        let snapshot = self.snapshot.load();
+        match snapshot.find(hash(&[id.as_bytes()]))? {
+            Some(address) => Ok(Some(stored(&snapshot, address)?.1)),
+            None => Ok(None),
+        }
     }
 
     /// The constraints in a question, as far as this index has facts for them, and the text that is

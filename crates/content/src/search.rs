@@ -7,6 +7,7 @@ mod query;
 mod rank;
 mod snippet;
 
+pub(crate) use hit::stored;
 pub use hit::{Hit, Matched};
 pub use query::{Filter, Query, Test};
 

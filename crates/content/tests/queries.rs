@@ -68,6 +68,8 @@ fn hits_say_what_they_satisfy() {
     assert_eq!((hit.matched[0].field.as_deref(), hit.matched[0].value.as_deref()), (Some("totalTime"), Some("PT20M")));
     assert_eq!(hit.item["recipeIngredient"][1], "salt");
     assert_eq!(hit.id, "a.jsonl#L1");
+    assert_eq!(shelf.library.item(&hit.id).unwrap(), Some(hit.item));
+    assert_eq!(shelf.library.item("urn:nothing").unwrap(), None);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What a caller gets back for each document.
 
 use serde_json::Value;
-use tantivy::TantivyDocument;
 use tantivy::schema::Value as _;
+use tantivy::{DocAddress, TantivyDocument};
 
 use super::plan::Plan;
 use super::query::{Filter, Query, Test};
@@ -47,21 +47,26 @@ pub struct Matched {
 
 /// Reads a document from the store and makes a hit of it.
 pub(super) fn read(snapshot: &Snapshot, ranked: &Ranked, query: &Query, plan: &Plan) -> Result<Hit> {
-    let document: TantivyDocument = snapshot.searcher.doc(ranked.address)?;
-    let bytes = document.get_first(snapshot.fields.item).and_then(|value| value.as_bytes()).unwrap_or_default();
-    let id = document.get_first(snapshot.fields.id).and_then(|value| value.as_str()).unwrap_or_default();
-    // What lies in the store was parsed before it was put there.
-    let item: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let (id, item) = stored(snapshot, ranked.address)?;
     let snippet = item::prose(&item).map(|prose| snippet(prose, &plan.stems, plan.tongue)).unwrap_or_default();
     Ok(Hit {
         score: ranked.score,
-        id: id.to_owned(),
+        id,
         name: item::name(&item).unwrap_or_default().to_owned(),
         url: item::first_text(&item, &["url"]).map(str::to_owned),
         snippet,
         matched: query.filters.iter().map(|filter| matched(&item, filter, plan.tongue)).collect(),
         item,
     })
+}
+
+/// The id and the JSON of a document, from the store.
+pub(crate) fn stored(snapshot: &Snapshot, address: DocAddress) -> Result<(String, Value)> {
+    let document: TantivyDocument = snapshot.searcher.doc(address)?;
+    let bytes = document.get_first(snapshot.fields.item).and_then(|value| value.as_bytes()).unwrap_or_default();
+    let id = document.get_first(snapshot.fields.id).and_then(|value| value.as_str()).unwrap_or_default();
+    // What lies in the store was parsed before it was put there.
+    Ok((id.to_owned(), serde_json::from_slice(bytes).unwrap_or_default()))
 }
 
 fn matched(item: &Value, filter: &Filter, tongue: Tongue) -> Matched {
