@@ -1,0 +1,32 @@
+//! How agents are found: by address, by card, by the directory of their domain. Both sides of it.
+//!
+//! | part of the specification | file |
+//! |---|---|
+//! | identifiers, and the names that they had before | `names.rs` |
+//! | WebFinger 2.1: addresses as others write them | `acct.rs` |
+//! | WebFinger 2.2, 2.3 (RFC 7033) | `webfinger.rs` |
+//! | agent card | `card.rs` |
+//! | agent card, `validateAgentCard` | `validate.rs` |
+//! | agent directory | `directory.rs` |
+//! | the fields of all these, in their order | `wire.rs` |
+//! | how a document is served: caching, origins, methods | `document.rs` |
+//! | the paths | `surface.rs` |
+//! | WebFinger 2.4: finding agents elsewhere | `resolver/` |
+
+mod acct;
+mod card;
+mod directory;
+mod document;
+pub mod limits;
+pub mod names;
+mod resolver;
+mod surface;
+mod validate;
+mod webfinger;
+mod wire;
+
+pub use acct::Acct;
+pub use directory::json_ld;
+pub use resolver::{Listed, Listing, Obstacle, ResolveError, ResolvedAgent, Resolver, Source};
+pub use surface::{key_directory, routes};
+pub use validate::{CardFault, CardProblem, Expected, validate_agent_card};

@@ -1,0 +1,40 @@
+//! Who lives on this domain. Agent directory.
+
+use forecourt_host::{Host, Resident, Site};
+
+use super::card::protocols;
+use super::webfinger::{card_url, lookup_url};
+use super::wire::{ContactPoint, Directory};
+
+/// The directory of a host, the default agent first, and then in the order of configuration.
+pub(crate) fn directory(host: &Host) -> Directory<'_> {
+    let site = host.site();
+    Directory {
+        context: "https://schema.org",
+        kind: "Organization",
+        url: site.url("/"),
+        name: &site.name,
+        contact_point: host.directory().iter().map(|resident| contact(site, resident)).collect(),
+    }
+}
+
+/// The same as text, for the front page: that is where it is authoritative, and the file beside it
+/// saves a client from reading HTML.
+pub fn json_ld(host: &Host) -> String {
+    serde_json::to_string(&directory(host)).unwrap_or_default()
+}
+
+fn contact<'a>(site: &Site, resident: &'a Resident) -> ContactPoint<'a> {
+    let card = &resident.card;
+    ContactPoint {
+        kind: "ContactPoint",
+        contact_type: "AI assistant",
+        name: &card.name,
+        // An address, not a mailbox: there need not be one behind it.
+        email: format!("{}@{}", card.handle(), site.domain),
+        url: card_url(site, card.handle()),
+        description: &card.description,
+        protocols: protocols(card),
+        webfinger: lookup_url(site, &card.address),
+    }
+}

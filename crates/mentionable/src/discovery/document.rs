@@ -1,0 +1,158 @@
+//! A document as it is served: to every origin, with a tag to ask by, and cheap to keep.
+
+use std::time::Duration;
+
+use aws_lc_rs::digest;
+use axum::body::Body;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use serde::Serialize;
+use serde_json::json;
+
+use super::limits::ABSENCE_FRESH;
+
+/// What a document may be asked with.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+const JSON: &str = "application/json";
+
+/// A whole document.
+#[derive(Debug)]
+pub(crate) struct Document {
+    media_type: &'static str,
+    fresh: Duration,
+    body: Vec<u8>,
+}
+
+/// Why there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The question makes no sense: 400.
+    Malformed(&'static str),
+    /// There is nothing by that name: 404. Never echoes the name.
+    Absent(&'static str),
+    /// Ours: 500.
+    Internal,
+}
+
+impl Document {
+    /// `value` as JSON, which others may keep for `fresh`.
+    pub(crate) fn json(media_type: &'static str, fresh: Duration, value: &impl Serialize) -> Result<Self, Fault> {
+        let body = serde_json::to_vec(value).map_err(|error| {
+            tracing::error!(%error, "a document can't be written");
+            Fault::Internal
+        })?;
+        Ok(Self { media_type, fresh, body })
+    }
+
+    /// A strong tag: the same for the same bytes and for no others.
+    fn tag(&self) -> String {
+        let hash = digest::digest(&digest::SHA256, &self.body);
+        format!("\"{}\"", URL_SAFE_NO_PAD.encode(&hash.as_ref()[..16]))
+    }
+}
+
+/// Answers a question for a document. RFC 7033 5: any page may ask, and may read errors too.
+pub(crate) fn answer(
+    method: &Method,
+    asked: &HeaderMap,
+    find: impl FnOnce() -> Result<Document, Fault>,
+) -> Response<Body> {
+    let mut response = match *method {
+        Method::GET | Method::HEAD => match find() {
+            Ok(document) => found(asked, document),
+            Err(fault) => missing(fault),
+        },
+        Method::OPTIONS => options(),
+        _ => refused(),
+    };
+    let head = response.headers_mut();
+    head.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    head.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag"));
+    if *method == Method::HEAD {
+        // RFC 9110 9.3.2: the same fields as for GET, the length included.
+        *response.body_mut() = Body::empty();
+    }
+    response
+}
+
+fn found(asked: &HeaderMap, document: Document) -> Response<Body> {
+    let tag = document.tag();
+    let cache = format!("public, max-age={}", document.fresh.as_secs());
+    let known = matches(asked, &tag);
+    let mut response = match known {
+        true => empty(StatusCode::NOT_MODIFIED),
+        false => whole(StatusCode::OK, document.media_type, document.body),
+    };
+    set(response.headers_mut(), ETAG, &tag);
+    set(response.headers_mut(), CACHE_CONTROL, &cache);
+    response
+}
+
+fn missing(fault: Fault) -> Response<Body> {
+    let (status, words) = match fault {
+        Fault::Malformed(words) => (StatusCode::BAD_REQUEST, words),
+        Fault::Absent(words) => (StatusCode::NOT_FOUND, words),
+        Fault::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "this host could not do it"),
+    };
+    let mut response = error(status, words);
+    let cache = match fault {
+        Fault::Absent(_) => format!("public, max-age={}", ABSENCE_FRESH.as_secs()),
+        Fault::Malformed(_) | Fault::Internal => "no-store".to_owned(),
+    };
+    set(response.headers_mut(), CACHE_CONTROL, &cache);
+    response
+}
+
+fn refused() -> Response<Body> {
+    let mut response = error(StatusCode::METHOD_NOT_ALLOWED, "this resource takes GET, HEAD and OPTIONS");
+    response.headers_mut().insert(ALLOW, METHODS);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// What a browser asks before it lets a page send `If-None-Match`.
+fn options() -> Response<Body> {
+    let mut response = empty(StatusCode::NO_CONTENT);
+    let head = response.headers_mut();
+    head.insert(ALLOW, METHODS);
+    head.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    head.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("Accept, If-None-Match"));
+    response
+}
+
+fn error(status: StatusCode, words: &str) -> Response<Body> {
+    whole(status, JSON, json!({"error": words}).to_string().into_bytes())
+}
+
+fn whole(status: StatusCode, media_type: &'static str, body: Vec<u8>) -> Response<Body> {
+    let length = HeaderValue::from(body.len());
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response.headers_mut().insert(CONTENT_LENGTH, length);
+    response
+}
+
+fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+fn set(head: &mut HeaderMap, name: http::HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        head.insert(name, value);
+    }
+}
+
+/// Whether the caller has it already. Compared weakly, as RFC 9110 13.1.2 wants it for GET.
+fn matches(asked: &HeaderMap, tag: &str) -> bool {
+    let lines = asked.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
+    let mut tags = lines.flat_map(|line| line.split(',')).map(str::trim);
+    tags.any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
+}

@@ -1,0 +1,160 @@
+//! Finding agents elsewhere: from an address over WebFinger to a card that can be believed.
+//! WebFinger 2.4.
+
+mod agent;
+mod error;
+mod fetch;
+mod keys;
+mod listing;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{Clock, Domain, Timestamp};
+use forecourt_egress::{Egress, Purpose, Target};
+use moka::future::Cache;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::acct::Acct;
+use super::limits::{KEPT_BYTES_MAX, KEPT_MAX, KEPT_MIN};
+use super::names::{DIRECTORY_PATH, REL_AGENT_CARD};
+use super::validate::{CardFault, Expected, validate_agent_card};
+use super::webfinger::lookup_path;
+use super::wire::{Jrd, Link};
+use fetch::Fetched;
+
+pub use agent::ResolvedAgent;
+pub use error::{Obstacle, ResolveError, Source};
+pub use listing::{Listed, Listing};
+
+/// The port of https, where agents are found unless somebody says otherwise.
+const HTTPS_PORT: u16 = 443;
+
+/// Finds agents by their addresses. Keeps what it found, and what it did not, as long as the servers
+/// say, but at least [`KEPT_MIN`] and at most [`KEPT_MAX`].
+pub struct Resolver {
+    egress: Arc<Egress>,
+    clock: Arc<dyn Clock>,
+    kept: Cache<(Acct, u16), Arc<Kept>>,
+}
+
+/// An outcome, and how long it holds.
+struct Kept {
+    until: Timestamp,
+    outcome: Result<Arc<ResolvedAgent>, ResolveError>,
+}
+
+impl Resolver {
+    /// A resolver that goes out through `egress`.
+    pub fn new(egress: Arc<Egress>, clock: Arc<dyn Clock>) -> Self {
+        let kept = Cache::builder()
+            .max_capacity(KEPT_BYTES_MAX)
+            .weigher(|_: &(Acct, u16), kept: &Arc<Kept>| kept.bytes())
+            .build();
+        Self { egress, clock, kept }
+    }
+
+    /// The agent of an address.
+    pub async fn resolve(&self, acct: &Acct) -> Result<Arc<ResolvedAgent>, ResolveError> {
+        self.resolve_at(acct, HTTPS_PORT).await
+    }
+
+    /// The agent of an address whose domain answers on another port. Those who ask at once share one
+    /// lookup.
+    pub async fn resolve_at(&self, acct: &Acct, port: u16) -> Result<Arc<ResolvedAgent>, ResolveError> {
+        let now = self.clock.now();
+        let entry = self.kept.entry((acct.clone(), port));
+        let found = entry.or_insert_with_if(self.look_up(acct, port), |kept| kept.until <= now).await;
+        found.into_value().outcome.clone()
+    }
+
+    /// Who lives on a domain, as its directory says. Kept by nobody: people ask for it.
+    pub async fn directory(&self, domain: &Domain, port: u16) -> Result<Listing, ResolveError> {
+        let url = url_on(domain, port, DIRECTORY_PATH);
+        let fetched: Fetched<Value> = fetch::json(&self.egress, Purpose::Document, Source::Directory, &url).await?;
+        Listing::read(fetched.value).ok_or(ResolveError::Unreadable { what: Source::Directory, url })
+    }
+
+    /// A JSON document on a domain, for those who know what is in it.
+    pub async fn document(&self, domain: &Domain, port: u16, path: &str) -> Result<Value, ResolveError> {
+        let url = url_on(domain, port, path);
+        Ok(fetch::json(&self.egress, Purpose::Document, Source::Document, &url).await?.value)
+    }
+
+    async fn look_up(&self, acct: &Acct, port: u16) -> Arc<Kept> {
+        let (outcome, fresh) = match self.find(acct, port).await {
+            Ok(found) => (Ok(Arc::new(found.value)), found.fresh),
+            Err(error) => (Err(error), Duration::ZERO),
+        };
+        let now = self.clock.now();
+        Arc::new(Kept { until: now.checked_add(fresh.clamp(KEPT_MIN, KEPT_MAX)).unwrap_or(now), outcome })
+    }
+
+    /// The steps of WebFinger 2.4, in order.
+    async fn find(&self, acct: &Acct, port: u16) -> Result<Fetched<ResolvedAgent>, ResolveError> {
+        let url = url_on(acct.domain(), port, &lookup_path(&acct.to_uri()));
+        let record: Fetched<Value> = fetch::json(&self.egress, Purpose::WebFinger, Source::WebFinger, &url)
+            .await
+            .map_err(|error| error.or_unknown(acct))?;
+        let jrd =
+            Jrd::deserialize(&record.value).map_err(|_| ResolveError::Unreadable { what: Source::WebFinger, url })?;
+        if Acct::parse_uri(&jrd.subject).as_ref() != Some(acct) {
+            return Err(ResolveError::OtherSubject);
+        }
+        let (card_url, canonical_host) = card_link(&jrd.links)?;
+        let card = fetch::json(&self.egress, Purpose::Document, Source::Card, &card_url).await?;
+        check(&card.value, acct, &canonical_host)?;
+        let fresh = card.fresh.min(record.fresh);
+        Ok(Fetched { value: ResolvedAgent { acct: acct.clone(), card_url, canonical_host, card: card.value }, fresh })
+    }
+}
+
+impl Kept {
+    fn bytes(&self) -> u32 {
+        const SMALL: usize = 512;
+        let card = self.outcome.as_ref().map_or(0, |agent| agent.card.to_string().len());
+        u32::try_from(card + SMALL).unwrap_or(u32::MAX)
+    }
+}
+
+/// Where the card is, and the host that everything of the agent must be on: that of `self` where
+/// there is one, else that of the card. WebFinger 2.4 step 6, 2.5.
+fn card_link(links: &[Link]) -> Result<(String, String), ResolveError> {
+    let href = |rel: &str| links.iter().filter(|link| link.rel == rel).find_map(|link| link.href.as_deref());
+    let card = href(REL_AGENT_CARD.canonical).or_else(|| href(REL_AGENT_CARD.legacy)).ok_or(ResolveError::NoCard)?;
+    let card_host = https_host(card).ok_or(ResolveError::NotHttps)?;
+    let own = href("self").and_then(https_host);
+    Ok((card.to_owned(), own.unwrap_or(card_host)))
+}
+
+/// A card that breaks a rule is not believed. One rule is for those who publish only: an agent whose
+/// REST entry names no endpoint has none, and that is all (REST 2).
+fn check(card: &Value, acct: &Acct, canonical_host: &str) -> Result<(), ResolveError> {
+    let mut problems = validate_agent_card(card, Expected { acct: Some(acct), canonical_host: Some(canonical_host) });
+    problems.retain(|problem| problem.code != CardFault::RestEndpointMissing);
+    if problems.is_empty() { Ok(()) } else { Err(ResolveError::Malformed { problems }) }
+}
+
+fn url_on(domain: &Domain, port: u16, path: &str) -> String {
+    match port {
+        HTTPS_PORT => format!("https://{domain}{path}"),
+        port => format!("https://{domain}:{port}{path}"),
+    }
+}
+
+/// The host of an https URL, with its port unless that is the usual one.
+pub(super) fn https_host(url: &str) -> Option<String> {
+    let target = Target::parse(url).ok().filter(Target::is_https)?;
+    let host = target.url().host_str()?;
+    Some(match target.url().port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
+impl std::fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Resolver").finish_non_exhaustive()
+    }
+}

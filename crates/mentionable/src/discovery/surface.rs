@@ -1,0 +1,121 @@
+//! The paths at which others look. All at the root of the domain, whatever else is there.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::routing::any;
+use forecourt_core::{Handle, SystemClock, Timestamp, origin};
+use forecourt_egress::Egress;
+use forecourt_host::{Host, Resident};
+use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
+use forecourt_settings::Problems;
+use forecourt_surface::{HttpRoutes, Mount};
+use http::Response;
+use serde_json::Value;
+
+use super::acct::Acct;
+use super::card::card;
+use super::directory::directory;
+use super::document::{Document, Fault, answer};
+use super::limits::{KEYS_FRESH, LOOKUP_FRESH};
+use super::names::{DIRECTORY_PATH, JWKS_PATH, WEBFINGER_PATH};
+use super::resolver::Resolver;
+use super::validate::{Expected, validate_agent_card};
+use super::webfinger::Query;
+
+const CARD_ROUTE: &str = "/.well-known/agent-card/{handle}";
+const JSON: &str = "application/json";
+
+/// What the handlers share.
+struct Discovery {
+    host: Arc<Host>,
+    verifier: Arc<Verifier>,
+    keys: Arc<ArcSwap<HostKeys>>,
+}
+
+/// The paths of discovery. Fails when others would refuse what would be published there: a card that
+/// is malformed, or URLs on another host than the one that everything is bound to.
+pub fn routes(mount: &Mount) -> Result<HttpRoutes, Problems> {
+    let shared =
+        Arc::new(Discovery { host: mount.host.clone(), verifier: mount.verifier.clone(), keys: mount.keys.clone() });
+    let mut problems = Problems::new();
+    for resident in shared.host.directory().iter() {
+        problems.extend(shared.problems_of(resident).map(|text| mount.section.problem(None, text)));
+    }
+    let router = Router::new()
+        .route(WEBFINGER_PATH, any(webfinger))
+        .route(CARD_ROUTE, any(agent_card))
+        .route(DIRECTORY_PATH, any(agents))
+        .route(JWKS_PATH, any(jwks))
+        .with_state(shared);
+    problems.into_result(HttpRoutes { paths: vec![WEBFINGER_PATH, CARD_ROUTE, DIRECTORY_PATH, JWKS_PATH], router })
+}
+
+/// Finds the keys of agents elsewhere by their cards, for requests that they sign.
+pub fn key_directory(egress: Arc<Egress>) -> Arc<dyn KeyDirectory> {
+    Arc::new(Resolver::new(egress, Arc::new(SystemClock)))
+}
+
+impl Discovery {
+    fn now(&self) -> Timestamp {
+        self.host.clock().now()
+    }
+
+    fn card_of(&self, resident: &Resident) -> Result<Document, Fault> {
+        let keys = self.keys.load();
+        Document::json(JSON, KEYS_FRESH, &card(&resident.card, &keys, &self.verifier, self.now()))
+    }
+
+    /// What is wrong with what would be published of an agent.
+    fn problems_of(&self, resident: &Resident) -> impl Iterator<Item = String> {
+        let own = &resident.card;
+        let canonical_host = self.host.site().canonical_host();
+        let published = serde_json::to_value(card(own, &self.keys.load(), &self.verifier, self.now()));
+        let expected = Expected { acct: Some(&Acct::from(&own.address)), canonical_host: Some(canonical_host) };
+        let problems = validate_agent_card(&published.unwrap_or(Value::Null), expected);
+        let foreign = own.endpoints.iter().filter(|endpoint| !origin::is_bound_to(&endpoint.url, canonical_host));
+        let foreign = foreign
+            .map(|endpoint| format!("its {} endpoint {} is not on {canonical_host}", endpoint.protocol, endpoint.url));
+        let texts: Vec<String> = problems.iter().map(ToString::to_string).chain(foreign).collect();
+        let handle = own.handle().clone();
+        texts.into_iter().map(move |text| format!("the card of @{handle} would be refused by others: {text}"))
+    }
+}
+
+async fn webfinger(State(shared): State<Arc<Discovery>>, request: Request) -> Response<Body> {
+    answer(request.method(), request.headers(), || {
+        let query = Query::parse(request.uri().query().unwrap_or_default())?;
+        let site = shared.host.site();
+        let resident = query.resident(site, shared.host.directory());
+        let resident = resident.ok_or(Fault::Absent("no agent of that address lives here"))?;
+        Document::json("application/jrd+json", LOOKUP_FRESH, &query.answer(site, &resident.card))
+    })
+}
+
+async fn agent_card(
+    State(shared): State<Arc<Discovery>>,
+    handle: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response<Body> {
+    answer(request.method(), request.headers(), || {
+        // The local part alone: `@` belongs to addresses.
+        let handle = handle.ok().filter(|handle| !handle.starts_with('@')).and_then(|h| Handle::parse(&h).ok());
+        let resident = handle.and_then(|handle| shared.host.directory().find(&handle));
+        shared.card_of(resident.ok_or(Fault::Absent("no agent of that name lives here"))?)
+    })
+}
+
+async fn agents(State(shared): State<Arc<Discovery>>, request: Request) -> Response<Body> {
+    answer(request.method(), request.headers(), || Document::json(JSON, LOOKUP_FRESH, &directory(&shared.host)))
+}
+
+/// Design 21. RFC 7517 8.5.2.
+async fn jwks(State(shared): State<Arc<Discovery>>, request: Request) -> Response<Body> {
+    answer(request.method(), request.headers(), || {
+        Document::json("application/jwk-set+json", KEYS_FRESH, &shared.keys.load().jwks(shared.now()))
+    })
+}

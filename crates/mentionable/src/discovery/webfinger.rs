@@ -1,0 +1,89 @@
+//! From an address to where its card is. WebFinger 2.2 and 2.3, RFC 7033.
+
+use forecourt_core::{Address, AgentCard, Handle};
+use forecourt_host::{Directory, Resident, Site};
+use url::{Url, form_urlencoded};
+
+use super::acct::Acct;
+use super::document::Fault;
+use super::names::{CARDS_PATH, REL_AGENT_CARD, REL_PROFILE_PAGE, WEBFINGER_PATH};
+use super::wire::{Jrd, Link};
+use crate::NAME;
+
+/// A question to WebFinger: one resource, and the kinds of links that are wanted.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Query {
+    resource: String,
+    rels: Vec<String>,
+}
+
+impl Query {
+    /// Reads a query string. RFC 7033 4.2: a resource that is missing or no URI is a bad request.
+    pub(crate) fn parse(query: &str) -> Result<Self, Fault> {
+        // RFC 7033 4.1 escapes as URIs do, where a plus sign is itself and not a space.
+        let plain = query.replace('+', "%2B");
+        let mut resources = Vec::new();
+        let mut rels = Vec::new();
+        for (name, value) in form_urlencoded::parse(plain.as_bytes()) {
+            match name.as_ref() {
+                "resource" => resources.push(value.into_owned()),
+                "rel" => rels.push(value.into_owned()),
+                _ => {}
+            }
+        }
+        match resources.as_slice() {
+            [] => Err(Fault::Malformed("the query parameter `resource` is missing: ?resource=acct:agent@domain")),
+            [resource] if Url::parse(resource).is_ok() => Ok(Self { resource: resource.clone(), rels }),
+            [_] => Err(Fault::Malformed("`resource` must be a URI such as acct:agent@domain")),
+            _ => Err(Fault::Malformed("`resource` may occur only once")),
+        }
+    }
+
+    /// The agent that is asked for, if it lives here. Other domains, other schemes and other
+    /// characters are no agents of ours.
+    pub(crate) fn resident<'a>(&self, site: &Site, directory: &'a Directory) -> Option<&'a Resident> {
+        let acct = Acct::parse_uri(&self.resource).filter(|acct| *acct.domain() == site.domain)?;
+        let handle = Handle::parse(acct.local()).ok()?;
+        directory.find(&handle).map(AsRef::as_ref)
+    }
+
+    /// The answer about an agent. Without `rel` it has all links. RFC 7033 4.3.
+    pub(crate) fn answer(&self, site: &Site, card: &AgentCard) -> Jrd {
+        let mut jrd = jrd(site, card);
+        jrd.links.retain(|link| self.rels.is_empty() || self.rels.contains(&link.rel));
+        jrd
+    }
+}
+
+/// All that is said about an agent. The order of links is normative: its card, then its page. There
+/// is no `self`, as no actor is served, and no `mailto:`, as no mail is taken.
+fn jrd(site: &Site, card: &AgentCard) -> Jrd {
+    let page = card.endpoint(NAME);
+    let card_link = link(REL_AGENT_CARD.canonical, "application/json", &card_url(site, card.handle()));
+    let page_link = page.map(|url| link(REL_PROFILE_PAGE, "text/html", url));
+    Jrd {
+        subject: card.address.to_acct(),
+        aliases: page.map(str::to_owned).into_iter().collect(),
+        links: std::iter::once(card_link).chain(page_link).collect(),
+    }
+}
+
+fn link(rel: &str, kind: &str, href: &str) -> Link {
+    Link { rel: rel.to_owned(), kind: Some(kind.to_owned()), href: Some(href.to_owned()) }
+}
+
+/// Where the card of an agent is.
+pub(crate) fn card_url(site: &Site, handle: &Handle) -> String {
+    site.url(&format!("{CARDS_PATH}{handle}"))
+}
+
+/// Where an address of ours is looked up.
+pub(crate) fn lookup_url(site: &Site, address: &Address) -> String {
+    site.url(&lookup_path(&address.to_acct()))
+}
+
+/// The path and query that ask for `resource`.
+pub(crate) fn lookup_path(resource: &str) -> String {
+    let resource: String = form_urlencoded::byte_serialize(resource.as_bytes()).collect();
+    format!("{WEBFINGER_PATH}?resource={resource}")
+}
