@@ -40,3 +40,16 @@ pub const TIDY_TIME_MAX: Duration = Duration::from_secs(5);
 pub const STDERR_LINES_MAX: u32 = 100;
 /// Bytes of such a line.
 pub const STDERR_LINE_BYTES_MAX: usize = 1024;
+
+/// Files and folders of content of one agent.
+pub const CONTENT_SOURCES_MAX: usize = 1_000;
+/// Results of one answer.
+pub const RESULTS_MAX: usize = 50;
+/// Earlier turns of the caller that a follow-up may build on.
+pub const FOLLOW_UPS_MAX: usize = 20;
+/// Items up to which a search is done where the question arrives; larger ones get a thread of their own.
+pub const INLINE_ITEMS_MAX: u64 = 50_000;
+/// Bytes of one fact of an item in an answer.
+pub const FACT_BYTES_MAX: usize = 120;
+/// Values named in one message to ask about, beside its words.
+pub const QUESTION_FILTERS_MAX: usize = 16;

@@ -1,0 +1,174 @@
+//! What was found, in words. The words are ours, short, and say nothing that the data does not.
+
+use forecourt_content::{Filter, Hit, Library, Matched};
+use forecourt_core::{AgentCard, Event, Part};
+
+use super::conversation::Asked;
+use super::facts::{facts, mentions, time, value};
+use super::find::Found;
+use super::markdown::{link, plain};
+
+/// What the words are about.
+pub(super) struct Words<'a> {
+    /// What several items are called.
+    pub(super) noun: &'a str,
+    pub(super) card: &'a AgentCard,
+    pub(super) library: &'a Library,
+}
+
+impl Words<'_> {
+    /// Who this is, and what can be asked. Speaks only of limits that the content knows.
+    pub(super) fn introduction(&self) -> String {
+        let mut text = format!("I am **{}**. {}", plain(&self.card.name), plain(&self.card.description));
+        let examples = match self.card.examples.is_empty() {
+            false => self.card.examples.iter().collect::<Vec<_>>(),
+            true => self.card.skills.iter().flat_map(|skill| &skill.examples).collect(),
+        };
+        if !examples.is_empty() {
+            text.push_str("\n\nYou could ask:\n");
+            examples.iter().for_each(|example| text.push_str(&format!("\n- {}", plain(example))));
+        }
+        let known = |words: &&&str| !self.library.understand(words).filters.is_empty();
+        let limits: Vec<String> = ["under 30 minutes", "no nuts", "vegetarian", "from 1999"]
+            .iter()
+            .filter(known)
+            .map(|l| format!("“{l}”"))
+            .collect();
+        if !limits.is_empty() {
+            text.push_str(&format!("\n\nPut limits in plain words, such as {}.", limits.join(" or ")));
+        }
+        text.push_str(&format!(
+            "\n\nSay *more* for further {}, or narrow an answer down with *only …*. I know {} of them.",
+            plain(self.noun),
+            self.library.len()
+        ));
+        text
+    }
+
+    /// The answer: a lead, the items one by one, what to do next; then the items as data.
+    pub(super) fn found(&self, asked: &Asked, found: &Found) -> Vec<Event> {
+        if found.hits.is_empty() {
+            return vec![Event::Text(self.nothing(asked, found))];
+        }
+        let first = asked.offset + 1;
+        let mut texts = vec![format!("{}\n", self.lead(asked, found))];
+        texts.extend(found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text)));
+        if found.has_more {
+            texts.push("\nSay *more* for the next ones.\n".to_owned());
+        }
+        let data = found.hits.iter().map(|hit| Event::Part(Part::data(hit.item.clone())));
+        texts.into_iter().map(Event::Text).chain(data).collect()
+    }
+
+    fn lead(&self, asked: &Asked, found: &Found) -> String {
+        let noun = plain(self.noun);
+        let mut lead = match (found.hits.as_slice(), asked.offset) {
+            (hits, offset) if offset > 0 => {
+                format!(
+                    "{} {} to {}, in the order in which they match.",
+                    capital(&noun),
+                    offset + 1,
+                    offset + hits.len()
+                )
+            }
+            ([only], _) => format!("One match: {}.", best(only)),
+            (hits, _) if !found.has_more => format!("{} {noun} match; the best is {}.", hits.len(), best(&hits[0])),
+            (hits, _) => format!("The best of the {noun} that match is {}.", best(&hits[0])),
+        };
+        lead.push_str(&self.limits(found));
+        asked.notes.iter().for_each(|note| lead.push_str(&format!(" {}", plain(note))));
+        lead
+    }
+
+    /// Says honestly that there is nothing, and what could be asked instead.
+    fn nothing(&self, asked: &Asked, found: &Found) -> String {
+        let noun = plain(self.noun);
+        if asked.offset > 0 {
+            return format!("That was all: there are no further {noun} for this question.");
+        }
+        let mut text = format!("I found no {noun} for this.{}", self.limits(found));
+        match found.relaxations.as_slice() {
+            [] if found.applied.is_empty() => text.push_str(" None of them mentions any of these words; try others."),
+            [] => text.push_str(" Leaving out a single one of the limits would not help; try other words."),
+            relaxations => {
+                text.push_str("\n\nIt works with one limit less:\n");
+                for (filter, hit) in relaxations {
+                    text.push_str(&format!("\n- without “{}”: {}", plain(&filter.words), best(hit)));
+                }
+            }
+        }
+        text
+    }
+
+    /// The constraints that were applied, and those that could not be.
+    fn limits(&self, found: &Found) -> String {
+        let list = |filters: &mut dyn Iterator<Item = &Filter>| {
+            filters.map(|f| plain(&f.words)).collect::<Vec<_>>().join("; ")
+        };
+        let applied = list(&mut found.applied.iter().filter(|filter| !self.is_what_all_are(&filter.words)));
+        let ignored = list(&mut found.ignored.iter());
+        let mut text = String::new();
+        if !applied.is_empty() {
+            text.push_str(&format!(" Limits: {applied}."));
+        }
+        if !ignored.is_empty() {
+            text.push_str(&format!(" Not applied, since no item has it: {ignored}."));
+        }
+        text
+    }
+
+    /// Whether a constraint only repeats what the items are called: `Recipe` of `recipes`.
+    fn is_what_all_are(&self, words: &str) -> bool {
+        let words = words.trim_start_matches("@type: ");
+        !words.is_empty() && self.noun.get(..words.len()).is_some_and(|start| start.eq_ignore_ascii_case(words))
+    }
+
+    /// One item of the list: its name, its facts, what it says, and why it is here.
+    fn item(&self, number: usize, hit: &Hit, question: &str) -> String {
+        let facts = facts(&hit.item).iter().map(|fact| plain(fact)).collect::<Vec<_>>().join(", ");
+        let mut lines = vec![format!("\n{number}. {}", link(&hit.name, hit.url.as_deref()))];
+        if !facts.is_empty() {
+            lines[0].push_str(&format!(": {facts}"));
+        }
+        if !hit.snippet.is_empty() {
+            lines.push(plain(&hit.snippet));
+        }
+        let mentioned = mentions(hit, question);
+        if !mentioned.is_empty() {
+            lines.push(format!("With {}", mentioned.iter().map(|entry| plain(entry)).collect::<Vec<_>>().join("; ")));
+        }
+        let fits: Vec<String> =
+            hit.matched.iter().filter(|matched| !self.is_what_all_are(&matched.constraint)).map(reason).collect();
+        if !fits.is_empty() {
+            lines.push(format!("Fits: {}", fits.join("; ")));
+        }
+        // Two spaces before a line's end break the line inside a list item.
+        let indent = " ".repeat(number.to_string().len() + 2);
+        lines.join(&format!("  \n{indent}"))
+    }
+}
+
+/// An item in half a sentence.
+fn best(hit: &Hit) -> String {
+    let name = link(&hit.name, hit.url.as_deref());
+    match time(&hit.item) {
+        Some(time) => format!("{name}, ready in {time}"),
+        None => name,
+    }
+}
+
+/// A constraint with the fact that satisfies it.
+fn reason(matched: &Matched) -> String {
+    let constraint = plain(&matched.constraint);
+    match &matched.value {
+        Some(found) if !matched.constraint.contains(found.as_str()) => {
+            format!("{constraint} ({})", plain(&value(found)))
+        }
+        _ => constraint,
+    }
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,362 @@
+//! What is asked, after what was asked before. Goes by the caller's turns alone, so that the same
+//! conversation always means the same.
+
+use std::sync::LazyLock;
+
+use forecourt_content::{Filter, Test, Understood};
+use forecourt_core::message::text_of;
+use forecourt_core::{Message, Part, Role};
+use regex::Regex;
+use serde_json::Value;
+
+use crate::limits::{FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
+
+/// What the caller wants.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Wish {
+    /// To know what this is.
+    Introduction,
+    /// Items.
+    Items(Asked),
+}
+
+/// What to look for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Asked {
+    /// The words that are left beside the constraints.
+    pub(super) text: String,
+    /// What holds for every item.
+    pub(super) filters: Vec<Filter>,
+    /// Filters by name, which hold only if the content has such a property at all.
+    pub(super) named: Vec<Filter>,
+    /// What a person should know about the constraints.
+    pub(super) notes: Vec<String>,
+    /// Items that were shown before.
+    pub(super) offset: usize,
+}
+
+/// Takes a question apart into words and constraints.
+pub(super) type Understand<'a> = &'a dyn Fn(&str) -> Understood;
+
+static HELLO: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?:hi|hello|hey|hallo|greetings|good\s+(?:morning|day|afternoon|evening)|help|start|\?+|(?:what|how)\s+(?:can|do|could)\s+(?:you|i)\s+(?:do|ask|help|use\s+(?:you|this))(?:\s+(?:you|here|for\s+me|me\s+with))?|who\s+are\s+you|what\s+(?:is\s+this|are\s+you)|how\s+does\s+(?:this|it)\s+work)(?:\s+(?:there|you|everyone|please))?",
+    )
+});
+static MORE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?:and\s+|yes,?\s+|ok(?:ay)?,?\s+)?(?:(?:show|give|tell)\s+(?:me\s+)?)?(?:some\s+|any\s+|the\s+)?(?:more|next|continue|go\s+on|others)(?:\s+(?:please|results?|items?|ones|page|ten|of\s+(?:them|these|those|the\s+same)))*",
+    )
+});
+/// Words at the beginning that go on with what was said before.
+static GOES_ON: LazyLock<Regex> = LazyLock::new(|| {
+    start(
+        r"(?:(?:and|but|only|just|also|plus|ok(?:ay)?|now|then|yes|please|rather|instead|make\s+(?:it|them)|(?:which|any|some)\s+of\s+(?:them|these|those)|(?:can|could)\s+(?:it|they)\s+be|show\s+(?:me\s+)?(?:only|just))\b[\s,]*)+",
+    )
+});
+/// Words that point at what was shown before.
+static POINTS_BACK: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:ones?|them|these|those)\b").expect("a pattern of our own"));
+/// Words that ask for nothing by themselves.
+const FILLERS: [&str; 48] = [
+    "a",
+    "about",
+    "an",
+    "any",
+    "anything",
+    "are",
+    "be",
+    "can",
+    "dishes",
+    "do",
+    "find",
+    "for",
+    "give",
+    "have",
+    "i",
+    "ideas",
+    "in",
+    "is",
+    "it",
+    "like",
+    "looking",
+    "make",
+    "me",
+    "need",
+    "of",
+    "one",
+    "ones",
+    "only",
+    "please",
+    "ready",
+    "show",
+    "should",
+    "some",
+    "something",
+    "stuff",
+    "that",
+    "the",
+    "them",
+    "these",
+    "they",
+    "thing",
+    "things",
+    "those",
+    "to",
+    "want",
+    "what",
+    "which",
+    "with",
+];
+/// Bytes of a turn that asks for more.
+const MORE_BYTES_MAX: usize = 100;
+/// Words in a turn that points back; a longer one stands for itself.
+const POINTING_WORDS_MAX: usize = 10;
+
+/// A pattern for a whole turn.
+fn pattern(text: &str) -> Regex {
+    Regex::new(&format!(r"(?i)^\s*(?:{text})[\s!.?,]*$")).expect("a pattern of our own")
+}
+
+/// A pattern for the beginning of a turn.
+fn start(text: &str) -> Regex {
+    Regex::new(&format!(r"(?i)^\s*{text}")).expect("a pattern of our own")
+}
+
+/// What the caller wants with this message, at `page` items an answer of things called `noun`.
+pub(super) fn wish(message: &Message, noun: &str, page: usize, understand: Understand<'_>) -> Wish {
+    let turns = message.history.iter().filter(|turn| turn.role == Role::User);
+    let earlier: Vec<String> = turns.rev().take(FOLLOW_UPS_MAX).map(|turn| text_of(&turn.parts)).collect();
+    let mut before = None;
+    for text in earlier.iter().rev() {
+        before = next(before, text, noun, page, understand);
+    }
+    let text = message.text();
+    let named = named_filters(&message.parts, understand);
+    if named.is_empty() && (text.trim().is_empty() || HELLO.is_match(&text)) {
+        return Wish::Introduction;
+    }
+    match next(before, &text, noun, page, understand) {
+        Some(asked) => Wish::Items(Asked { named, ..asked }),
+        None if named.is_empty() => Wish::Introduction,
+        None => Wish::Items(Asked { named, ..Asked::default() }),
+    }
+}
+
+/// What is asked after another turn. `None`: nothing yet.
+fn next(before: Option<Asked>, text: &str, noun: &str, page: usize, understand: Understand<'_>) -> Option<Asked> {
+    if text.trim().is_empty() || HELLO.is_match(text) {
+        return before;
+    }
+    if is_more(text, noun) {
+        return before.map(|asked| Asked { offset: asked.offset + page, ..asked });
+    }
+    match before {
+        Some(before) => Some(follow_up(&before, text, understand).unwrap_or_else(|| fresh(text, understand))),
+        None => Some(fresh(text, understand)),
+    }
+}
+
+fn is_more(text: &str, noun: &str) -> bool {
+    // "More recipes" is "more items", whatever they are called.
+    text.len() <= MORE_BYTES_MAX && MORE.is_match(&text.to_lowercase().replace(&noun.to_lowercase(), "items"))
+}
+
+fn fresh(text: &str, understand: Understand<'_>) -> Asked {
+    let Understood { text, filters, notes } = understand(text);
+    Asked { text, filters, notes, ..Asked::default() }
+}
+
+/// The earlier question, narrowed down. `None` when the turn is a question of its own.
+fn follow_up(before: &Asked, text: &str, understand: Understand<'_>) -> Option<Asked> {
+    let rest = GOES_ON.replace(text, "");
+    let goes_on = rest.len() < text.len();
+    let points_back = POINTS_BACK.is_match(text) && text.split_whitespace().count() <= POINTING_WORDS_MAX;
+    let Understood { text, filters, notes } = understand(rest.trim_end_matches(['?', '!', '.']));
+    let words: Vec<&str> = content_words(&text).collect();
+    let constraint =
+        |word: &&str| filters.iter().any(|filter| filter.words.to_lowercase().contains(&word.to_lowercase()));
+    let only_narrows = !filters.is_empty() && words.iter().all(constraint);
+    if !(goes_on || points_back || only_narrows) {
+        return None;
+    }
+    let text = [before.text.as_str(), &words.join(" ")].join(" ").trim().to_owned();
+    let mut asked = Asked { text, offset: 0, ..before.clone() };
+    filters.into_iter().for_each(|filter| narrow(&mut asked.filters, filter));
+    asked.notes.extend(notes);
+    asked.notes.dedup();
+    Some(asked)
+}
+
+/// The words that ask for something.
+pub(super) fn content_words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| !word.is_empty() && !FILLERS.contains(&word.to_lowercase().as_str()))
+}
+
+/// Adds a constraint. Another limit on the same property takes the place of the earlier one.
+fn narrow(filters: &mut Vec<Filter>, filter: Filter) {
+    let is_limit = |filter: &Filter| matches!(filter.test, Test::Within { .. });
+    filters
+        .retain(|other| *other != filter && !(is_limit(other) && is_limit(&filter) && other.fields == filter.fields));
+    filters.push(filter);
+}
+
+/// The values of properties that data parts of the message ask for.
+fn named_filters(parts: &[Part], understand: Understand<'_>) -> Vec<Filter> {
+    let data = parts.iter().filter_map(|part| match part {
+        Part::Data(data) => data.data.get("filters")?.as_object(),
+        _ => None,
+    });
+    data.flatten().take(QUESTION_FILTERS_MAX).flat_map(|(key, value)| named(key, value, understand)).collect()
+}
+
+fn named(key: &str, value: &Value, understand: Understand<'_>) -> Vec<Filter> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(_) | Value::Null | Value::Array(_) | Value::Object(_) => return Vec::new(),
+    };
+    match key {
+        "itemType" | "type" | "@type" => vec![Filter::is("@type", text)],
+        // "less than $20" and "under 30 minutes" name their property better than the key does.
+        _ => match understand(&text).filters {
+            filters if filters.is_empty() => vec![Filter::mentions(key, text)],
+            filters => filters,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::{Handle, MessageId, Sender, Turn};
+    use serde_json::json;
+
+    use super::*;
+
+    /// Understands minutes, nuts and vegetarians.
+    fn understand(text: &str) -> Understood {
+        let mut out = Understood { text: text.to_owned(), ..Understood::default() };
+        for minutes in [20, 30] {
+            let words = format!("under {minutes} minutes");
+            if out.text.contains(&words) {
+                out.text = out.text.replace(&words, "");
+                let to = Some(f64::from(minutes));
+                out.filters.push(Filter { words, ..Filter::within("totalTime", None, to) });
+                out.notes = vec!["Some do not say.".to_owned()];
+            }
+        }
+        for (words, without) in [("no nuts", ""), ("vegetarian", "vegetarian")] {
+            if out.text.contains(words) {
+                out.text = out.text.replace(words, without);
+                out.filters.push(Filter { words: words.to_owned(), ..Filter::mentions("x", words) });
+            }
+        }
+        out
+    }
+
+    fn message(text: &str, history: &[&str]) -> Message {
+        Message {
+            id: MessageId::parse("1").unwrap(),
+            thread: None,
+            recipient: Handle::parse("a").unwrap(),
+            sender: Sender::anonymous(),
+            parts: vec![Part::text(text)],
+            history: history
+                .iter()
+                .flat_map(|text| [Turn::text(Role::User, *text), Turn::text(Role::Assistant, "hello more")])
+                .collect(),
+            language: None,
+            hop: 0,
+            received_via: "test",
+            received_at: forecourt_core::Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn asked(text: &str, history: &[&str]) -> (String, Vec<String>, usize) {
+        match wish(&message(text, history), "recipes", 10, &understand) {
+            Wish::Items(asked) => {
+                (asked.text, asked.filters.into_iter().map(|filter| filter.words).collect(), asked.offset)
+            }
+            Wish::Introduction => panic!("`{text}` asks for an introduction"),
+        }
+    }
+
+    #[test]
+    fn greetings_and_empty_turns_ask_for_an_introduction() {
+        for text in ["", " ", "hello", "Hi there!", "help", "?", "what can you do?", "Who are you", "more"] {
+            assert_eq!(wish(&message(text, &[]), "recipes", 10, &understand), Wish::Introduction, "{text}");
+        }
+        for text in ["hello dolly", "help me with soup", "hi-fi"] {
+            assert_eq!(asked(text, &["soup"]).0, text, "{text}");
+        }
+    }
+
+    #[test]
+    fn more_goes_on_from_where_the_answer_was() {
+        for text in ["more", "More please!", "show me more", "next page", "more recipes", "some more of them?", "go on"]
+        {
+            assert_eq!(asked(text, &["soup"]), ("soup".to_owned(), vec![], 10), "{text}");
+        }
+        assert_eq!(asked("more", &["soup", "more", "hello", "more"]).2, 30);
+        assert_eq!(asked("more soup", &["bread"]), ("more soup".to_owned(), vec![], 0));
+    }
+
+    #[test]
+    fn a_follow_up_narrows_the_question_down() {
+        for (text, wanted) in [
+            ("only vegetarian ones", ("soup vegetarian", vec!["vegetarian"])),
+            ("and under 20 minutes?", ("soup", vec!["under 20 minutes"])),
+            ("no nuts", ("soup", vec!["no nuts"])),
+            ("vegetarian?", ("soup vegetarian", vec!["vegetarian"])),
+            ("which of them are under 30 minutes?", ("soup", vec!["under 30 minutes"])),
+            ("but with rice", ("soup rice", vec![])),
+            ("those with rice", ("soup rice", vec![])),
+        ] {
+            let (left, filters, offset) = asked(text, &["soup", "more"]);
+            assert_eq!(
+                (left.as_str(), filters.iter().map(String::as_str).collect(), offset),
+                (wanted.0, wanted.1, 0),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_limit_replaces_the_earlier_one() {
+        let (_, filters, _) =
+            asked("and under 20 minutes", &["soup under 30 minutes, no nuts", "only vegetarian ones"]);
+        assert_eq!(filters, ["no nuts", "vegetarian", "under 20 minutes"]);
+    }
+
+    #[test]
+    fn a_question_of_its_own_forgets_the_earlier_one() {
+        for text in ["bread without yeast", "vegetarian lasagne", "no bake cookies", "cake under 30 minutes"] {
+            assert!(!asked(text, &["soup"]).0.contains("soup"), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_so_many_earlier_turns_count() {
+        let turns =
+            |count: usize| std::iter::once("soup").chain(std::iter::repeat_n("more", count - 1)).collect::<Vec<_>>();
+        assert_eq!(asked("more", &turns(FOLLOW_UPS_MAX)).2, FOLLOW_UPS_MAX * 10);
+        assert_eq!(wish(&message("more", &turns(FOLLOW_UPS_MAX + 1)), "recipes", 10, &understand), Wish::Introduction);
+    }
+
+    #[test]
+    fn values_can_be_asked_for_by_name() {
+        let mut asking = message("", &[]);
+        let filters =
+            json!({"filters": {"itemType": "Recipe", "price": "under 20 minutes", "cuisine": "Indian", "x": [1]}});
+        asking.parts.push(Part::data(filters));
+        let Wish::Items(asked) = wish(&asking, "recipes", 10, &understand) else { panic!("items") };
+        let words: Vec<&str> = asked.named.iter().map(|filter| filter.words.as_str()).collect();
+        assert_eq!(words, ["cuisine: Indian", "@type: Recipe", "under 20 minutes"]);
+        let many: serde_json::Map<String, Value> =
+            (0..=QUESTION_FILTERS_MAX).map(|n| (format!("k{n}"), json!("v"))).collect();
+        asking.parts = vec![Part::data(json!({"filters": many}))];
+        let Wish::Items(asked) = wish(&asking, "recipes", 10, &understand) else { panic!("items") };
+        assert_eq!(asked.named.len(), QUESTION_FILTERS_MAX);
+    }
+}

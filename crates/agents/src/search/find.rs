@@ -1,0 +1,56 @@
+//! From what is asked to what was found, and what would be found if less were asked.
+
+use forecourt_content::{Error, Filter, Hit, Library, Query};
+
+use super::conversation::Asked;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The best items, best first.
+    pub(super) hits: Vec<Hit>,
+    /// Whether there are more behind them.
+    pub(super) has_more: bool,
+    /// The constraints that were applied.
+    pub(super) applied: Vec<Filter>,
+    /// Filters by name that no item could pass, and so were left out.
+    pub(super) ignored: Vec<Filter>,
+    /// Constraints without which something would have been found, each with the best of it.
+    pub(super) relaxations: Vec<(Filter, Hit)>,
+}
+
+/// Searches. When nothing is found, it is tried without each of the constraints.
+pub(super) fn find(library: &Library, asked: &Asked, results: usize) -> Result<Found, Error> {
+    let (mut applied, mut ignored) = (asked.filters.clone(), Vec::new());
+    for filter in &asked.named {
+        let alone = Query { filters: vec![filter.clone()], limit: 1, ..Query::default() };
+        let is_known = !library.search(&alone)?.is_empty();
+        if is_known { applied.push(filter.clone()) } else { ignored.push(filter.clone()) }
+    }
+    let query = Query {
+        text: asked.text.clone(),
+        filters: applied.clone(),
+        limit: results + 1,
+        offset: asked.offset,
+        language: None,
+    };
+    let mut hits = library.search(&query)?;
+    let has_more = hits.len() > results;
+    hits.truncate(results);
+    let relaxations = match hits.is_empty() && asked.offset == 0 {
+        true => relaxations(library, &query)?,
+        false => Vec::new(),
+    };
+    Ok(Found { hits, has_more, applied, ignored, relaxations })
+}
+
+fn relaxations(library: &Library, query: &Query) -> Result<Vec<(Filter, Hit)>, Error> {
+    let mut found = Vec::new();
+    for (at, left_out) in query.filters.iter().enumerate() {
+        let mut filters = query.filters.clone();
+        filters.remove(at);
+        let best = library.search(&Query { filters, limit: 1, ..query.clone() })?.pop();
+        found.extend(best.map(|hit| (left_out.clone(), hit)));
+    }
+    Ok(found)
+}

@@ -1,0 +1,96 @@
+//! Text from content as markdown that means just that text.
+
+use url::Url;
+
+/// Characters of one line of somebody else's text.
+const LINE_CHARS_MAX: usize = 300;
+
+/// The text on one line, with everything escaped that could be markup, at most
+/// [`LINE_CHARS_MAX`] characters of it.
+pub(super) fn plain(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut out = String::with_capacity(line.len() + 8);
+    for (at, c) in line.chars().enumerate() {
+        if at == LINE_CHARS_MAX {
+            out.push('…');
+            break;
+        }
+        let is_markup = matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~');
+        let is_block = at == 0 && matches!(c, '#' | '+' | '-' | '=');
+        match c {
+            _ if c.is_control() => {}
+            '&' if begins_entity(&line, at) => out.push_str("&amp;"),
+            _ if is_markup || is_block => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Whether what stands at this character could be read as an entity, such as `&lt;`.
+fn begins_entity(line: &str, at: usize) -> bool {
+    let mut rest = line.chars().skip(at + 1);
+    rest.next().is_some_and(|c| c == '#' || c.is_ascii_alphabetic())
+}
+
+/// A link in bold, or just the name when the address is none that a browser opens.
+pub(super) fn link(name: &str, url: Option<&str>) -> String {
+    match url.and_then(address) {
+        Some(url) => format!("**[{}]({url})**", plain(name)),
+        None => format!("**{}**", plain(name)),
+    }
+}
+
+/// An http or https URL, written so that it can't end the link.
+fn address(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let written = url.as_str().replace('(', "%28").replace(')', "%29");
+    (!written.contains(['<', '>', ' ', '\\'])).then_some(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn markup_is_escaped_and_lines_are_joined() {
+        for (text, wanted) in [
+            ("Salt & pepper", "Salt & pepper"),
+            ("*a* [b](c) <d> `e`", r"\*a\* \[b\](c) \<d\> \`e\`"),
+            ("# head\n- item", r"\# head - item"),
+            ("AT&amp;T &#60;", "AT&amp;amp;T &amp;#60;"),
+            ("a\u{0}b\r\n\r\nc", "ab c"),
+            ("1 ½ lemons, juiced", "1 ½ lemons, juiced"),
+        ] {
+            assert_eq!(plain(text), wanted);
+        }
+    }
+
+    #[test]
+    fn a_line_has_a_bound() {
+        assert_eq!(plain(&"x".repeat(LINE_CHARS_MAX)), "x".repeat(LINE_CHARS_MAX));
+        assert_eq!(plain(&"x".repeat(LINE_CHARS_MAX + 1)), format!("{}…", "x".repeat(LINE_CHARS_MAX)));
+    }
+
+    #[test]
+    fn only_web_addresses_are_links() {
+        let wiki = "https://en.wikibooks.org/wiki/Cookbook:Fool_(Dessert)";
+        assert_eq!(link("Fool", Some(wiki)), "**[Fool](https://en.wikibooks.org/wiki/Cookbook:Fool_%28Dessert%29)**");
+        for url in ["javascript:alert(1)", "data:text/html,x", "/relative", "", "ftp://a.example"] {
+            assert_eq!(link("x", Some(url)), "**x**", "{url}");
+        }
+        assert_eq!(link("x", None), "**x**");
+        assert_eq!(link("x](javascript:alert(1))", None), r"**x\](javascript:alert(1))**");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_out_of_its_line(text in any::<String>()) {
+            let line = plain(&text);
+            prop_assert!(!line.contains(['\n', '\r']));
+            prop_assert!(line.chars().count() <= 5 * LINE_CHARS_MAX + 1);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! `search`: what is asked, what is found, and what is said about it.
+#![allow(missing_docs)]
+
+mod support;
+
+use std::path::Path;
+
+use forecourt_agents::limits::{CONTENT_SOURCES_MAX, RESULTS_MAX};
+use forecourt_agents::{Built, Context};
+use forecourt_core::policy::Kind;
+use forecourt_core::{Collected, Ending, Event, Part, Role, Turn};
+use serde_json::{Value, json};
+use support::{ask, ask_after, build, events, in_folder, message, problems};
+use tempfile::TempDir;
+
+const SETTINGS: &str = "[backend]\nkind = \"search\"\ncontent = [\"recipes.jsonl\"]\nnoun = \"recipes\"\nresults = 3\n";
+
+fn recipes() -> Vec<Value> {
+    let recipe = |name: &str, time: Option<&str>, ingredients: &[&str]| {
+        let mut item = json!({
+            "@context": "https://schema.org",
+            "@type": "Recipe",
+            "@id": format!("https://r.example/{}", name.replace(' ', "-")),
+            "url": format!("https://r.example/{}", name.replace(' ', "-")),
+            "name": name,
+            "recipeIngredient": ingredients,
+        });
+        if let Some(time) = time {
+            item["totalTime"] = time.into();
+        }
+        item
+    };
+    vec![
+        recipe("Hummus", Some("PT20M"), &["1 can chickpeas", "tahini"]),
+        recipe("Chickpea stew", Some("PT2H"), &["chickpeas", "tomatoes"]),
+        recipe("Chickpea and almond salad", Some("PT10M"), &["chickpeas", "almonds"]),
+        recipe("Chickpea curry", None, &["chickpeas", "coconut milk"]),
+        recipe("Chickpea *soup* [thick]", Some("PT30M"), &["chickpeas", "chicken stock"]),
+        recipe("Plain bread", Some("PT4H"), &["flour", "yeast"]),
+    ]
+}
+
+fn write(folder: &Path, items: &[Value]) {
+    let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
+    std::fs::write(folder.join("recipes.jsonl"), lines).unwrap();
+}
+
+fn deployment() -> (TempDir, Context) {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &recipes());
+    let context = in_folder(folder.path());
+    (folder, context)
+}
+
+/// The kitchen, indexed.
+fn kitchen() -> (TempDir, Built) {
+    let (folder, context) = deployment();
+    let built = build(SETTINGS, &context);
+    built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
+    (folder, built)
+}
+
+fn names(answer: &Collected) -> Vec<String> {
+    let data = answer.parts.iter().filter_map(|part| match part {
+        Part::Data(data) => data.data["name"].as_str().map(str::to_owned),
+        _ => None,
+    });
+    data.collect()
+}
+
+#[tokio::test]
+async fn an_answer_has_a_lead_a_list_and_the_items_as_data() {
+    let (_folder, built) = kitchen();
+    let answer = ask(&built, "something quick with chickpeas, no nuts").await;
+    let text = answer.text();
+    assert_eq!(names(&answer), ["Chickpea *soup* [thick]", "Hummus"], "{text}");
+    for wanted in [
+        r"2 recipes match; the best is **[Chickpea \*soup\* \[thick\]](https://r.example/Chickpea-*soup*-[thick])**, ready in 30 minutes.",
+        "Limits: 30 minutes or less; no nuts.",
+        "left out",
+        "\n2. **[Hummus](https://r.example/Hummus)**: 20 minutes",
+        "With 1 can chickpeas",
+        "Fits: 30 minutes or less (20 minutes); no nuts",
+    ] {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+    assert_eq!(answer.ending, Ending::Complete);
+    let Part::Data(first) = &answer.parts[1] else { panic!("{answer:?}") };
+    assert_eq!(first.data, recipes()[4], "the item as it was loaded");
+}
+
+#[tokio::test]
+async fn items_come_one_by_one_and_the_same_way_each_time() {
+    let (_folder, built) = kitchen();
+    let first = events(&built, message(vec![Part::text("chickpeas")])).await;
+    let texts = first.iter().filter(|event| matches!(event, Event::Text(_))).count();
+    assert_eq!(texts, 5, "lead, three items, how to go on: {first:?}");
+    assert_eq!(first, events(&built, message(vec![Part::text("chickpeas")])).await);
+}
+
+#[tokio::test]
+async fn more_goes_on_and_then_says_that_it_was_all() {
+    let (_folder, built) = kitchen();
+    let first = ask(&built, "chickpeas").await;
+    assert!(first.text().contains("Say *more*"), "{}", first.text());
+    let asked = |count: usize| {
+        std::iter::once("chickpeas")
+            .chain(std::iter::repeat_n("more", count))
+            .map(|t| Turn::text(Role::User, t))
+            .collect()
+    };
+    let second = ask_after(&built, asked(0), "more").await;
+    assert!(second.text().contains("\n4. ") && second.text().starts_with("Recipes 4 to 5"), "{}", second.text());
+    assert!(names(&second).iter().all(|name| !names(&first).contains(name)));
+    let third = ask_after(&built, asked(1), "more recipes please").await;
+    assert!(third.text().contains("That was all"), "{}", third.text());
+}
+
+#[tokio::test]
+async fn a_follow_up_narrows_down_what_was_asked() {
+    let (_folder, built) = kitchen();
+    let history = vec![Turn::text(Role::User, "chickpeas, no nuts"), Turn::text(Role::Assistant, "…")];
+    let answer = ask_after(&built, history, "and under 20 minutes?").await;
+    assert_eq!(names(&answer), ["Hummus"], "{}", answer.text());
+    assert!(answer.text().contains("One match: **[Hummus]"), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn nothing_is_said_honestly_with_what_to_relax() {
+    let (_folder, built) = kitchen();
+    let answer = ask(&built, "chickpeas with almonds under 15 minutes, no nuts").await;
+    assert!(names(&answer).is_empty());
+    let text = answer.text();
+    for wanted in ["I found no recipes for this.", "Limits:", "- without “no nuts”: **[Chickpea and almond salad]"]
+    {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+    let text = ask(&built, "xyzzy plugh").await.text();
+    assert!(text.contains("None of them mentions any of these words"), "{text}");
+}
+
+#[tokio::test]
+async fn a_greeting_is_answered_with_what_can_be_asked() {
+    let (_folder, built) = kitchen();
+    for text in ["", "hello", "help"] {
+        let answer = ask(&built, text).await;
+        for wanted in ["I am **Agent**.", "“under 30 minutes”", "“no nuts”", "I know 6 of them."] {
+            assert!(answer.text().contains(wanted), "{wanted}\n{}", answer.text());
+        }
+        assert!(!answer.text().contains("1999"), "limits that the content does not know are not offered");
+    }
+}
+
+#[tokio::test]
+async fn values_asked_for_by_name_hold_or_are_named_as_ignored() {
+    let (_folder, built) = kitchen();
+    let filters =
+        Part::data(json!({"filters": {"itemType": "Recipe", "recipeIngredient": "almonds", "colour": "blue"}}));
+    let answer =
+        forecourt_core::reply::collect(support::stream(&built, message(vec![Part::text("chickpeas"), filters])).await)
+            .await;
+    assert_eq!(names(&answer), ["Chickpea and almond salad"]);
+    assert!(answer.text().contains("Not applied, since no item has it: colour: blue."), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn before_the_first_run_callers_are_asked_to_wait() {
+    let (_folder, context) = deployment();
+    let answer = ask(&build(SETTINGS, &context), "chickpeas").await;
+    let Ending::Refused(part) = answer.ending else { panic!("{answer:?}") };
+    assert_eq!(part.kind, Kind::ServiceUnavailable { retry_after_seconds: Some(2) });
+}
+
+#[tokio::test]
+async fn an_index_is_current_until_its_files_or_settings_change() {
+    let (folder, context) = deployment();
+    let built = build(SETTINGS, &context);
+    let indexing = built.indexing.clone().unwrap();
+    let current = |built: &Built| {
+        let indexing = built.indexing.as_ref().unwrap();
+        indexing.is_current(indexing.fingerprint().unwrap())
+    };
+    assert!(!current(&built));
+    let mut steps = 0;
+    let indexed = indexing.index(&mut |_| steps += 1).unwrap();
+    assert_eq!((indexed.items, indexed.loaded, indexed.warnings.len(), steps > 0), (6, 6, 0, true));
+    assert!(current(&built));
+    write(folder.path(), &recipes()[..2]);
+    assert!(!current(&built));
+    let indexed = indexing.index(&mut |_| {}).unwrap();
+    assert_eq!((indexed.items, indexed.removed, indexed.unchanged), (2, 4, 2));
+    assert_eq!(names(&ask(&built, "bread").await).len(), 0);
+    drop((built, indexing));
+    let german = build(&format!("{SETTINGS}language = \"de\"\n"), &context);
+    assert!(!current(&german), "other settings make another index");
+    drop(german);
+    assert!(current(&build(SETTINGS, &context)), "and the mark outlives the process");
+}
+
+#[tokio::test]
+async fn missing_content_is_an_error_of_the_run() {
+    let (folder, context) = deployment();
+    std::fs::remove_file(folder.path().join("recipes.jsonl")).unwrap();
+    let built = build(SETTINGS, &context);
+    let indexing = built.indexing.unwrap();
+    assert!(indexing.fingerprint().is_err());
+    assert!(indexing.index(&mut |_| {}).unwrap_err().to_string().contains("recipes.jsonl"));
+    assert_eq!(indexing.sources(), [folder.path().join("recipes.jsonl")]);
+}
+
+#[tokio::test]
+async fn built_in_content_is_found_by_its_name() {
+    let (folder, context) = deployment();
+    std::fs::create_dir(folder.path().join("pages")).unwrap();
+    std::fs::write(folder.path().join("pages/a.md"), "# Adding an agent\n\nPut a file into agents.\n").unwrap();
+    let context = Context { builtin: vec![("manual".to_owned(), folder.path().join("pages"))], ..context };
+    let toml = "[backend]\nkind = \"search\"\ncontent = [\"builtin:manual\"]\nnoun = \"sections\"\n\
+                urls = { \"builtin:manual\" = \"https://docs.example/\" }\n";
+    let built = build(toml, &context);
+    built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
+    let text = ask(&built, "how do I add an agent?").await.text();
+    assert!(text.contains("[Adding an agent](https://docs.example/"), "{text}");
+}
+
+#[test]
+fn settings_are_checked() {
+    let with = |more: &str| format!("[backend]\nkind = \"search\"\n{more}");
+    for (more, wanted) in [
+        ("", "missing key `content`"),
+        ("content = []\n", "`content` must be between 1 and"),
+        ("content = [\"builtin:x\"]\n", "there is no `builtin:x`"),
+        ("content = [\"a\"]\nresults = 0\n", "between 1 and 50"),
+        ("content = [\"a\"]\nresults = 51\n", "between 1 and 50"),
+        ("content = [\"a\"]\nnoun = \" \"\n", "`noun` is a word"),
+        ("content = [\"a\"]\nurls = { b = \"https://x.example/\" }\n", "`b`, which is not in `content`"),
+        ("content = [\"a\"]\nurls = { a = \"/x\" }\n", "must begin with https://"),
+        ("content = [\"a\"]\nlanguage = \"??\"\n", "language tag"),
+        ("content = [\"a\"]\nmodel = \"x\"\n", "known keys are"),
+    ] {
+        let said = problems(&with(more));
+        assert!(said.contains(wanted), "{said}");
+    }
+    let (_folder, context) = deployment();
+    build(&with(&format!("content = [\"a\"]\nresults = {RESULTS_MAX}\n")), &context);
+    let many = |count: usize| with(&format!("content = [{}]\n", "\"a\", ".repeat(count)));
+    build(&many(CONTENT_SOURCES_MAX), &context);
+    assert!(problems(&many(CONTENT_SOURCES_MAX + 1)).contains("`content` must be between"));
+}
