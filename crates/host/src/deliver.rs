@@ -92,8 +92,10 @@ impl Deliverer {
         count
     }
 
+    /// Posts once. An attempt counts from the moment it was taken, so one that a crash cut short has
+    /// been made: nothing is posted more often than its webhook allows.
     async fn deliver(&self, delivery: Delivery) {
-        let worked = self.post(&delivery).await;
+        let worked = delivery.attempts <= delivery.webhook.retries && self.post(&delivery).await;
         self.metrics.delivered(worked);
         let again = !worked && delivery.attempts < delivery.webhook.retries;
         let retry_at = again.then(|| {

@@ -23,7 +23,7 @@ pub(crate) fn run(keys: &Keys) -> Outcome {
         true => print_json(&held.jwks(now)),
         false => {
             println!("{}", held.current().kid());
-            held.previous(now).for_each(|key| println!("{} (previous)", key.kid()));
+            held.previous(now).for_each(|key| println!("{} (previous)", key.kid));
             Ok(())
         }
     }
