@@ -92,6 +92,15 @@ fn unknown_words_are_dropped_and_stop_words_too() {
 }
 
 #[test]
+fn a_typing_error_is_forgiven_in_a_short_query() {
+    let shelf = pantry();
+    assert_eq!(shelf.names("wlanut"), ["Walnut Cake"]);
+    assert_eq!(shelf.names("walnt soup")[0], "Walnut Cake");
+    assert!(shelf.names("wlnts").is_empty());
+    assert_eq!(shelf.names("spon").len(), 0);
+}
+
+#[test]
 fn nothing_a_stranger_types_is_syntax() {
     let shelf = pantry();
     for text in [

@@ -16,6 +16,12 @@ fn recipe(name: &str, text: &str) -> String {
 }
 
 #[test]
+fn a_library_is_shared_between_threads() {
+    fn check<T: Send + Sync>() {}
+    check::<Library>();
+}
+
+#[test]
 fn only_changes_are_written() {
     let shelf = Shelf::new();
     shelf.put("a.jsonl", &(recipe("pea soup", "green") + &recipe("bean stew", "red") + &recipe("toast", "brown")));

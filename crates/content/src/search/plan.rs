@@ -1,13 +1,14 @@
 //! A query in the search engine's terms. It is built from analysed words, never parsed: nothing
 //! that a stranger types is syntax.
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, EnableScoring, Occur, Query as Search, RangeQuery,
-    TermQuery,
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, EnableScoring, FuzzyTermQuery, Occur,
+    Query as Search, RangeQuery, TermQuery,
 };
-use tantivy::schema::IndexRecordOption;
+use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
 use super::query::{Filter, Query, Test};
@@ -20,6 +21,13 @@ use crate::limits::{QUERY_BYTES_MAX, QUERY_WORDS_MAX};
 const NAME_BOOST: f32 = 0.6;
 /// What two of the query's neighbouring words side by side in the name are worth.
 const PAIR_BOOST: f32 = 0.8;
+
+/// Typing errors are looked for in short queries only: a long one has words enough without them.
+const CORRECTED_QUERY_WORDS_MAX: usize = 5;
+/// Characters of a word that may have a typing error; shorter ones become other words too easily.
+const CORRECTED_CHARS_MIN: usize = 5;
+/// What a word with a typing error is worth, whatever it means: such matches have no frequencies.
+const ALMOST_BOOST: f32 = 4.0;
 
 /// A query that is ready to run.
 pub(crate) struct Plan {
@@ -42,7 +50,7 @@ impl Plan {
         tongues.insert(0, tongue);
         let mut terms = Terms { snapshot, clauses: Vec::new(), stems: Vec::new() };
         if !only_filters {
-            tongues.iter().for_each(|tongue| terms.add(kept, *tongue));
+            terms.add(kept, &tongues);
         }
         let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
         let scored = (!terms.clauses.is_empty()).then(|| BooleanQuery::new(terms.clauses));
@@ -97,37 +105,69 @@ struct Terms<'s> {
 }
 
 impl Terms<'_> {
-    /// The words as stems of one tongue; those that another tongue has given are not added again.
-    fn add(&mut self, kept: &str, tongue: Tongue) {
-        let fields = self.snapshot.fields;
-        let words = Words::of(kept, tongue);
-        let before = self.stems.len();
-        for word in words.iter() {
-            let is_new = !self.stems.iter().any(|stem| stem == word);
-            if is_new && self.stems.len() < QUERY_WORDS_MAX && self.push(fields.text, word, 1.0) {
-                self.push(fields.name, word, NAME_BOOST);
-                self.stems.push(word.to_owned());
+    /// The words, each as its stems in all tongues. The first tongue is the query's.
+    fn add(&mut self, kept: &str, tongues: &[Tongue]) {
+        let all: Vec<Words> = tongues.iter().map(|tongue| Words::of(kept, *tongue)).collect();
+        let Some(own) = all.first() else { return };
+        let mut unknown = Vec::new();
+        for at in 0..own.len() {
+            // Not a short circuit: every tongue may add a stem of its own.
+            let known = all.iter().filter_map(|words| words.get(at)).fold(false, |known, stem| self.stem(stem) | known);
+            if !known {
+                unknown.extend(own.get(at));
             }
         }
-        if self.stems.len() == before {
-            return;
+        let neighbours = |words: &Words| -> Vec<String> {
+            words.iter().zip(words.iter().skip(1)).map(|(first, second)| format!("{first} {second}")).collect()
+        };
+        let pairs: BTreeSet<String> = all.iter().flat_map(neighbours).collect();
+        for pair in pairs.iter().take(QUERY_WORDS_MAX) {
+            self.push(self.snapshot.fields.pairs, pair, PAIR_BOOST);
         }
-        for (first, second) in words.iter().zip(words.iter().skip(1)).take(QUERY_WORDS_MAX) {
-            self.push(fields.pairs, &format!("{first} {second}"), PAIR_BOOST);
+        if own.len() <= CORRECTED_QUERY_WORDS_MAX {
+            unknown.into_iter().for_each(|word| self.almost(word));
         }
     }
 
+    /// A stem in text and name. Whether the index has it.
+    fn stem(&mut self, stem: &str) -> bool {
+        let fields = self.snapshot.fields;
+        if self.stems.iter().any(|other| other == stem) {
+            return true;
+        }
+        if self.stems.len() == QUERY_WORDS_MAX || !self.push(fields.text, stem, 1.0) {
+            return false;
+        }
+        self.push(fields.name, stem, NAME_BOOST);
+        self.stems.push(stem.to_owned());
+        true
+    }
+
     /// Adds a term if the index has it.
-    fn push(&mut self, field: tantivy::schema::Field, word: &str, boost: f32) -> bool {
+    fn push(&mut self, field: Field, word: &str, boost: f32) -> bool {
         let term = Term::from_field_text(field, word);
         if self.snapshot.doc_freq(&term) == 0 {
             return false;
         }
         let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
-        let query: Box<dyn Search> =
-            if boost == 1.0 { Box::new(query) } else { Box::new(BoostQuery::new(Box::new(query), boost)) };
-        self.clauses.push((Occur::Should, query));
+        let boosted: Box<dyn Search> = match boost == 1.0 {
+            true => Box::new(query),
+            false => Box::new(BoostQuery::new(Box::new(query), boost)),
+        };
+        self.clauses.push((Occur::Should, boosted));
         true
+    }
+
+    /// A word that the index does not have, one letter wrong.
+    fn almost(&mut self, word: &str) {
+        if word.chars().count() < CORRECTED_CHARS_MIN {
+            return;
+        }
+        let fields = self.snapshot.fields;
+        for (field, boost) in [(fields.text, ALMOST_BOOST), (fields.name, ALMOST_BOOST * NAME_BOOST)] {
+            let query = FuzzyTermQuery::new(Term::from_field_text(field, word), 1, true);
+            self.clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(query), boost))));
+        }
     }
 }
 
