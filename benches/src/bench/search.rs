@@ -2,18 +2,19 @@
 
 mod bare;
 mod items;
+mod ours;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
-use forecourt_content::{Library, Options, Query, Source};
+use anyhow::{anyhow, ensure};
 
 use crate::cpu;
 use crate::report::{median, shuffled};
 use bare::Bare;
 use items::Pantry;
+use ours::Ours;
 
 const SMALL: u64 = 100_000;
 const LARGE: u64 = 1_000_000;
@@ -36,37 +37,30 @@ fn run(count: u64) -> anyhow::Result<()> {
     std::fs::create_dir_all(&folder)?;
     let pantry = Pantry::stocked()?;
     load(&folder, &pantry, count)?;
-    let opened = Command::new(std::env::current_exe()?).arg("open").arg(ours(&folder)).output()?;
+    let opened = Command::new(std::env::current_exe()?).arg("open").arg(&folder).output()?;
     ensure!(opened.status.success(), "opening failed: {}", String::from_utf8_lossy(&opened.stderr));
     print!("{}", String::from_utf8_lossy(&opened.stdout));
-    let library = Library::open(&ours(&folder), Options::default())?;
-    let bare = Bare::open(&theirs(&folder))?;
+    let ours = Ours::new(&folder)?;
+    let bare = Bare::open(&folder.join("bare"))?;
     let questions: Vec<String> = (0..QUESTIONS).map(|n| pantry.question(n)).collect();
-    compare(&[&|q| bare.ask(q), &|q| bare.ask(q), &|q| answer(&library, q)], &questions)
-}
-
-fn ours(folder: &Path) -> PathBuf {
-    folder.join("ours")
-}
-
-fn theirs(folder: &Path) -> PathBuf {
-    folder.join("bare")
+    compare(&[&|q| bare.ask(q), &|q| bare.ask(q), &|q| ours.ask(q)], &questions)
 }
 
 fn load(folder: &Path, pantry: &Pantry, count: u64) -> anyhow::Result<()> {
     let file = folder.join("items.jsonl");
-    let library = Library::open(&ours(folder), Options::default())?;
-    let mut bare = Bare::open(&theirs(folder))?;
-    if library.len() == count && bare.len() == count {
+    let ours = Ours::new(folder)?;
+    let ours = ours.indexing()?;
+    let mut bare = Bare::open(&folder.join("bare"))?;
+    if ours.items() == count && bare.len() == count {
         println!("{count} items were loaded by an earlier run");
         return Ok(());
     }
     pantry.write(&file, count)?;
     let mine = timed(count, || {
-        library.index(&[Source::new(&file)], &mut (), &|| false)?;
+        ours.index(&mut |_| {}).map_err(|e| anyhow!("{e}"))?;
         Ok(())
     })?;
-    ensure!(library.len() == count, "{} of {count} items were loaded", library.len());
+    ensure!(ours.items() == count, "{} of {count} items were loaded", ours.items());
     let raw = timed(count, || bare.load(&file))?;
     println!("loaded {mine:.0} items for each second of CPU; tantivy alone {raw:.0}");
     Ok(())
@@ -83,34 +77,23 @@ fn timed(count: u64, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Resul
 pub(crate) fn open(folder: &Path) -> anyhow::Result<()> {
     let before = cpu::resident_kib(std::process::id());
     let begin = Instant::now();
-    let library = Library::open(folder, Options::default())?;
+    let ours = Ours::new(folder)?;
+    let items = ours.indexing()?.items();
     let millis = begin.elapsed().as_secs_f64() * 1_000.0;
     let opened = cpu::resident_kib(std::process::id());
     let pantry = Pantry::stocked()?;
     for n in 0..QUESTIONS * 10 {
-        answer(&library, &pantry.question(n))?;
+        ours.ask(&pantry.question(n))?;
     }
     let asked = cpu::resident_kib(std::process::id());
     println!(
-        "{} items open in {millis:.0} ms; resident {:.0} MiB before, {:.0} MiB open, {:.0} MiB after {} questions",
-        library.len(),
+        "{items} items open in {millis:.0} ms; resident {:.0} MiB before, {:.0} MiB open, {:.0} MiB after {} questions",
         before as f64 / 1024.0,
         opened as f64 / 1024.0,
         asked as f64 / 1024.0,
         QUESTIONS * 10
     );
     Ok(())
-}
-
-/// Ten items as markdown.
-fn answer(library: &Library, question: &str) -> anyhow::Result<usize> {
-    let hits = library.search(&Query::new(question))?;
-    let mut text = String::new();
-    for hit in &hits {
-        let url = hit.url.as_deref().context("an item has a link")?;
-        text.push_str(&format!("1. [{}]({url}): {}\n", hit.name, hit.snippet));
-    }
-    Ok(text.len())
 }
 
 type Ask<'a> = &'a dyn Fn(&str) -> anyhow::Result<usize>;

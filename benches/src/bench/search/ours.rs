@@ -1,0 +1,103 @@
+//! The search backend as the daemon builds it, asked without a protocol around it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use forecourt_agents::{Built, Context, Indexing, search};
+use forecourt_core::reply::collect;
+use forecourt_core::{
+    Address, AgentCard, Handle, Language, Message, MessageId, Part, Policy, Sender, SystemClock, Timestamp,
+};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::SystemEntropy;
+use forecourt_settings::Section;
+use tokio::runtime::Runtime;
+
+/// An agent that answers from the items of a folder.
+pub(super) struct Ours {
+    built: Built,
+    card: Arc<AgentCard>,
+    runtime: Runtime,
+}
+
+impl Ours {
+    /// Over `items.jsonl` in `folder`, where its index is too. Opens nothing yet.
+    pub(super) fn new(folder: &Path) -> anyhow::Result<Self> {
+        let settings = "[backend]\nkind = \"search\"\nnoun = \"recipes\"\ncontent = [\"items.jsonl\"]\n";
+        let mut root =
+            Section::parse(&folder.join("agent.toml"), settings, &|_: &str| None).map_err(|e| anyhow!("{e}"))?;
+        let section = root.take("backend").context("there is a backend")?;
+        let built = (search::BACKEND.build)(section, &context(folder)?).map_err(|e| anyhow!("{e}"))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        Ok(Self { built, card: Arc::new(card()?), runtime })
+    }
+
+    /// What loads it.
+    pub(super) fn indexing(&self) -> anyhow::Result<&dyn Indexing> {
+        self.built.indexing.as_deref().context("a search has content")
+    }
+
+    /// Bytes of the answer to a question, as markdown.
+    pub(super) fn ask(&self, question: &str) -> anyhow::Result<usize> {
+        let answer = self.runtime.block_on(async {
+            let admitted = Policy::default().admit(self.card.clone(), message(question)?).await;
+            let admitted = admitted.map_err(|_| anyhow!("a gate without rules lets everything pass"))?;
+            anyhow::Ok(collect(self.built.agent.handle(admitted)).await)
+        })?;
+        Ok(answer.text().len())
+    }
+}
+
+fn context(folder: &Path) -> anyhow::Result<Context> {
+    Ok(Context {
+        handle: Handle::parse("chef")?,
+        host: "demo.localhost".to_owned(),
+        language: Language::english(),
+        folder: folder.to_owned(),
+        data_dir: folder.join("ours"),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(SystemEntropy),
+        egress: Egress::builder(EgressConfig::default()).build()?,
+        path_variable: None,
+        tools: Vec::new(),
+        builtin: Vec::new(),
+    })
+}
+
+fn card() -> anyhow::Result<AgentCard> {
+    Ok(AgentCard {
+        address: Address::parse("@chef@demo.localhost")?,
+        name: "Chef".to_owned(),
+        description: String::new(),
+        version: "1.0.0".to_owned(),
+        icon: None,
+        skills: Vec::new(),
+        input_modes: Vec::new(),
+        output_modes: Vec::new(),
+        homepage: None,
+        language: Language::english(),
+        streams: true,
+        uses_tools: false,
+        remembers: false,
+        cors: false,
+        cache_control: None,
+        examples: Vec::new(),
+        endpoints: Vec::new(),
+    })
+}
+
+fn message(question: &str) -> anyhow::Result<Message> {
+    Ok(Message {
+        id: MessageId::mint(&SystemEntropy),
+        thread: None,
+        recipient: Handle::parse("chef")?,
+        sender: Sender::anonymous(),
+        parts: vec![Part::text(question)],
+        history: Vec::new(),
+        language: None,
+        hop: 0,
+        received_via: "bench",
+        received_at: Timestamp::now(),
+    })
+}
