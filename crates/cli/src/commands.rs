@@ -6,8 +6,11 @@ mod discover;
 mod index;
 mod init;
 mod keys;
+mod named;
+mod printable;
 mod reference;
 mod serve;
+mod way;
 
 use forecourt_settings::ProcessEnvironment;
 

@@ -9,3 +9,6 @@ pub(crate) const PROTOCOLS: &[Protocol] = &[forecourt_mentionable::PROTOCOL];
 
 /// The backends, in the order in which they are documented.
 pub(crate) const BACKENDS: &[Backend] = forecourt_agents::BACKENDS;
+
+/// How agents are found, here and elsewhere: what `ask` and `discover` go by.
+pub(crate) use forecourt_mentionable::discovery;

@@ -25,8 +25,11 @@ pub struct Protocol {
     /// How it writes the post that tells of a settled task, if it has webhooks.
     pub envelope: Option<Envelope>,
     /// How it finds the keys of agents that sign their requests, if it can.
-    pub key_directory: Option<fn(Arc<Egress>) -> Arc<dyn KeyDirectory>>,
+    pub key_directory: Option<OpenKeyDirectory>,
 }
+
+/// Makes a directory of keys that goes out through the guarded client.
+pub type OpenKeyDirectory = fn(Arc<Egress>) -> Arc<dyn KeyDirectory>;
 
 /// What a protocol is given to build its surfaces from.
 #[derive(Clone)]

@@ -1,1 +1,157 @@
-//! In the making.
+//! `forecourt ask`: one question to an agent anywhere, and its answer as it comes.
+
+mod answer;
+mod form;
+mod stream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::Domain;
+use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Outgoing, Purpose};
+use forecourt_host::SystemEntropy;
+use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue};
+use url::{Host, Url};
+
+use self::form::Form;
+use super::named::Named;
+use super::printable::line;
+use super::way::{self, Way};
+use crate::args::Ask;
+use crate::output::{Failure, Outcome};
+use crate::state::Serving;
+
+/// The one protocol that this command speaks so far.
+const REST: &str = "rest";
+/// A stream if there is one; whoever has none says it whole.
+const STREAM: HeaderValue =
+    HeaderValue::from_static("text/event-stream, application/json;q=0.5, text/markdown;q=0.3, text/plain;q=0.2");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// How long an answer may take from its first to its last byte. People have Ctrl-C.
+const PATIENCE: Duration = Duration::from_secs(30 * 60);
+
+/// Whom to ask.
+struct Line {
+    egress: Arc<Egress>,
+    purpose: Purpose,
+    endpoint: String,
+    /// The host that the links of refusals must lead to. PolicyPart 3.2.
+    canonical_host: String,
+    /// What the agent is called in messages.
+    shown: String,
+}
+
+/// Asks, and prints the answer.
+pub(crate) async fn run(ask: Ask) -> Outcome {
+    if ask.via != REST {
+        return Err(Failure::yours(format!("`--via {}` is not there; there is `{REST}`", ask.via)));
+    }
+    let request = request(&ask)?;
+    let line = connect(&ask).await?;
+    check_token(&ask, &line)?;
+    let bounds = line.purpose.deadlines(line.egress.config());
+    let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
+    let request = Outgoing { url: line.endpoint.clone(), ..request }.within(bounds);
+    let incoming = line.egress.send(line.purpose, request).await.map_err(|error| unreachable(&line, &error))?;
+    answer::print(incoming, &line, ask.json).await
+}
+
+/// The question, to nobody yet.
+fn request(ask: &Ask) -> Result<Outgoing, Failure> {
+    let mut form = Form::new(&SystemEntropy);
+    if let Some(session) = &ask.session {
+        form.text("session", session);
+    }
+    form.text("user", &ask.text.join(" "));
+    for path in &ask.attach {
+        form.file("user", path)?;
+    }
+    let (media_type, body) = form.finish()?;
+    let mut request = Outgoing::post(String::new(), body)
+        .header(ACCEPT, if ask.json { JSON } else { STREAM })
+        .header(CONTENT_TYPE, field("the form", &media_type)?);
+    if let Some(language) = &ask.lang {
+        request = request.header(ACCEPT_LANGUAGE, field("--lang", language)?);
+    }
+    if let Some(token) = &ask.token {
+        let mut value = field("--token", &format!("Bearer {token}"))?;
+        value.set_sensitive(true);
+        request = request.header(AUTHORIZATION, value);
+    }
+    Ok(request)
+}
+
+/// Never shows the value, which may be a secret.
+fn field(what: &str, text: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_str(text).map_err(|_| Failure::yours(format!("{what} can't be sent as it is")))
+}
+
+async fn connect(ask: &Ask) -> Result<Line, Failure> {
+    match Named::parse(&ask.agent)? {
+        Named::Url(url) => direct(&url, ask),
+        Named::Agent(acct, port) => {
+            let way = Way::to(acct.domain(), port, ask.data.as_deref())?;
+            let agent = way.resolve(&acct).await?;
+            let Some(endpoint) = agent.rest_endpoint() else {
+                let spoken = agent.protocols().map(|name| line(name, 40)).collect::<Vec<_>>().join(", ");
+                return Err(Failure::yours(format!("{acct} is not available over REST")).hint(match spoken.len() {
+                    0 => "its card names no protocol".to_owned(),
+                    _ => format!("its card says that it speaks {spoken}"),
+                }));
+            };
+            Ok(Line {
+                egress: way.egress,
+                purpose: Purpose::RemoteAgent,
+                endpoint: endpoint.to_owned(),
+                canonical_host: agent.canonical_host.clone(),
+                shown: acct.to_string(),
+            })
+        }
+        Named::Domain(domain, _) => Err(Failure::yours(format!("{domain} is a domain and not an agent"))
+            .hint(format!("`forecourt discover {}` lists its agents", ask.agent))),
+    }
+}
+
+/// A URL that somebody typed is asked as it is, wherever it leads.
+fn direct(url: &Url, ask: &Ask) -> Result<Line, Failure> {
+    let served = url.host_str().and_then(|host| Domain::parse(host).ok()).filter(Domain::is_local);
+    let serving = served.and_then(|domain| Serving::find(&domain, ask.data.as_deref()));
+    let folder = ask.data.clone().or(serving.map(|serving| serving.data));
+    Ok(Line {
+        egress: Arc::new(way::build(EgressConfig::default(), folder)?),
+        purpose: Purpose::Upstream,
+        endpoint: url.to_string(),
+        canonical_host: url[url::Position::BeforeHost..url::Position::AfterPort].to_owned(),
+        shown: url.to_string(),
+    })
+}
+
+/// A token over plain HTTP goes to this machine and no further.
+fn check_token(ask: &Ask, line: &Line) -> Outcome {
+    let url = Url::parse(&line.endpoint).map_err(|error| Failure::yours(error.to_string()))?;
+    let here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    match ask.token.is_some() && url.scheme() == "http" && !here {
+        true => Err(Failure::yours("a token is not sent over plain HTTP").hint("use the https URL")),
+        false => Ok(()),
+    }
+}
+
+fn unreachable(to: &Line, error: &EgressError) -> Failure {
+    let failure = Failure::yours(format!("{} can't be reached: {}", to.shown, error.log_reason()));
+    match error {
+        EgressError::Unconnected(reason) if reason.contains("certificate") => {
+            failure.hint("--data DIR names the data folder whose local authority is to be trusted")
+        }
+        EgressError::Unconnected(_) => failure.hint("is it running? `forecourt serve DIR` starts a deployment"),
+        _ => failure,
+    }
+}
+
+/// The token of a conversation. Mentionable REST 6.
+static SESSION: HeaderName = HeaderName::from_static("x-mentionable-session");

@@ -1,0 +1,75 @@
+//! What strangers wrote, on somebody's terminal.
+
+use std::io::{self, IsTerminal, Write};
+
+/// Text without what a terminal would obey: control characters other than line ends and tabs, and
+/// marks that turn the direction of writing around. Security sheet, section 3.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_turn(*c))).collect()
+}
+
+/// The same on one line, cut at `chars_max`.
+pub(super) fn line(text: &str, chars_max: usize) -> String {
+    let mut words = printable(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = words.char_indices().nth(chars_max) {
+        words.truncate(at);
+        words.push('…');
+    }
+    words
+}
+
+fn is_turn(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Standard output for words that come in pieces: as they are in a pipe, printable on a terminal.
+pub(super) struct Words {
+    out: io::Stdout,
+    terminal: bool,
+    ended: bool,
+}
+
+impl Words {
+    pub(super) fn new() -> Self {
+        let out = io::stdout();
+        Self { terminal: out.is_terminal(), out, ended: true }
+    }
+
+    /// Shows a piece at once. Fails when nobody reads any more.
+    pub(super) fn say(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.ended = text.ends_with('\n');
+        match self.terminal {
+            true => self.out.write_all(printable(text).as_bytes())?,
+            false => self.out.write_all(text.as_bytes())?,
+        }
+        self.out.flush()
+    }
+
+    /// Ends the last line, so that what follows begins on its own.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        match self.ended {
+            true => Ok(()),
+            false => self.say("\n"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_would_obey_is_left() {
+        assert_eq!(printable("a\u{1b}[31mb\u{7}c\r\u{9b}d\u{202e}e\u{2066}\n\té"), "a[31mbcde\n\té");
+    }
+
+    #[test]
+    fn lines_are_cut_between_characters() {
+        assert_eq!(line("  a\n b\tc ", 10), "a b c");
+        assert_eq!(line("ééé", 3), "ééé");
+        assert_eq!(line("éééé", 3), "ééé…");
+    }
+}

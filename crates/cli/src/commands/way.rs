@@ -1,0 +1,116 @@
+//! The way from the command line to a domain: which port, which authority, which addresses.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use forecourt_core::{Domain, SystemClock};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_server::local_ca::ca_certificate;
+use ipnet::IpNet;
+
+use crate::output::Failure;
+use crate::registry::discovery::{Acct, Obstacle, ResolveError, ResolvedAgent, Resolver};
+use crate::state::Serving;
+
+/// The port of https.
+const HTTPS_PORT: u16 = 443;
+/// How many neighbours a hint names.
+const NEIGHBOURS_MAX: usize = 12;
+
+/// The way to one domain.
+pub(super) struct Way {
+    pub(super) egress: Arc<Egress>,
+    pub(super) resolver: Resolver,
+    pub(super) port: u16,
+    domain: Domain,
+}
+
+impl Way {
+    /// The way to `domain`. Names under `.localhost` mean this machine, at the port of the
+    /// deployment that is served here, and its local authority is trusted (design 8); all others are
+    /// reached as any host reaches them.
+    pub(super) fn to(domain: &Domain, port: Option<u16>, data: Option<&Path>) -> Result<Self, Failure> {
+        let serving = domain.is_local().then(|| Serving::find(domain, data)).flatten();
+        let port = match (port, &serving) {
+            (Some(port), _) => port,
+            (None, Some(serving)) => serving.https_port,
+            (None, None) if domain.is_local() => return Err(not_served(domain)),
+            (None, None) => HTTPS_PORT,
+        };
+        let folder = data.map(Path::to_path_buf).or(serving.map(|serving| serving.data));
+        let egress = Arc::new(egress(domain, port, folder)?);
+        let resolver = Resolver::new(egress.clone(), Arc::new(SystemClock));
+        Ok(Self { egress, resolver, port, domain: domain.clone() })
+    }
+
+    /// The agent of an address on this domain.
+    pub(super) async fn resolve(&self, acct: &Acct) -> Result<Arc<ResolvedAgent>, Failure> {
+        match self.resolver.resolve_at(acct, self.port).await {
+            Ok(agent) => Ok(agent),
+            Err(error) => Err(self.explain(error).await),
+        }
+    }
+
+    /// What went wrong, with what may help.
+    pub(super) async fn explain(&self, error: ResolveError) -> Failure {
+        let hint = self.hint(&error).await;
+        let failure = match &error {
+            ResolveError::Unknown(acct) => Failure::yours(format!("{} has no agent {acct}", self.domain)),
+            ResolveError::Unavailable { obstacle: Obstacle::Status(500..), .. } => Failure::ours(error.to_string()),
+            _ => Failure::yours(error.to_string()),
+        };
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+
+    async fn hint(&self, error: &ResolveError) -> Option<String> {
+        let text = error.to_string();
+        match error {
+            ResolveError::Unknown(_) => self.neighbours().await,
+            _ if text.contains("certificate") && self.domain.is_local() => {
+                Some("--data DIR names the data folder whose local authority is to be trusted".to_owned())
+            }
+            _ if !error.is_unconnected() => None,
+            _ if self.domain.is_local() => Some("is it running? `forecourt serve DIR` starts it".to_owned()),
+            _ => Some(format!("is {} spelled right, and does it speak https?", self.domain)),
+        }
+    }
+
+    /// Who else is there, if the domain says so.
+    async fn neighbours(&self) -> Option<String> {
+        let listing = self.resolver.directory(&self.domain, self.port).await.ok()?;
+        let all: Vec<String> = listing.agents.iter().map(|agent| agent.acct.to_string()).collect();
+        let shown = all.get(..NEIGHBOURS_MAX).unwrap_or(&all).join(", ");
+        match all.len() {
+            0 => None,
+            n if n > NEIGHBOURS_MAX => Some(format!("there are {shown} and {} more", n - NEIGHBOURS_MAX)),
+            _ => Some(format!("there are {shown}")),
+        }
+    }
+}
+
+/// A way out that trusts the authority in `folder`, if there is one.
+fn egress(domain: &Domain, port: u16, folder: Option<PathBuf>) -> Result<Egress, Failure> {
+    let loopback = || [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].map(IpNet::from).to_vec();
+    let allow = if domain.is_local() { loopback() } else { Vec::new() };
+    build(EgressConfig { allow, ports: vec![port], ..EgressConfig::default() }, folder)
+}
+
+/// A way out under `config` that trusts the authority in `folder`, if there is one.
+pub(super) fn build(config: EgressConfig, folder: Option<PathBuf>) -> Result<Egress, Failure> {
+    let authority = folder.and_then(|folder| std::fs::read(ca_certificate(&folder)).ok());
+    let builder = Egress::builder(config);
+    let builder = match authority {
+        Some(pem) => builder.trust_pem(pem),
+        None => builder,
+    };
+    builder.build().map_err(|error| Failure::yours(error.to_string()))
+}
+
+fn not_served(domain: &Domain) -> Failure {
+    Failure::yours(format!("no deployment of {domain} is served on this machine"))
+        .hint(format!("`forecourt serve DIR` starts one; if it is served, name its port ({domain}:8443) and --data"))
+}
