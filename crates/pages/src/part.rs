@@ -75,7 +75,7 @@ impl PartView {
             view.take(part, kept_under);
         }
         let text = collected.text();
-        view.items_told = view.items.iter().all(|item| item.url.as_deref().is_some_and(|url| text.contains(url)));
+        view.items_told = view.items.iter().all(|item| item.url.as_deref().is_some_and(|url| tells(&text, url)));
         if let Ending::Refused(part) = &collected.ending {
             view.refusal = Some(RefusalView::new(part, None));
         }
@@ -125,6 +125,11 @@ pub(crate) fn question(ending: &Ending) -> Option<QuestionView> {
     };
     let points = questions.iter().filter_map(words).filter(|point| point != text).collect();
     Some(QuestionView { html: markdown::to_html(text), points })
+}
+
+/// Whether words link to an address, as it is or with the parentheses that would end a link escaped.
+fn tells(text: &str, url: &str) -> bool {
+    text.contains(url) || text.contains(&url.replace('(', "%28").replace(')', "%29"))
 }
 
 fn link_view(link: &Link) -> LinkView {
@@ -201,5 +206,18 @@ mod tests {
     fn sizes_are_said_in_their_unit() {
         let said: Vec<_> = [0, 1, 1023, 1024, 1536, 1_048_576, u64::MAX].map(bytes_said).into();
         assert_eq!(said[..6], ["0 bytes", "1 byte", "1023 bytes", "1.0 KiB", "1.5 KiB", "1.0 MiB"]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tells;
+
+    #[test]
+    fn an_address_with_parentheses_is_told_either_way() {
+        let url = "https://a.example/Le_Tourin_(Soup)";
+        assert!(tells("[x](https://a.example/Le_Tourin_%28Soup%29)", url));
+        assert!(tells("<https://a.example/Le_Tourin_(Soup)>", url));
+        assert!(!tells("[x](https://a.example/Le_Tourin)", url));
     }
 }
