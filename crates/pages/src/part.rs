@@ -207,11 +207,6 @@ mod tests {
         let said: Vec<_> = [0, 1, 1023, 1024, 1536, 1_048_576, u64::MAX].map(bytes_said).into();
         assert_eq!(said[..6], ["0 bytes", "1 byte", "1023 bytes", "1.0 KiB", "1.5 KiB", "1.0 MiB"]);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tells;
 
     #[test]
     fn an_address_with_parentheses_is_told_either_way() {
