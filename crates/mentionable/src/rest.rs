@@ -1,0 +1,50 @@
+//! The REST transport. Mentionable REST v0.1: an agent is a web address, and any tool that can fetch
+//! one can talk to it.
+//!
+//! | section | file |
+//! |---|---|
+//! | 3.1 GET | `query.rs` |
+//! | 3.2 POST | `multipart.rs`, `turns.rs`; the sidecars in `sidecar.rs` |
+//! | 3.3 part dispatch | `turns.rs` (media types), `from_wire.rs` (addresses) |
+//! | 3.5 methods, 5.2 fields | `surface.rs`, `door.rs` |
+//! | 4 negotiation | `media.rs`, and `render/` with a file for each form |
+//! | 5.1 refusals, PolicyPart 4.5 | `refusal.rs` |
+//! | 5.4 background | `callback.rs`, `task.rs`, `envelope.rs` |
+//! | 5.5 webhooks, 5.6 artifacts | `task.rs`, `artifact.rs` |
+//! | 6 sessions | `asked.rs` |
+//! | 7 identity | `credentials.rs` |
+//! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
+//! | the host's own pages | `front.rs` |
+//!
+//! A request is an [`asked::Asked`] and what comes of it an [`answer::Outcome`]; `transport.rs` is the
+//! trip between the two, and `surface.rs` alone knows the web framework.
+
+mod answer;
+mod artifact;
+mod asked;
+mod callback;
+mod cors;
+mod credentials;
+mod door;
+mod envelope;
+mod errors;
+mod from_wire;
+mod front;
+mod limits;
+mod media;
+mod multipart;
+mod query;
+mod refusal;
+mod render;
+mod same_origin;
+mod sidecar;
+mod surface;
+mod task;
+mod transport;
+mod turns;
+mod wire;
+
+pub(crate) use door::path;
+pub(crate) use envelope::post;
+pub(crate) use surface::routes;
+pub(crate) use transport::Rest;

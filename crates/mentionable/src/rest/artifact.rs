@@ -1,0 +1,82 @@
+//! What tasks made, as downloads. REST 5.6, security sheet section 8.
+
+use std::time::Duration;
+
+use forecourt_core::limits::TASK_TTL;
+use forecourt_core::store::KeptArtifact;
+use forecourt_core::{Task, Timestamp};
+use forecourt_surface::{disposition, negotiate};
+use headers::{ETag, HeaderMapExt, IfNoneMatch};
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::json;
+
+use super::answer::{Answer, Outcome};
+use super::asked::Asked;
+use super::envelope;
+use super::media::Media;
+
+/// What a browser may do with a download: nothing.
+const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
+
+impl Asked<'_> {
+    /// An artifact's bytes, or what there is to know about it for who wants JSON.
+    pub(crate) async fn artifact(&self, task: &Task, id: &str) -> Outcome {
+        let artifact = self.rest.host.artifact(&task.id, id).await?;
+        let asked = self.at(&task.agent);
+        let mut head = asked.head_of(Media::Json, &asked.door.card.language, None);
+        let as_json = wants_json(&self.head.headers, &artifact.mime);
+        let tag = etag(&artifact, as_json);
+        head.insert(CACHE_CONTROL, cache_control(task, self.rest.host.clock().now()));
+        if let Some(tag) = tag {
+            head.typed_insert(tag.clone());
+            if self.head.headers.typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
+                return Ok(Answer::empty(StatusCode::NOT_MODIFIED, head));
+            }
+        }
+        Ok(match as_json {
+            true => Answer::whole(StatusCode::OK, head, about(task, &artifact)),
+            false => {
+                add_download_fields(&mut head, &artifact);
+                Answer::whole(StatusCode::OK, head, artifact.bytes)
+            }
+        })
+    }
+}
+
+/// Whether a request prefers JSON to the bytes. For bytes that are JSON themselves, only a request
+/// that names `application/json` does.
+fn wants_json(headers: &HeaderMap, mime: &str) -> bool {
+    let essence = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let nameable = essence.contains('/') && essence != "application/json";
+    let bytes = if nameable { &essence } else { "application/octet-stream" };
+    negotiate::media_type(headers, &[bytes, "application/json"]) == Some(1)
+}
+
+/// The type as it was stored, and never a page of ours: always a download.
+fn add_download_fields(head: &mut HeaderMap, artifact: &KeptArtifact) {
+    let plain = HeaderValue::from_static("application/octet-stream");
+    head.insert(http::header::CONTENT_TYPE, HeaderValue::from_str(&artifact.mime).unwrap_or(plain));
+    head.insert(CONTENT_DISPOSITION, disposition::attachment(artifact.name.as_deref()));
+    head.insert(CONTENT_SECURITY_POLICY, POLICY);
+}
+
+fn about(task: &Task, artifact: &KeptArtifact) -> Vec<u8> {
+    let url = format!("{}/artifacts/{}", envelope::path(task), artifact.id);
+    let about = json!({"id": artifact.id, "mime": artifact.mime, "size": artifact.bytes.len(), "url": url});
+    serde_json::to_vec(&about).unwrap_or_default()
+}
+
+/// Artifacts never change, so the tag is that of the name. The two forms have a tag each.
+fn etag(artifact: &KeptArtifact, as_json: bool) -> Option<ETag> {
+    let name: String = artifact.id.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let form = if as_json { "json" } else { "bytes" };
+    format!("\"{form}-{name}\"").parse().ok()
+}
+
+/// As long as the artifact can be read, at most the time that a task lives.
+fn cache_control(task: &Task, now: Timestamp) -> HeaderValue {
+    let left = Duration::try_from(task.expires_at.duration_since(now)).unwrap_or_default();
+    let text = format!("public, max-age={}", left.min(TASK_TTL).as_secs());
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("no-store"))
+}

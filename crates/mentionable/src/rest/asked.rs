@@ -1,0 +1,208 @@
+//! One request in hand: whom it addresses, what it wants back, and the responses it can get.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use forecourt_core::{ClientAddr, Ending, Handle, Language, PolicyPart, Reply, ThreadId};
+use forecourt_pages::csp;
+use forecourt_surface::negotiate;
+use forecourt_surface::sse::KeepAlive;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, RETRY_AFTER};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use super::answer::{Answer, Content, Outcome, Trouble};
+use super::callback::{PREFERENCE_APPLIED, RESPOND_ASYNC};
+use super::door::{Door, X_MENTIONABLE_SESSION};
+use super::errors::Failure;
+use super::media::Media;
+use super::refusal;
+use super::render::{self, Frame};
+use super::transport::Rest;
+
+/// Asks proxies not to hold a stream back.
+static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// A request, with the agent it addresses: the default one when it addresses none.
+pub(crate) struct Asked<'a> {
+    pub(crate) rest: &'a Rest,
+    pub(crate) door: &'a Door,
+    pub(crate) head: &'a Parts,
+    /// What it wants back. `None`: nothing that we have.
+    pub(crate) media: Option<Media>,
+}
+
+impl<'a> Asked<'a> {
+    /// A request to an agent, a page or an asset.
+    pub(crate) fn of_agent(rest: &'a Rest, door: &'a Door, head: &'a Parts) -> Self {
+        Self { rest, door, head, media: Media::wanted(&head.headers) }
+    }
+
+    /// A request about a task, whose errors are JSON unless something else is wanted.
+    pub(crate) fn of_task(rest: &'a Rest, head: &'a Parts) -> Self {
+        Self { rest, door: &rest.default, head, media: Some(Media::wanted_of_task(&head.headers)) }
+    }
+
+    /// The same request, now that its agent is known.
+    pub(crate) fn at(&self, agent: &Handle) -> Self {
+        Asked { door: self.rest.door(agent), ..*self }
+    }
+
+    /// What it wants back, or 406.
+    pub(crate) fn media(&self) -> Result<Media, Failure> {
+        self.media.ok_or_else(Failure::not_acceptable)
+    }
+
+    /// The network address behind it, when a listener said so.
+    pub(crate) fn peer(&self) -> Option<std::net::IpAddr> {
+        self.head.extensions.get::<ClientAddr>().map(|client| client.0)
+    }
+
+    /// The language that its header asks for. The parameter `lang` is a hint where none is named.
+    pub(crate) fn language(&self) -> Option<Language> {
+        negotiate::language(&self.head.headers)
+    }
+
+    /// Its absolute URL, from configuration and never from `Host`.
+    pub(crate) fn url(&self) -> String {
+        let target = self.head.uri.path_and_query().map_or("/", |target| target.as_str());
+        self.rest.host.site().url(target)
+    }
+
+    fn frame_url(&self, media: Media) -> Cow<'a, str> {
+        // Only pages show it, and it costs an allocation.
+        if media == Media::Html { self.url().into() } else { "".into() }
+    }
+
+    /// Counts a request that carries no message against its caller's limits. REST 8.4.
+    pub(crate) fn meter(&self) -> Result<(), Trouble> {
+        Ok(self.rest.host.meter(self.peer())?)
+    }
+}
+
+/// The responses.
+impl Asked<'_> {
+    /// The response to an outcome.
+    pub(crate) fn respond(&self, outcome: Outcome) -> Answer {
+        match outcome {
+            Ok(answer) => answer,
+            Err(Trouble::Failure(failure)) => self.failed(&failure),
+            Err(Trouble::Refusal(part)) => self.refused(self.media.unwrap_or(Media::Markdown), &part, None),
+        }
+    }
+
+    /// What came of a message.
+    pub(crate) async fn replied(&self, media: Media, reply: Reply) -> Answer {
+        if reply.task.is_some() {
+            return self.accepted(media, &reply);
+        }
+        if media == Media::Stream {
+            return self.streamed(reply);
+        }
+        let (thread, language) = (reply.thread.clone(), reply.language.clone());
+        let collected = reply.collect().await;
+        match &collected.ending {
+            Ending::Refused(part) => self.refused(media, part, thread.as_ref()),
+            Ending::Failed { reason } => self.failed(&Failure::of_agent(reason)),
+            Ending::Canceled => self.failed(&Failure::of_agent("the answer was cancelled before its end")),
+            Ending::Complete | Ending::Message(_) | Ending::Question(_) => {
+                let url = self.frame_url(media);
+                let session = thread.as_ref().map(ThreadId::expose);
+                let frame = Frame { door: self.door, url: &url, language: &language, session };
+                let content = render::answer(media, &frame, collected);
+                Answer::whole(StatusCode::OK, self.answer_head(media, &language, thread.as_ref()), content)
+            }
+        }
+    }
+
+    /// The fields of a whole answer.
+    fn answer_head(&self, media: Media, language: &Language, thread: Option<&ThreadId>) -> HeaderMap {
+        let mut head = self.head_of(media, language, thread);
+        if let (Some(own), None) = (self.door.cache_control(), thread) {
+            head.insert(CACHE_CONTROL, own);
+        }
+        head
+    }
+
+    /// The fields of any response in `media`.
+    pub(crate) fn head_of(&self, media: Media, language: &Language, thread: Option<&ThreadId>) -> HeaderMap {
+        let mut head = self.door.head(media.content_type(), language);
+        if media == Media::Html {
+            render::security_fields(&mut head, csp::answer());
+        }
+        if let Some(mut token) = thread.and_then(|thread| HeaderValue::from_str(thread.expose()).ok()) {
+            token.set_sensitive(true);
+            head.insert(&X_MENTIONABLE_SESSION, token);
+        }
+        head
+    }
+
+    /// An answer that is made in the background: nothing but where it will be. REST 5.4.
+    fn accepted(&self, media: Media, reply: &Reply) -> Answer {
+        let mut head = self.head_of(media, &reply.language, reply.thread.as_ref());
+        let task = reply.task.as_ref().map(|task| format!("/tasks/{}", task.expose()));
+        if let Some(location) = task.and_then(|path| HeaderValue::from_str(&path).ok()) {
+            head.insert(CONTENT_LOCATION, location);
+        }
+        head.insert(&PREFERENCE_APPLIED, RESPOND_ASYNC);
+        Answer::empty(StatusCode::ACCEPTED, head)
+    }
+
+    /// An answer as it comes; always 200, whatever comes. REST 4.3.
+    fn streamed(&self, reply: Reply) -> Answer {
+        let mut head = self.head_of(Media::Stream, &reply.language, reply.thread.as_ref());
+        head.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+        let frames = KeepAlive::new(Box::pin(render::frames(reply.events, self.door.card.streams)));
+        Answer { status: StatusCode::OK, head, content: Content::Frames(Box::pin(frames)) }
+    }
+
+    /// A refusal. PolicyPart 4.5; in event streams it is a frame under 200.
+    fn refused(&self, media: Media, part: &PolicyPart, thread: Option<&ThreadId>) -> Answer {
+        let wanted = self.language();
+        let language = refusal::language(part, wanted.as_ref(), &self.door.card.language);
+        let mut head = self.head_of(media, &language, thread);
+        let status = if media == Media::Stream { StatusCode::OK } else { refusal::status(&part.kind) };
+        if media != Media::Stream {
+            refusal::add_fields(&mut head, part, self.rest.host.site().canonical_host());
+        }
+        if self.rest.settings.policy_header {
+            refusal::add_policy_field(&mut head, part);
+        }
+        let url = self.frame_url(media);
+        let frame = Frame { door: self.door, url: &url, language: &language, session: None };
+        Answer::whole(status, head, render::refusal(media, &frame, part))
+    }
+
+    /// A fault, in the form that was wanted. Our own words are English.
+    fn failed(&self, failure: &Failure) -> Answer {
+        let media = Media::of_error(self.media);
+        let language = Language::english();
+        let mut head = self.head_of(media, &language, None);
+        if let Some(allow) = failure.allow {
+            head.insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        if let Some(wait) = failure.retry_after_value() {
+            head.insert(RETRY_AFTER, wait);
+        }
+        let url = self.frame_url(media);
+        let frame = Frame { door: self.door, url: &url, language: &language, session: None };
+        Answer::whole(failure.status, head, render::failure(media, &frame, failure))
+    }
+
+    /// A page of our own in the wanted form. `html` is sent with its own policy.
+    pub(crate) fn page(&self, media: Media, language: &Language, content: Bytes) -> Answer {
+        let mut head = self.head_of(media, language, None);
+        if media == Media::Html {
+            render::security_fields(&mut head, csp::PAGE);
+        }
+        Answer::whole(StatusCode::OK, head, content)
+    }
+
+    /// What a resource can do: the answer to OPTIONS. RFC 9110 9.3.7.
+    pub(crate) fn options(&self, allow: &'static str) -> Answer {
+        let mut head = self.head_of(Media::of_error(self.media), &Language::english(), None);
+        head.insert(ALLOW, HeaderValue::from_static(allow));
+        Answer::empty(StatusCode::NO_CONTENT, head)
+    }
+}

@@ -1,0 +1,132 @@
+//! Faults into statuses and words: what was wrong, and what would be right. The refusals are in
+//! `refusal.rs`, since they are content.
+
+use std::time::Duration;
+
+use forecourt_core::{Error, Noun};
+use http::{HeaderValue, StatusCode};
+
+use super::wire::Fault;
+
+/// A fault as the caller reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) status: StatusCode,
+    /// A few words.
+    pub(crate) title: &'static str,
+    /// A sentence.
+    pub(crate) message: String,
+    /// What would be right, if there is a form to show.
+    pub(crate) hint: Option<String>,
+    /// The methods that the resource has, for 405.
+    pub(crate) allow: Option<&'static str>,
+    /// Seconds to wait.
+    pub(crate) retry_after: Option<u64>,
+}
+
+impl Failure {
+    pub(crate) fn new(status: StatusCode, title: &'static str, message: impl Into<String>) -> Self {
+        Self { status, title, message: message.into(), hint: None, allow: None, retry_after: None }
+    }
+
+    /// The same failure with what would be right.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// 400 for `message`.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "Bad request", message)
+    }
+
+    /// 404 for an agent. Never echoes what was asked for.
+    pub(crate) fn no_such_agent() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "No such agent", "no agent of that name lives here")
+            .hint("GET / lists the agents of this host")
+    }
+
+    /// 404 for a task and all that hangs on it: unknown, expired and malformed look alike. REST 5.4.1.
+    pub(crate) fn no_such_task() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "No such task", "task not found or expired")
+    }
+
+    /// 405, with the methods that there are. REST 3.5.
+    pub(crate) fn method(allow: &'static str) -> Self {
+        let message = format!("this resource takes {allow}");
+        Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", message) }
+    }
+
+    /// 406. REST 4.
+    pub(crate) fn not_acceptable() -> Self {
+        let message = "this resource is text/html, text/markdown, application/json or text/event-stream";
+        Self::new(StatusCode::NOT_ACCEPTABLE, "Not acceptable", message)
+            .hint("leave the Accept header out to get text/html")
+    }
+
+    /// 403 for a browser that posts from elsewhere. REST 8.2.1.
+    pub(crate) fn cross_site() -> Self {
+        let message = "this agent takes no posts from pages of other sites";
+        Self::new(StatusCode::FORBIDDEN, "Not allowed", message)
+    }
+
+    /// 502 for an agent that could not do it.
+    pub(crate) fn of_agent(reason: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, "The agent failed", reason)
+    }
+
+    /// `Retry-After`, if it is known when to come back.
+    pub(crate) fn retry_after_value(&self) -> Option<HeaderValue> {
+        self.retry_after.map(HeaderValue::from)
+    }
+}
+
+/// REST 3 and companion decision U14.
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        let (status, title) = match fault {
+            Fault::QueryTooLong | Fault::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "Too large"),
+            Fault::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "Too slow"),
+            Fault::NotMultipart | Fault::Coded => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type"),
+            Fault::BodyBroken
+            | Fault::MultiTurnQuery
+            | Fault::NoUser
+            | Fault::NoTerminalUser
+            | Fault::TwoSessions
+            | Fault::TooManyEntries
+            | Fault::Multipart(_)
+            | Fault::Charset
+            | Fault::DataUrl(_)
+            | Fault::TooManyDataUrls => (StatusCode::BAD_REQUEST, "Bad request"),
+        };
+        Self::new(status, title, fault.to_string())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NotFound { what: Noun::Agent } => Self::no_such_agent(),
+            Error::NotFound { what: Noun::Task | Noun::Artifact } => Self::no_such_task(),
+            Error::NotFound { what: what @ Noun::Thread } => {
+                Self::new(StatusCode::NOT_FOUND, "Not found", format!("no such {what}"))
+            }
+            Error::Conflict { .. } => Self::new(StatusCode::CONFLICT, "Conflict", error.to_string()),
+            Error::Invalid { .. } => Self::bad_request(error.to_string()),
+            Error::Unavailable { retry_after } => Self {
+                retry_after: retry_after.map(whole_seconds),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "Not available", error.to_string())
+            },
+            Error::Internal(cause) => {
+                tracing::error!(%cause, "a request failed");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error", "this host could not do it")
+            }
+        }
+    }
+}
+
+/// Rounded up, so that nobody comes back too early.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+}

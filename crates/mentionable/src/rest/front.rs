@@ -1,0 +1,146 @@
+//! The pages of this host: who lives here, and one agent with a box to talk to it. Design 5.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use forecourt_core::{AgentCard, Language};
+use forecourt_host::Resident;
+use forecourt_pages::{AgentPage, FrontPage, Listed, asset};
+use headers::{ETag, HeaderMapExt, IfNoneMatch};
+use http::header::CACHE_CONTROL;
+use http::{HeaderValue, StatusCode};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Outcome};
+use super::asked::Asked;
+use super::door;
+use super::errors::Failure;
+use super::media::Media;
+use super::refusal::VERSION;
+use super::render;
+use crate::NAME;
+
+impl Asked<'_> {
+    /// The host's front page.
+    pub(crate) fn front_page(&self) -> Outcome {
+        self.meter()?;
+        let media = self.media()?;
+        let site = self.rest.host.site();
+        let residents: Vec<&Arc<Resident>> = self.rest.host.directory().iter().collect();
+        let paths: Vec<String> = residents.iter().map(|resident| door::path(&resident.card)).collect();
+        let agents: Vec<Listed<'_>> = residents
+            .iter()
+            .zip(&paths)
+            .map(|(resident, path)| Listed { card: &resident.card, page: path, ask: resident.card.endpoint(NAME) })
+            .collect();
+        let (language, url) = (Language::english(), site.url("/"));
+        let json_ld = self.json_ld().to_string();
+        let page = FrontPage {
+            name: &site.name,
+            description: None,
+            domain: &site.domain,
+            url: &url,
+            language: &language,
+            agents: &agents,
+            json_ld: Some(&json_ld),
+            manual_url: None,
+        };
+        let content = match media {
+            Media::Html => page.render().into(),
+            Media::Markdown => page.render_markdown().into(),
+            Media::Stream => render::one_message(&page.render_markdown()),
+            Media::Json => {
+                let agents: Vec<Value> = residents.iter().map(|resident| about(&resident.card)).collect();
+                written(&json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents}))
+            }
+        };
+        Ok(self.page(media, &language, content))
+    }
+
+    /// The page of the addressed agent, for a request that asks nothing yet. Design 7, item 1.
+    pub(crate) fn agent_page(&self) -> Outcome {
+        self.meter()?;
+        let media = self.media()?;
+        let card = &self.door.card;
+        let (language, site) = (Language::english(), self.rest.host.site());
+        let url = site.url(&self.door.path);
+        let page = AgentPage {
+            card,
+            url: &url,
+            language: &language,
+            action: &self.door.path,
+            ask: card.endpoint(NAME),
+            host_name: &site.name,
+            session: None,
+            json_ld: None,
+        };
+        let content = match media {
+            Media::Html => page.render().into(),
+            Media::Markdown => page.render_markdown().into(),
+            Media::Stream => render::one_message(&page.render_markdown()),
+            Media::Json => {
+                let mut about = about(card);
+                about["v"] = VERSION.into();
+                written(&about)
+            }
+        };
+        Ok(self.page(media, &language, content))
+    }
+
+    /// A file of the host's own pages. Its address changes with its content, so it may be kept.
+    pub(crate) fn asset(&self) -> Outcome {
+        let missing = || Failure::new(StatusCode::NOT_FOUND, "Not found", "there is no such file");
+        let asset = asset(self.head.uri.path()).ok_or_else(missing)?;
+        let mut head = self.door.head(HeaderValue::from_static(asset.mime), &Language::english());
+        head.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+        if let Ok(tag) = asset.etag.parse::<ETag>() {
+            head.typed_insert(tag.clone());
+            if self.head.headers.typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
+                return Ok(Answer::empty(StatusCode::NOT_MODIFIED, head));
+            }
+        }
+        Ok(Answer::whole(StatusCode::OK, head, Bytes::from_static(asset.bytes)))
+    }
+
+    /// The host and its agents for crawlers. Vocabulary: companion sheet, section 1.
+    fn json_ld(&self) -> Value {
+        let site = self.rest.host.site();
+        let agents: Vec<Value> = self.rest.host.directory().iter().map(|resident| linked(&resident.card)).collect();
+        json!({
+            "@context": ["https://schema.org", {"mentionable": "https://mentionable.dev/ns/v1#"}],
+            "@type": "WebSite",
+            "name": site.name,
+            "url": site.url("/"),
+            "mentionable:defaultAgent": self.rest.default.card.address,
+            "mentionable:agents": agents,
+        })
+    }
+}
+
+fn linked(card: &AgentCard) -> Value {
+    json!({
+        "@type": "ContactPoint",
+        "name": card.name,
+        "description": card.description,
+        "identifier": card.address,
+        "url": card.endpoint(NAME),
+    })
+}
+
+/// An agent for machines that came without a question.
+fn about(card: &AgentCard) -> Value {
+    json!({
+        "agent": card.address,
+        "name": card.name,
+        "description": card.description,
+        "version": card.version,
+        "language": card.language,
+        "skills": card.skills,
+        "examples": card.examples,
+        "endpoints": card.endpoints,
+    })
+}
+
+fn written(value: &Value) -> Bytes {
+    serde_json::to_vec(value).unwrap_or_default().into()
+}

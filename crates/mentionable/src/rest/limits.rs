@@ -1,0 +1,21 @@
+//! The bounds of this transport, each with its unit. Those that several protocols share are in
+//! [`forecourt_core::limits`].
+
+/// Bytes of a raw query string. REST 3.1.
+pub(crate) const QUERY_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of a raw request body. REST 3.2.
+pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of a multipart boundary. RFC 2046 5.1.1.
+pub(crate) const BOUNDARY_BYTES_MAX: usize = 70;
+/// Bytes of the header fields of one multipart part.
+pub(crate) const PART_HEAD_BYTES_MAX: usize = 8 * 1024;
+/// Parts of one multipart body, and entries of one query.
+pub(crate) const ENTRIES_MAX: usize = forecourt_core::limits::PARTS_MAX;
+/// `data:` URLs among the entries of one turn.
+pub(crate) const DATA_URLS_MAX: usize = 16;
+/// Bytes of a webhook registration.
+pub(crate) const WEBHOOK_BODY_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of a webhook secret.
+pub(crate) const SECRET_BYTES_MAX: usize = forecourt_egress::limits::SECRET_BYTES_MAX;
+/// Bytes of an artifact's id in a path. Ours are much shorter.
+pub(crate) const ARTIFACT_ID_BYTES_MAX: usize = forecourt_core::limits::CLIENT_ID_BYTES_MAX;

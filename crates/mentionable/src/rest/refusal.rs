@@ -1,0 +1,119 @@
+//! A refusal into status, fields and words. PolicyPart 4.5.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::{Language, PolicyPart, json};
+use http::header::{LINK, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
+
+/// The version of every envelope. REST 4.3, 4.4.
+pub(crate) const VERSION: &str = "v0.1";
+static X_MENTIONABLE_POLICY: HeaderName = HeaderName::from_static("x-mentionable-policy");
+
+/// A part in its envelope, as event streams carry it. REST 4.3.
+#[derive(Serialize)]
+pub(crate) struct Enveloped<'a, P> {
+    v: &'static str,
+    part: &'a P,
+}
+
+impl<'a, P: Serialize> Enveloped<'a, P> {
+    pub(crate) fn new(part: &'a P) -> Self {
+        Self { v: VERSION, part }
+    }
+
+    /// Canonical by RFC 8785. What has no canonical form (integers that no double holds) is written
+    /// as it is: a reader that takes it loses nothing, one that compares signatures can't have one.
+    pub(crate) fn to_text(&self) -> String {
+        json::canonical_text(self).or_else(|_| serde_json::to_string(self)).unwrap_or_default()
+    }
+}
+
+/// The status that a refusal has outside of event streams. An unknown kind is never success.
+pub(crate) fn status(kind: &Kind) -> StatusCode {
+    match kind {
+        Kind::ConsentRequired { .. } | Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
+        Kind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
+        Kind::Forbidden | Kind::Other(_) => StatusCode::FORBIDDEN,
+        Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Kind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+        Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// Adds the fields that the kind of a refusal demands. What can't be written safely is left out.
+pub(crate) fn add_fields(head: &mut HeaderMap, part: &PolicyPart, canonical_host: &str) {
+    match &part.kind {
+        Kind::ConsentRequired { .. } => {
+            let mut challenge = AuthChallenge::new("Mentionable-Consent").with("realm", canonical_host);
+            if let Some(url) = &part.url {
+                challenge = challenge.with("error_uri", as_uri(url));
+            }
+            add(head, WWW_AUTHENTICATE, challenge.encode());
+        }
+        Kind::Unauthorized { auth_challenges } => {
+            for challenge in auth_challenges {
+                add(head, WWW_AUTHENTICATE, challenge.encode());
+            }
+        }
+        Kind::TooManyRequests { retry_after_seconds: Some(seconds) }
+        | Kind::ServiceUnavailable { retry_after_seconds: Some(seconds) } => {
+            head.insert(RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        Kind::UnavailableForLegalReasons => {
+            add(head, LINK, part.url.as_ref().map(|url| format!("<{}>; rel=\"blocked-by\"", as_uri(url))));
+        }
+        Kind::TooManyRequests { .. }
+        | Kind::ServiceUnavailable { .. }
+        | Kind::PaymentRequired { .. }
+        | Kind::Forbidden
+        | Kind::Other(_) => {}
+    }
+}
+
+/// Adds the whole refusal as a field, where the operator wants that. PolicyPart 4.5.
+pub(crate) fn add_policy_field(head: &mut HeaderMap, part: &PolicyPart) {
+    let packed = STANDARD.encode(Enveloped::new(part).to_text());
+    add(head, X_MENTIONABLE_POLICY.clone(), (packed.len() <= POLICY_FIELD_BYTES_MAX).then_some(packed));
+}
+
+/// Bytes of that field; a refusal that needs more is in the body alone.
+const POLICY_FIELD_BYTES_MAX: usize = 4 * 1024;
+
+fn add(head: &mut HeaderMap, name: HeaderName, value: Option<String>) {
+    if let Some(value) = value.and_then(|text| HeaderValue::from_str(&text).ok()) {
+        head.append(name, value);
+    }
+}
+
+/// The same URL with everything that RFC 3986 does not know percent-encoded, so that it ends where
+/// it should in any field.
+fn as_uri(url: &str) -> String {
+    let known = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&b);
+    let mut uri = String::with_capacity(url.len());
+    for byte in url.bytes() {
+        match known(byte) {
+            true => uri.push(char::from(byte)),
+            false => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+/// The words of a refusal: its message, and its URL on a line of its own. REST 5.3.
+pub(crate) fn words(part: &PolicyPart, language: Option<&Language>) -> String {
+    let (_, message) = part.in_language(language);
+    match &part.url {
+        Some(url) => format!("{message}\n\n{url}"),
+        None => message.to_owned(),
+    }
+}
+
+/// The language in which a refusal is told to who wants `wanted`: that of the translation that
+/// [`PolicyPart::in_language`] finds, else `own`.
+pub(crate) fn language(part: &PolicyPart, wanted: Option<&Language>, own: &Language) -> Language {
+    let known = |range: &str| part.message_translations.keys().any(|tag| tag.eq_ignore_ascii_case(range));
+    let found = wanted.and_then(|wanted| wanted.ranges().find(|range| known(range)).and_then(Language::parse));
+    found.unwrap_or_else(|| own.clone())
+}

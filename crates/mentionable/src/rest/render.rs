@@ -1,0 +1,56 @@
+//! Answers, refusals and faults in the four forms of REST 4.
+
+mod html;
+mod json;
+mod markdown;
+mod sse;
+
+pub(crate) use html::security_fields;
+pub(crate) use markdown::markdown;
+pub(crate) use sse::{frames, one_message};
+
+use bytes::Bytes;
+use forecourt_core::{Collected, Language, PolicyPart};
+
+use super::door::Door;
+use super::errors::Failure;
+use super::media::Media;
+
+/// What every rendering needs to know beside its content.
+pub(crate) struct Frame<'a> {
+    pub(crate) door: &'a Door,
+    /// The absolute URL that was asked for.
+    pub(crate) url: &'a str,
+    /// The language of what is said.
+    pub(crate) language: &'a Language,
+    /// The token of the conversation.
+    pub(crate) session: Option<&'a str>,
+}
+
+/// A whole answer. [`Media::Stream`] is rendered by [`frames`] as it comes, never here.
+pub(crate) fn answer(media: Media, frame: &Frame<'_>, collected: Collected) -> Bytes {
+    match media {
+        Media::Html => html::answer(frame, &collected).into(),
+        Media::Markdown | Media::Stream => markdown(collected).into(),
+        Media::Json => json::answer(frame, collected),
+    }
+}
+
+/// A refusal. REST 5.3.
+pub(crate) fn refusal(media: Media, frame: &Frame<'_>, part: &PolicyPart) -> Bytes {
+    match media {
+        Media::Html => html::refusal(frame, part).into(),
+        Media::Markdown => super::refusal::words(part, Some(frame.language)).into(),
+        Media::Json => json::refusal(frame, part),
+        Media::Stream => sse::refusal(part),
+    }
+}
+
+/// A fault; `media` is one of [`Media::of_error`]. Companion decision U14.
+pub(crate) fn failure(media: Media, frame: &Frame<'_>, failure: &Failure) -> Bytes {
+    match media {
+        Media::Html => html::failure(frame, failure).into(),
+        Media::Markdown | Media::Stream => markdown::failure(failure).into(),
+        Media::Json => json::failure(failure),
+    }
+}

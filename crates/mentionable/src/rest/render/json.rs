@@ -1,0 +1,54 @@
+//! Typed parts for other agents. REST 4.4.
+
+use bytes::Bytes;
+use forecourt_core::{Address, Collected, Ending, Part, PolicyPart};
+use serde::Serialize;
+
+use super::Frame;
+use crate::rest::errors::Failure;
+use crate::rest::refusal::VERSION;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    v: &'static str,
+    agent: &'a Address,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<&'a str>,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize)]
+struct Refusal<'a> {
+    v: &'static str,
+    agent: &'a Address,
+    policy: &'a PolicyPart,
+}
+
+#[derive(Serialize)]
+struct Fault<'a> {
+    error: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+/// A question is words too: this wire has no other form for it.
+pub(super) fn answer(frame: &Frame<'_>, collected: Collected) -> Bytes {
+    let mut parts = collected.parts;
+    if let Ending::Question(question) = collected.ending {
+        parts.push(Part::markdown(question.text));
+    }
+    written(&Answer { v: VERSION, agent: &frame.door.card.address, session: frame.session, parts })
+}
+
+pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> Bytes {
+    written(&Refusal { v: VERSION, agent: &frame.door.card.address, policy: part })
+}
+
+pub(super) fn failure(failure: &Failure) -> Bytes {
+    written(&Fault { error: &failure.message, hint: failure.hint.as_deref() })
+}
+
+/// Types of ours with text keys: writing them can't fail.
+fn written(value: &impl Serialize) -> Bytes {
+    serde_json::to_vec(value).unwrap_or_default().into()
+}

@@ -1,0 +1,201 @@
+//! The routes of this transport: the only file that knows the web framework.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use bytes::Bytes;
+use forecourt_surface::HttpRoutes;
+use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
+use futures::StreamExt;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, Method, StatusCode};
+
+use super::answer::{Answer, Content, Outcome, Trouble};
+use super::asked::Asked;
+use super::errors::Failure;
+use super::limits::{BODY_BYTES_MAX, WEBHOOK_BODY_BYTES_MAX};
+use super::task::TaskPath;
+use super::transport::Rest;
+use super::wire::Fault;
+use super::{callback, multipart, query, same_origin, turns};
+
+/// The path patterns of agents; the tilde may come encoded, and a last slash changes nothing.
+const AGENT_PATHS: [&str; 6] =
+    ["/~{handle}", "/~{handle}/", "/%7E{handle}", "/%7E{handle}/", "/%7e{handle}", "/%7e{handle}/"];
+const TASK_PATH: &str = "/tasks/{*path}";
+const FRONT_PATH: &str = "/";
+const ASSET_PATH: &str = "/assets/{file}";
+
+const AGENT_METHODS: &str = "GET, HEAD, POST, OPTIONS";
+const PAGE_METHODS: &str = "GET, HEAD, OPTIONS";
+
+/// The routes of the transport.
+pub(crate) fn routes(rest: Rest) -> HttpRoutes {
+    let mut router =
+        Router::new().route(TASK_PATH, any(on_task)).route(FRONT_PATH, any(on_front)).route(ASSET_PATH, any(on_asset));
+    for path in AGENT_PATHS {
+        router = router.route(path, any(on_agent));
+    }
+    let paths = AGENT_PATHS.into_iter().chain([TASK_PATH, FRONT_PATH, ASSET_PATH]).collect();
+    HttpRoutes { paths, router: router.with_state(Arc::new(rest)) }
+}
+
+async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let door = rest.door_at(head.uri.path());
+    let asked = Asked::of_agent(&rest, door.unwrap_or(&rest.default), &head);
+    let outcome = match door {
+        Some(_) => agent(&asked, body).await,
+        None => Err(Failure::no_such_agent().into()),
+    };
+    sent(asked.respond(outcome))
+}
+
+async fn agent(asked: &Asked<'_>, body: Body) -> Outcome {
+    match asked.head.method {
+        Method::GET | Method::HEAD => match asked.head.uri.query() {
+            None | Some("") => asked.agent_page(),
+            Some(query) => {
+                let ask = query::decode(query).map_err(|fault| explained(asked, fault))?;
+                asked.carried(ask, None, forecourt_host::Run::Attached).await
+            }
+        },
+        Method::POST => post(asked, body).await,
+        Method::OPTIONS => Ok(asked.options(AGENT_METHODS)),
+        _ => Err(Failure::method(AGENT_METHODS).into()),
+    }
+}
+
+/// Checks in this order: who posts, what the body claims to be, its size, its form. REST 3.2, 8.2.1.
+async fn post(asked: &Asked<'_>, body: Body) -> Outcome {
+    if !asked.door.card.cors && same_origin::is_cross_site(&asked.head.headers, asked.rest.host.site()) {
+        return Err(Failure::cross_site().into());
+    }
+    asked.media()?;
+    let headers = &asked.head.headers;
+    let boundary = multipart::boundary(content_type(headers)).map_err(|fault| explained(asked, fault))?;
+    uncoded(headers)?;
+    let body = read(body, BODY_BYTES_MAX).await?;
+    let fields = multipart::decode(&body, &boundary)?;
+    let ask = turns::group(fields).map_err(|fault| explained(asked, fault))?;
+    let run = callback::run(asked.head, &asked.rest.egress, asked.rest.settings.webhook_retries).await;
+    asked.carried(ask, Some(&body), run).await
+}
+
+async fn on_task(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let asked = Asked::of_task(&rest, &head);
+    let outcome = match TaskPath::read(head.uri.path()) {
+        Some(path) => task(&asked, path, body).await,
+        None => Err(Failure::no_such_task().into()),
+    };
+    sent(asked.respond(outcome))
+}
+
+async fn task(asked: &Asked<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
+    let reading = matches!(asked.head.method, Method::GET | Method::HEAD);
+    match path {
+        _ if asked.head.method == Method::OPTIONS => Ok(asked.options(path.allow())),
+        TaskPath::Task(id) if reading => {
+            asked.meter()?;
+            Ok(asked.polled(&asked.task(id).await?))
+        }
+        TaskPath::Artifact(id, artifact) if reading => {
+            asked.meter()?;
+            asked.artifact(&asked.task(id).await?, artifact).await
+        }
+        TaskPath::Webhook(id) if asked.head.method == Method::POST => {
+            asked.meter()?;
+            let task = asked.task(id).await?;
+            is_json(&asked.head.headers)?;
+            uncoded(&asked.head.headers)?;
+            asked.registered(&task, &read(body, WEBHOOK_BODY_BYTES_MAX).await?).await
+        }
+        TaskPath::Task(_) | TaskPath::Artifact(..) | TaskPath::Webhook(_) => Err(Failure::method(path.allow()).into()),
+    }
+}
+
+async fn on_front(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    let asked = Asked::of_agent(&rest, &rest.default, &head);
+    sent(asked.respond(page(&asked, |asked| asked.front_page())))
+}
+
+async fn on_asset(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    let asked = Asked::of_agent(&rest, &rest.default, &head);
+    sent(asked.respond(page(&asked, |asked| asked.asset())))
+}
+
+/// A resource that is only read.
+fn page(asked: &Asked<'_>, show: fn(&Asked<'_>) -> Outcome) -> Outcome {
+    match asked.head.method {
+        Method::GET | Method::HEAD => show(asked),
+        Method::OPTIONS => Ok(asked.options(PAGE_METHODS)),
+        _ => Err(Failure::method(PAGE_METHODS).into()),
+    }
+}
+
+/// A fault with the form that would have been right, where there is one to show.
+fn explained(asked: &Asked<'_>, fault: Fault) -> Failure {
+    let url = asked.rest.host.site().url(&asked.door.path);
+    let hint = match fault {
+        Fault::NoUser => format!("GET {url}?user=hello"),
+        Fault::MultiTurnQuery | Fault::QueryTooLong | Fault::NotMultipart | Fault::NoTerminalUser => {
+            format!("curl {url} -F user='an earlier question' -F assistant='its answer' -F user='the question now'")
+        }
+        _ => return fault.into(),
+    };
+    Failure::from(fault).hint(hint)
+}
+
+async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
+    read_limited(body, &BodyLimits::with_bytes_max(bytes_max)).await.map_err(|error| match error {
+        BodyError::TooLarge { bytes_max } => Fault::BodyTooLarge { bytes_max }.into(),
+        BodyError::TooSlow => Fault::BodyTooSlow.into(),
+        BodyError::Broken => Fault::BodyBroken.into(),
+    })
+}
+
+/// The one `Content-Type`; two are as good as none.
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    let mut all = headers.get_all(CONTENT_TYPE).iter();
+    let first = all.next()?.to_str().ok();
+    first.filter(|_| all.next().is_none())
+}
+
+fn uncoded(headers: &HeaderMap) -> Result<(), Trouble> {
+    let coded =
+        headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
+    if coded { Err(Fault::Coded.into()) } else { Ok(()) }
+}
+
+fn is_json(headers: &HeaderMap) -> Result<(), Failure> {
+    let essence = content_type(headers).and_then(|text| text.split(';').next()).unwrap_or_default().trim();
+    match essence.eq_ignore_ascii_case("application/json") {
+        true => Ok(()),
+        false => {
+            let message = "the body must be application/json";
+            Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type", message))
+        }
+    }
+}
+
+/// Hands an answer to the framework, which takes the content from answers to HEAD and leaves the
+/// fields (REST 3.5). Dropping a stream stops its agent.
+fn sent(answer: Answer) -> Response {
+    let Answer { status, head, content } = answer;
+    let body = match content {
+        Content::Empty => Body::empty(),
+        Content::Whole(bytes) => Body::from(bytes),
+        Content::Frames(frames) => Body::from_stream(frames.map(Ok::<_, std::convert::Infallible>)),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = head;
+    response
+}

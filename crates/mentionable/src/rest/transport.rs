@@ -1,0 +1,78 @@
+//! The transport put together: which doors there are, and the trip of a message through one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use forecourt_core::{Handle, MessageId};
+use forecourt_egress::{Egress, hops};
+use forecourt_host::{Host, Run};
+use forecourt_identity::Verifier;
+
+use super::answer::Outcome;
+use super::asked::Asked;
+use super::credentials;
+use super::door::Door;
+use super::from_wire::{Envelope, message};
+use super::wire::Ask;
+use crate::section::Settings;
+
+/// The transport, made once at start.
+pub(crate) struct Rest {
+    pub(crate) host: Arc<Host>,
+    pub(crate) verifier: Arc<Verifier>,
+    pub(crate) egress: Arc<Egress>,
+    pub(crate) settings: Settings,
+    doors: HashMap<Handle, Arc<Door>>,
+    /// The default agent's.
+    pub(crate) default: Arc<Door>,
+}
+
+impl Rest {
+    /// A door for each agent of the host.
+    pub(crate) fn new(host: Arc<Host>, verifier: Arc<Verifier>, egress: Arc<Egress>, settings: Settings) -> Self {
+        let door = |card: &Arc<_>| Arc::new(Door::new(Arc::clone(card)));
+        let residents = host.directory().iter();
+        let doors: HashMap<_, _> = residents.map(|r| (r.card.handle().clone(), door(&r.card))).collect();
+        let default = host.directory().default_agent();
+        let default = doors.get(default.card.handle()).cloned().unwrap_or_else(|| door(&default.card));
+        Self { host, verifier, egress, settings, doors, default }
+    }
+
+    /// The door of an agent; the default one's when it has left.
+    pub(crate) fn door(&self, agent: &Handle) -> &Door {
+        self.doors.get(agent).unwrap_or(&self.default)
+    }
+
+    /// The door at a path segment such as `~chef`. Handles fold case; nothing is percent-decoded but
+    /// the tilde, which some clients encode.
+    pub(crate) fn door_at(&self, path: &str) -> Option<&Door> {
+        let segment = path.strip_prefix('/')?;
+        let tilde = ["~", "%7E", "%7e"].iter().find_map(|tilde| segment.strip_prefix(tilde))?;
+        let name = tilde.strip_suffix('/').unwrap_or(tilde);
+        if name.starts_with('@') {
+            return None;
+        }
+        self.doors.get(&Handle::parse(name).ok()?).map(|door| &**door)
+    }
+}
+
+impl Asked<'_> {
+    /// Carries what was asked to the agent, and the answer back. `body` is the raw one of a POST,
+    /// which signatures cover.
+    pub(crate) async fn carried(&self, ask: Ask, body: Option<&Bytes>, run: Run) -> Outcome {
+        let media = self.media()?;
+        let host = &self.rest.host;
+        let received_at = host.clock().now();
+        let envelope = Envelope {
+            recipient: self.door.card.handle().clone(),
+            sender: credentials::sender(self, body, received_at).await?,
+            language: self.language(),
+            hop: hops::read(&self.head.headers),
+            id: MessageId::mint(&**host.entropy()),
+            received_at,
+        };
+        let reply = host.receive(message(ask, envelope)?, run).await?;
+        Ok(self.replied(media, reply).await)
+    }
+}

@@ -1,0 +1,19 @@
+//! Mentionable REST v0.1 from the outside: the real routes over a host in memory, one test for each
+//! MUST, named after its section.
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
+
+mod artifacts;
+mod background;
+mod fields;
+mod get;
+mod identity;
+mod negotiation;
+mod pages;
+mod post;
+mod refusals;
+mod security;
+mod sessions;
+mod streaming;
+mod support;
+mod vectors;
+mod webhooks;

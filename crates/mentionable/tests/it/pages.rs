@@ -1,0 +1,40 @@
+//! Design 5 and 7, item 1: the host's own pages.
+
+use crate::support::{echo, get};
+
+#[tokio::test]
+async fn the_front_page_lists_the_agents_in_each_form() {
+    let place = echo().await;
+    let page = place.ask("/", "text/html").await.is(200);
+    assert!(page.text().contains("application/ld+json") && page.text().contains("/~echo"), "{}", page.text());
+    assert!(page.field("content-security-policy").unwrap().contains("form-action 'self'"));
+    assert_eq!(page.field("x-robots-tag"), Some("noindex, nofollow, noarchive"));
+    assert!(place.ask("/", "text/markdown").await.is(200).text().contains("@echo@demo.localhost"));
+    assert_eq!(place.ask("/", "application/json").await.is(200).json()["agents"][0]["agent"], "@echo@demo.localhost");
+    place.ask("/", "image/png").await.is(406);
+}
+
+#[tokio::test]
+async fn an_agent_asked_nothing_shows_its_page() {
+    let place = echo().await;
+    for path in ["/~echo", "/~echo/", "/~echo?"] {
+        let page = place.ask(path, "text/html").await.is(200);
+        assert!(page.text().contains("<form") && page.text().contains("https://demo.localhost/~echo"), "{path}");
+        page.has_required_fields("@echo@demo.localhost");
+        assert_eq!(place.ask(path, "application/json").await.is(200).json()["agent"], "@echo@demo.localhost");
+        assert!(place.ask(path, "text/markdown").await.is(200).text().starts_with("# echo"));
+        assert!(place.ask(path, "text/event-stream").await.is(200).text().ends_with("event: end\ndata: {}\n\n"));
+    }
+}
+
+#[tokio::test]
+async fn assets_are_kept_for_long_and_asked_for_again_cheaply() {
+    let place = echo().await;
+    for path in ["/assets/forecourt.css", "/assets/forecourt.js"] {
+        let asset = place.send(get(path)).await.is(200);
+        assert!(asset.field("cache-control").unwrap().contains("immutable"));
+        let tag = asset.field("etag").unwrap();
+        assert!(place.send(get(path).header("if-none-match", tag)).await.is(304).body.is_empty());
+    }
+    place.send(get("/assets/..%2fsecret")).await.is(404);
+}
