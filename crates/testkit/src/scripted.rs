@@ -7,7 +7,8 @@ use std::time::Duration;
 use forecourt_core::{Address, Admitted, Agent, AgentCard, Ending, Event, EventStream, Language, Message};
 use parking_lot::Mutex;
 
-/// One step of a [`Scripted`] agent.
+/// One step of a [`Scripted`] agent. Few of them, in tests only: their size does not matter.
+#[expect(clippy::large_enum_variant, reason = "boxing would only make tests harder to read")]
 #[derive(Debug, Clone)]
 pub enum Step {
     /// Something happens.
