@@ -19,7 +19,7 @@
 //! With another status, a JSON body with `policy` or `error` is taken as the answer; 429 and 503 are
 //! passed on as "try again later", with their `Retry-After`; the rest is a failure.
 
-mod settings;
+pub(crate) mod settings;
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ impl Webhook {
                 }
             };
             if begun.status.is_success() && begun.mime() == "text/event-stream" {
-                let mut events = std::pin::pin!(begun.events());
+                let mut events = std::pin::pin!(begun.events(self.patience.idle));
                 while let Some(event) = events.next().await {
                     yield event_value(event);
                 }

@@ -10,6 +10,7 @@
 //! | [`echo`], [`script`] | repetition, and scripted events for demonstrations and tests |
 //! | [`http`], [`command`] | somebody else's program, over a webhook or over its standard streams |
 //! | [`answer`] | the JSON in which such programs answer, the same for both |
+//! | [`model`] | a language model behind a chat completions API, with tools |
 //! | [`search`] | answers from indexed content, without any model |
 //! | [`tool`] | what a model may call |
 //! | [`sse_reader`] | server-sent events, decoded as their bytes arrive |
@@ -21,6 +22,7 @@ pub mod command;
 pub mod echo;
 pub mod http;
 pub mod limits;
+pub mod model;
 pub mod script;
 pub mod search;
 pub mod sse_reader;
@@ -32,4 +34,5 @@ mod upstream;
 pub use backend::{Backend, Built, Context, Indexed, Indexing, IndexingError};
 
 /// All backends of this crate, in the order of the reference.
-pub const BACKENDS: &[Backend] = &[search::BACKEND, http::BACKEND, command::BACKEND, script::BACKEND, echo::BACKEND];
+pub const BACKENDS: &[Backend] =
+    &[search::BACKEND, model::BACKEND, http::BACKEND, command::BACKEND, script::BACKEND, echo::BACKEND];

@@ -53,3 +53,26 @@ pub const INLINE_ITEMS_MAX: u64 = 50_000;
 pub const FACT_BYTES_MAX: usize = 120;
 /// Values named in one message to ask about, beside its words.
 pub const QUESTION_FILTERS_MAX: usize = 16;
+
+/// Rounds of tool calls in one answer of a model.
+pub const TOOL_ROUNDS_MAX: usize = 8;
+/// Tool calls in one answer of a model. Security sheet, section 11.
+pub const TOOL_CALLS_MAX: usize = 32;
+/// Bytes of the arguments of one tool call.
+pub const TOOL_ARGUMENTS_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of the result of one tool call, as a model reads it.
+pub const TOOL_RESULT_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of text that a model may write in one answer.
+pub const MODEL_TEXT_BYTES_MAX: usize = 512 * 1024;
+/// Bytes of an answer of a model that comes in one piece.
+pub const MODEL_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of a model's instructions.
+pub const SYSTEM_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of one attachment that a model reads as text.
+pub const ATTACHMENT_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Images of one message that a model sees.
+pub const IMAGES_MAX: usize = 8;
+/// Items that a model gets from one search.
+pub const TOOL_ITEMS_MAX: usize = 10;
+/// Bytes of an item that a model gets whole; of a larger one it gets the facts.
+pub const TOOL_ITEM_BYTES_MAX: usize = 2 * 1024;

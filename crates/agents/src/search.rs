@@ -15,6 +15,7 @@
 //! | `conversation.rs` | what is asked, after what was asked before |
 //! | `find.rs` | from what is asked to what was found |
 //! | `answer.rs`, `facts.rs`, `markdown.rs` | what was found, in words |
+//! | `tool.rs` | the same search as a tool for models |
 
 mod answer;
 mod conversation;
@@ -23,6 +24,7 @@ mod find;
 mod markdown;
 pub(crate) mod settings;
 pub(crate) mod shelf;
+pub(crate) mod tool;
 
 use std::sync::Arc;
 

@@ -164,13 +164,15 @@ impl Begun {
         Ok(bytes)
     }
 
-    /// The body as server-sent events. Ends after the first fault.
-    pub(crate) fn events(mut self) -> impl Stream<Item = Result<SseEvent, Fault>> + Send {
+    /// The body as server-sent events. Ends after the first fault. Once an event has come, the
+    /// service may be silent for `idle_later`.
+    pub(crate) fn events(mut self, idle_later: Duration) -> impl Stream<Item = Result<SseEvent, Fault>> + Send {
         stream! {
             let mut reader = SseReader::new(FRAME_BYTES_MAX);
             while let Some(chunk) = self.chunk().await {
                 let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| Fault::TooLarge));
                 while let Some(event) = reader.next_event() {
+                    self.patience.idle = idle_later;
                     yield Ok(event);
                 }
                 if let Err(fault) = pushed {

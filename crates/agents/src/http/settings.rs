@@ -66,7 +66,6 @@ pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, Patien
     let mut problems = Problems::new();
     upstream_url(section, "url", &settings.url, &mut problems);
     count(section, "retries", settings.retries, 0, RETRIES_MAX, &mut problems);
-    count(section, "headers", settings.headers.len(), 0, HEADERS_MAX, &mut problems);
     if settings.secret.as_ref().is_some_and(String::is_empty) {
         problems.push(section.problem(Some("secret"), "`secret` is empty"));
     }
@@ -79,7 +78,9 @@ pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, Patien
     problems.into_result((settings, headers, patience))
 }
 
-fn fields(section: &Section, settings: &BTreeMap<String, String>, problems: &mut Problems) -> HeaderMap {
+/// The fields of the settings, checked.
+pub(crate) fn fields(section: &Section, settings: &BTreeMap<String, String>, problems: &mut Problems) -> HeaderMap {
+    count(section, "headers", settings.len(), 0, HEADERS_MAX, problems);
     let mut headers = HeaderMap::new();
     for (name, value) in settings {
         // The value is never shown: it may be a secret.

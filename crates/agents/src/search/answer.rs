@@ -19,7 +19,8 @@ pub(super) struct Words<'a> {
 impl Words<'_> {
     /// Who this is, and what can be asked. Speaks only of limits that the content knows.
     pub(super) fn introduction(&self) -> String {
-        let mut text = format!("I am **{}**. {}", plain(&self.card.name), plain(&self.card.description));
+        let mut text =
+            format!("I am **{}**. {}", plain(&self.card.name), plain(&self.card.description)).trim_end().to_owned();
         let examples = match self.card.examples.is_empty() {
             false => self.card.examples.iter().collect::<Vec<_>>(),
             true => self.card.skills.iter().flat_map(|skill| &skill.examples).collect(),
@@ -35,7 +36,7 @@ impl Words<'_> {
             .map(|l| format!("“{l}”"))
             .collect();
         if !limits.is_empty() {
-            text.push_str(&format!("\n\nPut limits in plain words, such as {}.", limits.join(" or ")));
+            text.push_str(&format!("\n\nPut limits in plain words, such as {}.", limits.join(", ")));
         }
         text.push_str(&format!(
             "\n\nSay *more* for further {}, or narrow an answer down with *only …*. I know {} of them.",
@@ -54,7 +55,7 @@ impl Words<'_> {
         let mut texts = vec![format!("{}\n", self.lead(asked, found))];
         texts.extend(found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text)));
         if found.has_more {
-            texts.push("\nSay *more* for the next ones.\n".to_owned());
+            texts.push("\n\nSay *more* for the next ones.\n".to_owned());
         }
         let data = found.hits.iter().map(|hit| Event::Part(Part::data(hit.item.clone())));
         texts.into_iter().map(Event::Text).chain(data).collect()

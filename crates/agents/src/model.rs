@@ -1,0 +1,71 @@
+//! `model`: a language model behind a chat completions API (OpenAI's, or one compatible with it).
+//!
+//! Each message is a conversation: our instructions, earlier turns, the current turn with what it
+//! attaches. The answer is streamed; when the model asks for a tool, the tool is called with the
+//! caller's authority and its result goes back, until the model has answered. Servers that answer in
+//! one piece are fine too.
+//!
+//! What others wrote stays data: it is never part of the instructions, and tool results say where they
+//! come from. Whatever a provider does wrong ends in an honest failure; the details go to the log.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `settings.rs` | the keys |
+//! | `messages.rs` | a message and its history in the words of the API |
+//! | `draft.rs` | chunks of an answer, put together |
+//! | `provider.rs` | one request, and the provider's faults |
+//! | `toolbox.rs` | calls of tools, within bounds |
+//! | `talk.rs` | one answer: rounds of asking, reading and calling |
+
+mod draft;
+mod messages;
+mod provider;
+mod settings;
+mod talk;
+mod toolbox;
+
+use std::sync::Arc;
+
+use forecourt_core::{Admitted, Agent, EventStream};
+use forecourt_settings::{Problems, Section};
+use futures::stream;
+
+use crate::backend::{Backend, Built, Context};
+use messages::Prompt;
+use provider::Provider;
+use settings::{Checked, ModelSettings};
+use talk::Talk;
+use toolbox::Toolbox;
+
+/// Asks a language model.
+pub const BACKEND: Backend = Backend {
+    kind: "model",
+    about: "Asks a language model behind an OpenAI-compatible chat API, which may search your content on the way.",
+    schema: || schemars::schema_for!(ModelSettings),
+    build,
+};
+
+/// How our own words call the provider.
+const WHO: &str = "The model provider";
+
+fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+    let Checked { prompt, provider, toolbox, indexing } = settings::read(&section, context)?;
+    let uses_tools = !toolbox.is_empty();
+    let built = Built::new(ModelAgent(Arc::new(Model { prompt, provider, toolbox })));
+    Ok(Built { uses_tools, remembers: true, indexing, ..built.with_files() })
+}
+
+struct ModelAgent(Arc<Model>);
+
+struct Model {
+    prompt: Prompt,
+    provider: Provider,
+    toolbox: Toolbox,
+}
+
+impl Agent for ModelAgent {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        let talk = Talk::new(self.0.clone(), admitted);
+        Box::pin(stream::unfold(talk, |mut talk| async { talk.next().await.map(|event| (event, talk)) }))
+    }
+}

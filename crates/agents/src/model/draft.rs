@@ -1,0 +1,290 @@
+//! Chunks of an answer, put together. Reads what compatible servers really send: missing indexes,
+//! `null` in place of text, text in parts, and answers in one piece.
+
+use forecourt_core::Ending;
+use serde_json::{Value, json};
+
+use super::WHO;
+use crate::limits::{TOOL_ARGUMENTS_BYTES_MAX, TOOL_CALLS_MAX};
+use crate::upstream::Fault;
+
+/// What has come of one reply.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    /// All of its text, which goes back with the calls.
+    text: String,
+    calls: Vec<AskedCall>,
+    /// Why it ended, once the server said so.
+    reason: Option<String>,
+    /// Whether the server said that nothing follows.
+    is_done: bool,
+}
+
+/// A call that the model asks for, as it wrote it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct AskedCall {
+    /// The server's number for it, if there is one.
+    index: Option<u64>,
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: String,
+}
+
+/// The calls of one reply, with the text that came before them.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct AskedCalls {
+    text: String,
+    pub(super) calls: Vec<AskedCall>,
+}
+
+/// How a reply ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// It is whole.
+    Whole,
+    /// It would have been longer.
+    Cut,
+    /// It goes on when tools have been called.
+    Calls(AskedCalls),
+}
+
+impl Draft {
+    /// A reply that is whole.
+    pub(super) fn whole() -> Self {
+        Self { is_done: true, ..Self::default() }
+    }
+
+    /// The server said that nothing follows.
+    pub(super) fn done(&mut self) {
+        self.is_done = true;
+    }
+
+    /// Adds a chunk, or an answer in one piece; gives the text in it.
+    pub(super) fn take(&mut self, chunk: &Value) -> Result<String, Ending> {
+        if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
+            tracing::warn!(%error, "the model provider reported an error in its answer");
+            return Err(Ending::failed("The model provider failed in the middle of its answer."));
+        }
+        // A chunk without choices tells of usage, or of nothing.
+        let Some(choice) = chunk["choices"].as_array().and_then(|choices| choices.first()) else {
+            return Ok(String::new());
+        };
+        let said = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
+        if let Some(reason) = choice["finish_reason"].as_str() {
+            self.reason = Some(reason.to_owned());
+        }
+        for call in said["tool_calls"].as_array().into_iter().flatten() {
+            self.take_call(call)?;
+        }
+        let text = [text(&said["content"]), text(&said["refusal"])].concat();
+        self.text.push_str(&text);
+        Ok(text)
+    }
+
+    fn take_call(&mut self, piece: &Value) -> Result<(), Ending> {
+        let (index, id) = (piece["index"].as_u64(), piece["id"].as_str().unwrap_or_default());
+        let function = &piece["function"];
+        let call = self.call_of(index, id)?;
+        if call.id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
+        call.name.push_str(function["name"].as_str().unwrap_or_default());
+        match &function["arguments"] {
+            Value::String(text) => call.arguments.push_str(text),
+            Value::Null => {}
+            // Some servers write the arguments as JSON, and not as its text.
+            other => call.arguments.push_str(&other.to_string()),
+        }
+        match call.arguments.len() + call.name.len() + call.id.len() <= TOOL_ARGUMENTS_BYTES_MAX {
+            true => Ok(()),
+            false => Err(Fault::TooLarge.ending(WHO)),
+        }
+    }
+
+    /// The call that a piece belongs to: that of its index, else of its id, else the last one.
+    fn call_of(&mut self, index: Option<u64>, id: &str) -> Result<&mut AskedCall, Ending> {
+        let at = match index {
+            Some(_) => self.calls.iter().position(|call| call.index == index),
+            None if !id.is_empty() => self.calls.iter().position(|call| call.id == id),
+            None => self.calls.len().checked_sub(1),
+        };
+        let at = at.unwrap_or(self.calls.len());
+        if at == self.calls.len() {
+            if at == TOOL_CALLS_MAX {
+                return Err(Ending::failed("The model asked for too many tools at once."));
+            }
+            self.calls.push(AskedCall { index, ..AskedCall::default() });
+        }
+        Ok(&mut self.calls[at])
+    }
+
+    /// What the reply comes to, now that nothing follows. Without any word of its end it broke off.
+    pub(super) fn finish(mut self) -> Result<Finish, Ending> {
+        if self.reason.is_none() && !self.is_done {
+            return Err(Fault::Broken.ending(WHO));
+        }
+        if !self.calls.is_empty() {
+            self.calls.iter_mut().enumerate().filter(|(_, call)| call.id.is_empty()).for_each(|(at, call)| {
+                call.id = format!("call_{at}");
+            });
+            return Ok(Finish::Calls(AskedCalls { text: self.text, calls: self.calls }));
+        }
+        match self.reason.as_deref() {
+            Some("length" | "max_tokens") => Ok(Finish::Cut),
+            Some("content_filter") => Err(Ending::failed("The model provider declined to answer this.")),
+            _ => Ok(Finish::Whole),
+        }
+    }
+}
+
+impl AskedCalls {
+    /// The reply, as the model reads it in the next round.
+    pub(super) fn message(&self) -> Value {
+        let calls = self.calls.iter().map(|call| {
+            let function = json!({"name": call.name, "arguments": call.arguments});
+            json!({"id": call.id, "type": "function", "function": function})
+        });
+        let content = if self.text.is_empty() { Value::Null } else { self.text.as_str().into() };
+        json!({"role": "assistant", "content": content, "tool_calls": calls.collect::<Vec<_>>()})
+    }
+}
+
+/// The text of a `content`: itself, or its parts of text.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn delta(delta: Value) -> Value {
+        json!({"choices": [{"delta": delta}]})
+    }
+
+    fn calls(pieces: &[Value]) -> Vec<(String, String, String)> {
+        let mut draft = Draft::default();
+        for piece in pieces {
+            draft.take(&delta(json!({"tool_calls": [piece]}))).unwrap();
+        }
+        draft.done();
+        match draft.finish().unwrap() {
+            Finish::Calls(asked) => asked.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn owned(wanted: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
+        wanted
+            .iter()
+            .map(|(id, name, arguments)| ((*id).to_owned(), (*name).to_owned(), (*arguments).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn calls_are_put_together_by_index_by_id_or_by_order() {
+        let by_index = [
+            json!({"index": 0, "id": "a", "function": {"name": "search", "arguments": ""}}),
+            json!({"index": 1, "id": "b", "function": {"name": "add", "arguments": "{"}}),
+            json!({"index": 0, "function": {"arguments": "{\"q\":"}}),
+            json!({"index": 1, "function": {"arguments": "}"}}),
+            json!({"index": 0, "id": "a", "function": {"name": null, "arguments": "1}"}}),
+        ];
+        assert_eq!(calls(&by_index), owned(&[("a", "search", "{\"q\":1}"), ("b", "add", "{}")]));
+        let by_id = [
+            json!({"id": "a", "function": {"name": "search", "arguments": "{"}}),
+            json!({"function": {"arguments": "}"}}),
+            json!({"id": "b", "function": {"name": "add", "arguments": {"x": 1}}}),
+        ];
+        assert_eq!(calls(&by_id), owned(&[("a", "search", "{}"), ("b", "add", "{\"x\":1}")]));
+        assert_eq!(calls(&[json!({"function": {"name": "add"}})]), owned(&[("call_0", "add", "")]));
+    }
+
+    #[test]
+    fn a_reply_has_bounds() {
+        let call = |n: usize| delta(json!({"tool_calls": [{"index": n, "function": {"name": "a"}}]}));
+        let mut draft = Draft::default();
+        (0..TOOL_CALLS_MAX).for_each(|n| assert!(draft.take(&call(n)).is_ok()));
+        assert!(draft.take(&call(TOOL_CALLS_MAX)).is_err());
+        let arguments =
+            |bytes: usize| delta(json!({"tool_calls": [{"index": 0, "function": {"arguments": "x".repeat(bytes)}}]}));
+        assert!(Draft::default().take(&arguments(TOOL_ARGUMENTS_BYTES_MAX)).is_ok());
+        assert!(Draft::default().take(&arguments(TOOL_ARGUMENTS_BYTES_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn a_reply_ends_when_the_server_says_so() {
+        let ended = |reason: Option<&str>, is_done: bool| {
+            let mut draft = Draft { is_done, ..Draft::default() };
+            draft.take(&json!({"choices": [{"delta": {"content": "x"}, "finish_reason": reason}]})).unwrap();
+            draft.finish()
+        };
+        assert_eq!(ended(Some("stop"), false), Ok(Finish::Whole));
+        assert_eq!(ended(None, true), Ok(Finish::Whole));
+        assert_eq!(ended(Some("length"), true), Ok(Finish::Cut));
+        assert!(ended(Some("content_filter"), true).is_err());
+        assert!(ended(None, false).is_err(), "without [DONE] and without a reason it broke off");
+    }
+
+    #[test]
+    fn text_comes_in_many_forms() {
+        for (chunk, wanted) in [
+            (delta(json!({"content": "a"})), "a"),
+            (delta(json!({"content": null})), ""),
+            (delta(json!({"role": "assistant"})), ""),
+            (delta(json!({"content": [{"type": "text", "text": "a"}, {"type": "other"}, {"text": "b"}]})), "ab"),
+            (delta(json!({"refusal": "no"})), "no"),
+            (json!({"choices": [{"message": {"content": "whole"}}]}), "whole"),
+            (json!({"choices": []}), ""),
+            (json!({"usage": {"total_tokens": 3}}), ""),
+            (json!({"choices": [], "error": null}), ""),
+        ] {
+            assert_eq!(Draft::default().take(&chunk).as_deref(), Ok(wanted), "{chunk}");
+        }
+        assert!(Draft::default().take(&json!({"error": {"message": "secret"}})).is_err());
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let key = prop_oneof![
+            Just("choices"),
+            Just("delta"),
+            Just("message"),
+            Just("content"),
+            Just("tool_calls"),
+            Just("function"),
+            Just("name"),
+            Just("arguments"),
+            Just("index"),
+            Just("id"),
+            Just("finish_reason"),
+            Just("error"),
+        ];
+        let leaf =
+            prop_oneof![Just(Value::Null), any::<u8>().prop_map(Value::from), "[a-z\\[{\"]{0,4}".prop_map(Value::from)];
+        leaf.prop_recursive(6, 40, 4, move |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                proptest::collection::vec((key.clone(), inner), 0..4).prop_map(|fields| {
+                    Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_chunks_come_to_something(chunks in proptest::collection::vec(any_json(), 0..6)) {
+            let mut draft = Draft::default();
+            for chunk in &chunks {
+                let _ = draft.take(chunk);
+            }
+            let _ = draft.finish();
+        }
+    }
+}

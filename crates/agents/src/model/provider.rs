@@ -1,0 +1,164 @@
+//! One request to the provider of a model, and the provider's faults in words.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use forecourt_core::{Clock, Ending, json};
+use forecourt_egress::{Egress, Outgoing, hops};
+use futures::{Stream, StreamExt};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::WHO;
+use super::draft::Draft;
+use super::toolbox::Toolbox;
+use crate::limits::MODEL_BODY_BYTES_MAX;
+use crate::sse_reader::SseEvent;
+use crate::upstream::{self, Begun, Fault, Patience, retry_after, unavailable};
+
+/// Bytes of an error that are read, for the log.
+const ERROR_BYTES_MAX: usize = 4 * 1024;
+/// How often a request is tried again when no connection could be made.
+const RETRIES: usize = 1;
+
+/// Where the model is, and how it is asked.
+pub(super) struct Provider {
+    pub(super) egress: Egress,
+    pub(super) url: String,
+    /// The key among them.
+    pub(super) headers: HeaderMap,
+    /// The fields of each request beside messages and tools.
+    pub(super) fields: Map<String, Value>,
+    /// `idle` is the wait for the first piece of an answer.
+    pub(super) patience: Patience,
+    /// The wait from one piece to the next.
+    pub(super) stall: Duration,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// A reply as it comes in.
+pub(super) struct Reply {
+    source: Source,
+    pub(super) draft: Draft,
+}
+
+enum Source {
+    Events(Pin<Box<dyn Stream<Item = Result<SseEvent, Fault>> + Send>>),
+    /// An answer in one piece.
+    Whole(Value),
+    Ended,
+}
+
+impl Provider {
+    /// The body of a request. When tools may not be used any more the model is still told of them,
+    /// since its earlier calls are among the messages.
+    pub(super) fn body(&self, messages: &[Value], toolbox: &Toolbox, may_call: bool) -> Value {
+        let mut body = self.fields.clone();
+        body.insert("messages".to_owned(), messages.into());
+        if !toolbox.is_empty() {
+            body.insert("tools".to_owned(), toolbox.describe().into());
+            body.insert("tool_choice".to_owned(), if may_call { "auto" } else { "none" }.into());
+        }
+        Value::Object(body)
+    }
+
+    /// Asks, and waits for the reply to begin.
+    pub(super) async fn ask(&self, body: Value, hop: u32, deadline: Instant) -> Result<Reply, Ending> {
+        let mut headers = self.headers.clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+        hops::write(&mut headers, hop);
+        let request = Outgoing { headers, ..Outgoing::post(&self.url, Bytes::from(body.to_string())) };
+        let total = deadline.saturating_duration_since(Instant::now());
+        let begun = upstream::send(&self.egress, request, Patience { total, ..self.patience }, RETRIES).await;
+        let begun = begun.map_err(|fault| fault.ending(WHO))?;
+        if !begun.status.is_success() {
+            return Err(self.declined(begun).await);
+        }
+        let source = match begun.mime().as_str() {
+            "application/json" => Source::Whole(whole(begun).await?),
+            _ => Source::Events(Box::pin(begun.events(self.stall))),
+        };
+        Ok(Reply { source, draft: Draft::default() })
+    }
+
+    /// What a status other than success comes to. The provider's own words go to the log only.
+    async fn declined(&self, begun: Begun) -> Ending {
+        let (status, headers) = (begun.status, begun.headers.clone());
+        let said = begun.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
+        tracing::warn!(status = status.as_u16(), said = ?String::from_utf8_lossy(&said), "the model provider declined");
+        let seconds = retry_after(&headers, &*self.clock);
+        match status {
+            StatusCode::TOO_MANY_REQUESTS => {
+                unavailable("The model behind this agent is busy. Please try again later.", seconds)
+            }
+            StatusCode::SERVICE_UNAVAILABLE if seconds.is_some() => {
+                unavailable("The model behind this agent is away for a moment. Please try again later.", seconds)
+            }
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Ending::failed("The model provider refused our key."),
+            status if status.is_server_error() => Ending::failed("The model provider failed."),
+            _ => Ending::failed("The model provider did not accept the request."),
+        }
+    }
+}
+
+async fn whole(begun: Begun) -> Result<Value, Ending> {
+    let bytes = begun.bytes(MODEL_BODY_BYTES_MAX).await.map_err(|fault| fault.ending(WHO))?;
+    json::parse(&bytes).map_err(|error| unreadable(&error))
+}
+
+impl Reply {
+    /// A reply of which nothing more comes.
+    pub(super) fn ended(draft: Draft) -> Self {
+        Self { source: Source::Ended, draft }
+    }
+
+    /// The next text. `None` when the reply has ended; [`Draft::finish`] knows how.
+    pub(super) async fn next(&mut self) -> Result<Option<String>, Ending> {
+        loop {
+            let chunk = match &mut self.source {
+                Source::Ended => return Ok(None),
+                Source::Whole(value) => {
+                    let value = std::mem::take(value);
+                    self.draft.done();
+                    self.source = Source::Ended;
+                    value
+                }
+                Source::Events(events) => match events.next().await {
+                    None => return Ok(None),
+                    Some(event) => match chunk(event)? {
+                        Some(chunk) => chunk,
+                        None => {
+                            self.draft.done();
+                            self.source = Source::Ended;
+                            return Ok(None);
+                        }
+                    },
+                },
+            };
+            let text = self.draft.take(&chunk)?;
+            if !text.is_empty() {
+                return Ok(Some(text));
+            }
+        }
+    }
+}
+
+/// The chunk in an event. `None`: nothing follows.
+fn chunk(event: Result<SseEvent, Fault>) -> Result<Option<Value>, Ending> {
+    let event = event.map_err(|fault| fault.ending(WHO))?;
+    match event.data.trim() {
+        "[DONE]" => Ok(None),
+        "" => Ok(Some(Value::Null)),
+        data => json::parse(data.as_bytes()).map(Some).map_err(|error| unreadable(&error)),
+    }
+}
+
+fn unreadable(reason: &str) -> Ending {
+    tracing::warn!(reason, "the model provider answered something unreadable");
+    Ending::failed("The model provider gave an answer that could not be read.")
+}

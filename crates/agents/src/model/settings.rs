@@ -1,0 +1,233 @@
+//! The keys of a `model` backend.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use forecourt_content::Options;
+use forecourt_settings::{Problems, Section};
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::messages::Prompt;
+use super::provider::Provider;
+use super::toolbox::Toolbox;
+use crate::backend::{Context, Indexing};
+use crate::http::settings::fields;
+use crate::limits::SYSTEM_BYTES_MAX;
+use crate::search::settings::sources;
+use crate::search::shelf::Shelf;
+use crate::search::tool::SearchTool;
+use crate::settings::{count, seconds, upstream_url};
+use crate::upstream::Patience;
+
+/// The section of a `model` backend.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelSettings {
+    /// `"model"`.
+    #[serde(rename = "kind")]
+    _kind: String,
+    /// Where the API is, up to and including its version, such as `http://127.0.0.1:11434/v1`.
+    base_url: String,
+    /// The name of the model, as the API knows it.
+    model: String,
+    /// The key of the API: best as `"${VARIABLE}"`.
+    api_key: Option<String>,
+    /// Further fields to send in the head of each request, at most 32.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// The instructions for the model. Without them it is told the agent's name and description.
+    system: Option<String>,
+    /// A file with the instructions, relative to the deployment; instead of `system`.
+    system_file: Option<PathBuf>,
+    /// How much chance there is in answers, 0 to 2. Without it, the API decides.
+    temperature: Option<f64>,
+    /// Tokens of one reply of the model.
+    #[serde(default = "max_tokens")]
+    max_tokens: u32,
+    /// Further fields of each request's body, for what this API has beside the common ones.
+    #[serde(default)]
+    body: Map<String, Value>,
+    /// Whether answers are asked for piece by piece.
+    #[serde(default = "yes")]
+    stream: bool,
+    /// Whether the model sees images of the current turn (PNG, JPEG, GIF, WebP).
+    #[serde(default)]
+    vision: bool,
+    /// Earlier turns that the model is told of.
+    #[serde(default = "history_turns")]
+    history_turns: usize,
+    /// Bytes of earlier turns that the model is told of.
+    #[serde(default = "history_bytes")]
+    history_bytes: usize,
+    /// Files and folders that the model may search, as in a `search` backend.
+    #[serde(default)]
+    content: Vec<String>,
+    /// The public URLs of entries of `content`, as in a `search` backend.
+    #[serde(default)]
+    urls: BTreeMap<String, String>,
+    /// A folder with an embedding model for searches, as in a `search` backend.
+    model_dir: Option<PathBuf>,
+    /// What several items of the content are called.
+    #[serde(default = "noun")]
+    noun: String,
+    /// Seconds until the first piece of an answer.
+    #[serde(default = "first_token_seconds")]
+    first_token_seconds: u64,
+    /// Seconds from one piece to the next.
+    #[serde(default = "stall_seconds")]
+    stall_seconds: u64,
+    /// Seconds for a whole answer, its tool calls included.
+    #[serde(default = "total_seconds")]
+    total_seconds: u64,
+}
+
+fn max_tokens() -> u32 {
+    1_024
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn history_turns() -> usize {
+    20
+}
+
+fn history_bytes() -> usize {
+    64 * 1024
+}
+
+fn noun() -> String {
+    "items".to_owned()
+}
+
+fn first_token_seconds() -> u64 {
+    60
+}
+
+fn stall_seconds() -> u64 {
+    30
+}
+
+fn total_seconds() -> u64 {
+    120
+}
+
+/// The section, checked.
+pub(super) struct Checked {
+    pub(super) prompt: Prompt,
+    pub(super) provider: Provider,
+    pub(super) toolbox: Toolbox,
+    pub(super) indexing: Option<Arc<dyn Indexing>>,
+}
+
+pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Problems> {
+    let settings: ModelSettings = section.read()?;
+    let mut problems = Problems::new();
+    let prompt = prompt(section, &settings, context, &mut problems);
+    let provider = provider(section, &settings, context, &mut problems);
+    let shelf = shelf(section, &settings, context, &mut problems);
+    let mut toolbox = Toolbox { tools: context.tools.clone() };
+    if let Some(shelf) = &shelf {
+        toolbox.tools.push(Arc::new(SearchTool::new(shelf.clone(), &settings.noun)));
+    }
+    let indexing = shelf.map(|shelf| shelf as Arc<dyn Indexing>);
+    problems.into_result(Checked { prompt, provider, toolbox, indexing })
+}
+
+fn prompt(section: &Section, settings: &ModelSettings, context: &Context, problems: &mut Problems) -> Prompt {
+    use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX};
+    count(section, "history_turns", settings.history_turns, 0, HISTORY_TURNS_MAX, problems);
+    count(section, "history_bytes", settings.history_bytes, 0, HISTORY_BYTES_MAX, problems);
+    let system = match (&settings.system, &settings.system_file) {
+        (Some(_), Some(_)) => {
+            problems.push(section.problem(Some("system_file"), "there is `system` already: write one of them"));
+            None
+        }
+        (Some(system), None) => Some(system.clone()),
+        (None, Some(file)) => problems.absorb(std::fs::read_to_string(context.resolve(file)).map_err(|error| {
+            section.problem(Some("system_file"), format!("cannot read `{}`: {error}", file.display()))
+        })),
+        (None, None) => None,
+    };
+    if system.as_ref().is_some_and(|system| system.len() > SYSTEM_BYTES_MAX) {
+        let key = if settings.system.is_some() { "system" } else { "system_file" };
+        problems.push(section.problem(Some(key), format!("the instructions have more than {SYSTEM_BYTES_MAX} bytes")));
+    }
+    let ModelSettings { vision, history_turns, history_bytes, .. } = *settings;
+    Prompt { system, vision, history_turns, history_bytes }
+}
+
+fn provider(section: &Section, settings: &ModelSettings, context: &Context, problems: &mut Problems) -> Provider {
+    upstream_url(section, "base_url", &settings.base_url, problems);
+    if settings.temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
+        problems.push(section.problem(Some("temperature"), "`temperature` must be between 0 and 2"));
+    }
+    if settings.max_tokens == 0 {
+        problems.push(section.problem(Some("max_tokens"), "`max_tokens` must be at least 1"));
+    }
+    let mut headers = fields(section, &settings.headers, problems);
+    if let Some(key) = settings.api_key.as_deref().filter(|key| !key.is_empty()) {
+        match HeaderValue::from_str(&format!("Bearer {key}")) {
+            Ok(mut value) => {
+                value.set_sensitive(true);
+                headers.insert(AUTHORIZATION, value);
+            }
+            Err(_) => problems.push(section.problem(Some("api_key"), "`api_key` holds characters that no key has")),
+        }
+    }
+    let first = seconds(section, "first_token_seconds", settings.first_token_seconds, problems);
+    Provider {
+        egress: context.egress.clone(),
+        url: format!("{}/chat/completions", settings.base_url.trim_end_matches('/')),
+        headers,
+        fields: body(section, settings, problems),
+        patience: Patience {
+            first,
+            idle: first,
+            total: seconds(section, "total_seconds", settings.total_seconds, problems),
+        },
+        stall: seconds(section, "stall_seconds", settings.stall_seconds, problems),
+        clock: context.clock.clone(),
+    }
+}
+
+/// The fields of each request beside messages and tools.
+fn body(section: &Section, settings: &ModelSettings, problems: &mut Problems) -> Map<String, Value> {
+    let own = json!({"model": settings.model, "max_tokens": settings.max_tokens, "stream": settings.stream});
+    let Value::Object(mut body) = own else { return Map::new() };
+    if let Some(temperature) = settings.temperature {
+        body.insert("temperature".to_owned(), temperature.into());
+    }
+    for (key, value) in &settings.body {
+        if matches!(key.as_str(), "messages" | "tools" | "tool_choice" | "stream" | "model") {
+            problems.push(section.problem(Some("body"), format!("`{key}` is set by the backend itself")));
+        }
+        body.insert(key.clone(), value.clone());
+    }
+    if body.contains_key("max_completion_tokens") {
+        // The newer name of the same bound; APIs refuse both at once.
+        body.remove("max_tokens");
+    }
+    body
+}
+
+fn shelf(
+    section: &Section,
+    settings: &ModelSettings,
+    context: &Context,
+    problems: &mut Problems,
+) -> Option<Arc<Shelf>> {
+    if settings.content.is_empty() {
+        return None;
+    }
+    let sources = sources(section, &settings.content, &settings.urls, context, problems);
+    let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
+    let options = Options { language: Some(context.language.clone()), model };
+    Some(Arc::new(Shelf::new(context, sources, options)))
+}
