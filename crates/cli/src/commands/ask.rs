@@ -12,7 +12,7 @@ use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Outgoing, P
 use forecourt_host::SystemEntropy;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
-use url::{Host, Url};
+use url::{Host, Position, Url};
 
 use self::form::Form;
 use super::named::Named;
@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(30 * 60);
 struct Line {
     egress: Arc<Egress>,
     purpose: Purpose,
-    endpoint: String,
+    endpoint: Url,
     /// The host that the links of refusals must lead to. PolicyPart 3.2.
     canonical_host: String,
     /// What the agent is called in messages.
@@ -52,7 +52,7 @@ pub(crate) async fn run(ask: Ask) -> Outcome {
     check_token(&ask, &line)?;
     let bounds = line.purpose.deadlines(line.egress.config());
     let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
-    let request = Outgoing { url: line.endpoint.clone(), ..request }.within(bounds);
+    let request = Outgoing { url: line.endpoint.to_string(), ..request }.within(bounds);
     let incoming = line.egress.send(line.purpose, request).await.map_err(|error| unreachable(&line, &error))?;
     answer::print(incoming, &line, ask.json).await
 }
@@ -103,7 +103,7 @@ async fn connect(ask: &Ask) -> Result<Line, Failure> {
             Ok(Line {
                 egress: way.egress,
                 purpose: Purpose::RemoteAgent,
-                endpoint: endpoint.to_owned(),
+                endpoint: Url::parse(endpoint).map_err(|error| Failure::yours(error.to_string()))?,
                 canonical_host: agent.canonical_host.clone(),
                 shown: acct.to_string(),
             })
@@ -121,35 +121,35 @@ fn direct(url: &Url, ask: &Ask) -> Result<Line, Failure> {
     Ok(Line {
         egress: Arc::new(way::build(EgressConfig::default(), folder)?),
         purpose: Purpose::Upstream,
-        endpoint: url.to_string(),
-        canonical_host: url[url::Position::BeforeHost..url::Position::AfterPort].to_owned(),
+        endpoint: url.clone(),
+        canonical_host: url[Position::BeforeHost..Position::AfterPort].to_owned(),
         shown: url.to_string(),
     })
 }
 
 /// A token over plain HTTP goes to this machine and no further.
 fn check_token(ask: &Ask, line: &Line) -> Outcome {
-    let url = Url::parse(&line.endpoint).map_err(|error| Failure::yours(error.to_string()))?;
-    let here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    match ask.token.is_some() && url.scheme() == "http" && !here {
+    match ask.token.is_some() && line.endpoint.scheme() == "http" && !is_here(&line.endpoint) {
         true => Err(Failure::yours("a token is not sent over plain HTTP").hint("use the https URL")),
         false => Ok(()),
     }
 }
 
+fn is_here(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
 fn unreachable(to: &Line, error: &EgressError) -> Failure {
-    let failure = Failure::yours(format!("{} can't be reached: {}", to.shown, error.log_reason()));
     match error {
-        EgressError::Unconnected(reason) if reason.contains("certificate") => {
-            failure.hint("--data DIR names the data folder whose local authority is to be trusted")
+        EgressError::Unconnected(reason) => {
+            way::unconnected(&to.endpoint[Position::BeforeHost..Position::AfterPort], reason, is_here(&to.endpoint))
         }
-        EgressError::Unconnected(_) => failure.hint("is it running? `forecourt serve DIR` starts a deployment"),
-        _ => failure,
+        other => Failure::yours(format!("{} can't be reached: {}", to.shown, other.log_reason())),
     }
 }
 

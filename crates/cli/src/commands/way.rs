@@ -9,6 +9,7 @@ use forecourt_egress::{Egress, EgressConfig};
 use forecourt_server::local_ca::ca_certificate;
 use ipnet::IpNet;
 
+use super::printable::line;
 use crate::output::Failure;
 use crate::registry::discovery::{Acct, Obstacle, ResolveError, ResolvedAgent, Resolver};
 use crate::state::Serving;
@@ -54,28 +55,24 @@ impl Way {
 
     /// What went wrong, with what may help.
     pub(super) async fn explain(&self, error: ResolveError) -> Failure {
-        let hint = self.hint(&error).await;
-        let failure = match &error {
-            ResolveError::Unknown(acct) => Failure::yours(format!("{} has no agent {acct}", self.domain)),
+        let at = format!("{}:{}", self.domain, self.port);
+        match &error {
+            ResolveError::Unknown(acct) => {
+                let failure = Failure::yours(format!("{} has no agent {acct}", self.domain));
+                match self.neighbours().await {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                }
+            }
+            ResolveError::Unavailable { obstacle: Obstacle::Unconnected(reason), .. } => {
+                unconnected(&at, reason, self.domain.is_local())
+            }
+            ResolveError::Unavailable { obstacle: Obstacle::Unresolved, .. } => {
+                Failure::yours(format!("{} does not resolve to any address", self.domain))
+                    .hint("is it spelled right, and is this machine online?")
+            }
             ResolveError::Unavailable { obstacle: Obstacle::Status(500..), .. } => Failure::ours(error.to_string()),
             _ => Failure::yours(error.to_string()),
-        };
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
-    }
-
-    async fn hint(&self, error: &ResolveError) -> Option<String> {
-        let text = error.to_string();
-        match error {
-            ResolveError::Unknown(_) => self.neighbours().await,
-            _ if text.contains("certificate") && self.domain.is_local() => {
-                Some("--data DIR names the data folder whose local authority is to be trusted".to_owned())
-            }
-            _ if !error.is_unconnected() => None,
-            _ if self.domain.is_local() => Some("is it running? `forecourt serve DIR` starts it".to_owned()),
-            _ => Some(format!("is {} spelled right, and does it speak https?", self.domain)),
         }
     }
 
@@ -108,6 +105,23 @@ pub(super) fn build(config: EgressConfig, folder: Option<PathBuf>) -> Result<Egr
         None => builder,
     };
     builder.build().map_err(|error| Failure::yours(error.to_string()))
+}
+
+/// No connection to `at`, a host with its port: because nobody listens, or because of who does.
+pub(super) fn unconnected(at: &str, reason: &str, is_local: bool) -> Failure {
+    let cause = line(reason.rsplit(": ").next().unwrap_or(reason), 100);
+    if reason.contains("certificate") {
+        let failure = Failure::yours(format!("the certificate of {at} is not trusted here ({cause})"));
+        return match is_local {
+            true => failure.hint("--data DIR names the data folder whose local authority is to be trusted"),
+            false => failure.hint("SSL_CERT_FILE names a file of more authorities"),
+        };
+    }
+    let failure = Failure::yours(format!("nobody answers at {at} ({cause})"));
+    match is_local {
+        true => failure.hint("is it running? `forecourt serve DIR` starts it"),
+        false => failure.hint("is the name spelled right, and does it speak https?"),
+    }
 }
 
 fn not_served(domain: &Domain) -> Failure {

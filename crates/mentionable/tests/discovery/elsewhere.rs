@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use forecourt_core::Timestamp;
-use forecourt_egress::{Egress, EgressConfig};
+use forecourt_egress::{Egress, EgressConfig, Resolve, Resolving};
 use forecourt_identity::HostKeys;
 use forecourt_mentionable::discovery::{Acct, ResolveError, ResolvedAgent, Resolver};
 use forecourt_server::{Certificates, Front, FrontSettings, Hosts, HttpLimits, Listener, TrustedProxies, local_ca};
@@ -109,9 +109,23 @@ impl Elsewhere {
         self.resolver.resolve_at(&lean(), self.port).await
     }
 
+    /// A resolver for which no name has an address.
+    pub(crate) fn nameless(&self) -> Resolver {
+        let egress = Egress::builder(EgressConfig::default()).resolver(Arc::new(Nameless)).build().unwrap();
+        Resolver::new(Arc::new(egress), self.clock.clone())
+    }
+
     /// A resolver like those of hosts: closed to this machine.
     pub(crate) fn guarded(&self) -> Resolver {
         Resolver::new(egress(&self.authority, false), self.clock.clone())
+    }
+}
+
+struct Nameless;
+
+impl Resolve for Nameless {
+    fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 }
 

@@ -84,8 +84,16 @@ async fn wf_2_4_nobody_there() {
         socket.local_addr().unwrap().port()
     };
     let error = far.resolver.resolve_at(&lean(), closed).await.unwrap_err();
-    assert!(error.is_unconnected() && error.is_transient(), "{error}");
+    assert!(error.is_transient(), "{error}");
     assert!(error.to_string().contains(&format!(":{closed}/.well-known/webfinger")), "{error}");
+    assert!(matches!(obstacle(error), (Source::WebFinger, Obstacle::Unconnected(_))));
+}
+
+#[tokio::test]
+async fn wf_2_4_a_name_without_an_address() {
+    let far = Elsewhere::start().await;
+    let error = far.nameless().resolve(&Acct::parse("@lean@firemanager.example").unwrap()).await.unwrap_err();
+    assert_eq!(obstacle(error), (Source::WebFinger, Obstacle::Unresolved));
 }
 
 #[tokio::test(start_paused = true)]

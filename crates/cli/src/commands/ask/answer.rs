@@ -1,5 +1,6 @@
 //! An answer, whatever form it has, on the terminal.
 
+use forecourt_core::policy::Kind;
 use forecourt_core::{PolicyPart, json};
 use forecourt_egress::Incoming;
 use http::StatusCode;
@@ -131,5 +132,18 @@ pub(super) fn refused(policy: &Value, to: &Line) -> Failure {
         }
         None => {}
     }
+    if let Some(seconds) = wait(&part.kind) {
+        eprintln!("Try again in {seconds} seconds.");
+    }
     Failure::yours("")
+}
+
+/// Seconds to wait, if the refusal says so.
+fn wait(kind: &Kind) -> Option<u64> {
+    match kind {
+        Kind::TooManyRequests { retry_after_seconds } | Kind::ServiceUnavailable { retry_after_seconds } => {
+            *retry_after_seconds
+        }
+        _ => None,
+    }
 }

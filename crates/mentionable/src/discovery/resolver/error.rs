@@ -1,6 +1,6 @@
 //! Why an agent elsewhere was not found, in words for whoever asked.
 
-use forecourt_egress::EgressError;
+use forecourt_egress::{EgressError, Refusal};
 
 use super::super::acct::Acct;
 use super::super::validate::CardProblem;
@@ -67,6 +67,9 @@ pub enum Obstacle {
     /// Nobody answers there.
     #[error("no connection ({0})")]
     Unconnected(String),
+    /// The name of the server has no address.
+    #[error("its name does not resolve")]
+    Unresolved,
     /// The server said something else than success.
     #[error("it answered with status {0}")]
     Status(u16),
@@ -90,6 +93,7 @@ impl ResolveError {
     pub(super) fn unavailable(what: Source, url: &str, error: EgressError) -> Self {
         let obstacle = match error {
             EgressError::Unconnected(reason) => Obstacle::Unconnected(reason),
+            EgressError::Refused(Refusal::Unresolved) => Obstacle::Unresolved,
             EgressError::Status(status) => Obstacle::Status(status.as_u16()),
             other => Obstacle::Other(other.log_reason()),
         };
@@ -111,11 +115,6 @@ impl ResolveError {
             Self::Unavailable { .. } => true,
             _ => false,
         }
-    }
-
-    /// Whether nobody answered at all.
-    pub fn is_unconnected(&self) -> bool {
-        matches!(self, Self::Unavailable { obstacle: Obstacle::Unconnected(_), .. })
     }
 }
 
