@@ -1,5 +1,9 @@
 //! Structured lines on standard error.
 
+use std::io::IsTerminal;
+
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 use crate::output::Failure;
@@ -10,7 +14,9 @@ pub(super) fn start(log: &Log) -> Result<(), Failure> {
     let level = std::env::var("FORECOURT_LOG").unwrap_or_else(|_| log.level.clone());
     let filter = EnvFilter::try_new(&level)
         .map_err(|error| Failure::yours(format!("[log] level `{level}` is no filter: {error}")))?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let colours = std::io::stderr().is_terminal();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
+    let lines = lines.with_ansi(std::io::stderr().is_terminal());
     let started = match log.format {
         LogFormat::Text => lines.with_target(false).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
