@@ -10,6 +10,7 @@ use forecourt_identity::IdentityConfig;
 use forecourt_server::HttpLimits;
 use forecourt_settings::{Environment, Problem, Problems, Section};
 
+use crate::host;
 use crate::registry::PROTOCOLS;
 use crate::settings::{Agent, Deployment, Listen, Log, StoreSettings, Tls};
 
@@ -50,15 +51,19 @@ impl Loaded {
     /// Reads the deployment in `dir`.
     pub(crate) fn read(dir: &Path, environment: &dyn Environment) -> Result<Self, Problems> {
         let mut problems = Problems::new();
-        let agents = problems.absorb(read_agents(dir, environment)).unwrap_or_default();
         let top = problems.absorb(read_top(dir, environment));
+        let (agents, wrong) = read_agents(dir, environment);
+        problems.extend(wrong);
         match top {
             Some(mut loaded) if problems.is_empty() => {
                 loaded.agents = agents;
                 loaded.settle()?;
                 Ok(loaded)
             }
-            _ => Err(problems),
+            _ => {
+                problems.extend(host::backend_problems(dir, &agents));
+                Err(problems)
+            }
         }
     }
 
@@ -165,7 +170,8 @@ fn bad_url(root: &Section, deployment: &Deployment) -> Option<Problem> {
     }
 }
 
-fn read_agents(dir: &Path, environment: &dyn Environment) -> Result<Vec<LoadedAgent>, Problems> {
+/// The agents that can be read, and what is wrong with the others.
+fn read_agents(dir: &Path, environment: &dyn Environment) -> (Vec<LoadedAgent>, Problems) {
     let folder = dir.join("agents");
     let mut files = match std::fs::read_dir(&folder) {
         Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| is_settings(p)).collect(),
@@ -173,11 +179,11 @@ fn read_agents(dir: &Path, environment: &dyn Environment) -> Result<Vec<LoadedAg
     };
     files.sort();
     if files.len() > AGENTS_MAX {
-        return Err(Problem::of_file(&folder, format!("more than {AGENTS_MAX} agents")).into());
+        return (Vec::new(), Problem::of_file(&folder, format!("more than {AGENTS_MAX} agents")).into());
     }
     let mut problems = Problems::new();
     let read = files.iter().filter_map(|file| problems.absorb(read_agent(file, environment))).collect();
-    problems.into_result(read)
+    (read, problems)
 }
 
 fn is_settings(path: &Path) -> bool {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use forecourt_agents::{Built, Context, Indexing};
 use forecourt_core::agent::Icon;
-use forecourt_core::{AgentCard, Entropy, Handle, Policy, Store, SystemClock};
-use forecourt_egress::Egress;
+use forecourt_core::{AgentCard, Domain, Entropy, Handle, Policy, Store, SystemClock};
+use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Envelope, HostBuilder, Resident, Site, SystemEntropy, rules};
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
@@ -67,7 +67,7 @@ pub(crate) fn agents(loaded: &Loaded, site: &Site, egress: &Egress, data: &Path)
     let mut problems = Problems::new();
     let mut agents = Agents { residents: Vec::new(), content: Vec::new() };
     for agent in &loaded.agents {
-        let context = context(agent, loaded, site, egress, data);
+        let context = context(agent, &loaded.dir, site, egress, data);
         let built = problems.absorb(build(&agent.backend, &context));
         let rules = problems.absorb(
             rules(&agent.settings.policy.rules, site)
@@ -87,12 +87,27 @@ pub(crate) fn agents(loaded: &Loaded, site: &Site, egress: &Egress, data: &Path)
     problems.into_result(agents)
 }
 
-fn context(agent: &LoadedAgent, loaded: &Loaded, site: &Site, egress: &Egress, data: &Path) -> Context {
+/// What is wrong in the backends of agents, found even when the rest of the deployment is in no
+/// state to be built: as if it were served on a domain of no meaning.
+pub(crate) fn backend_problems(folder: &Path, agents: &[LoadedAgent]) -> Problems {
+    let mut problems = Problems::new();
+    let (Ok(domain), Ok(egress)) = (Domain::parse("check.localhost"), Egress::builder(EgressConfig::default()).build())
+    else {
+        return problems;
+    };
+    let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
+    for agent in agents {
+        problems.absorb(build(&agent.backend, &context(agent, folder, &site, &egress, folder)));
+    }
+    problems
+}
+
+fn context(agent: &LoadedAgent, folder: &Path, site: &Site, egress: &Egress, data: &Path) -> Context {
     Context {
         handle: agent.settings.handle.clone(),
         host: site.canonical_host().to_owned(),
         language: agent.settings.language.clone(),
-        folder: loaded.dir.clone(),
+        folder: folder.to_path_buf(),
         data_dir: data.to_path_buf(),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),

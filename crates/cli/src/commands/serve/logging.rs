@@ -2,8 +2,6 @@
 
 use std::io::IsTerminal;
 
-use std::io::IsTerminal;
-
 use tracing_subscriber::EnvFilter;
 
 use crate::output::Failure;
@@ -16,7 +14,6 @@ pub(super) fn start(log: &Log) -> Result<(), Failure> {
         .map_err(|error| Failure::yours(format!("[log] level `{level}` is no filter: {error}")))?;
     let colours = std::io::stderr().is_terminal();
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
-    let lines = lines.with_ansi(std::io::stderr().is_terminal());
     let started = match log.format {
         LogFormat::Text => lines.with_target(false).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
