@@ -121,7 +121,7 @@ pub(crate) struct Ask {
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
     /// Continue the conversation of this token, printed at the end of an earlier answer.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub session: Option<String>,
     /// The language to answer in, such as `de`.
     #[arg(long)]
@@ -130,7 +130,7 @@ pub(crate) struct Ask {
     #[arg(long)]
     pub json: bool,
     /// Send this bearer token.
-    #[arg(long, env = "FORECOURT_TOKEN", hide_env_values = true)]
+    #[arg(long, env = "FORECOURT_TOKEN", hide_env_values = true, allow_hyphen_values = true)]
     pub token: Option<String>,
     /// Over which protocol.
     #[arg(long, default_value = "rest")]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use forecourt_core::{Clock, Entropy, Error, Store, SystemClock};
 use forecourt_egress::Egress;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
 use crate::deliver::{Bell, Deliverer, Envelope};
@@ -89,7 +90,9 @@ impl HostBuilder {
             metrics: metrics.clone(),
             bell,
         };
-        tokio::spawn(deliverer.run(stop.clone()));
+        let posting = TaskTracker::new();
+        posting.spawn(deliverer.run(stop.clone()));
+        posting.close();
         tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop));
         Ok(Arc::new(Host {
             site: self.site,
@@ -102,6 +105,7 @@ impl HostBuilder {
             clock: self.clock,
             entropy: self.entropy,
             metrics,
+            posting,
         }))
     }
 }

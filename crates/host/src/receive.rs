@@ -9,6 +9,7 @@ use forecourt_core::store::{KeptArtifact, Webhook};
 use forecourt_core::{
     Clock, Entropy, Error, EventStream, Message, Noun, PolicyPart, Reply, Store, Task, TaskId, Transport,
 };
+use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
 use crate::directory::{Directory, Resident, Site};
@@ -29,6 +30,8 @@ pub struct Host {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Ends, after the stop that the host was started with, when the posts under way are made.
+    pub(crate) posting: TaskTracker,
 }
 
 /// Who keeps an answer going.
@@ -157,5 +160,11 @@ impl Host {
     /// failed, with a reason. No accepted task is lost.
     pub async fn drain(&self, patience: Duration) {
         self.tasks.drain(patience).await;
+    }
+
+    /// Waits, after the stop that the host was started with, for the posts under way, so that none is
+    /// cut off: one that was begun counts as made. What is due but not begun, the next run posts.
+    pub async fn stopped(&self) {
+        self.posting.wait().await;
     }
 }

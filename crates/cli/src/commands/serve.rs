@@ -56,10 +56,11 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     served.await.map_err(|error| Failure::ours(format!("a listener broke: {error}")))
 }
 
-/// Work first, then connections: a task that is running may still be polled.
+/// Work first, then connections and posts: a task that is running may still be polled.
 async fn drain(host: &Arc<forecourt_host::Host>, stop: &CancellationToken) {
     host.drain(DRAIN).await;
     stop.cancel();
+    host.stopped().await;
 }
 
 fn registry(running: &Running, http: &forecourt_server::Metrics) -> Arc<Registry> {

@@ -79,3 +79,28 @@ async fn a_delivery_that_was_cut_off_is_made_by_the_next_run() {
     let (headers, body) = received.recv().await.unwrap();
     assert_eq!((body.as_str(), &headers["x-state"]), (reply.task.unwrap().expose(), &"failed".parse().unwrap()));
 }
+
+#[tokio::test]
+async fn a_post_that_was_begun_is_finished_before_the_host_has_stopped() {
+    let (begun, mut beginning) = mpsc::channel::<()>(1);
+    let (finish, finished) = tokio::sync::watch::channel(false);
+    let answer = move || {
+        let (begun, mut finished) = (begun.clone(), finished.clone());
+        async move {
+            begun.send(()).await.unwrap();
+            finished.wait_for(|finished| *finished).await.unwrap();
+            StatusCode::OK
+        }
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, axum::Router::new().route("/hook", post(answer))).await });
+    let setup = open_to_loopback();
+    let host = setup.host(Scripted::saying(["x"])).await;
+    host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
+    beginning.recv().await.unwrap();
+    setup.stop.cancel();
+    assert_eq!(futures::FutureExt::now_or_never(host.stopped()), None);
+    finish.send(true).unwrap();
+    host.stopped().await;
+}
