@@ -18,7 +18,7 @@ use super::errors::Failure;
 use super::media::Media;
 use super::refusal::VERSION;
 use super::render;
-use crate::NAME;
+use crate::{NAME, discovery};
 
 impl Asked<'_> {
     /// The host's front page.
@@ -34,7 +34,7 @@ impl Asked<'_> {
             .map(|(resident, path)| Listed { card: &resident.card, page: path, ask: resident.card.endpoint(NAME) })
             .collect();
         let (language, url) = (Language::english(), site.url("/"));
-        let json_ld = self.json_ld().to_string();
+        let json_ld = discovery::json_ld(&self.rest.host);
         let page = FrontPage {
             name: &site.name,
             description: None,
@@ -101,30 +101,6 @@ impl Asked<'_> {
         }
         Ok(Answer::whole(StatusCode::OK, head, Bytes::from_static(asset.bytes)))
     }
-
-    /// The host and its agents for crawlers. Vocabulary: companion sheet, section 1.
-    fn json_ld(&self) -> Value {
-        let site = self.rest.host.site();
-        let agents: Vec<Value> = self.rest.host.directory().iter().map(|resident| linked(&resident.card)).collect();
-        json!({
-            "@context": ["https://schema.org", {"mentionable": "https://mentionable.dev/ns/v1#"}],
-            "@type": "WebSite",
-            "name": site.name,
-            "url": site.url("/"),
-            "mentionable:defaultAgent": self.rest.default.card.address,
-            "mentionable:agents": agents,
-        })
-    }
-}
-
-fn linked(card: &AgentCard) -> Value {
-    json!({
-        "@type": "ContactPoint",
-        "name": card.name,
-        "description": card.description,
-        "identifier": card.address,
-        "url": card.endpoint(NAME),
-    })
 }
 
 /// An agent for machines that came without a question.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::agent::Icon;
-use forecourt_core::{AgentCard, Endpoint, Mode, Skill, Timestamp};
+use forecourt_core::{AgentCard, Clock, Endpoint, Entropy, Mode, Skill};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig};
 use forecourt_mentionable::discovery::{Acct, Expected, validate_agent_card};
 use forecourt_testkit::CountedEntropy;
@@ -152,9 +152,9 @@ async fn card_3_4_a_replaced_key_is_shown_for_a_day_and_changes_the_tag() {
     let folder = tempfile::tempdir().unwrap();
     let mut keys = HostKeys::clone(&published.keys.load());
     let entropy = CountedEntropy::default();
-    // The first draws of this entropy made the key that is replaced.
-    entropy_skip(&entropy);
-    keys.rotate(folder.path(), &entropy, now(&published)).unwrap();
+    // One of the first draws made the key that is replaced.
+    (0..32).for_each(|_| entropy.fill(&mut [0]));
+    keys.rotate(folder.path(), &entropy, published.clock.now()).unwrap();
     published.keys.store(keys.into());
     let after = published.get(CHEF).await;
     assert_ne!(before.field("etag"), after.field("etag"));
@@ -163,16 +163,6 @@ async fn card_3_4_a_replaced_key_is_shown_for_a_day_and_changes_the_tag() {
     assert!(previous[0]["not_after"].is_string());
     published.clock.advance(Duration::from_secs(24 * 60 * 60));
     assert!(published.json(CHEF).await["mentionable"].get("previous_signing_keys").is_none());
-}
-
-fn entropy_skip(entropy: &CountedEntropy) {
-    use forecourt_core::Entropy;
-    (0..32).for_each(|_| entropy.fill(&mut [0]));
-}
-
-fn now(published: &crate::support::Published) -> Timestamp {
-    use forecourt_core::Clock;
-    published.clock.now()
 }
 
 #[tokio::test]

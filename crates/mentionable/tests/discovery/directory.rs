@@ -1,5 +1,6 @@
 //! The directory of a domain, section 6, and its keys.
 
+use forecourt_mentionable::discovery;
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -60,6 +61,13 @@ async fn directory_6_media_type_cache_and_cors() {
     assert_eq!(answer.field("content-type"), Some("application/json"));
     assert_eq!(answer.field("cache-control"), Some("public, max-age=3600"));
     assert_eq!(answer.field("access-control-allow-origin"), Some("*"));
+}
+
+#[tokio::test]
+async fn directory_6_the_front_page_says_the_same() {
+    let published = published().await;
+    let file = published.get(DIRECTORY).await.body;
+    assert_eq!(discovery::json_ld(&published.host).into_bytes(), file);
 }
 
 #[tokio::test]

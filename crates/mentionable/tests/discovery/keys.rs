@@ -1,10 +1,19 @@
 //! The keys of agents that sign their requests, found by their cards. REST 7.2.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{Address, Clock};
-use forecourt_identity::{Fault, FoundKeys, KeyDirectory, KeyId};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_identity::{
+    Fault, FoundKeys, HostKeys, IdentityConfig, KeyDirectory, KeyId, Presented, RequestProof, RequestSigner, Verified,
+    Verifier,
+};
+use forecourt_testkit::CountedEntropy;
+use http::{HeaderMap, Method};
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::elsewhere::{CARD, Elsewhere, Reply, WEBFINGER};
 
@@ -97,4 +106,66 @@ async fn card_3_4_previous_keys_count_until_their_end() {
     assert_eq!(find(&far, &far.url(CARD)).await.unwrap().keys.len(), 3);
     far.clock.advance(Duration::from_secs(3600));
     assert_eq!(find(&far, &far.url(CARD)).await.unwrap().keys.len(), 2);
+}
+
+/// Keys of somebody else: the second draw, where the first made those of the other host.
+fn other_keys() -> HostKeys {
+    let entropy = CountedEntropy::default();
+    HostKeys::in_memory(&entropy);
+    HostKeys::in_memory(&entropy)
+}
+
+/// What a request is signed and verified as.
+struct Posted {
+    headers: HeaderMap,
+    url: Url,
+}
+
+fn posted(far: &Elsewhere, keyid: String) -> Posted {
+    let url = Url::parse("https://demo.localhost/~chef").unwrap();
+    let mut headers = HeaderMap::new();
+    let signer = RequestSigner { key: far.keys.current().clone(), keyid };
+    let entropy = CountedEntropy::default();
+    signer.sign(&Method::POST, &url, &mut headers, b"hi", far.clock.now(), &entropy).unwrap();
+    Posted { headers, url }
+}
+
+async fn verified(far: Elsewhere, posted: &Posted) -> Verified {
+    let now = far.clock.now();
+    let egress = Arc::new(Egress::builder(EgressConfig::default()).build().unwrap());
+    let verifier = Verifier::new(&IdentityConfig::default(), Path::new("."), egress).unwrap();
+    let agent = Address::parse("@chef@demo.localhost").unwrap();
+    let proof = RequestProof {
+        method: "POST",
+        target_uri: posted.url.as_str(),
+        authority: "demo.localhost",
+        path: posted.url.path(),
+        query: None,
+        headers: &posted.headers,
+        body: Some(b"hi"),
+        agent: &agent,
+        now,
+    };
+    verifier.with_directory(Arc::new(far.resolver)).verify(&proof).await
+}
+
+#[tokio::test]
+async fn rest_7_2_a_request_signed_by_an_agent_elsewhere_is_believed() {
+    let far = Elsewhere::start().await;
+    let posted = posted(&far, far.url(CARD));
+    let verified = verified(far, &posted).await;
+    assert_eq!(verified.presented, Presented::Valid);
+    assert_eq!((verified.sender.address.as_str(), verified.sender.verified), ("@lean@far.localhost", true));
+}
+
+#[tokio::test]
+async fn rest_7_2_a_request_signed_by_somebody_else_is_not() {
+    let far = Elsewhere::start().await;
+    let posted = posted(&far, far.url(CARD));
+    let mut card = far.card();
+    card["mentionable"]["signing_key"] = other_keys().current().public().to_card();
+    far.say(CARD, Reply::Json(card));
+    let verified = verified(far, &posted).await;
+    assert_eq!(verified.presented, Presented::Invalid(Fault::BadSignature));
+    assert_eq!(verified.sender.address, "");
 }

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use axum::body::{Body, to_bytes};
 use forecourt_core::{AgentCard, Domain, Endpoint, Policy};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, HostBuilder, Resident, Site};
+use forecourt_host::{Directory, Host, HostBuilder, Resident, Site};
 use forecourt_identity::{HostKeys, IdentityConfig, Verifier};
 use forecourt_mentionable::discovery;
 use forecourt_settings::{Problems, Section};
@@ -30,6 +30,7 @@ pub(crate) struct Setup {
 
 /// Its documents, and what changes under them.
 pub(crate) struct Published {
+    pub(crate) host: Arc<Host>,
     pub(crate) router: axum::Router,
     pub(crate) keys: Arc<ArcSwap<HostKeys>>,
     pub(crate) clock: Arc<HandClock>,
@@ -80,13 +81,13 @@ impl Setup {
             .unwrap();
         let keys = Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref())));
         let mount = Mount {
-            host,
+            host: host.clone(),
             verifier: Arc::new(Verifier::new(&self.identity, Path::new("."), egress.clone()).unwrap()),
             keys: keys.clone(),
             egress,
             section: Section::empty(Path::new("forecourt.toml"), "mentionable"),
         };
-        Ok(Published { router: discovery::routes(&mount)?.router, keys, clock })
+        Ok(Published { host, router: discovery::routes(&mount)?.router, keys, clock })
     }
 }
 
