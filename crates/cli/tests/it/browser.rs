@@ -1,0 +1,233 @@
+//! Chromium, driven over WebDriver: as much of it as these tests need.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{PATIENCE, lines_of, raw_curl, within};
+
+/// How WebDriver calls the reference of an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+/// The key that sends a message.
+pub(crate) const ENTER: &str = "\u{e007}";
+/// The key that stops an answer.
+pub(crate) const ESCAPE: &str = "\u{e00c}";
+/// Programs that are Chromium.
+const CHROMIUMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// Who is looking.
+#[derive(Clone, Copy)]
+pub(crate) enum View {
+    /// A person at a desk.
+    Desk,
+    /// The same at night.
+    Dark,
+    /// A person with a phone.
+    Phone,
+    /// A person whose browser runs no script.
+    NoScript,
+}
+
+/// One browser with a profile of its own. Closed when dropped.
+pub(crate) struct Browser {
+    driver: Child,
+    /// The URL of its session.
+    session: String,
+    _profile: TempDir,
+}
+
+/// Something on a page.
+pub(crate) struct Element<'a> {
+    browser: &'a Browser,
+    id: String,
+}
+
+impl Browser {
+    /// Opens a browser. `None`, and says so, where there is none; with `CI` set there must be one.
+    pub(crate) fn open(view: View) -> Option<Self> {
+        let Some((driver, port)) = driver() else {
+            assert!(std::env::var_os("CI").is_none(), "chromium and chromedriver are not installed");
+            eprintln!("SKIPPED: chromium and chromedriver are not installed");
+            return None;
+        };
+        let profile = tempfile::tempdir().unwrap();
+        let mut browser = Self { driver, session: format!("http://127.0.0.1:{port}/session"), _profile: profile };
+        let opened = browser.send("POST", "", &json!({"capabilities": {"alwaysMatch": browser.capabilities(view)}}));
+        browser.session = format!("{}/{}", browser.session, opened["sessionId"].as_str().unwrap());
+        if matches!(view, View::Dark) {
+            let features = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
+            let command = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
+            browser.send("POST", "/goog/cdp/execute", &command);
+        }
+        Some(browser)
+    }
+
+    fn capabilities(&self, view: View) -> Value {
+        let mut options = json!({
+            "binary": chromium(),
+            "args": [
+                "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
+                "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                "--no-proxy-server", "--window-size=1100,900",
+                format!("--user-data-dir={}", self._profile.path().display()),
+            ],
+        });
+        match view {
+            View::Desk | View::Dark => {}
+            View::Phone => {
+                let metrics = json!({"width": 360, "height": 740, "pixelRatio": 2, "touch": true, "mobile": true});
+                options["mobileEmulation"] = json!({"deviceMetrics": metrics});
+            }
+            View::NoScript => {
+                options["prefs"] = json!({"profile.managed_default_content_settings.javascript": 2});
+            }
+        }
+        // Our own certificates are by an authority that no browser knows.
+        json!({
+            "browserName": "chrome", "acceptInsecureCerts": true,
+            "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"},
+        })
+    }
+
+    /// Opens a page, and waits until it is loaded.
+    #[track_caller]
+    pub(crate) fn go(&self, url: &str) {
+        self.send("POST", "/url", &json!({"url": url}));
+    }
+
+    /// The URL of the page.
+    #[track_caller]
+    pub(crate) fn url(&self) -> String {
+        self.get("/url").as_str().unwrap().to_owned()
+    }
+
+    /// The element of a CSS selector, as soon as there is one.
+    #[track_caller]
+    pub(crate) fn find(&self, selector: &str) -> Element<'_> {
+        within(&format!("the page has {selector}"), || self.all(selector).into_iter().next())
+    }
+
+    /// All elements of a CSS selector that are there now.
+    #[track_caller]
+    pub(crate) fn all(&self, selector: &str) -> Vec<Element<'_>> {
+        let found = self.send("POST", "/elements", &json!({"using": "css selector", "value": selector}));
+        let ids = found.as_array().unwrap().iter().map(|element| element[ELEMENT].as_str().unwrap().to_owned());
+        ids.map(|id| Element { browser: self, id }).collect()
+    }
+
+    /// What an expression of JavaScript is on the page.
+    #[track_caller]
+    pub(crate) fn value(&self, expression: &str) -> Value {
+        self.send("POST", "/execute/sync", &json!({"script": format!("return {expression}"), "args": []}))
+    }
+
+    /// What the console has been told since it was last read: errors, and broken content security
+    /// policies at any level.
+    #[track_caller]
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let entries = self.send("POST", "/se/log", &json!({"type": "browser"}));
+        let is_bad = |entry: &&Value| entry["level"] == "SEVERE" || entry.to_string().contains("Security Policy");
+        entries.as_array().unwrap().iter().filter(is_bad).map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// Keeps a picture of the page beside the build, for people.
+    #[track_caller]
+    pub(crate) fn picture(&self, name: &str) {
+        let png = STANDARD.decode(self.get("/screenshot").as_str().unwrap()).unwrap();
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{name}.png")), png).unwrap();
+    }
+
+    #[track_caller]
+    fn get(&self, path: &str) -> Value {
+        let answer = raw_curl(&[&format!("{}{path}", self.session)]);
+        value_of(&answer, path)
+    }
+
+    #[track_caller]
+    fn send(&self, method: &str, path: &str, body: &Value) -> Value {
+        let (url, body) = (format!("{}{path}", self.session), body.to_string());
+        let json = "Content-Type: application/json";
+        value_of(&raw_curl(&["-X", method, "-H", json, "--data-binary", &body, &url]), path)
+    }
+}
+
+#[track_caller]
+fn value_of(answer: &[u8], path: &str) -> Value {
+    let mut answer: Value = serde_json::from_slice(answer).unwrap();
+    let value = answer["value"].take();
+    assert!(value.get("error").is_none(), "{path}: {}: {}", value["error"], value["message"]);
+    value
+}
+
+impl Element<'_> {
+    /// Clicks on it.
+    #[track_caller]
+    pub(crate) fn click(&self) {
+        self.browser.send("POST", &format!("/element/{}/click", self.id), &json!({}));
+    }
+
+    /// Types into it.
+    #[track_caller]
+    pub(crate) fn r#type(&self, text: &str) {
+        self.browser.send("POST", &format!("/element/{}/value", self.id), &json!({"text": text}));
+    }
+
+    /// Its text as a person sees it.
+    #[track_caller]
+    pub(crate) fn text(&self) -> String {
+        self.browser.get(&format!("/element/{}/text", self.id)).as_str().unwrap().to_owned()
+    }
+
+    /// A property, such as an absolute `href`.
+    #[track_caller]
+    pub(crate) fn property(&self, name: &str) -> String {
+        let value = self.browser.get(&format!("/element/{}/property/{name}", self.id));
+        value.as_str().unwrap_or_default().to_owned()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The driver closes the browser; both are gone then, whatever the test came to.
+        let mut close = Command::new("curl");
+        close.args(["-q", "-sS", "--noproxy", "*", "--max-time", "10", "-X", "DELETE", &self.session]);
+        let _ = close.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+fn chromium() -> Option<String> {
+    let path = std::env::var_os("PATH")?;
+    let files = || std::env::split_paths(&path).flat_map(|folder| CHROMIUMS.map(|name| folder.join(name)));
+    let found = files().find(|file| file.is_file())?;
+    Some(found.display().to_string())
+}
+
+/// Starts the driver on a free port.
+fn driver() -> Option<(Child, u16)> {
+    chromium()?;
+    let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut driver = match started {
+        Ok(driver) => driver,
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        Err(error) => panic!("chromedriver: {error}"),
+    };
+    let lines = lines_of(driver.stdout.take().unwrap());
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let line = lines.recv_timeout(until.saturating_duration_since(Instant::now())).expect("chromedriver starts");
+        if let Some(port) = line.split("started successfully on port ").nth(1) {
+            return Some((driver, port.trim_end_matches('.').parse().unwrap()));
+        }
+    }
+}

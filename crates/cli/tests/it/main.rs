@@ -1,0 +1,22 @@
+//! The program from the outside: the real binary, its real wires, and a real browser.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `rest` | the examples of Mentionable REST 9, and every status that it names |
+//! | `tasks` | background tasks: polling, callbacks, webhooks, artifacts, kill -9, draining |
+//! | `identity` | who is believed to be who |
+//! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
+//! | `operate` | check, init, limits, metrics, content that changes |
+//! | `faults` | agents that break |
+//! | `pages` | what a person sees, in Chromium |
+
+mod browser;
+mod discovery;
+mod faults;
+mod identity;
+mod operate;
+mod pages;
+mod receiver;
+mod rest;
+mod support;
+mod tasks;

@@ -1,0 +1,267 @@
+//! What an operator does: check, start, change, watch, and sleep while others flood.
+
+use std::net::TcpListener;
+
+use nix::sys::signal::Signal;
+
+use crate::support::{DOMAIN, Deployment, Served, within};
+
+/// The words of `check` about a deployment that is not fine.
+#[track_caller]
+fn problems(deployment: &Deployment) -> String {
+    deployment.run("check", ["."]).failed(1)
+}
+
+#[test]
+fn check_shows_what_the_world_will_see() {
+    let kitchen = Deployment::kitchen();
+    let text = kitchen.run("check", ["."]).fine();
+    assert!(
+        text.contains("@chef@demo.localhost  Chef") && text.contains("https://demo.localhost:8443/~chef"),
+        "{text}"
+    );
+    let json = kitchen.run("check", [".", "--json"]).json();
+    assert_eq!((&json["domain"], &json["origin"]), (&DOMAIN.into(), &"https://demo.localhost:8443".into()));
+    assert_eq!(json["agents"].as_array().unwrap().len(), 4, "{json}");
+    assert!(!kitchen.data().join("index").exists(), "checking leaves nothing behind");
+}
+
+#[test]
+fn check_names_file_line_and_the_nearest_key() {
+    let kitchen = Deployment::kitchen();
+    kitchen.edit("agents/chef.toml", "results = 10", "resluts = 10");
+    let text = problems(&kitchen);
+    let line = kitchen.read("agents/chef.toml").lines().position(|line| line.starts_with("resluts")).unwrap() + 1;
+    for said in ["agents/chef.toml", &format!(":{line}"), "resluts", "results"] {
+        assert!(text.contains(said), "no {said} in {text}");
+    }
+}
+
+#[test]
+fn check_finds_every_problem_at_once() {
+    let kitchen = Deployment::kitchen().with("limits", "per_adress = 1");
+    kitchen.edit("agents/gate.toml", "kind = \"script\"", "kind = \"scirpt\"");
+    kitchen.edit("agents/echo.toml", "handle = \"echo\"", "handle = \"Echo Echo\"");
+    kitchen.write("agents/broken.toml", "handle = \"broken\nname = ");
+    let text = problems(&kitchen);
+    let found = ["forecourt.toml", "per_address", "agents/echo.toml", "handle", "agents/broken.toml"];
+    for said in found {
+        assert!(text.contains(said), "no {said} in {text}");
+    }
+}
+
+#[test]
+fn check_refuses_what_serve_would_refuse() {
+    let missing = Deployment::kitchen();
+    std::fs::remove_file(missing.path().join("content/recipes.jsonl")).unwrap();
+    assert!(problems(&missing).contains("content/recipes.jsonl"));
+    let unknown = Deployment::kitchen();
+    unknown.edit("agents/gate.toml", "kind = \"script\"", "kind = \"scirpt\"");
+    let text = problems(&unknown);
+    assert!(text.contains("agents/gate.toml") && text.contains("scirpt") && text.contains("`script`"), "{text}");
+    let twins = Deployment::kitchen();
+    twins.write("agents/other.toml", &twins.read("agents/echo.toml"));
+    assert!(problems(&twins).contains("echo"));
+    let nobody = Deployment::kitchen();
+    nobody.edit("forecourt.toml", "default_agent = \"chef\"", "default_agent = \"cook\"");
+    assert!(problems(&nobody).contains("cook"));
+    let foreign = Deployment::kitchen();
+    foreign.edit("agents/gate.toml", "https://{host}/~gate?user=why", "https://elsewhere.example/why");
+    assert!(problems(&foreign).contains("agents/gate.toml"));
+    let unset = Deployment::kitchen();
+    unset.edit("forecourt.toml", "name = \"Demo kitchen\"", "name = \"${NO_SUCH_VARIABLE_HERE}\"");
+    assert!(problems(&unset).contains("NO_SUCH_VARIABLE_HERE"));
+    let no_folder = Deployment::empty();
+    let text = problems(&no_folder);
+    assert!(text.contains("forecourt.toml") && text.contains("hint: "), "{text}");
+}
+
+#[test]
+fn serve_says_the_same_as_check() {
+    let kitchen = Deployment::kitchen();
+    kitchen.edit("agents/chef.toml", "results = 10", "resluts = 10");
+    let checked = problems(&kitchen);
+    assert_eq!(kitchen.run("serve", ["."]).failed(1), checked);
+}
+
+#[test]
+fn init_check_serve_ask() {
+    let empty = Deployment::empty();
+    empty.run("init", ["."]).failed(0);
+    assert!(empty.run("init", ["."]).failed(1).contains("not empty"));
+    empty.run("check", ["."]).fine();
+    let served = empty.serve();
+    let answer = served.deployment.run("ask", ["@search@demo.localhost", "what is here?"]).fine();
+    assert!(!answer.trim().is_empty());
+    assert_eq!(served.deployment.run("ask", ["@echo@demo.localhost", "hello"]).fine().trim(), "hello");
+}
+
+#[test]
+fn a_taken_port_is_said_with_a_way_out() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let kitchen = Deployment::kitchen();
+    for flag in ["--http", "--https", "--admin"] {
+        let free = ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+        let arguments: Vec<&str> = free.iter().copied().collect();
+        let at = arguments.iter().position(|word| *word == flag).unwrap();
+        let mut arguments = arguments;
+        arguments[at + 1] = &address;
+        let text = kitchen.run("serve", arguments).failed(1);
+        assert!(text.contains(&address) && text.contains("hint: ") && text.contains(flag), "{text}");
+    }
+}
+
+#[test]
+fn plain_http_off_loopback_is_refused() {
+    let kitchen = Deployment::kitchen();
+    for (flag, address) in [("--http", "0.0.0.0:0"), ("--https", "0.0.0.0:0"), ("--admin", "0.0.0.0:0")] {
+        let mut arguments = vec!["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+        let at = arguments.iter().position(|word| *word == flag).unwrap();
+        arguments[at + 1] = address;
+        let text = kitchen.run("serve", arguments).failed(1);
+        assert!(text.contains("error: "), "{text}");
+    }
+}
+
+#[test]
+fn new_content_is_found_without_a_restart() {
+    let served = Deployment::kitchen().serve();
+    let ask = || served.curl("/~chef?user=xanthic%20quiverbread", &["-H", "Accept: text/markdown"]).text();
+    assert!(!ask().contains("Quiverbread"));
+    let recipe = r#"{"@type": "Recipe", "@id": "https://example.com/q", "url": "https://example.com/q", "name": "Xanthic Quiverbread", "recipeIngredient": ["flour"]}"#;
+    let recipes = served.deployment.read("content/recipes.jsonl");
+    served.deployment.write("content/recipes.jsonl", &format!("{recipes}{recipe}\n"));
+    within("the new recipe is found", || ask().contains("Xanthic Quiverbread").then_some(()));
+    served.deployment.write("content/recipes.jsonl", &recipes);
+    within("the removed recipe is forgotten", || (!ask().contains("Quiverbread")).then_some(()));
+}
+
+#[test]
+fn an_index_that_is_there_is_used_as_it_is() {
+    let served = Deployment::kitchen().serve();
+    let before = served.curl("/~chef?user=chickpeas", &["-H", "Accept: text/markdown"]).text();
+    let again = served.killed().serve();
+    let after = again.curl("/~chef?user=chickpeas", &["-H", "Accept: text/markdown"]).text();
+    assert_eq!(before, after);
+    again.signal(Signal::SIGTERM);
+    let (_, log, _) = again.ended();
+    assert!(!log.contains("index"), "nothing had changed: {log}");
+}
+
+#[test]
+fn index_counts_what_it_read() {
+    let kitchen = Deployment::kitchen();
+    let recipes = kitchen.read("content/recipes.jsonl").lines().count();
+    let text = kitchen.read("content/recipes.jsonl");
+    kitchen.write("content/recipes.jsonl", &format!("{text}this is no JSON\n"));
+    let json = kitchen.run("index", [".", "--json"]).json();
+    let chef = json.as_array().unwrap().iter().find(|agent| agent["agent"] == "chef").unwrap();
+    assert_eq!((&chef["items"], &chef["skipped"]), (&recipes.into(), &1.into()), "{json}");
+}
+
+/// A kitchen that takes ten requests at once from one caller, and one a second from then on.
+fn narrow() -> Served {
+    let kitchen = Deployment::kitchen();
+    kitchen.edit("forecourt.toml", "per_second = 50, burst = 300", "per_second = 1, burst = 10");
+    kitchen.serve()
+}
+
+#[test]
+fn s8_4_a_flood_is_stopped_and_others_do_not_notice() {
+    let served = narrow();
+    let url = format!("http://{DOMAIN}:{}/~echo?user=[1-60]", served.http);
+    let format = "%{http_code} %header{retry-after}\n";
+    let flood = ["-q", "-sS", "--noproxy", "*", "--parallel", "-o", "/dev/null", "-w", format, &url];
+    let output = std::process::Command::new("curl").args(flood).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let refused: Vec<&str> = text.lines().filter(|line| line.starts_with("429")).collect();
+    let served_well = text.lines().filter(|line| line.starts_with("200")).count();
+    assert!(served_well >= 10 && refused.len() >= 10, "{served_well} of 60 were answered: {text}");
+    for line in refused {
+        let seconds: u64 = line.split(' ').nth(1).unwrap().parse().unwrap_or_else(|_| panic!("{line:?}"));
+        assert!((1..=60).contains(&seconds), "{line}");
+    }
+    served.curl("/~echo?user=hi", &["--interface", "127.0.0.2"]).with_status(200);
+    let policy = within("the flooder meets its bound again", || {
+        let answer = served.curl("/~echo?user=hi", &["-H", "Accept: application/json"]);
+        (answer.status == 429).then(|| answer.json())
+    });
+    assert_eq!(policy["policy"]["kind"], "too_many_requests");
+    for path in ["/~gate", "/tasks/x", "/"] {
+        within("every kind of path is counted", || (served.curl(path, &[]).status == 429).then_some(()));
+    }
+    assert_eq!(served.operator("/healthz").status, 200);
+}
+
+#[test]
+fn s8_4_a_caller_comes_back_after_the_time_it_was_told() {
+    let served = narrow();
+    within("the bound is met", || (served.curl("/~echo?user=hi", &[]).status == 429).then_some(()));
+    within("the caller may ask again", || (served.curl("/~echo?user=hi", &[]).status == 200).then_some(()));
+}
+
+#[test]
+fn the_operator_sees_health_readiness_and_numbers() {
+    let served = Deployment::kitchen().serve();
+    assert_eq!(served.operator("/healthz").with_status(200).text(), "ok\n");
+    assert_eq!(served.operator("/readyz").with_status(200).text(), "ready\n");
+    served.curl("/~gate?user=pay", &[]).with_status(402);
+    served.curl("/~secret-name-of-nobody?user=hi", &[]).with_status(404);
+    let metrics = served.operator("/metrics").with_status(200);
+    assert!(metrics.named("content-type").starts_with("application/openmetrics-text"), "{metrics:?}");
+    let text = metrics.text();
+    for line in [
+        "forecourt_replies_total{agent=\"gate\",via=\"rest\",ending=\"payment_required\"} 1",
+        "forecourt_http_requests_total{class=\"agent\",method=\"GET\",status=\"4xx\"} 2",
+        "# EOF",
+    ] {
+        assert!(text.contains(line), "no {line} in {text}");
+    }
+    assert!(!text.contains("secret-name"), "labels are a closed set: {text}");
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        served.curl(path, &[]).with_status(404);
+    }
+}
+
+#[test]
+fn machines_get_a_log_that_they_can_read() {
+    let served = Deployment::kitchen().with("log", "level = \"debug\"\nformat = \"json\"").serve();
+    served.curl("/~gate?user=fail", &[]).with_status(502);
+    served.signal(Signal::SIGTERM);
+    let (status, log, _) = served.ended();
+    assert!(status.success(), "{status}");
+    let lines: Vec<&str> = log.lines().filter(|line| line.starts_with('{')).collect();
+    assert!(!lines.is_empty(), "{log}");
+    for line in lines {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(value["level"].is_string() && value["timestamp"].is_string(), "{line}");
+    }
+    assert!(!log.contains('\u{1b}'), "a log in a file has no colours: {log:?}");
+}
+
+#[test]
+fn state_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let served = Deployment::kitchen().serve();
+    let mode = |name: &str| served.deployment.data().join(name).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("."), 0o700);
+    assert_eq!(mode("key.pem"), 0o600);
+    assert_eq!(mode("forecourt.db"), 0o600);
+}
+
+#[test]
+fn two_daemons_do_not_share_a_folder() {
+    let served = Deployment::kitchen().serve();
+    let free = [".", "--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+    let second = served.deployment.command("serve").args(free).output().unwrap();
+    let text = String::from_utf8_lossy(&second.stderr);
+    assert!(!second.status.success() && text.contains("error: "), "{text}");
+    served.curl("/~echo?user=hi", &[]).with_status(200);
+}
+
+#[test]
+fn help_teaches() {
+    let text = Deployment::empty().run("ask", ["--help"]).fine();
+    assert!(text.contains("Examples:"), "{text}");
+}

@@ -1,0 +1,395 @@
+//! A deployment in a folder of its own, the binary that serves it, and curl to talk to it.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How long anything may take that is waited for. Far above what it does take, so that a busy
+/// machine fails no test.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// The domain of every deployment here.
+pub(crate) const DOMAIN: &str = "demo.localhost";
+
+/// A deployment that can be changed before, and while, it is served.
+pub(crate) struct Deployment {
+    folder: TempDir,
+}
+
+impl Deployment {
+    /// The demonstration kitchen with a few of its recipes, so that it opens quickly.
+    pub(crate) fn kitchen() -> Self {
+        let deployment = Self { folder: tempfile::tempdir().unwrap() };
+        let kitchen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kitchen");
+        deployment.write("forecourt.toml", &fs::read_to_string(kitchen.join("forecourt.toml")).unwrap());
+        for agent in ["chef", "echo", "gate", "guide"] {
+            let name = format!("agents/{agent}.toml");
+            deployment.write(&name, &fs::read_to_string(kitchen.join(&name)).unwrap());
+        }
+        let recipes = fs::read_to_string(kitchen.join("content/recipes.jsonl")).unwrap();
+        let chosen = recipes.lines().enumerate().filter(|(n, line)| n % 50 == 0 || line.contains("chickpea"));
+        let chosen: Vec<&str> = chosen.map(|(_, line)| line).collect();
+        deployment.write("content/recipes.jsonl", &(chosen.join("\n") + "\n"));
+        deployment
+    }
+
+    /// A folder with nothing in it, for `init`.
+    pub(crate) fn empty() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A deployment of one agent, `@agent`, with this backend.
+    pub(crate) fn of_backend(backend: &str) -> Self {
+        let deployment = Self::empty();
+        deployment.write("forecourt.toml", "domain = \"demo.localhost\"\n");
+        deployment.write("agents/agent.toml", &format!("handle = \"agent\"\nname = \"Agent\"\n\n[backend]\n{backend}"));
+        deployment
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The text of a file.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    /// Writes a file, in one step as seen from outside.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let file = self.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let fresh = file.with_extension("fresh");
+        fs::write(&fresh, text).unwrap();
+        fs::rename(&fresh, &file).unwrap();
+    }
+
+    /// Replaces `from`, which must be there, in a file.
+    pub(crate) fn edit(&self, name: &str, from: &str, to: &str) {
+        let text = self.read(name);
+        assert!(text.contains(from), "{name} holds no {from:?}");
+        self.write(name, &text.replace(from, to));
+    }
+
+    /// The same deployment with lines put under the heading of a table of `forecourt.toml`.
+    #[must_use]
+    pub(crate) fn with(self, table: &str, lines: &str) -> Self {
+        let heading = format!("[{table}]\n");
+        match self.read("forecourt.toml").contains(&heading) {
+            true => self.edit("forecourt.toml", &heading, &format!("{heading}{lines}\n")),
+            false => {
+                let text = self.read("forecourt.toml");
+                self.write("forecourt.toml", &format!("{text}\n{heading}{lines}\n"));
+            }
+        }
+        self
+    }
+
+    /// The same deployment, in which callbacks and webhooks may go to this machine over plain HTTP.
+    #[must_use]
+    pub(crate) fn open_to_loopback(self) -> Self {
+        self.with("egress", "allow = [\"127.0.0.0/8\", \"::1/128\"]\nallow_http = true")
+    }
+
+    /// The same deployment with another file.
+    #[must_use]
+    pub(crate) fn and(self, name: &str, text: &str) -> Self {
+        self.write(name, text);
+        self
+    }
+
+    /// Where state is kept, and where the program believes that its user's state is.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path().join(".forecourt")
+    }
+
+    /// The program, to be given arguments: in this folder, and out of the way of its user's own.
+    pub(crate) fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_forecourt"));
+        command.arg(name).current_dir(self.path()).env("XDG_STATE_HOME", self.path().join("state"));
+        for variable in ["FORECOURT_DATA_DIR", "FORECOURT_LOG", "FORECOURT_TOKEN"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run<I: AsRef<OsStr>>(&self, name: &str, arguments: impl IntoIterator<Item = I>) -> Ran {
+        let output = self.command(name).args(arguments).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// Serves it on free ports.
+    pub(crate) fn serve(self) -> Served {
+        Served::start(self)
+    }
+}
+
+/// What a command said before it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// What stands on standard output, for a command that must have gone well.
+    #[track_caller]
+    pub(crate) fn fine(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.stdout
+    }
+
+    /// Standard output as JSON, for a command that must have gone well.
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        serde_json::from_str(&self.fine()).unwrap()
+    }
+
+    /// What stands on standard error, for a command that must have ended with `code`.
+    #[track_caller]
+    pub(crate) fn failed(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self.stderr
+    }
+}
+
+/// A deployment that is being served. Killed when dropped.
+pub(crate) struct Served {
+    pub(crate) deployment: Deployment,
+    child: Child,
+    pub(crate) http: u16,
+    pub(crate) https: u16,
+    pub(crate) admin: u16,
+    /// What it has logged, once it has ended.
+    log: Option<thread::JoinHandle<String>>,
+}
+
+impl Served {
+    fn start(deployment: Deployment) -> Self {
+        let mut command = deployment.command("serve");
+        command.args(["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let log = thread::spawn(move || {
+            let mut text = Vec::new();
+            stderr.read_to_end(&mut text).unwrap();
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let banner = lines_of(child.stdout.take().unwrap());
+        let mut served = Self { deployment, child, http: 0, https: 0, admin: 0, log: Some(log) };
+        let until = Instant::now() + PATIENCE;
+        while served.admin == 0 {
+            let Ok(line) = banner.recv_timeout(until.saturating_duration_since(Instant::now())) else {
+                panic!("the daemon does not open");
+            };
+            served.read_banner(line.trim());
+        }
+        served
+    }
+
+    fn read_banner(&mut self, line: &str) {
+        let port = || line.rsplit(':').next()?.split('/').next()?.parse().ok();
+        match line.split_whitespace().next() {
+            Some("in") => self.http = port().unwrap(),
+            Some("public") => self.https = port().unwrap(),
+            Some("operator") => self.admin = port().unwrap(),
+            _ => {}
+        }
+    }
+
+    /// A URL of the plain listener.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{DOMAIN}:{}{path}", self.http)
+    }
+
+    /// A URL of the TLS listener.
+    pub(crate) fn https_url(&self, path: &str) -> String {
+        format!("https://{DOMAIN}:{}{path}", self.https)
+    }
+
+    /// The certificate of its local authority.
+    pub(crate) fn ca(&self) -> String {
+        self.deployment.data().join("ca.pem").display().to_string()
+    }
+
+    /// `curl URL ARGUMENTS…` on the plain listener.
+    #[track_caller]
+    pub(crate) fn curl(&self, path: &str, arguments: &[&str]) -> Answer {
+        curl(&self.url(path), arguments)
+    }
+
+    /// The same on the TLS listener, trusting its authority.
+    #[track_caller]
+    pub(crate) fn curl_tls(&self, path: &str, arguments: &[&str]) -> Answer {
+        let ca = self.ca();
+        curl(&self.https_url(path), &[&["--cacert", &ca], arguments].concat())
+    }
+
+    /// A page of the operator's listener.
+    #[track_caller]
+    pub(crate) fn operator(&self, path: &str) -> Answer {
+        curl(&format!("http://127.0.0.1:{}{path}", self.admin), &[])
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).unwrap();
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().try_into().unwrap())
+    }
+
+    /// Waits for its end; gives how it ended and what it has logged.
+    #[track_caller]
+    pub(crate) fn ended(mut self) -> (ExitStatus, String, Deployment) {
+        let status = within("the daemon ends", || self.child.try_wait().unwrap());
+        let log = self.log.take().unwrap().join().unwrap();
+        let deployment = std::mem::replace(&mut self.deployment, Deployment::empty());
+        (status, log, deployment)
+    }
+
+    /// Ends it the hard way, and gives back the deployment with all that was written to disk.
+    pub(crate) fn killed(self) -> Deployment {
+        self.signal(Signal::SIGKILL);
+        self.ended().2
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let (true, Some(log)) = (thread::panicking(), self.log.take()) {
+            eprintln!("---- the daemon's log ----\n{}", log.join().unwrap_or_default());
+        }
+    }
+}
+
+/// The lines of a stream as they come.
+pub(crate) fn lines_of(stream: impl Read + Send + 'static) -> mpsc::Receiver<String> {
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                // Nobody listens any more, but the writer must not be stopped by that.
+                continue;
+            }
+        }
+    });
+    receive
+}
+
+/// What came back over HTTP.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    fields: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// A header field, all its lines joined.
+    pub(crate) fn field(&self, name: &str) -> Option<String> {
+        let lines = self.fields.iter().filter(|(field, _)| field == name).map(|(_, value)| value.as_str());
+        let lines: Vec<&str> = lines.collect();
+        (!lines.is_empty()).then(|| lines.join(", "))
+    }
+
+    /// A header field that must be there.
+    #[track_caller]
+    pub(crate) fn named(&self, name: &str) -> String {
+        self.field(name).unwrap_or_else(|| panic!("no {name} in {self:?}"))
+    }
+
+    /// A header field, or nothing.
+    pub(crate) fn named_or_empty(&self, name: &str) -> String {
+        self.field(name).unwrap_or_default()
+    }
+
+    /// The body as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The same answer, which must have this status.
+    #[track_caller]
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a head");
+        let (head, body) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 4..]);
+        let mut lines = head.lines();
+        let status: u16 = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap().parse().unwrap();
+        if (100..200).contains(&status) {
+            return Self::read(body);
+        }
+        let fields = lines.filter_map(|line| line.split_once(':'));
+        let fields = fields.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
+        Self { status, fields, body: body.to_vec() }
+    }
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", self.status)?;
+        for (name, value) in &self.fields {
+            writeln!(f, "{name}: {value}")?;
+        }
+        f.write_char('\n')?;
+        f.write_str(&self.text())
+    }
+}
+
+/// Runs `curl -i URL ARGUMENTS…`. Names under `.localhost` are loopback for curl as they are for us.
+#[track_caller]
+pub(crate) fn curl(url: &str, arguments: &[&str]) -> Answer {
+    let output = raw_curl(&[&["-i", url], arguments].concat());
+    Answer::read(&output)
+}
+
+/// Runs curl with these arguments and gives its output. Nobody's proxy or settings get in between.
+#[track_caller]
+pub(crate) fn raw_curl(arguments: &[&str]) -> Vec<u8> {
+    let time = PATIENCE.as_secs().to_string();
+    let mut command = Command::new("curl");
+    command.args(["-q", "-sS", "-g", "--noproxy", "*", "--max-time", &time]).args(arguments);
+    let output = command.output().expect("curl is installed");
+    assert!(output.status.success(), "curl {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Looks again and again until there is something, within [`PATIENCE`].
+#[track_caller]
+pub(crate) fn within<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "it never came to pass that {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
