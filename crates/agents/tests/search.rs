@@ -219,6 +219,8 @@ async fn built_in_content_is_found_by_its_name() {
     let built = build(toml, &context);
     built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
     let text = ask(&built, "how do I add an agent?").await.text();
+    assert!(text.starts_with("Put a file into agents.\n\nOne match: "), "what a text says leads the answer: {text}");
+    assert_eq!(text.matches("Put a file").count(), 1, "{text}");
     assert!(text.contains("[Adding an agent](https://docs.example/"), "{text}");
 }
 

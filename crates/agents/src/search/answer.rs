@@ -63,6 +63,8 @@ impl Words<'_> {
 
     fn lead(&self, asked: &Asked, found: &Found) -> String {
         let noun = plain(self.noun);
+        let quote = found.hits.first().filter(|hit| asked.offset == 0 && is_prose(hit));
+        let quote = quote.map_or_else(String::new, |hit| format!("{}\n\n", plain(&hit.snippet)));
         let mut lead = match (found.hits.as_slice(), asked.offset) {
             (hits, offset) if offset > 0 => {
                 format!(
@@ -78,7 +80,7 @@ impl Words<'_> {
         };
         lead.push_str(&self.limits(found));
         asked.notes.iter().for_each(|note| lead.push_str(&format!(" {}", plain(note))));
-        lead
+        quote + &lead
     }
 
     /// Says honestly that there is nothing, and what could be asked instead.
@@ -131,7 +133,8 @@ impl Words<'_> {
         if !facts.is_empty() {
             lines[0].push_str(&format!(": {facts}"));
         }
-        if !hit.snippet.is_empty() {
+        let leads = number == 1 && is_prose(hit);
+        if !hit.snippet.is_empty() && !leads {
             lines.push(plain(&hit.snippet));
         }
         let mentioned = mentions(hit, question);
@@ -147,6 +150,11 @@ impl Words<'_> {
         let indent = " ".repeat(number.to_string().len() + 2);
         lines.join(&format!("  \n{indent}"))
     }
+}
+
+/// Whether an item is a text rather than a thing: what it says is the answer, and leads it.
+fn is_prose(hit: &Hit) -> bool {
+    !hit.snippet.is_empty() && facts(&hit.item).is_empty()
 }
 
 /// An item in half a sentence.

@@ -10,27 +10,34 @@ const LINE_CHARS_MAX: usize = 300;
 pub(super) fn plain(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = String::with_capacity(line.len() + 8);
-    for (at, c) in line.chars().enumerate() {
+    let mut before = ' ';
+    let mut rest = line.chars().enumerate().peekable();
+    while let Some((at, c)) = rest.next() {
         if at == LINE_CHARS_MAX {
             out.push('…');
             break;
         }
-        let is_markup = matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~');
-        let is_block = at == 0 && matches!(c, '#' | '+' | '-' | '=');
+        let next = rest.peek().map_or(' ', |(_, next)| *next);
+        let is_block = at == 0 && matches!(c, '#' | '+' | '-' | '=' | '>');
         match c {
             _ if c.is_control() => {}
-            '&' if begins_entity(&line, at) => out.push_str("&amp;"),
-            _ if is_markup || is_block => out.extend(['\\', c]),
+            '&' if next == '#' || next.is_ascii_alphabetic() => out.push_str("&amp;"),
+            _ if is_block || is_markup(before, c, next) => out.extend(['\\', c]),
             _ => out.push(c),
         }
+        before = c;
     }
     out
 }
 
-/// Whether what stands at this character could be read as an entity, such as `&lt;`.
-fn begins_entity(line: &str, at: usize) -> bool {
-    let mut rest = line.chars().skip(at + 1);
-    rest.next().is_some_and(|c| c == '#' || c.is_ascii_alphabetic())
+/// Whether a character between these could be markup. An underscore inside a word is none.
+fn is_markup(before: char, c: char, next: char) -> bool {
+    match c {
+        '\\' | '`' | '*' | '[' | ']' | '<' => true,
+        '_' => !(before.is_alphanumeric() && next.is_alphanumeric()),
+        '~' => before == '~' || next == '~',
+        _ => false,
+    }
 }
 
 /// A link in bold, or just the name when the address is none that a browser opens.
@@ -58,7 +65,8 @@ mod tests {
     fn markup_is_escaped_and_lines_are_joined() {
         for (text, wanted) in [
             ("Salt & pepper", "Salt & pepper"),
-            ("*a* [b](c) <d> `e`", r"\*a\* \[b\](c) \<d\> \`e\`"),
+            ("*a* [b](c) <d> `e`", r"\*a\* \[b\](c) \<d> \`e\`"),
+            ("_a_ b_c_d ~e~ ~~f~~", r"\_a\_ b_c_d ~e~ \~\~f\~\~"),
             ("# head\n- item", r"\# head - item"),
             ("AT&amp;T &#60;", "AT&amp;amp;T &amp;#60;"),
             ("a\u{0}b\r\n\r\nc", "ab c"),
