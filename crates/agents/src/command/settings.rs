@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use forecourt_settings::{Problem, Problems, Section};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::process::Program;
 use crate::backend::Context;
@@ -46,7 +46,7 @@ pub(super) struct CommandSettings {
 }
 
 /// How long a process lives.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Mode {
     /// For one message.
@@ -57,7 +57,7 @@ pub(super) enum Mode {
 }
 
 /// What goes over the standard streams.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Format {
     /// Lines of JSON.
