@@ -42,6 +42,8 @@ pub(super) struct Process {
     input: Input,
     /// Lines of standard error that may still go to the log.
     complaints_left: Arc<AtomicU32>,
+    /// Whose program it is, for the log.
+    agent: Handle,
 }
 
 enum Input {
@@ -66,9 +68,10 @@ impl Program {
             return Err(std::io::Error::other("a standard stream is missing"));
         };
         let complaints_left = Arc::new(AtomicU32::new(STDERR_LINES_MAX));
-        tokio::spawn(log_complaints(stderr, self.agent.clone(), complaints_left.clone()));
+        let agent = self.agent.clone();
+        tokio::spawn(log_complaints(stderr, agent.clone(), complaints_left.clone()));
         let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        Ok(Process { child, group, output: Output::new(stdout), input: Input::Free(stdin), complaints_left })
+        Ok(Process { child, group, output: Output::new(stdout), input: Input::Free(stdin), complaints_left, agent })
     }
 }
 
@@ -113,7 +116,7 @@ impl Process {
         match waited {
             Ok(Ok(status)) if status.success() => Ending::Complete,
             Ok(Ok(status)) => {
-                tracing::warn!(%status, "an agent's program failed");
+                tracing::warn!(agent = %self.agent, %status, "an agent's program failed");
                 crashed()
             }
             Ok(Err(_)) | Err(_) => crashed(),
