@@ -47,6 +47,12 @@ impl Failure {
             .hint("GET / lists the agents of this host")
     }
 
+    /// 404 for a path that nothing here has.
+    pub(crate) fn no_such_page() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "Not found", "there is nothing at this address")
+            .hint("GET / lists the agents of this host")
+    }
+
     /// 404 for a task and all that hangs on it: unknown, expired and malformed look alike. REST 5.4.1.
     pub(crate) fn no_such_task() -> Self {
         Self::new(StatusCode::NOT_FOUND, "No such task", "task not found or expired")

@@ -13,6 +13,9 @@ use memchr::memmem;
 use super::limits::{BOUNDARY_BYTES_MAX, ENTRIES_MAX, PART_HEAD_BYTES_MAX};
 use super::wire::Fault;
 
+#[cfg(test)]
+mod tests;
+
 /// One part of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {

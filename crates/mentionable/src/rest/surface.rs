@@ -41,7 +41,7 @@ pub(crate) fn routes(rest: Rest) -> HttpRoutes {
         router = router.route(path, any(on_agent));
     }
     let paths = AGENT_PATHS.into_iter().chain([TASK_PATH, FRONT_PATH, ASSET_PATH]).collect();
-    HttpRoutes { paths, router: router.with_state(Arc::new(rest)) }
+    HttpRoutes { paths, router: router.fallback(on_nothing).with_state(Arc::new(rest)) }
 }
 
 async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
@@ -129,6 +129,13 @@ async fn on_asset(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     let asked = Asked::of_agent(&rest, &rest.default, &head);
     sent(asked.respond(page(&asked, |asked| asked.asset())))
+}
+
+/// What no protocol has a path for. This transport answers, since browsers and crawlers come here.
+async fn on_nothing(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    let asked = Asked::of_agent(&rest, &rest.default, &head);
+    sent(asked.respond(Err(Failure::no_such_page().into())))
 }
 
 /// A resource that is only read.

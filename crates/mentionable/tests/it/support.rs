@@ -1,5 +1,6 @@
 //! A host in memory whose routes are asked without a socket.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use forecourt_core::{
     Admitted, Agent, AgentCard, ClientAddr, Domain, Ending, Event, EventStream, Handle, Part, Policy, Rule,
 };
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Resident, Site};
+use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Rate, Resident, Site};
 use forecourt_identity::{HostKeys, IdentityConfig, Verifier};
 use forecourt_mentionable::PROTOCOL;
 use forecourt_settings::Section;
@@ -50,13 +51,16 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
+const MANY: NonZeroU32 = NonZeroU32::MAX;
+
 impl Default for Setup {
     fn default() -> Self {
         let setup = Self {
             residents: Vec::new(),
             egress: EgressConfig::default(),
             identity: IdentityConfig::default(),
-            limits: LimitSettings::default(),
+            // Tests ask as fast as they can; those about limits set their own.
+            limits: LimitSettings { per_address: Rate { burst: MANY, per_second: MANY }, ..LimitSettings::default() },
             section: "",
             origin: "https://demo.localhost",
         };
@@ -89,7 +93,8 @@ impl Setup {
         let egress = Arc::new(egress.build().unwrap());
         let domain = Domain::parse("demo.localhost").unwrap();
         let site = Site { domain, name: "Demo".to_owned(), origin: self.origin.to_owned() };
-        let directory = Directory::new(self.residents, &Handle::parse("echo").unwrap()).unwrap();
+        let residents = self.residents.into_iter().map(|resident| reachable(resident, &site)).collect();
+        let directory = Directory::new(residents, &Handle::parse("echo").unwrap()).unwrap();
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
@@ -108,6 +113,13 @@ impl Setup {
         let router = surfaces.into_iter().fold(axum::Router::new(), merge);
         Place { host, clock, router, _stop: stop.drop_guard() }
     }
+}
+
+/// The resident with its endpoints gathered, as the registry does it.
+fn reachable(resident: Resident, site: &Site) -> Resident {
+    let mut card = AgentCard::clone(&resident.card);
+    card.endpoints = (PROTOCOL.endpoints)(site, &card);
+    Resident { card: Arc::new(card), ..resident }
 }
 
 /// `echo` alone, as it comes.
