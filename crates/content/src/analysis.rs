@@ -1,6 +1,7 @@
 //! Text to words: the same steps for items and for queries, chosen by language.
 
 mod fold;
+mod stems;
 mod stop;
 mod tokenizers;
 mod tongue;
@@ -8,6 +9,6 @@ mod words;
 
 pub(crate) use fold::fold_text;
 pub(crate) use stop::is_stop_word;
-pub(crate) use tokenizers::{FACT_END, facts_tokenizer, pairs_tokenizer, words_tokenizer};
+pub(crate) use tokenizers::{FACT_END, fact_word, facts_tokenizer, pairs_tokenizer, whole_fact, words_tokenizer};
 pub(crate) use tongue::Tongue;
 pub(crate) use words::Words;

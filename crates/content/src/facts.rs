@@ -5,9 +5,21 @@ use serde_json::Value;
 use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, PATH_LEVELS_MAX};
 use crate::measure;
 
-/// Long prose is searched, not filtered by.
-const PROSE: &[&str] =
-    &["name", "headline", "title", "description", "text", "abstract", "articleBody", "reviewBody", "transcript"];
+/// Long prose is searched, not filtered by; an id is looked up.
+const NO_FACTS: &[&str] = &[
+    "@context",
+    "@id",
+    "url",
+    "name",
+    "headline",
+    "title",
+    "description",
+    "text",
+    "abstract",
+    "articleBody",
+    "reviewBody",
+    "transcript",
+];
 
 /// One value of one property.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +37,7 @@ pub(crate) fn visit(item: &Value, mut take: impl FnMut(Fact<'_>)) {
     let Value::Object(fields) = item else { return };
     let mut walk = Walk { path: String::new(), left: FACTS_MAX, take: &mut take };
     for (key, value) in fields {
-        if !PROSE.contains(&key.as_str()) && key != "@context" {
+        if !NO_FACTS.contains(&key.as_str()) {
             walk.down(key, value, 1);
         }
     }

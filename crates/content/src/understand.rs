@@ -18,7 +18,7 @@ use std::ops::Range;
 use regex::{Captures, Regex};
 use tantivy::Term;
 
-use crate::analysis::{FACT_END, Tongue, Words, fold_text};
+use crate::analysis::{Tongue, Words, fact_word, whole_fact};
 use crate::index::Snapshot;
 use crate::limits::QUERY_BYTES_MAX;
 use crate::search::{Filter, Test};
@@ -110,17 +110,17 @@ impl Known for Snapshot {
 
     fn has_word(&self, path: &str, word: &str) -> bool {
         let words = Words::of(word, Tongue::ENGLISH);
-        words.len() > 0 && words.iter().all(|word| self.has_fact(path, word))
+        words.len() > 0 && words.iter().all(|word| self.has_fact(&fact_word(path, word)))
     }
 
     fn has_value(&self, path: &str, value: &str) -> bool {
-        self.has_fact(path, &format!("={}", fold_text(value)))
+        self.has_fact(&whole_fact(path, value))
     }
 }
 
 impl Snapshot {
-    fn has_fact(&self, path: &str, value: &str) -> bool {
-        self.doc_freq(&Term::from_field_text(self.fields.facts, &format!("{path}{FACT_END}{value}"))) > 0
+    fn has_fact(&self, fact: &str) -> bool {
+        self.doc_freq(&Term::from_field_text(self.fields.facts, fact)) > 0
     }
 }
 

@@ -14,7 +14,7 @@ fn pantry() -> Shelf {
         "a.jsonl",
         r#"{"@type":"Recipe","name":"Pea Soup","totalTime":"PT20M","recipeIngredient":["2 cups peas","salt"],"genre":"Starter"}
 {"@type":"Recipe","name":"Walnut Cake","totalTime":"PT1H","recipeIngredient":["flour","100 g walnuts"],"recipeCategory":"Cakes"}
-{"@type":"Product","name":"Soup Spoon","offers":{"price":"12.50","priceCurrency":"EUR"},"brand":{"name":"Café Olé"}}
+{"@type":"Product","name":"Soup Spoon","url":"https://e.org/spoon","offers":{"price":"12.50","priceCurrency":"EUR"},"brand":{"name":"Café Olé"}}
 {"@type":"Recipe","name":"Käsekuchen","inLanguage":"de","description":"Ein Kuchen mit Quark, gebacken."}
 {"@type":"Event","name":"Soup Night","startDate":"2026-03-01","location":{"geo":{"latitude":48.1}},"isAccessibleForFree":true}
 "#,
@@ -45,6 +45,7 @@ fn any_property_can_be_a_filter() {
     assert_eq!(one(Filter::within("offers.price", Some(12.5), None)), ["Soup Spoon"]);
     assert_eq!(one(Filter::within("location.geo.latitude", Some(48.0), Some(49.0))), ["Soup Night"]);
     assert_eq!(one(Filter::within("startDate", Some(20_513.0), Some(20_513.0))), ["Soup Night"]);
+    assert_eq!(one(Filter::is("url", "https://e.org/spoon")), ["Soup Spoon"]);
     assert!(one(Filter::within("nothing", None, Some(30.0))).is_empty());
     assert!(one(Filter::is("genre", "start")).is_empty());
 }

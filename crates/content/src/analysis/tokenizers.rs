@@ -3,13 +3,14 @@
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 
 use super::{Tongue, Words, fold_text};
+use crate::limits::WHOLE_FACT_BYTES_MAX;
 
-/// Ends the path in a fact's text and in its terms.
+/// Ends the path in a fact's text.
 pub(crate) const FACT_END: char = '\u{1F}';
 
 /// Words of names and texts.
 pub(crate) fn words_tokenizer() -> TextAnalyzer {
-    TextAnalyzer::builder(Analysis::new(|text, out| {
+    TextAnalyzer::builder(Analysis::new(|text, out, _| {
         let (tongue, text) = Tongue::split_mark(text);
         out.read(text, tongue);
     }))
@@ -19,47 +20,80 @@ pub(crate) fn words_tokenizer() -> TextAnalyzer {
 /// Neighbouring words of names, joined by a space: a name that has the query's words side by side
 /// ranks higher, and plain terms keep top-k pruning possible where phrase queries would not.
 pub(crate) fn pairs_tokenizer() -> TextAnalyzer {
-    TextAnalyzer::builder(Analysis::new(|text, out| {
+    TextAnalyzer::builder(Analysis::new(|text, out, words| {
         let (tongue, text) = Tongue::split_mark(text);
-        let words = Words::of(text, tongue);
+        words.read(text, tongue);
         out.clear();
-        (1..words.len()).for_each(|at| out.push_joined(&[words.get(at - 1), words.get(at)], " "));
+        for (first, second) in words.iter().zip(words.iter().skip(1)) {
+            out.push(&[first, " ", second]);
+        }
     }))
     .build()
 }
 
-/// Facts, written `path FACT_END value`: the whole value as `path FACT_END =value`, and each of
-/// its words as `path FACT_END word`.
+/// Facts, written `path FACT_END value`: short values whole, and the words of each value that is
+/// no link.
 pub(crate) fn facts_tokenizer() -> TextAnalyzer {
-    TextAnalyzer::builder(Analysis::new(|text, out| {
+    TextAnalyzer::builder(Analysis::new(|text, out, words| {
         let (tongue, text) = Tongue::split_mark(text);
         let (path, value) = text.split_once(FACT_END).unwrap_or(("", text));
+        let path = PathCode::of(path);
         out.clear();
-        out.push_joined(&[Some(path), Some(&fold_text(value))], "\u{1F}=");
-        let words = Words::of(value, tongue);
-        words.iter().for_each(|word| out.push_joined(&[Some(path), Some(word)], "\u{1F}"));
+        if value.len() <= WHOLE_FACT_BYTES_MAX {
+            out.push(&[path.as_str(), "=", &fold_text(value)]);
+        }
+        if !is_link(value) {
+            words.read(value, tongue);
+            words.iter().for_each(|word| out.push(&[path.as_str(), word]));
+        }
     }))
     .build()
 }
 
-impl Words {
-    fn push_joined(&mut self, parts: &[Option<&str>], between: &str) {
-        let joined: Vec<&str> = parts.iter().flatten().copied().collect();
-        self.push(&joined.join(between));
+/// The term of a whole value. Longer ones than [`WHOLE_FACT_BYTES_MAX`] have none.
+pub(crate) fn whole_fact(path: &str, value: &str) -> String {
+    format!("{}={}", PathCode::of(path).as_str(), fold_text(value))
+}
+
+/// The term of a word, already brought to its stem.
+pub(crate) fn fact_word(path: &str, stem: &str) -> String {
+    format!("{}{stem}", PathCode::of(path).as_str())
+}
+
+fn is_link(value: &str) -> bool {
+    value.starts_with("http://") || value.starts_with("https://")
+}
+
+/// A path as it begins a term: 36 bits of its hash in six characters, since terms are hashed and
+/// compared by the million and paths are long. Two paths of one collection will not meet.
+struct PathCode([u8; 6]);
+
+impl PathCode {
+    fn of(path: &str) -> Self {
+        const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let hash = path.bytes().fold(FNV_START, step);
+        // `0` and the 63 characters after it; none of them needs more than a byte.
+        Self(std::array::from_fn(|at| b'0' + (hash >> (28 + 6 * at) & 0x3F) as u8))
+    }
+
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
 /// Reads a whole text into a buffer of words, then hands them out one by one.
 #[derive(Clone)]
 struct Analysis {
-    read: fn(&str, &mut Words),
+    read: fn(&str, &mut Words, &mut Words),
     words: Words,
+    scratch: Words,
     token: Token,
 }
 
 impl Analysis {
-    fn new(read: fn(&str, &mut Words)) -> Self {
-        Self { read, words: Words::default(), token: Token::default() }
+    fn new(read: fn(&str, &mut Words, &mut Words)) -> Self {
+        Self { read, words: Words::default(), scratch: Words::default(), token: Token::default() }
     }
 }
 
@@ -67,7 +101,7 @@ impl Tokenizer for Analysis {
     type TokenStream<'a> = Stream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
-        (self.read)(text, &mut self.words);
+        (self.read)(text, &mut self.words, &mut self.scratch);
         self.token.reset();
         Stream { words: &self.words, token: &mut self.token, next: 0 }
     }
@@ -116,9 +150,19 @@ mod tests {
     }
 
     #[test]
+    fn long_values_and_links_are_not_kept_twice() {
+        let fact = |value: &str| tokens(facts_tokenizer(), &format!("x\u{1F}{value}")).len();
+        assert_eq!(fact(&"y".repeat(WHOLE_FACT_BYTES_MAX)), 2);
+        assert_eq!(fact(&"y".repeat(WHOLE_FACT_BYTES_MAX + 1)), 1);
+        assert_eq!(fact("https://e.org/a/b"), 1);
+    }
+
+    #[test]
     fn a_fact_is_a_value_and_its_words() {
         let text = format!("{}genre\u{1F}Science  Fiction", Tongue::OTHER.mark());
-        let expected = ["genre\u{1F}=science fiction", "genre\u{1F}science", "genre\u{1F}fiction"];
+        let expected =
+            [whole_fact("genre", "science FICTION"), fact_word("genre", "science"), fact_word("genre", "fiction")];
         assert_eq!(tokens(facts_tokenizer(), &text), expected);
+        assert_ne!(fact_word("genre", "science"), fact_word("genres", "science"));
     }
 }

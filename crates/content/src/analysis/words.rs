@@ -4,6 +4,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::Tongue;
 use super::fold::fold_char;
+use super::stems::Stems;
 use crate::limits::WORD_BYTES_MAX;
 
 /// The words of one text, lower-cased, without accents, stemmed. A reusable buffer: one text
@@ -12,6 +13,8 @@ use crate::limits::WORD_BYTES_MAX;
 pub(crate) struct Words {
     letters: String,
     ends: Vec<usize>,
+    spelled: String,
+    stems: Stems,
 }
 
 impl Words {
@@ -25,9 +28,7 @@ impl Words {
     /// Replaces what is here by the words of `text`.
     pub(crate) fn read(&mut self, text: &str, tongue: Tongue) {
         self.clear();
-        let stemmer = tongue.stemmer();
-        let mut reader = Reader { words: self, tongue, stemmer, spelled: String::new() };
-        raw_words(text, |word| reader.take(word));
+        raw_words(text, |word| self.take(word, tongue));
     }
 
     pub(crate) fn clear(&mut self) {
@@ -49,51 +50,36 @@ impl Words {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
-    pub(super) fn push(&mut self, word: &str) {
-        self.letters.push_str(word);
+    /// Adds a word made of several parts, as it is.
+    pub(super) fn push(&mut self, parts: &[&str]) {
+        parts.iter().for_each(|part| self.letters.push_str(part));
+        self.ends.push(self.letters.len());
+    }
+
+    fn take(&mut self, word: &str, tongue: Tongue) {
+        spell(word, tongue, &mut self.spelled);
+        if self.spelled.is_empty() {
+            return;
+        }
+        let has_stem = !self.spelled.bytes().any(|b| b.is_ascii_digit());
+        let stem = if has_stem { self.stems.stem(&self.spelled, tongue) } else { &self.spelled };
+        self.letters.push_str(stem);
         self.ends.push(self.letters.len());
     }
 }
 
-/// Takes raw words one by one.
-struct Reader<'a> {
-    words: &'a mut Words,
-    tongue: Tongue,
-    stemmer: Option<frostem::Stemmer>,
-    spelled: String,
-}
-
-impl Reader<'_> {
-    fn take(&mut self, word: &str) {
-        self.spell(word);
-        if self.spelled.is_empty() {
-            return;
-        }
-        let stem = match &self.stemmer {
-            Some(stemmer) if !self.spelled.bytes().any(|b| b.is_ascii_digit()) => stemmer.stem(&self.spelled),
-            _ => (&*self.spelled).into(),
-        };
-        if self.tongue.folds_first() || stem.is_ascii() {
-            return self.words.push(&stem);
-        }
-        let mut folded = String::with_capacity(stem.len());
-        stem.chars().for_each(|c| fold_char(c, &mut folded));
-        self.words.push(&folded);
+/// The word in lower case, and without accents if the tongue wants that before stemming.
+fn spell(word: &str, tongue: Tongue, out: &mut String) {
+    out.clear();
+    if word.is_ascii() {
+        out.push_str(word);
+        out.make_ascii_lowercase();
+        return;
     }
-
-    /// The word in lower case, and without accents if the tongue wants that first.
-    fn spell(&mut self, word: &str) {
-        self.spelled.clear();
-        if word.is_ascii() {
-            self.spelled.push_str(word);
-            self.spelled.make_ascii_lowercase();
-            return;
-        }
-        for c in word.chars().flat_map(char::to_lowercase) {
-            match self.tongue.folds_first() {
-                true => fold_char(c, &mut self.spelled),
-                false => self.spelled.push(c),
-            }
+    for c in word.chars().flat_map(char::to_lowercase) {
+        match tongue.folds_first() {
+            true => fold_char(c, out),
+            false => out.push(c),
         }
     }
 }

@@ -12,10 +12,11 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
 use super::query::{Filter, Query, Test};
-use crate::analysis::{FACT_END, Tongue, Words, fold_text, is_stop_word};
+use crate::analysis::{Tongue, Words, fact_word, is_stop_word, whole_fact};
 use crate::error::Result;
 use crate::index::{Snapshot, number_key};
-use crate::limits::{QUERY_BYTES_MAX, QUERY_WORDS_MAX};
+use crate::item::hash;
+use crate::limits::{QUERY_BYTES_MAX, QUERY_WORDS_MAX, WHOLE_FACT_BYTES_MAX};
 
 /// What a word in the name is worth beside the same word in the text, which has the name too.
 const NAME_BOOST: f32 = 0.6;
@@ -191,11 +192,11 @@ fn content_words(text: &str, tongue: Tongue) -> String {
 
 fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[Tongue]) -> Vec<(Occur, Box<dyn Search>)> {
     match &filter.test {
-        Test::Is(value) => {
-            let term = |field: &String| fact_term(snapshot, field, &format!("={}", fold_text(value)));
-            vec![must(any(filter.fields.iter().map(term).map(|term| one(term)).collect()))]
+        Test::Is(value) if value.len() <= WHOLE_FACT_BYTES_MAX || filter.fields.iter().any(|field| is_key(field)) => {
+            vec![must(any(filter.fields.iter().map(|field| one(whole_term(snapshot, field, value))).collect()))]
         }
-        Test::Mentions(words) => {
+        // A long value is not kept whole; what has all its words is taken for it.
+        Test::Is(words) | Test::Mentions(words) => {
             let in_field =
                 |field: &String| any(tongues.iter().map(|tongue| mentions(snapshot, field, words, *tongue)).collect());
             vec![must(any(filter.fields.iter().map(in_field).collect()))]
@@ -224,14 +225,22 @@ fn one(term: Term) -> Box<dyn Search> {
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
-/// The term of a whole value (`=value`) or of a word of it.
-fn fact_term(snapshot: &Snapshot, path: &str, value: &str) -> Term {
-    Term::from_field_text(snapshot.fields.facts, &format!("{path}{FACT_END}{value}"))
+/// The term of a whole value. Ids and links are found by the item's key: they are its id.
+fn whole_term(snapshot: &Snapshot, field: &str, value: &str) -> Term {
+    match is_key(field) {
+        true => Term::from_field_u64(snapshot.fields.key, hash(&[value.as_bytes()])),
+        false => Term::from_field_text(snapshot.fields.facts, &whole_fact(field, value)),
+    }
+}
+
+fn is_key(field: &str) -> bool {
+    matches!(field, "@id" | "url")
 }
 
 fn mentions(snapshot: &Snapshot, field: &str, words: &str, tongue: Tongue) -> Box<dyn Search> {
     let words = Words::of(words, tongue);
-    let mut terms: Vec<Box<dyn Search>> = words.iter().map(|word| one(fact_term(snapshot, field, word))).collect();
+    let mut terms: Vec<Box<dyn Search>> =
+        words.iter().map(|word| one(Term::from_field_text(snapshot.fields.facts, &fact_word(field, word)))).collect();
     match terms.len() {
         0 => Box::new(EmptyQuery),
         1 => terms.remove(0),
