@@ -198,7 +198,7 @@ fn examples_pass_the_check() {
 
 #[test]
 fn fences_around_unsafe_code_stand() {
-    for path in files("crates", "toml") {
+    for path in files("crates", "toml").into_iter().filter(|path| path.ends_with("Cargo.toml")) {
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains("[lints]\nworkspace = true"), "{} leaves the workspace's lints", shown(&path));
     }

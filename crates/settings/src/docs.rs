@@ -145,7 +145,7 @@ impl Walk {
         if depth > DEPTH_MAX {
             return;
         }
-        if resolved.get("properties").is_some() {
+        if resolved.get("properties").is_some() || tag_of_choice(resolved, path).is_some() {
             return self.table(resolved, path, depth + 1, keys);
         }
         if let Some(items) = resolved.get("items") {
