@@ -6,7 +6,7 @@ use forecourt_core::{AgentCard, Event, Part};
 use super::conversation::Asked;
 use super::facts::{facts, mentions, time, value};
 use super::find::Found;
-use super::markdown::{link, plain};
+use super::markdown::{escaped, link, plain};
 
 /// What the words are about.
 pub(super) struct Words<'a> {
@@ -64,7 +64,7 @@ impl Words<'_> {
     fn lead(&self, asked: &Asked, found: &Found) -> String {
         let noun = plain(self.noun);
         let quote = found.hits.first().filter(|hit| asked.offset == 0 && is_prose(hit));
-        let quote = quote.map_or_else(String::new, |hit| format!("{}\n\n", plain(&hit.snippet)));
+        let quote = quote.map_or_else(String::new, |hit| format!("{}\n\n", excerpt(hit)));
         let mut lead = match (found.hits.as_slice(), asked.offset) {
             (hits, offset) if offset > 0 => {
                 format!(
@@ -155,6 +155,22 @@ impl Words<'_> {
 /// Whether an item is a text rather than a thing: what it says is the answer, and leads it.
 fn is_prose(hit: &Hit) -> bool {
     !hit.snippet.is_empty() && facts(&hit.item).is_empty()
+}
+
+/// What a text says from its best sentence on, in whole sentences as far as they fit.
+fn excerpt(hit: &Hit) -> String {
+    const CHARS_MAX: usize = 600;
+    let texts = ["text", "description", "articleBody"].iter().filter_map(|key| hit.item.get(*key)?.as_str());
+    let whole = texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let from_best = |text: String| text.find(&hit.snippet).map(|start| text[start..].to_owned());
+    let text = whole.filter_map(from_best).next().unwrap_or_else(|| hit.snippet.clone());
+    match text.char_indices().nth(CHARS_MAX) {
+        None => escaped(&text),
+        Some((end, _)) => {
+            let cut = &text[..end];
+            escaped(cut.rfind(". ").map_or(cut, |stop| &cut[..=stop]))
+        }
+    }
 }
 
 /// An item in half a sentence.

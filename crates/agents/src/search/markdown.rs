@@ -9,14 +9,18 @@ const LINE_CHARS_MAX: usize = 300;
 /// [`LINE_CHARS_MAX`] characters of it.
 pub(super) fn plain(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", escaped(&line[..end])),
+        None => escaped(&line),
+    }
+}
+
+/// One line, with everything escaped that could be markup.
+pub(super) fn escaped(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);
     let mut before = ' ';
     let mut rest = line.chars().enumerate().peekable();
     while let Some((at, c)) = rest.next() {
-        if at == LINE_CHARS_MAX {
-            out.push('…');
-            break;
-        }
         let next = rest.peek().map_or(' ', |(_, next)| *next);
         let is_block = at == 0 && matches!(c, '#' | '+' | '-' | '=' | '>');
         match c {
