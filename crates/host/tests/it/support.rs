@@ -12,7 +12,7 @@ use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, card};
 use tokio_util::sync::CancellationToken;
 
-pub struct Setup {
+pub(crate) struct Setup {
     pub store: Arc<dyn Store>,
     pub clock: Arc<HandClock>,
     pub entropy: Arc<CountedEntropy>,
@@ -44,7 +44,7 @@ impl Default for Setup {
 
 impl Setup {
     /// A host whose one agent, `@bot@demo.localhost`, is `agent`.
-    pub async fn host(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
+    pub(crate) async fn host(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
         let mut card = card("bot");
         card.remembers = self.remembers;
         let resident =
@@ -59,7 +59,7 @@ impl Setup {
     }
 }
 
-pub fn site() -> Site {
+pub(crate) fn site() -> Site {
     Site {
         domain: Domain::parse("demo.localhost").unwrap(),
         name: "Demo".to_owned(),
@@ -67,11 +67,11 @@ pub fn site() -> Site {
     }
 }
 
-pub fn handle() -> Handle {
+pub(crate) fn handle() -> Handle {
     Handle::parse("bot").unwrap()
 }
 
-pub fn message(text: &str) -> Message {
+pub(crate) fn message(text: &str) -> Message {
     Message {
         id: MessageId::parse("m1").unwrap(),
         thread: None,
@@ -86,6 +86,6 @@ pub fn message(text: &str) -> Message {
     }
 }
 
-pub fn in_thread(text: &str, thread: Option<ThreadId>) -> Message {
+pub(crate) fn in_thread(text: &str, thread: Option<ThreadId>) -> Message {
     Message { thread, ..message(text) }
 }
