@@ -1,12 +1,33 @@
 //! Where a running deployment can be found: written by `serve`, read by `ask` and `discover`.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use forecourt_core::Domain;
 use serde::{Deserialize, Serialize};
 
+use crate::output::Failure;
+
 /// The file in the data folder.
 const FILE: &str = "serving.json";
+/// The file in the data folder that a running `serve` holds.
+const LOCK: &str = "serving.lock";
+
+/// Takes the data folder for this process alone, as long as the result is kept; the system lets go of
+/// it with the process. Two daemons in one folder would take each other's tasks for cut off.
+pub(crate) fn hold(data: &Path) -> Result<File, Failure> {
+    let file = data.join(LOCK);
+    let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be used: {error}", file.display()));
+    let lock = File::options().create(true).truncate(false).write(true).open(&file).map_err(wrong)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::Error(error)) => Err(wrong(error)),
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::yours(format!("a deployment is being served from {} already", data.display()))
+                .hint("stop it first, or name another folder with --data DIR"))
+        }
+    }
+}
 
 /// What a running `serve` says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +84,15 @@ fn pointer(folder: &Path, domain: &Domain) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_held_by_one_and_free_again_after_it() {
+        let data = tempfile::tempdir().unwrap();
+        let held = hold(data.path()).unwrap();
+        assert!(hold(data.path()).is_err());
+        drop(held);
+        hold(data.path()).unwrap();
+    }
 
     #[test]
     fn what_was_written_is_found_by_its_domain_only() {

@@ -5,6 +5,7 @@ mod listeners;
 mod logging;
 mod watch;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::Serve;
 use crate::commands::index::index_new;
+use crate::deployment::Loaded;
 use crate::host::{self, Running, State};
 use crate::manual;
 use crate::output::{Failure, Outcome};
-use crate::state::Serving;
+use crate::state::{self, Serving};
 
 use self::listeners::Listeners;
 
@@ -28,6 +30,8 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let loaded = super::load(&serve.place)?;
     logging::start(&loaded.log)?;
     let data = host::make_data_dir(&serve.place.data_dir())?;
+    refuse_wrong_agents(&loaded, &serve, &data)?;
+    let _held = state::hold(&data)?;
     manual::unpack(&data)?;
     let listeners = Listeners::bind(&loaded, serve.listen, &data).await?;
     let site = host::site(&loaded, listeners.https_port());
@@ -54,6 +58,13 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
         _ = told_to_stop() => return Err(Failure::yours("stopped before everything was finished")),
     }
     served.await.map_err(|error| Failure::ours(format!("a listener broke: {error}")))
+}
+
+/// Finds what is wrong with agents before a port opens: until then, a port is only wished for.
+fn refuse_wrong_agents(loaded: &Loaded, serve: &Serve, data: &Path) -> Outcome {
+    let site = host::site(loaded, serve.listen.https.unwrap_or(loaded.listen.https).port());
+    host::agents(loaded, &site, &host::egress(loaded, &site, &[])?, data)?;
+    Ok(())
 }
 
 /// Work first, then connections and posts: a task that is running may still be polled.

@@ -30,7 +30,7 @@ fn run(served: &Served, command: &str, arguments: &[&str]) -> crate::support::Ra
 
 #[test]
 fn an_address_leads_to_an_answer() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let lookup = served.curl_tls("/.well-known/webfinger?resource=acct:echo@demo.localhost", &[]).with_status(200);
     assert_eq!(lookup.named("content-type"), "application/jrd+json");
     assert_eq!(lookup.named("access-control-allow-origin"), "*");
@@ -58,7 +58,7 @@ fn a_directory_lists_every_agent_with_its_card() {
 
 #[test]
 fn who_does_not_live_here_is_not_found() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     for resource in ["acct:nobody@demo.localhost", "acct:echo@elsewhere.example", "https://demo.localhost/~echo2"] {
         served.curl(&format!("/.well-known/webfinger?resource={resource}"), &[]).with_status(404);
     }
@@ -68,7 +68,7 @@ fn who_does_not_live_here_is_not_found() {
 
 #[test]
 fn the_certificate_is_not_trusted_without_its_authority() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let url = served.https_url("/~echo?user=hi");
     let output = std::process::Command::new("curl").args(["-q", "-sS", "--noproxy", "*", &url]).output().unwrap();
     assert_eq!(output.status.code(), Some(60), "{output:?}");
@@ -108,7 +108,7 @@ fn ask_prints_the_answer_and_how_to_go_on() {
 
 #[test]
 fn ask_takes_ports_urls_files_and_json() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let with_port = format!("@echo@demo.localhost:{}", served.https);
     assert_eq!(run(&served, "ask", &[&with_port, "hello"]).fine().trim(), "hello");
     assert_eq!(run(&served, "ask", &[&served.https_url("/~echo"), "hello"]).fine().trim(), "hello");
@@ -121,20 +121,20 @@ fn ask_takes_ports_urls_files_and_json() {
 
 #[test]
 fn ask_finds_a_deployment_that_is_served_without_being_told_where() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     assert_eq!(served.deployment.run("ask", ["@echo@demo.localhost", "hello"]).fine().trim(), "hello");
 }
 
 #[test]
 fn ask_takes_tokens_that_begin_with_a_hyphen() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let session = ["@echo@demo.localhost", "hello", "--session", "-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"];
     assert_eq!(run(&served, "ask", &session).fine().trim(), "hello");
 }
 
 #[test]
 fn ask_explains_refusals_and_failures() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let refused = run(&served, "ask", &["@gate@demo.localhost", "pay"]);
     assert!(refused.stdout.contains("One moment."), "{refused:?}");
     let text = refused.failed(1);
@@ -165,7 +165,7 @@ fn ask_says_what_to_do_when_nobody_is_there() {
 
 #[test]
 fn a_rotated_key_is_published_without_a_restart() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let before = card(&served, "echo")["mentionable"].clone();
     let old = before["signing_key"]["kid"].clone();
     assert!(old.is_string(), "{before}");

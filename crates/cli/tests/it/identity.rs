@@ -32,7 +32,7 @@ fn served() -> Served {
         "[[identity.bearer]]\nissuer = \"{ISSUER}\"\naudience = [\"https://demo.localhost\"]\n\
          [[identity.bearer.keys]]\njwk = {{ kty = \"OKP\", crv = \"Ed25519\", kid = \"k1\", x = \"{public}\" }}\n"
     );
-    let deployment = Deployment::kitchen();
+    let deployment = Deployment::gatehouse();
     let top = deployment.read("forecourt.toml");
     let agent = |handle: &str, rules: &str| {
         format!("handle = \"{handle}\"\nname = \"{handle}\"\n[backend]\nkind = \"echo\"\n{rules}")

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{DOMAIN, Deployment, Served, within};
+use crate::support::{DOMAIN, Deployment, FREE_PORTS, Served, within};
 
 /// The words of `check` about a deployment that is not fine.
 #[track_caller]
@@ -81,7 +81,10 @@ fn serve_says_the_same_as_check() {
     let kitchen = Deployment::kitchen();
     kitchen.edit("agents/chef.toml", "results = 10", "resluts = 10");
     let checked = problems(&kitchen);
-    assert_eq!(kitchen.run("serve", ["."]).failed(1), checked);
+    assert_eq!(
+        kitchen.run("serve", FREE_PORTS).failed(1).replace("./agents", "agents"),
+        checked.replace("./agents", "agents")
+    );
 }
 
 #[test]
@@ -96,31 +99,31 @@ fn init_check_serve_ask() {
     assert_eq!(served.deployment.run("ask", ["@echo@demo.localhost", "hello"]).fine().trim(), "hello");
 }
 
+/// The words for `serve` on free ports, but for `flag` on `address`.
+fn listening<'a>(flag: &str, address: &'a str) -> Vec<&'a str> {
+    let mut words = FREE_PORTS.to_vec();
+    let at = words.iter().position(|word| *word == flag).unwrap();
+    words[at + 1] = address;
+    words
+}
+
 #[test]
 fn a_taken_port_is_said_with_a_way_out() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let kitchen = Deployment::kitchen();
+    let gatehouse = Deployment::gatehouse();
     for flag in ["--http", "--https", "--admin"] {
-        let free = ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
-        let arguments: Vec<&str> = free.iter().copied().collect();
-        let at = arguments.iter().position(|word| *word == flag).unwrap();
-        let mut arguments = arguments;
-        arguments[at + 1] = &address;
-        let text = kitchen.run("serve", arguments).failed(1);
+        let text = gatehouse.run("serve", listening(flag, &address)).failed(1);
         assert!(text.contains(&address) && text.contains("hint: ") && text.contains(flag), "{text}");
     }
 }
 
 #[test]
 fn plain_http_off_loopback_is_refused() {
-    let kitchen = Deployment::kitchen();
-    for (flag, address) in [("--http", "0.0.0.0:0"), ("--https", "0.0.0.0:0"), ("--admin", "0.0.0.0:0")] {
-        let mut arguments = vec!["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
-        let at = arguments.iter().position(|word| *word == flag).unwrap();
-        arguments[at + 1] = address;
-        let text = kitchen.run("serve", arguments).failed(1);
-        assert!(text.contains("error: "), "{text}");
+    let gatehouse = Deployment::gatehouse();
+    for (flag, hint) in [("--http", "127.0.0.1"), ("--https", "certificate"), ("--admin", "127.0.0.1")] {
+        let text = gatehouse.run("serve", listening(flag, "0.0.0.0:0")).failed(1);
+        assert!(text.contains("error: ") && text.contains(hint), "{flag}: {text}");
     }
 }
 
@@ -162,7 +165,7 @@ fn index_counts_what_it_read() {
 
 /// A kitchen that takes ten requests at once from one caller, and one a second from then on.
 fn narrow() -> Served {
-    let kitchen = Deployment::kitchen();
+    let kitchen = Deployment::gatehouse();
     kitchen.edit("forecourt.toml", "per_second = 50, burst = 300", "per_second = 1, burst = 10");
     kitchen.serve()
 }
@@ -203,7 +206,7 @@ fn s8_4_a_caller_comes_back_after_the_time_it_was_told() {
 
 #[test]
 fn the_operator_sees_health_readiness_and_numbers() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     assert_eq!(served.operator("/healthz").with_status(200).text(), "ok\n");
     assert_eq!(served.operator("/readyz").with_status(200).text(), "ready\n");
     served.curl("/~gate?user=pay", &[]).with_status(402);
@@ -226,7 +229,7 @@ fn the_operator_sees_health_readiness_and_numbers() {
 
 #[test]
 fn machines_get_a_log_that_they_can_read() {
-    let served = Deployment::kitchen().with("log", "level = \"debug\"\nformat = \"json\"").serve();
+    let served = Deployment::gatehouse().with("log", "level = \"debug\"\nformat = \"json\"").serve();
     served.curl("/~gate?user=fail", &[]).with_status(502);
     served.signal(Signal::SIGTERM);
     let (status, log, _) = served.ended();
@@ -243,7 +246,7 @@ fn machines_get_a_log_that_they_can_read() {
 #[test]
 fn state_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let mode = |name: &str| served.deployment.data().join(name).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("."), 0o700);
     assert_eq!(mode("key.pem"), 0o600);
@@ -252,12 +255,18 @@ fn state_is_for_its_owner_alone() {
 
 #[test]
 fn two_daemons_do_not_share_a_folder() {
-    let served = Deployment::kitchen().serve();
-    let free = [".", "--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
-    let second = served.deployment.command("serve").args(free).output().unwrap();
-    let text = String::from_utf8_lossy(&second.stderr);
-    assert!(!second.status.success() && text.contains("error: "), "{text}");
+    let served = Deployment::gatehouse().serve();
+    let text = served.deployment.run("serve", FREE_PORTS).failed(1);
+    assert!(text.contains("served from") && text.contains("hint: "), "{text}");
     served.curl("/~echo?user=hi", &[]).with_status(200);
+}
+
+#[test]
+fn the_program_explains_itself() {
+    let served = Deployment::kitchen().serve();
+    let answer = served.curl("/~guide?user=how%20do%20I%20add%20an%20agent?", &["-H", "Accept: text/markdown"]);
+    let text = answer.with_status(200).text();
+    assert!(text.contains("Put a TOML file into agents/."), "{text}");
 }
 
 #[test]

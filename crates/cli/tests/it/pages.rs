@@ -143,8 +143,12 @@ fn no_page_complains() {
     browser.picture("refusal-page");
     action.click();
     within("the action's page opens", || browser.find("article").text().contains("No money moved").then_some(()));
+    browser.find(".name a").click();
+    within("an answer leads to its agent", || browser.find("h1").text().contains("Gate").then_some(()));
     browser.go(&served.url("/~nobody?user=hi"));
     browser.picture("error-page");
+    browser.find("article a").click();
+    within("an error leads to who is there", || browser.find("h1").text().contains("Demo kitchen").then_some(()));
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn s9_3_earlier_turns_are_history_and_not_the_question() {
 
 #[test]
 fn s9_4_an_attachment_is_part_of_its_turn() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let file = served.deployment.path().join("chart.png");
     std::fs::write(&file, PIXEL).unwrap();
     let attach = format!("user=@{};type=image/png", file.display());
@@ -101,7 +101,7 @@ fn s9_4_an_attachment_is_part_of_its_turn() {
 
 #[test]
 fn s3_3_a_data_url_is_an_attachment_in_both_forms() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let url = "data:image/png;base64,iVBORw0KGgo=";
     let get =
         served.curl("/~echo?user=hi&user=data:image/png%3Bbase64,iVBORw0KGgo%3D", &["-H", "Accept: application/json"]);
@@ -115,7 +115,7 @@ fn s3_3_a_data_url_is_an_attachment_in_both_forms() {
 
 #[test]
 fn s9_5_words_stream_and_end() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let answer = asked(&served, "gate", "tool", "text/event-stream").with_status(200);
     assert!(answer.named("content-type").starts_with("text/event-stream"), "{answer:?}");
     assert_eq!(answer.named("cache-control"), "no-cache");
@@ -131,7 +131,7 @@ fn s9_5_words_stream_and_end() {
 
 #[test]
 fn s9_6_payment_required_is_a_page_with_a_link() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let answer = served.curl_tls("/~gate/?user=pay", &[]).with_status(402);
     assert_eq!(answer.named("content-type"), "text/html; charset=utf-8");
     let page = answer.text();
@@ -143,7 +143,7 @@ fn s9_6_payment_required_is_a_page_with_a_link() {
 
 #[test]
 fn s4_four_media_types_and_the_default() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let html = served.curl("/~echo?user=*hi*", &["-H", "Accept:"]).with_status(200);
     assert!(html.text().contains("<em>hi</em>"), "{html:?}");
     for (media, wanted) in [
@@ -178,7 +178,7 @@ const REFUSALS: [(&str, u16, &str, &str, &str); 7] = [
 
 #[test]
 fn s5_1_each_refusal_has_its_status_and_fields() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     for (said, status, kind, field, holds) in REFUSALS {
         let json = asked(&served, "gate", said, "application/json").with_status(status);
         assert!(json.named(field).contains(holds), "{said}: {json:?}");
@@ -200,7 +200,7 @@ fn s5_1_each_refusal_has_its_status_and_fields() {
 
 #[test]
 fn s5_1_a_refusal_speaks_the_callers_language() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let answer = served.curl("/~gate?user=forbid", &["-H", "Accept: text/html", "-H", "Accept-Language: de"]);
     let answer = answer.with_status(403);
     assert_eq!(answer.named("content-language"), "de");
@@ -243,12 +243,14 @@ fn s6_a_token_that_nobody_gave_out_is_a_fresh_start() {
 
 #[test]
 fn s3_and_s4_what_is_wrong_is_named_with_its_status() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let long = format!("/~echo?user={}", "a".repeat(8 * 1024));
     let large = served.deployment.path().join("large");
     std::fs::write(&large, vec![b'a'; 1024 * 1024 + 1]).unwrap();
     let attach = format!("user=@{}", large.display());
-    let cases: [(&str, &[&str], u16); 14] = [
+    let cases: [(&str, &[&str], u16); 16] = [
+        ("/nowhere", &[], 404),
+        ("/~echo/further", &[], 404),
         ("/~nobody?user=hi", &[], 404),
         ("/~nobody", &["-F", "user=hi"], 404),
         ("/~echo", &["-X", "PUT", "-d", "x"], 405),
@@ -278,7 +280,7 @@ fn s3_and_s4_what_is_wrong_is_named_with_its_status() {
 
 #[test]
 fn s3_1_the_right_form_is_shown() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let wrong = served.curl("/~echo?lang=de", &["-H", "Accept: application/json"]).json();
     assert_eq!(wrong["hint"], format!("GET {}", served.https_url("/~echo?user=hello")));
     let wrong = served.curl("/~echo?assistant=x&user=y", &["-H", "Accept: text/markdown"]).text();
@@ -327,7 +329,7 @@ fn s8_5_no_answer_may_be_indexed() {
         for media in ["text/html", "text/markdown", "application/json", "text/event-stream", "image/png"] {
             let answer = served.curl(path, &["-H", &accept(media)]);
             assert_eq!(answer.named("x-robots-tag"), "noindex, nofollow, noarchive", "{path} {media}");
-            if answer.named_or_empty("content-type").starts_with("text/html") && path != "/" {
+            if answer.named("content-type").starts_with("text/html") && path != "/" {
                 let meta = "<meta name=\"robots\" content=\"noindex, nofollow, noarchive\">";
                 assert!(answer.text().contains(meta), "{path} {media}: {answer:?}");
             }
@@ -337,7 +339,7 @@ fn s8_5_no_answer_may_be_indexed() {
 
 #[test]
 fn s8_6_only_an_agent_that_wants_it_is_open_to_pages_of_other_origins() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let foreign = ["-H", "Origin: https://elsewhere.example"];
     let open = served.curl("/~echo?user=hi", &foreign).with_status(200);
     assert_eq!(open.named("access-control-allow-origin"), "*");
@@ -373,7 +375,7 @@ fn d7_1_a_request_without_a_question_shows_the_agent() {
 
 #[test]
 fn d7_13_an_agent_that_fails_is_told_as_it_is() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let json = asked(&served, "gate", "fail", "application/json").with_status(502).json();
     assert_eq!(json["error"], Value::from("Gate was asked to fail, and did."));
     let stream = asked(&served, "gate", "fail", "text/event-stream").with_status(200).text();
@@ -382,7 +384,7 @@ fn d7_13_an_agent_that_fails_is_told_as_it_is() {
 
 #[test]
 fn d7_18_names_that_are_not_ours_are_misdirected() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let to = format!("::127.0.0.1:{}", served.http);
     let foreign = crate::support::curl("http://elsewhere.example/~echo?user=hi", &["--connect-to", &to]);
     foreign.with_status(421);

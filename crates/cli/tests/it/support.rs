@@ -21,6 +21,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// The domain of every deployment here.
 pub(crate) const DOMAIN: &str = "demo.localhost";
 
+/// The words for `serve` that leave its ports to the system.
+pub(crate) const FREE_PORTS: [&str; 6] = ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+
 /// A deployment that can be changed before, and while, it is served.
 pub(crate) struct Deployment {
     folder: TempDir,
@@ -29,17 +32,28 @@ pub(crate) struct Deployment {
 impl Deployment {
     /// The demonstration kitchen with a few of its recipes, so that it opens quickly.
     pub(crate) fn kitchen() -> Self {
-        let deployment = Self { folder: tempfile::tempdir().unwrap() };
-        let kitchen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kitchen");
-        deployment.write("forecourt.toml", &fs::read_to_string(kitchen.join("forecourt.toml")).unwrap());
-        for agent in ["chef", "echo", "gate", "guide"] {
-            let name = format!("agents/{agent}.toml");
-            deployment.write(&name, &fs::read_to_string(kitchen.join(&name)).unwrap());
-        }
-        let recipes = fs::read_to_string(kitchen.join("content/recipes.jsonl")).unwrap();
+        let deployment = Self::of_kitchen(&["chef", "echo", "gate", "guide"]);
+        let recipes = from_kitchen("content/recipes.jsonl");
         let chosen = recipes.lines().enumerate().filter(|(n, line)| n % 50 == 0 || line.contains("chickpea"));
         let chosen: Vec<&str> = chosen.map(|(_, line)| line).collect();
         deployment.write("content/recipes.jsonl", &(chosen.join("\n") + "\n"));
+        deployment
+    }
+
+    /// The kitchen's @echo and @gate alone: nothing to index, so it opens at once.
+    pub(crate) fn gatehouse() -> Self {
+        let deployment = Self::of_kitchen(&["echo", "gate"]);
+        deployment.edit("forecourt.toml", "default_agent = \"chef\"", "default_agent = \"gate\"");
+        deployment
+    }
+
+    fn of_kitchen(agents: &[&str]) -> Self {
+        let deployment = Self::empty();
+        deployment.write("forecourt.toml", &from_kitchen("forecourt.toml"));
+        for agent in agents {
+            let name = format!("agents/{agent}.toml");
+            deployment.write(&name, &from_kitchen(&name));
+        }
         deployment
     }
 
@@ -137,6 +151,12 @@ impl Deployment {
     }
 }
 
+/// A file of the demonstration kitchen.
+fn from_kitchen(name: &str) -> String {
+    let kitchen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kitchen");
+    fs::read_to_string(kitchen.join(name)).unwrap()
+}
+
 /// What a command said before it ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -181,7 +201,7 @@ pub(crate) struct Served {
 impl Served {
     fn start(deployment: Deployment) -> Self {
         let mut command = deployment.command("serve");
-        command.args(["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
+        command.args(FREE_PORTS);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
         let log = thread::spawn(move || {
@@ -313,11 +333,6 @@ impl Answer {
     #[track_caller]
     pub(crate) fn named(&self, name: &str) -> String {
         self.field(name).unwrap_or_else(|| panic!("no {name} in {self:?}"))
-    }
-
-    /// A header field, or nothing.
-    pub(crate) fn named_or_empty(&self, name: &str) -> String {
-        self.field(name).unwrap_or_default()
     }
 
     /// The body as text.

@@ -42,7 +42,7 @@ fn settled(served: &Served, task: &str) -> Value {
 
 #[test]
 fn s5_4_1_a_task_is_polled_until_it_is_done() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let task = begun(&served, "slow");
     assert!(task.starts_with("/tasks/") && task.len() >= "/tasks/".len() + 22, "{task}");
     let working = served.curl(&task, &["-H", "Accept: application/json"]).with_status(202);
@@ -57,7 +57,7 @@ fn s5_4_1_a_task_is_polled_until_it_is_done() {
 
 #[test]
 fn d7_13_failures_and_refusals_in_the_background_are_failed_tasks() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let failed = settled(&served, &begun(&served, "fail"));
     assert_eq!((state(&failed), said(&failed)), ("failed", "Gate was asked to fail, and did."));
     let refused = settled(&served, &begun(&served, "pay"));
@@ -67,7 +67,7 @@ fn d7_13_failures_and_refusals_in_the_background_are_failed_tasks() {
 
 #[test]
 fn s5_4_1_an_unknown_task_is_not_found() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let path = format!("/tasks/{}", "A".repeat(43));
     for path in [path.as_str(), "/tasks/x", "/tasks/..", "/tasks/x/artifacts/y"] {
         let answer = served.curl(path, &["--path-as-is"]).with_status(404);
@@ -78,7 +78,7 @@ fn s5_4_1_an_unknown_task_is_not_found() {
 
 #[test]
 fn s5_4_a_callback_of_the_same_host_is_told() {
-    let served = Deployment::kitchen().open_to_loopback().serve();
+    let served = Deployment::gatehouse().open_to_loopback().serve();
     let receiver = Receiver::start();
     let preference = format!("respond-async; callback=\"{}\"", receiver.callback_url());
     let task = asked_with(&served, "tool", &preference).with_status(202).named("content-location");
@@ -92,17 +92,17 @@ fn s5_4_a_callback_of_the_same_host_is_told() {
 #[test]
 fn s5_4_a_callback_to_elsewhere_is_passed_over_in_silence() {
     let receiver = Receiver::start();
-    let open = Deployment::kitchen().open_to_loopback().serve();
+    let open = Deployment::gatehouse().open_to_loopback().serve();
     let elsewhere = format!("respond-async; callback=\"{}\"", receiver.webhook_url());
     assert!(asked_with(&open, "tool", &elsewhere).with_status(200).text().contains("There are three."));
-    let closed = Deployment::kitchen().serve();
+    let closed = Deployment::gatehouse().serve();
     let private = format!("respond-async; callback=\"{}\"", receiver.callback_url());
     assert!(asked_with(&closed, "tool", &private).with_status(200).text().contains("There are three."));
 }
 
 #[test]
 fn s5_5_a_webhook_is_told_with_a_signature() {
-    let served = Deployment::kitchen().open_to_loopback().serve();
+    let served = Deployment::gatehouse().open_to_loopback().serve();
     let receiver = Receiver::start();
     let task = begun(&served, "slow");
     let wanted = serde_json::json!({"url": receiver.webhook_url(), "secret": "a secret of mine"}).to_string();
@@ -118,7 +118,7 @@ fn s5_5_a_webhook_is_told_with_a_signature() {
 
 #[test]
 fn s5_5_a_webhook_may_not_point_here_or_anywhere_private() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let task = begun(&served, "slow");
     for url in [served.https_url("/~gate"), "https://127.0.0.1/x".into(), "http://example.com/".into(), "x".into()] {
         let wanted = serde_json::json!({"url": url}).to_string();
@@ -129,7 +129,7 @@ fn s5_5_a_webhook_may_not_point_here_or_anywhere_private() {
 
 #[test]
 fn s5_6_an_artifact_is_described_fetched_and_known_again() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let done = settled(&served, &begun(&served, "file"));
     let part = &done["status"]["message"]["parts"][1];
     assert_eq!((&part["kind"], &part["mime"], &part["size"]), (&"file".into(), &"image/png".into(), &70.into()));
@@ -149,7 +149,7 @@ fn s5_6_an_artifact_is_described_fetched_and_known_again() {
 
 #[test]
 fn a_task_that_was_cut_off_by_kill_9_is_failed_and_its_webhook_told() {
-    let served = Deployment::kitchen().open_to_loopback().serve();
+    let served = Deployment::gatehouse().open_to_loopback().serve();
     let receiver = Receiver::start();
     let task = begun(&served, "slow");
     let wanted = serde_json::json!({"url": receiver.webhook_url()}).to_string();
@@ -163,7 +163,7 @@ fn a_task_that_was_cut_off_by_kill_9_is_failed_and_its_webhook_told() {
 
 #[test]
 fn a_task_that_was_done_survives_kill_9() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let task = begun(&served, "file");
     let done = settled(&served, &task);
     let again = served.killed().serve();
@@ -174,7 +174,7 @@ fn a_task_that_was_done_survives_kill_9() {
 
 #[test]
 fn sigterm_lets_a_running_task_finish_and_its_callback_is_told() {
-    let served = Deployment::kitchen().open_to_loopback().serve();
+    let served = Deployment::gatehouse().open_to_loopback().serve();
     let receiver = Receiver::start();
     let preference = format!("respond-async; callback=\"{}\"", receiver.callback_url());
     let task = asked_with(&served, "slow", &preference).with_status(202).named("content-location");
@@ -189,7 +189,7 @@ fn sigterm_lets_a_running_task_finish_and_its_callback_is_told() {
 
 #[test]
 fn sigterm_lets_a_running_stream_finish() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::gatehouse().serve();
     let mut curl = Command::new("curl");
     curl.args(["-q", "-sSN", "--noproxy", "*", "-H", "Accept: text/event-stream", &served.url("/~gate?user=slow")]);
     let mut curl = curl.stdout(Stdio::piped()).spawn().unwrap();

@@ -195,5 +195,11 @@ fn yours(error: impl std::fmt::Display) -> Failure {
 }
 
 fn taken(error: ServeError, flag: &str) -> Failure {
-    Failure::yours(error.to_string()).hint(format!("{flag} ADDR listens elsewhere; port 0 takes a free one"))
+    let hint = match &error {
+        ServeError::PlainOffLoopback(_) => format!("{flag} 127.0.0.1:PORT listens on loopback"),
+        ServeError::Bind { .. } | ServeError::Tls(_) => {
+            format!("{flag} ADDR listens elsewhere; port 0 takes a free one")
+        }
+    };
+    Failure::yours(error.to_string()).hint(hint)
 }
