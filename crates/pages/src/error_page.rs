@@ -39,10 +39,19 @@ impl ErrorPage<'_> {
         template::finish(&ErrorTemplate {
             head: Head::new(&address, self.url, self.language),
             title: clean::line(self.title),
-            message: spoken(&clean::text(self.message)),
+            message: spoken(&sentence(&clean::text(self.message))),
             hint: self.hint.map(|hint| clean::text(hint).into_owned()),
         })
     }
+}
+
+/// The same words as a sentence: a capital letter in front, a full stop behind.
+fn sentence(text: &str) -> String {
+    let mut chars = text.trim().chars();
+    let Some(first) = chars.next() else { return String::new() };
+    let rest = chars.as_str();
+    let stop = if rest.ends_with(['.', '!', '?', '`', ':']) { "" } else { "." };
+    format!("{}{rest}{stop}", first.to_uppercase())
 }
 
 /// Text as HTML in which every second piece between backticks is code. An odd backtick stays.
@@ -60,6 +69,12 @@ fn spoken(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_become_a_sentence() {
+        let said = ["no such thing", "It is.", "éclair", "set `x`", "ß", ""].map(sentence);
+        assert_eq!(said, ["No such thing.", "It is.", "Éclair.", "Set `x`", "SS.", ""]);
+    }
 
     #[test]
     fn words_in_backticks_are_code() {

@@ -95,8 +95,13 @@ fn payments(kind: &Kind) -> Vec<Payment> {
     accepted_payments.iter().map(payment).collect()
 }
 
+/// Fields of x402 that tell a person nothing: its version, and the error that this page is.
+const SILENT: [&str; 2] = ["x402Version", "error"];
+
 fn payment(offer: &AcceptedPayment) -> Payment {
-    Payment { scheme: clean::line(&offer.scheme), facts: item::facts(&offer.payload) }
+    let mut fields = offer.payload.clone();
+    fields.retain(|key, _| !SILENT.contains(&key.as_str()));
+    Payment { scheme: clean::line(&offer.scheme), facts: item::facts(&fields) }
 }
 
 fn challenges(kind: &Kind) -> Vec<String> {
