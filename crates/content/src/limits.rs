@@ -24,7 +24,7 @@ pub const FACTS_MAX: usize = 512;
 /// Bytes of one fact. Longer texts are searched, not filtered by.
 pub const FACT_BYTES_MAX: usize = 256;
 /// Bytes of a fact that is kept as a whole; longer ones equal what has all their words.
-pub const WHOLE_FACT_BYTES_MAX: usize = 48;
+pub const WHOLE_FACT_BYTES_MAX: usize = 32;
 /// Bytes of a fact's dot path.
 pub const PATH_BYTES_MAX: usize = 128;
 /// Levels that a fact's dot path may have.

@@ -46,6 +46,12 @@ pub(crate) fn fold_text(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
+        if word.is_ascii() {
+            let start = out.len();
+            out.push_str(word);
+            out[start..].make_ascii_lowercase();
+            continue;
+        }
         word.chars().flat_map(char::to_lowercase).for_each(|c| fold_char(c, &mut out));
     }
     out

@@ -88,15 +88,33 @@ fn spell(word: &str, tongue: Tongue, out: &mut String) {
 /// spaces come as overlapping pairs of characters; an English `'s` is left out.
 fn raw_words(text: &str, mut take: impl FnMut(&str)) {
     let mut rest = text;
-    while let Some(start) = rest.find(char::is_alphanumeric) {
+    while let Some(start) = word_start(rest) {
         let after_apostrophe = rest[..start].ends_with(['\'', '’']) && start <= '’'.len_utf8();
         rest = &rest[start..];
-        let end = rest.find(|c: char| !is_word_char(c)).unwrap_or(rest.len());
+        let end = word_end(rest);
         let (word, tail) = rest.split_at(end);
         if !(after_apostrophe && word.eq_ignore_ascii_case("s")) {
             script_runs(word, &mut take);
         }
         rest = tail;
+    }
+}
+
+/// Where the next letter or digit is. Bytes first: most text is ASCII.
+fn word_start(text: &str) -> Option<usize> {
+    let at = text.bytes().position(|b| b.is_ascii_alphanumeric() || !b.is_ascii())?;
+    match text.as_bytes()[at].is_ascii() {
+        true => Some(at),
+        false => text[at..].find(char::is_alphanumeric).map(|further| at + further),
+    }
+}
+
+/// Where the word that the text begins with ends.
+fn word_end(text: &str) -> usize {
+    match text.bytes().position(|b| !b.is_ascii_alphanumeric()) {
+        None => text.len(),
+        Some(at) if text.as_bytes()[at].is_ascii() => at,
+        Some(at) => text[at..].find(|c: char| !is_word_char(c)).map_or(text.len(), |further| at + further),
     }
 }
 

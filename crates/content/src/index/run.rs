@@ -166,9 +166,8 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// Writes an item if it is new or changed.
-    fn take(&mut self, item: &Item<'_>, json: &Value, bytes: &[u8]) -> Result<()> {
+    fn take(&mut self, item: &Item<'_>, key: u64, json: &Value, bytes: &[u8]) -> Result<()> {
         let tongue = item.tongue.unwrap_or(self.tongue);
-        let key = hash(&[item.id.as_bytes()]);
         let content = hash(&[bytes, tongue.code().as_bytes(), &self.origin.to_be_bytes()]);
         let known = self.before.hash_of(key)?;
         if let Some(vectors) = &mut self.vectors {
@@ -216,7 +215,8 @@ impl Sink for Run<'_, '_> {
         if self.seen.len() >= ITEMS_MAX {
             return self.skip(at, Reason::TooManyItems);
         }
-        if !self.seen.insert(hash(&[item.id.as_bytes()])) {
+        let key = hash(&[item.id.as_bytes()]);
+        if !self.seen.insert(key) {
             return self.skip(at, Reason::SameId(item.id));
         }
         let mut own = std::mem::take(&mut self.json);
@@ -229,7 +229,7 @@ impl Sink for Run<'_, '_> {
         if bytes.len() > ITEM_BYTES_MAX {
             return self.skip(at, Reason::TooLong);
         }
-        let taken = self.take(&item, json, bytes);
+        let taken = self.take(&item, key, json, bytes);
         self.json = own;
         if let Err(error) = taken {
             self.error = Some(error);
