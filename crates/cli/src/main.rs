@@ -21,7 +21,14 @@ use crate::output::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // Help and versions come this way too; they are what was asked for.
+        Err(answer) => {
+            let _ = answer.print();
+            return ExitCode::from(u8::from(answer.use_stderr()));
+        }
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return Failure::ours(format!("the runtime did not start: {error}")).report(),

@@ -73,7 +73,9 @@ async fn domain(name: &Domain, port: Option<u16>, discover: &Discover) -> Outcom
 
 /// A domain for people.
 fn listed(domain: &Domain, listing: Option<&Listing>, hub: Option<&Value>) -> String {
-    let name = listing.map(|listing| line(&listing.name, LINE_CHARS_MAX)).filter(|name| !name.is_empty());
+    let name = listing
+        .map(|listing| line(&listing.name, LINE_CHARS_MAX))
+        .filter(|name| !name.is_empty() && name != domain.as_str());
     let mut text = format!("{}\n", name.map_or_else(|| domain.to_string(), |name| format!("{name} ({domain})")));
     for agent in listing.map_or(&[][..], |listing| &listing.agents) {
         text.push_str(&format!("\n  {}  {}\n", agent.acct, line(&agent.name, LINE_CHARS_MAX)));

@@ -270,7 +270,13 @@ fn the_program_explains_itself() {
 }
 
 #[test]
-fn help_teaches() {
-    let text = Deployment::empty().run("ask", ["--help"]).fine();
+fn help_teaches_and_wrong_words_are_the_users_problem() {
+    let nowhere = Deployment::empty();
+    let text = nowhere.run("ask", ["--help"]).fine();
     assert!(text.contains("Examples:"), "{text}");
+    assert!(nowhere.run("--version", [""; 0]).fine().starts_with("forecourt "));
+    for (command, words) in [("serve", &["--htp"][..]), ("ask", &["@echo@demo.localhost"]), ("sreve", &[])] {
+        let text = nowhere.run(command, words).failed(1);
+        assert!(text.contains("error: "), "{text}");
+    }
 }
