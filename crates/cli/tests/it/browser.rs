@@ -11,7 +11,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{PATIENCE, lines_of, raw_curl, within};
+use crate::support::{PATIENCE, lines_of, within};
+use crate::wire::raw_curl;
 
 /// How WebDriver calls the reference of an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::support::{Answer, DOMAIN, Deployment, Served, curl, within};
+use crate::support::{DOMAIN, Deployment, Served, within};
+use crate::wire::{Answer, curl};
 
 /// The relation of agent cards in WebFinger.
 const CARD: &str = "https://mentionable.dev/ns/rel/agent-card";

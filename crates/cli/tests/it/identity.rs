@@ -5,7 +5,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Deployment, Served};
+use crate::support::{Deployment, Served};
+use crate::wire::Answer;
 
 /// What stands in for a company's sign-in.
 const ISSUER: &str = "https://issuer.example";

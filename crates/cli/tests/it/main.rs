@@ -20,3 +20,4 @@ mod receiver;
 mod rest;
 mod support;
 mod tasks;
+mod wire;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::support::{Answer, Deployment, Served};
+use crate::support::{Deployment, Served};
+use crate::wire::Answer;
 
 /// A picture of one pixel.
 const PIXEL: &[u8] = &[
@@ -386,8 +387,8 @@ fn d7_13_an_agent_that_fails_is_told_as_it_is() {
 fn d7_18_names_that_are_not_ours_are_misdirected() {
     let served = Deployment::gatehouse().serve();
     let to = format!("::127.0.0.1:{}", served.http);
-    let foreign = crate::support::curl("http://elsewhere.example/~echo?user=hi", &["--connect-to", &to]);
+    let foreign = crate::wire::curl("http://elsewhere.example/~echo?user=hi", &["--connect-to", &to]);
     foreign.with_status(421);
     let local = format!("http://127.0.0.1:{}/~echo?user=hi", served.http);
-    crate::support::curl(&local, &[]).with_status(200);
+    crate::wire::curl(&local, &[]).with_status(200);
 }

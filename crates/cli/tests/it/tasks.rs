@@ -7,7 +7,8 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::receiver::Receiver;
-use crate::support::{Answer, Deployment, PATIENCE, Served, lines_of, within};
+use crate::support::{Deployment, PATIENCE, Served, lines_of, within};
+use crate::wire::Answer;
 
 /// Begins what `user` asks of @gate in the background; gives the path of its task.
 #[track_caller]
