@@ -177,6 +177,10 @@ fn a_name_with_the_words_side_by_side_comes_first() {
     shelf.put("a.csv", "name\nRed Soup with Bean Paste\nPaste with Red Soup Bean\nSoup of Red Bean Paste\n");
     shelf.index();
     assert_eq!(shelf.names("red bean")[0], "Soup of Red Bean Paste");
+    shelf.put("b.csv", "name\nBob\nWhat About Bob?\nThe Who\n");
+    shelf.index();
+    assert_eq!(shelf.names("what about bob")[0], "What About Bob?");
+    assert_eq!(shelf.names("the who")[0], "The Who");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::limits::{QUERY_BYTES_MAX, QUERY_WORDS_MAX, WHOLE_FACT_BYTES_MAX};
 /// What a word in the name is worth beside the same word in the text, which has the name too.
 const NAME_BOOST: f32 = 0.6;
 /// What two of the query's neighbouring words side by side in the name are worth.
-const PAIR_BOOST: f32 = 0.8;
+const PAIR_BOOST: f32 = 0.4;
 
 /// Typing errors are looked for in short queries only: a long one has words enough without them.
 const CORRECTED_QUERY_WORDS_MAX: usize = 5;
@@ -52,6 +52,7 @@ impl Plan {
         let mut terms = Terms { snapshot, clauses: Vec::new(), stems: Vec::new() };
         if !only_filters {
             terms.add(kept, &tongues);
+            terms.add_pairs(text, &tongues);
         }
         let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
         let scored = (!terms.clauses.is_empty()).then(|| BooleanQuery::new(terms.clauses));
@@ -118,15 +119,21 @@ impl Terms<'_> {
                 unknown.extend(own.get(at));
             }
         }
-        let neighbours = |words: &Words| -> Vec<String> {
-            words.iter().zip(words.iter().skip(1)).map(|(first, second)| format!("{first} {second}")).collect()
-        };
-        let pairs: BTreeSet<String> = all.iter().flat_map(neighbours).collect();
-        for pair in pairs.iter().take(QUERY_WORDS_MAX) {
-            self.push(self.snapshot.fields.pairs, pair, PAIR_BOOST);
-        }
         if own.len() <= CORRECTED_QUERY_WORDS_MAX {
             unknown.into_iter().for_each(|word| self.almost(word));
+        }
+    }
+
+    /// Words that stand side by side in the query, stop words too: names are full of them.
+    fn add_pairs(&mut self, text: &str, tongues: &[Tongue]) {
+        let mut pairs = BTreeSet::new();
+        for tongue in tongues {
+            let words = Words::of(text, *tongue);
+            let neighbours = words.iter().zip(words.iter().skip(1)).take(QUERY_WORDS_MAX);
+            pairs.extend(neighbours.map(|(first, second)| format!("{first} {second}")));
+        }
+        for pair in pairs.iter().take(QUERY_WORDS_MAX) {
+            self.push(self.snapshot.fields.pairs, pair, PAIR_BOOST);
         }
     }
 
