@@ -1,35 +1,44 @@
 //! What the terminal says once the daemon answers: every address, each one clickable.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
 use forecourt_host::Host;
 
 use super::listeners::Listeners;
 
-/// Prints where to find everything.
+/// Prints where to find everything. Whoever reads may stop reading: that is no reason to stop.
 pub(super) fn print(host: &Host, listeners: &Listeners, data: &Path) {
+    let text = text(host, listeners, data).unwrap_or_default();
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+fn text(host: &Host, listeners: &Listeners, data: &Path) -> Result<String, std::fmt::Error> {
     let site = host.site();
-    println!("{} is open.", site.name);
-    println!();
+    let mut out = String::new();
+    writeln!(out, "{} is open.", site.name)?;
+    writeln!(out)?;
     if let Some(port) = listeners.http_port() {
-        println!("  in a browser   http://{}:{port}/", site.domain);
+        writeln!(out, "  in a browser   http://{}:{port}/", site.domain)?;
     }
-    println!("  public base    {}/", site.origin);
-    println!("  operator       http://{}/metrics (also /healthz, /readyz)", listeners.admin_address());
-    println!();
+    writeln!(out, "  public base    {}/", site.origin)?;
+    writeln!(out, "  operator       http://{}/metrics (also /healthz, /readyz)", listeners.admin_address())?;
+    writeln!(out)?;
     for resident in host.directory().iter() {
         let card = &resident.card;
-        println!("  {}  {}", card.address, card.name);
+        writeln!(out, "  {}  {}", card.address, card.name)?;
         for endpoint in &card.endpoints {
-            println!("    {:<12} {}", endpoint.protocol, endpoint.url);
+            writeln!(out, "    {:<12} {}", endpoint.protocol, endpoint.url)?;
         }
     }
-    println!();
+    writeln!(out)?;
     let first = host.directory().default_agent();
-    println!("Try:  forecourt ask {} \"hello\"", first.card.address);
+    writeln!(out, "Try:  forecourt ask {} \"hello\"", first.card.address)?;
     if listeners.is_local() {
         let ca = forecourt_server::local_ca::ca_certificate(data);
-        println!("      curl --cacert {} '{}/~{}?user=hello'", ca.display(), site.origin, first.card.handle());
-        println!("This is development: loopback only, with a certificate from a local authority.");
+        writeln!(out, "      curl --cacert {} '{}/~{}?user=hello'", ca.display(), site.origin, first.card.handle())?;
+        writeln!(out, "This is development: loopback only, with a certificate from a local authority.")?;
     }
+    Ok(out)
 }
