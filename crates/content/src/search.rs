@@ -29,18 +29,30 @@ pub(crate) fn search(snapshot: &Snapshot, model: Option<&Model>, query: &Query, 
         return Ok(Vec::new());
     }
     let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
-    let plan = plan::Plan::of(snapshot, query, tongue);
-    let vector = model.filter(|_| plan.has_text()).and_then(|model| model.embed(&query.text));
-    let mut ranked = match (vector, &snapshot.vectors) {
-        (Some(vector), Some(vectors)) => {
-            let depth = end.max(FUSE_DEPTH);
-            let docs = |segment, take: &mut dyn FnMut(_)| plan.allowed(snapshot, segment, take);
-            let near = vectors.nearest(&vector, depth, COSINE_MIN, &snapshot.columns, docs)?;
-            fuse::fuse(rank::top(snapshot, &plan, depth)?, near)
-        }
-        _ => rank::top(snapshot, &plan, end)?,
-    };
+    let mut plan = plan::Plan::of(snapshot, query, tongue);
+    let mut ranked = rank_all(snapshot, model, query, &plan, end)?;
+    if ranked.is_empty() && plan.relax() {
+        ranked = rank::top(snapshot, &plan, end)?;
+    }
     ranked.truncate(end);
     let page = ranked.iter().skip(query.offset);
     page.map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
+}
+
+/// The best `end` documents by words, or by words and meaning.
+fn rank_all(
+    snapshot: &Snapshot,
+    model: Option<&Model>,
+    query: &Query,
+    plan: &plan::Plan,
+    end: usize,
+) -> Result<Vec<rank::Ranked>> {
+    let vector = model.filter(|_| plan.has_text()).and_then(|model| model.embed(&query.text));
+    let (Some(vector), Some(vectors)) = (vector, &snapshot.vectors) else {
+        return rank::top(snapshot, plan, end);
+    };
+    let depth = end.max(FUSE_DEPTH);
+    let docs = |segment, take: &mut dyn FnMut(_)| plan.allowed(snapshot, segment, take);
+    let near = vectors.nearest(&vector, depth, COSINE_MIN, &snapshot.columns, docs)?;
+    Ok(fuse::fuse(rank::top(snapshot, plan, depth)?, near))
 }

@@ -52,6 +52,10 @@ const ENGLISH_QUESTION_WORDS: &[&str] = &[
     "like",
     "list",
     "looking",
+    "made",
+    "make",
+    "makes",
+    "making",
     "may",
     "me",
     "might",
@@ -102,6 +106,42 @@ const ENGLISH_QUESTION_WORDS: &[&str] = &[
     "your",
 ];
 
+/// English words for any item whatever, sorted.
+const ENGLISH_GENERIC_WORDS: &[&str] = &[
+    "article",
+    "articles",
+    "book",
+    "books",
+    "breakfast",
+    "dinner",
+    "dinners",
+    "dish",
+    "dishes",
+    "film",
+    "films",
+    "food",
+    "foods",
+    "idea",
+    "ideas",
+    "item",
+    "items",
+    "lunch",
+    "lunches",
+    "meal",
+    "meals",
+    "movie",
+    "movies",
+    "recipe",
+    "recipes",
+    "snack",
+    "snacks",
+    "supper",
+    "thing",
+    "things",
+    "tonight",
+    "weeknight",
+];
+
 static LISTS: LazyLock<Mutex<HashMap<Tongue, Option<TextAnalyzer>>>> = LazyLock::new(Mutex::default);
 
 /// Whether a lower-case word, as written, is a stop word of the tongue.
@@ -112,6 +152,11 @@ pub(crate) fn is_stop_word(word: &str, tongue: Tongue) -> bool {
     let mut lists = LISTS.lock();
     let list = lists.entry(tongue).or_insert_with(|| analyzer(tongue));
     list.as_mut().is_some_and(|list| !list.token_stream(word).advance())
+}
+
+/// Whether a lower-case word asks for nothing in particular.
+pub(crate) fn is_generic_word(word: &str, tongue: Tongue) -> bool {
+    tongue == Tongue::ENGLISH && ENGLISH_GENERIC_WORDS.binary_search(&word).is_ok()
 }
 
 fn analyzer(tongue: Tongue) -> Option<TextAnalyzer> {
@@ -125,7 +170,7 @@ mod tests {
 
     #[test]
     fn stop_words_are_those_of_the_language() {
-        assert!(ENGLISH_QUESTION_WORDS.is_sorted());
+        assert!(ENGLISH_QUESTION_WORDS.is_sorted() && ENGLISH_GENERIC_WORDS.is_sorted());
         assert!(is_stop_word("the", Tongue::ENGLISH) && is_stop_word("which", Tongue::ENGLISH));
         assert!(!is_stop_word("soup", Tongue::ENGLISH) && !is_stop_word("der", Tongue::ENGLISH));
         assert!(is_stop_word("der", Tongue::of("de")));

@@ -12,7 +12,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
 use super::query::{Filter, Query, Test};
-use crate::analysis::{Tongue, Words, fact_word, is_stop_word, whole_fact};
+use crate::analysis::{Tongue, Words, fact_word, is_generic_word, is_stop_word, whole_fact};
 use crate::error::Result;
 use crate::index::{Snapshot, number_key};
 use crate::item::hash;
@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     scored: Option<BooleanQuery>,
     filters: Vec<(Occur, Box<dyn Search>)>,
     asked_text: bool,
+    /// Whether the words say no more than that something to eat, read or see is wanted.
+    is_generic: bool,
 }
 
 impl Plan {
@@ -56,7 +58,19 @@ impl Plan {
         }
         let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
         let scored = (!terms.clauses.is_empty()).then(|| BooleanQuery::new(terms.clauses));
-        Self { stems: terms.stems, tongue, scored, filters, asked_text: !only_filters }
+        let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare(word), tongue));
+        Self { stems: terms.stems, tongue, scored, filters, asked_text: !only_filters, is_generic }
+    }
+
+    /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
+    /// by whatever is quick when nothing quick calls itself a dinner. Returns whether it did.
+    pub(crate) fn relax(&mut self) -> bool {
+        let relaxes = self.is_generic && self.asked_text && !self.filters.is_empty();
+        if relaxes {
+            self.scored = None;
+            self.asked_text = false;
+        }
+        relaxes
     }
 
     /// Whether there was text to search for, known words or not.
@@ -191,10 +205,15 @@ fn head(text: &str) -> &str {
 /// The text without stop words. Empty when there is nothing else.
 fn content_words(text: &str, tongue: Tongue) -> String {
     let is_content = |word: &&str| {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        !bare.is_empty() && !is_stop_word(&bare.to_lowercase(), tongue)
+        let bare = bare(word);
+        !bare.is_empty() && !is_stop_word(&bare, tongue)
     };
     text.split_whitespace().filter(is_content).collect::<Vec<_>>().join(" ")
+}
+
+/// A word in lower case without the punctuation around it.
+fn bare(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
 
 fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[Tongue]) -> Vec<(Occur, Box<dyn Search>)> {
@@ -208,7 +227,7 @@ fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[Tongue]) -> V
                 |field: &String| any(tongues.iter().map(|tongue| mentions(snapshot, field, words, *tongue)).collect());
             vec![must(any(filter.fields.iter().map(in_field).collect()))]
         }
-        Test::Lacks(words) => words.iter().flat_map(|word| lacks(snapshot, word, tongues)).collect(),
+        Test::Lacks { words, unless } => lacks(snapshot, words, unless, tongues),
         Test::Within { from, to } => {
             let in_field = |field: &String| range(snapshot, field, *from, *to);
             vec![must(any(filter.fields.iter().map(in_field).collect()))]
@@ -255,19 +274,37 @@ fn mentions(snapshot: &Snapshot, field: &str, words: &str, tongue: Tongue) -> Bo
     }
 }
 
-/// A word of several (`pine nuts`) is lacked when all of them are not there together.
-fn lacks(snapshot: &Snapshot, phrase: &str, tongues: &[Tongue]) -> Vec<(Occur, Box<dyn Search>)> {
-    let with = |tongue: &Tongue| -> Option<Box<dyn Search>> {
-        let words = Words::of(phrase, *tongue);
-        let mut terms: Vec<Box<dyn Search>> =
-            words.iter().map(|word| one(Term::from_field_text(snapshot.fields.text, word))).collect();
-        match terms.len() {
-            0 => None,
-            1 => Some(terms.remove(0)),
-            _ => Some(Box::new(BooleanQuery::intersection(terms))),
-        }
+/// Excludes what has one of the phrases, apart from what is cleared by its name.
+fn lacks(
+    snapshot: &Snapshot,
+    phrases: &[String],
+    unless: &[String],
+    tongues: &[Tongue],
+) -> Vec<(Occur, Box<dyn Search>)> {
+    let fields = snapshot.fields;
+    let in_field = |field: Field, phrases: &[String]| -> Vec<Box<dyn Search>> {
+        let each = phrases.iter().flat_map(|phrase| tongues.iter().map(move |tongue| (phrase, *tongue)));
+        each.filter_map(|(phrase, tongue)| together(field, phrase, tongue)).collect()
     };
-    tongues.iter().filter_map(with).map(|query| (Occur::MustNot, query)).collect()
+    let unwanted = in_field(fields.text, phrases);
+    let cleared = in_field(fields.name, unless);
+    if cleared.is_empty() {
+        return unwanted.into_iter().map(|query| (Occur::MustNot, query)).collect();
+    }
+    let mut clauses = vec![(Occur::Must, any(unwanted))];
+    clauses.extend(cleared.into_iter().map(|query| (Occur::MustNot, query)));
+    vec![(Occur::MustNot, Box::new(BooleanQuery::new(clauses)))]
+}
+
+/// All words of a phrase, in any order.
+fn together(field: Field, phrase: &str, tongue: Tongue) -> Option<Box<dyn Search>> {
+    let words = Words::of(phrase, tongue);
+    let mut terms: Vec<Box<dyn Search>> = words.iter().map(|word| one(Term::from_field_text(field, word))).collect();
+    match terms.len() {
+        0 => None,
+        1 => Some(terms.remove(0)),
+        _ => Some(Box::new(BooleanQuery::intersection(terms))),
+    }
 }
 
 fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {

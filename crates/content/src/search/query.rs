@@ -45,8 +45,14 @@ pub enum Test {
     Is(String),
     /// All words of this text, in one value or over several of them.
     Mentions(String),
-    /// None of these words anywhere in the item, in its prose neither.
-    Lacks(Vec<String>),
+    /// None of these words anywhere in the item, in its prose neither. What its own name says
+    /// otherwise is believed: "gluten-free bread" has no gluten.
+    Lacks {
+        /// Words, or several that have to be there together.
+        words: Vec<String>,
+        /// Words of a name (all words of one entry) that clear an item.
+        unless: Vec<String>,
+    },
     /// A number, duration (minutes), date (days since 1970) or price in this range, ends
     /// included. An item without such a value does not pass.
     Within {

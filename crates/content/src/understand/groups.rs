@@ -237,11 +237,21 @@ pub(super) const GROUPS: &[Group] = &[
     Group { asked: &["sugar"], members: &["sugar", "syrup", "molasses", "honey"] },
 ];
 
-/// Ways to eat, and the groups that they leave out.
-pub(super) const DIETS: &[(&str, &[&str])] = &[
-    ("vegetarian", &["meat", "fish"]),
-    ("meatless", &["meat", "fish"]),
-    ("vegan", &["meat", "fish", "dairy", "eggs", "honey"]),
+/// A way to eat, the groups that it leaves out, and the words of a name that promise as much.
+pub(super) struct Diet {
+    pub(super) name: &'static str,
+    pub(super) without: &'static [&'static str],
+    pub(super) promised_by: &'static [&'static str],
+}
+
+pub(super) const DIETS: &[Diet] = &[
+    Diet {
+        name: "vegetarian",
+        without: &["meat", "fish"],
+        promised_by: &["vegetarian", "vegan", "veggie", "meatless"],
+    },
+    Diet { name: "meatless", without: &["meat", "fish"], promised_by: &["vegetarian", "vegan", "veggie", "meatless"] },
+    Diet { name: "vegan", without: &["meat", "fish", "dairy", "eggs", "honey"], promised_by: &["vegan"] },
 ];
 
 /// The group that a word asks for.

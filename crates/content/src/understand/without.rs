@@ -30,11 +30,13 @@ const HOW: &[&str] = &[
     "bake", "baking", "cook", "cooking", "knead", "churn", "fuss", "stir", "fry", "boil", "more", "less", "longer",
     "matter", "idea", "problem", "one", "need", "other",
 ];
+/// Groups, by the first word that asks for them, that nothing vegan has.
+const VEGAN_LACKS: &[&str] = &["dairy", "egg", "meat", "fish", "shellfish", "pork"];
 /// Things that one question can leave out.
 const THINGS_MAX: usize = 8;
 
 static WITHOUT: LazyLock<Regex> = LazyLock::new(|| {
-    let no = r"(?:(?:but|and|with)\s+)?(?:no|without|excluding|except|avoid(?:ing)?|free\s+of|free\s+from|minus|hold\s+the|i(?:'m|\s+am)\s+allergic\s+to|allergic\s+to)";
+    let no = r"(?:(?:but|and|with)\s+)?(?:no|without|excluding|except|avoid(?:ing)?|free\s+of|free\s+from|minus|hold\s+the|not(?:\s+(?:too|very|so))?|i(?:'m|\s+am)\s+allergic\s+to|allergic\s+to)";
     let word = r"[\p{L}]+(?:\s+(?:nuts|sauce|products|butter|cheese|milk|oil|peppers?))?";
     let list = format!(r"({word}(?:\s*(?:,\s*(?:and|or|nor)|,|/|and|or|nor)\s+(?:no\s+|any\s+|without\s+)?{word})*)");
     pattern(&format!(r"\b{no}\s+(?:any\s+|the\s+)?{list}"))
@@ -60,6 +62,9 @@ pub(super) fn read(draft: &mut Draft<'_>) {
         (group(&thing).is_some() && is_known(known, &thing)).then(|| lacks(&format!("no {thing}"), &[&thing]))
     });
     diet(draft);
+    if draft.out.filters.iter().any(|filter| matches!(filter.test, Test::Lacks { .. })) {
+        draft.note("What is left out is judged by the words of each item: with an allergy, look closely.");
+    }
 }
 
 /// The things of each "without" list that can be left out, and the part of the text they take. A
@@ -110,25 +115,38 @@ fn lack(draft: &mut Draft<'_>, thing: &str) {
     draft.out.filters.push(lacks(&format!("no {thing}"), &[thing]));
 }
 
-fn lacks(words: &str, things: &[&str]) -> Filter {
-    let mut lacking: Vec<String> = Vec::new();
-    for thing in things {
-        match group(thing) {
-            Some(group) => lacking.extend(group.members.iter().map(|word| (*word).to_owned())),
-            None => lacking.push((*thing).to_owned()),
-        }
+/// What is called free of a thing is believed, and what is vegan has neither milk nor eggs.
+fn lacks(wording: &str, things: &[&str]) -> Filter {
+    let mut unless: Vec<String> = things.iter().map(|thing| format!("{} free", thing.trim_end_matches('s'))).collect();
+    if things.iter().all(|thing| group(thing).is_some_and(|group| VEGAN_LACKS.contains(&group.asked[0]))) {
+        unless.push("vegan".to_owned());
     }
-    Filter { fields: Vec::new(), test: Test::Lacks(lacking), words: words.to_owned() }
+    Filter { fields: Vec::new(), test: Test::Lacks { words: members(things), unless }, words: wording.to_owned() }
 }
 
-/// A diet leaves things out, and stays in the text: an item that names it is the better hit.
+/// The things, or what they stand for.
+fn members(things: &[&str]) -> Vec<String> {
+    let each = |thing: &&str| match group(thing) {
+        Some(group) => group.members.iter().map(|word| (*word).to_owned()).collect(),
+        None => vec![(*thing).to_owned()],
+    };
+    things.iter().flat_map(each).collect()
+}
+
+/// A diet leaves things out. Its name leaves the text: what is curry without meat is as good an
+/// answer to "vegetarian curry" as what calls itself vegetarian, and better than other such dishes.
 fn diet(draft: &mut Draft<'_>) {
-    let Some(found) = DIET.find(&draft.out.text) else { return };
-    let asked = found.as_str().to_lowercase();
-    let Some((name, groups)) = DIETS.iter().find(|(name, _)| *name == asked) else { return };
-    if groups.iter().any(|thing| is_known(draft.known, thing)) {
-        draft.out.filters.push(lacks(&format!("{name}: no {}", groups.join(", no ")), groups));
-    }
+    let known = draft.known;
+    draft.each(&DIET, |found, _| {
+        let asked = found.get(1)?.as_str().to_lowercase();
+        let diet = DIETS.iter().find(|diet| diet.name == asked)?;
+        let unless = diet.promised_by.iter().map(|word| (*word).to_owned()).collect();
+        diet.without.iter().any(|thing| is_known(known, thing)).then(|| Filter {
+            fields: Vec::new(),
+            test: Test::Lacks { words: members(diet.without), unless },
+            words: format!("{}: no {}", diet.name, diet.without.join(", no ")),
+        })
+    });
 }
 
 #[cfg(test)]
@@ -145,6 +163,8 @@ mod tests {
             ("nut-free cake", "cake", &["no nut"]),
             ("dairy free cake", "cake", &["no dairy"]),
             ("salad without cilantro", "salad", &["no cilantro"]),
+            ("chicken, not too bake", "chicken, not too bake", &[]),
+            ("cake, not chicken", "cake", &["no chicken"]),
             ("no nuts and crispy", "and crispy", &["no nuts"]),
             ("I'm allergic to nuts: cake", ": cake", &["no nuts"]),
         ] {
@@ -156,16 +176,21 @@ mod tests {
     #[test]
     fn a_group_means_its_members() {
         let understood = understand("cake without nuts", &Everything);
-        let Test::Lacks(words) = &understood.filters[0].test else { panic!() };
+        let Test::Lacks { words, .. } = &understood.filters[0].test else { panic!() };
         assert!(words.iter().any(|word| word == "walnut") && !words.iter().any(|word| word == "coconut"));
     }
 
     #[test]
-    fn diets_leave_out_and_stay() {
-        assert_eq!(
-            parts("vegetarian curry"),
-            ("vegetarian curry".to_owned(), vec!["vegetarian: no meat, no fish".to_owned()])
-        );
+    fn a_name_that_promises_is_believed() {
+        let understood = understand("dairy-free cake", &Everything);
+        let Test::Lacks { words, unless } = &understood.filters[0].test else { panic!() };
+        assert!(words.iter().any(|word| word == "butter"));
+        assert_eq!(unless, &["dairy free", "vegan"]);
+    }
+
+    #[test]
+    fn diets_leave_out() {
+        assert_eq!(parts("vegetarian curry"), ("curry".to_owned(), vec!["vegetarian: no meat, no fish".to_owned()]));
     }
 
     #[test]
