@@ -10,7 +10,8 @@ use forecourt_testkit::store_suite::{after, chef, completed, outcome, some_task,
 
 /// Files that vanish meanwhile, as those of a log do, hold nothing.
 fn contains(folder: &Path, needle: &str) -> bool {
-    let found = |path: &Path| std::fs::read(path).unwrap_or_default().windows(needle.len()).any(|w| w == needle.as_bytes());
+    let found =
+        |path: &Path| std::fs::read(path).unwrap_or_default().windows(needle.len()).any(|w| w == needle.as_bytes());
     std::fs::read_dir(folder).unwrap().any(|entry| found(&entry.unwrap().path()))
 }
 
