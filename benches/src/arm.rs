@@ -1,8 +1,8 @@
 //! A server under test: started once, up for the whole bench, killed at its end.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, ensure};
 
@@ -11,6 +11,8 @@ pub(crate) struct Arm {
     pub name: &'static str,
     pub port: u16,
     child: Child,
+    /// Held open: nobody should lose what it says.
+    _output: ChildStdout,
     files: Option<tempfile::TempDir>,
 }
 
@@ -41,11 +43,11 @@ impl Arm {
         files: Option<tempfile::TempDir>,
     ) -> anyhow::Result<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        let lines = BufReader::new(child.stdout.take().context("a child has an output")?).lines();
-        for line in lines.map_while(Result::ok) {
+        let mut output = BufReader::new(child.stdout.take().context("a child has an output")?);
+        for line in output.by_ref().lines().map_while(Result::ok) {
             if let Some((_, rest)) = line.split_once(marker) {
                 let port = rest.trim_end_matches('/').parse().context("a port")?;
-                return Ok(Self { name, port, child, files });
+                return Ok(Self { name, port, child, _output: output.into_inner(), files });
             }
         }
         anyhow::bail!("{name} did not start")

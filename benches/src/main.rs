@@ -45,6 +45,8 @@ enum Part {
 }
 
 fn main() -> anyhow::Result<()> {
+    // As in the daemon: what is compared shares its allocator and its pages.
+    nix::sys::prctl::set_thp_disable(true)?;
     let arguments = Arguments::parse();
     match arguments.part {
         Some(Part::Baseline { name }) => baseline::serve(&name),

@@ -49,11 +49,12 @@ struct Started {
 }
 
 fn cold(mut command: Command, marker: &str, path: &str) -> anyhow::Result<Started> {
-    use std::io::{BufRead, BufReader};
+    use std::io::{BufRead, BufReader, Read as _};
     let begin = Instant::now();
     let mut child = Killed(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?);
     let output = child.0.stdout.take().context("a child has an output")?;
-    let line = BufReader::new(output).lines().map_while(Result::ok).find(|line| line.contains(marker));
+    let mut output = BufReader::new(output);
+    let line = output.by_ref().lines().map_while(Result::ok).find(|line| line.contains(marker));
     let line = line.context("the server did not start")?;
     let port: u16 = line.split(marker).nth(1).unwrap_or_default().trim_end_matches('/').parse()?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nAccept: text/markdown\r\n\r\n");

@@ -18,7 +18,7 @@ mod gathered;
 mod guard;
 
 pub use gathered::Gathered;
-pub use guard::{ReplyLimits, guard};
+pub use guard::{Guarded, ReplyLimits, guard};
 
 /// What an agent does next. Dropping the stream cancels the agent's work.
 pub type EventStream = Pin<Box<dyn Stream<Item = Event> + Send>>;

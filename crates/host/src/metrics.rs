@@ -22,7 +22,7 @@ pub struct Metrics {
 struct ReplyLabels {
     agent: String,
     via: &'static str,
-    ending: String,
+    ending: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -41,8 +41,7 @@ impl Metrics {
 
     /// An answer ended. `ending` is a word of a closed set: a refusal's kind or [`ending_name`].
     pub(crate) fn ended(&self, agent: &Handle, via: &'static str, ending: &str) {
-        let ending = if closed(ending) { ending } else { "other" };
-        let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending: ending.to_owned() };
+        let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending: closed(ending) };
         self.replies.get_or_create(&labels).inc();
     }
 
@@ -89,7 +88,9 @@ pub(crate) fn ending_name(ending: &Ending) -> &str {
     }
 }
 
-fn closed(ending: &str) -> bool {
-    let own = ["complete", "question", "failed", "canceled"];
-    own.contains(&ending) || forecourt_core::policy::Kind::NAMES.contains(&ending)
+/// The ending as a label: words that are not ours are all one.
+fn closed(ending: &str) -> &'static str {
+    const OWN: [&str; 4] = ["complete", "question", "failed", "canceled"];
+    let mut known = OWN.iter().chain(&forecourt_core::policy::Kind::NAMES);
+    known.find(|known| **known == ending).copied().unwrap_or("other")
 }

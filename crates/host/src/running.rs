@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use forecourt_core::reply::{ReplyLimits, guard, once};
+use forecourt_core::reply::{Guarded, ReplyLimits, guard, once};
 use forecourt_core::{Admitted, Ending, Event, EventStream};
 use futures::{FutureExt, Stream, StreamExt};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::directory::{Resident, Site};
 
@@ -23,7 +23,8 @@ pub(crate) fn run(resident: &Resident, admitted: Admitted, site: &Arc<Site>) -> 
     let Ok(events) = events else { return once(crashed()) };
     Box::pin(Running {
         events: guard(events, ReplyLimits::default()),
-        deadline: Box::pin(sleep(resident.time_max)),
+        begun: Instant::now(),
+        deadline: None,
         time_max: resident.time_max,
         site: site.clone(),
         ended: false,
@@ -31,8 +32,10 @@ pub(crate) fn run(resident: &Resident, admitted: Admitted, site: &Arc<Site>) -> 
 }
 
 struct Running {
-    events: EventStream,
-    deadline: Pin<Box<Sleep>>,
+    events: Guarded,
+    begun: Instant,
+    /// Made when the agent first lets somebody wait: many never do.
+    deadline: Option<Pin<Box<Sleep>>>,
     time_max: Duration,
     site: Arc<Site>,
     ended: bool,
@@ -49,7 +52,9 @@ impl Stream for Running {
         let event = match this.events.poll_next_unpin(cx) {
             Poll::Ready(event) => event.map(|event| checked(event, &this.site)),
             Poll::Pending => {
-                std::task::ready!(this.deadline.poll_unpin(cx));
+                let end = this.begun + this.time_max;
+                let deadline = this.deadline.get_or_insert_with(|| Box::pin(sleep_until(end)));
+                std::task::ready!(deadline.poll_unpin(cx));
                 Some(Event::Ending(too_slow(this.time_max)))
             }
         };

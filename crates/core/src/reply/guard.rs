@@ -43,11 +43,12 @@ impl Default for ReplyLimits {
 /// An agent that stops without an ending, panics, or goes over a limit has failed; the event that
 /// went over is not passed on. A refusal among the parts is the ending (PolicyPart 3.5). The agent's
 /// stream is dropped as soon as the ending is there, which stops its work.
-pub fn guard(events: EventStream, limits: ReplyLimits) -> EventStream {
-    Box::pin(Guarded { agent: Some(events), left: limits, calls: HashSet::new() })
+pub fn guard(events: EventStream, limits: ReplyLimits) -> Guarded {
+    Guarded { agent: Some(events), left: limits, calls: HashSet::new() }
 }
 
-struct Guarded {
+/// A stream under [`guard`].
+pub struct Guarded {
     /// The agent, until its ending.
     agent: Option<EventStream>,
     /// What may still come.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use forecourt_core::policy::Kind;
-use forecourt_core::reply::{EventStream, Progress, ReplyLimits, guard};
+use forecourt_core::reply::{Guarded, Progress, ReplyLimits, guard};
 use forecourt_core::{Ending, Event, File, Part, PolicyPart, ToolOutcome, limits};
 use futures::{FutureExt, StreamExt, future, stream};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn through(events: Vec<Event>, limits: ReplyLimits) -> Vec<Event> {
     all(guard(Box::pin(stream::iter(events)), limits))
 }
 
-fn all(events: EventStream) -> Vec<Event> {
+fn all(events: Guarded) -> Vec<Event> {
     events.collect().now_or_never().expect("a stream that never waits")
 }
 
