@@ -4,8 +4,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use serde_json::Value;
 
 use crate::analysis::Tongue;
-use crate::facts;
-use crate::limits::{ID_BYTES_MAX, TYPES_MAX};
+use crate::limits::ID_BYTES_MAX;
 
 const NAME_KEYS: &[&str] = &["name", "headline", "title"];
 const TEXT_KEYS: &[&str] = &["description", "text", "abstract", "articleBody", "summary"];
@@ -24,9 +23,7 @@ pub(crate) struct Place<'a> {
 pub(crate) struct Item<'a> {
     /// `@id`, else `url`, else an id that the file and its own `id` or position give it.
     pub(crate) id: String,
-    pub(crate) types: Vec<&'a str>,
     pub(crate) name: &'a str,
-    pub(crate) url: Option<&'a str>,
     pub(crate) tongue: Option<Tongue>,
     json: &'a Value,
 }
@@ -37,8 +34,7 @@ impl<'a> Item<'a> {
         let name = first_text(json, NAME_KEYS)?;
         let url = first_text(json, &["url"]);
         let language = first_text(json, &["inLanguage"]);
-        let types = json.get("@type").map(types).unwrap_or_default();
-        Some(Self { id: id(json, url, place), types, name, url, tongue: language.map(Tongue::of), json })
+        Some(Self { id: id(json, url, place), name, tongue: language.map(Tongue::of), json })
     }
 
     /// The item's own prose, if it has any.
@@ -93,12 +89,6 @@ fn text_of(value: &Value) -> Option<&str> {
         Value::Object(fields) => fields.get("@value").or_else(|| fields.get("name"))?.as_str(),
         _ => None,
     }
-}
-
-fn types(value: &Value) -> Vec<&str> {
-    let one = std::slice::from_ref(value);
-    let all = value.as_array().map_or(one, Vec::as_slice);
-    all.iter().filter_map(Value::as_str).map(facts::type_name).take(TYPES_MAX).collect()
 }
 
 fn id(json: &Value, url: Option<&str>, place: Place<'_>) -> String {

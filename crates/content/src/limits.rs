@@ -17,8 +17,6 @@ pub const REASONS_MAX: usize = 100;
 pub const PROGRESS_ITEMS: u64 = 500;
 /// Bytes of an item's id. Longer ones are replaced by their hash.
 pub const ID_BYTES_MAX: usize = 2_048;
-/// Types kept of one item.
-pub const TYPES_MAX: usize = 16;
 /// Facts of one item that can be used as filters.
 pub const FACTS_MAX: usize = 512;
 /// Bytes of one fact. Longer texts are searched, not filtered by.

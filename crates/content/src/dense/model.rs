@@ -179,6 +179,8 @@ pub(crate) mod tests {
         assert!((dot("soup car", "soup car") - 1.0).abs() < 1e-6);
         assert_eq!(model.embed("unknown words"), None);
         assert_eq!(model.embed(""), None);
+        let late = |bytes: usize| model.embed(&format!("{}soup", " ".repeat(bytes)));
+        assert!(late(EMBED_BYTES_MAX - 4).is_some() && late(EMBED_BYTES_MAX).is_none());
     }
 
     #[test]
