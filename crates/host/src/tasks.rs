@@ -110,20 +110,16 @@ impl Tasks {
         thread: Option<ThreadId>,
         run: Run,
     ) -> Result<Reply, Error> {
-        let reply = Reply {
-            agent: resident.card.handle().clone(),
-            thread: thread.clone(),
-            task: None,
-            language: resident.card.language.clone(),
-            events: forecourt_core::reply::once(Ending::Complete),
-        };
-        match run {
-            Run::Attached => Ok(Reply { events: self.attach(resident, admitted, thread)?, ..reply }),
+        let (agent, language) = (resident.card.handle().clone(), resident.card.language.clone());
+        let (events, task) = match run {
+            Run::Attached => (self.attach(resident, admitted, thread.clone())?, None),
             Run::Detached { webhook } => {
-                let task = self.detach(resident, admitted, thread, webhook).await?;
-                Ok(Reply { events: self.subscribe(&task, 0), task: Some(task.id), ..reply })
+                // On the heap, so that answers in the foreground don't carry its size around.
+                let task = Box::pin(self.detach(resident, admitted, thread.clone(), webhook)).await?;
+                (self.subscribe(&task, 0), Some(task.id))
             }
-        }
+        };
+        Ok(Reply { agent, thread, task, language, events })
     }
 
     /// An answer that its caller drives: dropping the stream stops the work.

@@ -30,7 +30,7 @@ pub(crate) async fn sender(asked: &Asked<'_>, body: Option<&Bytes>, now: Timesta
     let says_nothing = !FIELDS.iter().any(|field| asked.head.headers.contains_key(field));
     let sender = match says_nothing {
         true => Sender::anonymous(),
-        false => proven(asked, body, now).await?,
+        false => Box::pin(proven(asked, body, now)).await?,
     };
     Ok(Sender { peer: asked.peer(), ..sender })
 }

@@ -64,7 +64,8 @@ async fn agent(asked: &Asked<'_>, body: Body) -> Outcome {
                 asked.carried(ask, None, forecourt_host::Run::Attached).await
             }
         },
-        Method::POST => post(asked, body).await,
+        // On the heap, so that a GET does not carry its size around.
+        Method::POST => Box::pin(post(asked, body)).await,
         Method::OPTIONS => Ok(asked.options(AGENT_METHODS)),
         _ => Err(Failure::method(AGENT_METHODS).into()),
     }

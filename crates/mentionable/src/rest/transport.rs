@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use forecourt_core::{Handle, MessageId};
@@ -24,6 +25,7 @@ pub(crate) struct Rest {
     pub(crate) egress: Arc<Egress>,
     pub(crate) settings: Settings,
     doors: HashMap<Handle, Arc<Door>>,
+    ids: Ids,
     /// The default agent's.
     pub(crate) default: Arc<Door>,
 }
@@ -36,7 +38,8 @@ impl Rest {
         let doors: HashMap<_, _> = residents.map(|r| (r.card.handle().clone(), door(&r.card))).collect();
         let default = host.directory().default_agent();
         let default = doors.get(default.card.handle()).cloned().unwrap_or_else(|| door(&default.card));
-        Self { host, verifier, egress, settings, doors, default }
+        let ids = Ids { run: MessageId::mint(&**host.entropy()), last: AtomicU64::new(0) };
+        Self { host, verifier, egress, settings, doors, ids, default }
     }
 
     /// The door of an agent; the default one's when it has left.
@@ -57,6 +60,20 @@ impl Rest {
     }
 }
 
+/// Names for messages, which have none on this wire. They open nothing, so that a name for this run
+/// and a count is enough, and randomness is kept for what must not be guessed.
+struct Ids {
+    run: MessageId,
+    last: AtomicU64,
+}
+
+impl Ids {
+    fn next(&self) -> MessageId {
+        let count = self.last.fetch_add(1, Ordering::Relaxed);
+        MessageId::parse(&format!("{}-{count}", self.run.as_str())).unwrap_or_else(|| self.run.clone())
+    }
+}
+
 impl Asked<'_> {
     /// Carries what was asked to the agent, and the answer back. `body` is the raw one of a POST,
     /// which signatures cover.
@@ -69,7 +86,7 @@ impl Asked<'_> {
             sender: credentials::sender(self, body, received_at).await?,
             language: self.language(),
             hop: hops::read(&self.head.headers),
-            id: MessageId::mint(&**host.entropy()),
+            id: self.rest.ids.next(),
             received_at,
         };
         let reply = host.receive(message(ask, envelope)?, run).await?;
