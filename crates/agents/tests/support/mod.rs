@@ -7,12 +7,11 @@ use std::sync::Arc;
 use forecourt_agents::{BACKENDS, Built, Context};
 use forecourt_core::reply::collect;
 use forecourt_core::{
-    Address, Admitted, AgentCard, Collected, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part,
-    Policy, Sender, Turn,
+    Admitted, Collected, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part, Policy, Sender, Turn,
 };
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_settings::{Problems, Section};
-use forecourt_testkit::{CountedEntropy, HandClock};
+use forecourt_testkit::{CountedEntropy, HandClock, card};
 use futures::StreamExt;
 
 pub const HOST: &str = "demo.localhost";
@@ -80,25 +79,8 @@ pub fn message(parts: Vec<Part>) -> Message {
 }
 
 pub async fn admitted(message: Message) -> Admitted {
-    let card = AgentCard {
-        address: Address::parse("@agent@demo.localhost").unwrap(),
-        name: "Agent".to_owned(),
-        description: String::new(),
-        version: "1.0.0".to_owned(),
-        icon: None,
-        skills: Vec::new(),
-        input_modes: Vec::new(),
-        output_modes: Vec::new(),
-        homepage: None,
-        language: Language::english(),
-        streams: true,
-        uses_tools: false,
-        remembers: false,
-        cors: false,
-        cache_control: None,
-        examples: Vec::new(),
-        endpoints: Vec::new(),
-    };
+    let mut card = card("agent");
+    card.name = "Agent".to_owned();
     Policy::default().admit(Arc::new(card), message).await.expect("a gate without rules")
 }
 
