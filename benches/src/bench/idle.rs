@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -42,6 +42,7 @@ async fn measure(name: &str, arm: &Arm, port: u16, tls: Option<&TlsConnector>, a
     if !after.is_zero() {
         tokio::time::sleep(after).await;
         let left = cpu::resident_kib(arm.pid());
+        ensure!(left > 0, "{name} has ended by itself");
         let kept = left as f64 / peak as f64 * 100.0;
         println!("{name:<15} {left} KiB {} s after they closed: {kept:.0} % of the peak", after.as_secs());
     }

@@ -12,6 +12,8 @@ use crate::report::{median, shuffled};
 
 const STREAMS: usize = 1_000;
 const STALLED: usize = 10;
+/// Streams that come and go before memory is measured, so that pools are what they will be.
+const WARM: usize = 100;
 const PER_SECOND: f64 = 50.0;
 const WATCH: Duration = Duration::from_secs(4);
 /// From the last stream's beginning until all of them run evenly.
@@ -74,15 +76,10 @@ struct Watched {
 
 /// Opens all streams, then reads for a while. `stalled` more are opened and never read.
 async fn watch(arm: &Arm, stalled: usize) -> anyhow::Result<Watched> {
+    drop(open(arm, WARM).await?);
     let before = cpu::resident_kib(arm.pid());
-    let mut unread = Vec::new();
-    for _ in 0..stalled {
-        unread.push(Ticks::open(arm.port).await?);
-    }
-    let mut streams = Vec::with_capacity(STREAMS);
-    for _ in 0..STREAMS {
-        streams.push(Ticks::open(arm.port).await?);
-    }
+    let _unread = open(arm, stalled).await?;
+    let mut streams = open(arm, STREAMS).await?;
     read_all(&mut streams, SETTLE).await?;
     let kib = cpu::resident_kib(arm.pid()).saturating_sub(before);
     let spent = cpu::process_nanos(arm.pid());
@@ -96,6 +93,14 @@ async fn watch(arm: &Arm, stalled: usize) -> anyhow::Result<Watched> {
         delivered: events as f64 / (STREAMS as f64 * PER_SECOND * elapsed),
         kib_per_stream: kib as f64 / STREAMS as f64,
     })
+}
+
+async fn open(arm: &Arm, count: usize) -> anyhow::Result<Vec<Ticks>> {
+    let mut streams = Vec::with_capacity(count);
+    for _ in 0..count {
+        streams.push(Ticks::open(arm.port).await?);
+    }
+    Ok(streams)
 }
 
 /// Events that came on all streams in a while.

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use forecourt_agents::{Built, Context, Indexing, search};
 use forecourt_core::reply::collect;
-use forecourt_core::{
-    Address, AgentCard, Handle, Language, Message, MessageId, Part, Policy, Sender, SystemClock, Timestamp,
-};
+use forecourt_core::{AgentCard, Handle, Language, Message, MessageId, Part, Policy, Sender, SystemClock, Timestamp};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::SystemEntropy;
 use forecourt_settings::Section;
+use forecourt_testkit::card;
 use tokio::runtime::Runtime;
 
 /// An agent that answers from the items of a folder.
@@ -30,7 +29,7 @@ impl Ours {
         let section = root.take("backend").context("there is a backend")?;
         let built = (search::BACKEND.build)(section, &context(folder)?).map_err(|e| anyhow!("{e}"))?;
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        Ok(Self { built, card: Arc::new(card()?), runtime })
+        Ok(Self { built, card: Arc::new(card("chef")), runtime })
     }
 
     /// What loads it.
@@ -62,28 +61,6 @@ fn context(folder: &Path) -> anyhow::Result<Context> {
         path_variable: None,
         tools: Vec::new(),
         builtin: Vec::new(),
-    })
-}
-
-fn card() -> anyhow::Result<AgentCard> {
-    Ok(AgentCard {
-        address: Address::parse("@chef@demo.localhost")?,
-        name: "Chef".to_owned(),
-        description: String::new(),
-        version: "1.0.0".to_owned(),
-        icon: None,
-        skills: Vec::new(),
-        input_modes: Vec::new(),
-        output_modes: Vec::new(),
-        homepage: None,
-        language: Language::english(),
-        streams: true,
-        uses_tools: false,
-        remembers: false,
-        cors: false,
-        cache_control: None,
-        examples: Vec::new(),
-        endpoints: Vec::new(),
     })
 }
 
