@@ -16,7 +16,6 @@
 mod acct;
 mod card;
 mod directory;
-mod document;
 pub mod limits;
 pub mod names;
 mod resolver;

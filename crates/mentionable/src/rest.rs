@@ -12,7 +12,7 @@
 //! | 5.4 background | `callback.rs`, `task.rs`, `envelope.rs` |
 //! | 5.5 webhooks, 5.6 artifacts | `task.rs`, `artifact.rs` |
 //! | 6 sessions | `asked.rs` |
-//! | 7 identity | `credentials.rs` |
+//! | 7 identity | `transport.rs`; the fields in `forecourt_surface::credentials` |
 //! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
 //! | the host's own pages | `front.rs` |
 //!
@@ -24,7 +24,6 @@ mod artifact;
 mod asked;
 mod callback;
 mod cors;
-mod credentials;
 mod door;
 mod envelope;
 mod errors;

@@ -4,6 +4,9 @@
 //! | module | holds |
 //! |---|---|
 //! | [`protocol`] | [`Protocol`], the one line that each protocol adds to the registry |
+//! | [`credentials`] | who sent a request, by the proofs in its fields |
+//! | [`refusal`] | the fields that go with a refusal |
+//! | [`document`] | public documents: tags, caching, every origin |
 //! | [`body`] | reading a request body within its bounds |
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
 //! | [`sse`] | server-sent events that no text can break out of |
@@ -11,10 +14,13 @@
 //! | [`disposition`] | safe `Content-Disposition`, RFC 6266 |
 
 pub mod body;
+pub mod credentials;
 pub mod disposition;
+pub mod document;
 pub mod negotiate;
 pub mod prefer;
 pub mod protocol;
+pub mod refusal;
 pub mod sse;
 
 pub use protocol::{HttpRoutes, Mount, Protocol, Surface};

@@ -33,6 +33,16 @@ pub fn message(data: &str) -> Bytes {
     frame.into()
 }
 
+/// One event without a name that a reader can go on after: it sends `id` back as `Last-Event-ID`.
+pub fn message_with_id(id: u64, data: &str) -> Bytes {
+    let mut frame = String::with_capacity(data.len() + 32);
+    frame.push_str("id: ");
+    frame.push_str(&id.to_string());
+    frame.push('\n');
+    push_data(&mut frame, data);
+    frame.into()
+}
+
 /// Appends the data lines and the empty line that ends an event.
 fn push_data(frame: &mut String, mut data: &str) {
     loop {

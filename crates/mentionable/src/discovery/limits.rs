@@ -21,5 +21,3 @@ pub const CARD_PROBLEMS_MAX: usize = 100;
 pub const LOOKUP_FRESH: Duration = Duration::from_secs(60 * 60);
 /// How long others may keep cards and key sets: much less than a replaced key stays good.
 pub const KEYS_FRESH: Duration = Duration::from_secs(5 * 60);
-/// How long others may keep that there is nothing.
-pub const ABSENCE_FRESH: Duration = Duration::from_secs(60);

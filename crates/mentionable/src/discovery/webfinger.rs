@@ -4,8 +4,9 @@ use forecourt_core::{Address, AgentCard, Handle};
 use forecourt_host::{Directory, Resident, Site};
 use url::{Url, form_urlencoded};
 
+use forecourt_surface::document::Fault;
+
 use super::acct::Acct;
-use super::document::Fault;
 use super::names::{CARDS_PATH, REL_AGENT_CARD, REL_PROFILE_PAGE, WEBFINGER_PATH};
 use super::wire::{Jrd, Link};
 use crate::NAME;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use forecourt_core::{ClientAddr, Ending, Handle, Language, PolicyPart, Reply, ThreadId};
 use forecourt_pages::csp;
 use forecourt_surface::negotiate;
+use forecourt_surface::refusal::add_fields;
 use forecourt_surface::sse::KeepAlive;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, RETRY_AFTER};
 use http::request::Parts;
@@ -164,7 +165,7 @@ impl Asked<'_> {
         let mut head = self.head_of(media, &language, thread);
         let status = if media == Media::Stream { StatusCode::OK } else { refusal::status(&part.kind) };
         if media != Media::Stream {
-            refusal::add_fields(&mut head, part, self.rest.host.site().canonical_host());
+            add_fields(&mut head, part, self.rest.host.site().canonical_host());
         }
         if self.rest.settings.policy_header {
             refusal::add_policy_field(&mut head, part);

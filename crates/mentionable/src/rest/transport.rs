@@ -9,10 +9,10 @@ use forecourt_core::{Handle, MessageId};
 use forecourt_egress::{Egress, hops};
 use forecourt_host::{Host, Run};
 use forecourt_identity::Verifier;
+use forecourt_surface::credentials;
 
 use super::answer::Outcome;
 use super::asked::Asked;
-use super::credentials;
 use super::door::Door;
 use super::from_wire::{Envelope, message};
 use super::wire::Ask;
@@ -81,9 +81,11 @@ impl Asked<'_> {
         let media = self.media()?;
         let host = &self.rest.host;
         let received_at = host.clock().now();
+        let body = body.map(|body| &**body);
+        let proof = credentials::Request { head: self.head, body, agent: &self.door.card.address, now: received_at };
         let envelope = Envelope {
             recipient: self.door.card.handle().clone(),
-            sender: credentials::sender(self, body, received_at).await?,
+            sender: credentials::sender(&self.rest.verifier, host.site(), proof).await?,
             language: self.language(),
             hop: hops::read(&self.head.headers),
             id: self.rest.ids.next(),

@@ -1,4 +1,4 @@
-//! A document as it is served: to every origin, with a tag to ask by, and cheap to keep.
+//! A public document as it is served: to every origin, with a tag to ask by, and cheap to keep.
 
 use std::time::Duration;
 
@@ -6,31 +6,33 @@ use aws_lc_rs::digest;
 use axum::body::Body;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 
-use super::limits::ABSENCE_FRESH;
-
+/// How long others may keep that there is nothing.
+pub const ABSENCE_FRESH: Duration = Duration::from_secs(60);
 /// What a document may be asked with.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const JSON: &str = "application/json";
 
-/// A whole document.
-#[derive(Debug)]
-pub(crate) struct Document {
+/// A whole document. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Document {
     media_type: &'static str,
     fresh: Duration,
-    body: Vec<u8>,
+    body: Bytes,
+    vary: Option<&'static str>,
 }
 
 /// Why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// The question makes no sense: 400.
     Malformed(&'static str),
     /// There is nothing by that name: 404. Never echoes the name.
@@ -40,13 +42,30 @@ pub(crate) enum Fault {
 }
 
 impl Document {
-    /// `value` as JSON, which others may keep for `fresh`.
-    pub(crate) fn json(media_type: &'static str, fresh: Duration, value: &impl Serialize) -> Result<Self, Fault> {
+    /// `value` as JSON, which others may keep for `fresh`. Fails when it can't be written.
+    pub fn json(media_type: &'static str, fresh: Duration, value: &impl Serialize) -> Result<Self, Fault> {
         let body = serde_json::to_vec(value).map_err(|error| {
             tracing::error!(%error, "a document can't be written");
             Fault::Internal
         })?;
-        Ok(Self { media_type, fresh, body })
+        Ok(Self::new(media_type, fresh, body))
+    }
+
+    /// `body` as it is, which others may keep for `fresh`.
+    pub fn new(media_type: &'static str, fresh: Duration, body: impl Into<Bytes>) -> Self {
+        Self { media_type, fresh, body: body.into(), vary: None }
+    }
+
+    /// The same, saying that it depends on the request field `name`.
+    #[must_use]
+    pub fn varying_by(mut self, name: &'static str) -> Self {
+        self.vary = Some(name);
+        self
+    }
+
+    /// Its bytes.
+    pub fn body(&self) -> &Bytes {
+        &self.body
     }
 
     /// A strong tag: the same for the same bytes and for no others.
@@ -57,11 +76,7 @@ impl Document {
 }
 
 /// Answers a question for a document. RFC 7033 5: any page may ask, and may read errors too.
-pub(crate) fn answer(
-    method: &Method,
-    asked: &HeaderMap,
-    find: impl FnOnce() -> Result<Document, Fault>,
-) -> Response<Body> {
+pub fn answer(method: &Method, asked: &HeaderMap, find: impl FnOnce() -> Result<Document, Fault>) -> Response<Body> {
     let mut response = match *method {
         Method::GET | Method::HEAD => match find() {
             Ok(document) => found(asked, document),
@@ -86,10 +101,13 @@ fn found(asked: &HeaderMap, document: Document) -> Response<Body> {
     let known = matches(asked, &tag);
     let mut response = match known {
         true => empty(StatusCode::NOT_MODIFIED),
-        false => whole(StatusCode::OK, document.media_type, document.body),
+        false => whole(StatusCode::OK, document.media_type, document.body.clone()),
     };
     set(response.headers_mut(), ETAG, &tag);
     set(response.headers_mut(), CACHE_CONTROL, &cache);
+    if let Some(name) = document.vary {
+        response.headers_mut().insert(VARY, HeaderValue::from_static(name));
+    }
     response
 }
 
@@ -126,10 +144,10 @@ fn options() -> Response<Body> {
 }
 
 fn error(status: StatusCode, words: &str) -> Response<Body> {
-    whole(status, JSON, json!({"error": words}).to_string().into_bytes())
+    whole(status, JSON, json!({"error": words}).to_string().into())
 }
 
-fn whole(status: StatusCode, media_type: &'static str, body: Vec<u8>) -> Response<Body> {
+fn whole(status: StatusCode, media_type: &'static str, body: Bytes) -> Response<Body> {
     let length = HeaderValue::from(body.len());
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;

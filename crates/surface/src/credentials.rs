@@ -1,0 +1,88 @@
+//! Who sent an HTTP request: which fields carry which proof, and what a bad one gets. REST 7.
+
+use std::net::IpAddr;
+use std::sync::LazyLock;
+
+use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::{Address, ClientAddr, PolicyPart, Sender, Timestamp};
+use forecourt_host::Site;
+use forecourt_identity::{FROM_HEADER, Presented, RequestProof, Verified, Verifier};
+use http::HeaderName;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+
+/// The fields that can say anything about a sender. The last but one are legacy names. REST 7.2 to
+/// 7.4.
+static FIELDS: LazyLock<[HeaderName; 6]> = LazyLock::new(|| {
+    [
+        AUTHORIZATION,
+        HeaderName::from_static("signature-input"),
+        HeaderName::from_static("mentionable-identity-evidence"),
+        HeaderName::from_static("mentionable-identity"),
+        HeaderName::from_static("x-mentionable-identity"),
+        FROM_HEADER,
+    ]
+});
+
+/// A request that may bring proof of its sender.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// Its head.
+    pub head: &'a Parts,
+    /// Its raw body, which signatures cover; `None` when there is none.
+    pub body: Option<&'a [u8]>,
+    /// The agent that is spoken to: the audience of evidence.
+    pub agent: &'a Address,
+    /// When it arrived.
+    pub now: Timestamp,
+}
+
+impl Request<'_> {
+    /// The network address behind it, when a listener said so.
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.head.extensions.get::<ClientAddr>().map(|client| client.0)
+    }
+}
+
+/// Who sent a request. Anonymous when it brings no proof; refused when it brings one that does not
+/// hold, since whoever shows credentials wants to be known by them.
+pub async fn sender(verifier: &Verifier, site: &Site, request: Request<'_>) -> Result<Sender, Box<PolicyPart>> {
+    let says_nothing = !FIELDS.iter().any(|field| request.head.headers.contains_key(field));
+    let sender = match says_nothing {
+        true => Sender::anonymous(),
+        false => Box::pin(proven(verifier, site, request)).await?,
+    };
+    Ok(Sender { peer: request.peer(), ..sender })
+}
+
+async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Result<Sender, Box<PolicyPart>> {
+    let Request { head, body, agent, now } = request;
+    // The URL comes from configuration and never from `Host`.
+    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+    let proof = RequestProof {
+        method: head.method.as_str(),
+        target_uri: &site.url(target),
+        authority: site.canonical_host(),
+        path: head.uri.path(),
+        query: head.uri.query(),
+        headers: &head.headers,
+        body,
+        agent,
+        now,
+    };
+    match verifier.verify(&proof).await {
+        Verified { sender, presented: Presented::Nothing | Presented::Valid } => Ok(sender),
+        Verified { presented: Presented::Invalid(fault), .. } => {
+            tracing::info!(%fault, "credentials did not hold");
+            Err(Box::new(invalid(site.canonical_host())))
+        }
+    }
+}
+
+/// The refusal of credentials that don't hold. It does not say why: that helps guessing. RFC 6750 3.1.
+fn invalid(realm: &str) -> PolicyPart {
+    let challenge = AuthChallenge::new("Bearer").with("realm", realm).with("error", "invalid_token");
+    let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
+    let message = "The credentials of this request do not hold. Send valid ones, or none at all.";
+    PolicyPart { code: Some("oauth:invalid_token".to_owned()), ..PolicyPart::new(kind, message) }
+}

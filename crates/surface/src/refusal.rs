@@ -1,0 +1,56 @@
+//! The fields of an HTTP response that go with a refusal, whatever the protocol. PolicyPart 4.2, 4.5.
+
+use forecourt_core::PolicyPart;
+use forecourt_core::policy::{AuthChallenge, Kind};
+use http::header::{LINK, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+/// Adds the fields that the kind of a refusal demands. What can't be written safely is left out.
+pub fn add_fields(head: &mut HeaderMap, part: &PolicyPart, canonical_host: &str) {
+    match &part.kind {
+        Kind::ConsentRequired { .. } => {
+            let mut challenge = AuthChallenge::new("Mentionable-Consent").with("realm", canonical_host);
+            if let Some(url) = &part.url {
+                challenge = challenge.with("error_uri", as_uri(url));
+            }
+            add(head, WWW_AUTHENTICATE, challenge.encode());
+        }
+        Kind::Unauthorized { auth_challenges } => {
+            for challenge in auth_challenges {
+                add(head, WWW_AUTHENTICATE, challenge.encode());
+            }
+        }
+        Kind::TooManyRequests { retry_after_seconds: Some(seconds) }
+        | Kind::ServiceUnavailable { retry_after_seconds: Some(seconds) } => {
+            head.insert(RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        Kind::UnavailableForLegalReasons => {
+            add(head, LINK, part.url.as_ref().map(|url| format!("<{}>; rel=\"blocked-by\"", as_uri(url))));
+        }
+        Kind::TooManyRequests { .. }
+        | Kind::ServiceUnavailable { .. }
+        | Kind::PaymentRequired { .. }
+        | Kind::Forbidden
+        | Kind::Other(_) => {}
+    }
+}
+
+fn add(head: &mut HeaderMap, name: HeaderName, value: Option<String>) {
+    if let Some(value) = value.and_then(|text| HeaderValue::from_str(&text).ok()) {
+        head.append(name, value);
+    }
+}
+
+/// The same URL with everything that RFC 3986 does not know percent-encoded, so that it ends where
+/// it should in any field.
+fn as_uri(url: &str) -> String {
+    let known = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&b);
+    let mut uri = String::with_capacity(url.len());
+    for byte in url.bytes() {
+        match known(byte) {
+            true => uri.push(char::from(byte)),
+            false => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
