@@ -15,6 +15,7 @@ use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
 use crate::part::Part;
 
+mod caller;
 mod json;
 
 /// How a message reached this host: a name such as `rest` or `a2a`. Data for people and logs;

@@ -1,23 +1,20 @@
 //! The optional `parts` and `history` of a POST: typed data beside the plain turns. REST 3.2.1,
 //! 3.2.2. Both are data: nothing in them proves who is speaking.
 
-use forecourt_core::{File, FileSource, Part, Turn, json, limits::PARTS_MAX};
+use forecourt_core::{Part, Turn, json, limits::PARTS_MAX};
 use serde_json::Value;
-
-/// Fields of a sender that would need a proof, taken out before anything reads them.
-const PROOFS: [&str; 4] = ["identities", "auth_method", "key_id", "verified"];
 
 /// The parts of the current turn. `None` when the sidecar is not valid: not a list, empty, or with a
 /// part that lacks what its kind needs. What only a host may say (refusals, kept files) is left out.
 pub(crate) fn parts(bytes: &[u8]) -> Option<Vec<Part>> {
     let parts: Vec<Part> = list(bytes)?.into_iter().map(serde_json::from_value).collect::<Result<_, _>>().ok()?;
-    let parts: Vec<Part> = parts.into_iter().filter(may_be_said).collect();
+    let parts: Vec<Part> = parts.into_iter().filter(Part::may_be_callers).collect();
     (1..=PARTS_MAX).contains(&parts.len()).then_some(parts)
 }
 
 /// The earlier turns, without any proof of their senders. `None` when the sidecar is not valid.
 pub(crate) fn history(bytes: &[u8]) -> Option<Vec<Turn>> {
-    list(bytes)?.into_iter().map(turn).collect()
+    list(bytes)?.into_iter().map(Turn::from_caller).collect()
 }
 
 /// JSON from a stranger that is a list: no duplicate keys, bounded depth.
@@ -26,20 +23,6 @@ fn list(bytes: &[u8]) -> Option<Vec<Value>> {
         Ok(Value::Array(items)) => Some(items),
         Ok(_) | Err(_) => None,
     }
-}
-
-fn turn(mut value: Value) -> Option<Turn> {
-    if let Some(sender) = value.get_mut("sender").and_then(Value::as_object_mut) {
-        sender.retain(|key, _| !PROOFS.contains(&key.as_str()));
-    }
-    let mut turn: Turn = serde_json::from_value(value).ok()?;
-    turn.sender = turn.sender.stripped_of_proof();
-    turn.parts.retain(may_be_said);
-    Some(turn)
-}
-
-fn may_be_said(part: &Part) -> bool {
-    !matches!(part, Part::Policy(_) | Part::File(File { source: FileSource::Kept, .. }))
 }
 
 #[cfg(test)]
