@@ -129,7 +129,15 @@ pub fn sign(key: &SigningKey, typ: &str, payload: &[u8]) -> String {
 
 /// Signs `payload`, which travels apart. For JSON, sign its canonical form (RFC 8785).
 pub fn sign_detached(key: &SigningKey, typ: &str, payload: &[u8]) -> Detached {
-    let header = json!({"alg": Algorithm::Ed25519.jose_name(), "kid": key.kid(), "typ": typ});
+    detach(key, &json!({"alg": Algorithm::Ed25519.jose_name(), "kid": key.kid(), "typ": typ}), payload)
+}
+
+/// [`sign_detached`] with a header that also says where the key set of the signer is. RFC 7515 4.1.2.
+pub fn sign_detached_with_keys_at(key: &SigningKey, typ: &str, jku: &str, payload: &[u8]) -> Detached {
+    detach(key, &json!({"alg": Algorithm::Ed25519.jose_name(), "kid": key.kid(), "typ": typ, "jku": jku}), payload)
+}
+
+fn detach(key: &SigningKey, header: &Value, payload: &[u8]) -> Detached {
     let protected = to_base64url(header.to_string().as_bytes());
     let signature = key.sign(format!("{protected}.{}", to_base64url(payload)).as_bytes());
     Detached { protected, signature: to_base64url(&signature) }

@@ -9,7 +9,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE,
+    ETAG, IF_NONE_MATCH, VARY,
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use serde::Serialize;
@@ -27,6 +28,7 @@ pub struct Document {
     media_type: &'static str,
     fresh: Duration,
     body: Bytes,
+    tag: String,
     vary: Option<&'static str>,
 }
 
@@ -53,7 +55,8 @@ impl Document {
 
     /// `body` as it is, which others may keep for `fresh`.
     pub fn new(media_type: &'static str, fresh: Duration, body: impl Into<Bytes>) -> Self {
-        Self { media_type, fresh, body: body.into(), vary: None }
+        let body = body.into();
+        Self { media_type, fresh, tag: tag(&body), body, vary: None }
     }
 
     /// The same, saying that it depends on the request field `name`.
@@ -68,11 +71,15 @@ impl Document {
         &self.body
     }
 
-    /// A strong tag: the same for the same bytes and for no others.
-    fn tag(&self) -> String {
-        let hash = digest::digest(&digest::SHA256, &self.body);
-        format!("\"{}\"", URL_SAFE_NO_PAD.encode(&hash.as_ref()[..16]))
+    /// Its strong tag, with the quotes: the same for the same bytes and for no others.
+    pub fn tag(&self) -> &str {
+        &self.tag
     }
+}
+
+fn tag(body: &[u8]) -> String {
+    let hash = digest::digest(&digest::SHA256, body);
+    format!("\"{}\"", URL_SAFE_NO_PAD.encode(&hash.as_ref()[..16]))
 }
 
 /// Answers a question for a document. RFC 7033 5: any page may ask, and may read errors too.
@@ -82,7 +89,7 @@ pub fn answer(method: &Method, asked: &HeaderMap, find: impl FnOnce() -> Result<
             Ok(document) => found(asked, document),
             Err(fault) => missing(fault),
         },
-        Method::OPTIONS => options(),
+        Method::OPTIONS => options(asked),
         _ => refused(),
     };
     let head = response.headers_mut();
@@ -98,12 +105,12 @@ pub fn answer(method: &Method, asked: &HeaderMap, find: impl FnOnce() -> Result<
 fn found(asked: &HeaderMap, document: Document) -> Response<Body> {
     let tag = document.tag();
     let cache = format!("public, max-age={}", document.fresh.as_secs());
-    let known = matches(asked, &tag);
+    let known = matches(asked, tag);
     let mut response = match known {
         true => empty(StatusCode::NOT_MODIFIED),
         false => whole(StatusCode::OK, document.media_type, document.body.clone()),
     };
-    set(response.headers_mut(), ETAG, &tag);
+    set(response.headers_mut(), ETAG, tag);
     set(response.headers_mut(), CACHE_CONTROL, &cache);
     if let Some(name) = document.vary {
         response.headers_mut().insert(VARY, HeaderValue::from_static(name));
@@ -133,13 +140,16 @@ fn refused() -> Response<Body> {
     response
 }
 
-/// What a browser asks before it lets a page send `If-None-Match`.
-fn options() -> Response<Body> {
+/// What a browser asks before it lets a page send fields of its own. Whatever it names is fine: these
+/// documents are public, and no field makes them anything else.
+fn options(asked: &HeaderMap) -> Response<Body> {
     let mut response = empty(StatusCode::NO_CONTENT);
     let head = response.headers_mut();
     head.insert(ALLOW, METHODS);
     head.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-    head.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("Accept, If-None-Match"));
+    let usual = HeaderValue::from_static("Accept, If-None-Match");
+    let fields = asked.get(ACCESS_CONTROL_REQUEST_HEADERS).cloned().unwrap_or(usual);
+    head.insert(ACCESS_CONTROL_ALLOW_HEADERS, fields);
     response
 }
 

@@ -1,0 +1,131 @@
+//! Our cards, rendered when they are first asked for and again when the keys were rotated.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use forecourt_core::Handle;
+use forecourt_host::Host;
+use forecourt_identity::{HostKeys, Verifier};
+use forecourt_surface::document::Document;
+use moka::sync::Cache;
+use serde_json::Value;
+
+use super::facts::{self, Facts, Place};
+use super::limits::{CARD_FRESH, KEPT_BYTES_MAX};
+use super::names::JWKS_PATH;
+use super::validate::{Problem, validate, validate_agent};
+use super::write::write;
+use crate::model::Version;
+
+/// What the operator decides about cards.
+#[derive(Debug, Clone, Default)]
+pub struct CardSettings {
+    /// Who runs the host; the site's name when absent.
+    pub organization: Option<String>,
+    /// The version of a hub of several agents; [`super::names::HUB_VERSION`] when absent.
+    pub hub_version: Option<String>,
+    /// `host:port` where gRPC is spoken, if it is.
+    pub grpc: Option<String>,
+    /// Whether strangers see that on the cards of agents. Some clients refuse a whole card that names
+    /// an interface without a scheme, so it is never on the hub's, and by default only on those for
+    /// callers that are known.
+    pub grpc_on_cards: bool,
+}
+
+/// The cards of a host. They depend on the configuration and the keys, and on no request.
+pub struct Cards {
+    host: Arc<Host>,
+    verifier: Arc<Verifier>,
+    keys: Arc<ArcSwap<HostKeys>>,
+    settings: CardSettings,
+    rendered: Cache<Key, Document>,
+}
+
+/// One card in one form, signed by one key: when the key is replaced, this is another card.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    which: Which,
+    version: Version,
+    kid: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Which {
+    Hub,
+    ExtendedHub,
+    Agent(Handle),
+    ExtendedAgent(Handle),
+}
+
+impl Cards {
+    /// The cards of `host`, none rendered yet.
+    pub fn new(host: Arc<Host>, verifier: Arc<Verifier>, keys: Arc<ArcSwap<HostKeys>>, settings: CardSettings) -> Self {
+        let weight = |_: &Key, document: &Document| u32::try_from(document.body().len()).unwrap_or(u32::MAX);
+        let rendered = Cache::builder().max_capacity(KEPT_BYTES_MAX).weigher(weight).build();
+        Self { host, verifier, keys, settings, rendered }
+    }
+
+    /// The card at the well-known path: that of `version` alone for 1.0, else the one of both.
+    pub fn hub(&self, version: Version) -> Document {
+        self.render(Which::Hub, version, || facts::hub(self.place(false), self.host.directory()))
+    }
+
+    /// The card of one agent, if it lives here.
+    pub fn agent(&self, handle: &Handle, version: Version) -> Option<Document> {
+        let card = &self.host.directory().find(handle)?.card;
+        let facts = || facts::agent(self.place(self.settings.grpc_on_cards), card);
+        Some(self.render(Which::Agent(handle.clone()), version, facts))
+    }
+
+    /// The hub's card for callers that are known; `None` when nobody can be known here.
+    pub fn extended_hub(&self, version: Version) -> Option<Document> {
+        let facts = || facts::extended_hub(self.place(true), self.host.directory());
+        self.has_extended().then(|| self.render(Which::ExtendedHub, version, facts))
+    }
+
+    /// The card of one agent for callers that are known; `None` when nobody can be known here, or no
+    /// such agent lives here.
+    pub fn extended_agent(&self, handle: &Handle, version: Version) -> Option<Document> {
+        let card = &self.host.directory().find(handle)?.card;
+        let facts = || facts::agent(self.place(true), card);
+        self.has_extended().then(|| self.render(Which::ExtendedAgent(handle.clone()), version, facts))
+    }
+
+    /// Whether cards declare that there is more to see for callers that are known.
+    pub fn has_extended(&self) -> bool {
+        self.verifier.token_issuers().next().is_some()
+    }
+
+    /// What is wrong with the cards that would be published: the hub's, then every agent's with its
+    /// handle. Hub card 3.4, 7.
+    pub fn problems(&self) -> Vec<(Option<Handle>, Problem)> {
+        let keys = self.keys.load();
+        let directory = self.host.directory();
+        let hub = self.write(&facts::hub(self.place(false), directory), Version::V0_3, &keys);
+        let hub = validate(&hub).into_iter().map(|problem| (None, problem));
+        let agents = directory.iter().flat_map(|resident| {
+            let card = facts::agent(self.place(self.settings.grpc_on_cards), &resident.card);
+            let problems = validate_agent(&self.write(&card, Version::V0_3, &keys));
+            problems.into_iter().map(|problem| (Some(resident.card.handle().clone()), problem))
+        });
+        hub.chain(agents).collect()
+    }
+
+    fn render(&self, which: Which, version: Version, facts: impl FnOnce() -> Facts) -> Document {
+        let keys = self.keys.load();
+        let key = Key { which, version, kid: keys.current().kid().to_owned() };
+        self.rendered.get_with(key, || document(&self.write(&facts(), version, &keys)))
+    }
+
+    fn write(&self, facts: &Facts, version: Version, keys: &HostKeys) -> Value {
+        write(facts, version, keys, &self.host.site().url(JWKS_PATH))
+    }
+
+    fn place(&self, shows_grpc: bool) -> Place<'_> {
+        Place { site: self.host.site(), verifier: &self.verifier, settings: &self.settings, shows_grpc }
+    }
+}
+
+fn document(card: &Value) -> Document {
+    Document::new("application/json", CARD_FRESH, card.to_string()).varying_by("A2A-Version")
+}

@@ -1,0 +1,205 @@
+//! What a card says, whatever its form: gathered from the agents, the site and the settings.
+
+use std::fmt::Write;
+
+use forecourt_core::{AgentCard, Mode, Skill};
+use forecourt_host::{Directory, Resident, Site};
+use forecourt_identity::Verifier;
+use serde::Serialize;
+
+use super::cards::CardSettings;
+use super::limits::{HANDLES_NAMED_MAX, ISSUERS_NAMED_MAX, SKILLS_LISTED_MAX};
+use super::names::{HUB_PATH, HUB_VERSION, MENTIONABLE_CARDS_PATH};
+
+/// What every agent takes and gives unless it says otherwise.
+const PLAIN_TEXT: &str = "text/plain";
+/// A list of links. RFC 2483 5.
+const LINKS: &str = "text/uri-list";
+
+/// The facts of one card.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) version: String,
+    /// The endpoint of JSON-RPC, and the base of HTTP+JSON. Design 19.
+    pub(crate) url: String,
+    /// `host:port`, where gRPC is shown.
+    pub(crate) grpc: Option<String>,
+    pub(crate) organization: String,
+    /// The site's own page.
+    pub(crate) home: String,
+    pub(crate) documentation: Option<String>,
+    pub(crate) icon: Option<String>,
+    pub(crate) skills: Vec<Skill>,
+    pub(crate) input_modes: Vec<String>,
+    pub(crate) output_modes: Vec<String>,
+    pub(crate) uses_tools: bool,
+    /// What callers may identify themselves with, in words; absent when nothing is looked at.
+    pub(crate) bearer: Option<String>,
+    /// Who lives behind it, on the card of a hub.
+    pub(crate) hub: Option<Hub>,
+}
+
+/// Who lives behind a hub. Hub card 6.
+#[derive(Debug, Clone)]
+pub(crate) struct Hub {
+    pub(crate) default_agent: String,
+    pub(crate) agents: Vec<Sibling>,
+}
+
+/// One agent of a hub. Hub card 6, `MentionableAgentRef`.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Sibling {
+    handle: String,
+    name: String,
+    card_url: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+}
+
+/// What all cards of one host share.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) verifier: &'a Verifier,
+    pub(crate) settings: &'a CardSettings,
+    /// Whether this card names gRPC, where that is spoken.
+    pub(crate) shows_grpc: bool,
+}
+
+/// The hub's card: a host of one agent is that agent, a host of several is their router.
+/// Hub card 2.1, 2.2.
+pub(crate) fn hub(place: Place<'_>, directory: &Directory) -> Facts {
+    let default = &directory.default_agent().card;
+    let mut facts = of_agent(place, default, place.site.url(HUB_PATH));
+    if directory.iter().nth(1).is_some() {
+        facts.name.clone_from(&place.site.name);
+        facts.description = routing(directory, default);
+        facts.version = place.settings.hub_version.as_deref().unwrap_or(HUB_VERSION).to_owned();
+        facts.documentation = None;
+        facts.icon = None;
+    }
+    facts.uses_tools = directory.iter().any(|resident| resident.card.uses_tools);
+    facts.hub = Some(Hub {
+        default_agent: default.handle().to_string(),
+        agents: directory.iter().map(|resident| sibling(place.site, resident)).collect(),
+    });
+    facts
+}
+
+/// The hub's card for callers that are known: the skills of everybody, each under its agent's handle.
+pub(crate) fn extended_hub(place: Place<'_>, directory: &Directory) -> Facts {
+    let mut facts = hub(place, directory);
+    let all = directory.iter().flat_map(|resident| {
+        let handle = resident.card.handle();
+        skills(&resident.card).into_iter().map(move |skill| Skill { id: format!("{handle}/{}", skill.id), ..skill })
+    });
+    // The default agent's own come first, under the names that strangers know.
+    facts.skills.extend(all);
+    facts.skills.truncate(SKILLS_LISTED_MAX);
+    facts
+}
+
+/// The card of one agent at its own endpoint. Hub card 4.
+pub(crate) fn agent(place: Place<'_>, card: &AgentCard) -> Facts {
+    of_agent(place, card, place.site.url(&format!("{HUB_PATH}/{}", card.handle())))
+}
+
+fn of_agent(place: Place<'_>, card: &AgentCard, url: String) -> Facts {
+    Facts {
+        name: card.name.clone(),
+        description: or(&card.description, || format!("{} at {}.", card.name, card.address)),
+        version: card.version.clone(),
+        url,
+        grpc: place.settings.grpc.clone().filter(|_| place.shows_grpc),
+        organization: place.settings.organization.as_ref().unwrap_or(&place.site.name).clone(),
+        home: place.site.url("/"),
+        documentation: card.homepage.clone(),
+        icon: card.icon.as_ref().map(|icon| icon.url.clone()),
+        skills: skills(card),
+        input_modes: media_types(&card.input_modes),
+        output_modes: media_types(&card.output_modes),
+        uses_tools: card.uses_tools,
+        bearer: bearer(place.verifier),
+        hub: None,
+    }
+}
+
+fn sibling(site: &Site, resident: &Resident) -> Sibling {
+    let card = &resident.card;
+    Sibling {
+        handle: card.handle().to_string(),
+        name: card.name.clone(),
+        card_url: site.url(&format!("{MENTIONABLE_CARDS_PATH}{}", card.handle())),
+        description: card.description.clone(),
+    }
+}
+
+/// How a message finds its agent, in words that people and models understand. Hub card 2.3: MUST.
+fn routing(directory: &Directory, default: &AgentCard) -> String {
+    let mut text = String::from("Mentionable router. Mention @<handle> in messages to address a specific agent (");
+    for (index, resident) in directory.iter().take(HANDLES_NAMED_MAX).enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(text, "{comma}{}", resident.card.handle());
+    }
+    let more = directory.iter().count().saturating_sub(HANDLES_NAMED_MAX);
+    if more > 0 {
+        let _ = write!(text, ", and {more} more");
+    }
+    let _ = write!(text, "). Without a mention, messages route to {}.", default.handle());
+    text
+}
+
+/// The skills of an agent, complete as 0.3 wants them. One without any can be talked to.
+fn skills(card: &AgentCard) -> Vec<Skill> {
+    if card.skills.is_empty() {
+        return vec![Skill {
+            id: "chat".to_owned(),
+            name: "chat".to_owned(),
+            description: format!("Natural-language chat with {}.", card.name),
+            tags: vec!["chat".to_owned()],
+            examples: card.examples.clone(),
+        }];
+    }
+    card.skills.iter().map(complete).collect()
+}
+
+fn complete(skill: &Skill) -> Skill {
+    let mut skill = skill.clone();
+    skill.description = or(&skill.description, || skill.name.clone());
+    skill.tags.retain(|tag| !tag.is_empty());
+    skill.examples.retain(|example| !example.is_empty());
+    if skill.tags.is_empty() {
+        skill.tags.push(skill.id.clone());
+    }
+    skill
+}
+
+/// Modes as media types, in order and without repetition; plain text when there are none.
+pub(crate) fn media_types(modes: &[Mode]) -> Vec<String> {
+    let mut types: Vec<String> = Vec::with_capacity(modes.len().max(1));
+    for mode in modes {
+        let name = match mode {
+            Mode::Text { mime } | Mode::File { mime } | Mode::Artifact { mime } => mime.as_str(),
+            Mode::Link => LINKS,
+        };
+        if !types.iter().any(|known| known == name) {
+            types.push(name.to_owned());
+        }
+    }
+    if types.is_empty() {
+        types.push(PLAIN_TEXT.to_owned());
+    }
+    types
+}
+
+/// Whose tokens are taken. All of them travel in the same field, so they are one scheme.
+fn bearer(verifier: &Verifier) -> Option<String> {
+    let issuers: Vec<_> = verifier.token_issuers().take(ISSUERS_NAMED_MAX).map(|issuer| issuer.issuer).collect();
+    (!issuers.is_empty()).then(|| format!("A signed token (JWT) of {}.", issuers.join(" or ")))
+}
+
+fn or(text: &str, otherwise: impl FnOnce() -> String) -> String {
+    if text.is_empty() { otherwise() } else { text.to_owned() }
+}

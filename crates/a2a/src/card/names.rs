@@ -1,0 +1,32 @@
+//! The identifiers and paths of A2A discovery, and Mentionable's words in it.
+
+/// Where the card of a domain is. Hub card 4.
+pub const CARD_PATH: &str = "/.well-known/agent-card.json";
+/// Where it was before A2A 0.3; some clients still look there.
+pub const OLD_CARD_PATH: &str = "/.well-known/agent.json";
+/// The hub's endpoint; those of agents are below it. Hub card 4.
+pub const HUB_PATH: &str = "/a2a";
+/// Where the keys behind our signatures are.
+pub const JWKS_PATH: &str = "/.well-known/jwks.json";
+/// Where the Mentionable cards of agents are, each under its handle.
+pub const MENTIONABLE_CARDS_PATH: &str = "/.well-known/agent-card/";
+
+/// The extension that says who lives here and who is the default. Hub card 6.
+pub const MENTIONABLE: &str = "https://mentionable.dev/ns/v1";
+/// The extension of agents whose refusals are policy parts.
+pub const POLICY: &str = "https://mentionable.dev/ns/policy/v0.1";
+/// The extension of agents that show their tool calls.
+pub const TOOL_EVENTS: &str = "https://mentionable.dev/ns/a2a-tool-events/v0.1";
+
+/// Who takes messages without a mention. Hub card 2.3.
+pub const DEFAULT_AGENT: &str = "https://mentionable.dev/ns/v1#defaultAgent";
+/// Who can be mentioned. Hub card 2.3.
+pub const AGENTS: &str = "https://mentionable.dev/ns/v1#agents";
+/// How messages find them. Hub card 3.6.
+pub const ROUTER_TYPE: &str = "https://mentionable.dev/ns/v1#routerType";
+/// The JSON-LD context of cards. Hub card 2.3.
+pub const CONTEXT: &str = "https://a2a-protocol.org/2025-06-18";
+/// The version of Mentionable's part of the card. Hub card 2.3.
+pub const MENTIONABLE_VERSION: &str = "0.1";
+/// The version of a hub that is nobody in particular: raised when its routing changes.
+pub const HUB_VERSION: &str = "1.0.0";

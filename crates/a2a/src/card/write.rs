@@ -1,0 +1,132 @@
+//! The forms of a card. Every field that is there says something: no null, no empty text, no empty
+//! list, and never a second spelling of a field. Verifiers drop empties before they verify, and
+//! parsers of protocol buffers take two spellings of one field for a fault.
+
+use forecourt_identity::HostKeys;
+use serde_json::{Map, Value, json};
+
+use super::facts::Facts;
+use super::names::{
+    AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, ROUTER_TYPE, TOOL_EVENTS,
+};
+use super::shape::Covered;
+use super::sign::sign;
+use crate::model::Version;
+
+/// What 0.3 cards call their version; patch numbers appear nowhere else.
+const VERSION_0_3: &str = "0.3.0";
+/// The name of the one security scheme.
+const BEARER: &str = "bearer";
+
+/// The card for who asks for 1.0, and the card for everybody else, signed. `jku` is where the keys
+/// are.
+pub(crate) fn write(facts: &Facts, version: Version, keys: &HostKeys, jku: &str) -> Value {
+    let (mut card, covered): (Value, &[Covered]) = match version {
+        Version::V1_0 => (current(facts), &[Covered::V1_0]),
+        Version::V0_3 => (dual(facts), &[Covered::V1_0, Covered::V0_3]),
+    };
+    let signatures: Vec<Value> = covered.iter().filter_map(|&covered| sign(&card, covered, keys, jku)).collect();
+    card["signatures"] = Value::Array(signatures);
+    card
+}
+
+/// The fields of 1.0 and no others.
+fn current(facts: &Facts) -> Value {
+    let mut card = Map::new();
+    for (name, text) in texts(facts) {
+        card.insert(name.to_owned(), text.into());
+    }
+    card.insert("supportedInterfaces".to_owned(), interfaces(facts));
+    card.insert("provider".to_owned(), json!({"organization": facts.organization, "url": facts.home}));
+    card.insert("capabilities".to_owned(), capabilities(facts));
+    card.insert("defaultInputModes".to_owned(), json!(facts.input_modes));
+    card.insert("defaultOutputModes".to_owned(), json!(facts.output_modes));
+    card.insert("skills".to_owned(), facts.skills.iter().map(skill).collect());
+    if let Some(description) = &facts.bearer {
+        let scheme = json!({"httpAuthSecurityScheme": http_scheme(description)});
+        card.insert("securitySchemes".to_owned(), json!({BEARER: scheme}));
+    }
+    Value::Object(card)
+}
+
+/// The fields of both versions, and Mentionable's.
+fn dual(facts: &Facts) -> Value {
+    let mut card = current(facts);
+    card["@context"] = CONTEXT.into();
+    card["protocolVersion"] = VERSION_0_3.into();
+    card["url"] = facts.url.as_str().into();
+    card["preferredTransport"] = "JSONRPC".into();
+    let additional = bindings(facts).map(|(binding, url)| json!({"url": url, "transport": binding}));
+    card["additionalInterfaces"] = additional.collect();
+    if let Some(description) = &facts.bearer {
+        // Both spellings in one object: parsers of either version find theirs, with equal values.
+        let mut scheme = http_scheme(description);
+        scheme["type"] = "http".into();
+        scheme["httpAuthSecurityScheme"] = http_scheme(description);
+        card["securitySchemes"] = json!({BEARER: scheme});
+        card["supportsAuthenticatedExtendedCard"] = true.into();
+    }
+    if let Some(hub) = &facts.hub {
+        card["protocol_version"] = MENTIONABLE_VERSION.into();
+        card[DEFAULT_AGENT] = hub.default_agent.as_str().into();
+        card[AGENTS] = json!(hub.agents);
+        card[ROUTER_TYPE] = "logic".into();
+    }
+    card
+}
+
+/// The texts that both versions have under the same name.
+fn texts(facts: &Facts) -> impl Iterator<Item = (&'static str, &str)> {
+    let always = [("name", &facts.name), ("description", &facts.description), ("version", &facts.version)];
+    let sometimes = [("documentationUrl", &facts.documentation), ("iconUrl", &facts.icon)];
+    let sometimes = sometimes.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?)));
+    always.into_iter().chain(sometimes).map(|(name, text)| (name, text.as_str()))
+}
+
+/// The bindings and where they are, the preferred one first.
+fn bindings(facts: &Facts) -> impl Iterator<Item = (&'static str, &str)> {
+    let http = [("JSONRPC", facts.url.as_str()), ("HTTP+JSON", facts.url.as_str())];
+    http.into_iter().chain(facts.grpc.as_deref().map(|url| ("GRPC", url)))
+}
+
+/// Every binding in every version, the newest version first.
+fn interfaces(facts: &Facts) -> Value {
+    let of_version = |version: &'static str| {
+        bindings(facts)
+            .map(move |(binding, url)| json!({"url": url, "protocolBinding": binding, "protocolVersion": version}))
+    };
+    of_version("1.0").chain(of_version("0.3")).collect()
+}
+
+/// What the surface can do for every agent, whether it streams by itself or not.
+fn capabilities(facts: &Facts) -> Value {
+    let mut capabilities = json!({"streaming": true, "pushNotifications": true, "extensions": extensions(facts)});
+    if facts.bearer.is_some() {
+        capabilities["extendedAgentCard"] = true.into();
+    }
+    capabilities
+}
+
+/// Hub card 2.3: the union of what the agents have. None is required: clients that know none of them
+/// are served too.
+fn extensions(facts: &Facts) -> Value {
+    let hub = facts.hub.as_ref().map(|hub| {
+        let params = json!({"defaultAgent": hub.default_agent, "agents": hub.agents});
+        json!({"uri": MENTIONABLE, "description": "Who can be mentioned here.", "params": params})
+    });
+    let policy = json!({"uri": POLICY, "description": "Refusals say what to do next."});
+    let tools = json!({"uri": TOOL_EVENTS, "description": "Tool calls are shown as they happen."});
+    hub.into_iter().chain([policy]).chain(facts.uses_tools.then_some(tools)).collect()
+}
+
+fn skill(skill: &forecourt_core::Skill) -> Value {
+    let mut value = json!({"id": skill.id, "name": skill.name, "description": skill.description, "tags": skill.tags});
+    if !skill.examples.is_empty() {
+        value["examples"] = json!(skill.examples);
+    }
+    value
+}
+
+fn http_scheme(description: &str) -> Value {
+    json!({"scheme": "Bearer", "bearerFormat": "JWT", "description": description})
+}
