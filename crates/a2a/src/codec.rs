@@ -1,13 +1,26 @@
 //! The spellings of A2A on the wire: JSON as 0.3 and 1.0 write it, and the JSON form of 0.3's
 //! protocol buffers, which its REST binding speaks.
 
-use serde_json::Value;
+mod answer;
+mod item;
+mod limits;
+mod message;
+mod names;
+mod params;
+mod part;
+mod push;
+mod read;
+mod request;
+mod task;
+#[cfg(test)]
+mod tests;
+mod write;
 
-use crate::model::{Fault, Item, Operation, Outcome, Version};
+use crate::model::Version;
 
 /// What a client asks for, by the rows of the table of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Method {
+pub(crate) enum Method {
     /// `message/send`, `SendMessage`.
     Send,
     /// `message/stream`, `SendStreamingMessage`.
@@ -34,11 +47,21 @@ pub enum Method {
 
 /// One spelling of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     /// JSON-RPC of 0.3.
     Json03,
     /// The JSON form of the protocol buffers of 0.3: its REST binding, and its gRPC transcoded.
     Proto03,
     /// The JSON form of the protocol buffers of 1.0: all its bindings.
     Json10,
+}
+
+impl Dialect {
+    /// The version it belongs to.
+    pub(crate) fn version(self) -> Version {
+        match self {
+            Self::Json03 | Self::Proto03 => Version::V0_3,
+            Self::Json10 => Version::V1_0,
+        }
+    }
 }

@@ -1,0 +1,133 @@
+//! Answers: as a server writes them, and as a client reads them.
+
+use serde_json::Value;
+
+use super::limits::{ANSWER_ITEMS_MAX, PAGE_TOKEN_BYTES_MAX};
+use super::read::{Fields, Path, Reading, objects};
+use super::write::Object;
+use super::{Dialect, Method, item, message, push, task};
+use crate::model::{Fault, Item, Listing, Message, Outcome, PushListing, Task};
+
+impl Dialect {
+    /// Writes one item of a stream, without any frame around it.
+    pub(crate) fn write_item(self, item: &Item) -> Value {
+        item::write(self, item)
+    }
+
+    /// Writes a bare task, as get and cancel answer with it and as 0.3 posts it to webhooks.
+    pub(crate) fn write_task(self, task: &Task) -> Value {
+        task::write(self, task)
+    }
+
+    /// Writes a bare message.
+    pub(crate) fn write_message(self, message: &Message) -> Value {
+        message::write(self, message)
+    }
+
+    /// Writes the result of a method: what JSON-RPC has in `result` and REST in the body.
+    pub(crate) fn write_outcome(self, outcome: &Outcome) -> Value {
+        match outcome {
+            Outcome::Sent(item) => item::write(self, item),
+            Outcome::Task(task) => task::write(self, task),
+            Outcome::Listing(listing) => write_listing(self, listing),
+            Outcome::Push(config) => push::write_registration(self, config),
+            Outcome::Pushes(listing) => write_pushes(self, listing),
+            Outcome::Removed if self == Self::Json03 => Value::Null,
+            Outcome::Removed => Object::new().into(),
+            Outcome::Card(card) => card.clone(),
+        }
+    }
+
+    /// Reads one item of an agent's stream, wrapped or bare.
+    ///
+    /// Takes it as it is meant: unknown states are [`forecourt_core::TaskState::Working`], a missing
+    /// conversation is empty, optional fields that can not be read are absent. Fails with
+    /// [`Fault::InvalidAgentResponse`] when it is none of the four items.
+    pub(crate) fn read_item(self, value: Value) -> Result<Item, Fault> {
+        self.read_answer(value, item::read)
+    }
+
+    /// Reads the result of a method, as leniently as [`Self::read_item`].
+    pub(crate) fn read_outcome(self, method: Method, value: Value) -> Result<Outcome, Fault> {
+        match method {
+            Method::Send => match self.read_item(value)? {
+                sent @ (Item::Task(_) | Item::Message(_)) => Ok(Outcome::Sent(sent)),
+                Item::Status(_) | Item::Artifact(_) => Err(Fault::InvalidAgentResponse),
+            },
+            Method::Stream | Method::Subscribe => self.read_item(value).map(Outcome::Sent),
+            Method::Get | Method::Cancel => match self.read_item(value)? {
+                Item::Task(task) => Ok(Outcome::Task(task)),
+                Item::Message(_) | Item::Status(_) | Item::Artifact(_) => Err(Fault::InvalidAgentResponse),
+            },
+            Method::List => self.read_answer(value, read_listing).map(Outcome::Listing),
+            Method::PushCreate | Method::PushGet => {
+                self.read_answer(value, |mut fields| push::read_registration(&mut fields)).map(Outcome::Push)
+            }
+            Method::PushList => self.read_pushes(value).map(Outcome::Pushes),
+            Method::PushDelete => Ok(Outcome::Removed),
+            Method::ExtendedCard if value.is_object() => Ok(Outcome::Card(value)),
+            Method::ExtendedCard => Err(Fault::InvalidAgentResponse),
+        }
+    }
+
+    fn read_answer<T>(self, value: Value, read: impl FnOnce(Fields<'_>) -> Option<T>) -> Result<T, Fault> {
+        let reading = Reading::lenient(self);
+        let answer = Fields::of(value, &Path::Root, &reading).and_then(read);
+        finish(reading, answer)
+    }
+
+    /// A bare array, or an object with a page of them.
+    fn read_pushes(self, value: Value) -> Result<PushListing, Fault> {
+        if !value.is_array() {
+            return self.read_answer(value, read_push_page);
+        }
+        let reading = Reading::lenient(self);
+        let configs =
+            objects(value, ANSWER_ITEMS_MAX, &Path::Root, &reading, |mut fields| push::read_registration(&mut fields));
+        finish(reading, Some(PushListing { configs, next_page_token: String::new() }))
+    }
+}
+
+/// What is wrong with an agent's answer is for the log: the client can do nothing about it.
+fn finish<T>(reading: Reading, answer: Option<T>) -> Result<T, Fault> {
+    reading.finish(answer).map_err(|violations| {
+        tracing::debug!(?violations, "an agent's answer could not be read");
+        Fault::InvalidAgentResponse
+    })
+}
+
+fn read_listing(mut fields: Fields<'_>) -> Option<Listing> {
+    let tasks = fields.objects("tasks", ANSWER_ITEMS_MAX, task::read);
+    let next_page_token = fields.text("nextPageToken", PAGE_TOKEN_BYTES_MAX).unwrap_or_default();
+    let here = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+    let page_size = fields.count("pageSize").unwrap_or(here);
+    let total = fields.count("totalSize").unwrap_or(here);
+    Some(Listing { tasks, next_page_token, page_size, total: total.into() })
+}
+
+fn read_push_page(mut fields: Fields<'_>) -> Option<PushListing> {
+    let configs = fields.objects("configs", ANSWER_ITEMS_MAX, |mut fields| push::read_registration(&mut fields));
+    let next_page_token = fields.text("nextPageToken", PAGE_TOKEN_BYTES_MAX).unwrap_or_default();
+    Some(PushListing { configs, next_page_token })
+}
+
+/// All four members, even when they are empty. A total beyond the 32 bits of the protocol is cut to them.
+fn write_listing(dialect: Dialect, listing: &Listing) -> Value {
+    let total = i32::try_from(listing.total).unwrap_or(i32::MAX);
+    Object::new()
+        .with("tasks", listing.tasks.iter().map(|task| task::write(dialect, task)).collect::<Vec<_>>())
+        .with("nextPageToken", listing.next_page_token.as_str())
+        .with("pageSize", listing.page_size)
+        .with("totalSize", total)
+        .into()
+}
+
+fn write_pushes(dialect: Dialect, listing: &PushListing) -> Value {
+    let configs: Vec<_> = listing.configs.iter().map(|config| push::write_registration(dialect, config)).collect();
+    match dialect {
+        Dialect::Json03 => configs.into(),
+        Dialect::Proto03 | Dialect::Json10 => {
+            Object::new().with("configs", configs).with("nextPageToken", listing.next_page_token.as_str()).into()
+        }
+    }
+}
