@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forecourt_core::store::TaskChange;
-use forecourt_core::{Collected, Ending, Event, Handle, Part, Store, SystemClock, Task, TaskId, TaskState, Timestamp};
+use forecourt_core::{
+    Collected, Ending, Event, Handle, Part, Role, Store, SystemClock, Task, TaskId, TaskState, Timestamp, Turn,
+};
 use forecourt_host::SystemEntropy;
 use forecourt_store::{Sqlite, SqliteOptions};
 use rusqlite::Connection;
@@ -72,7 +74,7 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
         thread: None,
         owner: None,
         received_via: "bench".to_owned(),
-        request: vec![Part::text("hello")],
+        turns: vec![Turn::text(Role::User, "hello")],
         state: TaskState::Working,
         outcome: None,
         run: "bench".to_owned(),
@@ -81,9 +83,9 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
         expires_at: now + Duration::from_secs(3600),
     };
     store.create_task(task).await?;
-    store.append_events(&id, 1, vec![Event::Text("hello".to_owned()), Event::Ending(Ending::Complete)]).await?;
+    store.append_events(&id, 1, vec![Event::Text("hello".to_owned())]).await?;
     let outcome = Collected { parts: vec![Part::markdown("hello")], ending: Ending::Complete };
-    let change = TaskChange { from: TaskState::Working, to: TaskState::Completed, outcome: Some(outcome), at: now };
+    let change = TaskChange::settle(TaskState::Working, outcome, now);
     anyhow::ensure!(store.advance_task(&id, change).await?, "a task moved on by itself");
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `echo`: repeats the current turn. For trying out clients, and for measuring.
 
+use forecourt_core::reply::once;
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Message, Part};
 use forecourt_settings::{Problems, Section};
 use futures::stream;
@@ -40,12 +41,16 @@ impl Agent for Echo {
     }
 }
 
-/// The events that repeat the current turn of `message`: one of text, one for each attachment, and
-/// the ending. All of them are there from the beginning, so that nothing is woken or waited for.
+/// The events that repeat the current turn of `message`. Words alone are a direct answer, one ending
+/// that says them; beside attachments they are an event of their own. All of them are there from the
+/// beginning, so that nothing is woken or waited for.
 pub fn repeat(message: &Message) -> EventStream {
     let text = message.text();
-    let text = (!text.is_empty()).then_some(Event::Text(text));
     let attachments: Vec<Event> = message.parts.iter().filter(is_attachment).cloned().map(Event::Part).collect();
+    if attachments.is_empty() && !text.is_empty() {
+        return once(Ending::Message(text));
+    }
+    let text = (!text.is_empty()).then_some(Event::Text(text));
     let ending = std::iter::once(Event::Ending(Ending::Complete));
     Box::pin(stream::iter(text.into_iter().chain(attachments).chain(ending)))
 }

@@ -13,7 +13,7 @@ async fn text_entries_come_back_unchanged_joined_by_a_newline() {
     let mut asked = message(vec![Part::text("  a\r\n"), Part::markdown("**b**")]);
     asked.history = vec![Turn::text(Role::User, "earlier")];
     let answer = events(&build(ECHO, &context()), asked).await;
-    assert_eq!(answer, [Event::Text("  a\r\n\n**b**".to_owned()), Event::Ending(Ending::Complete)]);
+    assert_eq!(answer, [Event::Ending(Ending::Message("  a\r\n\n**b**".to_owned()))]);
 }
 
 #[tokio::test]

@@ -37,10 +37,6 @@ macro_rules! capability {
                 is_token(text).then(|| Self(text.to_owned()))
             }
 
-            /// The id itself, for the wire and for nothing else.
-            pub fn expose(&self) -> &str {
-                &self.0
-            }
         }
 
         /// Never prints the id: it opens what it names.
@@ -52,6 +48,13 @@ macro_rules! capability {
     };
 }
 
+impl TaskId {
+    /// The id itself, for the wire and for nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
 capability! {
     /// Names a task. Whoever knows it may read the task where the protocol makes it a capability.
     TaskId
@@ -59,7 +62,49 @@ capability! {
 
 capability! {
     /// Names a conversation: Mentionable's session, A2A's `contextId`. Never an authorization.
+    ///
+    /// Either a token of ours or a name that a client made up ([`ThreadId::adopt`]). The two never
+    /// meet, so that nobody can plant a name where only tokens of ours are taken.
     ThreadId
+}
+
+/// Before whatever a client named. No token holds it.
+const ADOPTED: char = '~';
+/// Between the owner and the name, which can't hold it.
+const NAMED: char = '\0';
+
+impl ThreadId {
+    /// The conversation that a client calls `name`: one for each `owner`, and one for all who have
+    /// none. A name in the shape of a token is adopted like any other.
+    ///
+    /// `None` when the name is empty, longer than [`CLIENT_ID_BYTES_MAX`] bytes or holds control
+    /// characters.
+    pub fn adopt(name: &str, owner: Option<&str>) -> Option<Self> {
+        let fits = !name.is_empty() && name.len() <= CLIENT_ID_BYTES_MAX && !name.chars().any(char::is_control);
+        fits.then(|| match owner {
+            Some(owner) => Self(format!("{ADOPTED}:{owner}{NAMED}{name}")),
+            None => Self(format!("{ADOPTED}{NAMED}{name}")),
+        })
+    }
+
+    /// Whether a client named it.
+    pub fn is_adopted(&self) -> bool {
+        self.0.starts_with(ADOPTED)
+    }
+
+    /// The name, for the wire and for nothing else. Two conversations may share it.
+    pub fn expose(&self) -> &str {
+        match self.is_adopted() {
+            true => self.0.rsplit(NAMED).next().unwrap_or_default(),
+            false => &self.0,
+        }
+    }
+
+    /// What tells it from every other conversation: to be looked up, counted and hashed by. Never
+    /// for the wire.
+    pub fn key(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Names a message, as its sender did or as we did for it. At most 256 bytes, printable.

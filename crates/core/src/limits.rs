@@ -49,6 +49,10 @@ pub const THREAD_TURNS_MAX: usize = 200;
 pub const TASKS_RUNNING_MAX: usize = 1_000;
 /// Tasks running at once for one caller.
 pub const TASKS_RUNNING_PER_CALLER_MAX: usize = 20;
+/// Turns of one task. A conversation that goes on longer begins another task.
+pub const TASK_TURNS_MAX: usize = 101;
+/// Bytes of text in all turns of one task, unless the request alone has more.
+pub const TASK_TURNS_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Webhooks registered on one task.
 pub const WEBHOOKS_PER_TASK_MAX: usize = 5;
 /// Deliveries waiting on this host.

@@ -50,9 +50,38 @@ pub struct Message {
     pub received_via: Transport,
     /// When it arrived.
     pub received_at: Timestamp,
+    /// What the caller said about the message, by namespaced keys. Unverified: whatever would carry
+    /// evidence has been taken out. Most messages have none.
+    pub metadata: Map<String, Value>,
+    /// URIs of the extensions of its protocol that the caller activated.
+    pub extensions: Vec<String>,
 }
 
 impl Message {
+    /// A message of `parts` from nobody in particular, that begins a conversation.
+    pub fn new(
+        id: MessageId,
+        recipient: Handle,
+        parts: Vec<Part>,
+        received_via: Transport,
+        received_at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            thread: None,
+            recipient,
+            sender: Sender::anonymous(),
+            parts,
+            history: Vec::new(),
+            language: None,
+            hop: 0,
+            received_via,
+            received_at,
+            metadata: Map::new(),
+            extensions: Vec::new(),
+        }
+    }
+
     /// The text of the current turn: text parts unchanged, joined by a newline.
     pub fn text(&self) -> String {
         text_of(&self.parts)
@@ -71,7 +100,7 @@ pub fn text_of(parts: &[Part]) -> String {
 }
 
 /// Who sent a message. Mentionable normalized-message, `Sender`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sender {
     /// `@x@domain`, empty when anonymous; a platform's subject in histories.
     pub address: String,
@@ -141,7 +170,7 @@ impl Sender {
 }
 
 /// What people may like to know about a sender. All of it is hearsay.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// A name to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,7 +191,7 @@ pub enum Role {
 }
 
 /// One earlier turn. Mentionable normalized-message, `HistoricalMessage`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
     /// Who spoke.
     pub role: Role,

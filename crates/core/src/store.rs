@@ -7,12 +7,17 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::address::Handle;
 use crate::ids::{TaskId, ThreadId};
 use crate::message::Turn;
 use crate::reply::{Collected, Event};
 use crate::task::{Task, TaskState};
+
+mod list;
+
+pub use list::{Cursor, TaskFilter, TaskPage};
 
 /// What every store operation returns: done means durable.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -51,9 +56,10 @@ pub trait Store: Send + Sync + 'static {
     /// not there any more are dropped.
     fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()>;
 
-    /// Moves a task from `change.from` to `change.to` and, when that settles it, queues a delivery
-    /// for each of its webhooks, in one step. `false` when the task was not in `change.from` any
-    /// more. An expired task that was not removed yet still moves.
+    /// Moves a task from `change.from` to `change.to`. In the same step, the ending of
+    /// `change.outcome` becomes the next event of its log, and when the move settles the task, a
+    /// delivery is queued for each of its webhooks. `false`, and nothing is changed, when the task
+    /// was not in `change.from` any more. An expired task that was not removed yet still moves.
     fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool>;
 
     /// Reads a task.
@@ -62,8 +68,12 @@ pub trait Store: Send + Sync + 'static {
     /// Reads at most `limit` events of a task with numbers above `after`, in order.
     fn events(&self, task: &TaskId, after: u64, limit: usize) -> StoreFuture<'_, Vec<(u64, Event)>>;
 
-    /// Reads at most `filter.limit` tasks, the last updated first.
-    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, Vec<Task>>;
+    /// The number of the last event of a task, 0 when there is none.
+    fn last_event(&self, task: &TaskId) -> StoreFuture<'_, u64>;
+
+    /// Reads at most `filter.limit` tasks: the last updated first, of those updated at the same
+    /// moment the last created first.
+    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage>;
 
     /// Reads at most `limit` unsettled tasks that belong to another run than `run`: those whose
     /// process died.
@@ -77,8 +87,16 @@ pub trait Store: Send + Sync + 'static {
     /// Reads an artifact, by both ids.
     fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<KeptArtifact>>;
 
-    /// Registers a webhook. `false` when the task has `limit` already, or does not exist.
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, bool>;
+    /// Registers a webhook in one step, so that whoever is told [`Added::Yes`] hears of the end. One
+    /// of the same id is replaced, in its place, whatever the `limit`.
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, Added>;
+
+    /// The webhooks of a task in the order in which they were registered; none when there is no task.
+    fn webhooks(&self, task: &TaskId) -> StoreFuture<'_, Vec<Webhook>>;
+
+    /// Removes a webhook of a task, together with the deliveries that wait for it. `false` when
+    /// there was none of that id.
+    fn remove_webhook(&self, task: &TaskId, id: &str) -> StoreFuture<'_, bool>;
 
     /// Takes at most `limit` deliveries that are due, the longest due first, and hides them from
     /// other takers until `lease`. From here on the attempt counts, so that one which a crash cut
@@ -87,6 +105,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Ends a delivery, or sets when to try it again.
     fn settle_delivery(&self, id: u64, retry_at: Option<Timestamp>) -> StoreFuture<'_, ()>;
+
+    /// Makes due at `now` what was claimed and never settled, without waiting for its lease; gives
+    /// how many there were. For the start of a process that has the store to itself: a store that
+    /// many processes share leaves this to the leases.
+    fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Adds turns to a conversation with an agent, beginning it if need be, and keeps the newest
     /// `keep` turns. The conversation lives until `expires_at`.
@@ -101,6 +124,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// The turns of a conversation with an agent, oldest first. `None` when there is none.
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>>;
+
+    /// Records which agent a conversation is with, in place of an earlier one. Hub card 3.3.
+    fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()>;
+
+    /// Which agent a conversation is with.
+    fn route(&self, thread: &ThreadId, now: Timestamp) -> StoreFuture<'_, Option<Handle>>;
 
     /// Records that `key` was seen, until `expires_at`. `false` when it had been seen before, or
     /// when `expires_at` has come: the one place that decides single use.
@@ -120,27 +149,49 @@ pub struct TaskChange {
     pub from: TaskState,
     /// Where it goes; [`TaskState::may_become`] holds.
     pub to: TaskState,
-    /// What came of it, when it settles.
+    /// What came of it, when it settles. Takes the place of an earlier outcome, also when `None`.
     pub outcome: Option<Collected>,
     /// When.
     pub at: Timestamp,
+    /// What is new about it when it goes on after a question.
+    pub resume: Option<Resumption>,
 }
 
-/// Which tasks to list.
-#[derive(Debug, Clone, Default)]
-pub struct TaskFilter {
-    /// Only tasks of this owner; `None` for those without one.
-    pub owner: Option<String>,
-    /// Only tasks of this conversation.
-    pub thread: Option<ThreadId>,
-    /// Only tasks of this agent.
-    pub agent: Option<Handle>,
-    /// Only tasks in this state.
-    pub state: Option<TaskState>,
-    /// Only tasks updated before this moment: the cursor.
-    pub before: Option<Timestamp>,
-    /// At most so many.
-    pub limit: usize,
+impl TaskChange {
+    /// The move that ends work, or pauses it, with this outcome. Where it goes follows from that.
+    pub fn settle(from: TaskState, outcome: Collected, at: Timestamp) -> Self {
+        Self { from, to: TaskState::after(&outcome.ending), outcome: Some(outcome), at, resume: None }
+    }
+
+    /// The move of a task that waited and is worked on again.
+    pub fn resume(from: TaskState, resumption: Resumption, at: Timestamp) -> Self {
+        Self { from, to: TaskState::Working, outcome: None, at, resume: Some(resumption) }
+    }
+}
+
+/// What a task that waited takes along as it goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resumption {
+    /// The run that works on it now.
+    pub run: String,
+    /// What is added to [`Task::turns`].
+    pub turns: Vec<Turn>,
+    /// When it stops being readable now.
+    pub expires_at: Timestamp,
+}
+
+/// What came of registering a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Added {
+    /// It will be told when the task settles, or takes the place of the one of its id.
+    Yes,
+    /// The task has as many as it may.
+    TooMany,
+    /// The task is in a final state: there will be nothing to tell.
+    Ended,
+    /// There is no such task.
+    NoTask,
 }
 
 /// A file made by a task, as it is kept. Never changes.
@@ -159,6 +210,9 @@ pub struct KeptArtifact {
 /// Whom to tell when a task settles.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhook {
+    /// Names it within its task. Made up by the caller, or minted.
+    #[serde(default)]
+    pub id: String,
     /// Which form the body has: the protocol that registered it.
     pub protocol: String,
     /// Where to post.
@@ -171,9 +225,12 @@ pub struct Webhook {
     pub callback: bool,
     /// Further attempts after a failed first one.
     pub retries: u32,
+    /// What the protocol needs to write the post, in its own words.
+    #[serde(default)]
+    pub details: Map<String, Value>,
 }
 
-/// Never prints the secret, nor the URL, whose query may hold one.
+/// Never prints the secret, the URL, whose query may hold one, nor the details, which may too.
 impl std::fmt::Debug for Webhook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Webhook").field("protocol", &self.protocol).finish_non_exhaustive()

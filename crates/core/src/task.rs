@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::Handle;
 use crate::ids::{TaskId, ThreadId};
-use crate::part::Part;
+use crate::message::Turn;
 use crate::reply::{Collected, Ending};
 
 /// Where a task stands. A2A's states, which are the widest set of the five protocols.
@@ -72,6 +72,11 @@ impl TaskState {
         !matches!(self, Self::Submitted | Self::Working)
     }
 
+    /// Whether it waits for the caller's next turn.
+    pub fn is_waiting(self) -> bool {
+        matches!(self, Self::InputRequired | Self::AuthRequired)
+    }
+
     /// Whether a task may go from here to `next`. Nothing leaves a final state.
     pub fn may_become(self, next: Self) -> bool {
         match self {
@@ -107,8 +112,10 @@ pub struct Task {
     pub owner: Option<String>,
     /// The protocol it was begun over.
     pub received_via: String,
-    /// What was asked.
-    pub request: Vec<Part>,
+    /// What was said in it, oldest first: the request, under the caller's message id; when the task
+    /// was continued, what the agent asked and the caller's next turn. At most
+    /// [`crate::limits::TASK_TURNS_MAX`].
+    pub turns: Vec<Turn>,
     /// Where it stands.
     pub state: TaskState,
     /// What came of it, once it is settled.

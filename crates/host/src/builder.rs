@@ -81,6 +81,10 @@ impl HostBuilder {
         if ended > 0 {
             tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
         }
+        let cut_off = self.store.release_deliveries(self.clock.now()).await?;
+        if cut_off > 0 {
+            tracing::info!(cut_off, "posts that an earlier run had begun are due again");
+        }
         let deliverer = Deliverer {
             store: self.store.clone(),
             clock: self.clock.clone(),

@@ -21,8 +21,8 @@ use crate::threads::after;
 
 /// Posts under way at once.
 pub(crate) const POSTS_AT_ONCE: usize = 16;
-/// How long a taken delivery is hidden from other takers: longer than any post may take.
-const LEASE: Duration = Duration::from_secs(90);
+/// How much longer than any post may take a taken delivery is hidden from other takers.
+const LEASE_MARGIN: Duration = Duration::from_secs(15);
 /// How often to look for what is due without being rung for.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// The wait before the second attempt; it doubles with each further one.
@@ -80,7 +80,7 @@ impl Deliverer {
     /// Takes and posts one batch; gives its size.
     async fn round(&self) -> usize {
         let now = self.clock.now();
-        let due = match self.store.claim_deliveries(now, after(now, LEASE), POSTS_AT_ONCE).await {
+        let due = match self.store.claim_deliveries(now, after(now, self.lease()), POSTS_AT_ONCE).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::warn!(%error, "deliveries could not be read");
@@ -92,8 +92,14 @@ impl Deliverer {
         count
     }
 
+    /// All posts of a round begin at once, so none takes longer than one may.
+    fn lease(&self) -> Duration {
+        Purpose::Webhook.deadlines(self.egress.config()).total.saturating_add(LEASE_MARGIN)
+    }
+
     /// Posts once. An attempt counts from the moment it was taken, so one that a crash cut short has
-    /// been made: nothing is posted more often than its webhook allows.
+    /// been made: nothing is posted more often than its webhook allows. As long as that leaves one, it
+    /// is made again.
     async fn deliver(&self, delivery: Delivery) {
         let worked = delivery.attempts <= delivery.webhook.retries && self.post(&delivery).await;
         self.metrics.delivered(worked);

@@ -7,6 +7,7 @@ mod attachments;
 mod builder;
 mod deliver;
 mod directory;
+mod follow;
 mod limits;
 mod metrics;
 mod random;
@@ -15,6 +16,7 @@ mod rules;
 mod running;
 mod tasks;
 mod threads;
+mod tracked;
 mod upkeep;
 mod work;
 

@@ -81,7 +81,7 @@ impl Throttle {
         self.admit_peer(message.sender.peer)?;
         match &message.thread {
             None => Ok(()),
-            Some(thread) => taken(self.by_session.check_key(&thread.expose().to_owned())),
+            Some(thread) => taken(self.by_session.check_key(&thread.key().to_owned())),
         }
     }
 

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::limits::HOPS_MAX;
+use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::reply::refused;
-use forecourt_core::store::{KeptArtifact, Webhook};
+use forecourt_core::store::{KeptArtifact, TaskFilter, TaskPage, Webhook};
 use forecourt_core::{
-    Clock, Entropy, Error, EventStream, Message, Noun, PolicyPart, Reply, Store, Task, TaskId, Transport,
+    Clock, Entropy, Error, Event, EventStream, Handle, Message, Noun, PolicyPart, Reply, Store, Task, TaskId, ThreadId,
+    Transport,
 };
+use futures::StreamExt;
+use futures::stream::BoxStream;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
@@ -16,7 +19,8 @@ use crate::directory::{Directory, Resident, Site};
 use crate::limits::Throttle;
 use crate::metrics::Metrics;
 use crate::tasks::Tasks;
-use crate::threads::Threads;
+use crate::threads::{Threads, after};
+use crate::tracked::Asked;
 
 /// Everything a domain offers, behind one verb.
 pub struct Host {
@@ -44,6 +48,17 @@ pub enum Run {
         /// Whom to tell when the task settles.
         webhook: Option<Webhook>,
     },
+    /// The host, as for [`Run::Detached`], where the wire knows answers without a task and tasks that
+    /// wait for their caller. A message that the agent gives at once comes without a task; a refusal
+    /// by the agent's policy comes with one, so that it can be continued. Being asked too often is
+    /// refused without.
+    Tracked {
+        /// Whom to tell when the task settles. Not told of an answer that comes without a task.
+        webhook: Option<Webhook>,
+        /// The task that the message goes on with. [`Error::NotFound`] when the agent has no such
+        /// task, [`Error::Conflict`] when it does not wait. The protocol has checked whose it is.
+        continues: Option<TaskId>,
+    },
 }
 
 impl Host {
@@ -59,13 +74,41 @@ impl Host {
         if let Err(refusal) = self.throttle.admit(&message) {
             return Ok(self.refuse(&resident, message.received_via, *refusal));
         }
-        let (message, thread) = self.threads.recall(&resident, message).await?;
+        match run {
+            Run::Attached => self.attached(resident, message).await,
+            // On the heap, so that answers in the foreground don't carry its size around.
+            run => Box::pin(self.kept_going(resident, message, run)).await,
+        }
+    }
+
+    async fn attached(&self, resident: Arc<Resident>, message: Message) -> Result<Reply, Error> {
+        let message = self.threads.recall(&resident, message, None).await?;
         let via = message.received_via;
+        match resident.policy.admit(resident.card.clone(), message).await {
+            Ok(admitted) => self.tasks.attach(resident, self.attachments.fetch(admitted).await?),
+            Err(refusal) => Ok(self.refuse(&resident, via, *refusal)),
+        }
+    }
+
+    async fn kept_going(&self, resident: Arc<Resident>, message: Message, run: Run) -> Result<Reply, Error> {
+        let (tracked, webhook, continues) = match run {
+            Run::Tracked { webhook, continues } => (true, webhook, continues),
+            Run::Detached { webhook } => (false, webhook, None),
+            Run::Attached => (false, None, None),
+        };
+        let earlier = match continues {
+            Some(id) => Some(self.tasks.waiting(&resident, &id).await?),
+            None => None,
+        };
+        let message = self.threads.recall(&resident, message, earlier.as_ref()).await?;
+        let via = message.received_via;
+        let asked = Asked::new(resident.clone(), &message, earlier);
         match resident.policy.admit(resident.card.clone(), message).await {
             Ok(admitted) => {
                 let admitted = self.attachments.fetch(admitted).await?;
-                self.tasks.run(resident, admitted, thread, run).await
+                self.tasks.keep_going(asked, admitted, webhook, tracked).await
             }
+            Err(refusal) if tracked => self.tasks.track_refusal(asked, *refusal, webhook).await,
             Err(refusal) => Ok(self.refuse(&resident, via, *refusal)),
         }
     }
@@ -119,16 +162,44 @@ impl Host {
         self.store.task(id, self.clock.now()).await?.ok_or_else(|| Error::not_found(Noun::Task))
     }
 
-    /// Follows a task from after event number `after` to its ending, live or from the log.
-    pub async fn subscribe(&self, id: &TaskId, after: u64) -> Result<EventStream, Error> {
+    /// Reads at most `filter.limit` tasks, the last updated first. Protocols set the owner.
+    pub async fn tasks(&self, filter: TaskFilter) -> Result<TaskPage, Error> {
+        Ok(self.store.tasks(filter, self.clock.now()).await?)
+    }
+
+    /// Follows a task from after event number `after`, live or from the log, to an ending after which
+    /// nobody works on it. An ending in the middle is a question, or a refusal, that was answered.
+    /// For who has seen all there is, nothing follows.
+    pub async fn follow(&self, id: &TaskId, after: u64) -> Result<BoxStream<'static, (u64, Event)>, Error> {
         let task = self.task(id).await?;
-        Ok(self.tasks.subscribe(&task, after))
+        Ok(self.tasks.follow(&task, after))
+    }
+
+    /// [`Host::follow`] without the numbers.
+    pub async fn subscribe(&self, id: &TaskId, after: u64) -> Result<EventStream, Error> {
+        Ok(self.follow(id, after).await?.map(|(_, event)| event).boxed())
+    }
+
+    /// Reads at most `limit` events of a task with numbers above `after`, in order, as they are in the
+    /// log by now.
+    pub async fn events(&self, id: &TaskId, after: u64, limit: usize) -> Result<Vec<(u64, Event)>, Error> {
+        self.task(id).await?;
+        Ok(self.store.events(id, after, limit).await?)
+    }
+
+    /// The number of the last event of a task, 0 when there is none yet.
+    pub async fn last_event(&self, id: &TaskId) -> Result<u64, Error> {
+        Ok(self.store.last_event(id).await?)
+    }
+
+    /// Whether a conversation with an agent is kept here.
+    pub async fn remembers(&self, thread: &ThreadId, agent: &Handle) -> Result<bool, Error> {
+        Ok(self.store.thread(thread, agent, self.clock.now()).await?.is_some())
     }
 
     /// Cancels a task. Fails with [`Error::Conflict`] when it has ended.
     pub async fn cancel(&self, id: &TaskId) -> Result<Task, Error> {
-        let task = self.task(id).await?;
-        self.tasks.cancel(&task).await?;
+        self.tasks.cancel(id).await?;
         self.task(id).await
     }
 
@@ -138,14 +209,37 @@ impl Host {
         found.ok_or_else(|| Error::not_found(Noun::Artifact))
     }
 
-    /// Registers whom to tell when a task settles. The caller of this has checked the URL.
+    /// Registers whom to tell when a task settles, in place of a webhook of the same id. Once this is
+    /// done, the end is told. The caller of this has checked the URL.
+    ///
+    /// Fails with [`Error::Conflict`] when the task has ended, and with [`Error::Invalid`] when it has
+    /// [`forecourt_core::limits::WEBHOOKS_PER_TASK_MAX`] already.
     pub async fn add_webhook(&self, task: &TaskId, webhook: Webhook) -> Result<(), Error> {
         self.task(task).await?;
-        let limit = forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
-        match self.store.add_webhook(task, webhook, limit).await? {
-            true => Ok(()),
-            false => Err(Error::invalid("url", format!("a task takes at most {limit} webhooks"))),
-        }
+        self.tasks.hook(task, Some(webhook)).await
+    }
+
+    /// The webhooks of a task, in the order in which they were registered.
+    pub async fn webhooks(&self, task: &TaskId) -> Result<Vec<Webhook>, Error> {
+        self.task(task).await?;
+        Ok(self.store.webhooks(task).await?)
+    }
+
+    /// Removes a webhook of a task, and what waits to be posted to it. `false` when there is none of
+    /// that id.
+    pub async fn remove_webhook(&self, task: &TaskId, id: &str) -> Result<bool, Error> {
+        self.task(task).await?;
+        Ok(self.store.remove_webhook(task, id).await?)
+    }
+
+    /// Which agent a conversation is with, as far as [`Host::set_route`] was told. Hub card 3.3.
+    pub async fn route(&self, thread: &ThreadId) -> Result<Option<Handle>, Error> {
+        Ok(self.store.route(thread, self.clock.now()).await?)
+    }
+
+    /// Records which agent a conversation is with, until it was idle for [`THREAD_TTL`]. Hub card 3.3.
+    pub async fn set_route(&self, thread: &ThreadId, agent: &Handle) -> Result<(), Error> {
+        Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL)).await?)
     }
 
     /// Whether the host can do its work: the store answers and it is not draining.

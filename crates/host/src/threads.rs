@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
 use forecourt_core::{
-    Clock, Collected, Ending, Entropy, Error, Message, Part, Role, Sender, Store, ThreadId, Timestamp, Turn,
+    Clock, Collected, Ending, Entropy, Error, Message, Part, Role, Sender, Store, Task, ThreadId, Timestamp, Turn,
 };
 
 use crate::directory::Resident;
+use crate::tracked::with_turns_of;
 
 /// Finds and keeps conversations.
 #[derive(Clone)]
@@ -19,26 +20,37 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// Gives the message the history of its conversation, and the conversation's id. A token that
-    /// is not ours begins a fresh conversation and is never adopted (REST 6). History that came
-    /// with the message stands instead of ours.
+    /// is not ours begins a fresh conversation and is never adopted (REST 6); a name that a protocol
+    /// adopted stays, even where the agent remembers nothing of it. History that came with the
+    /// message stands instead of ours.
+    ///
+    /// A message that goes on with a task belongs to that task's conversation.
     pub(crate) async fn recall(
         &self,
         resident: &Resident,
         mut message: Message,
-    ) -> Result<(Message, Option<ThreadId>), Error> {
+        earlier: Option<&Task>,
+    ) -> Result<Message, Error> {
+        if let Some(task) = earlier {
+            message.thread.clone_from(&task.thread);
+        }
+        let is_ours = |thread: &ThreadId| earlier.is_some() || thread.is_adopted();
         if resident.card.remembers {
             let known = self.known(resident, message.thread.as_ref()).await?;
-            let (thread, turns) = known.unwrap_or_else(|| (ThreadId::mint(&*self.entropy), Vec::new()));
+            let (thread, turns) = known.unzip();
+            let thread = thread.or_else(|| message.thread.take().filter(is_ours));
+            message.thread = Some(thread.unwrap_or_else(|| ThreadId::mint(&*self.entropy)));
             if message.history.is_empty() {
-                message.history = turns;
+                message.history = turns.unwrap_or_default();
             }
-            message.thread = Some(thread);
         } else {
-            message.thread = None;
+            message.thread = message.thread.filter(is_ours);
+        }
+        if let Some(task) = earlier {
+            with_turns_of(task, &mut message.history);
         }
         trim(&mut message.history);
-        let thread = message.thread.clone();
-        Ok((message, thread))
+        Ok(message)
     }
 
     async fn known(

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use forecourt_core::reply::Gathered;
 use forecourt_core::store::KeptArtifact;
-use forecourt_core::{Admitted, Collected, Ending, Event, FileSource, Part, Task, TaskState, ThreadId, Turn};
+use forecourt_core::{
+    Collected, Ending, Event, EventStream, FileSource, Part, Task, TaskState, ThreadId, Transport, Turn,
+};
 use futures::StreamExt;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::Resident;
 use crate::metrics::ending_name;
-use crate::running;
 use crate::tasks::{Tasks, cut_off};
 
 /// Events that are written in one go.
@@ -22,60 +23,74 @@ pub(crate) struct Work {
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) resident: Arc<Resident>,
     pub(crate) task: Task,
+    pub(crate) via: Transport,
+    /// What to remember it by, where the agent keeps conversations.
     pub(crate) asked: Option<(ThreadId, Turn)>,
+    /// Events in the log before this work.
+    pub(crate) logged: u64,
+    /// The number of the last event in the log.
     pub(crate) written: watch::Sender<u64>,
     pub(crate) cancel: CancellationToken,
     pub(crate) permit: OwnedSemaphorePermit,
 }
 
 impl Work {
-    /// Works to the ending, and records it.
-    pub(crate) async fn run(self, admitted: Admitted) {
-        let via = admitted.message().received_via;
+    /// Works to the ending, and records it. Whoever sees the ending sees the task settled, and can go
+    /// on with it.
+    pub(crate) async fn run(self, events: EventStream) {
         let _running = self.tasks.metrics.count_task();
-        let outcome = self.work(admitted).await;
+        let outcome = self.work(events).await;
         let ending = outcome.ending.clone();
         if let Some((thread, turn)) = &self.asked {
-            self.tasks.remember(&self.resident, thread, turn.clone(), outcome.clone()).await;
+            self.tasks.remember(&self.resident, thread, turn.clone(), &outcome).await;
         }
         if let Err(error) = self.tasks.settle(&self.task.id, TaskState::Working, outcome).await {
             tracing::error!(%error, "the end of a task was not kept");
         }
-        self.tasks.metrics.ended(&self.task.agent, via, ending_name(&ending));
-        self.tasks.running.lock().remove(self.task.id.expose());
+        self.tasks.metrics.ended(&self.task.agent, self.via, ending_name(&ending));
+        self.tasks.delist(&self.task.id, &self.written);
         drop(self.permit);
     }
 
-    /// Drives the agent and logs each event before anybody sees it.
-    async fn work(&self, admitted: Admitted) -> Collected {
-        let events = running::run(&self.resident, admitted, &self.tasks.site);
+    /// Drives the agent and logs each event but the ending, which is logged as the task settles.
+    async fn work(&self, events: EventStream) -> Collected {
         let mut batches = events.ready_chunks(EVENTS_PER_WRITE_MAX);
         let mut gathered = Gathered::default();
-        let mut count = 0;
+        let mut count = self.logged;
         loop {
             let batch = tokio::select! {
                 batch = batches.next() => batch,
                 () = self.cancel.cancelled() => Some(vec![Event::Ending(self.stopped())]),
             };
             let Some(batch) = batch else { return gathered.finish(cut_off()) };
-            let batch = self.keep_files(batch, count).await;
+            let mut batch = self.keep_files(batch, count).await;
             let ending = batch.iter().cloned().find_map(|event| gathered.take(event));
+            batch.retain(|event| !matches!(event, Event::Ending(_)));
             let first = count + 1;
             count += batch.len() as u64;
-            if let Err(error) = self.tasks.store.append_events(&self.task.id, first, batch).await {
+            if let Err(error) = self.log(first, batch).await {
                 tracing::error!(%error, "the events of a task were not kept");
-                return gathered.finish(Ending::Failed { reason: "The answer could not be kept.".to_owned() });
+                return gathered.finish(Ending::failed("The answer could not be kept."));
             }
-            self.written.send_replace(count);
             if let Some(ending) = ending {
                 return gathered.finish(ending);
             }
         }
     }
 
+    async fn log(&self, first: u64, events: Vec<Event>) -> Result<(), forecourt_core::StoreError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let last = first + events.len() as u64 - 1;
+        self.tasks.store.append_events(&self.task.id, first, events).await?;
+        self.written.send_replace(last);
+        Ok(())
+    }
+
     fn stopped(&self) -> Ending {
         match self.tasks.is_draining() {
-            true => Ending::Failed { reason: "The host was shut down before this was done.".to_owned() },
+            true => Ending::failed("The host was shut down before this was done."),
             false => Ending::Canceled,
         }
     }

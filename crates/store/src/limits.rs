@@ -32,5 +32,7 @@ pub const EXPIRED_ROWS_PER_COMMIT: usize = 2_000;
 pub const MEMORY_TASKS_MAX: usize = 50_000;
 /// Conversations that [`crate::Memory`] keeps.
 pub const MEMORY_THREADS_MAX: usize = 50_000;
+/// Routes that [`crate::Memory`] keeps.
+pub const MEMORY_ROUTES_MAX: usize = 50_000;
 /// Claims that [`crate::Memory`] keeps.
 pub const MEMORY_CLAIMS_MAX: usize = 500_000;

@@ -1,7 +1,7 @@
 //! Everything in maps behind one lock. Nothing outlives the process.
 
 use bytes::Bytes;
-use forecourt_core::store::{Delivery, KeptArtifact, StoreFuture, TaskChange, TaskFilter, Webhook};
+use forecourt_core::store::{Added, Delivery, KeptArtifact, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook};
 use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 use parking_lot::Mutex;
 
@@ -64,7 +64,12 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.events(&task, after, limit)))
     }
 
-    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, Vec<Task>> {
+    fn last_event(&self, task: &TaskId) -> StoreFuture<'_, u64> {
+        let task = task.clone();
+        self.step(move |kept| Ok(kept.last_event(&task)))
+    }
+
+    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage> {
         self.step(move |kept| Ok(kept.tasks(&filter, now)))
     }
 
@@ -85,9 +90,19 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.artifact(&task, &id, now)))
     }
 
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, bool> {
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, Added> {
         let task = task.clone();
         self.step(move |kept| kept.add_webhook(&task, webhook, limit))
+    }
+
+    fn webhooks(&self, task: &TaskId) -> StoreFuture<'_, Vec<Webhook>> {
+        let task = task.clone();
+        self.step(move |kept| Ok(kept.webhooks(&task)))
+    }
+
+    fn remove_webhook(&self, task: &TaskId, id: &str) -> StoreFuture<'_, bool> {
+        let (task, id) = (task.clone(), id.to_owned());
+        self.step(move |kept| Ok(kept.remove_webhook(&task, &id)))
     }
 
     fn claim_deliveries(&self, now: Timestamp, lease: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Delivery>> {
@@ -99,6 +114,10 @@ impl Store for Memory {
             kept.settle_delivery(id, retry_at);
             Ok(())
         })
+    }
+
+    fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        self.step(move |kept| Ok(kept.release_deliveries(now)))
     }
 
     fn append_turns(
@@ -116,6 +135,16 @@ impl Store for Memory {
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>> {
         let name = (thread.clone(), agent.clone());
         self.step(move |kept| Ok(kept.thread(&name, now)))
+    }
+
+    fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()> {
+        let (thread, agent) = (thread.clone(), agent.clone());
+        self.step(move |kept| kept.set_route(thread, agent, expires_at))
+    }
+
+    fn route(&self, thread: &ThreadId, now: Timestamp) -> StoreFuture<'_, Option<Handle>> {
+        let thread = thread.clone();
+        self.step(move |kept| Ok(kept.route(&thread, now)))
     }
 
     fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool> {

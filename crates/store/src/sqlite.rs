@@ -22,6 +22,7 @@ mod expiry;
 mod fault;
 mod files;
 mod readers;
+mod routes;
 mod schema;
 mod seal;
 mod store;

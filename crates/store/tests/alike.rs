@@ -86,7 +86,8 @@ impl World {
                 format!("{:?}", store.append_events(id(task), *first, events).await?)
             }
             Step::Advance { task, from, to } => {
-                let change = TaskChange { from: *from, to: *to, outcome: Some(outcome("Soup.")), at: after(now) };
+                let (from, to, outcome) = (*from, *to, Some(outcome("Soup.")));
+                let change = TaskChange { from, to, outcome, at: after(now), resume: None };
                 format!("{:?}", store.advance_task(id(task), change).await?)
             }
             Step::Artifact { task, id: name } => {
@@ -128,7 +129,8 @@ impl World {
         }
         for owner in [None, Some("ann".to_owned())] {
             let filter = TaskFilter { owner, limit: 5, ..TaskFilter::default() };
-            seen.push(format!("{:?}", store.tasks(filter, after(now)).await.unwrap()));
+            let page = store.tasks(filter, after(now)).await.unwrap();
+            seen.push(format!("{:?} {:?} {}", page.tasks, page.next.is_some(), page.total));
         }
         seen.push(format!("{}", store.orphaned_tasks("run-2", 5).await.unwrap().len()));
         seen.join("\n")

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::store::KeptArtifact;
+use forecourt_core::store::{Added, KeptArtifact};
 use forecourt_core::{Event, Store, StoreError, Task};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
@@ -135,7 +135,7 @@ async fn reopening_keeps_everything() {
     created(&dynamic(&store), task.clone()).await;
     store.append_events(&task.id, 1, vec![Event::Text("a".to_owned())]).await.unwrap();
     store.put_artifact(&task.id, artifact("a", "x")).await.unwrap();
-    assert!(store.add_webhook(&task.id, webhook("https://example.com/"), 1).await.unwrap());
+    assert_eq!(store.add_webhook(&task.id, webhook("https://example.com/"), 1).await.unwrap(), Added::Yes);
     assert!(store.claim_once("key", start(), after(60)).await.unwrap());
     assert!(store.advance_task(&task.id, completed()).await.unwrap());
     let before = store.task(&task.id, start()).await.unwrap();
@@ -143,7 +143,7 @@ async fn reopening_keeps_everything() {
 
     let store = place.open().unwrap();
     assert_eq!(store.task(&task.id, start()).await.unwrap(), before);
-    assert_eq!(store.events(&task.id, 0, 10).await.unwrap().len(), 1);
+    assert_eq!(store.events(&task.id, 0, 10).await.unwrap().len(), 2);
     assert_eq!(store.artifact(&task.id, "a", start()).await.unwrap(), Some(artifact("a", "x")));
     assert!(!store.claim_once("key", start(), after(60)).await.unwrap());
     let due = store.claim_deliveries(after(1), after(60), 10).await.unwrap();
@@ -279,12 +279,12 @@ async fn waiting_deliveries_are_bounded_and_settling_never_is() {
     let place = Place::new();
     let store = place.open_with(SqliteOptions { deliveries_pending_max: 2, ..SqliteOptions::default() }).unwrap();
     let (one, other) = (created(&dynamic(&store), some_task()).await, created(&dynamic(&store), some_task()).await);
-    let hook = || webhook("https://example.com/");
-    for id in [&one, &one, &other] {
-        assert!(store.add_webhook(id, hook(), 5).await.unwrap());
+    let hook = |n: u8| webhook(&format!("https://example.com/{n}"));
+    for (id, n) in [(&one, 1), (&one, 2), (&other, 1)] {
+        assert_eq!(store.add_webhook(id, hook(n), 5).await.unwrap(), Added::Yes);
     }
     assert!(store.advance_task(&one, completed()).await.unwrap());
-    assert!(is_unavailable(&store.add_webhook(&other, hook(), 5).await));
+    assert!(is_unavailable(&store.add_webhook(&other, hook(2), 5).await));
     assert!(store.advance_task(&other, completed()).await.unwrap());
     let due = store.claim_deliveries(after(1), after(60), 10).await.unwrap();
     assert_eq!(due.len(), 3);
@@ -292,5 +292,5 @@ async fn waiting_deliveries_are_bounded_and_settling_never_is() {
         store.settle_delivery(delivery.id, None).await.unwrap();
     }
     let third = created(&dynamic(&store), some_task()).await;
-    assert!(store.add_webhook(&third, hook(), 5).await.unwrap());
+    assert_eq!(store.add_webhook(&third, hook(1), 5).await.unwrap(), Added::Yes);
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use forecourt_core::store::TaskChange;
-use forecourt_core::{Event, Part, Role, Store, Task, Turn};
+use forecourt_core::store::{Added, TaskChange};
+use forecourt_core::{Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
 use forecourt_testkit::store_suite::{after, chef, completed, outcome, some_task, some_thread, start, webhook};
@@ -23,7 +23,7 @@ async fn no_id_secret_or_word_is_written_in_the_clear() {
     let task = Task {
         thread: Some(thread.clone()),
         owner: Some("owner-is-looked-up".to_owned()),
-        request: vec![Part::text("word-in-request")],
+        turns: vec![Turn::text(Role::User, "word-in-request")],
         ..some_task()
     };
     store.create_task(task.clone()).await.unwrap();
@@ -33,7 +33,10 @@ async fn no_id_secret_or_word_is_written_in_the_clear() {
         ..artifact("artifact-id-of-the-task", "word-in-artifact")
     };
     store.put_artifact(&task.id, named).await.unwrap();
-    store.add_webhook(&task.id, webhook("https://example.com/?word-in-url"), 1).await.unwrap();
+    let mut hook = webhook("https://example.com/?word-in-url");
+    hook.details.insert("word-in-details".to_owned(), "word-in-details".into());
+    assert_eq!(store.add_webhook(&task.id, hook, 1).await.unwrap(), Added::Yes);
+    store.set_route(&thread, &chef(), after(60)).await.unwrap();
     let change = TaskChange { outcome: Some(outcome("word-in-outcome")), ..completed() };
     store.advance_task(&task.id, change).await.unwrap();
     let turns = vec![Turn::text(Role::User, "word-in-turn")];

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use forecourt_core::reply::Collected;
 use forecourt_core::store::{TaskChange, Webhook};
-use forecourt_core::{Clock, Ending, Handle, Part, Store, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp};
+use forecourt_core::{
+    Clock, Ending, Handle, Part, Role, Store, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
+};
 
 use crate::{CountedEntropy, HandClock};
 
@@ -32,7 +34,7 @@ macro_rules! store_suite {
             tasks::a_move_sets_state_outcome_and_time
             tasks::of_64_moves_at_once_one_wins
             tasks::a_list_holds_only_what_was_asked_for
-            tasks::a_list_is_newest_first_and_goes_on_before_a_moment
+            tasks::a_list_is_newest_first_and_goes_on_behind_a_cursor
             tasks::orphans_are_unsettled_tasks_of_other_runs
             events::a_gap_in_the_numbers_is_refused
             events::the_events_of_an_unknown_task_are_dropped
@@ -105,7 +107,7 @@ pub fn some_task() -> Task {
         thread: None,
         owner: None,
         received_via: "rest".to_owned(),
-        request: vec![Part::text("What is for dinner?")],
+        turns: vec![Turn::text(Role::User, "What is for dinner?")],
         state: TaskState::Working,
         outcome: None,
         run: "run-1".to_owned(),
@@ -137,13 +139,14 @@ pub fn outcome(text: &str) -> Collected {
 
 /// The move from working to completed, a second after [`start`].
 pub fn completed() -> TaskChange {
-    TaskChange { from: TaskState::Working, to: TaskState::Completed, outcome: Some(outcome("Soup.")), at: after(1) }
+    TaskChange::settle(TaskState::Working, outcome("Soup."), after(1))
 }
 
-/// A webhook of this address.
+/// A webhook of this address, which is also its id.
 pub fn webhook(url: &str) -> Webhook {
     let (protocol, secret) = ("rest".to_owned(), Some("s3cret".to_owned()));
-    Webhook { protocol, url: url.to_owned(), secret, callback: false, retries: 2 }
+    let (id, url) = (url.to_owned(), url.to_owned());
+    Webhook { id, protocol, url, secret, callback: false, retries: 2, details: serde_json::Map::new() }
 }
 
 /// Keeps `task` and gives back its id.

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
+use forecourt_agents::siblings::Siblings;
 use forecourt_agents::{Built, Context, Indexing, search};
 use forecourt_core::reply::collect;
-use forecourt_core::{AgentCard, Handle, Language, Message, MessageId, Part, Policy, Sender, SystemClock, Timestamp};
+use forecourt_core::{AgentCard, Handle, Language, Message, MessageId, Part, Policy, SystemClock, Timestamp};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::SystemEntropy;
 use forecourt_settings::Section;
@@ -60,21 +61,17 @@ fn context(folder: &Path) -> anyhow::Result<Context> {
         egress: Egress::builder(EgressConfig::default()).build()?,
         path_variable: None,
         tools: Vec::new(),
+        siblings: Siblings::default(),
         builtin: Vec::new(),
     })
 }
 
 fn message(question: &str) -> anyhow::Result<Message> {
-    Ok(Message {
-        id: MessageId::mint(&SystemEntropy),
-        thread: None,
-        recipient: Handle::parse("chef")?,
-        sender: Sender::anonymous(),
-        parts: vec![Part::text(question)],
-        history: Vec::new(),
-        language: None,
-        hop: 0,
-        received_via: "bench",
-        received_at: Timestamp::now(),
-    })
+    Ok(Message::new(
+        MessageId::mint(&SystemEntropy),
+        Handle::parse("chef")?,
+        vec![Part::text(question)],
+        "bench",
+        Timestamp::now(),
+    ))
 }

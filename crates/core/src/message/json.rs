@@ -29,6 +29,12 @@ impl Message {
         set("recipient_capabilities", json!({"agent_chain": agent_chain(self.hop)}));
         set("received_via", self.received_via.into());
         set("received_at", self.received_at.to_string().into());
+        if !self.metadata.is_empty() {
+            set("metadata", Value::Object(self.metadata.clone()));
+        }
+        if !self.extensions.is_empty() {
+            set("extensions", json!(self.extensions));
+        }
         Value::Object(fields)
     }
 }

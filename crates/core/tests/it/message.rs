@@ -9,18 +9,9 @@ use forecourt_testkit::CountedEntropy;
 use serde_json::{Value, json};
 
 pub(crate) fn message() -> Message {
-    Message {
-        id: MessageId::parse("m1").unwrap(),
-        thread: None,
-        recipient: Handle::parse("chef").unwrap(),
-        sender: Sender::anonymous(),
-        parts: vec![Part::text("hi"), Part::data(json!(1)), Part::markdown("there")],
-        history: vec![],
-        language: None,
-        hop: 0,
-        received_via: "rest",
-        received_at: "2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap(),
-    }
+    let (id, chef) = (MessageId::parse("m1").unwrap(), Handle::parse("chef").unwrap());
+    let parts = vec![Part::text("hi"), Part::data(json!(1)), Part::markdown("there")];
+    Message::new(id, chef, parts, "rest", "2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap())
 }
 
 fn written(message: &Message) -> Value {

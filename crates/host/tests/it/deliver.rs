@@ -37,7 +37,8 @@ fn open_to_loopback() -> Setup {
 }
 
 fn webhook(url: &str) -> Webhook {
-    Webhook { protocol: "test".into(), url: url.into(), secret: None, callback: true, retries: 0 }
+    let (id, url, details) = ("w".to_owned(), url.to_owned(), Default::default());
+    Webhook { id, protocol: "test".into(), url, secret: None, callback: true, retries: 0, details }
 }
 
 #[tokio::test]

@@ -72,18 +72,9 @@ pub(crate) fn handle() -> Handle {
 }
 
 pub(crate) fn message(text: &str) -> Message {
-    Message {
-        id: MessageId::parse("m1").unwrap(),
-        thread: None,
-        recipient: handle(),
-        sender: Sender { peer: Some("192.0.2.1".parse().unwrap()), ..Sender::anonymous() },
-        parts: vec![Part::text(text)],
-        history: Vec::new(),
-        language: None,
-        hop: 0,
-        received_via: "test",
-        received_at: Timestamp::UNIX_EPOCH,
-    }
+    let sender = Sender { peer: Some("192.0.2.1".parse().unwrap()), ..Sender::anonymous() };
+    let id = MessageId::parse("m1").unwrap();
+    Message { sender, ..Message::new(id, handle(), vec![Part::text(text)], "test", Timestamp::UNIX_EPOCH) }
 }
 
 pub(crate) fn in_thread(text: &str, thread: Option<ThreadId>) -> Message {

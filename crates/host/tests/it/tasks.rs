@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::store::TaskChange;
-use forecourt_core::{Ending, Error, Event, File, FileSource, Part, Task, TaskId, TaskState};
+use forecourt_core::{Ending, Error, Event, File, FileSource, Part, Task, TaskId, TaskState, Timestamp};
 use forecourt_host::{Host, Run};
 use forecourt_testkit::{Scripted, Step};
 use futures::StreamExt;
@@ -152,7 +152,7 @@ async fn an_end_that_came_first_stands() {
     let host = setup.host(Scripted::new(vec![Step::Hang])).await;
     let id = begin(&host).await;
     let change =
-        |to| TaskChange { from: TaskState::Working, to, outcome: None, at: forecourt_core::Timestamp::UNIX_EPOCH };
+        |to| TaskChange { from: TaskState::Working, to, outcome: None, at: Timestamp::UNIX_EPOCH, resume: None };
     let store: &Arc<dyn forecourt_core::Store> = &setup.store;
     assert!(store.advance_task(&id, change(TaskState::Completed)).await.unwrap());
     assert!(!store.advance_task(&id, change(TaskState::Failed)).await.unwrap());

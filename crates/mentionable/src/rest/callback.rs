@@ -34,5 +34,7 @@ pub(crate) async fn run(head: &Parts, egress: &Egress, retries: u32) -> Run {
 }
 
 fn webhook(url: String, retries: u32) -> Webhook {
-    Webhook { protocol: NAME.to_owned(), url, secret: None, callback: true, retries }
+    // The only one of its task that has no id: registered ones are minted.
+    let (id, details) = (String::new(), serde_json::Map::new());
+    Webhook { id, protocol: NAME.to_owned(), url, secret: None, callback: true, retries, details }
 }

@@ -32,20 +32,17 @@ pub(crate) struct Envelope {
 pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
     let Ask { mut runs, session, lang, parts, history } = ask;
     let current = runs.pop().map(|run| run.entries).unwrap_or_default();
+    let parts = dispatch(match parts {
+        Some(parts) => parts.into_iter().map(with_url_read).collect(),
+        None => current.into_iter().map(part).collect(),
+    })?;
     Ok(Message {
-        id: envelope.id,
         thread: session.as_deref().and_then(ThreadId::parse),
-        recipient: envelope.recipient,
         sender: envelope.sender,
-        parts: dispatch(match parts {
-            Some(parts) => parts.into_iter().map(with_url_read).collect(),
-            None => current.into_iter().map(part).collect(),
-        })?,
         history: history.unwrap_or_else(|| runs.into_iter().filter_map(turn).collect()),
         language: envelope.language.or_else(|| lang.as_deref().and_then(Language::parse)),
         hop: envelope.hop,
-        received_via: TRANSPORT,
-        received_at: envelope.received_at,
+        ..Message::new(envelope.id, envelope.recipient, parts, TRANSPORT, envelope.received_at)
     })
 }
 

@@ -4,11 +4,11 @@
 
 use bytes::Bytes;
 use forecourt_core::store::Webhook;
-use forecourt_core::{Noun, Task, TaskId, json};
+use forecourt_core::{Error, Task, TaskId, ids, json};
 use forecourt_egress::Purpose;
 use http::header::{CACHE_CONTROL, CONTENT_LOCATION};
 use http::{HeaderValue, StatusCode};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::answer::{Answer, Outcome, Trouble};
 use super::asked::Asked;
@@ -84,22 +84,15 @@ impl Asked<'_> {
         }
         let Registration { url, secret } = wanted;
         let retries = self.rest.settings.webhook_retries;
-        let webhook = Webhook { protocol: NAME.to_owned(), url, secret, callback: false, retries };
-        self.open(task)?;
-        self.rest.host.add_webhook(&task.id, webhook).await?;
-        // It may have ended in between, too early for the webhook to be told.
-        self.open(&self.rest.host.task(&task.id).await?)?;
+        let id = ids::mint(&**self.rest.host.entropy());
+        let details = Map::new();
+        let webhook = Webhook { id, protocol: NAME.to_owned(), url, secret, callback: false, retries, details };
+        self.rest.host.add_webhook(&task.id, webhook).await.map_err(|error| match error {
+            Error::Conflict { .. } => Failure::from(error).hint("GET the task to read what came of it"),
+            other => Failure::from(other),
+        })?;
         let asked = self.at(&task.agent);
         Ok(Answer::empty(StatusCode::NO_CONTENT, asked.head_of(Media::Json, &asked.door.card.language, None)))
-    }
-
-    /// Fails when a task is at its end.
-    fn open(&self, task: &Task) -> Result<(), Failure> {
-        match task.state.is_final() {
-            true => Err(Failure::from(forecourt_core::Error::Conflict { what: Noun::Task, state: task.state })
-                .hint("GET the task to read what came of it")),
-            false => Ok(()),
-        }
     }
 }
 

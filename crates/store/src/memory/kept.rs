@@ -2,12 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use forecourt_core::limits::{ARTIFACT_BYTES_MAX, DELIVERIES_PENDING_MAX};
-use forecourt_core::store::{Delivery, KeptArtifact, TaskChange, TaskFilter, Webhook};
+use forecourt_core::limits::ARTIFACT_BYTES_MAX;
+use forecourt_core::store::{KeptArtifact, TaskChange, Webhook};
 use forecourt_core::{Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 
-use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
+use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
 use crate::turns;
+
+mod list;
+mod webhooks;
+
+use webhooks::Waiting;
 
 /// A conversation is one between a caller and one agent.
 type ThreadName = (ThreadId, Handle);
@@ -17,21 +22,21 @@ pub(super) struct Kept {
     tasks: HashMap<TaskId, Record>,
     deliveries: BTreeMap<u64, Waiting>,
     threads: HashMap<ThreadName, Conversation>,
+    routes: HashMap<ThreadId, (Handle, Timestamp)>,
     claims: HashMap<String, Timestamp>,
+    last_place: i64,
     last_delivery: u64,
     artifact_bytes: u64,
 }
 
 struct Record {
+    /// The how many-th task of this store it is.
+    place: i64,
     task: Task,
     events: Vec<Event>,
     artifacts: HashMap<String, KeptArtifact>,
-    webhooks: Vec<Webhook>,
-}
-
-struct Waiting {
-    delivery: Delivery,
-    due_at: Timestamp,
+    /// By number, in the order in which they were registered.
+    webhooks: BTreeMap<u64, Webhook>,
 }
 
 struct Conversation {
@@ -50,7 +55,9 @@ impl Kept {
             return Err(StoreError::Corrupt("a task of this id exists".to_owned()));
         }
         room(self.tasks.len(), MEMORY_TASKS_MAX, "task")?;
-        let record = Record { task, events: Vec::new(), artifacts: HashMap::new(), webhooks: Vec::new() };
+        self.last_place += 1;
+        let (place, artifacts, webhooks) = (self.last_place, HashMap::new(), BTreeMap::new());
+        let record = Record { place, task, events: Vec::new(), artifacts, webhooks };
         self.tasks.insert(record.task.id.clone(), record);
         Ok(())
     }
@@ -70,15 +77,15 @@ impl Kept {
         let Some(record) = self.tasks.get_mut(id).filter(|r| r.task.state == change.from) else { return false };
         record.task.state = change.to;
         record.task.updated_at = change.at;
-        record.task.outcome = change.outcome;
-        if !change.to.is_settled() {
-            return true;
+        if let Some(resumption) = change.resume {
+            record.task.run = resumption.run;
+            record.task.expires_at = resumption.expires_at;
+            record.task.turns.extend(resumption.turns);
         }
-        for webhook in &record.webhooks {
-            self.last_delivery += 1;
-            let id = self.last_delivery;
-            let delivery = Delivery { id, webhook: webhook.clone(), task: record.task.clone(), attempts: 0 };
-            self.deliveries.insert(id, Waiting { delivery, due_at: change.at });
+        record.events.extend(change.outcome.as_ref().map(|outcome| Event::Ending(outcome.ending.clone())));
+        record.task.outcome = change.outcome;
+        if change.to.is_settled() {
+            self.enqueue(id);
         }
         true
     }
@@ -97,18 +104,8 @@ impl Kept {
         (1..).zip(record.events.iter().cloned()).skip(skipped).take(limit).collect()
     }
 
-    pub(super) fn tasks(&self, filter: &TaskFilter, now: Timestamp) -> Vec<Task> {
-        let wanted = |task: &&Task| {
-            task.expires_at > now
-                && task.owner == filter.owner
-                && filter.thread.as_ref().is_none_or(|thread| task.thread.as_ref() == Some(thread))
-                && filter.agent.as_ref().is_none_or(|agent| task.agent == *agent)
-                && filter.state.is_none_or(|state| task.state == state)
-                && filter.before.is_none_or(|before| task.updated_at < before)
-        };
-        let mut found: Vec<&Task> = self.tasks.values().map(|record| &record.task).filter(wanted).collect();
-        found.sort_by_key(|task| std::cmp::Reverse(task.updated_at));
-        found.into_iter().take(filter.limit).cloned().collect()
+    pub(super) fn last_event(&self, task: &TaskId) -> u64 {
+        self.tasks.get(task).map_or(0, |record| record.events.len() as u64)
     }
 
     pub(super) fn orphaned_tasks(&self, run: &str, limit: usize) -> Vec<Task> {
@@ -136,33 +133,6 @@ impl Kept {
 
     pub(super) fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> Option<KeptArtifact> {
         self.record(task, now)?.artifacts.get(id).cloned()
-    }
-
-    pub(super) fn add_webhook(&mut self, task: &TaskId, webhook: Webhook, limit: usize) -> Result<bool, StoreError> {
-        let Some(record) = self.tasks.get_mut(task).filter(|r| r.webhooks.len() < limit) else { return Ok(false) };
-        room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
-        record.webhooks.push(webhook);
-        Ok(true)
-    }
-
-    pub(super) fn claim_deliveries(&mut self, now: Timestamp, lease: Timestamp, limit: usize) -> Vec<Delivery> {
-        let due = |waiting: &&mut Waiting| waiting.due_at <= now && waiting.delivery.task.expires_at > now;
-        let mut due: Vec<&mut Waiting> = self.deliveries.values_mut().filter(due).collect();
-        due.sort_by_key(|waiting| waiting.due_at);
-        let claim = |waiting: &mut Waiting| {
-            let delivery = waiting.delivery.clone();
-            waiting.due_at = lease;
-            waiting.delivery.attempts += 1;
-            delivery
-        };
-        due.into_iter().take(limit).map(claim).collect()
-    }
-
-    pub(super) fn settle_delivery(&mut self, id: u64, retry_at: Option<Timestamp>) {
-        match (retry_at, self.deliveries.get_mut(&id)) {
-            (Some(at), Some(waiting)) => waiting.due_at = at,
-            _ => drop(self.deliveries.remove(&id)),
-        }
     }
 
     pub(super) fn append_turns(
@@ -193,6 +163,18 @@ impl Kept {
         Some(conversation.turns.iter().map(|(turn, _)| turn.clone()).collect())
     }
 
+    pub(super) fn set_route(&mut self, thread: ThreadId, agent: Handle, until: Timestamp) -> Result<(), StoreError> {
+        if !self.routes.contains_key(&thread) {
+            room(self.routes.len(), MEMORY_ROUTES_MAX, "route")?;
+        }
+        self.routes.insert(thread, (agent, until));
+        Ok(())
+    }
+
+    pub(super) fn route(&self, thread: &ThreadId, now: Timestamp) -> Option<Handle> {
+        self.routes.get(thread).filter(|(_, until)| *until > now).map(|(agent, _)| agent.clone())
+    }
+
     pub(super) fn claim_once(&mut self, key: String, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
         let seen = self.claims.get(&key).is_some_and(|seen_until| *seen_until > now);
         if seen || until <= now {
@@ -208,11 +190,13 @@ impl Kept {
         let tasks = first(&self.tasks, |record| record.task.expires_at <= now, &mut left);
         let threads = first(&self.threads, |thread| thread.expires_at <= now, &mut left);
         let claims = first(&self.claims, |until| *until <= now, &mut left);
+        let routes = first(&self.routes, |(_, until)| *until <= now, &mut left);
         for id in &tasks {
             self.remove_task(id);
         }
         self.threads.retain(|name, _| !threads.contains(name));
         self.claims.retain(|key, _| !claims.contains(key));
+        self.routes.retain(|thread, _| !routes.contains(thread));
         (limit - left) as u64
     }
 
@@ -220,7 +204,7 @@ impl Kept {
         let Some(record) = self.tasks.remove(id) else { return };
         let bytes = record.artifacts.values().map(|artifact| artifact.bytes.len() as u64).sum::<u64>();
         self.artifact_bytes -= bytes;
-        self.deliveries.retain(|_, waiting| waiting.delivery.task.id != *id);
+        self.deliveries.retain(|_, waiting| waiting.task != *id);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The bounds of a store in memory, at n and n + 1.
 
 use forecourt_core::limits::DELIVERIES_PENDING_MAX;
-use forecourt_core::store::{KeptArtifact, TaskChange, Webhook};
+use forecourt_core::store::{Added, KeptArtifact, TaskChange, Webhook};
 use forecourt_core::{Handle, Task, TaskId, TaskState, ThreadId, Timestamp};
 use forecourt_testkit::CountedEntropy;
 use forecourt_testkit::store_suite::{after, completed, is_unavailable, some_task, start, webhook};
@@ -51,15 +51,15 @@ fn waiting_deliveries_are_bounded() {
     let mut kept = Kept::default();
     for _ in 0..DELIVERIES_PENDING_MAX / PER_TASK {
         let id = working(&mut kept);
-        for _ in 0..PER_TASK {
-            assert!(kept.add_webhook(&id, hook(), PER_TASK).unwrap());
+        for n in 0..PER_TASK {
+            assert_eq!(kept.add_webhook(&id, hook(n), PER_TASK).unwrap(), Added::Yes);
         }
         assert!(kept.advance_task(&id, change(after(1))));
     }
     let id = working(&mut kept);
-    assert!(is_unavailable(&kept.add_webhook(&id, hook(), PER_TASK)));
+    assert!(is_unavailable(&kept.add_webhook(&id, hook(0), PER_TASK)));
     kept.settle_delivery(1, None);
-    assert!(kept.add_webhook(&id, hook(), PER_TASK).unwrap());
+    assert_eq!(kept.add_webhook(&id, hook(0), PER_TASK).unwrap(), Added::Yes);
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn working(kept: &mut Kept) -> TaskId {
     id
 }
 
-fn hook() -> Webhook {
-    webhook("https://example.com/")
+fn hook(n: usize) -> Webhook {
+    webhook(&format!("https://example.com/{n}"))
 }
 
 fn change(at: Timestamp) -> TaskChange {

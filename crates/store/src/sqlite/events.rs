@@ -17,6 +17,14 @@ pub(super) fn seal_all(seal: &Seal, task: &Hash, first: u64, events: &[Event]) -
     numbered.map(|(n, event)| seal.seal(label(task, &n.to_be_bytes()), event)).collect()
 }
 
+/// The number of the last event, 0 when there is none.
+pub(super) fn last(db: &Connection, task: &Hash) -> Result<u64, Fault> {
+    let mut select =
+        db.prepare_cached("SELECT ifnull(max(n), 0) FROM events WHERE task = (SELECT id FROM tasks WHERE hash = ?1)")?;
+    let last: i64 = select.query_row(params![task], |row| row.get(0))?;
+    Ok(last.unsigned_abs())
+}
+
 /// Appends what is not there yet. The events of a task that is gone are dropped.
 pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>]) -> Result<(), Fault> {
     let mut find = db.prepare_cached(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::store::{Delivery, KeptArtifact, StoreFuture, TaskChange, TaskFilter, Webhook};
+use forecourt_core::store::{Added, Delivery, KeptArtifact, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook};
 use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 use rusqlite::Connection;
 
@@ -11,7 +11,8 @@ use super::fault::Fault;
 use super::seal::{Seal, hash};
 use super::tasks::{Move, NewTask};
 use super::threads::ThreadName;
-use super::{Sqlite, artifacts, claims, events, expiry, tasks, threads, webhooks};
+use super::webhooks::NewWebhook;
+use super::{Sqlite, artifacts, claims, events, expiry, routes, tasks, threads, webhooks};
 use crate::limits::EXPIRED_ROWS_PER_COMMIT;
 
 impl Sqlite {
@@ -42,10 +43,11 @@ impl Store for Sqlite {
     }
 
     fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool> {
-        let change = Move::new(&self.seal, task, &change);
+        let change = Move::new(&self.seal, task, change);
         Box::pin(async move {
             let change = change?;
-            self.writer.write(move |db| tasks::advance(db, &change)).await
+            let seal = Arc::clone(&self.seal);
+            self.writer.write(move |db| tasks::advance(db, &seal, &change)).await
         })
     }
 
@@ -59,7 +61,12 @@ impl Store for Sqlite {
         self.read(move |db, seal| events::read(db, seal, &task, after, limit))
     }
 
-    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, Vec<Task>> {
+    fn last_event(&self, task: &TaskId) -> StoreFuture<'_, u64> {
+        let task = hash(task.expose());
+        self.read(move |db, _| events::last(db, &task))
+    }
+
+    fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage> {
         self.read(move |db, seal| tasks::tasks(db, seal, &filter, now))
     }
 
@@ -89,13 +96,23 @@ impl Store for Sqlite {
         self.read(move |db, seal| artifacts::read(db, seal, &task, &id, now))
     }
 
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, bool> {
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, Added> {
         let task = hash(task.expose());
         Box::pin(async move {
-            let webhook = webhooks::seal(&self.seal, &task, &webhook)?;
+            let webhook = NewWebhook::new(&self.seal, &task, &webhook)?;
             let pending_max = self.options.deliveries_pending_max;
             self.writer.write(move |db| webhooks::add(db, &task, &webhook, limit, pending_max)).await
         })
+    }
+
+    fn webhooks(&self, task: &TaskId) -> StoreFuture<'_, Vec<Webhook>> {
+        let task = hash(task.expose());
+        self.read(move |db, seal| webhooks::of_task(db, seal, &task))
+    }
+
+    fn remove_webhook(&self, task: &TaskId, id: &str) -> StoreFuture<'_, bool> {
+        let (task, id) = (hash(task.expose()), hash(id));
+        Box::pin(self.writer.write(move |db| webhooks::remove(db, &task, &id)))
     }
 
     fn claim_deliveries(&self, now: Timestamp, lease: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Delivery>> {
@@ -109,6 +126,10 @@ impl Store for Sqlite {
         Box::pin(self.writer.write(move |db| webhooks::settle(db, id, retry_at)))
     }
 
+    fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.writer.write(move |db| webhooks::release(db, now)))
+    }
+
     fn append_turns(
         &self,
         thread: &ThreadId,
@@ -117,7 +138,7 @@ impl Store for Sqlite {
         keep: usize,
         expires_at: Timestamp,
     ) -> StoreFuture<'_, ()> {
-        let name = ThreadName { hash: hash(thread.expose()), agent: agent.clone() };
+        let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         Box::pin(async move {
             let turns = name.seal(&self.seal, &turns)?;
             self.writer.write(move |db| threads::append(db, &name, &turns, keep, expires_at)).await
@@ -125,8 +146,22 @@ impl Store for Sqlite {
     }
 
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>> {
-        let name = ThreadName { hash: hash(thread.expose()), agent: agent.clone() };
+        let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         self.read(move |db, seal| threads::read(db, seal, &name, now))
+    }
+
+    fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()> {
+        let thread = hash(thread.key());
+        let route = routes::seal(&self.seal, &thread, agent);
+        Box::pin(async move {
+            let route = route?;
+            self.writer.write(move |db| routes::set(db, &thread, &route, expires_at)).await
+        })
+    }
+
+    fn route(&self, thread: &ThreadId, now: Timestamp) -> StoreFuture<'_, Option<Handle>> {
+        let thread = hash(thread.key());
+        self.read(move |db, seal| routes::read(db, seal, &thread, now))
     }
 
     fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool> {

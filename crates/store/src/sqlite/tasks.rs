@@ -1,23 +1,43 @@
 //! The statements about tasks.
 
 use forecourt_core::reply::Collected;
-use forecourt_core::store::{TaskChange, TaskFilter};
-use forecourt_core::{Handle, Part, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params, params_from_iter};
+use forecourt_core::store::{Resumption, TaskChange};
+use forecourt_core::{
+    Ending, Event, Handle, Part, Role, Sender, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
+};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde::{Deserialize, Serialize};
 
+use super::events;
 use super::fault::{Fault, corrupt};
 use super::seal::{Hash, Label, Seal, hash};
 use super::time::{count, moment, nanos};
 
-/// What of a task is sealed: its ids, where it came from and what was asked.
+mod list;
+
+pub(super) use list::tasks;
+
+/// What of a task is sealed: its ids, where it came from and what was said.
 #[derive(Serialize, Deserialize)]
 struct Body {
     id: TaskId,
     thread: Option<ThreadId>,
     received_via: String,
+    #[serde(default)]
+    turns: Vec<Turn>,
+    /// What was asked, in databases of version 1, which knew no turns.
+    #[serde(default, skip_serializing)]
     request: Vec<Part>,
+}
+
+impl Body {
+    fn turns(turns: Vec<Turn>, request: Vec<Part>) -> Vec<Turn> {
+        let asked = |parts| {
+            let sender = Sender::anonymous();
+            vec![Turn { role: Role::User, sender, parts, timestamp: None, id: None }]
+        };
+        if turns.is_empty() && !request.is_empty() { asked(request) } else { turns }
+    }
 }
 
 /// A task as a row, ready to be written.
@@ -42,6 +62,8 @@ pub(super) struct Move {
     to: TaskState,
     at: i64,
     outcome: Option<Vec<u8>>,
+    ending: Option<Ending>,
+    resume: Option<Resumption>,
 }
 
 fn body_label(task: &Hash) -> Label<'_> {
@@ -60,8 +82,9 @@ impl NewTask {
     pub(super) fn new(seal: &Seal, task: Task) -> Result<Self, StoreError> {
         let name = hash(task.id.expose());
         let outcome = seal_outcome(seal, &name, task.outcome.as_ref())?;
-        let thread = task.thread.as_ref().map(|thread| hash(thread.expose()));
-        let body = Body { id: task.id, thread: task.thread, received_via: task.received_via, request: task.request };
+        let thread = task.thread.as_ref().map(|thread| hash(thread.key()));
+        let (id, received_via, turns) = (task.id, task.received_via, task.turns);
+        let body = Body { id, thread: task.thread, received_via, turns, request: Vec::new() };
         Ok(Self {
             hash: name,
             thread,
@@ -79,10 +102,19 @@ impl NewTask {
 }
 
 impl Move {
-    pub(super) fn new(seal: &Seal, task: &TaskId, change: &TaskChange) -> Result<Self, StoreError> {
+    pub(super) fn new(seal: &Seal, task: &TaskId, change: TaskChange) -> Result<Self, StoreError> {
         let hash = hash(task.expose());
         let outcome = seal_outcome(seal, &hash, change.outcome.as_ref())?;
-        Ok(Self { hash, from: change.from, to: change.to, at: nanos(change.at), outcome })
+        let ending = change.outcome.map(|outcome| outcome.ending);
+        Ok(Self {
+            hash,
+            from: change.from,
+            to: change.to,
+            at: nanos(change.at),
+            outcome,
+            ending,
+            resume: change.resume,
+        })
     }
 }
 
@@ -110,8 +142,8 @@ pub(super) fn create(db: &Connection, task: &NewTask) -> Result<(), Fault> {
     if rows == 1 { Ok(()) } else { Err(corrupt("a task of this id exists").into()) }
 }
 
-/// Moves the task and, when that settles it, queues a delivery for each webhook.
-pub(super) fn advance(db: &Connection, change: &Move) -> Result<bool, Fault> {
+/// Moves the task, logs its ending and, when that settles it, queues a delivery for each webhook.
+pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move) -> Result<bool, Fault> {
     let mut update = db.prepare_cached(
         "UPDATE tasks SET state = :to, updated_at = :at, outcome = :outcome
          WHERE hash = :hash AND state = :from",
@@ -123,7 +155,19 @@ pub(super) fn advance(db: &Connection, change: &Move) -> Result<bool, Fault> {
         ":at": change.at,
         ":outcome": change.outcome,
     })? == 1;
-    if moved && change.to.is_settled() {
+    if !moved {
+        return Ok(false);
+    }
+    if let Some(resumption) = &change.resume {
+        resume(db, seal, &change.hash, resumption)?;
+    }
+    if let Some(ending) = &change.ending {
+        // Only here is its number known. It is small, so sealing it holds nobody up.
+        let next = events::last(db, &change.hash)? + 1;
+        let sealed = events::seal_all(seal, &change.hash, next, &[Event::Ending(ending.clone())])?;
+        events::append(db, &change.hash, next, &sealed)?;
+    }
+    if change.to.is_settled() {
         let mut enqueue = db.prepare_cached(
             "INSERT INTO deliveries (task, webhook, state, settled_at, outcome, due_at)
              SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.outcome, tasks.updated_at
@@ -131,7 +175,20 @@ pub(super) fn advance(db: &Connection, change: &Move) -> Result<bool, Fault> {
         )?;
         enqueue.execute(params![change.hash])?;
     }
-    Ok(moved)
+    Ok(true)
+}
+
+/// Takes along what a task that goes on has new. Its turns are few and bounded, so they are sealed as
+/// one.
+fn resume(db: &Connection, seal: &Seal, task: &Hash, resumption: &Resumption) -> Result<(), Fault> {
+    let mut select = db.prepare_cached("SELECT body FROM tasks WHERE hash = ?1")?;
+    let sealed: Vec<u8> = select.query_row(params![task], |row| row.get(0))?;
+    let mut body: Body = seal.open(body_label(task), sealed)?;
+    body.turns = Body::turns(body.turns, std::mem::take(&mut body.request));
+    body.turns.extend(resumption.turns.iter().cloned());
+    let mut update = db.prepare_cached("UPDATE tasks SET run = ?2, expires_at = ?3, body = ?4 WHERE hash = ?1")?;
+    update.execute(params![task, resumption.run, nanos(resumption.expires_at), seal.seal(body_label(task), &body)?])?;
+    Ok(())
 }
 
 /// The columns of [`SealedTask`], in its order.
@@ -181,7 +238,7 @@ impl SealedTask {
             thread: body.thread,
             owner: self.owner,
             received_via: body.received_via,
-            request: body.request,
+            turns: Body::turns(body.turns, body.request),
             state: TaskState::from_name(&self.state).ok_or_else(|| corrupt("a task is in no known state"))?,
             outcome,
             run: self.run,
@@ -196,30 +253,6 @@ pub(super) fn task(db: &Connection, seal: &Seal, id: &Hash, now: Timestamp) -> R
     let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM tasks WHERE hash = ?1 AND expires_at > ?2"))?;
     let found = select.query_row(params![id, nanos(now)], SealedTask::read).optional()?;
     Ok(found.map(|task| task.open(seal)).transpose()?)
-}
-
-/// The tasks that `filter` asks for. Its conditions are fixed text; all that varies is bound.
-pub(super) fn tasks(db: &Connection, seal: &Seal, filter: &TaskFilter, now: Timestamp) -> Result<Vec<Task>, Fault> {
-    let owner = if filter.owner.is_some() { "owner = ?" } else { "owner IS NULL" };
-    let mut conditions = format!("expires_at > ? AND {owner}");
-    let mut values = vec![Value::Integer(nanos(now))];
-    values.extend(filter.owner.clone().map(Value::Text));
-    let mut narrow = |condition: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            conditions.push_str(condition);
-            values.push(value);
-        }
-    };
-    narrow(" AND thread = ?", filter.thread.as_ref().map(|thread| Value::Blob(hash(thread.expose()).to_vec())));
-    narrow(" AND agent = ?", filter.agent.as_ref().map(|agent| Value::Text(agent.as_str().to_owned())));
-    narrow(" AND state = ?", filter.state.map(|state| Value::Text(state.name().to_owned())));
-    narrow(" AND updated_at < ?", filter.before.map(|before| Value::Integer(nanos(before))));
-    values.push(Value::Integer(count(filter.limit)));
-    let mut select = db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM tasks WHERE {conditions} ORDER BY updated_at DESC, id DESC LIMIT ?"
-    ))?;
-    let found = select.query_map(params_from_iter(values), SealedTask::read)?;
-    open_all(seal, found)
 }
 
 pub(super) fn orphaned(db: &Connection, seal: &Seal, run: &str, limit: usize) -> Result<Vec<Task>, Fault> {

@@ -1,12 +1,12 @@
 //! The statements about webhooks and the deliveries that wait for them.
 
-use forecourt_core::store::{Delivery, Webhook};
-use forecourt_core::{StoreError, Timestamp};
+use forecourt_core::store::{Added, Delivery, Webhook};
+use forecourt_core::{StoreError, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::artifacts::total;
-use super::fault::Fault;
-use super::seal::{Hash, Label, Seal};
+use super::fault::{Fault, corrupt};
+use super::seal::{Hash, Label, Seal, hash};
 use super::tasks::SealedTask;
 use super::time::{count, nanos};
 
@@ -14,32 +14,65 @@ fn label(task: &Hash) -> Label<'_> {
     Label { kind: "webhook", of: task, part: b"" }
 }
 
-pub(super) fn seal(seal: &Seal, task: &Hash, webhook: &Webhook) -> Result<Vec<u8>, StoreError> {
-    seal.seal(label(task), webhook)
+/// A webhook as a row, ready to be written.
+pub(super) struct NewWebhook {
+    hash: Hash,
+    body: Vec<u8>,
 }
 
-/// Registers a webhook unless the task has `limit` or is gone. Fails while `pending_max` deliveries
-/// wait: registering is what can be put off, settling a task is not.
+impl NewWebhook {
+    pub(super) fn new(seal: &Seal, task: &Hash, webhook: &Webhook) -> Result<Self, StoreError> {
+        Ok(Self { hash: hash(&webhook.id), body: seal.seal(label(task), webhook)? })
+    }
+}
+
+/// Registers a webhook unless the task has `limit`, has ended or is gone; one of its id is replaced.
+/// Fails while `pending_max` deliveries wait: registering is what can be put off, settling a task is
+/// not.
 pub(super) fn add(
     db: &Connection,
     task: &Hash,
-    webhook: &[u8],
+    webhook: &NewWebhook,
     limit: usize,
     pending_max: usize,
-) -> Result<bool, Fault> {
-    let mut find = db.prepare_cached(
-        "SELECT id, (SELECT count(*) FROM webhooks WHERE task = tasks.id) FROM tasks WHERE hash = ?1",
-    )?;
+) -> Result<Added, Fault> {
+    let mut find = db.prepare_cached("SELECT id, state FROM tasks WHERE hash = ?1")?;
     let found = find.query_row(params![task], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((row, registered)): Option<(i64, i64)> = found.filter(|(_, n)| *n < count(limit)) else {
-        return Ok(false);
-    };
+    let Some((row, state)): Option<(i64, String)> = found else { return Ok(Added::NoTask) };
+    if TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?.is_final() {
+        return Ok(Added::Ended);
+    }
+    let mut replace = db.prepare_cached("UPDATE webhooks SET body = ?3 WHERE task = ?1 AND hash = ?2")?;
+    if replace.execute(params![row, webhook.hash, webhook.body])? > 0 {
+        return Ok(Added::Yes);
+    }
+    let mut registered = db.prepare_cached("SELECT count(*), ifnull(max(n), 0) FROM webhooks WHERE task = ?1")?;
+    let (registered, last): (i64, i64) = registered.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if registered >= count(limit) {
+        return Ok(Added::TooMany);
+    }
     if total(db, "deliveries")? >= count(pending_max) {
         return Err(StoreError::Unavailable(format!("{pending_max} deliveries are waiting")).into());
     }
-    let mut insert = db.prepare_cached("INSERT INTO webhooks (task, n, body) VALUES (?1, ?2, ?3)")?;
-    insert.execute(params![row, registered + 1, webhook])?;
-    Ok(true)
+    let mut insert = db.prepare_cached("INSERT INTO webhooks (task, n, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
+    insert.execute(params![row, last + 1, webhook.hash, webhook.body])?;
+    Ok(Added::Yes)
+}
+
+/// The webhooks of a task, in the order in which they were registered.
+pub(super) fn of_task(db: &Connection, seal: &Seal, task: &Hash) -> Result<Vec<Webhook>, Fault> {
+    let mut select = db.prepare_cached(
+        "SELECT webhooks.body FROM webhooks JOIN tasks ON tasks.id = webhooks.task WHERE tasks.hash = ?1 ORDER BY n",
+    )?;
+    let sealed = select.query_map(params![task], |row| row.get(0))?;
+    sealed.map(|row: rusqlite::Result<Vec<u8>>| Ok(seal.open(label(task), row?)?)).collect()
+}
+
+/// Removes a webhook, and with it what waits for it.
+pub(super) fn remove(db: &Connection, task: &Hash, webhook: &Hash) -> Result<bool, Fault> {
+    let mut delete =
+        db.prepare_cached("DELETE FROM webhooks WHERE task = (SELECT id FROM tasks WHERE hash = ?1) AND hash = ?2")?;
+    Ok(delete.execute(params![task, webhook])? > 0)
 }
 
 /// A delivery as it was read, still sealed.
@@ -78,7 +111,8 @@ pub(super) fn claim(
         Ok(SealedDelivery { task, id: row.get(10)?, attempts: row.get(11)?, webhook: row.get(12)? })
     };
     let due = select.query_map(params![nanos(now), count(limit)], read)?.collect::<Result<Vec<_>, _>>()?;
-    let mut take = db.prepare_cached("UPDATE deliveries SET due_at = ?2, attempts = attempts + 1 WHERE id = ?1")?;
+    let mut take =
+        db.prepare_cached("UPDATE deliveries SET due_at = ?2, attempts = attempts + 1, claimed = 1 WHERE id = ?1")?;
     for delivery in &due {
         take.execute(params![delivery.id, nanos(lease)])?;
     }
@@ -89,10 +123,16 @@ pub(super) fn settle(db: &Connection, id: u64, retry_at: Option<Timestamp>) -> R
     let id = i64::try_from(id).unwrap_or(i64::MAX);
     match retry_at {
         Some(at) => {
-            let mut update = db.prepare_cached("UPDATE deliveries SET due_at = ?2 WHERE id = ?1")?;
+            let mut update = db.prepare_cached("UPDATE deliveries SET due_at = ?2, claimed = 0 WHERE id = ?1")?;
             update.execute(params![id, nanos(at)])?
         }
         None => db.prepare_cached("DELETE FROM deliveries WHERE id = ?1")?.execute(params![id])?,
     };
     Ok(())
+}
+
+/// Makes due what was claimed and never settled.
+pub(super) fn release(db: &Connection, now: Timestamp) -> Result<u64, Fault> {
+    let mut update = db.prepare_cached("UPDATE deliveries SET due_at = ?1, claimed = 0 WHERE claimed = 1")?;
+    Ok(update.execute([nanos(now)])? as u64)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use forecourt_core::store::{Delivery, TaskChange};
+use forecourt_core::store::{Added, Delivery, TaskChange};
 use forecourt_core::{Task, TaskState};
 use futures::future::join_all;
 
@@ -18,9 +18,13 @@ async fn settled(store: &Fresh, names: &[&str]) -> TaskId {
 async fn hooked(store: &Fresh, names: &[&str]) -> TaskId {
     let id = created(store, some_task()).await;
     for name in names {
-        assert!(store.add_webhook(&id, webhook(&format!("https://example.com/{name}")), 5).await.unwrap());
+        add(store, &id, &format!("https://example.com/{name}")).await;
     }
     id
+}
+
+async fn add(store: &Fresh, task: &TaskId, url: &str) {
+    assert_eq!(store.add_webhook(task, webhook(url), 5).await.unwrap(), Added::Yes);
 }
 
 async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
@@ -29,16 +33,18 @@ async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
 
 /// A webhook for a task that there is not.
 pub async fn a_webhook_needs_a_task(store: Fresh) {
-    assert!(!store.add_webhook(&some_task().id, webhook("https://example.com/"), 5).await.unwrap());
+    let added = store.add_webhook(&some_task().id, webhook("https://example.com/"), 5).await.unwrap();
+    assert_eq!(added, Added::NoTask);
 }
 
 /// The last that fits, and one more.
 pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
     let id = created(&store, some_task()).await;
     for n in 0..5 {
-        assert!(store.add_webhook(&id, webhook(&format!("https://example.com/{n}")), 5).await.unwrap());
+        add(&store, &id, &format!("https://example.com/{n}")).await;
     }
-    assert!(!store.add_webhook(&id, webhook("https://example.com/5"), 5).await.unwrap());
+    let one_more = webhook("https://example.com/5");
+    assert_eq!(store.add_webhook(&id, one_more, 5).await.unwrap(), Added::TooMany);
     assert!(store.advance_task(&id, completed()).await.unwrap());
     assert_eq!(claim(&store, 1, 60).await.len(), 5);
 }
@@ -46,8 +52,9 @@ pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
 /// Beginning to work tells nobody, nor does a move that was lost.
 pub async fn only_settling_queues_deliveries(store: Fresh) {
     let id = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;
-    assert!(store.add_webhook(&id, webhook("https://example.com/"), 5).await.unwrap());
-    let begun = TaskChange { from: TaskState::Submitted, to: TaskState::Working, outcome: None, at: start() };
+    add(&store, &id, "https://example.com/").await;
+    let begun =
+        TaskChange { from: TaskState::Submitted, to: TaskState::Working, outcome: None, at: start(), resume: None };
     assert!(store.advance_task(&id, begun.clone()).await.unwrap());
     assert!(!store.advance_task(&id, begun).await.unwrap());
     assert!(claim(&store, 60, 120).await.is_empty());
@@ -110,7 +117,13 @@ pub async fn the_longest_due_come_first(store: Fresh) {
 pub async fn a_delivery_shows_the_task_as_it_settled(store: Fresh) {
     let id = hooked(&store, &["a"]).await;
     let asked = TaskChange { to: TaskState::InputRequired, outcome: Some(outcome("Which?")), ..completed() };
-    let resumed = TaskChange { from: TaskState::InputRequired, to: TaskState::Working, outcome: None, at: after(2) };
+    let resumed = TaskChange {
+        from: TaskState::InputRequired,
+        to: TaskState::Working,
+        outcome: None,
+        at: after(2),
+        resume: None,
+    };
     let done = TaskChange { at: after(3), ..completed() };
     for change in [asked, resumed, done] {
         assert!(store.advance_task(&id, change).await.unwrap());

@@ -1,5 +1,6 @@
 //! What is over goes, in small batches, and takes along what hangs on it.
 
+use forecourt_core::store::Added;
 use forecourt_core::{Event, Role, Task, Turn};
 
 use super::artifacts::artifact;
@@ -36,7 +37,7 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     let events: Vec<Event> = (0..5_000).map(|n| Event::Text(n.to_string())).collect();
     store.append_events(&id, 1, events).await.unwrap();
     store.put_artifact(&id, artifact("a", "x")).await.unwrap();
-    assert!(store.add_webhook(&id, webhook("https://example.com/"), 1).await.unwrap());
+    assert_eq!(store.add_webhook(&id, webhook("https://example.com/"), 1).await.unwrap(), Added::Yes);
     assert!(store.advance_task(&id, completed()).await.unwrap());
 
     assert_eq!(store.expire(task.expires_at, 10).await.unwrap(), 1);
@@ -44,7 +45,7 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     assert!(store.events(&id, 0, 10).await.unwrap().is_empty());
     assert_eq!(store.artifact(&id, "a", start()).await.unwrap(), None);
     assert!(store.claim_deliveries(after(10), after(60), 10).await.unwrap().is_empty());
-    assert!(store.add_webhook(&id, webhook("https://example.com/"), 1).await.unwrap());
+    assert_eq!(store.add_webhook(&id, webhook("https://example.com/"), 1).await.unwrap(), Added::Yes);
 }
 
 /// What has time left is not touched.

@@ -33,7 +33,7 @@ pub async fn an_expired_task_is_not_found(store: Fresh) {
     assert!(store.task(&id, end - instant).await.unwrap().is_some());
     assert!(store.task(&id, end).await.unwrap().is_none());
     assert!(store.task(&id, end + instant).await.unwrap().is_none());
-    assert!(store.tasks(all(), end).await.unwrap().is_empty());
+    assert!(store.tasks(all(), end).await.unwrap().tasks.is_empty());
 }
 
 /// The comparison that makes a move safe.
@@ -50,7 +50,10 @@ pub async fn a_task_reads_back_as_it_was(store: Fresh) {
     let task = Task {
         thread: Some(some_thread()),
         owner: Some("https://id.example/ann?x='\"; DROP TABLE tasks; --\u{0}".to_owned()),
-        request: vec![Part::text("Grüße 🍲"), Part::data(json!({"deep": [1, null, {"x": "\u{0}"}]}))],
+        turns: vec![Turn {
+            parts: vec![Part::text("Grüße 🍲"), Part::data(json!({"deep": [1, null, {"x": "\u{0}"}]}))],
+            ..Turn::text(Role::User, "")
+        }],
         state: TaskState::InputRequired,
         outcome: Some(Collected { parts: vec![], ending: Ending::Failed { reason: "No salt.".to_owned() } }),
         updated_at: start() + Duration::from_nanos(123_456_789),
@@ -94,33 +97,26 @@ pub async fn a_list_holds_only_what_was_asked_for(store: Fresh) {
     let lists = [
         (all(), vec![nobodys]),
         (ann(), vec![plain, threaded.clone(), baker.clone(), waiting.clone()]),
-        (TaskFilter { thread: Some(thread), ..ann() }, vec![threaded]),
+        (TaskFilter { threads: vec![thread], ..ann() }, vec![threaded]),
         (TaskFilter { agent: Some(handle("baker")), ..ann() }, vec![baker]),
         (TaskFilter { state: Some(TaskState::InputRequired), ..ann() }, vec![waiting]),
-        (TaskFilter { thread: Some(some_thread()), ..ann() }, vec![]),
+        (TaskFilter { threads: vec![some_thread()], ..ann() }, vec![]),
         (TaskFilter { limit: 0, ..ann() }, vec![]),
     ];
     for (filter, wanted) in lists {
-        let found = store.tasks(filter.clone(), start()).await.unwrap();
+        let found = store.tasks(filter.clone(), start()).await.unwrap().tasks;
         assert_eq!(found.len(), wanted.len(), "{filter:?}");
         assert!(wanted.iter().all(|id| found.iter().any(|task| task.id == *id)), "{filter:?}");
     }
 }
 
 /// Pages of two, to the end.
-pub async fn a_list_is_newest_first_and_goes_on_before_a_moment(store: Fresh) {
+pub async fn a_list_is_newest_first_and_goes_on_behind_a_cursor(store: Fresh) {
     for second in [3, 1, 5, 2, 4] {
         created(&store, Task { updated_at: after(second), ..some_task() }).await;
     }
-    let mut seen = Vec::new();
-    let mut before = None;
-    loop {
-        let page = store.tasks(TaskFilter { before, limit: 2, ..all() }, start()).await.unwrap();
-        let Some(last) = page.last() else { break };
-        before = Some(last.updated_at);
-        seen.extend(page.iter().map(|task| task.updated_at));
-    }
-    assert_eq!(seen, [5, 4, 3, 2, 1].map(after));
+    let seen = pages(&store, 2).await;
+    assert_eq!(seen.iter().map(|task| task.updated_at).collect::<Vec<_>>(), [5, 4, 3, 2, 1].map(after));
 }
 
 /// What a start finds to clean up.
@@ -142,4 +138,20 @@ pub async fn orphans_are_unsettled_tasks_of_other_runs(store: Fresh) {
 
 fn all() -> TaskFilter {
     TaskFilter { limit: 100, ..TaskFilter::default() }
+}
+
+/// The whole list in pages of `limit`. Each page but the last is full, and says how many there are.
+async fn pages(store: &Fresh, limit: usize) -> Vec<Task> {
+    let mut seen = Vec::new();
+    let mut cursor = None;
+    loop {
+        let page = store.tasks(TaskFilter { cursor, limit, ..all() }, start()).await.unwrap();
+        seen.extend(page.tasks);
+        cursor = page.next;
+        if cursor.is_none() {
+            assert_eq!(seen.len() as u64, page.total);
+            return seen;
+        }
+        assert_eq!(seen.len() % limit, 0);
+    }
 }

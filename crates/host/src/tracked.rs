@@ -1,0 +1,264 @@
+//! Work that the host keeps going: begun, begun with a direct answer, or gone on with.
+
+use std::sync::Arc;
+
+use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEBHOOKS_PER_TASK_MAX};
+use forecourt_core::reply::{Gathered, once, refused};
+use forecourt_core::store::{Added, Resumption, TaskChange, Webhook};
+use forecourt_core::{
+    Admitted, Ending, Error, Event, EventStream, Message, Noun, Part, PolicyPart, Reply, Role, Sender, Task, TaskId,
+    TaskState, ThreadId, Transport, Turn,
+};
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::directory::Resident;
+use crate::metrics::ending_name;
+use crate::running;
+use crate::tasks::{Live, Tasks};
+use crate::threads::{after, as_turn};
+use crate::work::Work;
+
+/// What is kept of a message once its agent, or the gate, has it.
+pub(crate) struct Asked {
+    pub(crate) resident: Arc<Resident>,
+    pub(crate) turn: Turn,
+    pub(crate) thread: Option<ThreadId>,
+    pub(crate) via: Transport,
+    owner: Option<String>,
+    /// Whom the work counts against.
+    caller: String,
+    /// The task that it goes on with.
+    pub(crate) earlier: Option<Task>,
+}
+
+impl Asked {
+    pub(crate) fn new(resident: Arc<Resident>, message: &Message, earlier: Option<Task>) -> Self {
+        Self {
+            resident,
+            turn: as_turn(message),
+            thread: message.thread.clone(),
+            via: message.received_via,
+            owner: message.sender.owner().map(str::to_owned),
+            caller: caller(&message.sender),
+            earlier,
+        }
+    }
+
+    /// What to remember the answer by.
+    fn remembered(&self) -> Option<(ThreadId, Turn)> {
+        let thread = self.thread.clone().filter(|_| self.resident.card.remembers)?;
+        Some((thread, self.turn.clone()))
+    }
+}
+
+impl Tasks {
+    /// An answer that the host keeps going: durable before this returns. When it is `tracked` and the
+    /// agent answers at once with a message, nothing is kept but the conversation.
+    pub(crate) async fn keep_going(
+        self: &Arc<Self>,
+        asked: Asked,
+        admitted: Admitted,
+        webhook: Option<Webhook>,
+        tracked: bool,
+    ) -> Result<Reply, Error> {
+        let permit = self.background_permit(&asked.caller)?;
+        let mut events = running::run(&asked.resident, admitted, &self.site);
+        if !tracked || asked.earlier.is_some() {
+            return self.begin(asked, events, webhook, permit).await;
+        }
+        // One look: an agent that is not ready yet is asked again, and then waited for.
+        let first = events.next().now_or_never();
+        match first {
+            Some(Some(Event::Ending(ending @ Ending::Message(_)))) => Ok(self.answer_at_once(asked, ending).await),
+            Some(first) => self.begin(asked, Box::pin(stream::iter(first).chain(events)), webhook, permit).await,
+            None => self.begin(asked, events, webhook, permit).await,
+        }
+    }
+
+    /// A refusal of the gate as a task of its own, so that its caller can meet the condition and go
+    /// on. PolicyPart 4.2.
+    pub(crate) async fn track_refusal(
+        self: &Arc<Self>,
+        asked: Asked,
+        refusal: PolicyPart,
+        webhook: Option<Webhook>,
+    ) -> Result<Reply, Error> {
+        let permit = self.background_permit(&asked.caller)?;
+        self.begin(asked, refused(refusal), webhook, permit).await
+    }
+
+    async fn answer_at_once(&self, asked: Asked, ending: Ending) -> Reply {
+        self.metrics.ended(asked.resident.card.handle(), asked.via, ending_name(&ending));
+        if let Some((thread, turn)) = asked.remembered() {
+            let mut gathered = Gathered::default();
+            gathered.take(Event::Ending(ending.clone()));
+            self.remember(&asked.resident, &thread, turn, &gathered.finish(ending.clone())).await;
+        }
+        reply(&asked, None, once(ending))
+    }
+
+    async fn begin(
+        self: &Arc<Self>,
+        asked: Asked,
+        events: EventStream,
+        webhook: Option<Webhook>,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Reply, Error> {
+        let task = match &asked.earlier {
+            Some(earlier) => earlier.clone(),
+            None => self.new_task(&asked),
+        };
+        let logged = match asked.earlier {
+            Some(_) => self.store.last_event(&task.id).await?,
+            None => 0,
+        };
+        let (written, news) = watch::channel(logged);
+        let cancel = CancellationToken::new();
+        let live = Live { caller: asked.caller.clone(), cancel: cancel.clone(), written: news };
+        self.enlist(&task.id, live)?;
+        if let Err(error) = self.keep(&task, &asked, webhook).await {
+            self.delist(&task.id, &written);
+            return Err(error);
+        }
+        let answer = self.follow(&task, logged);
+        let reply = reply(&asked, Some(task.id.clone()), to_the_first_ending(answer));
+        let (resident, via, asked) = (asked.resident.clone(), asked.via, asked.remembered());
+        let work = Work { tasks: self.clone(), resident, task, via, asked, logged, written, cancel, permit };
+        self.tracker.spawn(work.run(events));
+        Ok(reply)
+    }
+
+    fn new_task(&self, asked: &Asked) -> Task {
+        let now = self.clock.now();
+        Task {
+            id: TaskId::mint(&*self.entropy),
+            agent: asked.resident.card.handle().clone(),
+            thread: asked.thread.clone(),
+            owner: asked.owner.clone(),
+            received_via: asked.via.to_owned(),
+            turns: vec![asked.turn.clone()],
+            state: TaskState::Working,
+            outcome: None,
+            run: self.run.clone(),
+            created_at: now,
+            updated_at: now,
+            expires_at: after(now, TASK_TTL),
+        }
+    }
+
+    /// Makes the work durable: as a new task, or as the next turn of one that waited.
+    async fn keep(&self, task: &Task, asked: &Asked, webhook: Option<Webhook>) -> Result<(), Error> {
+        if asked.earlier.is_some() {
+            self.hook(&task.id, webhook).await?;
+            return self.resume(task, asked.turn.clone()).await;
+        }
+        self.store.create_task(task.clone()).await?;
+        if let Err(error) = self.hook(&task.id, webhook).await {
+            let reason = Ending::failed("The task could not be begun.");
+            self.settle(&task.id, TaskState::Working, Gathered::default().finish(reason)).await?;
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Registers whom to tell, if somebody is to be told.
+    pub(crate) async fn hook(&self, task: &TaskId, webhook: Option<Webhook>) -> Result<(), Error> {
+        let Some(webhook) = webhook else { return Ok(()) };
+        match self.store.add_webhook(task, webhook, WEBHOOKS_PER_TASK_MAX).await? {
+            Added::Yes => Ok(()),
+            Added::TooMany => {
+                Err(Error::invalid("url", format!("a task takes at most {WEBHOOKS_PER_TASK_MAX} webhooks")))
+            }
+            Added::Ended => Err(self.conflict(task).await),
+            Added::NoTask => Err(Error::not_found(Noun::Task)),
+        }
+    }
+
+    /// Moves a task that waited on, with what the agent had asked and what the caller says now.
+    async fn resume(&self, task: &Task, turn: Turn) -> Result<(), Error> {
+        let now = self.clock.now();
+        let turns = vec![asked_back(task), turn];
+        let resumption = Resumption { run: self.run.clone(), turns, expires_at: after(now, TASK_TTL) };
+        match self.store.advance_task(&task.id, TaskChange::resume(task.state, resumption, now)).await? {
+            true => Ok(()),
+            false => Err(self.conflict(&task.id).await),
+        }
+    }
+
+    /// The task that a message goes on with: of this agent, and waiting.
+    pub(crate) async fn waiting(&self, resident: &Resident, id: &TaskId) -> Result<Task, Error> {
+        let found = self.store.task(id, self.clock.now()).await?;
+        let task = found.filter(|task| task.agent == *resident.card.handle());
+        let task = task.ok_or_else(|| Error::not_found(Noun::Task))?;
+        if !task.state.is_waiting() {
+            return Err(Error::Conflict { what: Noun::Task, state: task.state });
+        }
+        let bytes: usize = task.turns.iter().flat_map(|turn| &turn.parts).filter_map(Part::as_text).map(str::len).sum();
+        if task.turns.len() + 2 > TASK_TURNS_MAX || (task.turns.len() > 1 && bytes > TASK_TURNS_BYTES_MAX) {
+            return Err(Error::invalid("task", "this one has gone on for too long; begin another"));
+        }
+        Ok(task)
+    }
+
+    /// What a request contradicts: the state in which the task is by now.
+    pub(crate) async fn conflict(&self, id: &TaskId) -> Error {
+        match self.store.task(id, self.clock.now()).await {
+            Ok(Some(task)) => Error::Conflict { what: Noun::Task, state: task.state },
+            Ok(None) => Error::not_found(Noun::Task),
+            Err(error) => error.into(),
+        }
+    }
+}
+
+/// What the agent said before it waited, as a turn: its answer so far, then the question, or the
+/// refusal in words.
+fn asked_back(task: &Task) -> Turn {
+    let outcome = task.outcome.as_ref();
+    let mut parts = outcome.map(|outcome| outcome.parts.clone()).unwrap_or_default();
+    parts.extend(match outcome.map(|outcome| &outcome.ending) {
+        Some(Ending::Question(question)) => Some(Part::markdown(question.text.clone())),
+        Some(Ending::Refused(part)) => Some(Part::text(part.message.clone())),
+        _ => None,
+    });
+    Turn { role: Role::Assistant, sender: Sender::anonymous(), parts, timestamp: Some(task.updated_at), id: None }
+}
+
+/// Adds to `history` what was said in `task` and is not there yet: a conversation leaves out refused
+/// turns, and many agents keep none.
+pub(crate) fn with_turns_of(task: &Task, history: &mut Vec<Turn>) {
+    let known = |turn: &Turn| turn.id.is_some() && history.iter().any(|earlier| earlier.id == turn.id);
+    let unknown = task.turns.iter().position(|turn| turn.role == Role::User && !known(turn));
+    if let Some(first) = unknown {
+        history.extend(task.turns[first..].iter().cloned());
+        history.push(asked_back(task));
+    }
+}
+
+fn reply(asked: &Asked, task: Option<TaskId>, events: EventStream) -> Reply {
+    let card = &asked.resident.card;
+    let (agent, language) = (card.handle().clone(), card.language.clone());
+    Reply { agent, thread: asked.thread.clone(), task, language, events }
+}
+
+/// A reply ends once, even when its task is gone on with before it was read.
+fn to_the_first_ending(mut events: BoxStream<'static, (u64, Event)>) -> EventStream {
+    Box::pin(async_stream::stream! {
+        while let Some((_, event)) = events.next().await {
+            let last = matches!(event, Event::Ending(_));
+            yield event;
+            if last { return; }
+        }
+    })
+}
+
+/// Whom a background task counts against: the verified owner, else the network address.
+fn caller(sender: &Sender) -> String {
+    match (sender.owner(), sender.peer) {
+        (Some(owner), _) => owner.to_owned(),
+        (None, Some(peer)) => peer.to_string(),
+        (None, None) => "nobody".to_owned(),
+    }
+}

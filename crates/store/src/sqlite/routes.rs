@@ -1,0 +1,32 @@
+//! The statements about which agent a conversation is with.
+
+use forecourt_core::{Handle, StoreError, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use super::seal::{Hash, Label, Seal};
+use super::time::nanos;
+
+fn label(thread: &Hash) -> Label<'_> {
+    Label { kind: "route", of: thread, part: b"" }
+}
+
+pub(super) fn seal(seal: &Seal, thread: &Hash, agent: &Handle) -> Result<Vec<u8>, StoreError> {
+    seal.seal(label(thread), agent)
+}
+
+/// Sets a route, in place of an earlier one.
+pub(super) fn set(db: &Connection, thread: &Hash, route: &[u8], expires_at: Timestamp) -> Result<(), Fault> {
+    let mut upsert = db.prepare_cached(
+        "INSERT INTO routes (hash, expires_at, body) VALUES (?1, ?2, ?3)
+         ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body",
+    )?;
+    upsert.execute(params![thread, nanos(expires_at), route])?;
+    Ok(())
+}
+
+pub(super) fn read(db: &Connection, seal: &Seal, thread: &Hash, now: Timestamp) -> Result<Option<Handle>, Fault> {
+    let mut select = db.prepare_cached("SELECT body FROM routes WHERE hash = ?1 AND expires_at > ?2")?;
+    let sealed: Option<Vec<u8>> = select.query_row(params![thread, nanos(now)], |row| row.get(0)).optional()?;
+    Ok(sealed.map(|sealed| seal.open(label(thread), sealed)).transpose()?)
+}

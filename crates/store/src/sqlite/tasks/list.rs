@@ -1,0 +1,140 @@
+//! Lists of tasks, from an index and never by opening what is not asked for.
+
+use forecourt_core::Timestamp;
+use forecourt_core::store::{Cursor, TaskFilter, TaskPage};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use super::{COLUMNS, SealedTask};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::seal::{Seal, hash};
+use crate::sqlite::time::{count, moment, nanos};
+
+/// Conditions in fixed text, and what is bound to them.
+#[derive(Default)]
+struct Conditions {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    fn add(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
+        let joint = if self.text.is_empty() { "" } else { " AND " };
+        self.text.push_str(joint);
+        self.text.push_str(condition);
+        self.values.extend(values);
+    }
+
+    /// What `filter` asks for, its cursor and limit aside. A plus before a column keeps its index
+    /// out: tasks of a conversation are few, those of an owner, or of nobody, are many.
+    fn of(filter: &TaskFilter, now: Timestamp) -> Self {
+        let mut all = Self::default();
+        let plus = if filter.threads.is_empty() { "" } else { "+" };
+        match &filter.owner {
+            Some(owner) => all.add(&format!("{plus}owner = ?"), [Value::Text(owner.clone())]),
+            None => all.add(&format!("{plus}owner IS NULL"), []),
+        }
+        if !filter.threads.is_empty() {
+            let places = vec!["?"; filter.threads.len()].join(", ");
+            let hashes = filter.threads.iter().map(|thread| Value::Blob(hash(thread.key()).to_vec()));
+            all.add(&format!("thread IN ({places})"), hashes);
+        }
+        all.add("+expires_at > ?", [Value::Integer(nanos(now))]);
+        if let Some(agent) = &filter.agent {
+            all.add("agent = ?", [Value::Text(agent.as_str().to_owned())]);
+        }
+        if let Some(state) = filter.state {
+            all.add("state = ?", [Value::Text(state.name().to_owned())]);
+        }
+        if let Some(since) = filter.since {
+            all.add("updated_at >= ?", [Value::Integer(nanos(since))]);
+        }
+        all
+    }
+}
+
+/// The tasks that `filter` asks for, and how many there are without its cursor and limit.
+pub(in crate::sqlite) fn tasks(
+    db: &Connection,
+    seal: &Seal,
+    filter: &TaskFilter,
+    now: Timestamp,
+) -> Result<TaskPage, Fault> {
+    let mut conditions = Conditions::of(filter, now);
+    let total = total(db, &conditions)?;
+    if let Some(cursor) = filter.cursor {
+        let place = [Value::Integer(nanos(cursor.updated_at)), Value::Integer(cursor.place)];
+        conditions.add("(updated_at, id) < (?, ?)", place);
+    }
+    let (found, more) = page(db, &conditions, filter.limit)?;
+    let next = found.last().filter(|_| more).map(|(place, task)| cursor(*place, task));
+    let tasks = found.into_iter().map(|(_, task)| task.open(seal)).collect::<Result<_, _>>()?;
+    Ok(TaskPage { tasks, next, total })
+}
+
+fn total(db: &Connection, conditions: &Conditions) -> Result<u64, Fault> {
+    let mut select = db.prepare_cached(&format!("SELECT count(*) FROM tasks WHERE {}", conditions.text))?;
+    let total: i64 = select.query_row(params_from_iter(&conditions.values), |row| row.get(0))?;
+    Ok(total.unsigned_abs())
+}
+
+/// At most `limit` rows with their numbers, still sealed, and whether there are more.
+fn page(db: &Connection, conditions: &Conditions, limit: usize) -> Result<(Vec<(i64, SealedTask)>, bool), Fault> {
+    let mut select = db.prepare_cached(&select(conditions))?;
+    let values = conditions.values.iter().cloned().chain([Value::Integer(count(limit.saturating_add(1)))]);
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(10)?, SealedTask::read(row)?));
+    let mut found = select.query_map(params_from_iter(values), read)?.collect::<Result<Vec<_>, _>>()?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    Ok((found, more))
+}
+
+fn select(conditions: &Conditions) -> String {
+    let conditions = &conditions.text;
+    format!("SELECT {COLUMNS}, tasks.id FROM tasks WHERE {conditions} ORDER BY updated_at DESC, id DESC LIMIT ?")
+}
+
+fn cursor(place: i64, task: &SealedTask) -> Cursor {
+    Cursor { updated_at: moment(task.updated_at), place }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::ThreadId;
+    use forecourt_testkit::store_suite::{some_thread, start};
+
+    use super::*;
+    use crate::sqlite::schema;
+
+    /// How SQLite goes about a list.
+    fn plan(filter: &TaskFilter) -> String {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db, schema::MIGRATIONS).unwrap();
+        let mut conditions = Conditions::of(filter, start());
+        let place = [Value::Integer(1), Value::Integer(1)];
+        conditions.add("(updated_at, id) < (?, ?)", place);
+        let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {}", select(&conditions))).unwrap();
+        let values = conditions.values.into_iter().chain([Value::Integer(5)]);
+        let steps = explain.query_map(params_from_iter(values), |row| row.get::<_, String>(3)).unwrap();
+        steps.collect::<Result<Vec<_>, _>>().unwrap().join("; ")
+    }
+
+    #[test]
+    fn a_list_of_an_owner_comes_from_an_index_in_its_order() {
+        let ann = TaskFilter { owner: Some("ann".to_owned()), ..TaskFilter::default() };
+        for filter in [ann, TaskFilter::default()] {
+            let plan = plan(&filter);
+            assert!(plan.contains("tasks_of_owner (owner=? AND updated_at<?)"), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_conversations_comes_from_their_index() {
+        let threads: Vec<ThreadId> = vec![some_thread(), some_thread()];
+        for owner in [None, Some("ann".to_owned())] {
+            let plan = plan(&TaskFilter { owner, threads: threads.clone(), ..TaskFilter::default() });
+            assert!(plan.contains("tasks_of_thread (thread=?"), "{plan}");
+        }
+    }
+}
