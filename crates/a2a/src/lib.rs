@@ -4,13 +4,117 @@
 //! |---|---|
 //! | the words of both versions, once | [`model`] |
 //! | each version's spelling of them, read and written | `codec` |
-//! | the hub card and the cards of agents, signed | `card` |
-//! | JSON-RPC, HTTP+JSON, gRPC | `rpc`, `rest`, `grpc` |
+//! | the hub card and the cards of agents, signed | [`card`] |
+//! | what a path means; JSON-RPC, HTTP+JSON, gRPC | `target`, `rpc`, `rest`, `grpc` |
 //! | one operation carried to the host and back | `service` |
-//! | talking to other A2A agents, and fronting one | `client`, `backend` |
+//! | a message on the way in; a task and its events on the way out | `from_wire`; `view`, `frames`, `parts` |
+//! | refusals in metadata, and the table of errors | `policy`, `error` |
+//! | talking to other A2A agents, and fronting one | [`client`], `backend` |
+//! | `[a2a]` in `forecourt.toml` | [`section`] |
+//!
+//! A request is read into an [`model::Operation`] by the codec of its version, carried by `service`, and
+//! what comes of it is written by `answer`; `surface` alone knows the web framework.
 
+mod answer;
+pub mod backend;
 pub mod card;
 pub mod client;
 mod codec;
+mod cors;
+mod error;
+mod frames;
+mod from_wire;
 mod grpc;
+mod limits;
 pub mod model;
+mod parts;
+mod policy;
+mod rest;
+mod rpc;
+pub mod section;
+mod service;
+mod surface;
+mod target;
+mod version;
+mod view;
+
+pub use backend::BACKEND;
+
+use std::sync::Arc;
+
+use forecourt_core::{AgentCard, Endpoint};
+use forecourt_host::Site;
+use forecourt_settings::Problems;
+use forecourt_surface::body::BodyLimits;
+use forecourt_surface::{HttpRoutes, Mount, Protocol, Published, Surface};
+
+use card::{CardSettings, Cards};
+use section::Settings;
+use service::{OverGrpc, Service};
+
+/// The protocol's name: its section, its endpoints, its deliveries.
+pub(crate) const NAME: &str = "a2a";
+
+/// A2A, as the registry knows it.
+pub const PROTOCOL: Protocol = Protocol {
+    name: NAME,
+    about: "Agents for agents: JSON-RPC, HTTP+JSON and gRPC, in the versions 1.0 and 0.3",
+    schema: || schemars::schema_for!(Settings),
+    surfaces,
+    endpoints,
+    documents,
+    envelope: Some(service::post),
+    key_directory: None,
+};
+
+fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
+    let settings: Settings = mount.section.read()?;
+    let cards = cards(&mount, &settings);
+    let problems = problems(&mount, &cards);
+    let service =
+        Arc::new(Service { host: mount.host, verifier: mount.verifier, egress: mount.egress, cards, settings });
+    let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
+    let grpc =
+        HttpRoutes { paths: grpc::PATHS.to_vec(), router: grpc::routes(Arc::new(OverGrpc(service.clone())), bounds) };
+    problems.into_result(vec![Surface::Http(surface::routes(service)), Surface::Http(grpc)])
+}
+
+/// The cards, for plain web hosting.
+fn documents(mount: Mount) -> Result<Vec<Published>, Problems> {
+    let settings: Settings = mount.section.read()?;
+    let cards = cards(&mount, &settings);
+    problems(&mount, &cards).into_result(cards.documents())
+}
+
+fn cards(mount: &Mount, settings: &Settings) -> Cards {
+    let settings = CardSettings {
+        organization: settings.organization.clone(),
+        hub_version: Some(settings.version.clone()),
+        grpc: Some(mount.host.site().canonical_host().to_owned()),
+        grpc_on_cards: settings.grpc_on_cards,
+    };
+    Cards::new(mount.host.clone(), mount.verifier.clone(), mount.keys.clone(), settings)
+}
+
+/// Everything that others would refuse: handles that stand for something else in paths, and cards
+/// that lie. Hub card 3.4, 7; design 19.
+fn problems(mount: &Mount, cards: &Cards) -> Problems {
+    let mut problems = Problems::new();
+    for resident in mount.host.directory().iter() {
+        let handle = resident.card.handle().as_str();
+        if target::RESERVED.contains(&handle) {
+            let words = format!("an agent can't be called `{handle}`: the word has a meaning of its own below /a2a");
+            problems.push(mount.section.problem(None, words));
+        }
+    }
+    for (agent, problem) in cards.problems() {
+        let whose = agent.map_or_else(|| "the hub's card".to_owned(), |agent| format!("the A2A card of @{agent}"));
+        problems.push(mount.section.problem(None, format!("{whose} would be refused by others: {problem}")));
+    }
+    problems
+}
+
+/// Hub card 4.
+fn endpoints(site: &Site, card: &AgentCard) -> Vec<Endpoint> {
+    vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", target::HUB, card.handle())) }]
+}

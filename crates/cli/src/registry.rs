@@ -5,7 +5,7 @@ use forecourt_agents::Backend;
 use forecourt_surface::Protocol;
 
 /// The protocols, in the order in which they are shown.
-pub(crate) const PROTOCOLS: &[Protocol] = &[forecourt_mentionable::PROTOCOL];
+pub(crate) const PROTOCOLS: &[Protocol] = &[forecourt_mentionable::PROTOCOL, forecourt_a2a::PROTOCOL];
 
 /// The backends, in the order in which they are documented.
 pub(crate) const BACKENDS: &[Backend] = forecourt_agents::BACKENDS;

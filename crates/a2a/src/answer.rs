@@ -1,0 +1,238 @@
+//! What comes of an operation, as a response: enveloped by JSON-RPC or bare, whole or in frames.
+
+use std::pin::Pin;
+
+use axum::response::Response;
+use bytes::Bytes;
+use forecourt_core::PolicyPart;
+use forecourt_core::policy::Kind;
+use forecourt_surface::refusal::add_fields;
+use forecourt_surface::sse::{self, KeepAlive};
+use futures::stream::BoxStream;
+use futures::{Stream, StreamExt};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::{Value, json};
+
+use crate::codec::{Dialect, Method};
+use crate::model::{Fault, Item, Outcome, Version};
+use crate::rpc;
+use crate::service::{Caller, Carried, Service, Trouble, is_supported};
+use crate::version::A2A_VERSION;
+
+const JSON: &str = "application/json";
+const A2A_JSON: &str = "application/a2a+json";
+static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// A response of this protocol.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) head: HeaderMap,
+    pub(crate) content: Content,
+}
+
+/// What a response holds.
+pub(crate) enum Content {
+    /// Nothing.
+    Empty,
+    /// All of it.
+    Whole(Bytes),
+    /// Frames as they come. Dropping it stops no task.
+    Frames(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+    /// A public document, with fields of its own.
+    Ready(Box<Response>),
+}
+
+/// How answers to one request are written.
+#[derive(Debug, Clone)]
+pub(crate) struct Binding {
+    /// The id of JSON-RPC; `None` where answers are bare.
+    rpc: Option<Value>,
+    dialect: Dialect,
+    media_type: &'static str,
+    /// Whether the answer is a stream of events.
+    streams: bool,
+}
+
+impl Binding {
+    /// JSON-RPC, of 0.3 until more is known.
+    pub(crate) fn rpc(id: Value) -> Self {
+        Self { rpc: Some(id), dialect: Dialect::Json03, media_type: JSON, streams: false }
+    }
+
+    /// HTTP+JSON.
+    pub(crate) fn rest(version: Version) -> Self {
+        let media_type = if version == Version::V1_0 { A2A_JSON } else { JSON };
+        Self { rpc: None, dialect: crate::rest::dialect(version), media_type, streams: false }
+    }
+
+    /// The same, in plain JSON for who wants nothing else.
+    pub(crate) fn accepting(mut self, headers: &HeaderMap) -> Self {
+        let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
+        if accept.contains(JSON) && !accept.contains(A2A_JSON) && !accept.contains("*/*") {
+            self.media_type = JSON;
+        }
+        self
+    }
+
+    /// The same, in the spelling and for the method of a request.
+    pub(crate) fn spelled(mut self, dialect: Dialect, method: Method) -> Self {
+        self.dialect = dialect;
+        self.streams = matches!(method, Method::Stream | Method::Subscribe);
+        self
+    }
+
+    /// The same, for a request that was not understood but asked for a stream.
+    pub(crate) fn of_stream_in_03(mut self, method: Option<Method>, head: &http::request::Parts) -> Self {
+        let old = !head.headers.contains_key(A2A_VERSION);
+        self.streams = old && matches!(method, Some(Method::Stream | Method::Subscribe));
+        self
+    }
+
+    /// The response to a request.
+    pub(crate) fn answer(&self, service: &Service, caller: &Caller<'_>, carried: Result<Carried, Trouble>) -> Answer {
+        let host = service.host.site().canonical_host();
+        let mut answer = match carried {
+            Ok(Carried::Once(outcome)) => self.once(&outcome),
+            Ok(Carried::Refused(item, part)) => {
+                let mut answer = self.once(&Outcome::Sent(item));
+                if !self.streams {
+                    add_fields(&mut answer.head, &part, host);
+                }
+                answer
+            }
+            Ok(Carried::Stream(items)) => self.streamed(items),
+            Err(Trouble::Fault(fault)) => self.fault(&fault),
+            Err(Trouble::Refused(part)) => self.turned_away(&part, host),
+        };
+        echo(&mut answer.head, caller);
+        answer
+    }
+
+    /// One outcome. As the answer to a wish for a stream it is a stream of one.
+    fn once(&self, outcome: &Outcome) -> Answer {
+        match (outcome, self.streams) {
+            (Outcome::Sent(item), true) => {
+                let frame = self.frame(None, self.dialect.write_item(item));
+                frames(futures::stream::iter([frame]))
+            }
+            _ => self.whole(StatusCode::OK, self.result(self.dialect.write_outcome(outcome))),
+        }
+    }
+
+    fn streamed(&self, items: BoxStream<'static, (Option<u64>, Item)>) -> Answer {
+        let binding = self.clone();
+        frames(items.map(move |(number, item)| binding.frame(number, binding.dialect.write_item(&item))))
+    }
+
+    fn frame(&self, number: Option<u64>, item: Value) -> Bytes {
+        let text = self.result(item).to_string();
+        match number {
+            Some(number) => sse::message_with_id(number, &text),
+            None => sse::message(&text),
+        }
+    }
+
+    fn result(&self, value: Value) -> Value {
+        match &self.rpc {
+            Some(id) => rpc::result(id, value),
+            None => value,
+        }
+    }
+
+    /// A fault. JSON-RPC errors ride on 200; a client of 0.3 that waits for a stream reads no other
+    /// form (design 20).
+    pub(crate) fn fault(&self, fault: &Fault) -> Answer {
+        match (&self.rpc, self.streams && self.dialect != Dialect::Json10) {
+            (Some(id), true) => frames(futures::stream::iter([sse::message(&rpc::error(id, fault).to_string())])),
+            (Some(_), false) => Answer::error(StatusCode::OK, self, fault),
+            (None, _) => Answer::error(fault.row().http, self, fault),
+        }
+    }
+
+    /// Who is turned away before anything was done learns it from the transport: refusals have no
+    /// code of JSON-RPC (PolicyPart 4.2).
+    fn turned_away(&self, part: &PolicyPart, canonical_host: &str) -> Answer {
+        let status = match part.kind {
+            Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
+            Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::FORBIDDEN,
+        };
+        let body = match &self.rpc {
+            Some(id) => rpc::error(id, &Fault::InvalidRequest(part.message.clone())),
+            None => {
+                json!({"error": {"code": status.as_u16(), "status": turned_away_as(status), "message": part.message}})
+            }
+        };
+        let mut answer = self.whole(status, body);
+        add_fields(&mut answer.head, part, canonical_host);
+        answer
+    }
+
+    fn whole(&self, status: StatusCode, body: Value) -> Answer {
+        let mut head = HeaderMap::new();
+        head.insert(CONTENT_TYPE, HeaderValue::from_static(self.media_type));
+        head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        Answer { status, head, content: Content::Whole(body.to_string().into()) }
+    }
+}
+
+/// The name of a status in the words of `google.rpc.Code`.
+fn turned_away_as(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
+        StatusCode::TOO_MANY_REQUESTS => "RESOURCE_EXHAUSTED",
+        StatusCode::SERVICE_UNAVAILABLE => "UNAVAILABLE",
+        _ => "PERMISSION_DENIED",
+    }
+}
+
+fn frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> Answer {
+    let mut head = HeaderMap::new();
+    head.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    let content = Content::Frames(Box::pin(KeepAlive::new(Box::pin(frames))));
+    Answer { status: StatusCode::OK, head, content }
+}
+
+/// Says which of the extensions that were asked for are at work, under the name that was used.
+fn echo(head: &mut HeaderMap, caller: &Caller<'_>) {
+    let at_work: Vec<String> = caller.extensions().into_iter().filter(|uri| is_supported(uri)).collect();
+    let names = Caller::EXTENSION_FIELDS.into_iter().filter(|name| caller.head.headers.contains_key(*name));
+    if let Ok(value) = HeaderValue::from_str(&at_work.join(", "))
+        && !at_work.is_empty()
+    {
+        for name in names {
+            head.insert(HeaderName::from_static(name), value.clone());
+        }
+    }
+}
+
+impl Answer {
+    /// A fault under `status`.
+    pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &Fault) -> Self {
+        let body = match &binding.rpc {
+            Some(id) => rpc::error(id, fault),
+            None => fault.to_rest(),
+        };
+        binding.whole(status, body)
+    }
+
+    /// What a resource takes. RFC 9110 9.3.7.
+    pub(crate) fn options(allow: &'static str) -> Self {
+        Self { status: StatusCode::NO_CONTENT, head: HeaderMap::new(), content: Content::Empty }.with(ALLOW, allow)
+    }
+
+    /// A response that is there already.
+    pub(crate) fn of(response: Response) -> Self {
+        Self { status: StatusCode::OK, head: HeaderMap::new(), content: Content::Ready(Box::new(response)) }
+    }
+
+    /// The same with one more field.
+    pub(crate) fn with(mut self, name: HeaderName, value: &'static str) -> Self {
+        self.head.insert(name, HeaderValue::from_static(value));
+        self
+    }
+}

@@ -1,0 +1,139 @@
+//! The table of errors: what each fault is called on each binding.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::model::{Fault, Violation};
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// The code of JSON-RPC.
+    pub(crate) rpc: i32,
+    /// The status of HTTP+JSON.
+    pub(crate) http: StatusCode,
+    /// The code of gRPC, by number and by name.
+    pub(crate) grpc: (i32, &'static str),
+    /// The reason of A2A's own errors.
+    pub(crate) reason: Option<&'static str>,
+}
+
+const INVALID_ARGUMENT: (i32, &str) = (3, "INVALID_ARGUMENT");
+const NOT_FOUND: (i32, &str) = (5, "NOT_FOUND");
+const FAILED_PRECONDITION: (i32, &str) = (9, "FAILED_PRECONDITION");
+const UNIMPLEMENTED: (i32, &str) = (12, "UNIMPLEMENTED");
+const INTERNAL: (i32, &str) = (13, "INTERNAL");
+const DOMAIN: &str = "a2a-protocol.org";
+
+impl Fault {
+    /// What this is called on each binding.
+    pub(crate) fn row(&self) -> Row {
+        let general = |rpc, http, grpc| Row { rpc, http, grpc, reason: None };
+        let own = |rpc, http, grpc, reason| Row { rpc, http, grpc, reason: Some(reason) };
+        let (bad, missing, ours) = (StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::INTERNAL_SERVER_ERROR);
+        match self {
+            Self::Parse(_) => general(-32700, bad, INVALID_ARGUMENT),
+            Self::InvalidRequest(_) => general(-32600, bad, INVALID_ARGUMENT),
+            Self::MethodNotFound(_) => general(-32601, missing, UNIMPLEMENTED),
+            Self::InvalidParams(_) => general(-32602, bad, INVALID_ARGUMENT),
+            Self::Internal => general(-32603, ours, INTERNAL),
+            Self::TaskNotFound => own(-32001, missing, NOT_FOUND, "TASK_NOT_FOUND"),
+            Self::TaskNotCancelable => own(-32002, bad, FAILED_PRECONDITION, "TASK_NOT_CANCELABLE"),
+            Self::PushNotificationNotSupported => {
+                own(-32003, bad, FAILED_PRECONDITION, "PUSH_NOTIFICATION_NOT_SUPPORTED")
+            }
+            Self::UnsupportedOperation(_) => own(-32004, bad, FAILED_PRECONDITION, "UNSUPPORTED_OPERATION"),
+            Self::ContentTypeNotSupported(_) => own(-32005, bad, INVALID_ARGUMENT, "CONTENT_TYPE_NOT_SUPPORTED"),
+            Self::InvalidAgentResponse => own(-32006, ours, INTERNAL, "INVALID_AGENT_RESPONSE"),
+            Self::ExtendedAgentCardNotConfigured => {
+                own(-32007, bad, FAILED_PRECONDITION, "EXTENDED_AGENT_CARD_NOT_CONFIGURED")
+            }
+            Self::ExtensionSupportRequired(_) => own(-32008, bad, FAILED_PRECONDITION, "EXTENSION_SUPPORT_REQUIRED"),
+            Self::VersionNotSupported(_) => own(-32009, bad, FAILED_PRECONDITION, "VERSION_NOT_SUPPORTED"),
+        }
+    }
+
+    /// The error of JSON-RPC. Its `data` has the form of 1.0, which 0.3 leaves open.
+    pub(crate) fn to_rpc(&self) -> Value {
+        let mut error = json!({"code": self.row().rpc, "message": self.to_string()});
+        let details = self.details();
+        if !details.is_empty() {
+            error["data"] = details.into();
+        }
+        error
+    }
+
+    /// The body of an error of HTTP+JSON.
+    pub(crate) fn to_rest(&self) -> Value {
+        let row = self.row();
+        let mut error = json!({"code": row.http.as_u16(), "status": row.grpc.1, "message": self.to_string()});
+        let details = self.details();
+        if !details.is_empty() {
+            error["details"] = details.into();
+        }
+        json!({ "error": error })
+    }
+
+    /// What a program can go by: the reason of an A2A error, the fields that are wrong.
+    pub(crate) fn details(&self) -> Vec<Value> {
+        let reason = self.row().reason.map(
+            |reason| json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": DOMAIN}),
+        );
+        let violations = match self {
+            Self::InvalidParams(violations) => Some(json!({
+                "@type": "type.googleapis.com/google.rpc.BadRequest",
+                "fieldViolations": violations.iter().map(violation).collect::<Vec<_>>(),
+            })),
+            _ => None,
+        };
+        reason.into_iter().chain(violations).collect()
+    }
+}
+
+fn violation(one: &Violation) -> Value {
+    json!({"field": one.field, "description": one.description})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_of_the_table() {
+        let text = String::new;
+        let rows = [
+            (Fault::Parse(text()), -32700, 400, 3),
+            (Fault::InvalidRequest(text()), -32600, 400, 3),
+            (Fault::MethodNotFound(text()), -32601, 404, 12),
+            (Fault::param("a", "b"), -32602, 400, 3),
+            (Fault::Internal, -32603, 500, 13),
+            (Fault::TaskNotFound, -32001, 404, 5),
+            (Fault::TaskNotCancelable, -32002, 400, 9),
+            (Fault::PushNotificationNotSupported, -32003, 400, 9),
+            (Fault::UnsupportedOperation(text()), -32004, 400, 9),
+            (Fault::ContentTypeNotSupported(text()), -32005, 400, 3),
+            (Fault::InvalidAgentResponse, -32006, 500, 13),
+            (Fault::ExtendedAgentCardNotConfigured, -32007, 400, 9),
+            (Fault::ExtensionSupportRequired(text()), -32008, 400, 9),
+            (Fault::VersionNotSupported(text()), -32009, 400, 9),
+        ];
+        for (fault, rpc, http, grpc) in rows {
+            let row = fault.row();
+            assert_eq!((row.rpc, row.http.as_u16(), row.grpc.0), (rpc, http, grpc), "{fault:?}");
+            assert_eq!(fault.to_rpc()["code"], rpc);
+            assert_eq!(fault.to_rest()["error"]["code"], http);
+        }
+    }
+
+    #[test]
+    fn details_are_a_list_of_typed_objects() {
+        assert_eq!(
+            Fault::TaskNotFound.to_rpc()["data"],
+            json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND",
+                    "domain": "a2a-protocol.org"}])
+        );
+        let wrong = Fault::param("message.parts", "must not be empty");
+        assert_eq!(wrong.to_rest()["error"]["details"][0]["fieldViolations"][0]["field"], "message.parts");
+        assert!(Fault::Parse(String::new()).to_rpc().get("data").is_none());
+    }
+}

@@ -1,0 +1,128 @@
+//! The events of a task into the items of a stream.
+//!
+//! The words of an answer are one artifact in pieces, which is closed by an update that holds all of
+//! it: some clients show the last update and nothing else (design 20).
+
+use forecourt_core::{Ending, Event, Progress, Task, TaskState};
+use forecourt_host::Host;
+use serde_json::json;
+
+use crate::model::{Artifact, ArtifactUpdate, Content, Item, Metadata, Part, Status, StatusUpdate};
+use crate::parts::{Home, Placed, TOOL_EVENTS, answer, fragment, near, tool_event};
+use crate::{policy, view};
+
+/// What has been said of a task so far.
+pub(crate) struct Frames<'a> {
+    host: &'a Host,
+    task: &'a Task,
+    text: String,
+    others: Vec<Part>,
+}
+
+impl<'a> Frames<'a> {
+    pub(crate) fn new(host: &'a Host, task: &'a Task) -> Self {
+        Self { host, task, text: String::new(), others: Vec::new() }
+    }
+
+    /// The items that an event comes to. `number` is that of the event; `settled` is the task after its
+    /// ending, for which it waits.
+    pub(crate) async fn items(&mut self, number: u64, event: Event) -> Vec<Item> {
+        match event {
+            Event::Text(text) => {
+                let item = self.piece(fragment(text.clone()));
+                self.text.push_str(&text);
+                vec![item]
+            }
+            Event::Part(part) => {
+                let home = Home { origin: &self.host.site().origin, task: &self.task.id };
+                match home.place(near(self.host, &self.task.id, part).await, number) {
+                    Some(Placed::Answer(part)) => {
+                        let item = self.piece(part.clone());
+                        self.others.push(part);
+                        vec![item]
+                    }
+                    Some(Placed::Own(artifact)) => vec![self.made(artifact)],
+                    Some(Placed::Tool(event)) => vec![self.at_work(number, vec![event], Metadata::new())],
+                    None => Vec::new(),
+                }
+            }
+            Event::ToolCall(call) => vec![self.at_work(number, vec![tool_event(&call)], Metadata::new())],
+            Event::Progress(progress) => vec![self.progress(number, progress)],
+            Event::Ending(ending) => self.ending(&ending).await,
+        }
+    }
+
+    /// Takes note of an event that the reader has seen already.
+    pub(crate) async fn pass(&mut self, number: u64, event: Event) {
+        match event {
+            Event::Ending(_) => *self = Self::new(self.host, self.task),
+            other => drop(self.items(number, other).await),
+        }
+    }
+
+    fn is_begun(&self) -> bool {
+        !self.text.is_empty() || !self.others.is_empty()
+    }
+
+    /// The next piece of the answer.
+    fn piece(&self, part: Part) -> Item {
+        self.update(answer(vec![part]), self.is_begun(), false)
+    }
+
+    fn made(&self, artifact: Artifact) -> Item {
+        self.update(artifact, false, true)
+    }
+
+    fn update(&self, artifact: Artifact, append: bool, last_chunk: bool) -> Item {
+        let (task, context) = (self.task.id.expose().to_owned(), view::context(self.task));
+        Item::Artifact(ArtifactUpdate { task, context, artifact, append, last_chunk, metadata: Metadata::new() })
+    }
+
+    fn progress(&self, number: u64, progress: Progress) -> Item {
+        let fraction = progress.fraction.map(|fraction| json!({"progress": fraction}));
+        let metadata = fraction.map(|own| Metadata::from_iter([("mentionable".to_owned(), own)]));
+        self.at_work(number, progress.note.map(Part::text).into_iter().collect(), metadata.unwrap_or_default())
+    }
+
+    /// The task is being worked on, and there is something to say about it.
+    fn at_work(&self, number: u64, parts: Vec<Part>, metadata: Metadata) -> Item {
+        let shows_tools = parts.iter().any(|part| matches!(part.content, Content::Data(_)));
+        let extensions = if shows_tools { vec![TOOL_EVENTS.to_owned()] } else { Vec::new() };
+        let message = (!parts.is_empty()).then(|| {
+            let said = view::said(self.task, &format!("e{number}"), parts);
+            crate::model::Message { extensions, ..said }
+        });
+        let timestamp = Some(self.host.clock().now());
+        self.moved(Status { state: TaskState::Working, message, timestamp }, metadata)
+    }
+
+    fn moved(&self, status: Status, metadata: Metadata) -> Item {
+        let is_final = status.state.is_settled();
+        let (task, context) = (self.task.id.expose().to_owned(), view::context(self.task));
+        Item::Status(StatusUpdate { task, context, status, is_final, metadata })
+    }
+
+    /// Closes the answer and says how it ended. Nothing follows (PolicyPart 3.5).
+    async fn ending(&mut self, ending: &Ending) -> Vec<Item> {
+        let mut items = Vec::new();
+        if self.is_begun() {
+            let text = std::mem::take(&mut self.text);
+            let text = (!text.is_empty()).then(|| fragment(text));
+            let whole = text.into_iter().chain(std::mem::take(&mut self.others)).collect();
+            items.push(self.made(answer(whole)));
+        }
+        if let Ending::Refused(part) = ending {
+            items.extend(policy::mandates(part).into_iter().map(|mandate| self.made(mandate)));
+        }
+        // As the task itself says, so that a reader who asks again is told the same.
+        let settled = self.host.task(&self.task.id).await;
+        let status = settled.as_ref().map_or_else(|_| self.lost(ending), view::status);
+        items.push(self.moved(status, Metadata::new()));
+        items
+    }
+
+    /// The status of a task that can't be read any more.
+    fn lost(&self, ending: &Ending) -> Status {
+        Status { state: TaskState::after(ending), message: None, timestamp: Some(self.host.clock().now()) }
+    }
+}

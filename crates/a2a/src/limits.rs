@@ -1,0 +1,20 @@
+//! Bounds of this protocol, each with its unit.
+
+use std::time::Duration;
+
+/// Bytes of a request: a picture from a phone in base64, and some words.
+pub(crate) const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// `data:` URLs in one message.
+pub(crate) const DATA_URLS_MAX: usize = 32;
+/// Bytes of a kept file that stands in the answer itself; a larger one is given by its address.
+pub(crate) const INLINE_FILE_BYTES_MAX: usize = 1024 * 1024;
+/// Events of a running task that a snapshot reads at once.
+pub(crate) const SNAPSHOT_EVENTS_MAX: usize = 4_096;
+/// Tasks on a page unless the caller says otherwise; the most it may ask for is 100.
+pub(crate) const PAGE_SIZE: u32 = 50;
+/// URIs of extensions in one request that are looked at.
+pub(crate) const EXTENSIONS_MAX: usize = 32;
+/// Bytes of a push notification's token, and of its credentials.
+pub(crate) const PUSH_SECRET_BYTES_MAX: usize = 4 * 1024;
+/// How long others may keep the cards: much less than a replaced key stays good.
+pub(crate) const CARDS_FRESH: Duration = Duration::from_secs(5 * 60);

@@ -1,0 +1,194 @@
+//! One operation carried to the host and back, the same for every binding and both versions.
+
+use std::sync::Arc;
+
+use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::{AgentCard, Error, Handle, Noun, PolicyPart, Sender, Task, TaskId};
+use forecourt_egress::Egress;
+use forecourt_host::{Host, Resident};
+use forecourt_identity::Verifier;
+use futures::stream::BoxStream;
+
+use crate::card::Cards;
+use crate::model::{Fault, Item, Operation, Outcome};
+use crate::section::Settings;
+
+mod caller;
+mod context;
+mod grpc;
+mod list;
+mod push;
+mod send;
+mod tasks;
+
+pub(crate) use caller::Caller;
+pub(crate) use grpc::OverGrpc;
+pub(crate) use push::post;
+pub(crate) use send::is_supported;
+
+/// What the protocol is made of, once for all bindings.
+pub(crate) struct Service {
+    pub(crate) host: Arc<Host>,
+    pub(crate) verifier: Arc<Verifier>,
+    pub(crate) egress: Arc<Egress>,
+    pub(crate) cards: Cards,
+    pub(crate) settings: Settings,
+}
+
+/// What comes of an operation.
+pub(crate) enum Carried {
+    /// One thing.
+    Once(Outcome),
+    /// A task that stands at a refusal, which some bindings also tell in fields of their own.
+    Refused(Item, Box<PolicyPart>),
+    /// Items as they come, each with the number to go on after. Dropping it stops nothing.
+    Stream(BoxStream<'static, (Option<u64>, Item)>),
+}
+
+/// Why an operation was not carried out.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// A fault, theirs or ours.
+    Fault(Fault),
+    /// A refusal of what carries no message: credentials that don't hold, too many requests.
+    Refused(Box<PolicyPart>),
+}
+
+impl Service {
+    /// Carries out one operation for a caller.
+    pub(crate) async fn carry(self: &Arc<Self>, caller: &Caller<'_>, operation: Operation) -> Result<Carried, Trouble> {
+        match operation {
+            // On the heap, so that small questions don't carry the size of messages around.
+            Operation::Send(send) => Box::pin(self.send(caller, *send, false)).await,
+            Operation::Stream(send) => Box::pin(self.send(caller, *send, true)).await,
+            other => {
+                self.host.meter(caller.peer())?;
+                let sender = self.sender(caller, self.addressed(caller)?).await?;
+                Box::pin(self.asked(caller, &sender, other)).await
+            }
+        }
+    }
+
+    /// The operations that carry no message.
+    async fn asked(
+        self: &Arc<Self>,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        operation: Operation,
+    ) -> Result<Carried, Trouble> {
+        let outcome = match operation {
+            Operation::Get { task, history_length } => self.get(caller, sender, &task, history_length).await?,
+            Operation::List(query) => self.list(caller, sender, query).await?,
+            Operation::Cancel { task, .. } => self.cancel(caller, sender, &task).await?,
+            Operation::Subscribe { task } => return self.subscribe(caller, sender, &task).await,
+            Operation::PushCreate(config) => self.push_create(caller, sender, config).await?,
+            Operation::PushGet { task, id } => self.push_get(caller, sender, &task, id.as_deref()).await?,
+            Operation::PushList { task, .. } => self.push_list(caller, sender, &task).await?,
+            Operation::PushDelete { task, id } => self.push_delete(caller, sender, &task, &id).await?,
+            Operation::ExtendedCard => self.extended_card(caller, sender)?,
+            Operation::Send(_) | Operation::Stream(_) => return Err(Fault::Internal.into()),
+        };
+        Ok(Carried::Once(outcome))
+    }
+
+    /// The card for callers who proved who they are.
+    fn extended_card(&self, caller: &Caller<'_>, sender: &Sender) -> Result<Outcome, Trouble> {
+        if !self.cards.has_extended() {
+            return Err(Fault::UnsupportedOperation("this host has no extended agent card".to_owned()).into());
+        }
+        if !sender.verified {
+            return Err(Trouble::Refused(Box::new(unproven(self.host.site().canonical_host()))));
+        }
+        let document = match &caller.agent {
+            None => self.cards.extended_hub(caller.version),
+            Some(agent) => self.cards.extended_agent(agent, caller.version),
+        };
+        let card = document.and_then(|document| serde_json::from_slice(document.body()).ok());
+        Ok(Outcome::Card(card.ok_or(Fault::ExtendedAgentCardNotConfigured)?))
+    }
+
+    /// The agent that an operation is about before its text was read: the one whose endpoint was
+    /// called, else the default one.
+    pub(crate) fn addressed(&self, caller: &Caller<'_>) -> Result<&Arc<Resident>, Trouble> {
+        match &caller.agent {
+            None => Ok(self.host.directory().default_agent()),
+            Some(handle) => self.host.directory().find(handle).ok_or_else(|| no_such_agent(handle).into()),
+        }
+    }
+
+    /// Who calls, as far as the request proves it to the agent of `resident`.
+    pub(crate) async fn sender(&self, caller: &Caller<'_>, resident: &Resident) -> Result<Sender, Trouble> {
+        let request = caller.proof(&resident.card.address, self.host.clock().now());
+        Ok(forecourt_surface::credentials::sender(&self.verifier, self.host.site(), request).await?)
+    }
+
+    /// A task that the caller may see at this endpoint. Of what it may not see it learns nothing.
+    pub(crate) async fn readable(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<Task, Trouble> {
+        let id = TaskId::parse(id).ok_or(Fault::TaskNotFound)?;
+        let task = self.host.task(&id).await?;
+        let here = caller.agent.as_ref().is_none_or(|agent| *agent == task.agent);
+        match here && is_owners(&task, sender) {
+            true => Ok(task),
+            false => Err(Fault::TaskNotFound.into()),
+        }
+    }
+
+    /// The card of a task's agent; the default one's when it has left.
+    pub(crate) fn card(&self, agent: &Handle) -> &AgentCard {
+        let directory = self.host.directory();
+        &directory.find(agent).unwrap_or_else(|| directory.default_agent()).card
+    }
+}
+
+/// Whether a task is this sender's: one with an owner is that owner's alone, one without is for
+/// whoever knows its id (design 7, item 4).
+fn is_owners(task: &Task, sender: &Sender) -> bool {
+    task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner))
+}
+
+pub(crate) fn no_such_agent(handle: &Handle) -> Fault {
+    Fault::InvalidRequest(format!("there is no agent @{handle} here"))
+}
+
+/// The refusal of a caller who would have to prove who it is.
+fn unproven(realm: &str) -> PolicyPart {
+    let challenge = AuthChallenge::new("Bearer").with("realm", realm);
+    PolicyPart::new(
+        Kind::Unauthorized { auth_challenges: vec![challenge] },
+        "Only callers that prove who they are see this.",
+    )
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<Box<PolicyPart>> for Trouble {
+    fn from(part: Box<PolicyPart>) -> Self {
+        Self::Refused(part)
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Fault(match error {
+            Error::NotFound { what: Noun::Task | Noun::Artifact | Noun::Thread } => Fault::TaskNotFound,
+            Error::NotFound { what: Noun::Agent } => Fault::InvalidRequest("there is no such agent here".to_owned()),
+            Error::Conflict { what, state } => Fault::UnsupportedOperation(format!("the {what} is {}", state.name())),
+            Error::Invalid { field, reason } => Fault::param(field, reason),
+            Error::Unavailable { retry_after } => return Self::Refused(Box::new(unavailable(retry_after))),
+            Error::Internal(cause) => {
+                tracing::error!(%cause, "an operation failed");
+                Fault::Internal
+            }
+        })
+    }
+}
+
+/// The refusal of a host that has too much to do.
+fn unavailable(retry_after: Option<std::time::Duration>) -> PolicyPart {
+    let kind = Kind::ServiceUnavailable { retry_after_seconds: retry_after.map(|wait| wait.as_secs().max(1)) };
+    PolicyPart::new(kind, "This host has too much to do at the moment. Try again later.")
+}

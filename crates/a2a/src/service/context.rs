@@ -1,0 +1,65 @@
+//! Conversations and whom they are with. Hub card 3.
+
+use std::sync::Arc;
+
+use forecourt_core::{Handle, Sender, ThreadId, first_mention, ids};
+use forecourt_host::Resident;
+
+use super::{Service, Trouble};
+use crate::model::{Content, Fault, Message};
+
+impl Service {
+    /// The agent that the leading text of a message names first, if it lives here. Hub card 3.2.
+    pub(super) fn mentioned(&self, message: &Message) -> Option<&Arc<Resident>> {
+        let leading = message.parts.iter().find_map(|part| match &part.content {
+            Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let handle = first_mention(leading?, &self.host.site().domain)?;
+        self.host.directory().find(&handle)
+    }
+
+    /// Whom a message without a mention is for: the agent that the conversation is with, else the
+    /// default one. Hub card 3.3.
+    pub(super) async fn unmentioned(&self, thread: &ThreadId) -> Result<&Arc<Resident>, Trouble> {
+        let directory = self.host.directory();
+        let sticky = self.host.route(thread).await?;
+        Ok(sticky.and_then(|agent| directory.find(&agent)).unwrap_or_else(|| directory.default_agent()))
+    }
+
+    /// Remembers whom a conversation is with.
+    pub(super) async fn stick(&self, thread: &ThreadId, agent: &Handle) -> Result<(), Trouble> {
+        Ok(self.host.set_route(thread, agent).await?)
+    }
+
+    /// The conversation that a caller named. One that it made up is kept, for this owner alone; one
+    /// of the host's own goes on, whatever wire it was begun over; without a name a new one begins.
+    pub(super) async fn thread(
+        &self,
+        context: Option<&str>,
+        agent: Option<&Handle>,
+        sender: &Sender,
+    ) -> Result<ThreadId, Trouble> {
+        let Some(name) = context else {
+            let fresh = format!("ctx-{}", ids::mint(&**self.host.entropy()));
+            return adopted(&fresh, sender);
+        };
+        if let (Some(own), Some(agent)) = (ThreadId::parse(name), agent)
+            && self.host.remembers(&own, agent).await?
+        {
+            return Ok(own);
+        }
+        adopted(name, sender)
+    }
+
+    /// Everything that a name of a conversation may mean to this sender.
+    pub(super) fn threads(&self, name: &str, sender: &Sender) -> Result<Vec<ThreadId>, Trouble> {
+        let own = ThreadId::parse(name);
+        Ok(std::iter::once(adopted(name, sender)?).chain(own).collect())
+    }
+}
+
+fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, Trouble> {
+    let wrong = || Fault::param("contextId", "must be 1 to 256 bytes without control characters");
+    Ok(ThreadId::adopt(name, sender.owner()).ok_or_else(wrong)?)
+}

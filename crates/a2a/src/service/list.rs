@@ -1,0 +1,52 @@
+//! Lists of tasks: one's own, and of those without an owner the ones of a conversation that the
+//! caller can name (design 20).
+
+use forecourt_core::Sender;
+use forecourt_core::store::{Cursor, TaskFilter};
+
+use super::{Caller, Service, Trouble};
+use crate::limits::PAGE_SIZE;
+use crate::model::{Fault, ListQuery, Listing, Outcome};
+use crate::view::{self, Want};
+
+impl Service {
+    pub(super) async fn list(
+        &self,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        query: ListQuery,
+    ) -> Result<Outcome, Trouble> {
+        let page_size = query.page_size.unwrap_or(PAGE_SIZE);
+        let owner = sender.owner().map(str::to_owned);
+        if owner.is_none() && query.context.is_none() {
+            let (tasks, next_page_token, total) = (Vec::new(), String::new(), 0);
+            return Ok(Outcome::Listing(Listing { tasks, next_page_token, page_size, total }));
+        }
+        let threads = match &query.context {
+            Some(name) => self.threads(name, sender)?,
+            None => Vec::new(),
+        };
+        let filter = TaskFilter {
+            owner,
+            threads,
+            agent: caller.agent.clone(),
+            state: query.state,
+            since: query.since,
+            cursor: cursor(query.page_token.as_deref())?,
+            limit: page_size as usize,
+        };
+        let page = self.host.tasks(filter).await?;
+        let want = Want { history: query.history_length, artifacts: query.include_artifacts };
+        let mut tasks = Vec::with_capacity(page.tasks.len());
+        for task in &page.tasks {
+            tasks.push(view::task(&self.host, task, want).await);
+        }
+        let next_page_token = page.next.map(Cursor::to_text).unwrap_or_default();
+        Ok(Outcome::Listing(Listing { tasks, next_page_token, page_size, total: page.total }))
+    }
+}
+
+fn cursor(token: Option<&str>) -> Result<Option<Cursor>, Fault> {
+    let wrong = |_| Fault::param("pageToken", "must be the nextPageToken of an earlier page");
+    token.filter(|token| !token.is_empty()).map(|token| Cursor::from_text(token).map_err(wrong)).transpose()
+}

@@ -1,0 +1,263 @@
+//! A message on its way to its agent, and the answer in the form that was asked for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{Ending, Error, Event, Message, PolicyPart, Reply, Sender, Task, TaskId, ThreadId};
+use forecourt_host::{Resident, Run};
+use forecourt_identity::evidence::Carried as Evidence;
+use forecourt_surface::negotiate;
+use futures::StreamExt;
+use serde_json::Value;
+
+use super::{Caller, Carried, Service, Trouble, no_such_agent};
+use crate::from_wire::{Heard, heard};
+use crate::model::{Configuration, Fault, Item, Metadata, Outcome, Role, Send};
+use crate::parts::fragment;
+use crate::policy;
+use crate::view::{self, Want};
+
+/// The name of this protocol in messages.
+const TRANSPORT: &str = "a2a";
+
+/// Whom a message is for, and what it goes on with.
+struct Routed<'a> {
+    resident: &'a Arc<Resident>,
+    sender: Sender,
+    thread: ThreadId,
+    continues: Option<Task>,
+    /// Whether the agent was named, and is to be remembered.
+    sticks: bool,
+}
+
+impl Service {
+    /// Carries a message to its agent.
+    pub(super) async fn send(
+        self: &Arc<Self>,
+        caller: &Caller<'_>,
+        send: Send,
+        streams: bool,
+    ) -> Result<Carried, Trouble> {
+        let Send { message, configuration, metadata } = send;
+        let routed = self.routed(caller, &message).await?;
+        let agent = routed.resident.card.handle().clone();
+        let heard = heard(message, &metadata, &routed.resident.card)?;
+        let webhook = match configuration.push.clone() {
+            Some(push) => Some(self.webhook(caller, push).await?),
+            None => None,
+        };
+        let Routed { resident, sender, thread, continues, sticks } = routed;
+        let before = match &continues {
+            Some(task) => self.host.last_event(&task.id).await?,
+            None => 0,
+        };
+        let run = Run::Tracked { webhook, continues: continues.map(|task| task.id) };
+        let message = self.message(caller, resident, sender, thread.clone(), heard).await;
+        let reply = match self.host.receive(message, run).await {
+            Err(error @ Error::Unavailable { .. }) => return Ok(self.declined(&thread, error)),
+            other => other?,
+        };
+        if sticks {
+            self.stick(&thread, &agent).await?;
+        }
+        match &reply.task {
+            None => Ok(self.direct(reply, &thread).await),
+            Some(id) if streams => {
+                let task = self.host.task(id).await?;
+                let passed = self.host.events(id, 0, before as usize).await?;
+                Ok(self.follow(task, passed))
+            }
+            Some(id) => {
+                let id = id.clone();
+                if configuration.blocking {
+                    self.wait(reply).await;
+                }
+                self.stands(&id, &configuration).await
+            }
+        }
+    }
+
+    /// Finds the agent of a message. An endpoint of one agent is for that agent; on the hub a task
+    /// stays with its own, a mention switches, and a conversation goes on. Hub card 3.2, 3.3.
+    async fn routed(&self, caller: &Caller<'_>, message: &crate::model::Message) -> Result<Routed<'_>, Trouble> {
+        let directory = self.host.directory();
+        let own = match &caller.agent {
+            Some(handle) => Some(directory.find(handle).ok_or_else(|| no_such_agent(handle))?),
+            None => None,
+        };
+        let mentioned = if own.is_none() { self.mentioned(message) } else { None };
+        let named = own.or(mentioned);
+        let assumed = named.unwrap_or_else(|| directory.default_agent());
+        let sender = self.sender(caller, assumed).await?;
+        if let Some(id) = &message.task {
+            let task = self.continued(caller, &sender, id, message.context.as_deref()).await?;
+            let resident = directory.find(&task.agent).ok_or(Fault::TaskNotFound)?;
+            let sender = self.seen_by(resident, assumed, caller, sender).await?;
+            let thread = match &task.thread {
+                Some(thread) => thread.clone(),
+                None => self.thread(Some(&view::context(&task)), None, &sender).await?,
+            };
+            return Ok(Routed { resident, sender, thread, continues: Some(task), sticks: false });
+        }
+        let context = message.context.as_deref();
+        let thread = self.thread(context, Some(assumed.card.handle()), &sender).await?;
+        let resident = match (named, context) {
+            (Some(named), _) => named,
+            (None, Some(_)) => self.unmentioned(&thread).await?,
+            (None, None) => assumed,
+        };
+        let sender = self.seen_by(resident, assumed, caller, sender).await?;
+        Ok(Routed { resident, sender, thread, continues: None, sticks: mentioned.is_some() })
+    }
+
+    /// The sender as `resident` sees it. Evidence is made out to one agent, so that it is looked at
+    /// again when the message is for another one than was assumed.
+    async fn seen_by(
+        &self,
+        resident: &Arc<Resident>,
+        assumed: &Arc<Resident>,
+        caller: &Caller<'_>,
+        sender: Sender,
+    ) -> Result<Sender, Trouble> {
+        match Arc::ptr_eq(resident, assumed) {
+            true => Ok(sender),
+            false => self.sender(caller, resident).await,
+        }
+    }
+
+    /// The task that a message goes on with.
+    async fn continued(
+        &self,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        id: &str,
+        context: Option<&str>,
+    ) -> Result<Task, Trouble> {
+        let task = self.readable(caller, sender, id).await?;
+        if context.is_some_and(|context| context != view::context(&task)) {
+            return Err(Fault::param("message.contextId", "is not the conversation of that task").into());
+        }
+        match task.state.is_settled() && !task.state.is_final() {
+            true => Ok(task),
+            false => {
+                let words = format!("the task is {} and takes no message now", task.state.name());
+                Err(Fault::UnsupportedOperation(words).into())
+            }
+        }
+    }
+
+    async fn message(
+        &self,
+        caller: &Caller<'_>,
+        resident: &Resident,
+        mut sender: Sender,
+        thread: ThreadId,
+        heard: Heard,
+    ) -> Message {
+        let Heard { id, parts, history, hop, evidence, metadata, mut extensions } = heard;
+        let received_at = self.host.clock().now();
+        self.forwarded(&mut sender, evidence, resident, received_at).await;
+        for uri in caller.extensions() {
+            if !extensions.contains(&uri) {
+                extensions.push(uri);
+            }
+        }
+        Message {
+            id,
+            thread: Some(thread),
+            recipient: resident.card.handle().clone(),
+            sender,
+            parts,
+            history,
+            language: negotiate::language(&caller.head.headers),
+            hop: caller.hop().max(hop),
+            metadata,
+            extensions,
+            received_via: TRANSPORT,
+            received_at,
+        }
+    }
+
+    /// Adds what forwarded evidence proves. What does not hold is left out, and nothing else happens.
+    async fn forwarded(
+        &self,
+        sender: &mut Sender,
+        entries: Vec<Value>,
+        resident: &Resident,
+        now: forecourt_core::Timestamp,
+    ) {
+        if entries.is_empty() {
+            return;
+        }
+        let mut carried = Evidence::default();
+        carried.take(entries);
+        let own = std::mem::take(&mut sender.identities);
+        sender.identities = self.verifier.forwarded(&carried, &resident.card.address, &own, now).await;
+        sender.identities.extend(own);
+        sender.verified = !sender.identities.is_empty();
+    }
+
+    /// An answer without a task: a message, or a refusal before there was one.
+    async fn direct(&self, reply: Reply, thread: &ThreadId) -> Carried {
+        let collected = reply.collect().await;
+        match collected.ending {
+            Ending::Message(text) => Carried::Once(Outcome::Sent(Item::Message(self.remark(text, thread)))),
+            Ending::Refused(part) => self.refused(thread, part),
+            other => {
+                let part = forecourt_core::policy::Kind::ServiceUnavailable { retry_after_seconds: None };
+                tracing::error!(ending = ?other, "an answer had no task");
+                self.refused(thread, Box::new(PolicyPart::new(part, "This host could not answer.")))
+            }
+        }
+    }
+
+    fn remark(&self, text: String, thread: &ThreadId) -> crate::model::Message {
+        crate::model::Message {
+            id: forecourt_core::ids::mint(&**self.host.entropy()),
+            role: Role::Agent,
+            parts: vec![fragment(text)],
+            context: Some(thread.expose().to_owned()),
+            task: None,
+            references: Vec::new(),
+            extensions: Vec::new(),
+            metadata: Metadata::new(),
+        }
+    }
+
+    fn declined(&self, thread: &ThreadId, error: Error) -> Carried {
+        match Trouble::from(error) {
+            Trouble::Refused(part) => self.refused(thread, part),
+            Trouble::Fault(_) => self.refused(thread, Box::new(super::unavailable(None))),
+        }
+    }
+
+    fn refused(&self, thread: &ThreadId, part: Box<PolicyPart>) -> Carried {
+        let id = TaskId::mint(&**self.host.entropy());
+        let now = self.host.clock().now();
+        let task = view::refused(id.expose().to_owned(), thread.expose().to_owned(), &part, now);
+        Carried::Refused(Item::Task(task), part)
+    }
+
+    /// Waits for the end of a task, as long as the configuration allows. The task goes on without.
+    async fn wait(&self, mut reply: Reply) {
+        let patience = Duration::from_secs(self.settings.blocking_seconds.get().into());
+        let ending = async { while !matches!(reply.events.next().await, None | Some(Event::Ending(_))) {} };
+        let _ = tokio::time::timeout(patience, ending).await;
+    }
+
+    /// A task as it stands, in answer to a message.
+    async fn stands(&self, id: &TaskId, configuration: &Configuration) -> Result<Carried, Trouble> {
+        let task = self.host.task(id).await?;
+        let want = Want { history: configuration.history_length, artifacts: true };
+        let shown = Item::Task(view::task(&self.host, &task, want).await);
+        Ok(match task.outcome.map(|outcome| outcome.ending) {
+            Some(Ending::Refused(part)) => Carried::Refused(shown, part),
+            _ => Carried::Once(Outcome::Sent(shown)),
+        })
+    }
+}
+
+/// Extensions that are at work here when a caller asks for them: those that cards name.
+pub(crate) fn is_supported(uri: &str) -> bool {
+    [policy::EXTENSION, crate::parts::TOOL_EVENTS, "https://mentionable.dev/ns/v1"].contains(&uri)
+}

@@ -1,0 +1,93 @@
+//! Reading, cancelling and following tasks, whatever wire they were begun over.
+
+use std::sync::Arc;
+
+use async_stream::stream;
+use forecourt_core::{Error, Event, Sender, Task, TaskState};
+use futures::StreamExt;
+
+use super::{Caller, Carried, Service, Trouble};
+use crate::frames::Frames;
+use crate::limits::SNAPSHOT_EVENTS_MAX;
+use crate::model::{Fault, Item, Outcome};
+use crate::view::{self, Want};
+
+impl Service {
+    pub(super) async fn get(
+        &self,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        id: &str,
+        history: Option<u32>,
+    ) -> Result<Outcome, Trouble> {
+        let task = self.readable(caller, sender, id).await?;
+        Ok(Outcome::Task(view::task(&self.host, &task, Want { history, ..Want::ALL }).await))
+    }
+
+    pub(super) async fn cancel(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<Outcome, Trouble> {
+        let task = self.readable(caller, sender, id).await?;
+        let canceled = self.host.cancel(&task.id).await.map_err(|error| match error {
+            Error::Conflict { .. } => Fault::TaskNotCancelable.into(),
+            other => Trouble::from(other),
+        })?;
+        Ok(Outcome::Task(view::task(&self.host, &canceled, Want::ALL).await))
+    }
+
+    /// Follows a task: first as it stands, then what happens. A reader that says what it has seen gets
+    /// what it missed, even of a task that has ended.
+    pub(super) async fn subscribe(
+        self: &Arc<Self>,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        id: &str,
+    ) -> Result<Carried, Trouble> {
+        let task = self.readable(caller, sender, id).await?;
+        let seen = caller.last_event();
+        if task.state.is_settled() && seen.is_none() {
+            let words = format!("the task is {}; read it with GetTask", task.state.name());
+            return Err(Fault::UnsupportedOperation(words).into());
+        }
+        let log = self.log(&task).await?;
+        let seen = seen.unwrap_or(u64::MAX).min(log.last().map_or(0, |(number, _)| *number));
+        let passed = log.into_iter().take_while(|(number, _)| *number <= seen).collect();
+        Ok(self.follow(task, passed))
+    }
+
+    /// All events of a task so far.
+    async fn log(&self, task: &Task) -> Result<Vec<(u64, Event)>, Trouble> {
+        let mut log: Vec<(u64, Event)> = Vec::new();
+        loop {
+            let after = log.last().map_or(0, |(number, _)| *number);
+            let page = self.host.events(&task.id, after, SNAPSHOT_EVENTS_MAX).await?;
+            let last = page.len() < SNAPSHOT_EVENTS_MAX;
+            log.extend(page);
+            if last {
+                return Ok(log);
+            }
+        }
+    }
+
+    /// The task as it stood after the events that have `passed`, and what comes after them.
+    pub(super) fn follow(self: &Arc<Self>, task: Task, passed: Vec<(u64, Event)>) -> Carried {
+        let host = self.host.clone();
+        Carried::Stream(Box::pin(stream! {
+            let after = passed.last().map_or(0, |(number, _)| *number);
+            let then = Task { state: TaskState::Working, outcome: None, ..task.clone() };
+            let parts = view::gathered(passed.iter().map(|(_, event)| event.clone()));
+            let parts = view::all_near(&host, &then, parts).await;
+            yield (None, Item::Task(view::shown(&then, parts, Want::ALL, &host.site().origin)));
+            let mut frames = Frames::new(&host, &task);
+            for (number, event) in passed {
+                frames.pass(number, event).await;
+            }
+            let Ok(mut events) = host.follow(&task.id, after).await else { return };
+            while let Some((number, event)) = events.next().await {
+                let mut items = frames.items(number, event).await.into_iter().peekable();
+                while let Some(item) = items.next() {
+                    // Only the last item of an event may be gone on after.
+                    yield (items.peek().is_none().then_some(number), item);
+                }
+            }
+        }))
+    }
+}

@@ -1,0 +1,202 @@
+//! The paths of this protocol: the only file that knows the web framework.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use bytes::Bytes;
+use forecourt_core::Handle;
+use forecourt_surface::HttpRoutes;
+use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
+use forecourt_surface::document::{self, answer};
+use futures::StreamExt;
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+
+use crate::answer::{Answer, Binding, Content};
+use crate::limits::BODY_BYTES_MAX;
+use crate::model::{Fault, Version};
+use crate::service::{Caller, Service, Trouble, no_such_agent};
+use crate::target::{HUB, Place, Resource, Target};
+use crate::{rest, rpc, version};
+
+const HUB_PATHS: [&str; 2] = [HUB, "/a2a/{*path}"];
+/// Where clients look first, today and before.
+const CARD_PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
+
+/// The routes of the protocol.
+pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
+    let mut router = Router::new();
+    for path in HUB_PATHS.into_iter().chain(["/a2a/"]) {
+        router = router.route(path, any(on_hub));
+    }
+    for path in CARD_PATHS {
+        router = router.route(path, any(on_card));
+    }
+    let paths = HUB_PATHS.into_iter().chain(["/a2a/"]).chain(CARD_PATHS).collect();
+    HttpRoutes { paths, router: router.with_state(service) }
+}
+
+async fn on_card(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    card(&service, &head, None)
+}
+
+/// The card of the hub or of one agent: in the form of 1.0 for who asks for that, else the one that
+/// both versions read. Hub card 2, 5.
+fn card(service: &Service, head: &Parts, agent: Option<&Handle>) -> Response {
+    let version = version::asked(head).ok().flatten().unwrap_or(Version::V0_3);
+    answer(&head.method, &head.headers, || match agent {
+        None => Ok(service.cards.hub(version)),
+        Some(agent) => {
+            let found = service.cards.agent(agent, version);
+            found.ok_or(document::Fault::Absent("no agent of that name lives here"))
+        }
+    })
+}
+
+async fn on_hub(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let Some(target) = Target::read(head.uri.path()) else {
+        let fault = Fault::InvalidRequest("there is nothing at this path".to_owned());
+        return sent(Answer::error(StatusCode::NOT_FOUND, &Binding::rest(Version::V1_0), &fault));
+    };
+    let directory = service.host.directory();
+    let open = match &target.agent {
+        None => directory.default_agent().card.cors,
+        Some(agent) => directory.find(agent).is_some_and(|resident| resident.card.cors),
+    };
+    let mut response = sent(at(&service, target, &head, body).await);
+    if open {
+        crate::cors::open(response.headers_mut());
+    }
+    response
+}
+
+async fn at(service: &Arc<Service>, target: Target, head: &Parts, body: Body) -> Answer {
+    let Target { agent, place } = target;
+    let missing = agent.as_ref().filter(|agent| service.host.directory().find(agent).is_none());
+    if let Some(agent) = missing {
+        let binding =
+            if place == Place::Rpc { Binding::rpc(serde_json::Value::Null) } else { Binding::rest(Version::V1_0) };
+        return Answer::error(StatusCode::NOT_FOUND, &binding, &no_such_agent(agent));
+    }
+    match place {
+        Place::Card => Answer::of(card(service, head, agent.as_ref())),
+        Place::Rpc => on_rpc(service, agent, head, body).await,
+        Place::Rest { version, resource } => on_rest(service, agent, head, body, version, &resource).await,
+    }
+}
+
+async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, body: Body) -> Answer {
+    let nameless = Binding::rpc(serde_json::Value::Null);
+    match head.method.as_str() {
+        "POST" => {}
+        "OPTIONS" => return Answer::options("POST, OPTIONS"),
+        _ => {
+            let words = "this endpoint takes JSON-RPC by POST; the card is at /.well-known/agent-card.json".to_owned();
+            let answer = Answer::error(StatusCode::METHOD_NOT_ALLOWED, &nameless, &Fault::InvalidRequest(words));
+            return answer.with(ALLOW, "POST, OPTIONS");
+        }
+    }
+    if !is_json(&head.headers) {
+        return Answer::error(StatusCode::OK, &nameless, &not_json());
+    }
+    let body = match read(body).await {
+        Ok(body) => body,
+        Err((status, fault)) => return Answer::error(status, &nameless, &fault),
+    };
+    let call = match rpc::read(&body, version::asked(head)) {
+        Ok(call) => call,
+        Err((id, method, fault)) => return Binding::rpc(id).of_stream_in_03(method, head).fault(&fault),
+    };
+    let (method, version) = (call.method, call.version);
+    let dialect = call.dialect();
+    let binding = Binding::rpc(call.id).spelled(dialect, method);
+    let caller = Caller { agent, version, head, body: Some(&body) };
+    let carried = match dialect.read_params(method, call.params) {
+        Ok(operation) => service.carry(&caller, operation).await,
+        Err(fault) => Err(Trouble::Fault(fault)),
+    };
+    binding.answer(service, &caller, carried)
+}
+
+async fn on_rest(
+    service: &Arc<Service>,
+    agent: Option<Handle>,
+    head: &Parts,
+    body: Body,
+    version: Version,
+    resource: &Resource,
+) -> Answer {
+    let binding = Binding::rest(version).accepting(&head.headers);
+    if head.method == http::Method::OPTIONS {
+        return Answer::options(resource.verbs());
+    }
+    let method = match resource.method(&head.method) {
+        Ok(method) => method,
+        Err(allow) => {
+            let words = format!("this resource takes {allow}");
+            let answer = Answer::error(StatusCode::METHOD_NOT_ALLOWED, &binding, &Fault::InvalidRequest(words));
+            return answer.with(ALLOW, allow);
+        }
+    };
+    let binding = binding.spelled(rest::dialect(version), method);
+    let body = match read(body).await {
+        Ok(body) => body,
+        Err((status, fault)) => return Answer::error(status, &binding, &fault),
+    };
+    if !body.is_empty() && !is_json(&head.headers) {
+        return binding.fault(&not_json());
+    }
+    let caller = Caller { agent, version, head, body: Some(&body) };
+    let operation = version::asked(head)
+        .and_then(|asked| rest::agrees(version, asked))
+        .and_then(|()| rest::params(method, resource, head.uri.query(), &body))
+        .and_then(|params| rest::dialect(version).read_params(method, params));
+    let carried = match operation {
+        Ok(operation) => service.carry(&caller, operation).await,
+        Err(fault) => Err(Trouble::Fault(fault)),
+    };
+    binding.answer(service, &caller, carried)
+}
+
+fn not_json() -> Fault {
+    Fault::ContentTypeNotSupported("send the body with Content-Type: application/json".to_owned())
+}
+
+/// Whether the body says it is JSON. A form that a page of another site could post does not.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut all = headers.get_all(CONTENT_TYPE).iter().filter_map(|value| value.to_str().ok());
+    let essence = all.next().and_then(|text| text.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
+    all.next().is_none() && (essence == "application/json" || essence.ends_with("+json"))
+}
+
+async fn read(body: Body) -> Result<Bytes, (StatusCode, Fault)> {
+    read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(|error| {
+        let status = match error {
+            BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            BodyError::Broken => StatusCode::BAD_REQUEST,
+        };
+        (status, Fault::InvalidRequest(error.to_string()))
+    })
+}
+
+fn sent(answer: Answer) -> Response {
+    let Answer { status, head, content } = answer;
+    let body = match content {
+        Content::Ready(response) => return *response,
+        Content::Empty => Body::empty(),
+        Content::Whole(bytes) => Body::from(bytes),
+        Content::Frames(frames) => Body::from_stream(frames.map(Ok::<_, std::convert::Infallible>)),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = head;
+    response
+}

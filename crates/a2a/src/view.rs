@@ -1,0 +1,197 @@
+//! A task of the host as A2A shows it, the same over every binding and from read to read.
+
+use forecourt_core::{Collected, Ending, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn};
+use forecourt_host::Host;
+use serde_json::json;
+
+use crate::limits::SNAPSHOT_EVENTS_MAX;
+use crate::model::{Artifact, Message, Metadata, Part, Role, Status, Task as Shown};
+use crate::parts::{Home, Placed, answer, near, of_turn};
+use crate::policy;
+
+/// How much of a task is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Want {
+    /// The newest messages; all for `None`.
+    pub(crate) history: Option<u32>,
+    /// Whether artifacts are.
+    pub(crate) artifacts: bool,
+}
+
+impl Want {
+    /// Everything.
+    pub(crate) const ALL: Self = Self { history: None, artifacts: true };
+}
+
+/// A task as it stands, with what it has made so far.
+pub(crate) async fn task(host: &Host, task: &Task, want: Want) -> Shown {
+    let parts = match &task.outcome {
+        Some(outcome) => outcome.parts.clone(),
+        None if want.artifacts => so_far(host, task).await,
+        None => Vec::new(),
+    };
+    let parts = all_near(host, task, parts).await;
+    shown(task, parts, want, &host.site().origin)
+}
+
+/// A settled task as it is told to those who wait elsewhere: files by their address.
+pub(crate) fn told(task: &Task, origin: &str) -> Shown {
+    let parts = task.outcome.as_ref().map(|outcome| outcome.parts.clone()).unwrap_or_default();
+    shown(task, parts, Want::ALL, origin)
+}
+
+/// The parts with the bytes of small files in place.
+pub(crate) async fn all_near(host: &Host, task: &Task, parts: Vec<CorePart>) -> Vec<CorePart> {
+    let mut near_ones = Vec::with_capacity(parts.len());
+    for part in parts {
+        near_ones.push(near(host, &task.id, part).await);
+    }
+    near_ones
+}
+
+/// A task with the parts that it has given.
+pub(crate) fn shown(task: &Task, parts: Vec<CorePart>, want: Want, origin: &str) -> Shown {
+    let (artifacts, tools) = made(task, parts, origin);
+    let mandates = refusal(task).map(policy::mandates).unwrap_or_default();
+    let artifacts = if want.artifacts { artifacts.into_iter().chain(mandates).collect() } else { Vec::new() };
+    Shown {
+        id: task.id.expose().to_owned(),
+        context: context(task),
+        status: status(task),
+        artifacts,
+        history: history(task, tools, want.history),
+        metadata: Metadata::new(),
+    }
+}
+
+/// The conversation of a task. A task that was begun outside of one is one of its own.
+pub(crate) fn context(task: &Task) -> String {
+    task.thread.as_ref().map_or_else(|| task.id.expose(), |thread| thread.expose()).to_owned()
+}
+
+/// What a running task has given so far.
+async fn so_far(host: &Host, task: &Task) -> Vec<CorePart> {
+    let events = host.events(&task.id, 0, SNAPSHOT_EVENTS_MAX).await.unwrap_or_default();
+    gathered(events.into_iter().map(|(_, event)| event))
+}
+
+/// The parts of the last turn among `events`.
+pub(crate) fn gathered(events: impl Iterator<Item = Event>) -> Vec<CorePart> {
+    let mut gathered = forecourt_core::reply::Gathered::default();
+    for event in events {
+        if gathered.take(event).is_some() {
+            gathered = forecourt_core::reply::Gathered::default();
+        }
+    }
+    gathered.finish(Ending::Complete).parts
+}
+
+/// The artifacts of a task, and what its tools did.
+fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<Part>) {
+    let home = Home { origin, task: &task.id };
+    let (mut said, mut artifacts, mut tools) = (Vec::new(), Vec::new(), Vec::new());
+    for (part, number) in parts.into_iter().zip(1..) {
+        match home.place(part, number) {
+            Some(Placed::Answer(part)) => said.push(part),
+            Some(Placed::Own(artifact)) => artifacts.push(artifact),
+            Some(Placed::Tool(event)) => tools.push(event),
+            None => {}
+        }
+    }
+    // A direct answer that became a task is told in its status.
+    let told = matches!(task.outcome, Some(Collected { ending: Ending::Message(_), .. }));
+    if !said.is_empty() && !told {
+        artifacts.insert(0, answer(said));
+    }
+    (artifacts, tools)
+}
+
+/// Where a task stands, in words and in data.
+pub(crate) fn status(task: &Task) -> Status {
+    let message = task.outcome.as_ref().and_then(|outcome| status_message(task, &outcome.ending));
+    Status { state: task.state, message, timestamp: Some(task.updated_at) }
+}
+
+fn refusal(task: &Task) -> Option<&PolicyPart> {
+    match &task.outcome.as_ref()?.ending {
+        Ending::Refused(part) => Some(part),
+        _ => None,
+    }
+}
+
+/// What is said of an ending. Its id is the same from read to read.
+fn status_message(task: &Task, ending: &Ending) -> Option<Message> {
+    let (parts, metadata) = match ending {
+        Ending::Complete => return None,
+        Ending::Message(text) => (vec![crate::parts::fragment(text.clone())], Metadata::new()),
+        Ending::Question(question) => (asked(question), Metadata::new()),
+        Ending::Refused(part) => (vec![Part::text(part.message.clone())], policy::metadata(part)),
+        Ending::Failed { reason } => (vec![Part::text(reason.clone())], Metadata::new()),
+        Ending::Canceled => (vec![Part::text("The task was cancelled.")], Metadata::new()),
+    };
+    let extensions = if metadata.is_empty() { Vec::new() } else { vec![policy::EXTENSION.to_owned()] };
+    let name = format!("s{}", task.updated_at.as_microsecond());
+    Some(Message { extensions, metadata, ..said(task, &name, parts) })
+}
+
+/// A message of the agent within a task. `name` tells it from the others of the task.
+pub(crate) fn said(task: &Task, name: &str, parts: Vec<Part>) -> Message {
+    let id: String = task.id.expose().chars().take(22).collect();
+    Message {
+        id: format!("{id}-{name}"),
+        role: Role::Agent,
+        parts,
+        context: Some(context(task)),
+        task: Some(task.id.expose().to_owned()),
+        references: Vec::new(),
+        extensions: Vec::new(),
+        metadata: Metadata::new(),
+    }
+}
+
+/// A question: its words, and its form for clients that can show one.
+fn asked(question: &Question) -> Vec<Part> {
+    let form = (!question.questions.is_empty()).then(|| Part::data(json!({"questions": question.questions})));
+    std::iter::once(Part::text(question.text.clone())).chain(form).collect()
+}
+
+/// The newest messages of a task, oldest first. What its tools did is the last thing the agent said.
+fn history(task: &Task, tools: Vec<Part>, length: Option<u32>) -> Vec<Message> {
+    let turns = task.turns.iter().zip(1..).map(|(turn, number)| spoken(task, turn, number));
+    let tools = (!tools.is_empty())
+        .then(|| Message { extensions: vec![crate::parts::TOOL_EVENTS.to_owned()], ..said(task, "tools", tools) });
+    let mut messages: Vec<Message> = turns.chain(tools).collect();
+    let kept = length.map_or(messages.len(), |length| messages.len().min(length as usize));
+    messages.drain(..messages.len() - kept);
+    messages
+}
+
+fn spoken(task: &Task, turn: &Turn, number: usize) -> Message {
+    let parts = turn.parts.iter().filter_map(of_turn).collect();
+    let mut message = said(task, &format!("t{number}"), parts);
+    if let Some(id) = &turn.id {
+        message.id.clone_from(id);
+    }
+    message.role = match turn.role {
+        Speaker::User => Role::User,
+        Speaker::Assistant => Role::Agent,
+    };
+    message
+}
+
+/// Something that was refused before there was a task: it looks like one, and can't be read again.
+pub(crate) fn refused(id: String, context: String, part: &PolicyPart, now: forecourt_core::Timestamp) -> Shown {
+    let message = Message {
+        id: format!("{id}-s"),
+        role: Role::Agent,
+        parts: vec![Part::text(part.message.clone())],
+        context: Some(context.clone()),
+        task: Some(id.clone()),
+        references: Vec::new(),
+        extensions: vec![policy::EXTENSION.to_owned()],
+        metadata: policy::metadata(part),
+    };
+    let status = Status { state: part.task_state(), message: Some(message), timestamp: Some(now) };
+    let artifacts = policy::mandates(part);
+    Shown { id, context, status, artifacts, history: Vec::new(), metadata: Metadata::new() }
+}
