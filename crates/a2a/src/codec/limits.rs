@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+/// Bytes of a token, of credentials, of the name of a scheme.
+pub(super) use crate::limits::PUSH_SECRET_BYTES_MAX as SECRET_BYTES_MAX;
 pub(super) use forecourt_core::limits::{CLIENT_ID_BYTES_MAX, PARTS_MAX, URL_BYTES_MAX};
 
 /// Problems named in one refusal; the rest is left out.
@@ -18,8 +20,6 @@ pub(super) const MODE_BYTES_MAX: usize = 256;
 pub(super) const LABEL_BYTES_MAX: usize = 4 * 1024;
 /// Schemes of one push configuration.
 pub(super) const SCHEMES_MAX: usize = 16;
-/// Bytes of a token, of credentials, of the name of a scheme: each ends up in one header.
-pub(super) const SECRET_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of a page token.
 pub(super) const PAGE_TOKEN_BYTES_MAX: usize = 1_024;
 /// Items on one page.

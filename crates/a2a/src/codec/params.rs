@@ -49,7 +49,12 @@ fn read(method: Method, mut fields: Fields<'_>) -> Option<Operation> {
 }
 
 fn read_send(mut fields: Fields<'_>) -> Option<Send> {
-    let message = fields.required("message", message::read);
+    let name = match fields.dialect() {
+        // What the protocol buffers call it; their JSON says message.
+        Dialect::Proto03 if !fields.has("message") && fields.has("request") => "request",
+        _ => "message",
+    };
+    let message = fields.required(name, message::read);
     let configuration = fields.object("configuration", read_configuration).unwrap_or_default();
     let metadata = fields.metadata("metadata");
     Some(Send { message: message?, configuration, metadata })

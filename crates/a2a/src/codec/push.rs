@@ -47,18 +47,22 @@ pub(super) fn name(task: &str, id: Option<&str>) -> String {
 }
 
 /// Reads a configuration that stands alone and therefore names its task, as it is registered or read back.
+/// Of several names the plain id counts: over REST it comes from the path.
 pub(super) fn read_registration(fields: &mut Fields<'_>) -> Option<PushConfig> {
     let parent = read_name(fields, "parent");
     let id = fields.id("configId");
     let config = match fields.dialect() {
         Dialect::Proto03 if fields.has("config") => {
-            let task = fields.id("taskId");
+            let task = fields.id("taskId").or(parent.task);
             let config = fields.required("config", |mut fields| read_named(&mut fields))?;
             PushConfig { task: task.or(config.task), ..config }
         }
-        _ => read_named(fields)?,
+        _ => {
+            let config = read_named(fields)?;
+            PushConfig { task: config.task.or(parent.task), ..config }
+        }
     };
-    Some(PushConfig { task: parent.task.or(config.task), id: config.id.or(id), ..config })
+    Some(PushConfig { id: config.id.or(id), ..config })
 }
 
 /// A configuration below its task's id or below its own name; drafts of 1.0 had it so too.

@@ -1,6 +1,7 @@
 //! What all tests of the codecs share: the dialects, an example of everything, and short ways to read.
 
 mod agents;
+mod bounds;
 mod hostile;
 mod push_shapes;
 mod refusals;

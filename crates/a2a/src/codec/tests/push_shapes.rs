@@ -55,6 +55,8 @@ fn push_configurations_of_rest_may_leave_their_task_to_the_path() {
         json!({"taskId":"t","url":"https://h.example"}),
         json!({"parent":"tasks/t","config":{"pushNotificationConfig":{"url":"https://h.example"}}}),
         json!({"taskId":"t","config":{"url":"https://h.example"}}),
+        json!({"taskId":"t","parent":"tasks/x","url":"https://h.example"}),
+        json!({"taskId":"t","parent":"tasks/x","config":{"name":"tasks/y","url":"https://h.example"}}),
     ] {
         let read = Proto03.read_params(Method::PushCreate, params);
         let want = PushConfig { id: None, token: None, authentication: None, ..config() };

@@ -136,6 +136,9 @@ fn rest_of_0_3_takes_parts_with_kinds_too() {
         {"file":{"fileWithUri":"https://x.example","mimeType":"a/b"}}]}});
     let kinds = json!({"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"x"},
         {"kind":"data","data":{"a":1}},{"kind":"file","file":{"uri":"https://x.example","mimeType":"a/b"}}]}});
+    let mut renamed = proto.clone();
+    renamed["request"] = renamed["message"].take();
+    assert_eq!(sent(Proto03, renamed), sent(Proto03, proto.clone()));
     assert_eq!(sent(Proto03, proto), sent(Proto03, kinds));
 }
 
