@@ -27,5 +27,5 @@ mod wire;
 pub use acct::Acct;
 pub use directory::json_ld;
 pub use resolver::{Listed, Listing, Obstacle, ResolveError, ResolvedAgent, Resolver, Source};
-pub use surface::{key_directory, routes};
+pub use surface::{documents, key_directory, routes};
 pub use validate::{CardFault, CardProblem, Expected, validate_agent_card};

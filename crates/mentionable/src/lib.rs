@@ -27,6 +27,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(Settings),
     surfaces,
     endpoints,
+    documents: discovery::documents,
     envelope: Some(rest::post),
     key_directory: Some(discovery::key_directory),
 };

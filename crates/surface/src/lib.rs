@@ -23,4 +23,4 @@ pub mod protocol;
 pub mod refusal;
 pub mod sse;
 
-pub use protocol::{HttpRoutes, Mount, Protocol, Surface};
+pub use protocol::{HttpRoutes, Mount, Protocol, Published, Surface};

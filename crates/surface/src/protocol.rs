@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_host::{Envelope, Host, Site};
@@ -22,6 +23,9 @@ pub struct Protocol {
     /// Where an agent can be reached over it: absolute https URLs. Gathered before any surface is
     /// built, so that every card can name every protocol and no protocol lists its siblings.
     pub endpoints: fn(&Site, &AgentCard) -> Vec<Endpoint>,
+    /// What it publishes that is the same for every caller, for plain web hosting. Reads its section
+    /// as [`Protocol::surfaces`] does, and fails like it.
+    pub documents: fn(Mount) -> Result<Vec<Published>, Problems>,
     /// How it writes the post that tells of a settled task, if it has webhooks.
     pub envelope: Option<Envelope>,
     /// How it finds the keys of agents that sign their requests, if it can.
@@ -30,6 +34,15 @@ pub struct Protocol {
 
 /// Makes a directory of keys that goes out through the guarded client.
 pub type OpenKeyDirectory = fn(Arc<Egress>) -> Arc<dyn KeyDirectory>;
+
+/// A document that any web host can serve.
+#[derive(Debug, Clone)]
+pub struct Published {
+    /// Where, below the origin: begins with a slash, each segment fit for a file's name.
+    pub path: String,
+    /// All of it.
+    pub body: Bytes,
+}
 
 /// What a protocol is given to build its surfaces from.
 #[derive(Clone)]

@@ -6,15 +6,16 @@ use arc_swap::ArcSwap;
 use forecourt_core::Handle;
 use forecourt_host::Host;
 use forecourt_identity::{HostKeys, Verifier};
+use forecourt_surface::Published;
 use forecourt_surface::document::Document;
 use moka::sync::Cache;
 use serde_json::Value;
 
 use super::facts::{self, Facts, Place};
 use super::limits::{CARD_FRESH, KEPT_BYTES_MAX};
-use super::names::JWKS_PATH;
+use super::names::{CARD_PATH, HUB_PATH, JWKS_PATH, OLD_CARD_PATH};
 use super::validate::{Problem, validate, validate_agent};
-use super::write::write;
+use super::write::{unsigned, write};
 use crate::model::Version;
 
 /// What the operator decides about cards.
@@ -24,7 +25,7 @@ pub struct CardSettings {
     pub organization: Option<String>,
     /// The version of a hub of several agents; [`super::names::HUB_VERSION`] when absent.
     pub hub_version: Option<String>,
-    /// `host:port` where gRPC is spoken, if it is.
+    /// The host where gRPC is spoken, if it is, with its port unless that is 443.
     pub grpc: Option<String>,
     /// Whether strangers see that on the cards of agents. Some clients refuse a whole card that names
     /// an interface without a scheme, so it is never on the hub's, and by default only on those for
@@ -99,16 +100,28 @@ impl Cards {
     /// What is wrong with the cards that would be published: the hub's, then every agent's with its
     /// handle. Hub card 3.4, 7.
     pub fn problems(&self) -> Vec<(Option<Handle>, Problem)> {
-        let keys = self.keys.load();
         let directory = self.host.directory();
-        let hub = self.write(&facts::hub(self.place(false), directory), Version::V0_3, &keys);
+        let hub = unsigned(&facts::hub(self.place(false), directory), Version::V0_3);
         let hub = validate(&hub).into_iter().map(|problem| (None, problem));
         let agents = directory.iter().flat_map(|resident| {
             let card = facts::agent(self.place(self.settings.grpc_on_cards), &resident.card);
-            let problems = validate_agent(&self.write(&card, Version::V0_3, &keys));
+            let problems = validate_agent(&unsigned(&card, Version::V0_3));
             problems.into_iter().map(|problem| (Some(resident.card.handle().clone()), problem))
         });
         hub.chain(agents).collect()
+    }
+
+    /// The cards in the form for everybody, each with its path: for web hosts that can't tell who
+    /// asks for what. Hub card 5.
+    pub fn documents(&self) -> Vec<Published> {
+        let published = |path: String, card: Document| Published { path, body: card.body().clone() };
+        let hub = self.hub(Version::V0_3);
+        let hubs = [CARD_PATH, OLD_CARD_PATH].map(|path| published(path.to_owned(), hub.clone()));
+        let agents = self.host.directory().iter().filter_map(|resident| {
+            let handle = resident.card.handle();
+            Some(published(format!("{HUB_PATH}/{handle}{CARD_PATH}"), self.agent(handle, Version::V0_3)?))
+        });
+        hubs.into_iter().chain(agents).collect()
     }
 
     fn render(&self, which: Which, version: Version, facts: impl FnOnce() -> Facts) -> Document {

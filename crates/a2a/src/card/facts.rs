@@ -112,7 +112,7 @@ fn of_agent(place: Place<'_>, card: &AgentCard, url: String) -> Facts {
         description: or(&card.description, || format!("{} at {}.", card.name, card.address)),
         version: card.version.clone(),
         url,
-        grpc: place.settings.grpc.clone().filter(|_| place.shows_grpc),
+        grpc: place.settings.grpc.as_deref().filter(|_| place.shows_grpc).map(with_port),
         organization: place.settings.organization.as_ref().unwrap_or(&place.site.name).clone(),
         home: place.site.url("/"),
         documentation: card.homepage.clone(),
@@ -198,6 +198,12 @@ pub(crate) fn media_types(modes: &[Mode]) -> Vec<String> {
 fn bearer(verifier: &Verifier) -> Option<String> {
     let issuers: Vec<_> = verifier.token_issuers().take(ISSUERS_NAMED_MAX).map(|issuer| issuer.issuer).collect();
     (!issuers.is_empty()).then(|| format!("A signed token (JWT) of {}.", issuers.join(" or ")))
+}
+
+/// gRPC is dialled by host and port, which nothing implies.
+fn with_port(host: &str) -> String {
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if has_port { host.to_owned() } else { format!("{host}:443") }
 }
 
 fn or(text: &str, otherwise: impl FnOnce() -> String) -> String {

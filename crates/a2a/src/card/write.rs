@@ -21,13 +21,22 @@ const BEARER: &str = "bearer";
 /// The card for who asks for 1.0, and the card for everybody else, signed. `jku` is where the keys
 /// are.
 pub(crate) fn write(facts: &Facts, version: Version, keys: &HostKeys, jku: &str) -> Value {
-    let (mut card, covered): (Value, &[Covered]) = match version {
-        Version::V1_0 => (current(facts), &[Covered::V1_0]),
-        Version::V0_3 => (dual(facts), &[Covered::V1_0, Covered::V0_3]),
+    let mut card = unsigned(facts, version);
+    let covered: &[Covered] = match version {
+        Version::V1_0 => &[Covered::V1_0],
+        Version::V0_3 => &[Covered::V1_0, Covered::V0_3],
     };
     let signatures: Vec<Value> = covered.iter().filter_map(|&covered| sign(&card, covered, keys, jku)).collect();
     card["signatures"] = Value::Array(signatures);
     card
+}
+
+/// The same before it is signed.
+pub(crate) fn unsigned(facts: &Facts, version: Version) -> Value {
+    match version {
+        Version::V1_0 => current(facts),
+        Version::V0_3 => dual(facts),
+    }
 }
 
 /// The fields of 1.0 and no others.

@@ -14,7 +14,7 @@ use forecourt_host::{Host, Resident};
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_settings::Problems;
 use forecourt_surface::document::{Document, Fault, answer};
-use forecourt_surface::{HttpRoutes, Mount};
+use forecourt_surface::{HttpRoutes, Mount, Published};
 use http::Response;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ use super::acct::Acct;
 use super::card::card;
 use super::directory::directory;
 use super::limits::{KEYS_FRESH, LOOKUP_FRESH};
-use super::names::{DIRECTORY_PATH, JWKS_PATH, WEBFINGER_PATH};
+use super::names::{CARDS_PATH, DIRECTORY_PATH, JWKS_PATH, WEBFINGER_PATH};
 use super::resolver::Resolver;
 use super::validate::{Expected, validate_agent_card};
 use super::webfinger::Query;
@@ -40,8 +40,7 @@ struct Discovery {
 /// The paths of discovery. Fails when others would refuse what would be published there: a card that
 /// is malformed, or URLs on another host than the one that everything is bound to.
 pub fn routes(mount: &Mount) -> Result<HttpRoutes, Problems> {
-    let shared =
-        Arc::new(Discovery { host: mount.host.clone(), verifier: mount.verifier.clone(), keys: mount.keys.clone() });
+    let shared = Arc::new(Discovery::of(mount));
     let mut problems = Problems::new();
     for resident in shared.host.directory().iter() {
         problems.extend(shared.problems_of(resident).map(|text| mount.section.problem(None, text)));
@@ -55,12 +54,46 @@ pub fn routes(mount: &Mount) -> Result<HttpRoutes, Problems> {
     problems.into_result(HttpRoutes { paths: vec![WEBFINGER_PATH, CARD_ROUTE, DIRECTORY_PATH, JWKS_PATH], router })
 }
 
+/// The documents of discovery, for plain web hosting. WebFinger is none: it answers a question. Agent
+/// directory, static hosting.
+pub fn documents(mount: Mount) -> Result<Vec<Published>, Problems> {
+    let shared = Discovery::of(&mount);
+    let found = shared.documents();
+    found.map_err(|_| mount.section.problem(None, "the cards of the agents can't be written").into())
+}
+
 /// Finds the keys of agents elsewhere by their cards, for requests that they sign.
 pub fn key_directory(egress: Arc<Egress>) -> Arc<dyn KeyDirectory> {
     Arc::new(Resolver::new(egress, Arc::new(SystemClock)))
 }
 
 impl Discovery {
+    fn of(mount: &Mount) -> Self {
+        Self { host: mount.host.clone(), verifier: mount.verifier.clone(), keys: mount.keys.clone() }
+    }
+
+    fn documents(&self) -> Result<Vec<Published>, Fault> {
+        let published = |path: String, document: Document| Published { path, body: document.body().clone() };
+        let mut documents = vec![
+            published(DIRECTORY_PATH.to_owned(), self.directory()?),
+            published(JWKS_PATH.to_owned(), self.jwks()?),
+        ];
+        for resident in self.host.directory().iter() {
+            let path = format!("{CARDS_PATH}{}", resident.card.handle());
+            documents.push(published(path, self.card_of(resident)?));
+        }
+        Ok(documents)
+    }
+
+    fn directory(&self) -> Result<Document, Fault> {
+        Document::json(JSON, LOOKUP_FRESH, &directory(&self.host))
+    }
+
+    /// Design 21. RFC 7517 8.5.2.
+    fn jwks(&self) -> Result<Document, Fault> {
+        Document::json("application/jwk-set+json", KEYS_FRESH, &self.keys.load().jwks(self.now()))
+    }
+
     fn now(&self) -> Timestamp {
         self.host.clock().now()
     }
@@ -110,12 +143,9 @@ async fn agent_card(
 }
 
 async fn agents(State(shared): State<Arc<Discovery>>, request: Request) -> Response<Body> {
-    answer(request.method(), request.headers(), || Document::json(JSON, LOOKUP_FRESH, &directory(&shared.host)))
+    answer(request.method(), request.headers(), || shared.directory())
 }
 
-/// Design 21. RFC 7517 8.5.2.
 async fn jwks(State(shared): State<Arc<Discovery>>, request: Request) -> Response<Body> {
-    answer(request.method(), request.headers(), || {
-        Document::json("application/jwk-set+json", KEYS_FRESH, &shared.keys.load().jwks(shared.now()))
-    })
+    answer(request.method(), request.headers(), || shared.jwks())
 }
