@@ -1,1 +1,33 @@
 //! A client of both versions: for fronting remote agents, and for `forecourt ask`.
+//!
+//! | what | file |
+//! |---|---|
+//! | a URL into an agent that can be asked | `discovery.rs` |
+//! | which interface | `endpoint.rs` |
+//! | one agent: operations and streams | `peer.rs` |
+//! | requests and answers in both bindings | `wire.rs`, `exchange.rs`, `fault.rs` |
+//! | one answer over as many connections as it takes | `follow.rs` |
+//! | its items as events, each piece once | `unfold.rs` |
+//! | which refusals are believed | `receive.rs`, `demotions.rs` |
+
+mod demotions;
+mod discovery;
+mod endpoint;
+mod exchange;
+mod fault;
+mod follow;
+pub mod limits;
+mod peer;
+mod receive;
+mod unfold;
+mod wire;
+
+pub use demotions::Demotions;
+pub use discovery::{Discovery, DiscoveryError, Found, Rules};
+pub use endpoint::{Binding, Endpoint};
+pub use exchange::Patience;
+pub use fault::ClientFault;
+pub use follow::{Start, follow};
+pub use peer::{Arrivals, Arrived, Peer, PeerConfig};
+pub use receive::{Verdict, judge};
+pub use unfold::Unfolding;

@@ -78,8 +78,9 @@ pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, Patien
     problems.into_result((settings, headers, patience))
 }
 
-/// The fields of the settings, checked.
-pub(crate) fn fields(section: &Section, settings: &BTreeMap<String, String>, problems: &mut Problems) -> HeaderMap {
+/// Fields that the settings add to each request, from the key `headers`, checked. Their values are
+/// sensitive: nothing prints them.
+pub fn fields(section: &Section, settings: &BTreeMap<String, String>, problems: &mut Problems) -> HeaderMap {
     count(section, "headers", settings.len(), 0, HEADERS_MAX, problems);
     let mut headers = HeaderMap::new();
     for (name, value) in settings {

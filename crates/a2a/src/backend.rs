@@ -1,0 +1,106 @@
+//! `a2a`: a remote A2A agent answers, as if it lived here.
+//!
+//! Its card says where and how it is spoken to; the card is read when the first message comes and
+//! again as its server says. Each conversation here has one there (`contextId`), and an answer to its
+//! question goes on with its task. Whoever gives up here cancels there.
+//!
+//! Refusals are passed on when they can be believed. Their links lead to the remote agent's host,
+//! where a caller of ours must not be sent by a button (PolicyPart 3.2): they stand in the message,
+//! and in `data` under `mentionable.relayed`.
+
+mod answer;
+mod leaving;
+mod outgoing;
+mod refusal;
+mod settings;
+mod threads;
+
+use std::sync::Arc;
+
+use forecourt_agents::{Backend, Built, Context};
+use forecourt_core::{Admitted, Agent, Clock, Entropy, EventStream, Handle};
+use forecourt_egress::{Egress, Purpose};
+use forecourt_settings::{Problems, Section};
+use http::HeaderMap;
+use tokio::sync::Semaphore;
+use url::Url;
+
+use self::settings::A2aSettings;
+use self::threads::Threads;
+use crate::client::limits::CANCELS_MAX;
+use crate::client::{Demotions, Discovery, Found, Patience, Peer, PeerConfig, Rules};
+
+/// Fronts a remote agent.
+pub const BACKEND: Backend = Backend {
+    kind: "a2a",
+    about: "Fronts a remote A2A agent, 0.3 or 1.0: whoever talks to this agent talks to that one.",
+    schema: || schemars::schema_for!(A2aSettings),
+    build,
+};
+
+fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+    let settings = settings::read(&section)?;
+    let rules = Rules {
+        purpose: Purpose::Upstream,
+        headers: settings.headers.clone(),
+        origins: settings.origins,
+        signed_only: settings.require_signature,
+        kept_max: settings.card_refresh,
+    };
+    let front = Front {
+        url: settings.url,
+        headers: settings.headers,
+        patience: settings.patience,
+        send_history: settings.send_history,
+        discovery: Discovery::new(context.egress.clone(), context.clock.clone(), rules),
+        egress: context.egress.clone(),
+        handle: context.handle.clone(),
+        host: context.host.clone(),
+        clock: context.clock.clone(),
+        entropy: context.entropy.clone(),
+        threads: Threads::default(),
+        demotions: Demotions::default(),
+        cancels: Arc::new(Semaphore::new(CANCELS_MAX)),
+    };
+    Ok(Built { uses_tools: true, remembers: true, ..Built::new(A2aAgent(Arc::new(front))).with_files() })
+}
+
+/// The agent: everything it needs for one answer goes into the stream.
+struct A2aAgent(Arc<Front>);
+
+struct Front {
+    url: Url,
+    headers: HeaderMap,
+    patience: Patience,
+    send_history: bool,
+    discovery: Discovery,
+    egress: Egress,
+    handle: Handle,
+    host: String,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    threads: Threads,
+    demotions: Demotions,
+    cancels: Arc<Semaphore>,
+}
+
+impl Agent for A2aAgent {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        answer::answer(self.0.clone(), admitted.into_message())
+    }
+}
+
+impl Front {
+    /// The agent that was found, ready to be asked. The operator wrote its origin down, so its
+    /// address may be private.
+    fn peer(&self, found: &Found) -> Peer {
+        Peer::new(PeerConfig {
+            egress: self.egress.clone(),
+            purpose: Purpose::Upstream,
+            endpoint: found.endpoint.clone(),
+            headers: self.headers.clone(),
+            patience: self.patience,
+            streams: found.streams(),
+        })
+    }
+}

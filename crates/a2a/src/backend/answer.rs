@@ -1,0 +1,145 @@
+//! One message to the remote agent, and its answer as ours.
+
+use std::sync::Arc;
+
+use async_stream::stream;
+use forecourt_core::{Ending, Event, EventStream, Message, TaskState, ids};
+use futures::StreamExt;
+
+use super::leaving::Leaving;
+use super::threads::Remote;
+use super::{Front, outgoing, refusal};
+use crate::client::{Arrivals, ClientFault, Found, Start, Unfolding, follow};
+use crate::model::Fault;
+
+/// Asks the remote agent. The work stops, there as well, when the stream is dropped.
+pub(super) fn answer(front: Arc<Front>, message: Message) -> EventStream {
+    Box::pin(stream! {
+        let Some(chain) = outgoing::chain(&message) else {
+            yield failed("Too many agents stand in line before this one.");
+            return;
+        };
+        let found = match front.discovery.find(&front.url).await {
+            Ok(found) => found,
+            Err(error) => {
+                tracing::warn!(%error, agent = %front.handle, "a remote agent was not found");
+                yield failed("The agent behind this one can't be found at the moment.");
+                return;
+            }
+        };
+        let mut turn = Turn::new(&front, &found, &message);
+        let mut items = turn.begin(&message, chain);
+        while let Some(arrived) = items.next().await {
+            let arrived = match arrived {
+                Ok(arrived) => arrived,
+                Err(fault) if turn.may_begin_anew(&fault) => {
+                    items = turn.begin(&message, chain);
+                    continue;
+                }
+                Err(fault) => {
+                    yield failed(&format!("The agent behind this one {}.", said(&fault)));
+                    return;
+                }
+            };
+            let events = turn.unfolding.take(arrived.item);
+            turn.leaving.note(turn.unfolding.task(), turn.unfolding.state());
+            for event in events {
+                match event {
+                    Event::Ending(ending) => {
+                        turn.settle(&ending);
+                        yield Event::Ending(turn.relayed(ending));
+                        return;
+                    }
+                    event => yield event,
+                }
+            }
+        }
+        yield Event::Ending(Ending::unfinished());
+    })
+}
+
+fn failed(reason: &str) -> Event {
+    Event::Ending(Ending::failed(reason))
+}
+
+/// A fault behind the words "the agent".
+fn said(fault: &ClientFault) -> String {
+    match fault {
+        ClientFault::Remote { message, .. } => format!("could not do it: {message}"),
+        ClientFault::Unreadable(detail) => {
+            tracing::warn!(detail, "a remote agent said something unreadable");
+            fault.to_string()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// One turn of a conversation.
+struct Turn<'a> {
+    front: Arc<Front>,
+    found: &'a Found,
+    thread: Option<forecourt_core::ThreadId>,
+    remote: Remote,
+    hop: u32,
+    unfolding: Unfolding,
+    leaving: Leaving,
+}
+
+impl<'a> Turn<'a> {
+    fn new(front: &Arc<Front>, found: &'a Found, message: &Message) -> Self {
+        let remote = front.threads.of(message.thread.as_ref());
+        let peer = front.peer(found);
+        let now = front.clock.now();
+        let is_demoted = |context: &String| front.demotions.is_demoted(context, found.read_at, now);
+        let believes = !remote.context.as_ref().is_some_and(is_demoted);
+        Self {
+            front: front.clone(),
+            found,
+            thread: message.thread.clone(),
+            remote,
+            hop: message.hop,
+            unfolding: Unfolding::new(found.endpoint.canonical_host(), believes),
+            leaving: Leaving::new(peer, message.hop, front.cancels.clone()),
+        }
+    }
+
+    fn begin(&self, message: &Message, chain: (u32, u32)) -> Arrivals {
+        let id = ids::mint(&*self.front.entropy);
+        let send = outgoing::send(message, id, &self.remote, chain, self.front.send_history);
+        follow(self.front.peer(self.found), Start::Send(send), self.hop)
+    }
+
+    /// Whether the task or the conversation that this turn continues is gone there, so that the turn
+    /// can only begin one anew.
+    fn may_begin_anew(&mut self, fault: &ClientFault) -> bool {
+        let is_gone = matches!(
+            fault.fault(),
+            Some(Fault::TaskNotFound | Fault::UnsupportedOperation(_) | Fault::InvalidParams(_))
+        );
+        let is_first = self.unfolding.state().is_none();
+        is_gone && is_first && self.remote.waiting.take().is_some()
+    }
+
+    /// Remembers the other end, and a broken promise.
+    fn settle(&self, ending: &Ending) {
+        let context = self.unfolding.context().map(str::to_owned).or_else(|| self.remote.context.clone());
+        if self.unfolding.is_malformed() && self.found.declares_policy() {
+            let key = context.as_deref().unwrap_or_default();
+            self.front.demotions.demote(key, self.found.read_at, self.front.clock.now());
+        }
+        let waits = matches!(self.unfolding.state(), Some(TaskState::InputRequired | TaskState::AuthRequired));
+        let is_open = waits && !matches!(ending, Ending::Failed { .. });
+        let waiting = self.unfolding.task().filter(|_| is_open).map(str::to_owned);
+        self.front.threads.keep(self.thread.as_ref(), Remote { context, waiting });
+    }
+
+    /// The ending as an agent of this host gives it.
+    fn relayed(&self, ending: Ending) -> Ending {
+        match ending {
+            Ending::Refused(part) => {
+                Ending::Refused(Box::new(refusal::relayed(*part, &self.front.host, &self.front.handle)))
+            }
+            ending => ending,
+        }
+    }
+}

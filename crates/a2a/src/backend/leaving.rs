@@ -1,0 +1,53 @@
+//! Telling the remote agent that nobody waits for it any more.
+
+use std::sync::Arc;
+
+use forecourt_core::TaskState;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::client::Peer;
+use crate::client::limits::CANCEL_TIME_MAX;
+use crate::model::{Metadata, Operation};
+
+/// Held for as long as an answer is read. Dropped before the task has settled, it cancels the task,
+/// in the background and within [`CANCEL_TIME_MAX`].
+pub(super) struct Leaving {
+    peer: Peer,
+    hop: u32,
+    slots: Arc<Semaphore>,
+    task: Option<String>,
+    is_settled: bool,
+}
+
+impl Leaving {
+    pub(super) fn new(peer: Peer, hop: u32, slots: Arc<Semaphore>) -> Self {
+        Self { peer, hop, slots, task: None, is_settled: false }
+    }
+
+    /// Takes notice of where the task stands.
+    pub(super) fn note(&mut self, task: Option<&str>, state: Option<TaskState>) {
+        if self.task.is_none() {
+            self.task = task.map(str::to_owned);
+        }
+        self.is_settled = state.is_some_and(TaskState::is_settled);
+    }
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        let Some(task) = self.task.take().filter(|_| !self.is_settled) else { return };
+        let (Ok(runtime), Ok(slot)) = (Handle::try_current(), self.slots.clone().try_acquire_owned()) else { return };
+        let (peer, hop) = (self.peer.clone(), self.hop);
+        runtime.spawn(async move {
+            let _slot = slot;
+            let operation = Operation::Cancel { task, metadata: Metadata::new() };
+            match timeout(CANCEL_TIME_MAX, peer.call(&operation, hop)).await {
+                Ok(Ok(_)) => tracing::debug!("a task of a remote agent was cancelled"),
+                Ok(Err(fault)) => tracing::debug!(%fault, "a task of a remote agent was not cancelled"),
+                Err(_) => tracing::debug!("a task of a remote agent was not cancelled in time"),
+            }
+        });
+    }
+}

@@ -1,0 +1,71 @@
+//! A refusal of the remote agent in the mouth of ours.
+
+use forecourt_core::policy::Kind;
+use forecourt_core::{Handle, PolicyPart};
+use serde_json::json;
+
+/// What the remote agent's own links are kept under.
+const RELAYED: &str = "mentionable.relayed";
+
+/// The refusal as an agent of `host` may give it. Its links are bound to the remote agent's host, and
+/// ours must be bound to `host` (PolicyPart 3.2), so they become words that a person can follow, and
+/// data for programs. Where a consent page is to lead back to is required (PolicyPart 3.3.4): it is
+/// our agent's page, and the remote one's is in the data.
+pub(super) fn relayed(mut part: PolicyPart, host: &str, handle: &Handle) -> PolicyPart {
+    let label = part.action_label.take().unwrap_or_else(|| part.kind.action_label().to_owned());
+    let url = part.url.take();
+    let mut return_to = None;
+    if let Kind::ConsentRequired { return_to: own, .. } = &mut part.kind {
+        return_to = Some(std::mem::replace(own, format!("https://{host}/~{handle}")));
+    }
+    if let Some(url) = &url {
+        part.message = with_link(&part.message, &label, url);
+        for translation in part.message_translations.values_mut() {
+            translation.message = with_link(&translation.message, &label, url);
+        }
+    }
+    if url.is_some() || return_to.is_some() {
+        let mut links = serde_json::Map::new();
+        links.extend(url.map(|url| ("url".to_owned(), json!(url))));
+        links.extend(return_to.map(|url| ("return_to".to_owned(), json!(url))));
+        part.data.insert(RELAYED.to_owned(), links.into());
+    }
+    part
+}
+
+fn with_link(message: &str, label: &str, url: &str) -> String {
+    format!("{message}\n\n{label}: {url}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(value: serde_json::Value) -> PolicyPart {
+        let serde_json::Value::Object(fields) = value else { panic!("an object") };
+        PolicyPart::from_json(fields).unwrap()
+    }
+
+    #[test]
+    fn s3_2_links_of_the_remote_agent_become_words_and_data() {
+        let handle = Handle::parse("front").unwrap();
+        let part = read(json!({
+            "kind": "consent_required", "message": "Agree first.", "state": "s", "action_label": "Agree",
+            "url": "https://far.example/consent", "return_to": "https://far.example/back",
+            "message_translations": {"de": {"message": "Erst zustimmen."}},
+        }));
+        assert!(part.validate("near.example").is_err());
+        let part = relayed(part, "near.example", &handle);
+        part.validate("near.example").unwrap();
+        assert_eq!(part.message, "Agree first.\n\nAgree: https://far.example/consent");
+        assert!(part.message_translations["de"].message.ends_with("https://far.example/consent"));
+        let links = json!({"url": "https://far.example/consent", "return_to": "https://far.example/back"});
+        assert_eq!(part.data[RELAYED], links);
+    }
+
+    #[test]
+    fn what_has_no_link_is_passed_on_as_it_is() {
+        let part = read(json!({"kind": "forbidden", "message": "No.", "data": {"x.y": 1}}));
+        assert_eq!(relayed(part.clone(), "near.example", &Handle::parse("front").unwrap()), part);
+    }
+}

@@ -1,0 +1,257 @@
+//! From a URL to an agent that can be asked: its card is found, kept for a while, and believed as
+//! far as its origin and its signature go.
+//!
+//! An interface must be on the card's own origin, or on one that the operator named: a card is easily
+//! copied, and credentials must not follow it elsewhere. google-adk holds it the same way.
+
+mod fetch;
+mod signature;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{Clock, Timestamp};
+use forecourt_egress::{Egress, Purpose};
+use http::HeaderMap;
+use moka::future::Cache;
+use serde_json::Value;
+use url::{Origin, Url};
+
+use self::fetch::{Document, Looked, look};
+use super::endpoint::{Binding, Endpoint, choose};
+use super::limits::{CARD_KEPT_MAX, CARD_KEPT_MIN, CARDS_KEPT_MAX};
+use crate::card::{self, RemoteCard};
+use crate::model::Version;
+
+/// Where a card is below a base. The second is where it was before 0.3.
+const WELL_KNOWN: [&str; 2] = [".well-known/agent-card.json", ".well-known/agent.json"];
+/// The extension by which an agent says that its refusals keep the rules. PolicyPart 5.1, with the
+/// name it had before.
+const POLICY: [&str; 2] = ["https://mentionable.dev/ns/policy/v0.1", "https://mentionable.dev/spec/policy/v0.1"];
+
+/// Finds agents and keeps their cards.
+pub struct Discovery {
+    egress: Egress,
+    clock: Arc<dyn Clock>,
+    rules: Rules,
+    kept: Cache<Url, Arc<Kept>>,
+}
+
+/// What is believed.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// Who wrote the URLs: [`Purpose::Upstream`] for an operator, [`Purpose::Document`] otherwise.
+    pub purpose: Purpose,
+    /// Fields for each request for a card.
+    pub headers: HeaderMap,
+    /// Origins beside the card's own that interfaces may be on.
+    pub origins: Vec<Origin>,
+    /// Whether a card without a valid signature is refused. One with a wrong signature always is.
+    pub signed_only: bool,
+    /// How long a card is kept at most, from [`CARD_KEPT_MIN`] to [`CARD_KEPT_MAX`].
+    pub kept_max: Duration,
+}
+
+/// An agent that was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Where to ask.
+    pub endpoint: Endpoint,
+    /// Its card; `None` for an endpoint that somebody named and that has none.
+    pub card: Option<Arc<RemoteCard>>,
+    /// When the card was read.
+    pub read_at: Timestamp,
+    /// Whether the card is signed by a key of its own origin.
+    pub is_signed: bool,
+}
+
+/// Why there is no agent to ask. `Display` is a sentence for whoever named the URL.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DiscoveryError {
+    /// Nothing was there.
+    #[error("there is no A2A agent card at {0}")]
+    NoCard(String),
+    /// The server can't be reached, or did not give the card. The cause is for the operator.
+    #[error("the agent card can't be fetched: {0}")]
+    Unavailable(String),
+    /// What is there is no card.
+    #[error("what is at {0} is no A2A agent card: {1}")]
+    Unreadable(String, String),
+    /// It speaks only what we don't.
+    #[error("the agent speaks A2A over no binding that is known here")]
+    NoInterface,
+    /// Its interfaces are elsewhere.
+    #[error("the agent card leads to another origin than its own: {0}")]
+    OtherOrigin(String),
+    /// Its signature is wrong, or there is none where one is wanted.
+    #[error("the agent card is not to be believed: {0}")]
+    Signature(String),
+}
+
+struct Kept {
+    card: Arc<RemoteCard>,
+    etag: Option<String>,
+    url: Url,
+    read_at: Timestamp,
+    until: Timestamp,
+    is_signed: bool,
+}
+
+impl Discovery {
+    /// Finds agents over `egress` and believes what `rules` say.
+    pub fn new(egress: Egress, clock: Arc<dyn Clock>, rules: Rules) -> Self {
+        Self { egress, clock, rules, kept: Cache::new(CARDS_KEPT_MAX) }
+    }
+
+    /// The agent of a URL: that of its card, of a base below which the card is, or of an endpoint. Of
+    /// an endpoint whose own card is nowhere, the card of its origin says which versions are spoken
+    /// there; without any card it is taken for JSON-RPC of 0.3, as a request without a version is.
+    pub async fn find(&self, url: &Url) -> Result<Found, DiscoveryError> {
+        if is_document(url) {
+            let kept = self.kept(url).await?.ok_or_else(|| DiscoveryError::NoCard(url.to_string()))?;
+            return self.found(&kept);
+        }
+        for path in WELL_KNOWN {
+            if let Some(kept) = self.kept(&below(url, path)).await? {
+                return self.found(&kept);
+            }
+        }
+        if url.path() == "/" {
+            return Err(DiscoveryError::NoCard(below(url, WELL_KNOWN[0]).to_string()));
+        }
+        self.endpoint(url).await
+    }
+
+    /// An endpoint that somebody named.
+    pub async fn endpoint(&self, url: &Url) -> Result<Found, DiscoveryError> {
+        let mut root = url.clone();
+        root.set_path("/");
+        root.set_query(None);
+        let hub = self.kept(&below(&root, WELL_KNOWN[0])).await.unwrap_or_default();
+        let Some(hub) = hub else {
+            let endpoint =
+                Endpoint { url: url.clone(), binding: Binding::JsonRpc, version: Version::V0_3, tenant: None };
+            return Ok(Found { endpoint, card: None, read_at: self.clock.now(), is_signed: false });
+        };
+        let offered = endpoints(&hub.card);
+        let listed = offered.iter().find(|one| one.url == *url).cloned();
+        let spoken = offered.into_iter().filter(|one| one.binding == Binding::JsonRpc);
+        let like_it = || choose(spoken.collect(), &[url.origin()]).ok().map(|one| Endpoint { url: url.clone(), ..one });
+        let endpoint = listed.or_else(like_it).ok_or(DiscoveryError::NoInterface)?;
+        Ok(Found { endpoint, card: Some(hub.card.clone()), read_at: hub.read_at, is_signed: hub.is_signed })
+    }
+
+    fn found(&self, kept: &Kept) -> Result<Found, DiscoveryError> {
+        let mut origins = self.rules.origins.clone();
+        origins.push(kept.url.origin());
+        let endpoint = choose(endpoints(&kept.card), &origins).map_err(|stranger| match stranger {
+            Some(origin) => DiscoveryError::OtherOrigin(origin),
+            None => DiscoveryError::NoInterface,
+        })?;
+        Ok(Found { endpoint, card: Some(kept.card.clone()), read_at: kept.read_at, is_signed: kept.is_signed })
+    }
+
+    /// The card at `url`, from here or from there. `None`: there is none. Those who ask at once share
+    /// one request.
+    async fn kept(&self, url: &Url) -> Result<Option<Arc<Kept>>, DiscoveryError> {
+        let now = self.clock.now();
+        let old = self.kept.get(url).await;
+        if let Some(kept) = old.as_ref().filter(|kept| now < kept.until) {
+            return Ok(Some(kept.clone()));
+        }
+        let etag = old.as_ref().and_then(|kept| kept.etag.as_deref());
+        let looked = look(&self.egress, self.rules.purpose, &self.rules.headers, url, etag).await?;
+        let kept = match (looked, old) {
+            (Looked::Nothing, _) => return Ok(None),
+            (Looked::Same { fresh }, Some(old)) => self.again(&old, fresh, now),
+            (Looked::Same { .. }, None) => {
+                return Err(DiscoveryError::Unavailable("it answered 304 unasked".to_owned()));
+            }
+            (Looked::Document(document), _) => self.read(url, document, now).await?,
+        };
+        let kept = Arc::new(kept);
+        self.kept.insert(url.clone(), kept.clone()).await;
+        Ok(Some(kept))
+    }
+
+    /// The same card for another while. It counts as read anew. PolicyPart 3.6.
+    fn again(&self, old: &Kept, fresh: Duration, now: Timestamp) -> Kept {
+        let (card, etag, url) = (old.card.clone(), old.etag.clone(), old.url.clone());
+        Kept { card, etag, url, read_at: now, until: self.until(now, fresh), is_signed: old.is_signed }
+    }
+
+    async fn read(&self, url: &Url, document: Document, now: Timestamp) -> Result<Kept, DiscoveryError> {
+        let Document { value, etag, fresh } = document;
+        let card = card::read(&value).map_err(|problems| {
+            let first = problems.first().map(ToString::to_string).unwrap_or_default();
+            DiscoveryError::Unreadable(url.to_string(), first)
+        })?;
+        let is_signed = self.is_signed(url, &value, &card, now).await?;
+        let until = self.until(now, fresh);
+        Ok(Kept { card: Arc::new(card), etag, url: url.clone(), read_at: now, until, is_signed })
+    }
+
+    async fn is_signed(
+        &self,
+        url: &Url,
+        value: &Value,
+        card: &RemoteCard,
+        now: Timestamp,
+    ) -> Result<bool, DiscoveryError> {
+        let is_signed = signature::check(&self.egress, self.rules.purpose, url, value, card, now).await?;
+        match is_signed || !self.rules.signed_only {
+            true => Ok(is_signed),
+            false => Err(DiscoveryError::Signature("it has no signature by a key of its own origin".to_owned())),
+        }
+    }
+
+    fn until(&self, now: Timestamp, fresh: Duration) -> Timestamp {
+        let kept_max = self.rules.kept_max.clamp(CARD_KEPT_MIN, CARD_KEPT_MAX);
+        now.checked_add(fresh.clamp(CARD_KEPT_MIN, kept_max)).unwrap_or(Timestamp::MAX)
+    }
+}
+
+impl Found {
+    /// Whether the agent says that its refusals keep the rules. PolicyPart 5.1.
+    pub fn declares_policy(&self) -> bool {
+        let extensions = self.card.as_ref().map_or(&[][..], |card| &card.extensions);
+        extensions.iter().any(|extension| POLICY.contains(&extension.uri.as_str()))
+    }
+
+    /// Whether the agent says that it streams; of one without a card that is to be found out.
+    pub fn streams(&self) -> bool {
+        self.card.as_ref().is_none_or(|card| card.streaming)
+    }
+}
+
+/// The interfaces of a card that can be used here. gRPC is not among them.
+fn endpoints(card: &RemoteCard) -> Vec<Endpoint> {
+    let each = card.interfaces.iter().filter_map(|one| {
+        let binding = match one.binding {
+            card::Binding::JsonRpc => Binding::JsonRpc,
+            card::Binding::HttpJson => Binding::Rest,
+            card::Binding::Grpc => return None,
+        };
+        Some(Endpoint { url: Url::parse(&one.url).ok()?, binding, version: one.version, tenant: one.tenant.clone() })
+    });
+    each.collect()
+}
+
+/// Whether a URL is that of a card, and not of a base below which one is.
+fn is_document(url: &Url) -> bool {
+    url.path().ends_with(".json")
+}
+
+/// A path below a base, whether that ends with a slash or not.
+fn below(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_query(None);
+    url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));
+    url
+}
+
+impl std::fmt::Debug for Discovery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Discovery").finish_non_exhaustive()
+    }
+}

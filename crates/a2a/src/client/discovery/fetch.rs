@@ -1,0 +1,89 @@
+//! One document, unless what we have is still right.
+
+use std::time::Duration;
+
+use forecourt_core::json;
+use forecourt_egress::{Deadlines, Egress, EgressError, Outgoing, Purpose};
+use http::header::{ACCEPT, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::Value;
+use url::Url;
+
+use super::super::limits::{CARD_BYTES_MAX, CARD_TIME_MAX};
+use super::DiscoveryError;
+
+/// What a look at a URL found.
+pub(super) enum Looked {
+    /// Nothing.
+    Nothing,
+    /// What we have already.
+    Same {
+        fresh: Duration,
+    },
+    Document(Document),
+}
+
+/// A JSON object, and how long its server lets it be kept.
+pub(super) struct Document {
+    pub(super) value: Value,
+    pub(super) etag: Option<String>,
+    pub(super) fresh: Duration,
+}
+
+/// Fetches a document. Its media type does not matter: static hosts get that wrong.
+pub(super) async fn look(
+    egress: &Egress,
+    purpose: Purpose,
+    headers: &HeaderMap,
+    url: &Url,
+    etag: Option<&str>,
+) -> Result<Looked, DiscoveryError> {
+    let bounds = purpose.deadlines(egress.config());
+    let total = bounds.total.min(CARD_TIME_MAX);
+    let bounds =
+        Deadlines { first_byte: bounds.first_byte.min(total), total, body_bytes_max: CARD_BYTES_MAX, ..bounds };
+    let mut request = Outgoing::get(url.as_str()).within(bounds);
+    request.headers = headers.clone();
+    request.headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.1"));
+    if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
+        request.headers.insert(IF_NONE_MATCH, etag);
+    }
+    let answer = egress.send(purpose, request).await.map_err(|error| unavailable(&error))?;
+    let fresh = freshness(&answer.headers);
+    match answer.status {
+        StatusCode::NOT_MODIFIED => return Ok(Looked::Same { fresh }),
+        StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::METHOD_NOT_ALLOWED => return Ok(Looked::Nothing),
+        status if !status.is_success() => {
+            return Err(DiscoveryError::Unavailable(format!("the server answered {}", status.as_u16())));
+        }
+        _ => {}
+    }
+    let etag = answer.headers.get(ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
+    let bytes = answer.body.collect().await.map_err(|error| unavailable(&error))?;
+    let unreadable = |reason: String| DiscoveryError::Unreadable(url.to_string(), reason);
+    let value = json::parse(&bytes).map_err(unreadable)?;
+    match value.is_object() {
+        true => Ok(Looked::Document(Document { value, etag, fresh })),
+        false => Err(unreadable("it is no object".to_owned())),
+    }
+}
+
+fn unavailable(error: &EgressError) -> DiscoveryError {
+    DiscoveryError::Unavailable(error.log_reason())
+}
+
+/// How long an answer may be kept; not at all when it does not say. RFC 9111 5.2.2.
+fn freshness(headers: &HeaderMap) -> Duration {
+    let lines = headers.get_all(CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
+    let mut fresh = Duration::ZERO;
+    for directive in lines.flat_map(|line| line.split(',')).map(|one| one.trim().to_ascii_lowercase()) {
+        match directive.split_once('=') {
+            None if directive == "no-store" || directive == "no-cache" => return Duration::ZERO,
+            Some(("max-age", seconds)) => {
+                fresh = Duration::from_secs(seconds.trim_matches('"').parse().unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    fresh
+}

@@ -1,0 +1,219 @@
+//! Why a remote agent gave no answer.
+
+use std::fmt::Display;
+
+use forecourt_egress::EgressError;
+use serde_json::Value;
+
+use super::limits::REASON_CHARS_MAX;
+use crate::model::Fault;
+
+/// Why a remote agent gave no answer. `Display` is a sentence for people, without the agent's name;
+/// causes that tell of the network are in the log.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ClientFault {
+    /// No connection was made; nothing was sent. The cause is for the operator.
+    #[error("can't be reached at the moment")]
+    Unreachable(String),
+    /// It did not begin to answer.
+    #[error("did not begin to answer in time")]
+    Slow,
+    /// It began, and then fell silent.
+    #[error("stopped in the middle of its answer")]
+    Stalled,
+    /// It went on for too long.
+    #[error("took too long for its answer")]
+    Overtime,
+    /// The connection broke.
+    #[error("broke off in the middle of its answer")]
+    Broken,
+    /// It said too much.
+    #[error("gave an answer that is too large")]
+    TooLarge,
+    /// We talk to too many agents at the moment.
+    #[error("was not asked: too many requests are on their way at the moment")]
+    Busy,
+    /// Its server answered with a status and without words.
+    #[error("answered with status {0}")]
+    Status(u16),
+    /// It said something that A2A does not know. The detail is for the operator.
+    #[error("gave an answer that could not be read")]
+    Unreadable(String),
+    /// It said why not.
+    #[error("{message}")]
+    Remote {
+        /// What that comes to.
+        fault: Fault,
+        /// Its own words, cut short.
+        message: String,
+    },
+}
+
+impl ClientFault {
+    /// Whether the same question may be answered another time: the fault lies on the way.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Slow | Self::Stalled | Self::Broken | Self::Busy => true,
+            Self::Status(status) => matches!(status, 408 | 425 | 429 | 500..),
+            Self::Overtime | Self::TooLarge | Self::Unreadable(_) | Self::Remote { .. } => false,
+        }
+    }
+
+    /// What the agent itself said, if it said anything.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Remote { fault, .. } => Some(fault),
+            _ => None,
+        }
+    }
+
+    pub(super) fn unreadable(detail: impl Display) -> Self {
+        Self::Unreadable(detail.to_string())
+    }
+
+    /// The cause goes to the log: it tells of the inside.
+    pub(super) fn of_egress(error: &EgressError) -> Self {
+        tracing::warn!(reason = error.log_reason(), "a remote agent failed");
+        match error {
+            EgressError::Unconnected(_) | EgressError::Refused(_) => Self::Unreachable(error.log_reason()),
+            EgressError::Failed(_) => Self::Broken,
+            EgressError::Status(status) => Self::Status(status.as_u16()),
+            EgressError::TooLarge { .. } => Self::TooLarge,
+            EgressError::Busy => Self::Busy,
+        }
+    }
+}
+
+/// A member `error` of JSON-RPC.
+pub(super) fn of_rpc(error: &Value) -> ClientFault {
+    let Some(code) = error["code"].as_i64() else {
+        return ClientFault::unreadable("an error without a code");
+    };
+    let message = words(error["message"].as_str().unwrap_or_default());
+    ClientFault::Remote { fault: by_code(code, &message), message: or_code(message, code) }
+}
+
+/// A body that came with a status other than success: what 1.0 writes (`google.rpc.Status` under
+/// `error`), or what 0.3 writes (a bare object with a code).
+pub(super) fn of_rest(status: u16, body: &Value) -> ClientFault {
+    let error = body.get("error").unwrap_or(body);
+    if !error.is_object() {
+        return ClientFault::Status(status);
+    }
+    let message = words(error["message"].as_str().or(error["detail"].as_str()).unwrap_or_default());
+    let details = error["details"].as_array().or(error["data"].as_array()).map_or(&[][..], Vec::as_slice);
+    let reason = details.iter().find_map(|detail| detail["reason"].as_str());
+    let fault = match (reason, error["code"].as_i64()) {
+        (Some(reason), _) => by_reason(reason, &message),
+        (None, Some(code)) if code < 0 => Some(by_code(code, &message)),
+        (None, _) => None,
+    };
+    match fault.or_else(|| by_status(status, &message)) {
+        Some(fault) => ClientFault::Remote { fault, message: or_code(message, i64::from(status)) },
+        None => ClientFault::Status(status),
+    }
+}
+
+/// The table of errors, from JSON-RPC's side. Unknown codes are theirs and internal.
+fn by_code(code: i64, message: &str) -> Fault {
+    let words = message.to_owned();
+    match code {
+        -32700 => Fault::Parse(words),
+        -32600 => Fault::InvalidRequest(words),
+        -32601 => Fault::MethodNotFound(words),
+        -32602 => Fault::param("params", words),
+        -32001 => Fault::TaskNotFound,
+        -32002 => Fault::TaskNotCancelable,
+        -32003 => Fault::PushNotificationNotSupported,
+        -32004 => Fault::UnsupportedOperation(words),
+        -32005 => Fault::ContentTypeNotSupported(words),
+        -32006 => Fault::InvalidAgentResponse,
+        -32007 => Fault::ExtendedAgentCardNotConfigured,
+        -32008 => Fault::ExtensionSupportRequired(words),
+        -32009 => Fault::VersionNotSupported(words),
+        _ => Fault::Internal,
+    }
+}
+
+fn by_reason(reason: &str, message: &str) -> Option<Fault> {
+    let code = match reason {
+        "TASK_NOT_FOUND" => -32001,
+        "TASK_NOT_CANCELABLE" => -32002,
+        "PUSH_NOTIFICATION_NOT_SUPPORTED" => -32003,
+        "UNSUPPORTED_OPERATION" => -32004,
+        "CONTENT_TYPE_NOT_SUPPORTED" => -32005,
+        "INVALID_AGENT_RESPONSE" => -32006,
+        "EXTENDED_AGENT_CARD_NOT_CONFIGURED" => -32007,
+        "EXTENSION_SUPPORT_REQUIRED" => -32008,
+        "VERSION_NOT_SUPPORTED" => -32009,
+        _ => return None,
+    };
+    Some(by_code(code, message))
+}
+
+/// Nothing but a status says little: a path that is not there, or a request that is wrong.
+fn by_status(status: u16, message: &str) -> Option<Fault> {
+    match status {
+        400 | 422 => Some(Fault::InvalidRequest(message.to_owned())),
+        401 | 403 | 404 | 405 => Some(Fault::UnsupportedOperation(message.to_owned())),
+        415 => Some(Fault::ContentTypeNotSupported(message.to_owned())),
+        501 => Some(Fault::UnsupportedOperation(message.to_owned())),
+        _ => None,
+    }
+}
+
+fn or_code(message: String, code: i64) -> String {
+    match message.is_empty() {
+        true => format!("answered with the error {code}"),
+        false => message,
+    }
+}
+
+/// Somebody else's words on one line, cut short.
+pub(super) fn words(text: &str) -> String {
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(REASON_CHARS_MAX).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fault(fault: ClientFault) -> Option<Fault> {
+        fault.fault().cloned()
+    }
+
+    #[test]
+    fn errors_without_sense_are_unreadable_or_a_status() {
+        for value in [json!(null), json!("no"), json!({"message": "no"}), json!({"code": "1"})] {
+            assert!(matches!(of_rpc(&value), ClientFault::Unreadable(_)), "{value}");
+        }
+        for value in [json!(null), json!("no"), json!([1])] {
+            assert_eq!(of_rest(500, &value), ClientFault::Status(500));
+        }
+        assert_eq!(of_rest(503, &json!({"error": {"code": 503}})), ClientFault::Status(503));
+    }
+
+    #[test]
+    fn both_bindings_name_the_same_faults() {
+        let rpc = of_rpc(&json!({"code": -32001, "message": "gone"}));
+        let details = json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND"}]);
+        let new = of_rest(404, &json!({"error": {"code": 404, "message": "gone", "details": details}}));
+        let old = of_rest(404, &json!({"code": -32001, "message": "gone"}));
+        for one in [rpc, new, old] {
+            assert_eq!(one.to_string(), "gone");
+            assert_eq!(fault(one), Some(Fault::TaskNotFound));
+        }
+        assert_eq!(fault(of_rpc(&json!({"code": -32099, "message": "x"}))), Some(Fault::Internal));
+    }
+
+    #[test]
+    fn words_of_strangers_are_one_short_line() {
+        let long = of_rpc(&json!({"code": -1, "message": format!("a\u{1b}[31m\nb{}", "x".repeat(REASON_CHARS_MAX))}));
+        let text = long.to_string();
+        assert!(text.starts_with("a [31m b") && text.chars().count() == REASON_CHARS_MAX, "{text}");
+        assert_eq!(of_rpc(&json!({"code": -7})).to_string(), "answered with the error -7");
+    }
+}

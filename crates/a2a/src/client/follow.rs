@@ -1,0 +1,246 @@
+//! An answer from its first item to its last, over as many connections as that takes.
+//!
+//! A stream that breaks once the task is known is taken up again: by subscribing, from the last event
+//! id where the server gives any, else by looking at the task now and then. Nothing is lost or said
+//! twice: a subscription begins with the task as it stands, whose readers compare it with what they
+//! have; one that begins in the middle can't be trusted with pieces of artifacts, so these are left
+//! out and the whole task is read at its end.
+
+use std::time::Duration;
+
+use async_stream::stream;
+use futures::StreamExt;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::fault::ClientFault;
+use super::limits::{POLL_PAUSE, POLL_PAUSE_MAX, RESUME_PAUSE, RESUMES_FRUITLESS_MAX, RESUMES_MAX};
+use super::peer::{Arrivals, Arrived, Peer};
+use crate::model::{Fault, Item, Operation, Outcome, Send, Status};
+
+/// What an answer begins with.
+#[derive(Debug, Clone)]
+pub enum Start {
+    /// A message to send.
+    Send(Box<Send>),
+    /// A task that runs, waits or has ended already.
+    Task(String),
+}
+
+/// Items until the task ends or waits for its caller, or a direct answer. A fault is the last thing
+/// that comes; a stream that closes before its end is one. The first item of [`Start::Task`] is the
+/// task as it stands.
+pub fn follow(peer: Peer, start: Start, hop: u32) -> Arrivals {
+    let deadline = Instant::now() + peer.patience().total;
+    let mut trip = Trip::new(peer, start, hop);
+    Box::pin(stream! {
+        loop {
+            let arrivals = match timeout_at(deadline, trip.open()).await {
+                Ok(opened) => opened,
+                Err(_) => Err(ClientFault::Overtime),
+            };
+            let mut fault = None;
+            match arrivals {
+                Err(one) => fault = Some(one),
+                Ok(mut arrivals) => {
+                    trip.opened();
+                    while let Ok(Some(next)) = timeout_at(deadline, arrivals.next()).await {
+                        match next {
+                            Err(one) => {
+                                fault = Some(one);
+                                break;
+                            }
+                            Ok(arrived) => {
+                                let is_last = trip.note(&arrived);
+                                if is_last && trip.is_blind {
+                                    yield trip.read().await;
+                                } else if !trip.is_untrusted(&arrived.item) {
+                                    yield Ok(arrived);
+                                }
+                                if is_last {
+                                    return;
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            let fault = if Instant::now() >= deadline { ClientFault::Overtime } else { fault.unwrap_or(ClientFault::Broken) };
+            let pause = match trip.again(fault) {
+                Ok(pause) => pause,
+                Err(fault) => {
+                    yield Err(fault);
+                    return;
+                }
+            };
+            if timeout_at(deadline, sleep(pause)).await.is_err() {
+                yield Err(ClientFault::Overtime);
+                return;
+            }
+        }
+    })
+}
+
+/// How to ask next.
+#[derive(Debug, Clone)]
+enum Way {
+    Send(Box<Send>),
+    Subscribe,
+    Look,
+}
+
+struct Trip {
+    peer: Peer,
+    hop: u32,
+    way: Way,
+    task: Option<String>,
+    last_id: Option<String>,
+    /// Whether this connection has brought its first item.
+    has_begun: bool,
+    /// Whether this connection was taken up in the middle.
+    is_resumed: bool,
+    /// Whether pieces of artifacts may be missing.
+    is_blind: bool,
+    fruitless: u32,
+    resumes: u32,
+    looks: u32,
+}
+
+impl Trip {
+    fn new(peer: Peer, start: Start, hop: u32) -> Self {
+        let streams = peer.streams();
+        let (way, task) = match start {
+            Start::Send(send) => (Way::Send(send), None),
+            Start::Task(task) if streams => (Way::Subscribe, Some(task)),
+            Start::Task(task) => (Way::Look, Some(task)),
+        };
+        Self {
+            peer,
+            hop,
+            is_resumed: task.is_some(),
+            way,
+            task,
+            last_id: None,
+            has_begun: false,
+            is_blind: false,
+            fruitless: 0,
+            resumes: 0,
+            looks: 0,
+        }
+    }
+
+    async fn open(&self) -> Result<Arrivals, ClientFault> {
+        let task = || self.task.clone().unwrap_or_default();
+        match &self.way {
+            Way::Send(send) if self.peer.streams() => {
+                self.peer.stream(&Operation::Stream(send.clone()), self.hop, None).await
+            }
+            Way::Send(send) => self.peer.stream(&Operation::Send(send.clone()), self.hop, None).await,
+            Way::Subscribe => {
+                let operation = Operation::Subscribe { task: task() };
+                self.peer.stream(&operation, self.hop, self.last_id.as_deref()).await
+            }
+            Way::Look => {
+                let arrived = self.read().await?;
+                Ok(Box::pin(futures::stream::iter([Ok(arrived)])))
+            }
+        }
+    }
+
+    /// The task as it stands.
+    async fn read(&self) -> Result<Arrived, ClientFault> {
+        let task = self.task.clone().unwrap_or_default();
+        let operation = Operation::Get { task, history_length: None };
+        match self.peer.call_raw(&operation, self.hop).await? {
+            (Outcome::Task(task), raw) => Ok(Arrived { item: Item::Task(task), raw, id: None }),
+            _ => Err(ClientFault::unreadable("a task was asked for, and something else came")),
+        }
+    }
+
+    fn opened(&mut self) {
+        self.has_begun = false;
+    }
+
+    /// Takes notice of an item, and says whether it is the last one.
+    fn note(&mut self, arrived: &Arrived) -> bool {
+        let begins_in_the_middle = self.is_resumed && !self.has_begun && !matches!(arrived.item, Item::Task(_));
+        if begins_in_the_middle && self.last_id.is_none() {
+            self.is_blind = true;
+        }
+        if matches!(arrived.item, Item::Task(_)) {
+            self.is_blind = false;
+        }
+        self.has_begun = true;
+        self.fruitless = 0;
+        self.last_id = arrived.id.clone().or_else(|| self.last_id.take());
+        let task = match &arrived.item {
+            Item::Task(task) => Some(&task.id),
+            Item::Status(update) => Some(&update.task),
+            Item::Artifact(update) => Some(&update.task),
+            Item::Message(_) => return true,
+        };
+        if self.task.is_none() {
+            self.task = task.filter(|id| !id.is_empty()).cloned();
+        }
+        status_of(&arrived.item).is_some_and(|status| status.state.is_settled())
+    }
+
+    /// Whether an item may be out of its order.
+    fn is_untrusted(&self, item: &Item) -> bool {
+        self.is_blind && matches!(item, Item::Artifact(_))
+    }
+
+    /// Decides how to go on behind `fault`, and how long to wait before.
+    fn again(&mut self, fault: ClientFault) -> Result<Duration, ClientFault> {
+        if self.task.is_none() || fault == ClientFault::Overtime {
+            return Err(fault);
+        }
+        let was_look = matches!(self.way, Way::Look);
+        if was_look && fault == ClientFault::Broken && self.has_begun {
+            // A look in good order that found the task at work.
+            self.looks += 1;
+            self.is_resumed = true;
+            return Ok(doubled(POLL_PAUSE, self.looks - 1).min(POLL_PAUSE_MAX));
+        }
+        self.fruitless += 1;
+        self.resumes += 1;
+        if self.fruitless > RESUMES_FRUITLESS_MAX || self.resumes > RESUMES_MAX {
+            return Err(fault);
+        }
+        let pause = doubled(RESUME_PAUSE, self.fruitless - 1);
+        let was_send = matches!(self.way, Way::Send(_));
+        self.is_resumed = true;
+        match fault.fault() {
+            None if !fault.is_passing() => return Err(fault),
+            None if self.peer.streams() && !was_look => self.way = Way::Subscribe,
+            None => self.way = Way::Look,
+            // The agent does not let us subscribe, or not any more: the task has ended.
+            Some(said) if !was_send && !was_look && may_look(said) => {
+                self.way = Way::Look;
+                return Ok(Duration::ZERO);
+            }
+            Some(_) => return Err(fault),
+        }
+        Ok(pause)
+    }
+}
+
+/// Whether a task that can't be subscribed to may still be read.
+fn may_look(said: &Fault) -> bool {
+    matches!(
+        said,
+        Fault::UnsupportedOperation(_) | Fault::MethodNotFound(_) | Fault::InvalidRequest(_) | Fault::Internal
+    )
+}
+
+fn doubled(pause: Duration, times: u32) -> Duration {
+    pause.saturating_mul(2_u32.saturating_pow(times))
+}
+
+/// Where the task stands, if the item says so.
+pub(super) fn status_of(item: &Item) -> Option<&Status> {
+    match item {
+        Item::Task(task) => Some(&task.status),
+        Item::Status(update) => Some(&update.status),
+        Item::Artifact(_) | Item::Message(_) => None,
+    }
+}

@@ -1,0 +1,181 @@
+//! One remote agent, ready to be asked.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_stream::stream;
+use forecourt_egress::{Egress, Purpose, hops};
+use futures::{Stream, StreamExt};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+
+use super::endpoint::Endpoint;
+use super::exchange::{self, Begun, Patience};
+use super::fault::ClientFault;
+use super::limits::EVENT_ID_BYTES_MAX;
+use super::wire;
+use crate::model::{Item, Operation, Outcome, Version};
+
+/// Which generation a request speaks.
+const VERSION: HeaderName = HeaderName::from_static("a2a-version");
+/// Which extensions are at work, as 1.0 calls the field.
+const EXTENSIONS: HeaderName = HeaderName::from_static("a2a-extensions");
+/// The same, as 0.3 calls it.
+const X_EXTENSIONS: HeaderName = HeaderName::from_static("x-a2a-extensions");
+/// Where a stream is to go on.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// What a client of ours understands beside A2A itself. PolicyPart 1, tool events.
+const UNDERSTOOD: HeaderValue =
+    HeaderValue::from_static("https://mentionable.dev/ns/policy/v0.1, https://mentionable.dev/ns/a2a-tool-events/v0.1");
+
+/// One remote agent, ready to be asked. Cheap to clone.
+#[derive(Clone)]
+pub struct Peer {
+    line: Arc<Line>,
+}
+
+struct Line {
+    egress: Egress,
+    purpose: Purpose,
+    endpoint: Endpoint,
+    headers: HeaderMap,
+    patience: Patience,
+    streams: bool,
+}
+
+/// What a [`Peer`] is made of.
+pub struct PeerConfig {
+    /// The way out.
+    pub egress: Egress,
+    /// Who wrote the URL: [`Purpose::Upstream`] for an operator, [`Purpose::RemoteAgent`] for a card.
+    pub purpose: Purpose,
+    /// Where and how.
+    pub endpoint: Endpoint,
+    /// Fields for each request, such as credentials.
+    pub headers: HeaderMap,
+    /// How long to wait.
+    pub patience: Patience,
+    /// Whether the agent says that it streams.
+    pub streams: bool,
+}
+
+/// One item of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrived {
+    /// What it says.
+    pub item: Item,
+    /// How it was spelled.
+    pub raw: Value,
+    /// The id that the stream may go on from, if the server gives any.
+    pub id: Option<String>,
+}
+
+/// Items as they come. Ends after the first fault.
+pub type Arrivals = Pin<Box<dyn Stream<Item = Result<Arrived, ClientFault>> + Send>>;
+
+impl Peer {
+    /// The agent behind `config`. Connects to nothing yet.
+    pub fn new(config: PeerConfig) -> Self {
+        let PeerConfig { egress, purpose, endpoint, headers, patience, streams } = config;
+        Self { line: Arc::new(Line { egress, purpose, endpoint, headers, patience, streams }) }
+    }
+
+    /// Where it is.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.line.endpoint
+    }
+
+    /// How long we wait for it.
+    pub fn patience(&self) -> Patience {
+        self.line.patience
+    }
+
+    /// Whether it says that it streams.
+    pub fn streams(&self) -> bool {
+        self.line.streams
+    }
+
+    /// Carries out `operation` on behalf of a message with `hop` agents before it.
+    pub async fn call(&self, operation: &Operation, hop: u32) -> Result<Outcome, ClientFault> {
+        self.call_raw(operation, hop).await.map(|(outcome, _)| outcome)
+    }
+
+    /// [`Peer::call`], with the answer as it was spelled.
+    pub async fn call_raw(&self, operation: &Operation, hop: u32) -> Result<(Outcome, Value), ClientFault> {
+        let begun = self.send(operation, hop, None).await?;
+        self.whole(operation, begun).await
+    }
+
+    /// Begins a stream: [`Operation::Stream`] or [`Operation::Subscribe`], the latter from behind
+    /// `last_id`. An answer in one piece is a stream of one.
+    pub async fn stream(
+        &self,
+        operation: &Operation,
+        hop: u32,
+        last_id: Option<&str>,
+    ) -> Result<Arrivals, ClientFault> {
+        let begun = self.send(operation, hop, last_id).await?;
+        if begun.is_stream() && begun.status.is_success() {
+            return Ok(self.items(begun));
+        }
+        let one = match self.whole(operation, begun).await? {
+            (Outcome::Sent(item), raw) => Arrived { item, raw, id: None },
+            (Outcome::Task(task), raw) => Arrived { item: Item::Task(task), raw, id: None },
+            _ => return Err(ClientFault::unreadable("an answer to another question")),
+        };
+        Ok(Box::pin(futures::stream::iter([Ok(one)])))
+    }
+
+    fn items(&self, begun: Begun) -> Arrivals {
+        let peer = self.clone();
+        Box::pin(stream! {
+            let mut events = std::pin::pin!(begun.events());
+            while let Some(event) = events.next().await {
+                let arrived = event.and_then(|event| {
+                    let (item, raw) = wire::item(&peer.line.endpoint, &event.data)?;
+                    Ok(Arrived { item, raw, id: event.last_id.filter(|id| id.len() <= EVENT_ID_BYTES_MAX) })
+                });
+                let is_over = arrived.is_err();
+                yield arrived;
+                if is_over {
+                    return;
+                }
+            }
+        })
+    }
+
+    async fn whole(&self, operation: &Operation, begun: Begun) -> Result<(Outcome, Value), ClientFault> {
+        let status = begun.status.as_u16();
+        wire::outcome(&self.line.endpoint, wire::method_of(operation), status, begun.json().await?)
+    }
+
+    async fn send(&self, operation: &Operation, hop: u32, last_id: Option<&str>) -> Result<Begun, ClientFault> {
+        let line = &self.line;
+        let mut request = wire::request(&line.endpoint, operation);
+        for (name, value) in &line.headers {
+            request.headers.insert(name, value.clone());
+        }
+        match line.endpoint.version {
+            Version::V1_0 => {
+                request.headers.insert(VERSION, HeaderValue::from_static("1.0"));
+                request.headers.insert(EXTENSIONS, UNDERSTOOD);
+            }
+            Version::V0_3 => {
+                request.headers.insert(VERSION, HeaderValue::from_static("0.3"));
+                request.headers.insert(X_EXTENSIONS, UNDERSTOOD);
+            }
+        }
+        if let Some(id) = last_id.and_then(|id| HeaderValue::from_str(id).ok()) {
+            request.headers.insert(LAST_EVENT_ID, id);
+        }
+        hops::write(&mut request.headers, hop);
+        exchange::send(&line.egress, line.purpose, request, line.patience).await
+    }
+}
+
+/// Never prints the fields: they may hold credentials.
+impl std::fmt::Debug for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Peer").field("endpoint", &self.line.endpoint).finish_non_exhaustive()
+    }
+}

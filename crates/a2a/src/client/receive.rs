@@ -1,0 +1,133 @@
+//! What a receiver must check of refusals before it believes them. PolicyPart 3.5, 3.6, 4.1, 4.2.
+
+use forecourt_core::policy::Kind;
+use forecourt_core::{PolicyPart, TaskState, json};
+use serde_json::{Map, Value};
+
+use crate::model::{Metadata, Status};
+
+/// The envelope's version that is understood. PolicyPart 4.1.
+const VERSION: &str = "v0.1";
+/// The mandates that an agent may send. PolicyPart 4.2.
+const MANDATES: [&str; 2] = ["ap2.mandates.CartMandate", "ap2.mandates.PaymentMandate"];
+const X402: &str = "x402.payment.required";
+const X402_STATUS: &str = "x402.payment.status";
+
+/// What a status says about a refusal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// There is no refusal in it, whatever the state: none is made up. PolicyPart 4.2.
+    None,
+    /// A refusal that can be believed.
+    Refused(Box<PolicyPart>),
+    /// An envelope of another version, as it came. Never success. PolicyPart 4.1.
+    Unknown(Value),
+    /// A frame that must be rejected, and why.
+    Malformed(&'static str),
+}
+
+/// Judges a status. `data` are the data parts of the task's artifacts so far, in order; links must
+/// lead to `canonical_host`.
+pub fn judge(status: &Status, data: &[&Value], canonical_host: &str) -> Verdict {
+    let Some(metadata) = status.message.as_ref().map(|message| &message.metadata) else { return Verdict::None };
+    let Some(envelope) = envelope(metadata) else { return Verdict::None };
+    let fields = match envelope {
+        Value::Object(fields) => fields,
+        _ => return Verdict::Malformed("the envelope is no object"),
+    };
+    match fields.get("v").and_then(Value::as_str) {
+        Some(VERSION) => {}
+        Some(_) => return Verdict::Unknown(envelope.clone()),
+        None => return Verdict::Malformed("the envelope has no version"),
+    }
+    let Some(Value::Object(raw)) = fields.get("part") else {
+        return Verdict::Malformed("the envelope holds no part");
+    };
+    match part(raw, status.state, metadata, data, canonical_host) {
+        Ok(part) => Verdict::Refused(Box::new(part)),
+        Err(reason) => Verdict::Malformed(reason),
+    }
+}
+
+/// The envelope among a message's metadata, whatever it holds.
+fn envelope(metadata: &Metadata) -> Option<&Value> {
+    metadata.get("mentionable")?.get("policy").filter(|envelope| !envelope.is_null())
+}
+
+fn part(
+    raw: &Map<String, Value>,
+    state: TaskState,
+    metadata: &Metadata,
+    data: &[&Value],
+    canonical_host: &str,
+) -> Result<PolicyPart, &'static str> {
+    let part = PolicyPart::from_json(raw.clone()).map_err(|_| "the part lacks what its kind demands")?;
+    part.validate(canonical_host).map_err(|_| "the part leads to another host than the agent's")?;
+    let is_aligned = match part.kind {
+        // A kind of a later version has no row in the table: any end but success will do.
+        Kind::Other(_) => state.is_settled() && state != TaskState::Completed,
+        _ => state == part.task_state(),
+    };
+    if !is_aligned {
+        return Err("the state does not go with the kind");
+    }
+    let offers = raw.get("accepted_payments").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    if matches!(part.kind, Kind::PaymentRequired { .. }) {
+        check_x402(offers, metadata)?;
+        check_ap2(offers, data)?;
+    }
+    Ok(part)
+}
+
+fn offers_of<'a>(offers: &'a [Value], prefix: &'static str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    let named = offers.iter().filter_map(|offer| Some((offer["scheme"].as_str()?, &offer["payload"])));
+    named.filter(move |(scheme, _)| scheme.starts_with(prefix))
+}
+
+/// The first x402 offer is mirrored beside the envelope, by flat keys. A mirror that is not there
+/// contradicts nothing. PolicyPart 4.2.
+fn check_x402(offers: &[Value], metadata: &Metadata) -> Result<(), &'static str> {
+    const WRONG: &str = "the x402 carrier says something else than the part";
+    let Some((_, payload)) = offers_of(offers, "x402.").next() else { return Ok(()) };
+    let status = metadata.get(X402_STATUS);
+    let is_fine = metadata.get(X402).is_none_or(|mirror| is_same(mirror, payload))
+        && status.is_none_or(|status| status == "payment-required");
+    if is_fine { Ok(()) } else { Err(WRONG) }
+}
+
+/// The first ap2 offer of each type of mandate is mirrored by the first data part that is keyed by
+/// that type.
+fn check_ap2(offers: &[Value], data: &[&Value]) -> Result<(), &'static str> {
+    for mandate in MANDATES {
+        let offered = offers_of(offers, "ap2.").find_map(|(scheme, payload)| match payload.get(mandate) {
+            Some(inside) => Some(inside),
+            None => (mandate_of(scheme) == Some(mandate) && !is_keyed(payload)).then_some(payload),
+        });
+        let mirror = data.iter().find_map(|data| data.get(mandate));
+        if let (Some(offered), Some(mirror)) = (offered, mirror)
+            && !is_same(mirror, offered)
+        {
+            return Err("an ap2 carrier says something else than the part");
+        }
+    }
+    Ok(())
+}
+
+fn is_keyed(payload: &Value) -> bool {
+    MANDATES.iter().any(|mandate| payload.get(mandate).is_some())
+}
+
+/// The mandate that a scheme such as `ap2.cart_mandate` names; one that names none offers a cart.
+fn mandate_of(scheme: &str) -> Option<&'static str> {
+    let scheme = scheme.to_ascii_lowercase();
+    match () {
+        () if scheme.contains("intent") => None,
+        () if scheme.contains("payment") => Some(MANDATES[1]),
+        () => Some(MANDATES[0]),
+    }
+}
+
+/// Equal after RFC 8785. What has no canonical form equals nothing.
+fn is_same(one: &Value, other: &Value) -> bool {
+    matches!((json::canonical(one), json::canonical(other)), (Ok(one), Ok(other)) if one == other)
+}

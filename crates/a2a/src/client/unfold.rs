@@ -1,0 +1,305 @@
+//! A remote agent's items as events of ours, each piece once.
+//!
+//! What an artifact held before is remembered, so that a task as it stands, or an update that repeats
+//! the whole, adds only what is new. Text of artifacts is the answer; what a status says while the
+//! work goes on is a note, and when the work is over it is the answer's last word.
+
+mod pieces;
+
+use forecourt_core::limits::{PARTS_MAX, REPLY_TEXT_BYTES_MAX};
+use forecourt_core::{Ending, Event, Part, Progress, Question, TaskState};
+use serde_json::json;
+
+use self::pieces::Tools;
+use super::receive::{Verdict, judge};
+use crate::model::{Artifact, Item, Message, Role, Status, Task};
+
+/// Turns the items of one answer into events.
+pub struct Unfolding {
+    canonical_host: String,
+    believes: bool,
+    artifacts: Vec<Seen>,
+    tools: Tools,
+    /// The messages of statuses that were taken, by their ids.
+    said: Option<String>,
+    bytes: usize,
+    pieces: usize,
+    task: Option<String>,
+    context: Option<String>,
+    state: Option<TaskState>,
+    is_malformed: bool,
+}
+
+/// What was taken of one artifact.
+struct Seen {
+    id: String,
+    text: String,
+    others: Vec<Event>,
+}
+
+impl Unfolding {
+    /// The beginning of an answer. Refusals may lead to `canonical_host` only, and are not believed
+    /// at all unless `believes`. PolicyPart 3.2, 3.6.
+    pub fn new(canonical_host: impl Into<String>, believes: bool) -> Self {
+        Self {
+            canonical_host: canonical_host.into(),
+            believes,
+            artifacts: Vec::new(),
+            tools: Tools::default(),
+            said: None,
+            bytes: 0,
+            pieces: 0,
+            task: None,
+            context: None,
+            state: None,
+            is_malformed: false,
+        }
+    }
+
+    /// The task, once it is known.
+    pub fn task(&self) -> Option<&str> {
+        self.task.as_deref()
+    }
+
+    /// The conversation, once it is known.
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    /// Where the task stood last.
+    pub fn state(&self) -> Option<TaskState> {
+        self.state
+    }
+
+    /// Whether a refusal had to be rejected. PolicyPart 3.6.
+    pub fn is_malformed(&self) -> bool {
+        self.is_malformed
+    }
+
+    /// What is new in `item`. An [`Event::Ending`] is the last event of all: whatever follows is to
+    /// be dropped. PolicyPart 3.5.
+    pub fn take(&mut self, item: Item) -> Vec<Event> {
+        let mut events = Vec::new();
+        match item {
+            Item::Message(message) => self.direct(message, &mut events),
+            Item::Task(task) => self.whole(task, &mut events),
+            Item::Artifact(update) => {
+                self.known(&update.task, &update.context);
+                self.artifact(update.artifact, update.append, &mut events);
+            }
+            Item::Status(update) => {
+                self.known(&update.task, &update.context);
+                let fraction = update.metadata.get("mentionable").and_then(|ours| ours["progress"].as_f64());
+                self.status(update.status, fraction, &mut events);
+            }
+        }
+        self.cut(events)
+    }
+
+    fn known(&mut self, task: &str, context: &str) {
+        for (known, new) in [(&mut self.task, task), (&mut self.context, context)] {
+            if !new.is_empty() {
+                known.get_or_insert_with(|| new.to_owned());
+            }
+        }
+    }
+
+    /// Everything of a direct answer.
+    fn direct(&mut self, message: Message, events: &mut Vec<Event>) {
+        self.context = self.context.take().or_else(|| message.context.clone());
+        // No state, and so none that goes with a refusal.
+        let status = Status { state: TaskState::Completed, message: Some(message), timestamp: None };
+        if let Some(ending) = self.refusal(&status, events) {
+            events.push(Event::Ending(ending));
+            return;
+        }
+        let (text, others) = status.message.map(|message| self.tools.split(message.parts, None)).unwrap_or_default();
+        let text = text.join("\n");
+        if others.is_empty() {
+            events.push(Event::Ending(Ending::Message(text)));
+            return;
+        }
+        events.extend((!text.is_empty()).then_some(Event::Text(text)));
+        events.extend(others);
+        events.push(Event::Ending(Ending::Complete));
+    }
+
+    fn whole(&mut self, task: Task, events: &mut Vec<Event>) {
+        self.known(&task.id, &task.context);
+        for artifact in task.artifacts {
+            self.artifact(artifact, false, events);
+        }
+        let is_silent = self.artifacts.is_empty() && task.status.message.is_none();
+        if task.status.state == TaskState::Completed && is_silent {
+            // Some agents leave their answer in the history and nowhere else.
+            let said = task.history.into_iter().rev().find(|message| message.role == Role::Agent);
+            self.words(said.map(|message| message.parts).unwrap_or_default(), events);
+        }
+        self.status(task.status, None, events);
+    }
+
+    /// What an artifact holds beyond what was taken of it.
+    fn artifact(&mut self, artifact: Artifact, append: bool, events: &mut Vec<Event>) {
+        let (texts, others) = self.tools.split(artifact.parts, artifact.name.as_deref());
+        let text = texts.concat();
+        let is_first_text = self.artifacts.iter().all(|seen| seen.text.is_empty());
+        let at = self.artifacts.iter().position(|seen| seen.id == artifact.id).unwrap_or_else(|| {
+            self.artifacts.push(Seen { id: artifact.id, text: String::new(), others: Vec::new() });
+            self.artifacts.len() - 1
+        });
+        let seen = &mut self.artifacts[at];
+        let begins = seen.text.is_empty();
+        let (new_text, new_others) = if append { seen.add(text, others) } else { seen.replace(text, others) };
+        if !new_text.is_empty() {
+            let gap = if begins && !is_first_text { "\n\n" } else { "" };
+            events.push(Event::Text(format!("{gap}{new_text}")));
+        }
+        events.extend(new_others);
+    }
+
+    fn status(&mut self, status: Status, fraction: Option<f64>, events: &mut Vec<Event>) {
+        self.state = Some(status.state);
+        if let Some(ending) = self.refusal(&status, events) {
+            events.push(Event::Ending(ending));
+            return;
+        }
+        let id = status.message.as_ref().map(|message| message.id.clone());
+        let is_repeated = id.is_some() && id == self.said;
+        self.said = id.or_else(|| self.said.take());
+        let message = status.message.unwrap_or_else(empty);
+        if !status.state.is_settled() {
+            if !is_repeated {
+                self.note(message, fraction, events);
+            }
+            return;
+        }
+        let ending = self.ending(status.state, message, events);
+        events.push(Event::Ending(ending));
+    }
+
+    /// What is said while the work goes on.
+    fn note(&mut self, message: Message, fraction: Option<f64>, events: &mut Vec<Event>) {
+        let (texts, others) = self.tools.split(message.parts, None);
+        let note = Some(texts.join("\n")).filter(|note| !note.trim().is_empty());
+        if note.is_some() || fraction.is_some() {
+            events.push(Event::Progress(Progress { fraction, note }));
+        }
+        events.extend(others);
+    }
+
+    fn ending(&mut self, state: TaskState, message: Message, events: &mut Vec<Event>) -> Ending {
+        if state == TaskState::Completed {
+            self.words(message.parts, events);
+            return Ending::Complete;
+        }
+        let (texts, questions, others) = self.tools.question(message.parts);
+        let words = texts.join("\n");
+        let or = |otherwise: &str| if words.trim().is_empty() { otherwise.to_owned() } else { words.clone() };
+        match state {
+            TaskState::InputRequired => {
+                events.extend(others);
+                Ending::Question(Question { text: or("The agent needs to know more."), questions })
+            }
+            TaskState::AuthRequired => {
+                Ending::failed(or("The agent wants to know who asks, which it can't be told here."))
+            }
+            TaskState::Rejected => Ending::failed(or("The agent declined.")),
+            TaskState::Canceled => Ending::Canceled,
+            _ => Ending::failed(or("The agent failed.")),
+        }
+    }
+
+    /// The last words of an answer, unless they only repeat it.
+    fn words(&mut self, parts: Vec<crate::model::Part>, events: &mut Vec<Event>) {
+        let (texts, others) = self.tools.split(parts, None);
+        let text = texts.join("\n");
+        let is_repeated = self.artifacts.iter().any(|seen| seen.text.trim() == text.trim());
+        if !text.trim().is_empty() && !is_repeated {
+            let gap = if self.artifacts.iter().all(|seen| seen.text.is_empty()) { "" } else { "\n\n" };
+            events.push(Event::Text(format!("{gap}{text}")));
+        }
+        events.extend(others);
+    }
+
+    /// The ending that a refusal comes to, if there is one in the status.
+    fn refusal(&mut self, status: &Status, events: &mut Vec<Event>) -> Option<Ending> {
+        match judge(status, &self.tools.data(), &self.canonical_host) {
+            Verdict::None => None,
+            Verdict::Refused(part) if self.believes => Some(Ending::Refused(part)),
+            Verdict::Refused(_) => {
+                Some(Ending::failed("The agent declined, and its reasons are not believed for now."))
+            }
+            Verdict::Unknown(envelope) => {
+                events.push(Event::Part(Part::data(json!({"mentionable": {"policy": envelope}}))));
+                Some(Ending::failed("The agent declined in a form that is not known here."))
+            }
+            Verdict::Malformed(reason) => {
+                tracing::warn!(reason, "a remote agent gave a malformed refusal");
+                self.is_malformed = true;
+                Some(Ending::failed("The agent declined, but its reason was malformed."))
+            }
+        }
+    }
+
+    /// Holds the answer to its bounds.
+    fn cut(&mut self, events: Vec<Event>) -> Vec<Event> {
+        let mut kept = Vec::with_capacity(events.len());
+        for event in events {
+            match &event {
+                Event::Text(text) => self.bytes += text.len(),
+                Event::Part(_) | Event::ToolCall(_) => self.pieces += 1,
+                Event::Progress(_) | Event::Ending(_) => {}
+            }
+            if self.bytes > REPLY_TEXT_BYTES_MAX || self.pieces > PARTS_MAX || self.artifacts.len() > PARTS_MAX {
+                kept.push(Event::Ending(Ending::failed("The agent gave an answer that is too large.")));
+                return kept;
+            }
+            kept.push(event);
+        }
+        kept
+    }
+}
+
+impl Seen {
+    /// The next pieces.
+    fn add(&mut self, text: String, others: Vec<Event>) -> (String, Vec<Event>) {
+        self.text.push_str(&text);
+        self.others.extend(others.iter().cloned());
+        (text, others)
+    }
+
+    /// The artifact anew: the whole of what came in pieces, a later state of it, or something else.
+    fn replace(&mut self, text: String, others: Vec<Event>) -> (String, Vec<Event>) {
+        let same = others.iter().zip(&self.others).take_while(|(new, old)| new == old).count();
+        let new_others = others[same..].to_vec();
+        if others.len() >= self.others.len() {
+            self.others = others;
+        }
+        let new_text = match text.strip_prefix(self.text.as_str()) {
+            Some(rest) => rest.to_owned(),
+            None if self.text.starts_with(&text) => return (String::new(), new_others),
+            None => format!("\n\n{text}"),
+        };
+        self.text = text;
+        (new_text, new_others)
+    }
+}
+
+fn empty() -> Message {
+    Message {
+        id: String::new(),
+        role: Role::Agent,
+        parts: Vec::new(),
+        context: None,
+        task: None,
+        references: Vec::new(),
+        extensions: Vec::new(),
+        metadata: crate::model::Metadata::new(),
+    }
+}
+
+impl std::fmt::Debug for Unfolding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unfolding").field("state", &self.state).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,158 @@
+//! From an operation to a request, and from an answer to what it says, in both bindings.
+
+use forecourt_egress::Outgoing;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderValue, Method as Verb};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::endpoint::{Binding, Endpoint};
+use super::fault::{ClientFault, of_rest, of_rpc};
+use crate::codec::Method;
+use crate::model::{Item, Operation, Outcome, Version};
+
+/// The id of every request: each has a connection of its own, so none needs another.
+const RPC_ID: u64 = 1;
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// Streams may also be answered in one piece: with an error, or by an agent that does not stream.
+const STREAM: HeaderValue = HeaderValue::from_static("text/event-stream, application/json;q=0.9");
+
+/// The method that an operation calls.
+pub(super) fn method_of(operation: &Operation) -> Method {
+    match operation {
+        Operation::Send(_) => Method::Send,
+        Operation::Stream(_) => Method::Stream,
+        Operation::Get { .. } => Method::Get,
+        Operation::List(_) => Method::List,
+        Operation::Cancel { .. } => Method::Cancel,
+        Operation::Subscribe { .. } => Method::Subscribe,
+        Operation::PushCreate(_) => Method::PushCreate,
+        Operation::PushGet { .. } => Method::PushGet,
+        Operation::PushList { .. } => Method::PushList,
+        Operation::PushDelete { .. } => Method::PushDelete,
+        Operation::ExtendedCard => Method::ExtendedCard,
+    }
+}
+
+fn is_streamed(method: Method) -> bool {
+    matches!(method, Method::Stream | Method::Subscribe)
+}
+
+/// The request for an operation, without the fields that all requests share.
+pub(super) fn request(endpoint: &Endpoint, operation: &Operation) -> Outgoing {
+    let method = method_of(operation);
+    let params = endpoint.dialect().write_params(operation);
+    let request = match endpoint.binding {
+        Binding::JsonRpc => rpc(endpoint, method, params),
+        Binding::Rest => rest(endpoint, operation, params),
+    };
+    request.header(ACCEPT, if is_streamed(method) { STREAM } else { JSON })
+}
+
+fn rpc(endpoint: &Endpoint, method: Method, mut params: Value) -> Outgoing {
+    if let (Some(tenant), Some(fields)) = (&endpoint.tenant, params.as_object_mut()) {
+        fields.insert("tenant".to_owned(), tenant.as_str().into());
+    }
+    let name = method.rpc_name(endpoint.version);
+    let body = json!({"jsonrpc": "2.0", "id": RPC_ID, "method": name, "params": params});
+    Outgoing::post(endpoint.url.as_str(), body.to_string()).header(CONTENT_TYPE, JSON)
+}
+
+fn rest(endpoint: &Endpoint, operation: &Operation, params: Value) -> Outgoing {
+    let (verb, path) = route(endpoint.version, operation);
+    let mut url = based(endpoint, &path);
+    let mut params = if let Value::Object(params) = params { params } else { Map::new() };
+    if !matches!(operation, Operation::PushCreate(_)) {
+        // The path says it, each dialect by another name.
+        IN_THE_PATH.iter().for_each(|key| drop(params.remove(*key)));
+    }
+    if verb == Verb::POST {
+        return Outgoing::post(url.as_str(), Value::Object(params).to_string()).header(CONTENT_TYPE, JSON);
+    }
+    if !params.is_empty() {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        url.query_pairs_mut().extend_pairs(params.iter().map(|(key, value)| (key, text(value))));
+    }
+    Outgoing { method: verb, ..Outgoing::get(url.as_str()) }
+}
+
+const IN_THE_PATH: [&str; 5] = ["id", "name", "taskId", "parent", "pushNotificationConfigId"];
+
+/// The verb and the path of an operation, by segments.
+fn route(version: Version, operation: &Operation) -> (Verb, Vec<String>) {
+    let one = |segment: &str| vec![segment.to_owned()];
+    let task = |id: &str, verb: &str| vec!["tasks".to_owned(), format!("{id}{verb}")];
+    let configs = |task: &str, id: Option<&String>| {
+        let path = ["tasks".to_owned(), task.to_owned(), "pushNotificationConfigs".to_owned()];
+        path.into_iter().chain(id.cloned()).collect()
+    };
+    match operation {
+        Operation::Send(_) => (Verb::POST, one("message:send")),
+        Operation::Stream(_) => (Verb::POST, one("message:stream")),
+        Operation::Get { task: id, .. } => (Verb::GET, task(id, "")),
+        Operation::List(_) => (Verb::GET, one("tasks")),
+        Operation::Cancel { task: id, .. } => (Verb::POST, task(id, ":cancel")),
+        Operation::Subscribe { task: id } => (Verb::GET, task(id, ":subscribe")),
+        Operation::PushCreate(config) => (Verb::POST, configs(config.task.as_deref().unwrap_or_default(), None)),
+        Operation::PushGet { task, id } => (Verb::GET, configs(task, id.as_ref())),
+        Operation::PushList { task, .. } => (Verb::GET, configs(task, None)),
+        Operation::PushDelete { task, id } => (Verb::DELETE, configs(task, Some(id))),
+        Operation::ExtendedCard if version == Version::V0_3 => (Verb::GET, one("card")),
+        Operation::ExtendedCard => (Verb::GET, one("extendedAgentCard")),
+    }
+}
+
+/// A path below the base of an interface, each segment encoded.
+fn based(endpoint: &Endpoint, path: &[String]) -> Url {
+    let mut url = endpoint.url.clone();
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty();
+        match endpoint.version {
+            Version::V0_3 => segments.push("v1"),
+            Version::V1_0 => segments.extend(&endpoint.tenant),
+        };
+        segments.extend(path);
+    }
+    url
+}
+
+/// What an answer in one piece says, and how it was spelled.
+pub(super) fn outcome(
+    endpoint: &Endpoint,
+    method: Method,
+    status: u16,
+    body: Value,
+) -> Result<(Outcome, Value), ClientFault> {
+    let raw = result(endpoint, status, body)?;
+    let read = endpoint.dialect().read_outcome(method, raw.clone());
+    read.map(|outcome| (outcome, raw)).map_err(ClientFault::unreadable)
+}
+
+/// What one frame of a stream says, and how it was spelled.
+pub(super) fn item(endpoint: &Endpoint, data: &str) -> Result<(Item, Value), ClientFault> {
+    let body = forecourt_core::json::parse(data.as_bytes()).map_err(ClientFault::unreadable)?;
+    let raw = result(endpoint, 200, body)?;
+    let read = endpoint.dialect().read_item(raw.clone());
+    read.map(|item| (item, raw)).map_err(ClientFault::unreadable)
+}
+
+/// The result in its frame, or the error in it.
+fn result(endpoint: &Endpoint, status: u16, mut body: Value) -> Result<Value, ClientFault> {
+    let is_success = (200..300).contains(&status);
+    match endpoint.binding {
+        // Errors in a frame count whatever the status: servers send both 200 and others.
+        Binding::JsonRpc if body.get("error").is_some_and(|error| !error.is_null()) => Err(of_rpc(&body["error"])),
+        Binding::JsonRpc if is_success => match body.as_object_mut().and_then(|frame| frame.remove("result")) {
+            Some(result) => Ok(result),
+            None => Err(ClientFault::unreadable("a frame with neither result nor error")),
+        },
+        Binding::JsonRpc => Err(ClientFault::Status(status)),
+        Binding::Rest if !is_success || is_error(&body) => Err(of_rest(status, &body)),
+        Binding::Rest => Ok(body),
+    }
+}
+
+/// Whether a frame of a stream over HTTP+JSON is an error: an item never has that member.
+fn is_error(body: &Value) -> bool {
+    body.get("error").is_some_and(Value::is_object)
+}
