@@ -13,6 +13,7 @@
 //! | [`model`] | a language model behind a chat completions API, with tools |
 //! | [`search`] | answers from indexed content, without any model |
 //! | [`tool`] | what a model may call |
+//! | [`settings`] | what sections of several backends share |
 //! | [`sse_reader`] | server-sent events, decoded as their bytes arrive |
 //! | [`limits`] | every bound of these, with its unit |
 
@@ -25,10 +26,10 @@ pub mod limits;
 pub mod model;
 pub mod script;
 pub mod search;
+pub mod settings;
 pub mod sse_reader;
 pub mod tool;
 
-mod settings;
 mod upstream;
 
 pub use backend::{Backend, Built, Context, Indexed, Indexing, IndexingError};
