@@ -10,8 +10,13 @@ use crate::model::{Fault, Part, Role};
 
 /// Reads `value` as everything that it could be.
 fn read_as_everything(value: &Value) {
+    read_as(value, &Method::ALL);
+}
+
+/// Reads `value` as the parameters and as the result of `methods`.
+fn read_as(value: &Value, methods: &[Method]) {
     for dialect in DIALECTS {
-        for method in Method::ALL {
+        for &method in methods {
             if let Err(fault) = dialect.read_params(method, value.clone()) {
                 assert!(matches!(&fault, Fault::InvalidParams(all) if !all.is_empty()), "{fault:?}");
             }
@@ -29,10 +34,12 @@ fn hostile_json_is_refused_or_read() {
     for case in cases {
         let Some(json) = case["json"].as_str() else { continue };
         let Ok(value) = forecourt_core::json::parse(json.as_bytes()) else { continue };
-        read_as_everything(&value);
-        read_as_everything(&json!({"message":value,"id":value,"taskId":value,"name":value,"status":value}));
-        read_as_everything(&json!({"message":{"messageId":"m","role":"ROLE_USER","parts":value,"metadata":value}}));
-        read_as_everything(&json!({"task":{"id":"t","status":value,"artifacts":value,"history":[value]}}));
+        // The large ones take long to copy: they are read as what is read most.
+        let methods = if json.len() > 10_000 { &[Method::Send] } else { Method::ALL.as_slice() };
+        read_as(&value, methods);
+        read_as(&json!({"message":value,"id":value,"taskId":value,"name":value,"status":value}), methods);
+        read_as(&json!({"message":{"messageId":"m","role":"ROLE_USER","parts":value,"metadata":value}}), methods);
+        read_as(&json!({"task":{"id":"t","status":value,"artifacts":value,"history":[value]}}), methods);
     }
 }
 
