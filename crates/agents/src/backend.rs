@@ -8,6 +8,7 @@ use forecourt_core::{Agent, Clock, Entropy, Handle, Language, Mode};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
 
+use crate::siblings::Siblings;
 use crate::tool::Tool;
 
 /// One kind of backend: its name, its settings and how it is built.
@@ -47,6 +48,8 @@ pub struct Context {
     pub path_variable: Option<String>,
     /// Tools that a model may call beside those of its own section.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// The agents of the host, this one among them.
+    pub siblings: Siblings,
     /// Folders of content that the program carries in itself, by the name after `builtin:`.
     pub builtin: Vec<(String, PathBuf)>,
 }

@@ -13,6 +13,7 @@
 //! | [`model`] | a language model behind a chat completions API, with tools |
 //! | [`search`] | answers from indexed content, without any model |
 //! | [`tool`] | what a model may call |
+//! | [`siblings`] | the other agents of the host, and the way to ask them |
 //! | [`settings`] | what sections of several backends share |
 //! | [`sse_reader`] | server-sent events, decoded as their bytes arrive |
 //! | [`limits`] | every bound of these, with its unit |
@@ -27,6 +28,7 @@ pub mod model;
 pub mod script;
 pub mod search;
 pub mod settings;
+pub mod siblings;
 pub mod sse_reader;
 pub mod tool;
 

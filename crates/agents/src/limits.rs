@@ -76,3 +76,11 @@ pub const IMAGES_MAX: usize = 8;
 pub const TOOL_ITEMS_MAX: usize = 10;
 /// Bytes of an item that a model gets whole; of a larger one it gets the facts.
 pub const TOOL_ITEM_BYTES_MAX: usize = 2 * 1024;
+/// Other agents that a model is told of, and may ask.
+pub const SIBLINGS_MAX: usize = 50;
+/// Characters of the name, and of the description, by which another agent is introduced to a model.
+pub const SIBLING_WORDS_CHARS_MAX: usize = 200;
+/// How long another agent may take for an answer to a model.
+pub const SIBLING_TIME_MAX: Duration = Duration::from_secs(60);
+/// Bytes of JSON of another agent's answer that a model reads.
+pub const SIBLING_ANSWER_BYTES_MAX: usize = 24 * 1024;

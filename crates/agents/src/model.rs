@@ -49,9 +49,9 @@ pub const BACKEND: Backend = Backend {
 const WHO: &str = "The model provider";
 
 fn build(section: Section, context: &Context) -> Result<Built, Problems> {
-    let Checked { prompt, provider, toolbox, indexing } = settings::read(&section, context)?;
+    let Checked { prompt, provider, toolbox, tools_are_optional, indexing } = settings::read(&section, context)?;
     let uses_tools = !toolbox.is_empty();
-    let built = Built::new(ModelAgent(Arc::new(Model { prompt, provider, toolbox })));
+    let built = Built::new(ModelAgent(Arc::new(Model { prompt, provider, toolbox, tools_are_optional })));
     Ok(Built { uses_tools, remembers: true, indexing, ..built.with_files() })
 }
 
@@ -61,6 +61,8 @@ struct Model {
     prompt: Prompt,
     provider: Provider,
     toolbox: Toolbox,
+    /// Whether the settings ask for none of the tools, so that a provider without tools will do.
+    tools_are_optional: bool,
 }
 
 impl Agent for ModelAgent {

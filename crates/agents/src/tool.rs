@@ -1,6 +1,6 @@
 //! What a model may call.
 
-use forecourt_core::Sender;
+use forecourt_core::Message;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -18,7 +18,18 @@ pub trait Tool: Send + Sync {
     /// A JSON schema of its arguments, an object.
     fn parameters(&self) -> Value;
 
-    /// Does it on behalf of `caller`. The arguments were written by a model: the tool checks them,
-    /// and passes them on as parameters only. Dropping the future cancels the call.
-    fn call<'a>(&'a self, arguments: Value, caller: &'a Sender) -> BoxFuture<'a, ToolResult>;
+    /// A line for the model's own instructions, for as long as the tool is offered.
+    fn instructions(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether a model that answers `message` may call it at all.
+    fn is_offered(&self, _message: &Message) -> bool {
+        true
+    }
+
+    /// Does it on behalf of the sender of `message`, which is being answered. The arguments were
+    /// written by a model: the tool checks them, and passes them on as parameters only. Dropping the
+    /// future cancels the call.
+    fn call<'a>(&'a self, arguments: Value, message: &'a Message) -> BoxFuture<'a, ToolResult>;
 }

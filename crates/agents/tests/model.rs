@@ -3,14 +3,10 @@
 
 mod support;
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use forecourt_agents::limits::{MODEL_TEXT_BYTES_MAX, TOOL_CALLS_MAX, TOOL_RESULT_BYTES_MAX, TOOL_ROUNDS_MAX};
@@ -18,90 +14,13 @@ use forecourt_agents::tool::{Tool, ToolResult};
 use forecourt_agents::{Built, Context};
 use forecourt_core::policy::Kind;
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Ending, Event, File, Part, Role, Sender, ToolOutcome, Turn};
+use forecourt_core::{Collected, Ending, Event, File, Message, Part, Role, ToolOutcome, Turn};
 use futures::future::BoxFuture;
-use futures::{FutureExt, Stream, StreamExt, stream};
+use futures::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
+use support::provider::{Server, calls, chunk, raw, says, settings, silent, sse, stop, text};
 use support::{ask, ask_after, build, context, events, failure, in_folder, message, problems};
-use tokio::sync::{Notify, mpsc};
-
-type Answers = Arc<Mutex<VecDeque<Response>>>;
-
-/// A provider that gives these answers, one for each request, and what it was asked.
-struct Server {
-    url: String,
-    asked: mpsc::UnboundedReceiver<(HeaderMap, Value)>,
-}
-
-impl Server {
-    async fn new(answers: Vec<Response>) -> Self {
-        let (sender, asked) = mpsc::unbounded_channel();
-        let answers: Answers = Arc::new(Mutex::new(answers.into()));
-        let app = Router::new().route(
-            "/v1/chat/completions",
-            axum::routing::post(move |request: Request| {
-                let (sender, answers) = (sender.clone(), answers.clone());
-                async move {
-                    let (head, body) = request.into_parts();
-                    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
-                    sender.send((head.headers, serde_json::from_slice(&body).unwrap())).ok();
-                    answers.lock().unwrap().pop_front().expect("a request that the test expects")
-                }
-            }),
-        );
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        tokio::spawn(async { axum::serve(listener, app).await });
-        Self { url, asked }
-    }
-
-    async fn next(&mut self) -> Value {
-        self.asked.recv().await.expect("a request").1
-    }
-}
-
-fn settings(url: &str, more: &str) -> String {
-    format!("[backend]\nkind = \"model\"\nbase_url = \"{url}\"\nmodel = \"tiny\"\n{more}")
-}
-
-fn sse(chunks: impl Stream<Item = Result<Bytes, std::io::Error>> + Send + 'static) -> Response {
-    ([(header::CONTENT_TYPE, "text/event-stream; charset=utf-8")], Body::from_stream(chunks)).into_response()
-}
-
-/// These bytes, then the end of the stream.
-fn raw(text: &str) -> Response {
-    sse(stream::iter([Ok(Bytes::copy_from_slice(text.as_bytes()))]))
-}
-
-/// These bytes, then silence.
-fn silent(text: &'static str) -> Response {
-    let first = (!text.is_empty()).then(|| Ok(Bytes::from_static(text.as_bytes())));
-    sse(stream::iter(first).chain(stream::pending()))
-}
-
-fn chunk(delta: &Value) -> String {
-    format!("data: {}\n\n", json!({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}))
-}
-
-fn says(text: &str) -> String {
-    chunk(&json!({"content": text}))
-}
-
-fn stop(reason: &str) -> String {
-    format!("data: {}\n\ndata: [DONE]\n\n", json!({"choices": [{"delta": {}, "finish_reason": reason}]}))
-}
-
-/// A whole streamed answer.
-fn text(text: &str) -> Response {
-    raw(&format!("{}{}", says(text), stop("stop")))
-}
-
-/// A reply that asks for tools: name and arguments of each.
-fn calls(list: &[(&str, &str)]) -> Response {
-    let call = |(at, (name, arguments)): (usize, &(&str, &str))| json!({"index": at, "id": format!("id{at}"), "type": "function", "function": {"name": name, "arguments": arguments}});
-    let calls: Vec<Value> = list.iter().enumerate().map(call).collect();
-    raw(&format!("{}{}", chunk(&json!({"tool_calls": calls})), stop("tool_calls")))
-}
+use tokio::sync::Notify;
 
 async fn answer_with(response: Response, more: &str) -> Collected {
     let server = Server::new(vec![response]).await;
@@ -128,14 +47,14 @@ impl Tool for Adder {
         json!({"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}})
     }
 
-    fn call<'a>(&'a self, arguments: Value, caller: &'a Sender) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, arguments: Value, message: &'a Message) -> BoxFuture<'a, ToolResult> {
         async move {
             if let Some(bytes) = arguments["bytes"].as_u64() {
                 return Ok(Value::String("x".repeat(bytes as usize)));
             }
             let sum = arguments["a"].as_f64().zip(arguments["b"].as_f64()).map(|(a, b)| a + b);
             let sum = sum.ok_or("`a` and `b` must be numbers")?;
-            Ok(json!({"sum": sum, "caller": caller.address}))
+            Ok(json!({"sum": sum, "caller": message.sender.address}))
         }
         .boxed()
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use forecourt_agents::tool::{Tool, ToolResult};
 use forecourt_agents::{Built, Context};
-use forecourt_core::{Ending, Event, Part, Role, Sender, Turn};
+use forecourt_core::{Ending, Event, Message, Part, Role, Turn};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ impl Tool for Lookup {
         json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]})
     }
 
-    fn call<'a>(&'a self, arguments: Value, _: &'a Sender) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, arguments: Value, _: &'a Message) -> BoxFuture<'a, ToolResult> {
         async move { Ok(json!({"word": arguments["word"], "meaning": "unknown"})) }.boxed()
     }
 }

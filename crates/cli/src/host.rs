@@ -2,19 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use forecourt_agents::siblings::{Carrier, Sibling, Siblings};
 use forecourt_agents::{Built, Context, Indexing};
 use forecourt_core::agent::Icon;
-use forecourt_core::{AgentCard, Domain, Entropy, Handle, Policy, Store, SystemClock};
+use forecourt_core::{AgentCard, Domain, Entropy, Error, Handle, Message, Policy, Reply, Store, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Envelope, HostBuilder, Resident, Site, SystemEntropy, rules};
+use forecourt_host::{Directory, Envelope, Host, HostBuilder, Resident, Run, Site, SystemEntropy, rules};
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_surface::{Mount, Surface};
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::deployment::{Loaded, LoadedAgent};
@@ -26,6 +28,8 @@ use crate::settings::StoreKind;
 /// The agents of a deployment, built, and the content behind them.
 pub(crate) struct Agents {
     pub residents: Vec<Resident>,
+    /// The same agents as they see each other, waiting for the host that carries their words.
+    pub siblings: Siblings,
     pub content: Vec<Content>,
 }
 
@@ -66,9 +70,9 @@ pub(crate) fn egress(loaded: &Loaded, site: &Site, own: &[std::net::SocketAddr])
 /// Builds every agent. Opens nothing: what fails here is wrong in the settings.
 pub(crate) fn agents(loaded: &Loaded, site: &Site, egress: &Egress, data: &Path) -> Result<Agents, Problems> {
     let mut problems = Problems::new();
-    let mut agents = Agents { residents: Vec::new(), content: Vec::new() };
+    let mut agents = Agents { residents: Vec::new(), siblings: siblings(&loaded.agents, site), content: Vec::new() };
     for agent in &loaded.agents {
-        let context = context(agent, &loaded.dir, site, egress, data);
+        let context = Context { siblings: agents.siblings.clone(), ..context(agent, &loaded.dir, site, egress, data) };
         let built = problems.absorb(build(&agent.backend, &context));
         let rules = problems.absorb(
             rules(&agent.settings.policy.rules, site)
@@ -97,10 +101,34 @@ pub(crate) fn backend_problems(folder: &Path, agents: &[LoadedAgent]) -> Problem
         return problems;
     };
     let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
+    let siblings = siblings(agents, &site);
     for agent in agents {
-        problems.absorb(build(&agent.backend, &context(agent, folder, &site, &egress, folder)));
+        let context = Context { siblings: siblings.clone(), ..context(agent, folder, &site, &egress, folder) };
+        problems.absorb(build(&agent.backend, &context));
     }
     problems
+}
+
+/// The agents as they see each other.
+fn siblings(agents: &[LoadedAgent], site: &Site) -> Siblings {
+    Siblings::new(agents.iter().map(|agent| Sibling {
+        address: site.address(&agent.settings.handle),
+        name: agent.settings.name.clone(),
+        description: agent.settings.description.clone(),
+    }))
+}
+
+/// The host as its own agents reach it. Held weakly, since the host holds them.
+struct Inside(Weak<Host>);
+
+impl Carrier for Inside {
+    fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+        let host = self.0.upgrade();
+        Box::pin(async move {
+            let host = host.ok_or(Error::Unavailable { retry_after: None })?;
+            host.receive(message, Run::Attached).await
+        })
+    }
 }
 
 fn context(agent: &LoadedAgent, folder: &Path, site: &Site, egress: &Egress, data: &Path) -> Context {
@@ -115,6 +143,7 @@ fn context(agent: &LoadedAgent, folder: &Path, site: &Site, egress: &Egress, dat
         egress: egress.clone(),
         path_variable: std::env::var("PATH").ok(),
         tools: Vec::new(),
+        siblings: Siblings::default(),
         builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],
     }
 }
@@ -158,7 +187,7 @@ fn card(agent: &LoadedAgent, site: &Site, built: &Built) -> AgentCard {
 
 /// A host at work, with what its protocols listen on.
 pub(crate) struct Running {
-    pub host: Arc<forecourt_host::Host>,
+    pub host: Arc<Host>,
     pub surfaces: Vec<Surface>,
     pub keys: Arc<ArcSwap<HostKeys>>,
 }
@@ -177,6 +206,7 @@ pub(crate) async fn start(
     site: Site,
     egress: Egress,
     residents: Vec<Resident>,
+    siblings: &Siblings,
     state: State<'_>,
     stop: CancellationToken,
 ) -> Result<Running, Failure> {
@@ -189,6 +219,7 @@ pub(crate) async fn start(
     builder.limits = loaded.limits.clone();
     builder.envelopes = envelopes();
     let host = builder.start(stop).await.map_err(|e| Failure::ours(e.to_string()))?;
+    siblings.bind(Arc::new(Inside(Arc::downgrade(&host))));
     let mount = Mount {
         host: host.clone(),
         verifier: Arc::new(verifier),

@@ -176,7 +176,11 @@ impl Walk {
             Value::Array(names) => {
                 names.iter().filter_map(Value::as_str).map(|name| self.named(name, resolved, depth)).collect()
             }
-            _ => choices(resolved).map(|choice| self.kind(choice, depth + 1)).collect(),
+            // A choice that may also be left out has `null` among its variants, which TOML can't write.
+            _ => choices(resolved)
+                .filter(|choice| choice["type"] != "null")
+                .map(|choice| self.kind(choice, depth + 1))
+                .collect(),
         };
         kinds.retain(|kind| !kind.is_empty());
         kinds.dedup();

@@ -46,6 +46,23 @@ pub(super) struct Reply {
     pub(super) draft: Draft,
 }
 
+/// Why a request got no reply.
+pub(super) enum NoReply {
+    /// The provider does not take a request like this. Without tools it might.
+    Unfit(Ending),
+    /// Anything else.
+    Other(Ending),
+}
+
+impl NoReply {
+    /// What it comes to, when nothing is tried again.
+    pub(super) fn into_ending(self) -> Ending {
+        match self {
+            Self::Unfit(ending) | Self::Other(ending) => ending,
+        }
+    }
+}
+
 enum Source {
     Events(Pin<Box<dyn Stream<Item = Result<SseEvent, Fault>> + Send>>),
     /// An answer in one piece.
@@ -67,7 +84,7 @@ impl Provider {
     }
 
     /// Asks, and waits for the reply to begin.
-    pub(super) async fn ask(&self, body: Value, hop: u32, deadline: Instant) -> Result<Reply, Ending> {
+    pub(super) async fn ask(&self, body: Value, hop: u32, deadline: Instant) -> Result<Reply, NoReply> {
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
@@ -75,24 +92,24 @@ impl Provider {
         let request = Outgoing { headers, ..Outgoing::post(&self.url, Bytes::from(body.to_string())) };
         let total = deadline.saturating_duration_since(Instant::now());
         let begun = upstream::send(&self.egress, request, Patience { total, ..self.patience }, RETRIES).await;
-        let begun = begun.map_err(|fault| fault.ending(WHO))?;
+        let begun = begun.map_err(|fault| NoReply::Other(fault.ending(WHO)))?;
         if !begun.status.is_success() {
             return Err(self.declined(begun).await);
         }
         let source = match begun.mime().as_str() {
-            "application/json" => Source::Whole(whole(begun).await?),
+            "application/json" => Source::Whole(whole(begun).await.map_err(NoReply::Other)?),
             _ => Source::Events(Box::pin(begun.events(self.stall))),
         };
         Ok(Reply { source, draft: Draft::default() })
     }
 
     /// What a status other than success comes to. The provider's own words go to the log only.
-    async fn declined(&self, begun: Begun) -> Ending {
+    async fn declined(&self, begun: Begun) -> NoReply {
         let (status, headers) = (begun.status, begun.headers.clone());
         let said = begun.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
         tracing::warn!(status = status.as_u16(), said = ?String::from_utf8_lossy(&said), "the model provider declined");
         let seconds = retry_after(&headers, &*self.clock);
-        match status {
+        let ending = match status {
             StatusCode::TOO_MANY_REQUESTS => {
                 unavailable("The model behind this agent is busy. Please try again later.", seconds)
             }
@@ -102,6 +119,15 @@ impl Provider {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Ending::failed("The model provider refused our key."),
             status if status.is_server_error() => Ending::failed("The model provider failed."),
             _ => Ending::failed("The model provider did not accept the request."),
+        };
+        match status {
+            // Servers without tools say so with any of these.
+            StatusCode::BAD_REQUEST
+            | StatusCode::NOT_FOUND
+            | StatusCode::UNPROCESSABLE_ENTITY
+            | StatusCode::INTERNAL_SERVER_ERROR
+            | StatusCode::NOT_IMPLEMENTED => NoReply::Unfit(ending),
+            _ => NoReply::Other(ending),
         }
     }
 }

@@ -17,11 +17,12 @@ use super::provider::Provider;
 use super::toolbox::Toolbox;
 use crate::backend::{Context, Indexing};
 use crate::http::settings::fields;
-use crate::limits::SYSTEM_BYTES_MAX;
+use crate::limits::{SIBLINGS_MAX, SYSTEM_BYTES_MAX};
 use crate::search::settings::sources;
 use crate::search::shelf::Shelf;
 use crate::search::tool::SearchTool;
 use crate::settings::{count, seconds, upstream_url};
+use crate::siblings::{AskAgent, Sibling};
 use crate::upstream::Patience;
 
 /// The section of a `model` backend.
@@ -75,6 +76,9 @@ pub(super) struct ModelSettings {
     /// What several items of the content are called.
     #[serde(default = "noun")]
     noun: String,
+    /// The other agents of this host that the model may ask: all (`true`), none, or these handles; at
+    /// most 50. Without it, all, if the API takes tools.
+    siblings: Option<AskedSiblings>,
     /// Seconds until the first piece of an answer.
     #[serde(default = "first_token_seconds")]
     first_token_seconds: u64,
@@ -84,6 +88,16 @@ pub(super) struct ModelSettings {
     /// Seconds for a whole answer, its tool calls included.
     #[serde(default = "total_seconds")]
     total_seconds: u64,
+}
+
+/// Which of the other agents a model may ask.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected `true`, `false` or a list of handles")]
+enum AskedSiblings {
+    /// All of them, or none.
+    All(bool),
+    /// These.
+    These(Vec<String>),
 }
 
 fn max_tokens() -> u32 {
@@ -123,6 +137,8 @@ pub(super) struct Checked {
     pub(super) prompt: Prompt,
     pub(super) provider: Provider,
     pub(super) toolbox: Toolbox,
+    /// Whether the settings ask for none of the tools.
+    pub(super) tools_are_optional: bool,
     pub(super) indexing: Option<Arc<dyn Indexing>>,
 }
 
@@ -136,8 +152,13 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
     if let Some(shelf) = &shelf {
         toolbox.tools.push(Arc::new(SearchTool::new(shelf.clone(), &settings.noun)));
     }
+    let tools_are_optional = toolbox.is_empty() && settings.siblings.is_none();
+    let siblings = siblings(section, settings.siblings.as_ref(), context, &mut problems);
+    if !siblings.is_empty() {
+        toolbox.tools.push(Arc::new(AskAgent::new(siblings, context)));
+    }
     let indexing = shelf.map(|shelf| shelf as Arc<dyn Indexing>);
-    problems.into_result(Checked { prompt, provider, toolbox, indexing })
+    problems.into_result(Checked { prompt, provider, toolbox, tools_are_optional, indexing })
 }
 
 fn prompt(section: &Section, settings: &ModelSettings, context: &Context, problems: &mut Problems) -> Prompt {
@@ -230,4 +251,35 @@ fn shelf(
     let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
     let options = Options { language: Some(context.language.clone()), model };
     Some(Arc::new(Shelf::new(context, sources, options)))
+}
+
+/// The agents that the model may ask. Those that the settings name have to be there.
+fn siblings(
+    section: &Section,
+    asked: Option<&AskedSiblings>,
+    context: &Context,
+    problems: &mut Problems,
+) -> Vec<Sibling> {
+    let others = || context.siblings.beside(&context.handle);
+    let named = match asked {
+        Some(AskedSiblings::All(false)) => return Vec::new(),
+        Some(AskedSiblings::All(true)) | None => return others().take(SIBLINGS_MAX).cloned().collect(),
+        Some(AskedSiblings::These(named)) => named,
+    };
+    if named.len() > SIBLINGS_MAX {
+        problems.push(section.problem(Some("siblings"), format!("`siblings` names at most {SIBLINGS_MAX} agents")));
+        return Vec::new();
+    }
+    let mut found: Vec<Sibling> = Vec::new();
+    for name in named {
+        match others().find(|sibling| sibling.handle().as_str() == name.trim_start_matches('@')) {
+            Some(sibling) if !found.contains(sibling) => found.push(sibling.clone()),
+            Some(_) => {}
+            None => {
+                let message = format!("there is no agent `{name}` beside this one");
+                problems.push(section.problem(Some("siblings"), message));
+            }
+        }
+    }
+    found
 }

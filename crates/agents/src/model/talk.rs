@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::draft::{Draft, Finish};
-use super::provider::Reply;
-use super::toolbox::{Call, Spent};
+use super::provider::{NoReply, Reply};
+use super::toolbox::{Call, Spent, Toolbox};
 use super::{Model, WHO};
 use crate::limits::MODEL_TEXT_BYTES_MAX;
 use crate::upstream::Fault;
@@ -18,6 +18,8 @@ use crate::upstream::Fault;
 pub(super) struct Talk {
     model: Arc<Model>,
     admitted: Admitted,
+    /// The tools that this message may set to work.
+    toolbox: Toolbox,
     /// Everything that was said, in the words of the API.
     messages: Vec<Value>,
     spent: Spent,
@@ -40,10 +42,11 @@ enum Now {
 
 impl Talk {
     pub(super) fn new(model: Arc<Model>, admitted: Admitted) -> Self {
-        let messages = model.prompt.messages(&admitted);
+        let toolbox = model.toolbox.offered(admitted.message());
+        let messages = model.prompt.messages(&admitted, &toolbox);
         let deadline = Instant::now() + model.provider.patience.total;
         let text_left = MODEL_TEXT_BYTES_MAX;
-        Self { model, admitted, messages, spent: Spent::default(), text_left, deadline, now: Now::Asking }
+        Self { model, admitted, toolbox, messages, spent: Spent::default(), text_left, deadline, now: Now::Asking }
     }
 
     /// The next event. `None` after the ending.
@@ -79,12 +82,28 @@ impl Talk {
         }
     }
 
+    /// Asks the model. One that takes no tools is asked again without them, when nobody insists.
     async fn ask(&mut self) -> Result<(), Ending> {
-        let Model { provider, toolbox, .. } = &*self.model;
-        let body = provider.body(&self.messages, toolbox, self.spent.may_go_on());
-        let reply = provider.ask(body, self.admitted.message().hop, self.deadline).await?;
-        self.now = Now::Reading(Box::new(reply));
+        let model = self.model.clone();
+        let (hop, deadline) = (self.admitted.message().hop, self.deadline);
+        let reply = match model.provider.ask(self.body(), hop, deadline).await {
+            Err(NoReply::Unfit(_)) if self.may_do_without_tools() => {
+                self.toolbox = Toolbox::default();
+                self.messages = model.prompt.messages(&self.admitted, &self.toolbox);
+                model.provider.ask(self.body(), hop, deadline).await
+            }
+            reply => reply,
+        };
+        self.now = Now::Reading(Box::new(reply.map_err(NoReply::into_ending)?));
         Ok(())
+    }
+
+    fn body(&self) -> Value {
+        self.model.provider.body(&self.messages, &self.toolbox, self.spent.may_go_on())
+    }
+
+    fn may_do_without_tools(&self) -> bool {
+        self.model.tools_are_optional && !self.toolbox.is_empty() && self.spent.is_nothing()
     }
 
     fn spend(&mut self, text: String) -> Result<Event, Ending> {
@@ -124,8 +143,7 @@ impl Talk {
     async fn call(&mut self) -> Result<Event, Ending> {
         let Now::Calling { calls, is_announced } = &mut self.now else { return Err(Ending::unfinished()) };
         let Some(call) = calls.front() else { return Err(Ending::unfinished()) };
-        let sender = &self.admitted.message().sender;
-        let outcome = tokio::time::timeout_at(self.deadline, self.model.toolbox.call(call, sender));
+        let outcome = tokio::time::timeout_at(self.deadline, self.toolbox.call(call, self.admitted.message()));
         let outcome = outcome.await.map_err(|_| Ending::failed("This agent took too long for its answer."))?;
         self.messages.push(call.result_message(&outcome));
         let done = call.done(outcome);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use forecourt_core::{Event, Sender, ToolCall, ToolOutcome};
+use forecourt_core::{Event, Message, ToolCall, ToolOutcome};
 use serde_json::{Map, Value, json};
 
 use super::draft::{AskedCall, AskedCalls};
@@ -41,6 +41,16 @@ impl Toolbox {
         self.tools.is_empty()
     }
 
+    /// Those of the tools that a model may call while it answers `message`.
+    pub(super) fn offered(&self, message: &Message) -> Self {
+        Self { tools: self.tools.iter().filter(|tool| tool.is_offered(message)).cloned().collect() }
+    }
+
+    /// What the tools have to say to the model before anything is asked.
+    pub(super) fn instructions(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().filter_map(|tool| tool.instructions())
+    }
+
     /// The tools as the API describes them.
     pub(super) fn describe(&self) -> Vec<Value> {
         let describe = |tool: &Arc<dyn Tool>| {
@@ -52,14 +62,15 @@ impl Toolbox {
         self.tools.iter().map(describe).collect()
     }
 
-    /// Calls a tool on behalf of `caller`. What went wrong is told to the model, which may do better.
-    pub(super) async fn call(&self, call: &Call, caller: &Sender) -> ToolResult {
+    /// Calls a tool on behalf of the sender of `message`. What went wrong is told to the model, which
+    /// may do better.
+    pub(super) async fn call(&self, call: &Call, message: &Message) -> ToolResult {
         let arguments = call.arguments.clone()?;
         let Some(tool) = self.tools.iter().find(|tool| tool.name() == call.name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
             return Err(format!("there is no such tool; there are: {}", names.join(", ")));
         };
-        let result = tool.call(arguments, caller).await?;
+        let result = tool.call(arguments, message).await?;
         match result.to_string().len() <= TOOL_RESULT_BYTES_MAX {
             true => Ok(result),
             false => Err("the result is too large; ask for less".to_owned()),
@@ -68,6 +79,11 @@ impl Toolbox {
 }
 
 impl Spent {
+    /// Whether no tool was asked for yet.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.rounds == 0
+    }
+
     /// Whether the model may ask for tools once more.
     pub(super) fn may_go_on(&self) -> bool {
         self.rounds < TOOL_ROUNDS_MAX && self.calls < TOOL_CALLS_MAX

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_content::{Hit, Library};
-use forecourt_core::Sender;
+use forecourt_core::Message;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ impl Tool for SearchTool {
         })
     }
 
-    fn call<'a>(&'a self, arguments: Value, _: &'a Sender) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, arguments: Value, _: &'a Message) -> BoxFuture<'a, ToolResult> {
         async move {
             let query = arguments["query"].as_str().ok_or("`query` must be a string")?.to_owned();
             let limit = match &arguments["limit"] {

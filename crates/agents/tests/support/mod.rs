@@ -1,13 +1,16 @@
 //! What the tests of all backends share: a context, a message, and an agent built from TOML.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses its share")]
 
+pub mod provider;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forecourt_agents::siblings::Siblings;
 use forecourt_agents::{BACKENDS, Built, Context};
 use forecourt_core::reply::collect;
 use forecourt_core::{
-    Admitted, Collected, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part, Policy, Sender, Turn,
+    Admitted, Collected, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part, Policy, Turn,
 };
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_settings::{Problems, Section};
@@ -32,6 +35,7 @@ pub fn in_folder(folder: &Path) -> Context {
         egress: Egress::builder(EgressConfig::default()).build().unwrap(),
         path_variable: std::env::var("PATH").ok(),
         tools: Vec::new(),
+        siblings: Siblings::default(),
         builtin: Vec::new(),
     }
 }
@@ -64,18 +68,8 @@ pub fn problems(toml: &str) -> String {
 }
 
 pub fn message(parts: Vec<Part>) -> Message {
-    Message {
-        id: MessageId::parse("m1").unwrap(),
-        thread: None,
-        recipient: Handle::parse("agent").unwrap(),
-        sender: Sender::anonymous(),
-        parts,
-        history: Vec::new(),
-        language: None,
-        hop: 0,
-        received_via: "test",
-        received_at: "2026-01-01T00:00:00Z".parse().unwrap(),
-    }
+    let recipient = Handle::parse("agent").unwrap();
+    Message::new(MessageId::parse("m1").unwrap(), recipient, parts, "test", "2026-01-01T00:00:00Z".parse().unwrap())
 }
 
 pub async fn admitted(message: Message) -> Admitted {

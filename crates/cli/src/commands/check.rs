@@ -19,7 +19,8 @@ pub(crate) async fn run(check: &Check) -> Outcome {
     }
     let missing = missing_content(&agents.content);
     let stop = CancellationToken::new();
-    let started = host::start(&loaded, site, egress, agents.residents, State::Nowhere, stop.clone()).await;
+    let host::Agents { residents, siblings, .. } = agents;
+    let started = host::start(&loaded, site, egress, residents, &siblings, State::Nowhere, stop.clone()).await;
     stop.cancel();
     let running = started?;
     if let Some(path) = missing {

@@ -40,14 +40,15 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     index_new(&agents.content).await?;
 
     let stop = CancellationToken::new();
-    let running =
-        host::start(&loaded, site.clone(), egress, agents.residents, State::Kept(&data), stop.clone()).await?;
+    let host::Agents { residents, siblings, content } = agents;
+    let state = State::Kept(&data);
+    let running = host::start(&loaded, site.clone(), egress, residents, &siblings, state, stop.clone()).await?;
     let registry = registry(&running, listeners.metrics());
     let serving = Serving { domain: site.domain.clone(), https_port: listeners.https_port(), data: data.clone() };
     serving.write()?;
     banner::print(&running.host, &listeners, &data);
 
-    tokio::spawn(watch::content(agents.content, stop.clone()));
+    tokio::spawn(watch::content(content, stop.clone()));
     tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
     let host = running.host.clone();
     let served = tokio::spawn(listeners.serve(running.surfaces, host.clone(), registry, stop.clone()));

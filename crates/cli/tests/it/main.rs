@@ -8,6 +8,7 @@
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `faults` | agents that break |
+//! | `siblings` | an agent that asks the agents beside it |
 //! | `pages` | what a person sees, in Chromium |
 
 mod browser;
@@ -18,6 +19,7 @@ mod operate;
 mod pages;
 mod receiver;
 mod rest;
+mod siblings;
 mod support;
 mod tasks;
 mod wire;

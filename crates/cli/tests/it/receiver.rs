@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{DOMAIN, PATIENCE};
 
-/// Takes every request, answers 204, and keeps what came.
+/// Takes every request, answers 204 unless it has something to say, and keeps what came.
 pub(crate) struct Receiver {
     port: u16,
     posts: mpsc::Receiver<Post>,
@@ -26,12 +26,18 @@ pub(crate) struct Post {
 impl Receiver {
     /// Listens on a free port of 127.0.0.1.
     pub(crate) fn start() -> Self {
+        Self::answering(Vec::new())
+    }
+
+    /// The same, but the first requests are answered with these, one for each.
+    pub(crate) fn answering(answers: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (send, posts) = mpsc::channel();
         thread::spawn(move || {
+            let mut answers = answers.into_iter();
             for stream in listener.incoming().map_while(Result::ok) {
-                if let Some(post) = take(stream) {
+                if let Some(post) = take(stream, &mut answers) {
                     let _ = send.send(post);
                 }
             }
@@ -68,7 +74,7 @@ impl Post {
     }
 }
 
-fn take(mut stream: TcpStream) -> Option<Post> {
+fn take(mut stream: TcpStream, answers: &mut impl Iterator<Item = Value>) -> Option<Post> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -83,6 +89,10 @@ fn take(mut stream: TcpStream) -> Option<Post> {
     let length = fields.iter().find(|(name, _)| name == "content-length").and_then(|(_, value)| value.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
-    stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").ok()?;
+    let answer = answers.next().map_or_else(
+        || "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".to_owned(),
+        |body| format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{body}"),
+    );
+    stream.write_all(answer.as_bytes()).ok()?;
     Some(Post { target, fields, body })
 }
