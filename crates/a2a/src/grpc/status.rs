@@ -1,0 +1,75 @@
+//! What a failed call says: a code, a sentence, and details for programs. The sheet's table of errors.
+
+use bytes::Bytes;
+use forecourt_core::PolicyPart;
+use forecourt_core::policy::Kind;
+use forecourt_surface::body::BodyError;
+use http::HeaderMap;
+use prost_reflect::prost::Message;
+use serde_json::json;
+use tonic::metadata::MetadataMap;
+use tonic::{Code, Status};
+
+use super::{Denial, schema, transcode};
+use crate::model::Fault;
+
+/// Characters of the sentence. It travels in a header field, percent-encoded, and clients take
+/// 8 KiB for all fields.
+pub(super) const MESSAGE_CHARS_MAX: usize = 512;
+/// Bytes of the details; above, there are none. They travel in a header field too, in base64.
+pub(super) const DETAILS_BYTES_MAX: usize = 4 * 1024;
+
+impl From<Denial> for Status {
+    fn from(denial: Denial) -> Self {
+        match denial {
+            Denial::Fault(fault) => of_fault(&fault),
+            Denial::Refused { part, fields } => of_refusal(&part, fields),
+        }
+    }
+}
+
+/// The status of a fault.
+pub(super) fn of_fault(fault: &Fault) -> Status {
+    let code = fault.row().grpc.0;
+    let message = short(fault.to_string());
+    let details = details(code, &message, fault).unwrap_or_default();
+    Status::with_details(Code::from_i32(code), message, details)
+}
+
+fn details(code: i32, message: &str, fault: &Fault) -> Option<Bytes> {
+    let all = fault.details();
+    if all.is_empty() {
+        return None;
+    }
+    let status = json!({"code": code, "message": message, "details": all});
+    let bytes = transcode::write(&schema::status()?, status).ok()?.encode_to_vec();
+    (bytes.len() <= DETAILS_BYTES_MAX).then(|| bytes.into())
+}
+
+fn of_refusal(part: &PolicyPart, fields: HeaderMap) -> Status {
+    let code = match part.kind {
+        Kind::Unauthorized { .. } => Code::Unauthenticated,
+        Kind::Forbidden | Kind::UnavailableForLegalReasons => Code::PermissionDenied,
+        Kind::TooManyRequests { .. } => Code::ResourceExhausted,
+        Kind::ServiceUnavailable { .. } => Code::Unavailable,
+        Kind::ConsentRequired { .. } | Kind::PaymentRequired { .. } | Kind::Other(_) => Code::FailedPrecondition,
+    };
+    Status::with_metadata(code, short(part.message.clone()), MetadataMap::from_headers(fields))
+}
+
+/// The status of a body that was not read to its end.
+pub(super) fn of_body(error: BodyError) -> Status {
+    let code = match error {
+        BodyError::TooLarge { .. } => Code::ResourceExhausted,
+        BodyError::TooSlow => Code::DeadlineExceeded,
+        BodyError::Broken => Code::Cancelled,
+    };
+    Status::new(code, error.to_string())
+}
+
+fn short(message: String) -> String {
+    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
+        None => message,
+        Some((end, _)) => format!("{}…", &message[..end]),
+    }
+}
