@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Discover(Discover),
     /// Load the content of a deployment into its index, with progress.
     Index(Index),
+    /// Write out what a deployment publishes, for other programs and plain web hosts.
+    Export(Export),
     /// Show or rotate the key that signs for a deployment.
     Keys(Keys),
     /// Print the reference of all settings, as markdown.
@@ -157,6 +159,36 @@ pub(crate) struct Index {
     #[command(flatten)]
     pub place: Place,
     /// Print the counts as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[command(subcommand)]
+    pub what: ExportWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExportWhat {
+    /// The cards of the domain and its agents, the list of agents and the keys, as files.
+    ///
+    /// Any web host can serve them at the root of the domain, whether or not this daemon runs there;
+    /// URLs in them begin with https:// and the domain, or with `public_url`. They are signed with the
+    /// key in the data folder: export again after `forecourt keys --rotate`.
+    #[command(after_help = "Example:\n  forecourt export cards mysite --out /var/www/example.com")]
+    Cards(ExportCards),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportCards {
+    #[command(flatten)]
+    pub place: Place,
+    /// The folder to write into: the root of the web host. Made when it is not there; files of the
+    /// same names are replaced.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Print the written paths as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -3,6 +3,7 @@
 mod ask;
 mod check;
 mod discover;
+mod export;
 mod index;
 mod init;
 mod keys;
@@ -27,6 +28,7 @@ pub(crate) async fn run(arguments: Arguments) -> Outcome {
         Command::Ask(ask) => ask::run(ask).await,
         Command::Discover(discover) => discover::run(discover).await,
         Command::Index(index) => index::run(&index).await,
+        Command::Export(export) => export::run(export).await,
         Command::Keys(keys) => keys::run(&keys),
         Command::Reference => reference::run(),
     }

@@ -15,7 +15,7 @@ use forecourt_host::{Directory, Envelope, Host, HostBuilder, Resident, Run, Site
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
-use forecourt_surface::{Mount, Surface};
+use forecourt_surface::{Mount, Published, Surface};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -190,12 +190,29 @@ pub(crate) struct Running {
     pub host: Arc<Host>,
     pub surfaces: Vec<Surface>,
     pub keys: Arc<ArcSwap<HostKeys>>,
+    mount: Mount,
+}
+
+impl Running {
+    /// What every protocol publishes that is the same for every caller.
+    pub(crate) fn documents(&self, loaded: &Loaded) -> Result<Vec<Published>, Problems> {
+        let mut problems = Problems::new();
+        let mut documents = Vec::new();
+        for protocol in PROTOCOLS {
+            let section = loaded.protocols[protocol.name].clone();
+            let published = (protocol.documents)(Mount { section, ..self.mount.clone() });
+            documents.extend(problems.absorb(published).unwrap_or_default());
+        }
+        problems.into_result(documents)
+    }
 }
 
 /// Where a host keeps things.
 pub(crate) enum State<'a> {
     /// In this folder.
     Kept(&'a Path),
+    /// Nowhere, but its keys are in this folder: for what they sign.
+    Signing(&'a Path),
     /// Nowhere: for checking.
     Nowhere,
 }
@@ -227,7 +244,7 @@ pub(crate) async fn start(
         egress,
         section: Section::empty(loaded.root.file(), ""),
     };
-    Ok(Running { host, surfaces: surfaces(loaded, &mount)?, keys })
+    Ok(Running { host, surfaces: surfaces(loaded, &mount)?, keys, mount })
 }
 
 /// Proof in, sender out: the configured keys, and those that protocols can find.
@@ -276,14 +293,16 @@ fn store(loaded: &Loaded, state: &State<'_>) -> Result<Arc<dyn Store>, Failure> 
                 .map_err(|error| Failure::ours(format!("{}: {error}", file.display())))?;
             Ok(store)
         }
-        (State::Nowhere, _) | (_, StoreKind::Memory) => Ok(Arc::new(Memory::new())),
+        (State::Nowhere | State::Signing(_), _) | (_, StoreKind::Memory) => Ok(Arc::new(Memory::new())),
     }
 }
 
 fn keys(state: &State<'_>) -> Result<HostKeys, Failure> {
     let entropy: &dyn Entropy = &SystemEntropy;
     match state {
-        State::Kept(data) => HostKeys::load_or_create(data, entropy).map_err(|e| Failure::ours(e.to_string())),
+        State::Kept(data) | State::Signing(data) => {
+            HostKeys::load_or_create(data, entropy).map_err(|e| Failure::ours(e.to_string()))
+        }
         State::Nowhere => Ok(HostKeys::in_memory(entropy)),
     }
 }

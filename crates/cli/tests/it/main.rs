@@ -7,12 +7,14 @@
 //! | `identity` | who is believed to be who |
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `operate` | check, init, limits, metrics, content that changes |
+//! | `export` | the documents of a deployment, as files |
 //! | `faults` | agents that break |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `pages` | what a person sees, in Chromium |
 
 mod browser;
 mod discovery;
+mod export;
 mod faults;
 mod identity;
 mod operate;

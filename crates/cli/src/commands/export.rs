@@ -1,0 +1,90 @@
+//! `forecourt export`: what a deployment publishes, as files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use forecourt_surface::Published;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::{Export, ExportCards, ExportWhat};
+use crate::host::{self, State};
+use crate::output::{Failure, Outcome, print_json};
+
+/// The port that URLs need not name: exported documents speak of the domain, not of a listener.
+const HTTPS_PORT: u16 = 443;
+
+/// Writes what was asked for.
+pub(crate) async fn run(export: Export) -> Outcome {
+    match export.what {
+        ExportWhat::Cards(cards) => export_cards(&cards).await,
+    }
+}
+
+/// Writes every document that is the same for every caller, if `serve` would publish all of them.
+async fn export_cards(export: &ExportCards) -> Outcome {
+    let documents = documents(export).await?;
+    let mut written = Vec::with_capacity(documents.len());
+    for document in &documents {
+        let file = place(&export.out, document)?;
+        write(&file, document)?;
+        written.push(file);
+    }
+    match export.json {
+        true => print_json(&written),
+        false => {
+            written.iter().for_each(|file| println!("{}", file.display()));
+            Ok(())
+        }
+    }
+}
+
+/// Builds the deployment without its store, which may be another process's, and asks the protocols.
+async fn documents(export: &ExportCards) -> Result<Vec<Published>, Failure> {
+    let loaded = super::load(&export.place)?;
+    let data = host::make_data_dir(&export.place.data_dir())?;
+    let site = host::site(&loaded, HTTPS_PORT);
+    let egress = host::egress(&loaded, &site, &[])?;
+    let host::Agents { residents, siblings, .. } = host::agents(&loaded, &site, &egress, &data)?;
+    let stop = CancellationToken::new();
+    let started = host::start(&loaded, site, egress, residents, &siblings, State::Signing(&data), stop.clone()).await;
+    stop.cancel();
+    Ok(started?.documents(&loaded)?)
+}
+
+/// The file of a document: its path below `out`, never above or beside it.
+fn place(out: &Path, document: &Published) -> Result<PathBuf, Failure> {
+    let segments = document.path.strip_prefix('/').unwrap_or(&document.path).split('/');
+    let mut file = out.to_path_buf();
+    for segment in segments {
+        if segment.is_empty() || segment.starts_with("..") || segment.contains(['\\', '\0']) {
+            return Err(Failure::ours(format!("{} can't be the name of a file", document.path)));
+        }
+        file.push(segment);
+    }
+    Ok(file)
+}
+
+fn write(file: &Path, document: &Published) -> Outcome {
+    let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be written: {error}", file.display()));
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(wrong)?;
+    }
+    fs::write(file, &document.body).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(path: &str) -> Option<PathBuf> {
+        place(Path::new("out"), &Published { path: path.to_owned(), body: Vec::new().into() }).ok()
+    }
+
+    #[test]
+    fn documents_stay_below_the_folder() {
+        assert_eq!(placed("/.well-known/x.json"), Some(Path::new("out/.well-known/x.json").to_path_buf()));
+        for path in ["/../x", "/a/../../x", "//x", "/", "/a\\..", "/a\0"] {
+            assert_eq!(placed(path), None, "{path}");
+        }
+    }
+}
