@@ -27,5 +27,3 @@ pub use read::{AgentRef, Binding, CardSignature, Extension, Interface, RemoteCar
 pub use shape::Covered;
 pub use sign::{SignatureFault, verify_signature};
 pub use validate::{Problem, validate, validate_agent};
-
-pub(crate) use facts::media_types;

@@ -177,7 +177,7 @@ fn complete(skill: &Skill) -> Skill {
 }
 
 /// Modes as media types, in order and without repetition; plain text when there are none.
-pub(crate) fn media_types(modes: &[Mode]) -> Vec<String> {
+fn media_types(modes: &[Mode]) -> Vec<String> {
     let mut types: Vec<String> = Vec::with_capacity(modes.len().max(1));
     for mode in modes {
         let name = match mode {

@@ -166,6 +166,45 @@ async fn grpc_is_named_to_callers_that_are_known_and_never_on_the_hub() {
 }
 
 #[tokio::test]
+async fn grpc_is_named_with_its_port() {
+    let url_of = async |host: &str| {
+        let mut setup = Setup::of([card("chef")]).with_grpc(true);
+        setup.settings.grpc = Some(host.to_owned());
+        let published = setup.publish().await;
+        assert_eq!(published.cards.problems(), [], "{host}");
+        published.agent("chef")["supportedInterfaces"][2]["url"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(url_of("demo.localhost").await, "demo.localhost:443");
+    assert_eq!(url_of("demo.localhost:8443").await, "demo.localhost:8443");
+    assert_eq!(url_of("[::1]").await, "[::1]:443");
+}
+
+#[tokio::test]
+async fn the_operator_says_who_runs_the_host_and_which_version_it_is() {
+    let mut setup = Setup::of([card("chef"), card("gate")]);
+    setup.settings.organization = Some("Kitchens Ltd".to_owned());
+    setup.settings.hub_version = Some("2.1.0".to_owned());
+    let hub = setup.publish().await.hub();
+    assert_eq!(hub["provider"]["organization"], "Kitchens Ltd");
+    assert_eq!(hub["version"], "2.1.0");
+}
+
+#[tokio::test]
+async fn s5_every_public_card_can_be_served_by_any_web_host() {
+    let documents = two().await.cards.documents();
+    let paths: Vec<_> = documents.iter().map(|document| document.path.as_str()).collect();
+    let expected = [
+        "/.well-known/agent-card.json",
+        "/.well-known/agent.json",
+        "/a2a/chef/.well-known/agent-card.json",
+        "/a2a/gate/.well-known/agent-card.json",
+    ];
+    assert_eq!(paths, expected);
+    assert_eq!(documents[0].body, documents[1].body);
+    assert_eq!(validate(&crate::support::json(&documents[0].body)), []);
+}
+
+#[tokio::test]
 async fn a_card_keeps_its_tag_until_the_keys_are_rotated() {
     let published = two().await;
     let before = published.cards.hub(Version::V0_3);
