@@ -22,6 +22,22 @@ pub fn first_mention(text: &str, own: &Domain) -> Option<Handle> {
     None
 }
 
+/// `text` without the mention of `handle` that it begins with, if it begins with one: what is left is
+/// what was said to that agent.
+pub fn behind_mention<'a>(text: &'a str, handle: &Handle) -> &'a str {
+    let Some(mention) = text.trim_start().strip_prefix('@') else { return text };
+    let token = Token::read(mention);
+    if !token.local.eq_ignore_ascii_case(handle.as_str()) {
+        return text;
+    }
+    let rest = &mention[token.local.len()..];
+    let rest = match token.domain {
+        Some(domain) => &rest[1 + run(domain, |c| is_word(c) || c == '.').trim_end_matches(['.', '-']).len()..],
+        None => rest,
+    };
+    rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | ';' | '-' | '–' | '—'))
+}
+
 /// The name after an `@`, and what follows when that is another `@`.
 struct Token<'a> {
     local: &'a str,

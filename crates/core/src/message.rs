@@ -88,6 +88,16 @@ impl Message {
     }
 }
 
+impl Message {
+    /// [`Self::text`] without the mention of its recipient that it may begin with: for agents that
+    /// take words at their value, and not as a person would.
+    pub fn addressed_text(&self) -> String {
+        let text = self.text();
+        let words = crate::mention::behind_mention(&text, &self.recipient);
+        if words.len() == text.len() { text } else { words.to_owned() }
+    }
+}
+
 /// The text parts of `parts`, joined by a newline.
 pub fn text_of(parts: &[Part]) -> String {
     let mut texts = parts.iter().filter_map(Part::as_text);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use forecourt_core::store::{TaskChange, TaskFilter};
+use forecourt_core::store::{Resumption, TaskChange, TaskFilter, Webhook};
 use forecourt_core::{Event, Role, Store, Task, TaskState, ThreadId, Turn};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
-use forecourt_testkit::store_suite::{after, chef, outcome, some_task, some_thread, webhook};
+use forecourt_testkit::store_suite::{after, chef, handle, outcome, some_task, some_thread, webhook};
 use proptest::prelude::*;
 
 /// Tasks and conversations that the steps are about.
@@ -19,7 +19,11 @@ enum Step {
     Append { task: usize, first: u64, count: u64 },
     Advance { task: usize, from: TaskState, to: TaskState },
     Artifact { task: usize, id: u8 },
-    Webhook { task: usize },
+    Resume { task: usize, from: TaskState },
+    Webhook { task: usize, id: u8 },
+    Unhook { task: usize, id: u8 },
+    Release,
+    Route { thread: usize, baker: bool },
     Claim { limit: usize },
     Settle { id: u64, retry: bool },
     Turns { thread: usize, count: usize, keep: usize },
@@ -36,7 +40,13 @@ fn step() -> impl Strategy<Value = Step> {
         (task(), state(), state()).prop_map(|(task, from, to)| Step::Advance { task, from, to }),
         task().prop_map(|task| Step::Advance { task, from: TaskState::Working, to: TaskState::Completed }),
         (task(), 0..3u8).prop_map(|(task, id)| Step::Artifact { task, id }),
-        task().prop_map(|task| Step::Webhook { task }),
+        task().prop_map(|task| Step::Advance { task, from: TaskState::Working, to: TaskState::InputRequired }),
+        task().prop_map(|task| Step::Resume { task, from: TaskState::InputRequired }),
+        (task(), state()).prop_map(|(task, from)| Step::Resume { task, from }),
+        (task(), 0..3u8).prop_map(|(task, id)| Step::Webhook { task, id }),
+        (task(), 0..3u8).prop_map(|(task, id)| Step::Unhook { task, id }),
+        Just(Step::Release),
+        (0..NAMES, any::<bool>()).prop_map(|(thread, baker)| Step::Route { thread, baker }),
         (0..3usize).prop_map(|limit| Step::Claim { limit }),
         (0..6u64, any::<bool>()).prop_map(|(id, retry)| Step::Settle { id, retry }),
         (0..NAMES, 0..4usize, 0..5usize).prop_map(|(thread, count, keep)| Step::Turns { thread, count, keep }),
@@ -94,9 +104,23 @@ impl World {
                 let kept = artifact(&name.to_string(), format!("{now}"));
                 format!("{:?}", store.put_artifact(id(task), kept).await?)
             }
-            Step::Webhook { task } => {
-                let hook = webhook(&format!("https://example.com/{now}"));
+            Step::Resume { task, from } => {
+                let turns = vec![Turn::text(Role::User, format!("{now}"))];
+                let resumption = Resumption { run: format!("run {now}"), turns, expires_at: after(now + 30) };
+                let change = TaskChange::resume(*from, resumption, after(now));
+                format!("{:?}", store.advance_task(id(task), change).await?)
+            }
+            Step::Webhook { task, id: name } => {
+                let hook = Webhook { id: name.to_string(), ..webhook(&format!("https://example.com/{now}")) };
                 format!("{:?}", store.add_webhook(id(task), hook, 2).await?)
+            }
+            Step::Unhook { task, id: name } => {
+                format!("{:?}", store.remove_webhook(id(task), &name.to_string()).await?)
+            }
+            Step::Release => format!("{:?}", store.release_deliveries(after(now)).await?),
+            Step::Route { thread, baker } => {
+                let agent = if *baker { handle("baker") } else { chef() };
+                format!("{:?}", store.set_route(&self.threads[*thread], &agent, after(now + 10)).await?)
             }
             Step::Claim { limit } => {
                 let claimed = store.claim_deliveries(after(now), after(now + 5), *limit).await?;
@@ -122,15 +146,23 @@ impl World {
         for task in &self.tasks {
             seen.push(format!("{:?}", store.task(&task.id, after(now)).await.unwrap()));
             seen.push(format!("{:?}", store.events(&task.id, 1, 5).await.unwrap()));
+            seen.push(format!("{:?}", store.last_event(&task.id).await.unwrap()));
+            let urls = store.webhooks(&task.id).await.unwrap().into_iter().map(|hook| (hook.id, hook.url));
+            seen.push(format!("{:?}", urls.collect::<Vec<_>>()));
             seen.push(format!("{:?}", store.artifact(&task.id, "1", after(now)).await.unwrap()));
         }
         for thread in &self.threads {
             seen.push(format!("{:?}", store.thread(thread, &chef(), after(now)).await.unwrap()));
+            seen.push(format!("{:?}", store.route(thread, after(now)).await.unwrap()));
         }
         for owner in [None, Some("ann".to_owned())] {
-            let filter = TaskFilter { owner, limit: 5, ..TaskFilter::default() };
-            let page = store.tasks(filter, after(now)).await.unwrap();
-            seen.push(format!("{:?} {:?} {}", page.tasks, page.next.is_some(), page.total));
+            for limit in [1, 5] {
+                let first = TaskFilter { owner: owner.clone(), limit, ..TaskFilter::default() };
+                let page = store.tasks(first.clone(), after(now)).await.unwrap();
+                seen.push(format!("{:?} {:?} {}", page.tasks, page.next.is_some(), page.total));
+                let second = store.tasks(TaskFilter { cursor: page.next, ..first }, after(now)).await.unwrap();
+                seen.push(format!("{:?} {:?} {}", second.tasks, second.next.is_some(), second.total));
+            }
         }
         seen.push(format!("{}", store.orphaned_tasks("run-2", 5).await.unwrap().len()));
         seen.join("\n")

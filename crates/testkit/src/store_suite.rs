@@ -17,6 +17,7 @@ pub mod claims;
 pub mod deliveries;
 pub mod events;
 pub mod expiry;
+pub mod routes;
 pub mod tasks;
 pub mod threads;
 
@@ -35,10 +36,16 @@ macro_rules! store_suite {
             tasks::of_64_moves_at_once_one_wins
             tasks::a_list_holds_only_what_was_asked_for
             tasks::a_list_is_newest_first_and_goes_on_behind_a_cursor
+            tasks::a_list_loses_none_of_those_with_the_same_moment
+            tasks::a_list_is_of_several_conversations_and_since_a_moment
+            tasks::a_list_goes_on_while_tasks_come_and_move
+            tasks::a_task_that_goes_on_keeps_what_was_said
+            tasks::going_on_from_another_state_changes_nothing
             tasks::orphans_are_unsettled_tasks_of_other_runs
             events::a_gap_in_the_numbers_is_refused
             events::the_events_of_an_unknown_task_are_dropped
             events::appending_again_leaves_what_is_there
+            events::an_ending_is_logged_with_the_move_that_it_caused
             events::every_kind_of_event_reads_back
             events::events_are_read_in_pages
             artifacts::an_unknown_artifact_is_not_found
@@ -48,6 +55,11 @@ macro_rules! store_suite {
             artifacts::an_artifact_has_a_bounded_size
             deliveries::a_webhook_needs_a_task
             deliveries::a_task_has_at_most_so_many_webhooks
+            deliveries::a_webhook_of_the_same_id_is_replaced_in_its_place
+            deliveries::a_task_that_ended_takes_no_webhook
+            deliveries::of_a_webhook_and_an_end_at_once_none_is_lost
+            deliveries::a_removed_webhook_is_not_told
+            deliveries::what_was_claimed_and_not_settled_can_be_released
             deliveries::only_settling_queues_deliveries
             deliveries::settling_queues_a_delivery_for_each_webhook
             deliveries::a_claimed_delivery_is_hidden_until_its_lease
@@ -62,6 +74,10 @@ macro_rules! store_suite {
             threads::turns_read_back_as_they_were
             threads::a_conversation_has_a_bounded_size
             threads::a_conversation_expires_unless_it_goes_on
+            threads::a_name_of_two_owners_is_two_conversations
+            routes::an_unknown_route_is_none
+            routes::a_route_is_replaced
+            routes::a_route_expires_unless_it_is_set_again
             claims::tok_state_replay
             claims::tok_state_race
             claims::tok_state_expired

@@ -1,6 +1,7 @@
 //! The rules of the core, checked against public vectors and by properties, a module per chapter.
 
 mod address;
+mod cursor;
 mod gate;
 mod json_canonical;
 mod json_strict;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use forecourt_core::{Domain, Handle, first_mention};
+use forecourt_core::{Domain, Handle, behind_mention, first_mention};
 use proptest::prelude::*;
 
 fn mention(text: &str) -> Option<String> {
@@ -131,5 +131,26 @@ proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "[@a-zé例.\\-_ /]{0,60}") {
         let _ = mention(&text);
+    }
+}
+
+#[test]
+fn what_is_said_to_an_agent_stands_behind_its_mention() {
+    let chef = Handle::parse("chef").unwrap();
+    let cases = [
+        ("@chef soup", "soup"),
+        (" @Chef, soup for @echo", "soup for @echo"),
+        ("@chef@demo.localhost: soup", "soup"),
+        ("@chef@demo.localhost. Soup", ". Soup"),
+        ("@chef — soup", "soup"),
+        ("@chef", ""),
+        ("@chefs soup", "@chefs soup"),
+        ("soup, @chef", "soup, @chef"),
+        ("@echo soup", "@echo soup"),
+        ("@", "@"),
+        ("", ""),
+    ];
+    for (text, words) in cases {
+        assert_eq!(behind_mention(text, &chef), words, "{text}");
     }
 }

@@ -41,6 +41,16 @@ fn proven() -> Sender {
 }
 
 #[test]
+fn what_a_caller_said_about_a_message_is_written_when_there_is_any() {
+    let mut message = message();
+    message.metadata.insert("https://example.com/ns#mood".to_owned(), json!({"x": 1}));
+    message.extensions.push("https://example.com/ext".to_owned());
+    let json = written(&message);
+    assert_eq!(json["metadata"], json!({"https://example.com/ns#mood": {"x": 1}}));
+    assert_eq!(json["extensions"], json!(["https://example.com/ext"]));
+}
+
+#[test]
 fn s3_a_plain_message_has_the_required_fields() {
     let wanted = json!({
         "id": "m1",

@@ -46,6 +46,34 @@ fn ids_that_open_something_are_never_printed() {
 }
 
 #[test]
+fn a_clients_name_never_equals_a_token_nor_meets_another_owners() {
+    let token = mint(&CountedEntropy::default());
+    let ours = ThreadId::parse(&token).unwrap();
+    let owners = [None, Some(""), Some("ann"), Some("ann\0"), Some(":ann"), Some("~"), Some("\0")];
+    let adopted = owners.map(|owner| ThreadId::adopt(&token, owner).unwrap());
+    for (n, one) in adopted.iter().enumerate() {
+        assert_eq!((one.expose(), one.is_adopted()), (token.as_str(), true));
+        assert_ne!(one.key(), token);
+        assert_ne!(*one, ours);
+        assert!(adopted[n + 1..].iter().all(|other| other != one), "{:?}", owners[n]);
+    }
+    assert_eq!((ours.expose(), ours.key(), ours.is_adopted()), (token.as_str(), token.as_str(), false));
+    assert_eq!(ThreadId::adopt("ctx", None), ThreadId::adopt("ctx", None));
+    assert_eq!(format!("{:?}", adopted[0]), "ThreadId([redacted])");
+}
+
+#[test]
+fn a_clients_name_of_a_conversation_has_1_to_256_printable_bytes() {
+    let adopt = |name: &str| ThreadId::adopt(name, Some("ann")).map(|thread| thread.expose().to_owned());
+    for name in ["1", "urn:x:ü ~", "~:bob", &"a".repeat(CLIENT_ID_BYTES_MAX)] {
+        assert_eq!(adopt(name).as_deref(), Some(name));
+    }
+    for name in ["", "a\nb", "a\0b", "a\u{85}b", &"a".repeat(CLIENT_ID_BYTES_MAX + 1)] {
+        assert_eq!(adopt(name), None, "{name:?}");
+    }
+}
+
+#[test]
 fn a_callers_id_has_1_to_256_printable_bytes() {
     assert!(MessageId::parse(&"a".repeat(CLIENT_ID_BYTES_MAX)).is_some());
     assert!(MessageId::parse(&"a".repeat(CLIENT_ID_BYTES_MAX + 1)).is_none());
@@ -86,6 +114,19 @@ fn what_is_no_tag_is_none() {
 }
 
 proptest! {
+    #[test]
+    fn two_names_or_two_owners_are_two_conversations(
+        one in (any::<String>(), any::<Option<String>>()),
+        other in (any::<String>(), any::<Option<String>>()),
+    ) {
+        let adopt = |(name, owner): &(String, Option<String>)| ThreadId::adopt(name, owner.as_deref());
+        if let (Some(first), Some(second)) = (adopt(&one), adopt(&other)) {
+            prop_assert_eq!(first == second, one == other);
+            prop_assert_eq!(first.expose(), one.0);
+            prop_assert!(ThreadId::parse(first.key()).is_none());
+        }
+    }
+
     #[test]
     fn a_tag_is_safe_in_headers_and_attributes(text in any::<String>(), tagged in "[a-zA-Z0-9-]{1,40}") {
         for text in [text, tagged] {

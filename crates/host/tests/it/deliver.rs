@@ -2,11 +2,14 @@
 
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use forecourt_core::store::Webhook;
-use forecourt_core::{Task, TaskState};
+use forecourt_core::limits::TASK_TTL;
+use forecourt_core::reply::Question;
+use forecourt_core::store::{Added, TaskChange, Webhook};
+use forecourt_core::{Clock, Ending, Event, Task, TaskState};
 use forecourt_egress::EgressConfig;
 use forecourt_host::{Post, Run};
-use forecourt_testkit::Scripted;
+use forecourt_testkit::store_suite::{completed, some_task};
+use forecourt_testkit::{Scripted, Step};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -71,7 +74,7 @@ async fn a_delivery_that_was_cut_off_is_made_by_the_next_run() {
     let (url, mut received) = receiver(StatusCode::OK).await;
     let mut setup = open_to_loopback();
     setup.envelope = None;
-    let host = setup.host(Scripted::new(vec![forecourt_testkit::Step::Hang])).await;
+    let host = setup.host(Scripted::new(vec![Step::Hang])).await;
     let reply = host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
     setup.stop.cancel();
     setup.stop = CancellationToken::new();
@@ -104,4 +107,33 @@ async fn a_post_that_was_begun_is_finished_before_the_host_has_stopped() {
     assert_eq!(futures::FutureExt::now_or_never(host.stopped()), None);
     finish.send(true).unwrap();
     host.stopped().await;
+}
+
+#[tokio::test]
+async fn a_question_is_posted_and_so_is_the_end() {
+    let question = Question { text: "Which?".to_owned(), questions: Vec::new() };
+    let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Question(question)))]);
+    let (url, mut received) = receiver(StatusCode::OK).await;
+    let host = open_to_loopback().host(agent).await;
+    let begun = Run::Tracked { webhook: Some(webhook(&url)), continues: None };
+    let id = host.receive(message("work"), begun).await.unwrap().task.unwrap();
+    assert_eq!(received.recv().await.unwrap().0["x-state"], "input_required");
+    host.cancel(&id).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().0["x-state"], "canceled");
+}
+
+#[tokio::test]
+async fn a_post_that_a_crash_cut_short_is_made_again_at_the_next_start() {
+    let (url, mut received) = receiver(StatusCode::OK).await;
+    let setup = open_to_loopback();
+    let task = Task { expires_at: setup.clock.now() + TASK_TTL, ..some_task() };
+    setup.store.create_task(task.clone()).await.unwrap();
+    let patient = Webhook { retries: 1, ..webhook(&url) };
+    assert_eq!(setup.store.add_webhook(&task.id, patient, 1).await.unwrap(), Added::Yes);
+    assert!(setup.store.advance_task(&task.id, TaskChange { at: setup.clock.now(), ..completed() }).await.unwrap());
+    // Somebody takes it, for a long time, and is gone.
+    let far = setup.clock.now() + TASK_TTL;
+    assert_eq!(setup.store.claim_deliveries(setup.clock.now(), far, 9).await.unwrap().len(), 1);
+    let _next = setup.host(Scripted::saying([])).await;
+    assert_eq!(received.recv().await.unwrap().1, task.id.expose());
 }

@@ -6,3 +6,4 @@ mod receive;
 mod support;
 mod tasks;
 mod threads;
+mod tracked;

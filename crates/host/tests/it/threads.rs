@@ -89,3 +89,35 @@ async fn an_agent_without_a_memory_gives_no_token() {
     let host = Setup::default().host(Scripted::saying(["x"])).await;
     assert_eq!(host.receive(message("hi"), Run::Attached).await.unwrap().thread, None);
 }
+
+#[tokio::test]
+async fn a_name_that_a_client_made_up_is_adopted_for_its_owner() {
+    let agent = Scripted::saying(["ok"]);
+    let setup = Setup { remembers: true, ..Setup::default() };
+    let host = setup.host(agent.clone()).await;
+    let adopt = |owner| ThreadId::adopt("ctx-1", owner);
+    for (owner, text) in [(Some("ann"), "one"), (Some("ann"), "two"), (Some("bob"), "three"), (None, "four")] {
+        let reply = host.receive(in_thread(text, adopt(owner)), Run::Attached).await.unwrap();
+        assert_eq!(reply.thread, adopt(owner));
+        assert_eq!(reply.thread.as_ref().map(ThreadId::expose), Some("ctx-1"));
+        reply.collect().await;
+    }
+    let lengths: Vec<usize> = agent.heard().iter().map(|message| message.history.len()).collect();
+    assert_eq!(lengths, [0, 2, 0, 0]);
+}
+
+#[tokio::test]
+async fn an_adopted_name_stays_with_an_agent_that_remembers_nothing() {
+    let agent = Scripted::saying(["ok"]);
+    let host = Setup::default().host(agent.clone()).await;
+    let named = ThreadId::adopt("ctx-1", None);
+    for run in [Run::Attached, Run::Tracked { webhook: None, continues: None }] {
+        let reply = host.receive(in_thread("x", named.clone()), run).await.unwrap();
+        assert_eq!(reply.thread, named);
+        if let Some(task) = &reply.task {
+            assert_eq!(host.task(task).await.unwrap().thread, named);
+        }
+        reply.collect().await;
+    }
+    assert!(agent.heard().iter().all(|message| message.history.is_empty()));
+}

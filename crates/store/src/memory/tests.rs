@@ -7,7 +7,7 @@ use forecourt_testkit::CountedEntropy;
 use forecourt_testkit::store_suite::{after, completed, is_unavailable, some_task, start, webhook};
 
 use super::kept::Kept;
-use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
+use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
 
 #[test]
 fn tasks_are_bounded_until_some_expire() {
@@ -33,6 +33,20 @@ fn conversations_are_bounded_and_those_that_exist_go_on() {
     }
     assert!(is_unavailable(&begin(ThreadId::mint(&entropy))));
     begin(first).unwrap();
+}
+
+#[test]
+fn routes_are_bounded_and_those_that_exist_change() {
+    let mut kept = Kept::default();
+    let entropy = CountedEntropy::default();
+    let chef = Handle::parse("chef").unwrap();
+    let first = ThreadId::mint(&entropy);
+    kept.set_route(first.clone(), chef.clone(), after(60)).unwrap();
+    for _ in 1..MEMORY_ROUTES_MAX {
+        kept.set_route(ThreadId::mint(&entropy), chef.clone(), after(60)).unwrap();
+    }
+    assert!(is_unavailable(&kept.set_route(ThreadId::mint(&entropy), chef.clone(), after(60))));
+    kept.set_route(first, chef, after(60)).unwrap();
 }
 
 #[test]

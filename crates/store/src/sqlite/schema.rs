@@ -78,6 +78,22 @@ mod tests {
     }
 
     #[test]
+    fn version_1_is_migrated_with_what_waits_in_it() {
+        let mut db = Connection::open_in_memory().unwrap();
+        migrate(&mut db, &MIGRATIONS[..1]).unwrap();
+        db.execute_batch(
+            "INSERT INTO tasks VALUES (1, x'01', 'chef', NULL, x'02', 'working', 'run', 1, 2, 3, x'00', NULL);
+             INSERT INTO webhooks VALUES (1, 1, x'00'), (1, 2, x'00');
+             INSERT INTO deliveries (task, webhook, state, settled_at, due_at) VALUES (1, 2, 'completed', 2, 2);",
+        )
+        .unwrap();
+        migrate(&mut db, MIGRATIONS).unwrap();
+        let row = "SELECT count(*), max(webhooks.hash IS NULL), max(claimed) FROM webhooks, deliveries";
+        let row: (i64, bool, bool) = db.query_row(row, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        assert_eq!(row, (2, true, false));
+    }
+
+    #[test]
     fn a_newer_database_is_refused_with_both_versions() {
         let mut db = Connection::open_in_memory().unwrap();
         migrate(&mut db, &[FIRST, SECOND]).unwrap();

@@ -266,3 +266,22 @@ pub(super) fn orphaned(db: &Connection, seal: &Seal, run: &str, limit: usize) ->
 fn open_all(seal: &Seal, found: impl Iterator<Item = rusqlite::Result<SealedTask>>) -> Result<Vec<Task>, Fault> {
     found.map(|task| Ok(task?.open(seal)?)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use forecourt_testkit::store_suite::some_task;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_asked_in_version_1_is_a_turn() {
+        let task = some_task();
+        let request = json!([{"kind": "text", "mime": "text/plain", "content": "hi"}]);
+        let body = json!({"id": task.id, "thread": null, "received_via": "rest", "request": request});
+        let body: Body = serde_json::from_value(body).unwrap();
+        let turns = Body::turns(body.turns, body.request);
+        assert_eq!((turns.len(), turns[0].role), (1, Role::User));
+        assert_eq!(turns[0].parts, [Part::text("hi")]);
+    }
+}

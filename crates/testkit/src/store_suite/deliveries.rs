@@ -49,6 +49,66 @@ pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
     assert_eq!(claim(&store, 1, 60).await.len(), 5);
 }
 
+/// Another address for the same id, even where there is no room; and where it is told.
+pub async fn a_webhook_of_the_same_id_is_replaced_in_its_place(store: Fresh) {
+    let id = hooked(&store, &["a", "b"]).await;
+    let moved = Webhook { id: webhook("https://example.com/a").id, ..webhook("https://example.com/c") };
+    assert_eq!(store.add_webhook(&id, moved.clone(), 2).await.unwrap(), Added::Yes);
+    let wanted = [moved.clone(), webhook("https://example.com/b")];
+    assert_eq!(store.webhooks(&id).await.unwrap(), wanted);
+    assert!(store.advance_task(&id, completed()).await.unwrap());
+    let due = claim(&store, 1, 60).await;
+    assert_eq!(due.into_iter().map(|delivery| delivery.webhook).collect::<Vec<_>>(), wanted);
+    assert!(store.webhooks(&some_task().id).await.unwrap().is_empty());
+}
+
+/// Final states take none, states that wait do.
+pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
+    for state in TaskState::ALL {
+        let id = created(&store, Task { state, ..some_task() }).await;
+        let wanted = if state.is_final() { Added::Ended } else { Added::Yes };
+        assert_eq!(store.add_webhook(&id, webhook("https://example.com/"), 5).await.unwrap(), wanted, "{state:?}");
+    }
+}
+
+/// Whoever is told yes is told of the end.
+pub async fn of_a_webhook_and_an_end_at_once_none_is_lost(store: Fresh) {
+    for _ in 0..16 {
+        let id = created(&store, some_task()).await;
+        let add = store.add_webhook(&id, webhook("https://example.com/"), 5);
+        let (added, moved) = futures::future::join(add, store.advance_task(&id, completed())).await;
+        assert!(moved.unwrap());
+        let told = claim(&store, 1, 60).await.len();
+        assert_eq!(told, usize::from(added.unwrap() == Added::Yes));
+    }
+}
+
+/// Before the task settles and after it, and the number that it leaves free.
+pub async fn a_removed_webhook_is_not_told(store: Fresh) {
+    let id = hooked(&store, &["a", "b", "c"]).await;
+    let remove = async |name: &str| store.remove_webhook(&id, &format!("https://example.com/{name}")).await.unwrap();
+    assert!(remove("a").await);
+    assert!(!remove("a").await);
+    add(&store, &id, "https://example.com/d").await;
+    assert!(store.advance_task(&id, completed()).await.unwrap());
+    assert!(remove("b").await);
+    let urls: Vec<String> = claim(&store, 1, 60).await.into_iter().map(|delivery| delivery.webhook.url).collect();
+    assert_eq!(urls, ["c", "d"].map(|name| format!("https://example.com/{name}")));
+    assert!(!store.remove_webhook(&some_task().id, "https://example.com/c").await.unwrap());
+}
+
+/// The start after a crash: what waits for its retry goes on waiting.
+pub async fn what_was_claimed_and_not_settled_can_be_released(store: Fresh) {
+    settled(&store, &["cut off", "to retry", "never taken"]).await;
+    let taken = store.claim_deliveries(after(1), after(60), 2).await.unwrap();
+    store.settle_delivery(taken[1].id, Some(after(40))).await.unwrap();
+    assert_eq!(store.release_deliveries(after(2)).await.unwrap(), 1);
+    assert_eq!(store.release_deliveries(after(2)).await.unwrap(), 0);
+    let again = claim(&store, 2, 60).await;
+    assert_eq!(again.iter().map(|d| (d.id, d.attempts)).collect::<Vec<_>>(), [(taken[0].id + 2, 0), (taken[0].id, 1)]);
+    assert_eq!(claim(&store, 40, 60).await[0].id, taken[1].id);
+}
+
 /// Beginning to work tells nobody, nor does a move that was lost.
 pub async fn only_settling_queues_deliveries(store: Fresh) {
     let id = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;

@@ -80,3 +80,16 @@ pub async fn events_are_read_in_pages(store: Fresh) {
     assert!(numbers(0, 0).await.is_empty());
     assert!(numbers(u64::MAX, usize::MAX).await.is_empty());
 }
+
+/// The number after the last one; and nothing, when the move was lost.
+pub async fn an_ending_is_logged_with_the_move_that_it_caused(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    assert_eq!(store.last_event(&id).await.unwrap(), 0);
+    store.append_events(&id, 1, texts(&["a", "b"])).await.unwrap();
+    assert_eq!(store.last_event(&id).await.unwrap(), 2);
+    assert!(store.advance_task(&id, completed()).await.unwrap());
+    assert!(!store.advance_task(&id, completed()).await.unwrap());
+    assert_eq!(store.events(&id, 2, 10).await.unwrap(), [(3, Event::Ending(Ending::Complete))]);
+    assert_eq!(store.last_event(&id).await.unwrap(), 3);
+    assert_eq!(store.last_event(&some_task().id).await.unwrap(), 0);
+}

@@ -6,8 +6,8 @@ use forecourt_core::{Event, Role, Task, Turn};
 use super::artifacts::artifact;
 use super::*;
 
-/// Three tasks, two conversations and two claims that end at 10.
-async fn seven_things(store: &Fresh) {
+/// Three tasks, two conversations, two claims and a route that end at 10.
+async fn eight_things(store: &Fresh) {
     for _ in 0..3 {
         created(store, Task { expires_at: after(10), ..some_task() }).await;
     }
@@ -18,15 +18,17 @@ async fn seven_things(store: &Fresh) {
     for key in ["a", "b"] {
         assert!(store.claim_once(key, start(), after(10)).await.unwrap());
     }
+    store.set_route(&some_thread(), &chef(), after(10)).await.unwrap();
 }
 
 /// Batch by batch, until nothing is left.
 pub async fn expiring_removes_at_most_the_limit(store: Fresh) {
-    seven_things(&store).await;
+    eight_things(&store).await;
     assert_eq!(store.expire(after(9), 100).await.unwrap(), 0);
     assert_eq!(store.expire(after(10), 0).await.unwrap(), 0);
     assert_eq!(store.expire(after(10), 4).await.unwrap(), 4);
-    assert_eq!(store.expire(after(10), 4).await.unwrap(), 3);
+    assert_eq!(store.expire(after(10), 3).await.unwrap(), 3);
+    assert_eq!(store.expire(after(10), 4).await.unwrap(), 1);
     assert_eq!(store.expire(after(10), 4).await.unwrap(), 0);
 }
 
@@ -50,15 +52,17 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
 
 /// What has time left is not touched.
 pub async fn the_living_stay(store: Fresh) {
-    seven_things(&store).await;
+    eight_things(&store).await;
     let living = some_task();
     let id = created(&store, living.clone()).await;
     store.append_events(&id, 1, vec![Event::Text("a".to_owned())]).await.unwrap();
     assert!(store.claim_once("c", start(), after(11)).await.unwrap());
     let thread = some_thread();
     store.append_turns(&thread, &chef(), vec![], 10, after(11)).await.unwrap();
+    store.set_route(&thread, &chef(), after(11)).await.unwrap();
 
-    assert_eq!(store.expire(after(10), 100).await.unwrap(), 7);
+    assert_eq!(store.expire(after(10), 100).await.unwrap(), 8);
+    assert_eq!(store.route(&thread, after(10)).await.unwrap(), Some(chef()));
     assert_eq!(store.task(&id, after(10)).await.unwrap(), Some(living));
     assert_eq!(store.events(&id, 0, 10).await.unwrap().len(), 1);
     assert!(!store.claim_once("c", after(10), after(60)).await.unwrap());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forecourt_core::store::{TaskChange, TaskFilter};
+use forecourt_core::store::{Resumption, TaskChange, TaskFilter, TaskPage};
 use forecourt_core::{Ending, Part, Task, TaskState};
 use futures::future::join_all;
 use serde_json::json;
@@ -117,6 +117,100 @@ pub async fn a_list_is_newest_first_and_goes_on_behind_a_cursor(store: Fresh) {
     }
     let seen = pages(&store, 2).await;
     assert_eq!(seen.iter().map(|task| task.updated_at).collect::<Vec<_>>(), [5, 4, 3, 2, 1].map(after));
+}
+
+/// Pages that end within such a group, at its end, and of one task each.
+pub async fn a_list_loses_none_of_those_with_the_same_moment(store: Fresh) {
+    let mut wanted = Vec::new();
+    for second in [2, 1, 2, 2, 1, 2] {
+        wanted.push((second, created(&store, Task { updated_at: after(second), ..some_task() }).await));
+    }
+    // The last updated first; of those, the last created.
+    wanted.reverse();
+    wanted.sort_by_key(|(second, _)| std::cmp::Reverse(*second));
+    for limit in 1..=7 {
+        let seen = pages(&store, limit).await;
+        assert!(seen.iter().map(|task| &task.id).eq(wanted.iter().map(|(_, id)| id)), "{limit}");
+    }
+    let none = store.tasks(TaskFilter { limit: 0, ..all() }, start()).await.unwrap();
+    assert_eq!(none, TaskPage { tasks: vec![], next: None, total: 6 });
+}
+
+/// One, two and no conversation; the moment itself belongs to what is since it.
+pub async fn a_list_is_of_several_conversations_and_since_a_moment(store: Fresh) {
+    let threads = [some_thread(), some_thread(), ThreadId::adopt("ctx", None).expect("a name")];
+    for (thread, second) in threads.iter().zip([1, 2, 3]) {
+        let thread = Some(thread.clone());
+        created(&store, Task { thread, updated_at: after(second), ..some_task() }).await;
+    }
+    created(&store, Task { updated_at: after(4), ..some_task() }).await;
+    let seconds = async |of: &[usize], since: Option<u64>| {
+        let threads = of.iter().map(|n| threads[*n].clone()).collect();
+        let page = store.tasks(TaskFilter { threads, since: since.map(after), ..all() }, start()).await.unwrap();
+        assert_eq!(page.total, page.tasks.len() as u64);
+        page.tasks.iter().map(|task| task.updated_at.as_second() - start().as_second()).collect::<Vec<_>>()
+    };
+    assert_eq!(seconds(&[], None).await, [4, 3, 2, 1]);
+    assert_eq!(seconds(&[0], None).await, [1]);
+    assert_eq!(seconds(&[0, 2], None).await, [3, 1]);
+    assert_eq!(seconds(&[0, 1, 2], Some(2)).await, [3, 2]);
+    assert_eq!(seconds(&[], Some(3)).await, [4, 3]);
+    assert_eq!(seconds(&[], Some(5)).await, [0; 0]);
+}
+
+/// What was on no page yet stays on one; what moves up is not seen twice in place of another.
+pub async fn a_list_goes_on_while_tasks_come_and_move(store: Fresh) {
+    let mut ids = Vec::new();
+    for second in [1, 2, 3, 4] {
+        ids.push(created(&store, Task { updated_at: after(second), ..some_task() }).await);
+    }
+    let first = store.tasks(TaskFilter { limit: 2, ..all() }, start()).await.unwrap();
+    created(&store, Task { updated_at: after(9), ..some_task() }).await;
+    assert!(store.advance_task(&ids[3], TaskChange { at: after(8), ..completed() }).await.unwrap());
+    let rest = store.tasks(TaskFilter { limit: 9, cursor: first.next, ..all() }, start()).await.unwrap();
+    assert!(rest.tasks.iter().map(|task| &task.id).eq([&ids[1], &ids[0]]));
+    assert_eq!((rest.next, rest.total), (None, 5));
+}
+
+fn resumption() -> Resumption {
+    let turns = vec![Turn::text(Role::Assistant, "Which?"), Turn::text(Role::User, "That one.")];
+    Resumption { run: "run-2".to_owned(), turns, expires_at: after(7200) }
+}
+
+/// From both states that wait, twice in a row.
+pub async fn a_task_that_goes_on_keeps_what_was_said(store: Fresh) {
+    for state in [TaskState::InputRequired, TaskState::AuthRequired] {
+        let task = Task { state, outcome: Some(outcome("Soup.")), ..some_task() };
+        let id = created(&store, task.clone()).await;
+        let resume = |at| TaskChange::resume(state, resumption(), at);
+        assert!(store.advance_task(&id, resume(after(2))).await.unwrap());
+        let said =
+            |times: usize| task.turns.iter().cloned().chain((0..times).flat_map(|_| resumption().turns)).collect();
+        let moved = Task {
+            state: TaskState::Working,
+            outcome: None,
+            run: "run-2".to_owned(),
+            turns: said(1),
+            updated_at: after(2),
+            expires_at: after(7200),
+            ..task.clone()
+        };
+        assert_eq!(store.task(&id, after(3601)).await.unwrap(), Some(moved));
+        assert!(!store.advance_task(&id, resume(after(3))).await.unwrap());
+        let asked = TaskChange { to: state, ..completed() };
+        assert!(store.advance_task(&id, asked).await.unwrap());
+        assert!(store.advance_task(&id, resume(after(4))).await.unwrap());
+        assert_eq!(store.task(&id, start()).await.unwrap().unwrap().turns, said(2));
+    }
+}
+
+/// A message that came after somebody cancelled.
+pub async fn going_on_from_another_state_changes_nothing(store: Fresh) {
+    let task = Task { state: TaskState::Canceled, ..some_task() };
+    created(&store, task.clone()).await;
+    let change = TaskChange::resume(TaskState::InputRequired, resumption(), after(2));
+    assert!(!store.advance_task(&task.id, change).await.unwrap());
+    assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
 /// What a start finds to clean up.

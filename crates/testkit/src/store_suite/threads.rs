@@ -94,3 +94,16 @@ pub async fn a_conversation_expires_unless_it_goes_on(store: Fresh) {
     assert!(words(&store, &thread, 119).await.is_some());
     assert_eq!(words(&store, &thread, 120).await, None);
 }
+
+/// What two clients call by the same name, and a token that looks like it.
+pub async fn a_name_of_two_owners_is_two_conversations(store: Fresh) {
+    let token = some_thread();
+    let named = |owner| ThreadId::adopt(token.expose(), owner).expect("a name");
+    let (anns, bobs, nobodys) = (named(Some("ann")), named(Some("bob")), named(None));
+    for (thread, word) in [(&anns, "a"), (&bobs, "b"), (&nobodys, "n"), (&token, "t")] {
+        append(&store, thread, &[word], 10, 60).await;
+    }
+    for (thread, word) in [(&anns, "a"), (&bobs, "b"), (&nobodys, "n"), (&token, "t")] {
+        assert_eq!(words(&store, thread, 0).await.unwrap(), [word]);
+    }
+}

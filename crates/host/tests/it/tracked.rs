@@ -1,0 +1,415 @@
+//! Work where the wire knows direct answers and tasks that wait: A2A's messages.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, THREAD_TTL, WEBHOOKS_PER_TASK_MAX};
+use forecourt_core::message::text_of;
+use forecourt_core::policy::{AuthChallenge, Kind, Rule, Verdict};
+use forecourt_core::reply::Question;
+use forecourt_core::store::{TaskFilter, Webhook};
+use forecourt_core::{
+    Admitted, Agent, AgentCard, Clock, Ending, Error, Event, EventStream, Handle, Message, MessageId, PolicyPart,
+    Reply, Role, Task, TaskId, TaskState, ThreadId,
+};
+use forecourt_host::{Host, LimitSettings, Rate, Run};
+use forecourt_testkit::{CountedEntropy, Scripted, Step};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+
+use crate::support::{Setup, handle, message};
+
+fn tracked() -> Run {
+    Run::Tracked { webhook: None, continues: None }
+}
+
+fn on(task: &TaskId) -> Run {
+    Run::Tracked { webhook: None, continues: Some(task.clone()) }
+}
+
+fn text(text: &str) -> Event {
+    Event::Text(text.to_owned())
+}
+
+fn asking(question: &str) -> Event {
+    Event::Ending(Ending::Question(Question { text: question.to_owned(), questions: Vec::new() }))
+}
+
+fn refusing(kind: Kind) -> Event {
+    Event::Ending(Ending::Refused(Box::new(PolicyPart::new(kind, "First this."))))
+}
+
+fn unauthorized() -> Kind {
+    Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer").with("realm", "demo.localhost")] }
+}
+
+fn said(text: &str, id: &str) -> Message {
+    Message { id: MessageId::parse(id).unwrap(), ..message(text) }
+}
+
+/// An agent that plays one list of events for each message, and then only hangs.
+struct Turns {
+    turns: Mutex<Vec<Vec<Event>>>,
+    heard: Mutex<Vec<Message>>,
+}
+
+impl Turns {
+    fn new<const N: usize>(turns: [Vec<Event>; N]) -> Arc<Self> {
+        Arc::new(Self { turns: Mutex::new(turns.into_iter().rev().collect()), heard: Mutex::default() })
+    }
+}
+
+impl Agent for Turns {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        self.heard.lock().push(admitted.into_message());
+        match self.turns.lock().pop() {
+            Some(events) => Box::pin(futures::stream::iter(events)),
+            None => Box::pin(futures::stream::pending()),
+        }
+    }
+}
+
+async fn finish(reply: Reply) -> Vec<Event> {
+    reply.events.collect().await
+}
+
+/// A task that waits for an answer to `Which?`.
+async fn waiting(host: &Host) -> TaskId {
+    let reply = host.receive(said("Dinner?", "m1"), tracked()).await.unwrap();
+    let id = reply.task.clone().unwrap();
+    assert_eq!(finish(reply).await.last(), Some(&asking("Which?")));
+    id
+}
+
+async fn numbered(host: &Host, id: &TaskId, after: u64) -> Vec<(u64, Event)> {
+    host.follow(id, after).await.unwrap().collect().await
+}
+
+#[tokio::test]
+async fn a_message_that_is_there_at_once_comes_without_a_task() {
+    let setup = Setup { remembers: true, ..Setup::default() };
+    let answer = Event::Ending(Ending::Message("Soup.".to_owned()));
+    let host = setup.host(Turns::new([vec![answer.clone()], vec![answer.clone()]])).await;
+    let reply = host.receive(message("Dinner?"), tracked()).await.unwrap();
+    assert_eq!(reply.task, None);
+    let thread = reply.thread.clone().unwrap();
+    assert_eq!(finish(reply).await, [answer]);
+    assert_eq!(host.tasks(TaskFilter { limit: 9, ..TaskFilter::default() }).await.unwrap().total, 0);
+    let turns = setup.store.thread(&thread, &handle(), setup.clock.now()).await.unwrap().unwrap();
+    assert_eq!(turns.iter().map(|turn| text_of(&turn.parts)).collect::<Vec<_>>(), ["Dinner?", "Soup."]);
+    // Where the wire has no such choice, there is one all the same.
+    assert!(host.receive(message("Dinner?"), Run::Detached { webhook: None }).await.unwrap().task.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn anything_else_is_a_task_from_its_first_event_on() {
+    let late = Step::Do(Event::Ending(Ending::Message("Soup.".to_owned())));
+    let agents = [
+        Scripted::saying(["So", "up."]),
+        Scripted::new(vec![Step::Do(text("So")), late.clone()]),
+        Scripted::new(vec![Step::Wait(Duration::from_secs(1)), late]),
+        Scripted::new(vec![Step::Panic]),
+    ];
+    for agent in agents {
+        let host = Setup::default().host(agent.clone()).await;
+        let reply = host.receive(message("Dinner?"), tracked()).await.unwrap();
+        let id = reply.task.clone().unwrap();
+        let events = finish(reply).await;
+        assert_eq!(events.iter().filter(|event| matches!(event, Event::Ending(_))).count(), 1, "{events:?}");
+        let task = host.task(&id).await.unwrap();
+        assert!(task.state.is_final(), "whoever sees the ending sees the task ended");
+        let logged: Vec<Event> = host.events(&id, 0, 9).await.unwrap().into_iter().map(|(_, event)| event).collect();
+        assert_eq!(logged, events);
+        assert_eq!(agent.heard().len(), 1, "the agent is begun once");
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_and_the_log_goes_on() {
+    let agent = Turns::new([
+        vec![text("Hm. "), asking("Which?")],
+        vec![text("Soup "), text("it is."), Event::Ending(Ending::Complete)],
+    ]);
+    let setup = Setup::default();
+    let host = setup.host(agent.clone()).await;
+    let id = waiting(&host).await;
+    assert_eq!(host.task(&id).await.unwrap().state, TaskState::InputRequired);
+    setup.clock.advance(TASK_TTL / 2);
+    let reply = host.receive(said("Soup", "m2"), on(&id)).await.unwrap();
+    assert_eq!(reply.task.as_ref(), Some(&id));
+    let answer = [text("Soup "), text("it is."), Event::Ending(Ending::Complete)];
+    assert_eq!(finish(reply).await, answer);
+
+    let task = host.task(&id).await.unwrap();
+    assert_eq!((task.state, task.outcome.unwrap().text()), (TaskState::Completed, "Soup it is.".to_owned()));
+    let turns: Vec<_> = task.turns.iter().map(|turn| (turn.role, turn.id.as_deref(), text_of(&turn.parts))).collect();
+    let words = ["Dinner?", "Hm. \nWhich?", "Soup"].map(str::to_owned);
+    let [asked, back, answered] = words;
+    assert_eq!(
+        turns,
+        [(Role::User, Some("m1"), asked), (Role::Assistant, None, back), (Role::User, Some("m2"), answered)]
+    );
+    assert_eq!(task.expires_at, setup.clock.now() + TASK_TTL);
+
+    let all: Vec<(u64, Event)> = (1..).zip([vec![text("Hm. "), asking("Which?")], answer.to_vec()].concat()).collect();
+    assert_eq!(numbered(&host, &id, 0).await, all);
+    for after in 1..5 {
+        assert_eq!(numbered(&host, &id, after).await, all[after as usize..], "after {after}");
+    }
+    assert_eq!(numbered(&host, &id, 5).await, []);
+    assert_eq!(host.events(&id, 1, 2).await.unwrap(), all[1..3]);
+}
+
+#[tokio::test]
+async fn an_agent_that_remembers_nothing_is_told_what_was_said_in_the_task() {
+    for remembers in [false, true] {
+        let agent = Turns::new([vec![asking("Which?")], vec![refusing(unauthorized())], vec![]]);
+        let host = Setup { remembers, ..Setup::default() }.host(agent.clone()).await;
+        let id = waiting(&host).await;
+        finish(host.receive(said("Soup", "m2"), on(&id)).await.unwrap()).await;
+        finish(host.receive(said("Yes", "m3"), on(&id)).await.unwrap()).await;
+        let heard = agent.heard.lock();
+        let history: Vec<String> = heard[2].history.iter().map(|turn| text_of(&turn.parts)).collect();
+        assert_eq!(history, ["Dinner?", "Which?", "Soup", "First this."], "remembers: {remembers}");
+        assert_eq!(heard[1].thread, heard[0].thread);
+        assert_eq!(heard[1].thread.is_some(), remembers);
+    }
+}
+
+#[tokio::test]
+async fn only_a_task_of_this_agent_that_waits_goes_on() {
+    let host = Setup::default().host(Turns::new([vec![Event::Ending(Ending::Complete)]])).await;
+    let unknown = TaskId::mint(&CountedEntropy::default());
+    let error = host.receive(message("x"), on(&unknown)).await.unwrap_err();
+    assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
+
+    let ended = host.receive(message("x"), tracked()).await.unwrap();
+    let id = ended.task.clone().unwrap();
+    finish(ended).await;
+    let error = host.receive(message("x"), on(&id)).await.unwrap_err();
+    assert!(matches!(error, Error::Conflict { state: TaskState::Completed, .. }), "{error:?}");
+
+    let working = host.receive(message("x"), tracked()).await.unwrap().task.unwrap();
+    let error = host.receive(message("x"), on(&working)).await.unwrap_err();
+    assert!(matches!(error, Error::Conflict { state: TaskState::Working, .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_task_of_another_agent_is_not_found() {
+    let setup = Setup::default();
+    let host = setup.host(Turns::new([])).await;
+    let theirs = Task {
+        agent: Handle::parse("other").unwrap(),
+        state: TaskState::InputRequired,
+        expires_at: setup.clock.now() + TASK_TTL,
+        ..forecourt_testkit::store_suite::some_task()
+    };
+    setup.store.create_task(theirs.clone()).await.unwrap();
+    let error = host.receive(message("x"), on(&theirs.id)).await.unwrap_err();
+    assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn of_two_answers_at_once_one_goes_on() {
+    let host = Setup::default().host(Turns::new([vec![asking("Which?")]])).await;
+    let id = waiting(&host).await;
+    let answers = (0..8).map(|_| host.receive(message("This"), on(&id)));
+    let results = futures::future::join_all(answers).await;
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+    for error in results.into_iter().filter_map(Result::err) {
+        assert!(matches!(error, Error::Conflict { state: TaskState::Working, .. }), "{error:?}");
+    }
+    assert_eq!(host.task(&id).await.unwrap().turns.len(), 3);
+    // What was taken off the list is the work that lost, not the work that goes on.
+    host.cancel(&id).await.unwrap();
+    assert_eq!(numbered(&host, &id, 1).await, [(2, Event::Ending(Ending::Canceled))]);
+}
+
+#[tokio::test]
+async fn turns_of_one_task_are_bounded() {
+    let setup = Setup::default();
+    let host = setup.host(Turns::new([])).await;
+    let turn = |bytes: usize| forecourt_core::Turn::text(Role::User, "x".repeat(bytes));
+    let cases = [
+        (vec![turn(1); TASK_TURNS_MAX - 2], true),
+        (vec![turn(1); TASK_TURNS_MAX - 1], false),
+        (vec![turn(TASK_TURNS_BYTES_MAX / 2); 2], true),
+        (vec![turn(TASK_TURNS_BYTES_MAX / 2 + 1); 2], false),
+        (vec![turn(TASK_TURNS_BYTES_MAX + 1)], true),
+    ];
+    for (n, (turns, fits)) in cases.into_iter().enumerate() {
+        let (agent, state, expires_at) = (handle(), TaskState::AuthRequired, setup.clock.now() + TASK_TTL);
+        let task = Task { agent, state, turns, expires_at, ..forecourt_testkit::store_suite::some_task() };
+        setup.store.create_task(task.clone()).await.unwrap();
+        match host.receive(message("x"), on(&task.id)).await {
+            Ok(_) => assert!(fits, "case {n}"),
+            Err(error) => assert!(!fits && matches!(error, Error::Invalid { .. }), "case {n}: {error:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_follower_stays_while_a_question_is_answered_and_leaves_when_it_is_not() {
+    let agent = Turns::new([vec![asking("Which?")], vec![asking("How?")]]);
+    let host = Setup::default().host(agent).await;
+    let id = waiting(&host).await;
+    assert_eq!(numbered(&host, &id, 0).await, [(1, asking("Which?"))]);
+    finish(host.receive(message("This"), on(&id)).await.unwrap()).await;
+    assert_eq!(numbered(&host, &id, 0).await, [(1, asking("Which?")), (2, asking("How?"))]);
+    host.receive(message("So"), on(&id)).await.unwrap();
+    let mut following = host.follow(&id, 0).await.unwrap();
+    assert_eq!(following.next().await, Some((1, asking("Which?"))));
+    assert_eq!(following.next().await, Some((2, asking("How?"))));
+    assert_eq!(futures::FutureExt::now_or_never(following.next()), None);
+    host.cancel(&id).await.unwrap();
+    assert_eq!(following.collect::<Vec<_>>().await, [(3, Event::Ending(Ending::Canceled))]);
+}
+
+#[tokio::test]
+async fn a_task_that_waits_can_be_cancelled_and_then_goes_on_no_more() {
+    let host = Setup::default().host(Turns::new([vec![asking("Which?")]])).await;
+    let id = waiting(&host).await;
+    assert_eq!(host.cancel(&id).await.unwrap().state, TaskState::Canceled);
+    assert_eq!(numbered(&host, &id, 0).await, [(1, asking("Which?")), (2, Event::Ending(Ending::Canceled))]);
+    let error = host.receive(message("This"), on(&id)).await.unwrap_err();
+    assert!(matches!(error, Error::Conflict { state: TaskState::Canceled, .. }), "{error:?}");
+    assert!(matches!(host.cancel(&id).await.unwrap_err(), Error::Conflict { state: TaskState::Canceled, .. }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_goes_on_ends_with_its_host_or_its_time() {
+    let host = Setup::default().host(Turns::new([vec![asking("Which?")]])).await;
+    let id = waiting(&host).await;
+    host.receive(message("This"), on(&id)).await.unwrap();
+    host.drain(Duration::from_secs(1)).await;
+    assert_eq!(host.task(&id).await.unwrap().state, TaskState::Failed);
+    assert!(matches!(numbered(&host, &id, 1).await[..], [(2, Event::Ending(Ending::Failed { .. }))]));
+
+    let setup = Setup { time_max: Duration::from_secs(2), ..Setup::default() };
+    let host = setup.host(Turns::new([vec![asking("Which?")]])).await;
+    let id = waiting(&host).await;
+    let reply = host.receive(message("This"), on(&id)).await.unwrap();
+    assert!(matches!(finish(reply).await[..], [Event::Ending(Ending::Failed { .. })]));
+
+    let host = setup.host(Turns::new([vec![asking("Which?")]])).await;
+    let id = waiting(&host).await;
+    host.receive(message("This"), on(&id)).await.unwrap();
+    let next = setup.host(Turns::new([])).await;
+    assert_eq!(next.task(&id).await.unwrap().state, TaskState::Failed);
+    assert!(matches!(numbered(&next, &id, 0).await[..], [(1, _), (2, Event::Ending(Ending::Failed { .. }))]));
+}
+
+#[tokio::test]
+async fn a_task_that_waits_outlives_its_host() {
+    let setup = Setup::default();
+    let before = setup.host(Turns::new([vec![asking("Which?")]])).await;
+    let id = waiting(&before).await;
+    let after = setup.host(Turns::new([vec![Event::Ending(Ending::Complete)]])).await;
+    finish(after.receive(message("This"), on(&id)).await.unwrap()).await;
+    assert_eq!(after.task(&id).await.unwrap().state, TaskState::Completed);
+}
+
+/// Lets those pass who say the word.
+struct Word;
+
+impl Rule for Word {
+    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, Verdict> {
+        let verdict = match message.text() == "please" {
+            true => Ok(()),
+            false => Err(Box::new(PolicyPart::new(unauthorized(), "Say the word."))),
+        };
+        Box::pin(std::future::ready(verdict))
+    }
+}
+
+#[tokio::test]
+async fn policy4_2_a_refusal_of_the_gate_is_a_task_that_can_be_continued() {
+    let agent = Turns::new([vec![Event::Ending(Ending::Message("Soup.".to_owned()))]]);
+    let host = Setup { rules: vec![Arc::new(Word)], ..Setup::default() }.host(agent.clone()).await;
+    let reply = host.receive(said("Dinner?", "m1"), tracked()).await.unwrap();
+    let id = reply.task.clone().unwrap();
+    assert!(
+        matches!(&finish(reply).await[..], [Event::Ending(Ending::Refused(part))] if part.message == "Say the word.")
+    );
+    assert_eq!(host.task(&id).await.unwrap().state, TaskState::AuthRequired);
+    finish(host.receive(said("Now!", "m2"), on(&id)).await.unwrap()).await;
+    assert_eq!(host.task(&id).await.unwrap().state, TaskState::AuthRequired);
+    assert_eq!(agent.heard.lock().len(), 0, "the agent is not reached");
+
+    let answer = finish(host.receive(said("please", "m3"), on(&id)).await.unwrap()).await;
+    assert_eq!(answer, [Event::Ending(Ending::Message("Soup.".to_owned()))]);
+    let task = host.task(&id).await.unwrap();
+    assert_eq!((task.state, task.turns.len()), (TaskState::Completed, 5));
+    assert_eq!(numbered(&host, &id, 0).await.len(), 3);
+
+    // Where the wire has no tasks that wait, a refusal is only an answer.
+    let reply = host.receive(message("Dinner?"), Run::Detached { webhook: None }).await.unwrap();
+    assert_eq!(reply.task, None);
+}
+
+#[tokio::test]
+async fn s8_4_being_asked_too_often_is_no_task() {
+    let one = std::num::NonZeroU32::MIN;
+    let rate = Rate { per_second: one, burst: one };
+    let limits = LimitSettings { per_address: rate, ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(Turns::new([])).await;
+    assert!(host.receive(message("x"), tracked()).await.unwrap().task.is_some());
+    let reply = host.receive(message("x"), tracked()).await.unwrap();
+    assert_eq!(reply.task, None);
+    assert!(matches!(finish(reply).await[..], [Event::Ending(Ending::Refused(_))]));
+}
+
+#[tokio::test]
+async fn one_caller_begins_only_so_many_and_none_is_begun_in_vain() {
+    let agent = Turns::new([]);
+    let limits = LimitSettings { tasks_per_caller_max: 2, ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(agent.clone()).await;
+    for _ in 0..2 {
+        host.receive(message("x"), tracked()).await.unwrap();
+    }
+    let error = host.receive(message("x"), tracked()).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+    assert_eq!(agent.heard.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn webhooks_are_added_listed_and_removed_until_the_end() {
+    let host = Setup::default().host(Turns::new([vec![asking("Which?")]])).await;
+    let id = waiting(&host).await;
+    let hook =
+        |n: usize| Webhook { id: n.to_string(), ..forecourt_testkit::store_suite::webhook("https://a.example/") };
+    for n in 0..WEBHOOKS_PER_TASK_MAX {
+        host.add_webhook(&id, hook(n)).await.unwrap();
+    }
+    host.add_webhook(&id, hook(0)).await.unwrap();
+    let error = host.add_webhook(&id, hook(WEBHOOKS_PER_TASK_MAX)).await.unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
+    assert!(host.remove_webhook(&id, "1").await.unwrap());
+    assert!(!host.remove_webhook(&id, "1").await.unwrap());
+    let ids: Vec<String> = host.webhooks(&id).await.unwrap().into_iter().map(|hook| hook.id).collect();
+    assert_eq!(ids, ["0", "2", "3", "4"]);
+    host.cancel(&id).await.unwrap();
+    let error = host.add_webhook(&id, hook(0)).await.unwrap_err();
+    assert!(matches!(error, Error::Conflict { state: TaskState::Canceled, .. }), "{error:?}");
+    let unknown = TaskId::mint(&CountedEntropy::default());
+    assert!(matches!(host.add_webhook(&unknown, hook(0)).await, Err(Error::NotFound { .. })));
+    assert!(matches!(host.webhooks(&unknown).await, Err(Error::NotFound { .. })));
+    assert!(matches!(host.remove_webhook(&unknown, "0").await, Err(Error::NotFound { .. })));
+}
+
+#[tokio::test]
+async fn hub3_3_a_conversation_stays_with_its_agent_for_a_week() {
+    let setup = Setup::default();
+    let host = setup.host(Turns::new([])).await;
+    let thread = ThreadId::adopt("ctx", Some("ann")).unwrap();
+    assert_eq!(host.route(&thread).await.unwrap(), None);
+    host.set_route(&thread, &handle()).await.unwrap();
+    setup.clock.advance(THREAD_TTL - Duration::from_secs(1));
+    assert_eq!(host.route(&thread).await.unwrap(), Some(handle()));
+    host.set_route(&thread, &handle()).await.unwrap();
+    setup.clock.advance(THREAD_TTL - Duration::from_secs(1));
+    assert_eq!(host.route(&thread).await.unwrap(), Some(handle()));
+    setup.clock.advance(Duration::from_secs(1));
+    assert_eq!(host.route(&thread).await.unwrap(), None);
+}
