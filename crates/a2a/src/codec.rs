@@ -16,8 +16,6 @@ mod task;
 mod tests;
 mod write;
 
-use crate::model::Version;
-
 /// What a client asks for, by the rows of the table of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Method {
@@ -54,14 +52,4 @@ pub(crate) enum Dialect {
     Proto03,
     /// The JSON form of the protocol buffers of 1.0: all its bindings.
     Json10,
-}
-
-impl Dialect {
-    /// The version it belongs to.
-    pub(crate) fn version(self) -> Version {
-        match self {
-            Self::Json03 | Self::Proto03 => Version::V0_3,
-            Self::Json10 => Version::V1_0,
-        }
-    }
 }

@@ -5,23 +5,13 @@ use serde_json::Value;
 use super::limits::{ANSWER_ITEMS_MAX, PAGE_TOKEN_BYTES_MAX};
 use super::read::{Fields, Path, Reading, objects};
 use super::write::Object;
-use super::{Dialect, Method, item, message, push, task};
-use crate::model::{Fault, Item, Listing, Message, Outcome, PushListing, Task};
+use super::{Dialect, Method, item, push, task};
+use crate::model::{Fault, Item, Listing, Outcome, PushListing};
 
 impl Dialect {
     /// Writes one item of a stream, without any frame around it.
     pub(crate) fn write_item(self, item: &Item) -> Value {
         item::write(self, item)
-    }
-
-    /// Writes a bare task, as get and cancel answer with it and as 0.3 posts it to webhooks.
-    pub(crate) fn write_task(self, task: &Task) -> Value {
-        task::write(self, task)
-    }
-
-    /// Writes a bare message.
-    pub(crate) fn write_message(self, message: &Message) -> Value {
-        message::write(self, message)
     }
 
     /// Writes the result of a method: what JSON-RPC has in `result` and REST in the body.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{DIALECTS, message};
-use crate::codec::{Dialect, Method};
+use crate::codec::{self, Dialect, Method};
 use crate::model::{Fault, Part, Role};
 
 /// Reads `value` as everything that it could be.
@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn any_spoilt_request_is_refused_or_read(path in vec(any::<usize>(), 1..6), other in json()) {
         for dialect in DIALECTS {
-            let written = dialect.write_message(&message(Role::User, vec![Part::text("x"), Part::data(json!({}))]));
+            let written = codec::message::write(dialect, &message(Role::User, vec![Part::text("x"), Part::data(json!({}))]));
             let mut params = json!({"message":written,"configuration":{"historyLength":1,"blocking":true}});
             spoil(&mut params, &path, other.clone());
             read_as_everything(&params);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::shapes::all;
 use super::{message, sent};
-use crate::codec::{Dialect, Method};
+use crate::codec::{self, Dialect, Method};
 use crate::model::*;
 
 use Dialect::{Json03, Json10, Proto03};
@@ -77,7 +77,7 @@ fn inline_push_configurations_have_their_names() {
     ] {
         let push = json!({"id":"p","url":"https://h.example","token":"s",
             "authentication":{"scheme":"Bearer","credentials":"k"}});
-        let written = dialect.write_message(&message(Role::User, vec![Part::text("x")]));
+        let written = codec::message::write(dialect, &message(Role::User, vec![Part::text("x")]));
         let send = sent(dialect, json!({"message":written,"configuration":{field:push}}));
         assert_eq!(send.configuration.push, Some(config.clone()), "{dialect:?} {field}");
     }

@@ -5,7 +5,7 @@ use forecourt_core::TaskState;
 use serde_json::{Map, Value, json};
 
 use super::{DIALECTS, message, named, sent};
-use crate::codec::{Dialect, Method};
+use crate::codec::{self, Dialect, Method};
 use crate::model::*;
 
 use Dialect::{Json03, Json10, Proto03};
@@ -61,7 +61,7 @@ fn parts_have_the_shape_of_their_dialect() {
     ];
     for (part, shapes) in rows {
         for (dialect, shape) in shapes {
-            let written = dialect.write_message(&message(Role::User, vec![part.clone()]));
+            let written = codec::message::write(dialect, &message(Role::User, vec![part.clone()]));
             let list = if dialect == Proto03 { "content" } else { "parts" };
             assert_eq!(written[list], json!([shape]), "{dialect:?}");
             let want = if dialect == Proto03 { nameless(&part) } else { part.clone() };
@@ -72,7 +72,7 @@ fn parts_have_the_shape_of_their_dialect() {
 
 #[test]
 fn data_that_is_no_object_is_wrapped_for_0_3() {
-    let written = |dialect: Dialect| dialect.write_message(&message(Role::User, vec![Part::data(json!([1]))]));
+    let written = |dialect: Dialect| codec::message::write(dialect, &message(Role::User, vec![Part::data(json!([1]))]));
     assert_eq!(written(Json03)["parts"][0]["data"], json!({"value":[1]}));
     assert_eq!(written(Proto03)["content"][0]["data"]["data"], json!({"value":[1]}));
     assert_eq!(written(Json10)["parts"][0]["data"], json!([1]));
@@ -113,7 +113,7 @@ fn messages_have_the_shape_of_their_dialect() {
             "taskId":"t","referenceTaskIds":["r"],"extensions":["https://e.example"],"metadata":{"k":{"snake_case":1}}}),
     );
     for (dialect, shape) in shapes {
-        assert_eq!(dialect.write_message(&full), shape);
+        assert_eq!(codec::message::write(dialect, &full), shape);
         let references = if dialect == Proto03 { Vec::new() } else { full.references.clone() };
         assert_eq!(sent(dialect, json!({"message":shape})).message, Message { references, ..full.clone() });
     }
@@ -145,7 +145,7 @@ fn rest_of_0_3_takes_parts_with_kinds_too() {
 #[test]
 fn waiting_is_the_default_everywhere() {
     let of = |dialect: Dialect, configuration: Value| {
-        let written = dialect.write_message(&message(Role::User, vec![Part::text("x")]));
+        let written = codec::message::write(dialect, &message(Role::User, vec![Part::text("x")]));
         sent(dialect, json!({"message":written,"configuration":configuration})).configuration.blocking
     };
     for dialect in DIALECTS {
@@ -216,7 +216,7 @@ fn task_shapes() -> [(Dialect, Value); 3] {
 #[test]
 fn tasks_have_the_shape_of_their_dialect() {
     for (dialect, shape) in task_shapes() {
-        assert_eq!(dialect.write_task(&task()), shape);
+        assert_eq!(codec::task::write(dialect, &task()), shape);
         assert_eq!(dialect.write_outcome(&Outcome::Task(task())), shape);
         let sent = if dialect == Json03 { shape.clone() } else { json!({"task":shape}) };
         assert_eq!(dialect.write_outcome(&Outcome::Sent(Item::Task(task()))), sent);
@@ -233,7 +233,10 @@ fn what_is_empty_is_left_out() {
         status: Status { message: None, timestamp: None, ..task().status },
         ..task()
     };
-    assert_eq!(Json10.write_task(&bare), json!({"id":"t","contextId":"c","status":{"state":"TASK_STATE_CANCELED"}}));
+    assert_eq!(
+        codec::task::write(Json10, &bare),
+        json!({"id":"t","contextId":"c","status":{"state":"TASK_STATE_CANCELED"}})
+    );
 }
 
 #[test]
