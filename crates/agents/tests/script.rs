@@ -31,6 +31,15 @@ async fn refusal(list: &str) -> PolicyPart {
     }
 }
 
+/// All that was said, piece by piece or directly.
+fn words(events: &[Event]) -> String {
+    let said = events.iter().filter_map(|event| match event {
+        Event::Text(text) | Event::Ending(Ending::Message(text)) => Some(text.as_str()),
+        _ => None,
+    });
+    said.collect()
+}
+
 #[tokio::test]
 async fn the_first_rule_that_fits_is_played_and_without_one_the_message_comes_back() {
     let built = build(
@@ -60,8 +69,7 @@ events = [{ text = "id" }]
         ("m1", "other\nline", "other\nline"),
     ] {
         let asked = Message { id: MessageId::parse(id).unwrap(), ..message(vec![Part::text(text)]) };
-        let wanted = [Event::Text(wanted.to_owned()), Event::Ending(Ending::Complete)];
-        assert_eq!(events(&built, asked).await, wanted, "{id} {text}");
+        assert_eq!(words(&events(&built, asked).await), wanted, "{id} {text}");
     }
 }
 
@@ -116,6 +124,46 @@ async fn endings_end_and_what_stands_behind_them_is_never_sent() {
     let [Event::Ending(Ending::Question(question))] = &question[..] else { panic!("{question:?}") };
     assert_eq!(question.questions[0]["text"], "demo.localhost?");
     assert_eq!(play("").await, ending(Ending::Complete));
+}
+
+#[tokio::test]
+async fn a_file_may_lie_elsewhere() {
+    let all = play(r#"{ file = { name = "a.pdf", mime = "application/pdf", url = "https://{host}/a.pdf" } }"#).await;
+    let [Event::Part(Part::File(file)), Event::Ending(Ending::Complete)] = &all[..] else { panic!("{all:?}") };
+    assert_eq!((file.name.as_deref(), file.mime.as_str(), file.size_bytes), (Some("a.pdf"), "application/pdf", None));
+    let url = "https://demo.localhost/a.pdf".to_owned();
+    assert_eq!(file.source, FileSource::Url { url, expires_at: None });
+}
+
+/// Suites of clients choose what happens by ids of their own, whatever the message says.
+#[tokio::test]
+async fn the_callers_id_alone_can_choose_the_ending() {
+    let rules = [
+        ("question", r#"{ text = "Hm. " }, { question = { text = "Which?" } }"#),
+        ("policy", r#"{ policy = { kind = "forbidden", message = "No." } }"#),
+        ("fail", r#"{ fail = "Broken." }"#),
+        ("message", r#"{ message = "Direct." }"#),
+        ("file", r#"{ file = { base64 = "aGk=", mime = "text/plain" } }"#),
+    ];
+    let rules: String = rules
+        .iter()
+        .map(|(name, list)| format!("[[backend.rule]]\nmessage_id = \"^suite-{name}\"\nevents = [{list}]\n"))
+        .collect();
+    let built = build(&script(&rules), &context());
+    let played = async |name: &str, parts: Vec<Part>| {
+        // As long as an id may be.
+        let id = format!("{:x<256}", format!("suite-{name}-"));
+        events(&built, Message { id: MessageId::parse(&id).unwrap(), ..message(parts) }).await
+    };
+    for parts in [Vec::new(), vec![Part::text("anything")], vec![Part::data(serde_json::json!({"no": "words"}))]] {
+        let question = played("question", parts.clone()).await;
+        assert!(matches!(&question[..], [Event::Text(_), Event::Ending(Ending::Question(q))] if q.text == "Which?"));
+        assert!(matches!(&played("policy", parts.clone()).await[..], [Event::Ending(Ending::Refused(_))]));
+        assert_eq!(played("fail", parts.clone()).await, [Event::Ending(Ending::failed("Broken."))]);
+        assert_eq!(played("message", parts.clone()).await, [Event::Ending(Ending::Message("Direct.".to_owned()))]);
+        let file = played("file", parts).await;
+        assert!(matches!(&file[..], [Event::Part(Part::File(_)), Event::Ending(Ending::Complete)]), "{file:?}");
+    }
 }
 
 #[tokio::test]

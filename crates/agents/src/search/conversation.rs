@@ -229,7 +229,7 @@ fn named(key: &str, value: &Value, understand: Understand<'_>) -> Vec<Filter> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::{Handle, MessageId, Sender, Turn};
+    use forecourt_core::{Handle, MessageId, Turn};
     use serde_json::json;
 
     use super::*;
@@ -256,21 +256,11 @@ mod tests {
     }
 
     fn message(text: &str, history: &[&str]) -> Message {
-        Message {
-            id: MessageId::parse("1").unwrap(),
-            thread: None,
-            recipient: Handle::parse("a").unwrap(),
-            sender: Sender::anonymous(),
-            parts: vec![Part::text(text)],
-            history: history
-                .iter()
-                .flat_map(|text| [Turn::text(Role::User, *text), Turn::text(Role::Assistant, "hello more")])
-                .collect(),
-            language: None,
-            hop: 0,
-            received_via: "test",
-            received_at: forecourt_core::Timestamp::UNIX_EPOCH,
-        }
+        let (id, recipient) = (MessageId::parse("1").unwrap(), Handle::parse("a").unwrap());
+        let history =
+            history.iter().flat_map(|text| [Turn::text(Role::User, *text), Turn::text(Role::Assistant, "hello more")]);
+        let now = forecourt_core::Timestamp::UNIX_EPOCH;
+        Message { history: history.collect(), ..Message::new(id, recipient, vec![Part::text(text)], "test", now) }
     }
 
     fn asked(text: &str, history: &[&str]) -> (String, Vec<String>, usize) {
