@@ -231,3 +231,61 @@ fn ascii(json: &str) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn payload(covered: Covered, card: Value) -> String {
+        String::from_utf8(covered.payload(&card).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_a_version_does_not_know_is_dropped() {
+        let card = json!({"name": "n", "url": "https://a.example", "protocolVersion": "0.3.1", "x": 1,
+                          "supportedInterfaces": [{"url": "u", "x": 1}], "signatures": [{}]});
+        assert_eq!(payload(Covered::V1_0, card.clone()), r#"{"name":"n","supportedInterfaces":[{"url":"u"}]}"#);
+        let expected = r#"{"name":"n","protocolVersion":"0.3.1","url":"https://a.example"}"#;
+        assert_eq!(payload(Covered::V0_3, card), expected);
+    }
+
+    #[test]
+    fn what_absence_would_mean_too_is_dropped() {
+        let card = json!({"name": "n", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC",
+                          "capabilities": {"streaming": false, "extensions": [{"uri": "u", "required": false}]}});
+        let expected = r#"{"capabilities":{"extensions":[{"uri":"u"}],"streaming":false},"name":"n"}"#;
+        assert_eq!(payload(Covered::V1_0, card.clone()), expected);
+        let expected = r#"{"capabilities":{"extensions":[{"required":false,"uri":"u"}],"streaming":false},"name":"n"}"#;
+        assert_eq!(payload(Covered::V0_3, card), expected);
+    }
+
+    #[test]
+    fn a_scheme_is_rebuilt_from_the_spelling_of_0_3_where_that_is_there() {
+        let scheme = json!({"type": "apiKey", "in": "header", "name": "k", "apiKeySecurityScheme": {"name": "other"}});
+        let card = json!({"securitySchemes": {"s": scheme}});
+        let expected = r#"{"securitySchemes":{"s":{"apiKeySecurityScheme":{"location":"header","name":"k"}}}}"#;
+        assert_eq!(payload(Covered::V1_0, card.clone()), expected);
+        assert_eq!(payload(Covered::V0_3, card), r#"{"securitySchemes":{"s":{"in":"header","name":"k"}}}"#);
+    }
+
+    #[test]
+    fn text_beyond_ascii_is_escaped_for_0_3_alone() {
+        let card = json!({"name": "K\u{fc}rbis \u{1f383} \u{7f} \u{1}\n\"\\/"});
+        assert_eq!(
+            payload(Covered::V1_0, card.clone()),
+            "{\"name\":\"K\u{fc}rbis \u{1f383} \u{7f} \\u0001\\n\\\"\\\\/\"}"
+        );
+        let expected = r#"{"name":"K\u00fcrbis \ud83c\udf83 \u007f \u0001\n\"\\/"}"#;
+        assert_eq!(payload(Covered::V0_3, card), expected);
+    }
+
+    #[test]
+    fn nothing_is_covered_of_nothing() {
+        for card in [json!(null), json!([]), json!({}), json!({"x": 1}), json!({"name": ""})] {
+            assert_eq!(Covered::V1_0.payload(&card), None, "{card}");
+            assert_eq!(Covered::V0_3.payload(&card), None, "{card}");
+        }
+    }
+}
