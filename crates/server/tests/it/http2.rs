@@ -66,6 +66,19 @@ async fn s0_fields_are_counted_and_measured() {
     assert!(send(&mut client, long).await.map_or(true, |(status, _)| status == 431));
 }
 
+/// What gRPC lives on: metadata in the head, messages as they come, the status in the trailers.
+#[tokio::test]
+async fn trailers_reach_the_client_after_the_body() {
+    let server = plain(HttpLimits::default()).await;
+    let mut client = connect(&server).await;
+    let call = Request::post("http://demo.localhost/trailers").header("te", "trailers");
+    let call = call.header("content-type", "application/grpc").header("grpc-timeout", "1S");
+    let response = client.0.send_request(call.body(Full::from("\0\0\0\0\0")).unwrap()).await.unwrap();
+    let body = response.into_body().collect().await.unwrap();
+    assert_eq!(body.trailers().unwrap()["grpc-status"], "0");
+    assert_eq!(body.to_bytes(), "one");
+}
+
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
 use axum::routing::{any, get, post};
 use forecourt_core::ClientAddr;
 use forecourt_server::{Front, FrontSettings, Hosts, HttpLimits, Listener, Metrics, TrustedProxies};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use http_body_util::{BodyExt, Full};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -70,6 +73,12 @@ fn router(release: Arc<Notify>, waiting: Arc<Notify>) -> Router {
         .route("/client", get(client))
         .route("/own", get(async || ([("x-robots-tag", "all")], "own")))
         .route("/read", post(read_all))
+        .route("/trailers", post(trailers))
+}
+
+async fn trailers() -> Body {
+    let ended = HeaderMap::from_iter([(HeaderName::from_static("grpc-status"), HeaderValue::from_static("0"))]);
+    Body::new(Full::from("one").with_trailers(std::future::ready(Some(Ok(ended)))))
 }
 
 async fn read_all(request: Request) -> Result<String, (http::StatusCode, &'static str)> {
