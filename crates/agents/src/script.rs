@@ -69,7 +69,7 @@ enum Step {
 impl Agent for Script {
     fn handle(&self, admitted: Admitted) -> EventStream {
         let message = admitted.message();
-        let text = message.text();
+        let text = message.addressed_text();
         match self.rules.iter().find(|rule| rule.fits(message, &text)) {
             Some(rule) => Box::pin(Play::new(rule.steps.clone(), self.entropy.clone())),
             None => echo::repeat(message),

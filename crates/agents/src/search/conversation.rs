@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use forecourt_content::{Filter, Test, Understood};
 use forecourt_core::message::text_of;
-use forecourt_core::{Message, Part, Role};
+use forecourt_core::{Message, Part, Role, Turn, behind_mention};
 use regex::Regex;
 use serde_json::Value;
 
@@ -126,12 +126,12 @@ fn start(text: &str) -> Regex {
 /// What the caller wants with this message, at `page` items an answer of things called `noun`.
 pub(super) fn wish(message: &Message, noun: &str, page: usize, understand: Understand<'_>) -> Wish {
     let turns = message.history.iter().filter(|turn| turn.role == Role::User);
-    let earlier: Vec<String> = turns.rev().take(FOLLOW_UPS_MAX).map(|turn| text_of(&turn.parts)).collect();
+    let earlier: Vec<String> = turns.rev().take(FOLLOW_UPS_MAX).map(|turn| said(turn, message)).collect();
     let mut before = None;
     for text in earlier.iter().rev() {
         before = next(before, text, noun, page, understand);
     }
-    let text = message.text();
+    let text = message.addressed_text();
     let named = named_filters(&message.parts, understand);
     if named.is_empty() && (text.trim().is_empty() || HELLO.is_match(&text)) {
         return Wish::Introduction;
@@ -141,6 +141,12 @@ pub(super) fn wish(message: &Message, noun: &str, page: usize, understand: Under
         None if named.is_empty() => Wish::Introduction,
         None => Wish::Items(Asked { named, ..Asked::default() }),
     }
+}
+
+/// What an earlier turn said to this agent.
+fn said(turn: &Turn, message: &Message) -> String {
+    let text = text_of(&turn.parts);
+    behind_mention(&text, &message.recipient).to_owned()
 }
 
 /// What is asked after another turn. `None`: nothing yet.
