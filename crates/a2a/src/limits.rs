@@ -1,7 +1,5 @@
 //! Bounds of this protocol, each with its unit.
 
-use std::time::Duration;
-
 /// Bytes of a request: a picture from a phone in base64, and some words.
 pub(crate) const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// `data:` URLs in one message.
@@ -16,5 +14,3 @@ pub(crate) const PAGE_SIZE: u32 = 50;
 pub(crate) const EXTENSIONS_MAX: usize = 32;
 /// Bytes of a push notification's token, and of its credentials.
 pub(crate) const PUSH_SECRET_BYTES_MAX: usize = 4 * 1024;
-/// How long others may keep the cards: much less than a replaced key stays good.
-pub(crate) const CARDS_FRESH: Duration = Duration::from_secs(5 * 60);

@@ -267,7 +267,7 @@ pub struct PushListing {
 pub enum Operation {
     /// Send a message; answered by [`Outcome::Sent`].
     Send(Box<Send>),
-    /// Send a message and stream the answer; answered by [`Outcome::Stream`] or one item.
+    /// Send a message and stream the answer; answered by items as they come, or by one.
     Stream(Box<Send>),
     /// Read a task.
     Get {

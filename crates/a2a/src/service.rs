@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_core::policy::{AuthChallenge, Kind};
-use forecourt_core::{AgentCard, Error, Handle, Noun, PolicyPart, Sender, Task, TaskId};
+use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, Task, TaskId};
 use forecourt_egress::Egress;
 use forecourt_host::{Host, Resident};
 use forecourt_identity::Verifier;
@@ -131,12 +131,6 @@ impl Service {
             true => Ok(task),
             false => Err(Fault::TaskNotFound.into()),
         }
-    }
-
-    /// The card of a task's agent; the default one's when it has left.
-    pub(crate) fn card(&self, agent: &Handle) -> &AgentCard {
-        let directory = self.host.directory();
-        &directory.find(agent).unwrap_or_else(|| directory.default_agent()).card
     }
 }
 

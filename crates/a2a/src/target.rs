@@ -68,7 +68,8 @@ impl Target {
             return Some(Self { agent: None, place });
         }
         let (first, rest) = below.split_once('/').unwrap_or((below, ""));
-        let agent = Some(Handle::parse(first).ok()?);
+        // The local part alone: `@` belongs to addresses.
+        let agent = Some(Handle::parse(first).ok().filter(|_| !first.starts_with('@'))?);
         let place = if rest.is_empty() { Place::Rpc } else { Place::read(rest)? };
         Some(Self { agent, place })
     }

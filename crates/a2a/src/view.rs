@@ -1,5 +1,6 @@
 //! A task of the host as A2A shows it, the same over every binding and from read to read.
 
+use forecourt_core::reply::Gathered;
 use forecourt_core::{Collected, Ending, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn};
 use forecourt_host::Host;
 use serde_json::json;
@@ -26,9 +27,10 @@ impl Want {
 /// A task as it stands, with what it has made so far.
 pub(crate) async fn task(host: &Host, task: &Task, want: Want) -> Shown {
     let parts = match &task.outcome {
-        Some(outcome) => outcome.parts.clone(),
-        None if want.artifacts => so_far(host, task).await,
-        None => Vec::new(),
+        Some(outcome) if !outcome.parts.is_empty() => outcome.parts.clone(),
+        // Still at work, or broken off: what it has given stands in its log.
+        Some(_) | None if want.artifacts => so_far(host, task).await,
+        Some(_) | None => Vec::new(),
     };
     let parts = all_near(host, task, parts).await;
     shown(task, parts, want, &host.site().origin)
@@ -69,7 +71,7 @@ pub(crate) fn context(task: &Task) -> String {
     task.thread.as_ref().map_or_else(|| task.id.expose(), |thread| thread.expose()).to_owned()
 }
 
-/// What a running task has given so far.
+/// What a task has given so far.
 async fn so_far(host: &Host, task: &Task) -> Vec<CorePart> {
     let events = host.events(&task.id, 0, SNAPSHOT_EVENTS_MAX).await.unwrap_or_default();
     gathered(events.into_iter().map(|(_, event)| event))
@@ -77,11 +79,13 @@ async fn so_far(host: &Host, task: &Task) -> Vec<CorePart> {
 
 /// The parts of the last turn among `events`.
 pub(crate) fn gathered(events: impl Iterator<Item = Event>) -> Vec<CorePart> {
-    let mut gathered = forecourt_core::reply::Gathered::default();
+    let mut gathered = Gathered::default();
+    let mut over = false;
     for event in events {
-        if gathered.take(event).is_some() {
-            gathered = forecourt_core::reply::Gathered::default();
+        if over {
+            gathered = Gathered::default();
         }
+        over = gathered.take(event).is_some();
     }
     gathered.finish(Ending::Complete).parts
 }
