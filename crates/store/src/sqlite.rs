@@ -69,7 +69,8 @@ impl Default for SqliteOptions {
 
 /// Storage in one file that survives a crash: whatever was answered is there after a restart.
 ///
-/// Several processes may open a file; the host that starts on it takes it to be its own. Dropping it writes what is queued and waits for that.
+/// Several processes may open a file; the host that starts on it takes it to be its own. Dropping
+/// it writes what is queued and waits for that.
 pub struct Sqlite {
     writer: Writer,
     readers: Readers,
