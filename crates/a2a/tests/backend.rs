@@ -52,9 +52,7 @@ async fn a_stream_of_1_0_is_passed_on_piece_by_piece_and_once() {
 #[tokio::test]
 async fn a_stream_of_0_3_is_passed_on_too() {
     let items = || {
-        let update = |state: &str, last: bool| {
-            json!({"kind": "status-update", "taskId": "t1", "contextId": "c1", "status": {"state": state}, "final": last})
-        };
+        let update = |state: &str, last: bool| json!({"kind": "status-update", "taskId": "t1", "contextId": "c1", "status": {"state": state}, "final": last});
         let piece = |text: &str, append: bool, last: bool| {
             let artifact = json!({"artifactId": "a1", "parts": [{"kind": "text", "text": text}]});
             json!({"kind": "artifact-update", "taskId": "t1", "contextId": "c1", "artifact": artifact,
@@ -69,11 +67,8 @@ async fn a_stream_of_0_3_is_passed_on_too() {
             update("completed", true),
         ]
     };
-    let mut peer = peer(
-        |base| json_answer(card_03(base, "JSONRPC", true)),
-        move |_, _| rpc_stream(&items(), After::Close),
-    )
-    .await;
+    let mut peer =
+        peer(|base| json_answer(card_03(base, "JSONRPC", true)), move |_, _| rpc_stream(&items(), After::Close)).await;
     let events = events(&build(&peer.base, ""), "hi").await;
     assert_eq!(texts(&events), ["Hel", "lo"]);
     assert_eq!(events.last(), Some(&Event::Ending(Ending::Complete)));
@@ -85,24 +80,25 @@ async fn a_stream_of_0_3_is_passed_on_too() {
 
 #[tokio::test]
 async fn http_json_is_spoken_in_both_versions() {
-    let mut new = peer(
-        |base| json_answer(card_10(base, "HTTP+JSON", true)),
-        |_, _| sse(bare_frames(&pieces()), After::Close),
-    )
-    .await;
+    let mut new =
+        peer(|base| json_answer(card_10(base, "HTTP+JSON", true)), |_, _| sse(bare_frames(&pieces()), After::Close))
+            .await;
     assert_eq!(ask(&build(&new.base, ""), "hi").await.text(), "Hello");
     let heard = new.next().await;
-    assert_eq!((heard.method().as_str(), &heard.message()["parts"][0]["text"]), ("POST /a2a/message:stream", &json!("hi")));
+    assert_eq!(
+        (heard.method().as_str(), &heard.message()["parts"][0]["text"]),
+        ("POST /a2a/message:stream", &json!("hi"))
+    );
     let answer = json!({"task": {"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_COMPLETED"},
         "artifacts": [{"artifactId": "a1", "parts": [{"text": "Hello"}]}]}});
-    let mut old = peer(
-        |base| json_answer(card_03(base, "HTTP+JSON", false)),
-        move |_, _| json_answer(answer.clone()),
-    )
-    .await;
+    let mut old =
+        peer(|base| json_answer(card_03(base, "HTTP+JSON", false)), move |_, _| json_answer(answer.clone())).await;
     assert_eq!(ask(&build(&old.base, ""), "hi").await.text(), "Hello");
     let heard = old.next().await;
-    assert_eq!((heard.method().as_str(), &heard.message()["content"][0]["text"]), ("POST /a2a/v1/message:send", &json!("hi")));
+    assert_eq!(
+        (heard.method().as_str(), &heard.message()["content"][0]["text"]),
+        ("POST /a2a/v1/message:send", &json!("hi"))
+    );
 }
 
 #[tokio::test]

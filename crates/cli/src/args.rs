@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// The answer streams to standard output as markdown. A refusal says what to do next and exits
     /// with 1. Names under .localhost are looked for on this machine.
     #[command(
-        after_help = "Examples:\n  forecourt ask @chef@demo.localhost \"soup under 30 minutes\"\n  forecourt ask @chef@demo.localhost:8443 --json \"rhubarb\"\n  forecourt ask https://example.com/~lean \"what is the 4% rule?\""
+        after_help = "Examples:\n  forecourt ask @chef@demo.localhost \"soup under 30 minutes\"\n  forecourt ask @chef@demo.localhost:8443 --json \"rhubarb\"\n  forecourt ask https://example.com/~lean \"what is the 4% rule?\"\n  forecourt ask --via a2a demo.localhost \"@chef rhubarb\""
     )]
     Ask(Ask),
     /// Show what a domain offers, or how one agent can be reached.
@@ -114,27 +114,33 @@ pub(crate) struct Check {
 
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
-    /// An address such as @chef@demo.localhost (a port may follow), or the URL of an endpoint.
+    /// An address such as @chef@demo.localhost (a port may follow), or the URL of an endpoint. Over
+    /// a2a also a domain, whose hub decides who answers, or the URL of a card.
     pub agent: String,
     /// What to say. Several words are one message.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "task")]
     pub text: Vec<String>,
     /// Attach a file; may be repeated.
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
+    /// Go on with this task, printed when it began: without words to hear the rest or its result,
+    /// with words to answer its question. Over a2a.
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub task: Option<String>,
     /// Continue the conversation of this token, printed at the end of an earlier answer.
     #[arg(long, allow_hyphen_values = true)]
     pub session: Option<String>,
     /// The language to answer in, such as `de`.
     #[arg(long)]
     pub lang: Option<String>,
-    /// Print the whole answer as one JSON object, without streaming.
+    /// Print the whole answer as one JSON object, without streaming. Over a2a: what comes as it
+    /// comes, one JSON object a line.
     #[arg(long)]
     pub json: bool,
     /// Send this bearer token.
     #[arg(long, env = "FORECOURT_TOKEN", hide_env_values = true, allow_hyphen_values = true)]
     pub token: Option<String>,
-    /// Over which protocol.
+    /// Over which protocol: rest or a2a.
     #[arg(long, default_value = "rest")]
     pub via: String,
     /// The data folder whose local authority is trusted for names under .localhost.

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::deployment::{Loaded, LoadedAgent};
 use crate::manual;
 use crate::output::Failure;
-use crate::registry::{BACKENDS, PROTOCOLS};
+use crate::registry::{PROTOCOLS, backends};
 use crate::settings::StoreKind;
 
 /// The agents of a deployment, built, and the content behind them.
@@ -149,11 +149,11 @@ fn context(agent: &LoadedAgent, folder: &Path, site: &Site, egress: &Egress, dat
 }
 
 fn build(section: &Section, context: &Context) -> Result<Built, Problems> {
-    let kinds = || BACKENDS.iter().map(|b| format!("`{}`", b.kind)).collect::<Vec<_>>().join(", ");
+    let kinds = || backends().map(|b| format!("`{}`", b.kind)).collect::<Vec<_>>().join(", ");
     let Some(kind) = section.text("kind").map(str::to_owned) else {
         return Err(section.problem(None, format!("[backend] needs `kind`: one of {}", kinds())).into());
     };
-    let Some(backend) = BACKENDS.iter().find(|backend| backend.kind == kind) else {
+    let Some(backend) = backends().find(|backend| backend.kind == kind) else {
         let problem = section.problem(Some("kind"), format!("there is no backend `{kind}`"));
         return Err(problem.hint(format!("there are {}", kinds())).into());
     };

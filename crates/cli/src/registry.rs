@@ -7,8 +7,15 @@ use forecourt_surface::Protocol;
 /// The protocols, in the order in which they are shown.
 pub(crate) const PROTOCOLS: &[Protocol] = &[forecourt_mentionable::PROTOCOL, forecourt_a2a::PROTOCOL];
 
+const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND]];
+
 /// The backends, in the order in which they are documented.
-pub(crate) const BACKENDS: &[Backend] = forecourt_agents::BACKENDS;
+pub(crate) fn backends() -> impl Iterator<Item = &'static Backend> {
+    BACKENDS.iter().copied().flatten()
+}
 
 /// How agents are found, here and elsewhere: what `ask` and `discover` go by.
 pub(crate) use forecourt_mentionable::discovery;
+
+/// How `ask --via a2a` talks to agents.
+pub(crate) use forecourt_a2a::{client as a2a, model as a2a_model};

@@ -2,6 +2,7 @@
 
 mod answer;
 mod form;
+mod remote;
 mod stream;
 
 use std::sync::Arc;
@@ -22,8 +23,9 @@ use crate::args::Ask;
 use crate::output::{Failure, Outcome};
 use crate::state::Serving;
 
-/// The one protocol that this command speaks so far.
+/// What `--via` takes.
 const REST: &str = "rest";
+const A2A: &str = "a2a";
 /// A stream if there is one; whoever has none says it whole.
 const STREAM: HeaderValue =
     HeaderValue::from_static("text/event-stream, application/json;q=0.5, text/markdown;q=0.3, text/plain;q=0.2");
@@ -44,12 +46,18 @@ struct Line {
 
 /// Asks, and prints the answer.
 pub(crate) async fn run(ask: Ask) -> Outcome {
-    if ask.via != REST {
-        return Err(Failure::yours(format!("`--via {}` is not there; there is `{REST}`", ask.via)));
+    match ask.via.as_str() {
+        REST if ask.task.is_some() => Err(Failure::yours(format!("`--task` goes with `--via {A2A}`"))),
+        REST => rest(ask).await,
+        A2A => remote::run(ask).await,
+        other => Err(Failure::yours(format!("`--via {other}` is not there; there are `{REST}` and `{A2A}`"))),
     }
+}
+
+async fn rest(ask: Ask) -> Outcome {
     let request = request(&ask)?;
     let line = connect(&ask).await?;
-    check_token(&ask, &line)?;
+    check_token(&ask, &line.endpoint)?;
     let bounds = line.purpose.deadlines(line.egress.config());
     let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
     let request = Outgoing { url: line.endpoint.to_string(), ..request }.within(bounds);
@@ -74,12 +82,18 @@ fn request(ask: &Ask) -> Result<Outgoing, Failure> {
     if let Some(language) = &ask.lang {
         request = request.header(ACCEPT_LANGUAGE, field("--lang", language)?);
     }
-    if let Some(token) = &ask.token {
-        let mut value = field("--token", &format!("Bearer {token}"))?;
-        value.set_sensitive(true);
+    if let Some(value) = bearer(ask)? {
         request = request.header(AUTHORIZATION, value);
     }
     Ok(request)
+}
+
+/// Who asks, if they say.
+fn bearer(ask: &Ask) -> Result<Option<HeaderValue>, Failure> {
+    let Some(token) = &ask.token else { return Ok(None) };
+    let mut value = field("--token", &format!("Bearer {token}"))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
 }
 
 /// Never shows the value, which may be a secret.
@@ -115,11 +129,8 @@ async fn connect(ask: &Ask) -> Result<Line, Failure> {
 
 /// A URL that somebody typed is asked as it is, wherever it leads.
 fn direct(url: &Url, ask: &Ask) -> Result<Line, Failure> {
-    let served = url.host_str().and_then(|host| Domain::parse(host).ok()).filter(Domain::is_local);
-    let serving = served.and_then(|domain| Serving::find(&domain, ask.data.as_deref()));
-    let folder = ask.data.clone().or(serving.map(|serving| serving.data));
     Ok(Line {
-        egress: Arc::new(way::build(EgressConfig::default(), folder)?),
+        egress: Arc::new(way_out(url, ask)?),
         purpose: Purpose::Upstream,
         endpoint: url.clone(),
         canonical_host: url[Position::BeforeHost..Position::AfterPort].to_owned(),
@@ -127,9 +138,18 @@ fn direct(url: &Url, ask: &Ask) -> Result<Line, Failure> {
     })
 }
 
+/// The way out to a URL that somebody typed, which trusts the local authority for names on this
+/// machine.
+fn way_out(url: &Url, ask: &Ask) -> Result<Egress, Failure> {
+    let served = url.host_str().and_then(|host| Domain::parse(host).ok()).filter(Domain::is_local);
+    let serving = served.and_then(|domain| Serving::find(&domain, ask.data.as_deref()));
+    let folder = ask.data.clone().or(serving.map(|serving| serving.data));
+    way::build(EgressConfig::default(), folder)
+}
+
 /// A token over plain HTTP goes to this machine and no further.
-fn check_token(ask: &Ask, line: &Line) -> Outcome {
-    match ask.token.is_some() && line.endpoint.scheme() == "http" && !is_here(&line.endpoint) {
+fn check_token(ask: &Ask, endpoint: &Url) -> Outcome {
+    match ask.token.is_some() && endpoint.scheme() == "http" && !is_here(endpoint) {
         true => Err(Failure::yours("a token is not sent over plain HTTP").hint("use the https URL")),
         false => Ok(()),
     }

@@ -8,7 +8,7 @@ use forecourt_settings::{Documented, Reference, document};
 use schemars::schema_for;
 
 use crate::output::Outcome;
-use crate::registry::{BACKENDS, PROTOCOLS};
+use crate::registry::{PROTOCOLS, backends};
 use crate::settings::{Agent, Deployment, Listen, Log, StoreSettings, Tls};
 
 /// Prints the reference as markdown.
@@ -46,7 +46,7 @@ pub(crate) fn reference() -> Reference {
         sections.push(documented(leak(format!("forecourt.toml [{}]", protocol.name)), protocol.about, protocol.schema));
     }
     sections.push(documented("agents/*.toml", "One agent.", || schema_for!(Agent)));
-    for backend in BACKENDS {
+    for backend in backends() {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }

@@ -115,15 +115,20 @@ fn failed(status: StatusCode, location: Option<String>, words: &str) -> Failure 
 /// A refusal is an answer: it says what to do next.
 pub(super) fn refused(policy: &Value, to: &Line) -> Failure {
     let part = policy.as_object().cloned().map(PolicyPart::from_json);
-    let Some(Ok(part)) = part else {
-        return Failure::yours(format!("{} declined, in a form that can't be read", to.shown));
-    };
+    match part {
+        Some(Ok(part)) => refused_with(&part, &to.shown, &to.canonical_host),
+        _ => Failure::yours(format!("{} declined, in a form that can't be read", to.shown)),
+    }
+}
+
+/// The same of a refusal that was read. `shown` is what the agent is called.
+pub(super) fn refused_with(part: &PolicyPart, shown: &str, canonical_host: &str) -> Failure {
     let title = part.title.as_deref().unwrap_or_else(|| part.kind.title());
-    eprintln!("{} declined: {} ({})", to.shown, line(title, ERROR_CHARS_MAX), line(part.kind(), 60));
+    eprintln!("{shown} declined: {} ({})", line(title, ERROR_CHARS_MAX), line(part.kind(), 60));
     eprintln!("{}", printable(part.message.trim()));
     match &part.url {
         // PolicyPart 3.2: a link to anywhere else may be somebody's trap.
-        Some(_) if part.validate(&to.canonical_host).is_err() => {
+        Some(_) if part.validate(canonical_host).is_err() => {
             eprintln!("Its link is not shown: it leads somewhere else than to the agent.");
         }
         Some(url) => {

@@ -7,7 +7,7 @@ use forecourt_core::{Entropy, ids};
 use crate::output::Failure;
 
 /// Bytes of a whole form. REST 3.2: no agent takes more.
-const FORM_BYTES_MAX: usize = 1024 * 1024;
+pub(super) const FORM_BYTES_MAX: usize = 1024 * 1024;
 
 /// A form in the making: parts in order, each of one name.
 pub(super) struct Form {
@@ -59,7 +59,7 @@ impl Form {
     }
 }
 
-fn too_large(what: &str) -> Failure {
+pub(super) fn too_large(what: &str) -> Failure {
     Failure::yours(format!("{what}, and agents take 1 MiB at most")).hint("a link in the text can say where it is")
 }
 
@@ -69,7 +69,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// The media type that a file's name suggests.
-fn media_type(path: &Path) -> &'static str {
+pub(super) fn media_type(path: &Path) -> &'static str {
     let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref().unwrap_or_default() {
         "txt" | "log" => "text/plain; charset=utf-8",

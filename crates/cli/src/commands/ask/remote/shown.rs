@@ -1,0 +1,199 @@
+//! What comes of a task, on the terminal: words on standard output, all about them on standard error.
+
+use std::collections::HashMap;
+
+use forecourt_core::part::ArtifactContent;
+use forecourt_core::{Ending, Event, FileSource, Part, ToolCall, ToolOutcome};
+
+use super::super::answer::{reading, refused_with};
+use crate::args::Ask;
+use crate::commands::printable::{Words, line};
+use crate::output::{Failure, Outcome};
+use crate::registry::a2a::{Arrived, Unfolding};
+
+/// Tool calls whose state is remembered; beyond, each change is shown.
+const TOOLS_MAX: usize = 1_000;
+/// Characters of an id that is shown.
+const ID_CHARS_MAX: usize = 300;
+/// Characters of somebody else's sentence.
+const WORDS_CHARS_MAX: usize = 500;
+
+/// What was shown so far.
+pub(super) struct Shown {
+    unfolding: Unfolding,
+    words: Words,
+    tools: HashMap<String, &'static str>,
+    /// What the user wrote to name the agent, for the next command.
+    address: String,
+    /// What the agent is called.
+    name: String,
+    canonical_host: String,
+    task: Option<String>,
+    as_json: bool,
+}
+
+impl Shown {
+    pub(super) fn new(ask: &Ask, canonical_host: &str, name: &str) -> Self {
+        Self {
+            unfolding: Unfolding::new(canonical_host, true),
+            words: Words::new(),
+            tools: HashMap::new(),
+            address: ask.agent.clone(),
+            name: name.to_owned(),
+            canonical_host: canonical_host.to_owned(),
+            task: None,
+            as_json: ask.json,
+        }
+    }
+
+    /// Shows what is new in an item. Gives how the answer ended, once it has.
+    pub(super) fn item(&mut self, arrived: Arrived) -> Result<Option<Outcome>, Failure> {
+        if self.as_json {
+            reading(self.words.say(&format!("{}\n", arrived.raw)))?;
+        }
+        let events = self.unfolding.take(arrived.item);
+        if let (None, Some(task)) = (&self.task, self.unfolding.task().map(str::to_owned)) {
+            self.task(&task);
+            eprintln!("task {}; continue with: {}", line(&task, ID_CHARS_MAX), self.command());
+        }
+        for event in events {
+            match event {
+                Event::Ending(ending) => {
+                    reading(self.words.end())?;
+                    return Ok(Some(self.end(ending)));
+                }
+                event => self.event(event)?,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes notice of the task.
+    pub(super) fn task(&mut self, task: &str) {
+        self.task = Some(task.to_owned());
+    }
+
+    fn event(&mut self, event: Event) -> Outcome {
+        match event {
+            Event::Text(text) if !self.as_json => reading(self.words.say(&text))?,
+            Event::Part(part) if !self.as_json => {
+                if let Some(words) = described(&part) {
+                    reading(self.words.end().and_then(|()| self.words.say(&format!("{words}\n"))))?;
+                }
+            }
+            Event::ToolCall(call) => self.tool(&call),
+            Event::Progress(progress) => {
+                let percent = progress.fraction.map(|fraction| format!("{:.0}%", fraction * 100.0));
+                let note = progress.note.map(|note| line(&note, WORDS_CHARS_MAX));
+                let said: Vec<String> = percent.into_iter().chain(note).collect();
+                eprintln!("[{}]", said.join(" "));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn tool(&mut self, call: &ToolCall) {
+        let state = match call.outcome {
+            ToolOutcome::Running => "at work",
+            ToolOutcome::Result(_) => "done",
+            ToolOutcome::Error(_) => "failed",
+        };
+        let known = self.tools.get(&call.id) == Some(&state);
+        if self.tools.len() < TOOLS_MAX {
+            self.tools.insert(call.id.clone(), state);
+        }
+        if !known {
+            eprintln!("[{}: {state}]", line(&call.name, 60));
+        }
+    }
+
+    fn end(&mut self, ending: Ending) -> Outcome {
+        match ending {
+            Ending::Complete => {}
+            Ending::Message(text) if self.as_json => drop(text),
+            Ending::Message(text) => reading(self.words.say(&text).and_then(|()| self.words.end()))?,
+            Ending::Question(question) => {
+                if !self.as_json {
+                    reading(self.words.say(&question.text).and_then(|()| self.words.end()))?;
+                }
+                eprintln!("answer with: {} ANSWER", self.command());
+                return Ok(());
+            }
+            Ending::Refused(part) => return Err(refused_with(&part, &self.name, &self.canonical_host)),
+            Ending::Failed { reason } => {
+                return Err(Failure::ours(format!("{}: {}", self.name, line(&reason, WORDS_CHARS_MAX))));
+            }
+            Ending::Canceled => return Err(Failure::yours("the task was cancelled")),
+        }
+        if let Some(context) = self.unfolding.context().filter(|_| !self.as_json) {
+            eprintln!("continue with: --session {}", quoted(&line(context, ID_CHARS_MAX)));
+        }
+        Ok(())
+    }
+
+    /// The user leaves; the task goes on.
+    pub(super) fn left(&self) -> Failure {
+        match &self.task {
+            Some(_) => Failure::yours("stopped listening; the task goes on").hint(self.command()),
+            None => Failure::yours("stopped before the agent took the message"),
+        }
+    }
+
+    /// The answer has no end.
+    pub(super) fn broken(&self, reason: &str) -> Failure {
+        let failure = Failure::ours(format!("the answer broke off: {reason}"));
+        match &self.task {
+            Some(_) => failure.hint(format!("the task may go on; hear the rest with: {}", self.command())),
+            None => failure.hint("what came before is not the whole answer; ask again"),
+        }
+    }
+
+    /// The command that goes on with the task.
+    fn command(&self) -> String {
+        let task = line(self.task.as_deref().unwrap_or_default(), ID_CHARS_MAX);
+        format!("forecourt ask --via a2a --task {} {}", quoted(&task), quoted(&self.address))
+    }
+}
+
+/// A part that is not made of words, by what can be said about it.
+fn described(part: &Part) -> Option<String> {
+    let at = |source: &FileSource, name: &str| match source {
+        FileSource::Url { url, .. } => format!("[{name}]({url})"),
+        FileSource::Inline(_) | FileSource::Kept => format!("({name})"),
+    };
+    Some(match part {
+        Part::File(file) => at(&file.source, file.name.as_deref().unwrap_or("file")),
+        Part::Artifact(artifact) => match &artifact.content {
+            ArtifactContent::Text(text) => text.clone(),
+            ArtifactContent::Bytes(source) => at(source, artifact.name.as_deref().unwrap_or("artifact")),
+        },
+        Part::Link(link) => format!("[{}]({})", link.title.as_deref().unwrap_or("link"), link.url),
+        Part::Data(data) => data.data.to_string(),
+        Part::Text(text) => text.content.clone(),
+        Part::ToolCall(_) | Part::Policy(_) | Part::Unknown(_) => return None,
+    })
+}
+
+/// A word of a command that a shell takes as it is. Ids come from strangers.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_strangers_are_one_word_for_a_shell() {
+        assert_eq!(quoted("t-1_A.b"), "t-1_A.b");
+        assert_eq!(quoted("@chef@demo.localhost:8443"), "@chef@demo.localhost:8443");
+        assert_eq!(quoted("x; rm -rf ~"), "'x; rm -rf ~'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}
