@@ -7,8 +7,9 @@ use forecourt_core::{Ending, Event, Progress, Task, TaskState};
 use forecourt_host::Host;
 use serde_json::json;
 
+use crate::card::names::TOOL_EVENTS;
 use crate::model::{Artifact, ArtifactUpdate, Content, Item, Metadata, Part, Status, StatusUpdate};
-use crate::parts::{Home, Placed, TOOL_EVENTS, answer, fragment, near, tool_event};
+use crate::parts::{Home, Placed, answer, fragment, near, tool_event};
 use crate::{policy, view};
 
 /// What has been said of a task so far.

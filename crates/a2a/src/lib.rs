@@ -116,5 +116,5 @@ fn problems(mount: &Mount, cards: &Cards) -> Problems {
 
 /// Hub card 4.
 fn endpoints(site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-    vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", target::HUB, card.handle())) }]
+    vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, card.handle())) }]
 }

@@ -10,8 +10,6 @@ use crate::model::{Artifact, Content, Metadata, Part};
 
 /// The artifact that holds the answer itself: its words, data and links.
 pub(crate) const ANSWER: &str = "answer";
-/// The extension of agents that show their tool calls.
-pub(crate) const TOOL_EVENTS: &str = "https://mentionable.dev/ns/a2a-tool-events/v0.1";
 
 /// Where a part of an answer belongs.
 #[derive(Debug, Clone, PartialEq)]

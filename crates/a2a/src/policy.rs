@@ -6,8 +6,6 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{Artifact, Metadata, Part};
 
-/// The extension of agents whose refusals are policy parts; also the version of the envelope.
-pub(crate) const EXTENSION: &str = "https://mentionable.dev/ns/policy/v0.1";
 /// The version of the envelope.
 pub(crate) const VERSION: &str = "v0.1";
 /// Flat keys of x402 over A2A.

@@ -18,26 +18,27 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
 use crate::answer::{Answer, Binding, Content};
+use crate::card::names::{CARD_PATH, HUB_PATH, OLD_CARD_PATH};
 use crate::limits::BODY_BYTES_MAX;
 use crate::model::{Fault, Version};
 use crate::service::{Caller, Service, Trouble, no_such_agent};
-use crate::target::{HUB, Place, Resource, Target};
+use crate::target::{Place, Resource, Target};
 use crate::{rest, rpc, version};
 
-const HUB_PATHS: [&str; 2] = [HUB, "/a2a/{*path}"];
+const HUB_PATHS: [&str; 3] = [HUB_PATH, "/a2a/", "/a2a/{*path}"];
 /// Where clients look first, today and before.
-const CARD_PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
+const CARD_PATHS: [&str; 2] = [CARD_PATH, OLD_CARD_PATH];
 
 /// The routes of the protocol.
 pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
     let mut router = Router::new();
-    for path in HUB_PATHS.into_iter().chain(["/a2a/"]) {
+    for path in HUB_PATHS {
         router = router.route(path, any(on_hub));
     }
     for path in CARD_PATHS {
         router = router.route(path, any(on_card));
     }
-    let paths = HUB_PATHS.into_iter().chain(["/a2a/"]).chain(CARD_PATHS).collect();
+    let paths = HUB_PATHS.into_iter().chain(CARD_PATHS).collect();
     HttpRoutes { paths, router: router.with_state(service) }
 }
 

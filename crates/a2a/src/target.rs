@@ -3,11 +3,10 @@
 use forecourt_core::Handle;
 use http::Method as Verb;
 
+use crate::card::names::HUB_PATH;
 use crate::codec::Method;
 use crate::model::Version;
 
-/// Where the hub is.
-pub(crate) const HUB: &str = "/a2a";
 /// Words that stand where a handle would, and so can't be one. Compared without case.
 pub(crate) const RESERVED: [&str; 6] = ["v1", "tasks", "message", "card", "rest", "extendedagentcard"];
 
@@ -58,7 +57,7 @@ pub(crate) enum Resource {
 impl Target {
     /// Reads a path. `None`: there is nothing at it. A last slash changes nothing.
     pub(crate) fn read(path: &str) -> Option<Self> {
-        let below = path.strip_prefix(HUB)?;
+        let below = path.strip_prefix(HUB_PATH)?;
         let below = below.strip_suffix('/').unwrap_or(below);
         if below.is_empty() {
             return Some(Self { agent: None, place: Place::Rpc });

@@ -5,6 +5,7 @@ use forecourt_core::{Collected, Ending, Event, Part as CorePart, PolicyPart, Que
 use forecourt_host::Host;
 use serde_json::json;
 
+use crate::card::names;
 use crate::limits::SNAPSHOT_EVENTS_MAX;
 use crate::model::{Artifact, Message, Metadata, Part, Role, Status, Task as Shown};
 use crate::parts::{Home, Placed, answer, near, of_turn};
@@ -133,7 +134,7 @@ fn status_message(task: &Task, ending: &Ending) -> Option<Message> {
         Ending::Failed { reason } => (vec![Part::text(reason.clone())], Metadata::new()),
         Ending::Canceled => (vec![Part::text("The task was cancelled.")], Metadata::new()),
     };
-    let extensions = if metadata.is_empty() { Vec::new() } else { vec![policy::EXTENSION.to_owned()] };
+    let extensions = if metadata.is_empty() { Vec::new() } else { vec![names::POLICY.to_owned()] };
     let name = format!("s{}", task.updated_at.as_microsecond());
     Some(Message { extensions, metadata, ..said(task, &name, parts) })
 }
@@ -163,7 +164,7 @@ fn asked(question: &Question) -> Vec<Part> {
 fn history(task: &Task, tools: Vec<Part>, length: Option<u32>) -> Vec<Message> {
     let turns = task.turns.iter().zip(1..).map(|(turn, number)| spoken(task, turn, number));
     let tools = (!tools.is_empty())
-        .then(|| Message { extensions: vec![crate::parts::TOOL_EVENTS.to_owned()], ..said(task, "tools", tools) });
+        .then(|| Message { extensions: vec![names::TOOL_EVENTS.to_owned()], ..said(task, "tools", tools) });
     let mut messages: Vec<Message> = turns.chain(tools).collect();
     let kept = length.map_or(messages.len(), |length| messages.len().min(length as usize));
     messages.drain(..messages.len() - kept);
@@ -192,7 +193,7 @@ pub(crate) fn refused(id: String, context: String, part: &PolicyPart, now: forec
         context: Some(context.clone()),
         task: Some(id.clone()),
         references: Vec::new(),
-        extensions: vec![policy::EXTENSION.to_owned()],
+        extensions: vec![names::POLICY.to_owned()],
         metadata: policy::metadata(part),
     };
     let status = Status { state: part.task_state(), message: Some(message), timestamp: Some(now) };

@@ -21,12 +21,12 @@ const LAYERS: &[&[&str]] = &[
     &["egress", "store", "content", "pages", "server"],
     &["identity", "host", "agents"],
     &["surface"],
-    &["mentionable"],
+    &["a2a", "mentionable"],
     &["cli"],
 ];
 
 /// Crates that are protocols: nobody but the registry names them.
-const PROTOCOLS: &[&str] = &["mentionable"];
+const PROTOCOLS: &[&str] = &["a2a", "mentionable"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];

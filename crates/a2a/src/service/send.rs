@@ -11,10 +11,10 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::{Caller, Carried, Service, Trouble, no_such_agent};
+use crate::card::names;
 use crate::from_wire::{Heard, heard};
 use crate::model::{Configuration, Fault, Item, Metadata, Outcome, Role, Send};
 use crate::parts::fragment;
-use crate::policy;
 use crate::view::{self, Want};
 
 /// The name of this protocol in messages.
@@ -259,5 +259,5 @@ impl Service {
 
 /// Extensions that are at work here when a caller asks for them: those that cards name.
 pub(crate) fn is_supported(uri: &str) -> bool {
-    [policy::EXTENSION, crate::parts::TOOL_EVENTS, "https://mentionable.dev/ns/v1"].contains(&uri)
+    [names::POLICY, names::TOOL_EVENTS, names::MENTIONABLE].contains(&uri)
 }
