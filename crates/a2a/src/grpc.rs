@@ -12,10 +12,12 @@
 //! | one call, from its head to its trailers | `call` |
 //! | what a failed call says | `status` |
 //! | the card in the form that 0.3 has for it | `card` |
+//! | files as some clients of 0.3 have them | `files` |
 
 mod call;
 mod card;
 mod deadline;
+mod files;
 mod schema;
 mod status;
 mod transcode;
@@ -35,7 +37,6 @@ use futures::stream::BoxStream;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::codec::Method;
 use crate::model::{Fault, Item, Operation, Outcome, Version};
 
 /// The path of each package's service.
@@ -53,8 +54,6 @@ pub(crate) trait Carry: Send + Sync + 'static {
 pub(crate) struct Call {
     /// The version, by the package.
     pub(crate) version: Version,
-    /// What is called.
-    pub(crate) method: Method,
     /// What it asks for.
     pub(crate) operation: Operation,
     /// Whom it is for, as cards of 1.0 declare it. Never empty.

@@ -20,8 +20,8 @@ use tonic::{Request as Received, Response as Sent, Status};
 
 use super::schema::{Rpc, dialect};
 use super::transcode::Transcoder;
-use super::{Answer, Call, Carry, Reply, card, deadline, status};
-use crate::model::{Fault, Outcome, Version};
+use super::{Answer, Call, Carry, Reply, card, deadline, files, status};
+use crate::model::{Fault, Item, Outcome, Version};
 use crate::version;
 
 /// The messages of an answer, as JSON.
@@ -105,13 +105,14 @@ impl ServerStreamingService<Value> for Handler {
         let arrived = self.arrived.take();
         Box::pin(async move {
             let (head, body) = arrived.ok_or_else(|| status::of_fault(&Fault::Internal))?;
-            let call = understand(&service, &rpc, request.into_inner(), head, body)
+            let spelling = Spelling::of(service.version, &head.headers);
+            let call = understand(spelling, &rpc, request.into_inner(), head, body)
                 .map_err(|fault| status::of_fault(&fault))?;
             let reply = match until {
                 None => service.carry.carry(call).await,
                 Some(until) => timeout_at(until, service.carry.carry(call)).await.map_err(|_| too_late())?,
             };
-            Ok(respond(service.version, reply?, until))
+            Ok(respond(spelling, reply?, until))
         })
     }
 }
@@ -120,14 +121,49 @@ fn too_late() -> Status {
     Status::deadline_exceeded("the time that the client gave is over; what it asked for goes on")
 }
 
+/// How one client writes and reads messages.
+#[derive(Clone, Copy)]
+struct Spelling {
+    version: Version,
+    files_are_text: bool,
+}
+
+impl Spelling {
+    fn of(version: Version, head: &HeaderMap) -> Self {
+        Self { version, files_are_text: version == Version::V0_3 && files::are_text(head) }
+    }
+
+    fn item(self, item: &Item) -> Value {
+        self.finish(dialect(self.version).write_item(item))
+    }
+
+    fn outcome(self, outcome: Outcome) -> Value {
+        match (self.version, outcome) {
+            (Version::V0_3, Outcome::Card(card)) => card::to_proto(card),
+            (version, outcome) => self.finish(dialect(version).write_outcome(&outcome)),
+        }
+    }
+
+    fn finish(self, mut message: Value) -> Value {
+        if self.files_are_text {
+            files::write_text(&mut message);
+        }
+        message
+    }
+}
+
 /// From a message to a call.
-fn understand(service: &Service, rpc: &Rpc, mut message: Value, head: Parts, body: Bytes) -> Result<Call, Fault> {
+fn understand(spelling: Spelling, rpc: &Rpc, mut message: Value, head: Parts, body: Bytes) -> Result<Call, Fault> {
+    let version = spelling.version;
     let tenant = message.get("tenant").and_then(Value::as_str).map(str::to_owned);
-    if service.version == Version::V0_3 {
+    if version == Version::V0_3 {
         say_blocking(&mut message);
     }
-    let operation = dialect(service.version).read_params(rpc.method, message)?;
-    Ok(Call { version: service.version, method: rpc.method, operation, tenant, head, body })
+    if spelling.files_are_text {
+        files::read_text(&mut message);
+    }
+    let operation = dialect(version).read_params(rpc.method, message)?;
+    Ok(Call { version, operation, tenant, head, body })
 }
 
 /// In 0.3 `blocking` has no presence: a configuration without it says that it is false, which the
@@ -139,19 +175,12 @@ fn say_blocking(message: &mut Value) {
 }
 
 /// From a reply to what is sent.
-fn respond(version: Version, reply: Reply, until: Option<Instant>) -> Sent<Messages> {
+fn respond(spelling: Spelling, reply: Reply, until: Option<Instant>) -> Sent<Messages> {
     let messages = match reply.answer {
-        Answer::Once(outcome) => stream::iter([Ok(written(version, *outcome))]).boxed(),
-        Answer::Stream(items) => within(items.map(move |item| dialect(version).write_item(&item)).boxed(), until),
+        Answer::Once(outcome) => stream::iter([Ok(spelling.outcome(*outcome))]).boxed(),
+        Answer::Stream(items) => within(items.map(move |item| spelling.item(&item)).boxed(), until),
     };
-    Sent::from_parts(metadata(version, &reply.extensions), messages, Default::default())
-}
-
-fn written(version: Version, outcome: Outcome) -> Value {
-    match (version, outcome) {
-        (Version::V0_3, Outcome::Card(card)) => card::to_proto(card),
-        (_, outcome) => dialect(version).write_outcome(&outcome),
-    }
+    Sent::from_parts(metadata(spelling.version, &reply.extensions), messages, Default::default())
 }
 
 /// `messages`, with an error in place of those that come too late.

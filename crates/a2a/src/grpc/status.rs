@@ -18,6 +18,7 @@ use crate::model::Fault;
 pub(super) const MESSAGE_CHARS_MAX: usize = 512;
 /// Bytes of the details; above, there are none. They travel in a header field too, in base64.
 pub(super) const DETAILS_BYTES_MAX: usize = 4 * 1024;
+const DOMAIN: &str = "a2a-protocol.org";
 
 impl From<Denial> for Status {
     fn from(denial: Denial) -> Self {
@@ -37,13 +38,24 @@ pub(super) fn of_fault(fault: &Fault) -> Status {
 }
 
 fn details(code: i32, message: &str, fault: &Fault) -> Option<Bytes> {
-    let all = fault.details();
-    if all.is_empty() {
-        return None;
-    }
+    let general = general_reason(fault)
+        .map(|reason| json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": DOMAIN}));
+    let all: Vec<_> = general.into_iter().chain(fault.details()).collect();
     let status = json!({"code": code, "message": message, "details": all});
     let bytes = transcode::write(&schema::status()?, status).ok()?.encode_to_vec();
     (bytes.len() <= DETAILS_BYTES_MAX).then(|| bytes.into())
+}
+
+/// The reason of what is no error of A2A's own. JSON-RPC has codes for these; here the code alone
+/// does not tell them apart, and clients go by the reason.
+fn general_reason(fault: &Fault) -> Option<&'static str> {
+    match fault {
+        Fault::Parse(_) | Fault::InvalidRequest(_) => Some("INVALID_REQUEST"),
+        Fault::MethodNotFound(_) => Some("METHOD_NOT_FOUND"),
+        Fault::InvalidParams(_) => Some("INVALID_PARAMS"),
+        Fault::Internal => Some("INTERNAL_ERROR"),
+        _ => None,
+    }
 }
 
 fn of_refusal(part: &PolicyPart, fields: HeaderMap) -> Status {

@@ -1,15 +1,17 @@
 //! Every method of both packages: what the host is asked, and what is sent back.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use forecourt_core::TaskState;
 use futures::StreamExt;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::model::Version::{V0_3, V1_0};
 use crate::model::{
-    Artifact, ArtifactUpdate, Item, Listing, Metadata, Operation, Part, PushConfig, PushListing, Status, StatusUpdate,
-    Task,
+    Artifact, ArtifactUpdate, Content, Item, Listing, Metadata, Operation, Part, PushConfig, PushListing, Status,
+    StatusUpdate, Task,
 };
-use forecourt_core::TaskState;
 
 fn status(state: TaskState) -> Status {
     Status { state, message: None, timestamp: None }
@@ -177,7 +179,7 @@ async fn s10_each_method_of_both_packages_is_answered() {
             assert!(got.trailers.is_some(), "a status after messages is in the trailers");
             assert_eq!(got.json(version, method), expected, "{version:?} {method:?}");
             let call = host.calls.lock().pop().expect("the host was asked");
-            assert_eq!((call.version, call.method, call.tenant), (version, method, None));
+            assert_eq!((call.version, call.tenant), (version, None));
         }
     }
 }
@@ -237,5 +239,56 @@ async fn in_0_3_a_configuration_without_blocking_does_not_wait() {
         let call = host.calls.lock().pop().expect("the host was asked");
         let Operation::Send(send) = call.operation else { panic!("it is a send") };
         assert_eq!(send.configuration.blocking, waits);
+    }
+}
+
+/// What the host is told of a file, and what comes back of the same file, as the bytes of the field.
+async fn file_there_and_back(version: Version, agent: &str, sent: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let script = |call: &Call| {
+        let Operation::Send(send) = &call.operation else { panic!("it is a send") };
+        let answer = crate::model::Message { role: crate::model::Role::Agent, ..send.message.clone() };
+        now(Ok(once(Outcome::Sent(Item::Message(answer)))))
+    };
+    let host = Arc::new(Host { calls: Mutex::default(), script });
+    let mut client = Client::of(host.clone()).await;
+    let encoded = STANDARD.encode(sent);
+    let part = match version {
+        V0_3 => {
+            json!({"content": [{"file": {"fileWithBytes": encoded}}, {"data": {"data": {"fileWithBytes": "AA=="}}}]})
+        }
+        V1_0 => json!({"parts": [{"raw": encoded}, {"data": {"fileWithBytes": "AA=="}}]}),
+    };
+    let mut message = json!({"message": {"messageId": "m", "role": "ROLE_USER"}});
+    message["message"].as_object_mut().expect("it is an object").extend(part.as_object().cloned().expect("so is this"));
+    let rpc = Rpc::find(version, "SendMessage").expect("there is such a method");
+    let body = framed(&transcode::write(&rpc.input, message).expect("it fits").encode_to_vec());
+    let got = client.post(version, "SendMessage", &[("user-agent", agent)], body).await;
+    let call = host.calls.lock().pop().expect("the host was asked");
+    let Operation::Send(send) = call.operation else { panic!("it is a send") };
+    let [file, data] = send.message.parts.as_slice() else { panic!("there are two parts") };
+    let Content::Raw(told) = &file.content else { panic!("it is a file") };
+    assert_eq!(data.content, Content::Data(json!({"fileWithBytes": "AA=="})), "free members are left alone");
+    let back = got.json(version, Method::Send).swap_remove(0);
+    let path = if version == V0_3 { "/message/content/0/file/fileWithBytes" } else { "/message/parts/0/raw" };
+    let back = back.pointer(path).and_then(Value::as_str).expect("the file comes back");
+    (told.to_vec(), STANDARD.decode(back).expect("it is base64"))
+}
+
+#[tokio::test]
+async fn files_of_0_3_are_what_the_client_takes_them_for() {
+    let (node, python) = ("grpc-node-js/1.14.0", "grpc-python-asyncio/1.76.0 grpc-c/51.0.0 (linux; chttp2)");
+    let png = [0x89, b'P', b'N', b'G'];
+    for (version, agent, sent, told, back) in [
+        (V0_3, python, &b"iVBORw=="[..], &png[..], &b"iVBORw=="[..]),
+        // Bytes where text was due are taken as they are.
+        (V0_3, python, &png, &png, b"iVBORw=="),
+        (V0_3, node, &png, &png, &png),
+        (V0_3, node, b"iVBORw==", b"iVBORw==", b"iVBORw=="),
+        (V0_3, "", &png, &png, &png),
+        (V1_0, python, b"iVBORw==", b"iVBORw==", b"iVBORw=="),
+        (V1_0, python, &png, &png, &png),
+    ] {
+        let got = file_there_and_back(version, agent, sent).await;
+        assert_eq!(got, (told.to_vec(), back.to_vec()), "{version:?} {agent}");
     }
 }
