@@ -1,11 +1,9 @@
 //! What comes of an operation, as a response: enveloped by JSON-RPC or bare, whole or in frames.
 
-use std::pin::Pin;
-
-use axum::response::Response;
 use bytes::Bytes;
 use forecourt_core::PolicyPart;
 use forecourt_core::policy::Kind;
+use forecourt_surface::answer::{Answer, Content};
 use forecourt_surface::refusal::add_fields;
 use forecourt_surface::sse::{self, KeepAlive};
 use futures::stream::BoxStream;
@@ -23,25 +21,6 @@ use crate::version::A2A_VERSION;
 const JSON: &str = "application/json";
 const A2A_JSON: &str = "application/a2a+json";
 static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-
-/// A response of this protocol.
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) head: HeaderMap,
-    pub(crate) content: Content,
-}
-
-/// What a response holds.
-pub(crate) enum Content {
-    /// Nothing.
-    Empty,
-    /// All of it.
-    Whole(Bytes),
-    /// Frames as they come. Dropping it stops no task.
-    Frames(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
-    /// A public document, with fields of its own.
-    Ready(Box<Response>),
-}
 
 /// How answers to one request are written.
 #[derive(Debug, Clone)]
@@ -145,8 +124,8 @@ impl Binding {
     pub(crate) fn fault(&self, fault: &Fault) -> Answer {
         match (&self.rpc, self.streams && self.dialect != Dialect::Json10) {
             (Some(id), true) => frames(futures::stream::iter([sse::message(&rpc::error(id, fault).to_string())])),
-            (Some(_), false) => Answer::error(StatusCode::OK, self, fault),
-            (None, _) => Answer::error(fault.row().http, self, fault),
+            (Some(_), false) => error(StatusCode::OK, self, fault),
+            (None, _) => error(fault.row().http, self, fault),
         }
     }
 
@@ -174,7 +153,7 @@ impl Binding {
         let mut head = HeaderMap::new();
         head.insert(CONTENT_TYPE, HeaderValue::from_static(self.media_type));
         head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Answer { status, head, content: Content::Whole(body.to_string().into()) }
+        Answer::whole(status, head, body.to_string())
     }
 }
 
@@ -210,29 +189,22 @@ fn echo(head: &mut HeaderMap, caller: &Caller<'_>) {
     }
 }
 
-impl Answer {
-    /// A fault under `status`.
-    pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &Fault) -> Self {
-        let body = match &binding.rpc {
-            Some(id) => rpc::error(id, fault),
-            None => fault.to_rest(),
-        };
-        binding.whole(status, body)
-    }
+/// A fault under `status`.
+pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &Fault) -> Answer {
+    let body = match &binding.rpc {
+        Some(id) => rpc::error(id, fault),
+        None => fault.to_rest(),
+    };
+    binding.whole(status, body)
+}
 
-    /// What a resource takes. RFC 9110 9.3.7.
-    pub(crate) fn options(allow: &'static str) -> Self {
-        Self { status: StatusCode::NO_CONTENT, head: HeaderMap::new(), content: Content::Empty }.with(ALLOW, allow)
-    }
+/// What a resource takes. RFC 9110 9.3.7.
+pub(crate) fn options(allow: &'static str) -> Answer {
+    allowing(Answer::empty(StatusCode::NO_CONTENT, HeaderMap::new()), allow)
+}
 
-    /// A response that is there already.
-    pub(crate) fn of(response: Response) -> Self {
-        Self { status: StatusCode::OK, head: HeaderMap::new(), content: Content::Ready(Box::new(response)) }
-    }
-
-    /// The same with one more field.
-    pub(crate) fn with(mut self, name: HeaderName, value: &'static str) -> Self {
-        self.head.insert(name, HeaderValue::from_static(value));
-        self
-    }
+/// The same, saying what the resource takes.
+pub(crate) fn allowing(mut answer: Answer, allow: &'static str) -> Answer {
+    answer.head.insert(ALLOW, HeaderValue::from_static(allow));
+    answer
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
 use forecourt_core::Handle;
 use forecourt_surface::HttpRoutes;
+use forecourt_surface::answer::Answer;
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
 use forecourt_surface::document::{self, answer};
-use futures::StreamExt;
-use http::header::{ALLOW, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
-use crate::answer::{Answer, Binding, Content};
+use crate::answer::{Binding, allowing, error, options};
 use crate::card::names::{CARD_PATH, HUB_PATH, OLD_CARD_PATH};
 use crate::limits::BODY_BYTES_MAX;
 use crate::model::{Fault, Version};
@@ -64,32 +64,34 @@ async fn on_hub(State(service): State<Arc<Service>>, request: Request) -> Respon
     let (head, body) = request.into_parts();
     let Some(target) = Target::read(head.uri.path()) else {
         let fault = Fault::InvalidRequest("there is nothing at this path".to_owned());
-        return sent(Answer::error(StatusCode::NOT_FOUND, &Binding::rest(Version::V1_0), &fault));
+        return error(StatusCode::NOT_FOUND, &Binding::rest(Version::V1_0), &fault).into_response();
     };
     let directory = service.host.directory();
     let open = match &target.agent {
         None => directory.default_agent().card.cors,
         Some(agent) => directory.find(agent).is_some_and(|resident| resident.card.cors),
     };
-    let mut response = sent(at(&service, target, &head, body).await);
+    let mut response = at(&service, target, &head, body).await;
     if open {
         crate::cors::open(response.headers_mut());
     }
     response
 }
 
-async fn at(service: &Arc<Service>, target: Target, head: &Parts, body: Body) -> Answer {
+async fn at(service: &Arc<Service>, target: Target, head: &Parts, body: Body) -> Response {
     let Target { agent, place } = target;
     let missing = agent.as_ref().filter(|agent| service.host.directory().find(agent).is_none());
     if let Some(agent) = missing {
         let binding =
             if place == Place::Rpc { Binding::rpc(serde_json::Value::Null) } else { Binding::rest(Version::V1_0) };
-        return Answer::error(StatusCode::NOT_FOUND, &binding, &no_such_agent(agent));
+        return error(StatusCode::NOT_FOUND, &binding, &no_such_agent(agent)).into_response();
     }
     match place {
-        Place::Card => Answer::of(card(service, head, agent.as_ref())),
-        Place::Rpc => on_rpc(service, agent, head, body).await,
-        Place::Rest { version, resource } => on_rest(service, agent, head, body, version, &resource).await,
+        Place::Card => card(service, head, agent.as_ref()),
+        Place::Rpc => on_rpc(service, agent, head, body).await.into_response(),
+        Place::Rest { version, resource } => {
+            on_rest(service, agent, head, body, version, &resource).await.into_response()
+        }
     }
 }
 
@@ -97,19 +99,19 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
     let nameless = Binding::rpc(serde_json::Value::Null);
     match head.method.as_str() {
         "POST" => {}
-        "OPTIONS" => return Answer::options("POST, OPTIONS"),
+        "OPTIONS" => return options("POST, OPTIONS"),
         _ => {
             let words = "this endpoint takes JSON-RPC by POST; the card is at /.well-known/agent-card.json".to_owned();
-            let answer = Answer::error(StatusCode::METHOD_NOT_ALLOWED, &nameless, &Fault::InvalidRequest(words));
-            return answer.with(ALLOW, "POST, OPTIONS");
+            let answer = error(StatusCode::METHOD_NOT_ALLOWED, &nameless, &Fault::InvalidRequest(words));
+            return allowing(answer, "POST, OPTIONS");
         }
     }
     if !is_json(&head.headers) {
-        return Answer::error(StatusCode::OK, &nameless, &not_json());
+        return error(StatusCode::OK, &nameless, &not_json());
     }
     let body = match read(body).await {
         Ok(body) => body,
-        Err((status, fault)) => return Answer::error(status, &nameless, &fault),
+        Err((status, fault)) => return error(status, &nameless, &fault),
     };
     let call = match rpc::read(&body, version::asked(head)) {
         Ok(call) => call,
@@ -136,20 +138,20 @@ async fn on_rest(
 ) -> Answer {
     let binding = Binding::rest(version).accepting(&head.headers);
     if head.method == http::Method::OPTIONS {
-        return Answer::options(resource.verbs());
+        return options(resource.verbs());
     }
     let method = match resource.method(&head.method) {
         Ok(method) => method,
         Err(allow) => {
             let words = format!("this resource takes {allow}");
-            let answer = Answer::error(StatusCode::METHOD_NOT_ALLOWED, &binding, &Fault::InvalidRequest(words));
-            return answer.with(ALLOW, allow);
+            let answer = error(StatusCode::METHOD_NOT_ALLOWED, &binding, &Fault::InvalidRequest(words));
+            return allowing(answer, allow);
         }
     };
     let binding = binding.spelled(rest::dialect(version), method);
     let body = match read(body).await {
         Ok(body) => body,
-        Err((status, fault)) => return Answer::error(status, &binding, &fault),
+        Err((status, fault)) => return error(status, &binding, &fault),
     };
     if !body.is_empty() && !is_json(&head.headers) {
         return binding.fault(&not_json());
@@ -186,18 +188,4 @@ async fn read(body: Body) -> Result<Bytes, (StatusCode, Fault)> {
         };
         (status, Fault::InvalidRequest(error.to_string()))
     })
-}
-
-fn sent(answer: Answer) -> Response {
-    let Answer { status, head, content } = answer;
-    let body = match content {
-        Content::Ready(response) => return *response,
-        Content::Empty => Body::empty(),
-        Content::Whole(bytes) => Body::from(bytes),
-        Content::Frames(frames) => Body::from_stream(frames.map(Ok::<_, std::convert::Infallible>)),
-    };
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = head;
-    response
 }

@@ -7,12 +7,14 @@
 //! | [`credentials`] | who sent a request, by the proofs in its fields |
 //! | [`refusal`] | the fields that go with a refusal |
 //! | [`document`] | public documents: tags, caching, every origin |
+//! | [`answer`] | a response before it meets the server |
 //! | [`body`] | reading a request body within its bounds |
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
 //! | [`sse`] | server-sent events that no text can break out of |
 //! | [`prefer`] | the `Prefer` header, RFC 7240 |
 //! | [`disposition`] | safe `Content-Disposition`, RFC 6266 |
 
+pub mod answer;
 pub mod body;
 pub mod credentials;
 pub mod disposition;

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
-use futures::StreamExt;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, Method, StatusCode};
 
-use super::answer::{Answer, Content, Outcome, Trouble};
+use super::answer::{Outcome, Trouble};
 use super::asked::Asked;
 use super::errors::Failure;
 use super::limits::{BODY_BYTES_MAX, WEBHOOK_BODY_BYTES_MAX};
@@ -52,7 +51,7 @@ async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
         Some(_) => agent(&asked, body).await,
         None => Err(Failure::no_such_agent().into()),
     };
-    sent(asked.respond(outcome))
+    asked.respond(outcome).into_response()
 }
 
 async fn agent(asked: &Asked<'_>, body: Body) -> Outcome {
@@ -94,7 +93,7 @@ async fn on_task(State(rest): State<Arc<Rest>>, request: Request) -> Response {
         Some(path) => task(&asked, path, body).await,
         None => Err(Failure::no_such_task().into()),
     };
-    sent(asked.respond(outcome))
+    asked.respond(outcome).into_response()
 }
 
 async fn task(asked: &Asked<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
@@ -123,20 +122,20 @@ async fn task(asked: &Asked<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
 async fn on_front(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     let asked = Asked::of_agent(&rest, &rest.default, &head);
-    sent(asked.respond(page(&asked, |asked| asked.front_page())))
+    asked.respond(page(&asked, |asked| asked.front_page())).into_response()
 }
 
 async fn on_asset(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     let asked = Asked::of_agent(&rest, &rest.default, &head);
-    sent(asked.respond(page(&asked, |asked| asked.asset())))
+    asked.respond(page(&asked, |asked| asked.asset())).into_response()
 }
 
 /// What no protocol has a path for. This transport answers, since browsers and crawlers come here.
 async fn on_nothing(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     let asked = Asked::of_agent(&rest, &rest.default, &head);
-    sent(asked.respond(Err(Failure::no_such_page().into())))
+    asked.respond(Err(Failure::no_such_page().into())).into_response()
 }
 
 /// A resource that is only read.
@@ -191,19 +190,4 @@ fn is_json(headers: &HeaderMap) -> Result<(), Failure> {
             Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type", message))
         }
     }
-}
-
-/// Hands an answer to the framework, which takes the content from answers to HEAD and leaves the
-/// fields (REST 3.5). Dropping a stream stops its agent.
-fn sent(answer: Answer) -> Response {
-    let Answer { status, head, content } = answer;
-    let body = match content {
-        Content::Empty => Body::empty(),
-        Content::Whole(bytes) => Body::from(bytes),
-        Content::Frames(frames) => Body::from_stream(frames.map(Ok::<_, std::convert::Infallible>)),
-    };
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = head;
-    response
 }
