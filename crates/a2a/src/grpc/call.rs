@@ -156,22 +156,11 @@ impl Spelling {
 fn understand(spelling: Spelling, rpc: &Rpc, mut message: Value, head: Parts, body: Bytes) -> Result<Call, Fault> {
     let version = spelling.version;
     let tenant = message.get("tenant").and_then(Value::as_str).map(str::to_owned);
-    if version == Version::V0_3 {
-        say_blocking(&mut message);
-    }
     if spelling.files_are_text {
         files::read_text(&mut message);
     }
     let operation = dialect(version).read_params(rpc.method, message)?;
     Ok(Call { version, operation, tenant, head, body })
-}
-
-/// In 0.3 `blocking` has no presence: a configuration without it says that it is false, which the
-/// JSON form leaves out. With no configuration at all the choice is ours.
-fn say_blocking(message: &mut Value) {
-    if let Some(configuration) = message.get_mut("configuration").and_then(Value::as_object_mut) {
-        configuration.entry("blocking").or_insert(Value::Bool(false));
-    }
 }
 
 /// From a reply to what is sent.

@@ -50,3 +50,65 @@ const WRAPPERS: [(&str, &str); 5] = [
     ("openIdConnect", "openIdConnectSecurityScheme"),
     ("mutualTLS", "mtlsSecurityScheme"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grpc::{schema, transcode};
+    use crate::model::Version::V0_3;
+
+    /// `card` as a client reads it from the message.
+    fn read(card: Value) -> Value {
+        let kind = schema::Rpc::find(V0_3, "GetAgentCard").expect("there is such a method").output;
+        let message = transcode::write(&kind, to_proto(card)).expect("it fits");
+        serde_json::to_value(message).expect("it is JSON")
+    }
+
+    #[test]
+    fn each_security_scheme_is_wrapped_by_its_type() {
+        let flat = json!({"securitySchemes": {
+            "key": {"type": "apiKey", "in": "header", "name": "x-key"},
+            "http": {"type": "http", "scheme": "Bearer", "bearerFormat": "JWT"},
+            "oauth": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "u", "scopes": {"a": "b"}}}},
+            "oidc": {"type": "openIdConnect", "openIdConnectUrl": "u"},
+            "tls": {"type": "mutualTLS", "description": "d"},
+            "later": {"type": "later"},
+        }});
+        let wrapped = json!({"securitySchemes": {
+            "key": {"apiKeySecurityScheme": {"location": "header", "name": "x-key"}},
+            "http": {"httpAuthSecurityScheme": {"scheme": "Bearer", "bearerFormat": "JWT"}},
+            "oauth": {"oauth2SecurityScheme":
+                {"flows": {"clientCredentials": {"tokenUrl": "u", "scopes": {"a": "b"}}}}},
+            "oidc": {"openIdConnectSecurityScheme": {"openIdConnectUrl": "u"}},
+            "tls": {"mtlsSecurityScheme": {"description": "d"}},
+            "later": {},
+        }});
+        assert_eq!(read(flat), wrapped);
+    }
+
+    #[test]
+    fn a_card_for_both_versions_has_its_schemes_wrapped_already() {
+        let scheme = json!({"httpAuthSecurityScheme": {"scheme": "Bearer"}});
+        let mut both = scheme.clone();
+        both["type"] = "http".into();
+        both["scheme"] = "Bearer".into();
+        assert_eq!(read(json!({"securitySchemes": {"b": both}})), json!({"securitySchemes": {"b": scheme}}));
+    }
+
+    #[test]
+    fn requirements_are_wrapped_on_the_card_and_on_its_skills() {
+        let flat = json!([{"a": ["x"], "b": []}, {}]);
+        let wrapped = json!([{"schemes": {"a": {"list": ["x"]}, "b": {}}}, {}]);
+        let card = json!({"security": flat, "skills": [{"id": "s", "security": flat}, {"id": "t"}]});
+        let expected = json!({"security": wrapped, "skills": [{"id": "s", "security": wrapped}, {"id": "t"}]});
+        assert_eq!(read(card), expected);
+    }
+
+    #[test]
+    fn what_is_no_card_stays_what_it_is() {
+        for odd in [json!(null), json!({"security": {}, "securitySchemes": [], "skills": 1}), json!({"security": [1]})]
+        {
+            assert_eq!(to_proto(odd.clone()), odd);
+        }
+    }
+}
