@@ -59,6 +59,12 @@ pub enum Run {
         /// task, [`Error::Conflict`] when it does not wait. The protocol has checked whose it is.
         continues: Option<TaskId>,
     },
+    /// The caller's connection for a while, then the host: a reply that ends in time names no task
+    /// and nothing is written for it; a slower one names the task that it became.
+    Patient {
+        /// How long the caller waits.
+        patience: Duration,
+    },
 }
 
 impl Host {
@@ -94,6 +100,7 @@ impl Host {
         let (tracked, webhook, continues) = match run {
             Run::Tracked { webhook, continues } => (true, webhook, continues),
             Run::Detached { webhook } => (false, webhook, None),
+            Run::Patient { patience } => return self.patient(resident, message, patience).await,
             Run::Attached => (false, None, None),
         };
         let earlier = match continues {
@@ -109,6 +116,16 @@ impl Host {
                 self.tasks.keep_going(asked, admitted, webhook, tracked).await
             }
             Err(refusal) if tracked => self.tasks.track_refusal(asked, *refusal, webhook).await,
+            Err(refusal) => Ok(self.refuse(&resident, via, *refusal)),
+        }
+    }
+
+    async fn patient(&self, resident: Arc<Resident>, message: Message, patience: Duration) -> Result<Reply, Error> {
+        let message = self.threads.recall(&resident, message, None).await?;
+        let via = message.received_via;
+        let asked = Asked::new(resident.clone(), &message, None);
+        match resident.policy.admit(resident.card.clone(), message).await {
+            Ok(admitted) => self.tasks.patient(asked, self.attachments.fetch(admitted).await?, patience).await,
             Err(refusal) => Ok(self.refuse(&resident, via, *refusal)),
         }
     }

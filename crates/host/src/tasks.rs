@@ -100,7 +100,7 @@ impl Tasks {
 
     /// An answer that its caller drives: dropping the stream stops the work.
     pub(crate) fn attach(self: &Arc<Self>, resident: Arc<Resident>, admitted: Admitted) -> Result<Reply, Error> {
-        let permit = permit(&self.replies)?;
+        let permit = self.reply_permit()?;
         let tasks = self.clone();
         let via = admitted.message().received_via;
         let thread = admitted.message().thread.clone();
@@ -133,6 +133,11 @@ impl Tasks {
         if let Err(error) = self.threads.record(resident, thread, asked, answer).await {
             tracing::warn!(%error, agent = %resident.card.handle(), "a conversation was not kept");
         }
+    }
+
+    /// Leave to begin an answer that its caller waits for.
+    pub(crate) fn reply_permit(&self) -> Result<OwnedSemaphorePermit, Error> {
+        permit(&self.replies)
     }
 
     /// Leave to begin work in the background, before anything is begun.

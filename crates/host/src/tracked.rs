@@ -1,9 +1,10 @@
 //! Work that the host keeps going: begun, begun with a direct answer, or gone on with.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEBHOOKS_PER_TASK_MAX};
-use forecourt_core::reply::{Gathered, once, refused};
+use forecourt_core::reply::{Gathered, refused};
 use forecourt_core::store::{Added, Resumption, TaskChange, Webhook};
 use forecourt_core::{
     Admitted, Ending, Error, Event, EventStream, Message, Noun, Part, PolicyPart, Reply, Role, Sender, Task, TaskId,
@@ -72,10 +73,52 @@ impl Tasks {
         // One look: an agent that is not ready yet is asked again, and then waited for.
         let first = events.next().now_or_never();
         match first {
-            Some(Some(Event::Ending(ending @ Ending::Message(_)))) => Ok(self.answer_at_once(asked, ending).await),
+            Some(Some(Event::Ending(ending @ Ending::Message(_)))) => {
+                Ok(self.answer_in_time(asked, vec![Event::Ending(ending)]).await)
+            }
             Some(first) => self.begin(asked, Box::pin(stream::iter(first).chain(events)), webhook, permit).await,
             None => self.begin(asked, events, webhook, permit).await,
         }
+    }
+
+    /// An answer that its caller waits for, up to `patience`; what takes longer becomes a task, with
+    /// all that was said until then.
+    pub(crate) async fn patient(
+        self: &Arc<Self>,
+        asked: Asked,
+        admitted: Admitted,
+        patience: Duration,
+    ) -> Result<Reply, Error> {
+        let waiting = self.reply_permit()?;
+        let mut events = running::run(&asked.resident, admitted, &self.site);
+        let mut seen = Vec::new();
+        let whole = async {
+            while let Some(event) = events.next().await {
+                let last = matches!(event, Event::Ending(_));
+                seen.push(event);
+                if last {
+                    return;
+                }
+            }
+        };
+        if tokio::time::timeout(patience, whole).await.is_ok() {
+            return Ok(self.answer_in_time(asked, seen).await);
+        }
+        drop(waiting);
+        let permit = self.background_permit(&asked.caller)?;
+        self.begin(asked, Box::pin(stream::iter(seen).chain(events)), None, permit).await
+    }
+
+    async fn answer_in_time(&self, asked: Asked, events: Vec<Event>) -> Reply {
+        if let Some(Event::Ending(ending)) = events.last() {
+            self.metrics.ended(asked.resident.card.handle(), asked.via, ending_name(ending));
+            if let Some((thread, turn)) = asked.remembered() {
+                let mut gathered = Gathered::default();
+                events.iter().cloned().for_each(|event| drop(gathered.take(event)));
+                self.remember(&asked.resident, &thread, turn, &gathered.finish(ending.clone())).await;
+            }
+        }
+        reply(&asked, None, Box::pin(stream::iter(events)))
     }
 
     /// A refusal of the gate as a task of its own, so that its caller can meet the condition and go
@@ -88,16 +131,6 @@ impl Tasks {
     ) -> Result<Reply, Error> {
         let permit = self.background_permit(&asked.caller)?;
         self.begin(asked, refused(refusal), webhook, permit).await
-    }
-
-    async fn answer_at_once(&self, asked: Asked, ending: Ending) -> Reply {
-        self.metrics.ended(asked.resident.card.handle(), asked.via, ending_name(&ending));
-        if let Some((thread, turn)) = asked.remembered() {
-            let mut gathered = Gathered::default();
-            gathered.take(Event::Ending(ending.clone()));
-            self.remember(&asked.resident, &thread, turn, &gathered.finish(ending.clone())).await;
-        }
-        reply(&asked, None, once(ending))
     }
 
     async fn begin(

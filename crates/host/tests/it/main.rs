@@ -2,6 +2,7 @@
 
 mod deliver;
 mod limits;
+mod patient;
 mod receive;
 mod support;
 mod tasks;
