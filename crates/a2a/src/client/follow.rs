@@ -30,51 +30,20 @@ pub enum Start {
 /// that comes; a stream that closes before its end is one. The first item of [`Start::Task`] is the
 /// task as it stands.
 pub fn follow(peer: Peer, start: Start, hop: u32) -> Arrivals {
-    let deadline = Instant::now() + peer.patience().total;
     let mut trip = Trip::new(peer, start, hop);
     Box::pin(stream! {
         loop {
-            let arrivals = match timeout_at(deadline, trip.open()).await {
-                Ok(opened) => opened,
-                Err(_) => Err(ClientFault::Overtime),
-            };
-            let mut fault = None;
-            match arrivals {
-                Err(one) => fault = Some(one),
-                Ok(mut arrivals) => {
-                    trip.opened();
-                    while let Ok(Some(next)) = timeout_at(deadline, arrivals.next()).await {
-                        match next {
-                            Err(one) => {
-                                fault = Some(one);
-                                break;
-                            }
-                            Ok(arrived) => {
-                                let is_last = trip.note(&arrived);
-                                if is_last && trip.is_blind {
-                                    yield trip.read().await;
-                                } else if !trip.is_untrusted(&arrived.item) {
-                                    yield Ok(arrived);
-                                }
-                                if is_last {
-                                    return;
-                                }
-                            }
-                        }
+            match trip.step().await {
+                Ok((arrived, is_last)) => {
+                    yield Ok(arrived);
+                    if is_last {
+                        return;
                     }
                 }
-            }
-            let fault = if Instant::now() >= deadline { ClientFault::Overtime } else { fault.unwrap_or(ClientFault::Broken) };
-            let pause = match trip.again(fault) {
-                Ok(pause) => pause,
                 Err(fault) => {
                     yield Err(fault);
                     return;
                 }
-            };
-            if timeout_at(deadline, sleep(pause)).await.is_err() {
-                yield Err(ClientFault::Overtime);
-                return;
             }
         }
     })
@@ -91,6 +60,9 @@ enum Way {
 struct Trip {
     peer: Peer,
     hop: u32,
+    deadline: Instant,
+    /// The connection, if one stands.
+    arrivals: Option<Arrivals>,
     way: Way,
     task: Option<String>,
     last_id: Option<String>,
@@ -114,6 +86,8 @@ impl Trip {
             Start::Task(task) => (Way::Look, Some(task)),
         };
         Self {
+            deadline: Instant::now() + peer.patience().total,
+            arrivals: None,
             peer,
             hop,
             is_resumed: task.is_some(),
@@ -128,7 +102,44 @@ impl Trip {
         }
     }
 
-    async fn open(&self) -> Result<Arrivals, ClientFault> {
+    /// The next item that can be trusted, and whether it is the last one.
+    async fn step(&mut self) -> Result<(Arrived, bool), ClientFault> {
+        loop {
+            match self.receive().await {
+                Ok(arrived) => {
+                    let is_last = self.note(&arrived);
+                    if is_last && self.is_blind {
+                        return self.read().await.map(|whole| (whole, true));
+                    }
+                    if is_last || !self.is_untrusted(&arrived.item) {
+                        return Ok((arrived, is_last));
+                    }
+                }
+                Err(fault) => {
+                    self.arrivals = None;
+                    let pause = self.again(fault)?;
+                    within(self.deadline, sleep(pause)).await?;
+                }
+            }
+        }
+    }
+
+    /// The next item of the connection, which is made first if there is none. One that just ends is
+    /// broken.
+    async fn receive(&mut self) -> Result<Arrived, ClientFault> {
+        let mut arrivals = match self.arrivals.take() {
+            Some(arrivals) => arrivals,
+            None => {
+                self.has_begun = false;
+                within(self.deadline, self.open()).await??
+            }
+        };
+        let next = within(self.deadline, arrivals.next()).await?;
+        self.arrivals = Some(arrivals);
+        next.unwrap_or(Err(ClientFault::Broken))
+    }
+
+    async fn open(&mut self) -> Result<Arrivals, ClientFault> {
         let task = || self.task.clone().unwrap_or_default();
         match &self.way {
             Way::Send(send) if self.peer.streams() => {
@@ -147,17 +158,13 @@ impl Trip {
     }
 
     /// The task as it stands.
-    async fn read(&self) -> Result<Arrived, ClientFault> {
+    async fn read(&mut self) -> Result<Arrived, ClientFault> {
         let task = self.task.clone().unwrap_or_default();
         let operation = Operation::Get { task, history_length: None };
         match self.peer.call_raw(&operation, self.hop).await? {
             (Outcome::Task(task), raw) => Ok(Arrived { item: Item::Task(task), raw, id: None }),
             _ => Err(ClientFault::unreadable("a task was asked for, and something else came")),
         }
-    }
-
-    fn opened(&mut self) {
-        self.has_begun = false;
     }
 
     /// Takes notice of an item, and says whether it is the last one.
@@ -222,6 +229,10 @@ impl Trip {
         }
         Ok(pause)
     }
+}
+
+async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, ClientFault> {
+    timeout_at(deadline, work).await.map_err(|_| ClientFault::Overtime)
 }
 
 /// Whether a task that can't be subscribed to may still be read.

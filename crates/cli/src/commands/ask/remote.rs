@@ -125,7 +125,7 @@ async fn connect(ask: &Ask) -> Result<Other, Failure> {
                     .hint(format!("its card says that it speaks {spoken}")));
             }
             let url = Url::parse(agent.a2a_endpoint()).map_err(|error| Failure::yours(error.to_string()))?;
-            let found = discovery(&way.egress, Purpose::Document).endpoint(&url).await.map_err(|e| not_found(&e))?;
+            let found = discovery(&way.egress, Purpose::Document).find(&url).await.map_err(|e| not_found(&e))?;
             let host = Some(agent.canonical_host.clone());
             other(ask, (*way.egress).clone(), Purpose::RemoteAgent, &found, host, acct.to_string())
         }
