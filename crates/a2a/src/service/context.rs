@@ -19,17 +19,13 @@ impl Service {
         self.host.directory().find(&handle)
     }
 
-    /// Whom a message without a mention is for: the agent that the conversation is with, else the
-    /// default one. Hub card 3.3.
-    pub(super) async fn unmentioned(&self, thread: &ThreadId) -> Result<&Arc<Resident>, Trouble> {
-        let directory = self.host.directory();
-        let sticky = self.host.route(thread).await?;
-        Ok(sticky.and_then(|agent| directory.find(&agent)).unwrap_or_else(|| directory.default_agent()))
-    }
-
-    /// Remembers whom a conversation is with.
-    pub(super) async fn stick(&self, thread: &ThreadId, agent: &Handle) -> Result<(), Trouble> {
-        Ok(self.host.set_route(thread, agent).await?)
+    /// The agent that a conversation is with, as far as somebody was mentioned in it. Hub card 3.3.
+    ///
+    /// Kept by the name that the caller has for it: one name may stand for conversations with several
+    /// agents, and the last of them that was mentioned counts.
+    pub(super) async fn sticky(&self, context: &str, sender: &Sender) -> Result<Option<&Arc<Resident>>, Trouble> {
+        let agent = self.host.route(&adopted(context, sender)?).await?;
+        Ok(agent.and_then(|agent| self.host.directory().find(&agent)))
     }
 
     /// The conversation that a caller named. One that it made up is kept, for this owner alone; one
@@ -59,7 +55,8 @@ impl Service {
     }
 }
 
-fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, Trouble> {
+/// What `sender` calls `name`.
+pub(super) fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, Trouble> {
     let wrong = || Fault::param("contextId", "must be 1 to 256 bytes without control characters");
     Ok(ThreadId::adopt(name, sender.owner()).ok_or_else(wrong)?)
 }

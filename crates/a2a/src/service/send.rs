@@ -10,6 +10,7 @@ use forecourt_surface::negotiate;
 use futures::StreamExt;
 use serde_json::Value;
 
+use super::context::adopted;
 use super::{Caller, Carried, Service, Trouble, no_such_agent};
 use crate::card::names;
 use crate::from_wire::{Heard, heard};
@@ -26,8 +27,8 @@ struct Routed<'a> {
     sender: Sender,
     thread: ThreadId,
     continues: Option<Task>,
-    /// Whether the agent was named, and is to be remembered.
-    sticks: bool,
+    /// What the agent is to be remembered by, for as long again: it was mentioned, now or before.
+    sticks: Option<ThreadId>,
 }
 
 impl Service {
@@ -57,8 +58,8 @@ impl Service {
             Err(error @ Error::Unavailable { .. }) => return Ok(self.declined(&thread, error)),
             other => other?,
         };
-        if sticks {
-            self.stick(&thread, &agent).await?;
+        if let Some(name) = sticks {
+            self.host.set_route(&name, &agent).await?;
         }
         match &reply.task {
             None => Ok(self.direct(reply, &thread).await),
@@ -97,17 +98,21 @@ impl Service {
                 Some(thread) => thread.clone(),
                 None => self.thread(Some(&view::context(&task)), None, &sender).await?,
             };
-            return Ok(Routed { resident, sender, thread, continues: Some(task), sticks: false });
+            return Ok(Routed { resident, sender, thread, continues: Some(task), sticks: None });
         }
         let context = message.context.as_deref();
-        let thread = self.thread(context, Some(assumed.card.handle()), &sender).await?;
-        let resident = match (named, context) {
-            (Some(named), _) => named,
-            (None, Some(_)) => self.unmentioned(&thread).await?,
-            (None, None) => assumed,
+        let sticky = match (named, context) {
+            (None, Some(context)) => self.sticky(context, &sender).await?,
+            _ => None,
         };
+        let resident = named.or(sticky).unwrap_or(assumed);
         let sender = self.seen_by(resident, assumed, caller, sender).await?;
-        Ok(Routed { resident, sender, thread, continues: None, sticks: mentioned.is_some() })
+        let thread = self.thread(context, Some(resident.card.handle()), &sender).await?;
+        let sticks = match mentioned.or(sticky) {
+            Some(_) => Some(adopted(thread.expose(), &sender)?),
+            None => None,
+        };
+        Ok(Routed { resident, sender, thread, continues: None, sticks })
     }
 
     /// The sender as `resident` sees it. Evidence is made out to one agent, so that it is looked at
