@@ -63,6 +63,7 @@ pub const PROTOCOL: Protocol = Protocol {
     surfaces,
     endpoints,
     documents,
+    tools: |_| Vec::new(),
     envelope: Some(service::post),
     key_directory: None,
 };

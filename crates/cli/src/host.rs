@@ -15,7 +15,8 @@ use forecourt_host::{Directory, Envelope, Host, HostBuilder, Resident, Run, Site
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
-use forecourt_surface::{Mount, Published, Surface};
+use forecourt_surface::tool::Tool;
+use forecourt_surface::{Mount, Protocol, Published, Surface};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -242,8 +243,10 @@ pub(crate) async fn start(
         verifier: Arc::new(verifier),
         keys: keys.clone(),
         egress,
+        tools: Arc::new([]),
         section: Section::empty(loaded.root.file(), ""),
     };
+    let mount = Mount { tools: tools(loaded, &mount), ..mount };
     Ok(Running { host, surfaces: surfaces(loaded, &mount)?, keys, mount })
 }
 
@@ -264,6 +267,14 @@ fn verifier(loaded: &Loaded, egress: &Arc<Egress>, store: &Arc<dyn Store>) -> Re
 
 fn envelopes() -> HashMap<String, Envelope> {
     PROTOCOLS.iter().filter_map(|p| Some((p.name.to_owned(), p.envelope?))).collect()
+}
+
+/// What every protocol offers to those that carry tools.
+fn tools(loaded: &Loaded, mount: &Mount) -> Arc<[Tool]> {
+    let offered = |protocol: &Protocol| {
+        (protocol.tools)(&Mount { section: loaded.protocols[protocol.name].clone(), ..mount.clone() })
+    };
+    PROTOCOLS.iter().flat_map(offered).collect()
 }
 
 /// Builds the surfaces of every protocol. Two that claim one path are refused.

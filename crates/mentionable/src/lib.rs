@@ -28,6 +28,7 @@ pub const PROTOCOL: Protocol = Protocol {
     surfaces,
     endpoints,
     documents: discovery::documents,
+    tools: |_| Vec::new(),
     envelope: Some(rest::post),
     key_directory: Some(discovery::key_directory),
 };

@@ -8,6 +8,7 @@
 //! | [`refusal`] | the fields that go with a refusal |
 //! | [`document`] | public documents: tags, caching, every origin |
 //! | [`answer`] | a response before it meets the server |
+//! | [`tool`] | operations that one protocol offers and another carries |
 //! | [`body`] | reading a request body within its bounds |
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
 //! | [`sse`] | server-sent events that no text can break out of |
@@ -24,5 +25,6 @@ pub mod prefer;
 pub mod protocol;
 pub mod refusal;
 pub mod sse;
+pub mod tool;
 
 pub use protocol::{HttpRoutes, Mount, Protocol, Published, Surface};

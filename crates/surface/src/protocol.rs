@@ -10,6 +10,8 @@ use forecourt_host::{Envelope, Host, Site};
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_settings::{Problems, Section};
 
+use crate::tool::Tool;
+
 /// A protocol, as the registry knows it.
 pub struct Protocol {
     /// Its name: also its section in `forecourt.toml`, and [`forecourt_core::Endpoint::protocol`].
@@ -26,6 +28,9 @@ pub struct Protocol {
     /// What it publishes that is the same for every caller, for plain web hosting. Reads its section
     /// as [`Protocol::surfaces`] does, and fails like it.
     pub documents: fn(Mount) -> Result<Vec<Published>, Problems>,
+    /// The operations that it offers to carriers of tools. Reads its section as
+    /// [`Protocol::surfaces`] does; what is wrong there is said by that one.
+    pub tools: fn(&Mount) -> Vec<Tool>,
     /// How it writes the post that tells of a settled task, if it has webhooks.
     pub envelope: Option<Envelope>,
     /// How it finds the keys of agents that sign their requests, if it can.
@@ -55,6 +60,8 @@ pub struct Mount {
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// The way out.
     pub egress: Arc<Egress>,
+    /// The operations that all protocols offer, for those that carry tools.
+    pub tools: Arc<[Tool]>,
     /// The protocol's own section; empty when the file has none.
     pub section: Section,
 }

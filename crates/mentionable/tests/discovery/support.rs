@@ -85,6 +85,7 @@ impl Setup {
             verifier: Arc::new(Verifier::new(&self.identity, Path::new("."), egress.clone()).unwrap()),
             keys: keys.clone(),
             egress,
+            tools: Arc::new([]),
             section: Section::empty(Path::new("forecourt.toml"), "mentionable"),
         };
         Ok(Published { host, router: discovery::routes(&mount)?.router, keys, clock })

@@ -106,6 +106,7 @@ impl Setup {
             verifier: Arc::new(Verifier::new(&self.identity, Path::new("."), egress.clone()).unwrap()),
             keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
             egress,
+            tools: Arc::new([]),
             section: Section::parse(Path::new("forecourt.toml"), self.section, &|_: &str| None).unwrap(),
         };
         let surfaces = (PROTOCOL.surfaces)(mount).unwrap();

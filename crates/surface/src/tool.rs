@@ -1,0 +1,73 @@
+//! Operations that a protocol offers to carriers of tools: defined once, called by name with JSON.
+
+use std::sync::Arc;
+
+use forecourt_core::reply::{Progress, Question};
+use forecourt_core::{Handle, Language, PolicyPart, Sender, TaskId, Transport};
+use futures::stream::BoxStream;
+use serde_json::{Map, Value};
+
+/// One operation, as a carrier lists and calls it. Cheap to clone.
+#[derive(Clone)]
+pub struct Tool {
+    /// Names it: 1 to 64 of letters, digits, `_` and `-`.
+    pub name: String,
+    /// A name to show.
+    pub title: String,
+    /// What it does and when to use it, for a model to read.
+    pub description: String,
+    /// The JSON schema of its arguments: an object, draft 2020-12.
+    pub input: Value,
+    /// The JSON schema of [`Called::structured`]; an object too.
+    pub output: Option<Value>,
+    /// The agent that it belongs to; `None` when it is the whole host's.
+    pub agent: Option<Handle>,
+    /// Whether calling it changes nothing.
+    pub reads_only: bool,
+    /// Begins a call. The last event is [`ToolEvent::Done`]; dropping the stream cancels the call,
+    /// unless the operation has become a task.
+    pub call: Arc<dyn Fn(ToolCall) -> BoxStream<'static, ToolEvent> + Send + Sync>,
+}
+
+/// One call.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// The arguments, which the operation checks.
+    pub arguments: Value,
+    /// On whose behalf.
+    pub sender: Sender,
+    /// How many agents stand in line before the operation.
+    pub hop: u32,
+    /// The language the caller would like an answer in.
+    pub language: Option<Language>,
+    /// The carrier.
+    pub via: Transport,
+}
+
+/// What happens during a call.
+#[derive(Debug, Clone)]
+pub enum ToolEvent {
+    /// Something to show while waiting.
+    Progress(Progress),
+    /// The end of it.
+    Done(Box<Called>),
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, Default)]
+pub struct Called {
+    /// The answer for programs.
+    pub structured: Value,
+    /// The answer for models and people, in markdown; each is a paragraph of its own.
+    pub text: Vec<String>,
+    /// What goes beside the answer, by key.
+    pub meta: Map<String, Value>,
+    /// Whether the caller should take it for a failure that it can do something about.
+    pub is_error: bool,
+    /// What the operation would like to know; carriers that can ask a person do.
+    pub question: Option<Question>,
+    /// Why it was refused, for carriers that can show a person where to act.
+    pub refusal: Option<Box<PolicyPart>>,
+    /// The task that goes on, when the answer is a promise.
+    pub task: Option<TaskId>,
+}
