@@ -26,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) url: String,
     /// `host:port`, where gRPC is shown.
     pub(crate) grpc: Option<String>,
+    /// Whom a call over gRPC is for, which knows no paths; absent on the hub. A2A 1.0 4.4.6.
+    pub(crate) tenant: Option<String>,
     pub(crate) organization: String,
     /// The site's own page.
     pub(crate) home: String,
@@ -103,7 +105,8 @@ pub(crate) fn extended_hub(place: Place<'_>, directory: &Directory) -> Facts {
 
 /// The card of one agent at its own endpoint. Hub card 4.
 pub(crate) fn agent(place: Place<'_>, card: &AgentCard) -> Facts {
-    of_agent(place, card, place.site.url(&format!("{HUB_PATH}/{}", card.handle())))
+    let facts = of_agent(place, card, place.site.url(&format!("{HUB_PATH}/{}", card.handle())));
+    Facts { tenant: Some(card.handle().to_string()), ..facts }
 }
 
 fn of_agent(place: Place<'_>, card: &AgentCard, url: String) -> Facts {
@@ -113,6 +116,7 @@ fn of_agent(place: Place<'_>, card: &AgentCard, url: String) -> Facts {
         version: card.version.clone(),
         url,
         grpc: place.settings.grpc.as_deref().filter(|_| place.shows_grpc).map(with_port),
+        tenant: None,
         organization: place.settings.organization.as_ref().unwrap_or(&place.site.name).clone(),
         home: place.site.url("/"),
         documentation: card.homepage.clone(),

@@ -15,6 +15,8 @@ use crate::model::Version;
 
 /// What 0.3 cards call their version; patch numbers appear nowhere else.
 const VERSION_0_3: &str = "0.3.0";
+/// The binding that knows no paths.
+const GRPC: &str = "GRPC";
 /// The name of the one security scheme.
 const BEARER: &str = "bearer";
 
@@ -65,7 +67,7 @@ fn dual(facts: &Facts) -> Value {
     card["protocolVersion"] = VERSION_0_3.into();
     card["url"] = facts.url.as_str().into();
     card["preferredTransport"] = "JSONRPC".into();
-    let additional = bindings(facts).map(|(binding, url)| json!({"url": url, "transport": binding}));
+    let additional = bindings_0_3(facts).map(|(binding, url)| json!({"url": url, "transport": binding}));
     card["additionalInterfaces"] = additional.collect();
     if let Some(description) = &facts.bearer {
         // Both spellings in one object: parsers of either version find theirs, with equal values.
@@ -95,16 +97,28 @@ fn texts(facts: &Facts) -> impl Iterator<Item = (&'static str, &str)> {
 /// The bindings and where they are, the preferred one first.
 fn bindings(facts: &Facts) -> impl Iterator<Item = (&'static str, &str)> {
     let http = [("JSONRPC", facts.url.as_str()), ("HTTP+JSON", facts.url.as_str())];
-    http.into_iter().chain(facts.grpc.as_deref().map(|url| ("GRPC", url)))
+    http.into_iter().chain(facts.grpc.as_deref().map(|url| (GRPC, url)))
+}
+
+/// The same in 0.3, where a call over gRPC can't say which agent it is for: only the hub has it.
+fn bindings_0_3(facts: &Facts) -> impl Iterator<Item = (&'static str, &str)> {
+    bindings(facts).filter(|(binding, _)| *binding != GRPC || facts.tenant.is_none())
 }
 
 /// Every binding in every version, the newest version first.
 fn interfaces(facts: &Facts) -> Value {
-    let of_version = |version: &'static str| {
-        bindings(facts)
-            .map(move |(binding, url)| json!({"url": url, "protocolBinding": binding, "protocolVersion": version}))
-    };
-    of_version("1.0").chain(of_version("0.3")).collect()
+    let newest = bindings(facts).map(|(binding, url)| {
+        let mut interface = interface(binding, url, "1.0");
+        if let (GRPC, Some(tenant)) = (binding, &facts.tenant) {
+            interface["tenant"] = tenant.as_str().into();
+        }
+        interface
+    });
+    newest.chain(bindings_0_3(facts).map(|(binding, url)| interface(binding, url, "0.3"))).collect()
+}
+
+fn interface(binding: &str, url: &str, version: &str) -> Value {
+    json!({"url": url, "protocolBinding": binding, "protocolVersion": version})
 }
 
 /// What the surface can do for every agent, whether it streams by itself or not.

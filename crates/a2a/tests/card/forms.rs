@@ -45,11 +45,12 @@ fn keys(card: &Value) -> Vec<&str> {
     card.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
+fn interfaces(card: &Value) -> impl Iterator<Item = &Value> {
+    card["supportedInterfaces"].as_array().unwrap().iter()
+}
+
 fn bindings(card: &Value) -> Vec<(&str, &str)> {
-    card["supportedInterfaces"]
-        .as_array()
-        .unwrap()
-        .iter()
+    interfaces(card)
         .map(|one| (one["protocolBinding"].as_str().unwrap(), one["protocolVersion"].as_str().unwrap()))
         .collect()
 }
@@ -177,6 +178,23 @@ async fn grpc_is_named_with_its_port() {
     assert_eq!(url_of("demo.localhost").await, "demo.localhost:443");
     assert_eq!(url_of("demo.localhost:8443").await, "demo.localhost:8443");
     assert_eq!(url_of("[::1]").await, "[::1]:443");
+}
+
+#[tokio::test]
+async fn s4_4_6_an_agent_is_the_tenant_of_its_grpc_and_0_3_which_has_none_is_offered_none() {
+    let published = Setup::of([card("chef"), card("gate")]).with_identity().with_grpc(true).publish().await;
+    let gate = published.agent("gate");
+    let grpc: Vec<_> = interfaces(&gate).filter(|one| one["protocolBinding"] == "GRPC").collect();
+    assert_eq!(grpc.len(), 1, "{grpc:?}");
+    assert_eq!((&grpc[0]["protocolVersion"], &grpc[0]["tenant"]), (&"1.0".into(), &"gate".into()));
+    let mut paths = interfaces(&gate).filter(|one| one["protocolBinding"] != "GRPC");
+    assert!(paths.all(|one| one.get("tenant").is_none()));
+    assert!(gate["additionalInterfaces"].as_array().unwrap().iter().all(|one| one["transport"] != "GRPC"));
+
+    let hub = crate::support::json(published.cards.extended_hub(Version::V0_3).unwrap().body());
+    let grpc: Vec<_> = interfaces(&hub).filter(|one| one["protocolBinding"] == "GRPC").collect();
+    assert_eq!(grpc.len(), 2, "{grpc:?}");
+    assert!(grpc.iter().all(|one| one.get("tenant").is_none()));
 }
 
 #[tokio::test]
