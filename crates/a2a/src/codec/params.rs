@@ -78,12 +78,17 @@ pub(super) fn push_field(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Whether to wait, which is meant unless the client says otherwise. Drafts of 1.0 said it as 0.3 does.
+/// Whether to wait, which is meant unless the client says otherwise. A configuration in the protocol
+/// buffers of 0.3 says so by leaving it out: there `blocking` is false without being written.
+/// Drafts of 1.0 said it as 0.3 does.
 fn read_blocking(fields: &mut Fields<'_>) -> bool {
-    let blocking = fields.flag("blocking").unwrap_or(true);
+    let blocking = fields.flag("blocking");
     match fields.dialect() {
-        Dialect::Json03 | Dialect::Proto03 => blocking,
-        Dialect::Json10 => fields.flag("returnImmediately").map_or(blocking, |immediately| !immediately),
+        Dialect::Json03 => blocking.unwrap_or(true),
+        Dialect::Proto03 => blocking.unwrap_or(false),
+        Dialect::Json10 => {
+            fields.flag("returnImmediately").map_or(blocking.unwrap_or(true), |immediately| !immediately)
+        }
     }
 }
 

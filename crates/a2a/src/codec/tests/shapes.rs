@@ -143,14 +143,14 @@ fn rest_of_0_3_takes_parts_with_kinds_too() {
 }
 
 #[test]
-fn waiting_is_the_default_everywhere() {
+fn waiting_is_the_default_but_where_the_wire_leaves_out_what_is_false() {
     let of = |dialect: Dialect, configuration: Value| {
         let written = codec::message::write(dialect, &message(Role::User, vec![Part::text("x")]));
         sent(dialect, json!({"message":written,"configuration":configuration})).configuration.blocking
     };
     for dialect in DIALECTS {
         assert!(of(dialect, Value::Null));
-        assert!(of(dialect, json!({})));
+        assert_eq!(of(dialect, json!({})), dialect != Proto03);
         assert!(of(dialect, json!({"blocking":true})));
         assert!(!of(dialect, json!({"blocking":false})));
     }
