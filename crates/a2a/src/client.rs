@@ -30,4 +30,4 @@ pub use fault::ClientFault;
 pub use follow::{Start, follow};
 pub use peer::{Arrivals, Arrived, Peer, PeerConfig};
 pub use receive::{Verdict, judge};
-pub use unfold::Unfolding;
+pub use unfold::{Taken, Unfolding};

@@ -175,6 +175,32 @@ async fn an_answer_to_a_question_goes_on_with_its_task() {
 }
 
 #[tokio::test]
+async fn what_a_task_made_before_its_question_is_not_said_again() {
+    let peer = peer(
+        |base| json_answer(card_10(base, "JSONRPC", true)),
+        |number, _| {
+            let before = json!([{"artifactId": "a1", "parts": [{"text": "Hello there."}]}]);
+            match number {
+                0 => rpc_stream(&[json!({"task": task_10("INPUT_REQUIRED", Value::Null, before)})], After::Close),
+                _ => rpc_stream(
+                    &[
+                        json!({"task": task_10("WORKING", Value::Null, before)}),
+                        text_10("Hello", false, false),
+                        text_10(" again.", true, true),
+                        status_10("COMPLETED", Value::Null),
+                    ],
+                    After::Close,
+                ),
+            }
+        },
+    )
+    .await;
+    let built = build(&peer.base, "");
+    assert_eq!(ask(&built, "one").await.text(), "Hello there.");
+    assert_eq!(ask(&built, "two").await.text(), "Hello again.");
+}
+
+#[tokio::test]
 async fn a_waiting_task_that_is_gone_is_begun_anew() {
     let peer = peer(
         |base| json_answer(card_10(base, "JSONRPC", true)),

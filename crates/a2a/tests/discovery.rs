@@ -79,6 +79,15 @@ async fn an_endpoint_is_spoken_to_in_the_best_version_of_its_hub() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_was_named_is_asked_wherever_its_card_leads() {
+    let elsewhere = |_: &str| json_answer(card_10("https://x.example", "JSONRPC", true));
+    let peer = peer(elsewhere, |_, _| not_found()).await;
+    let named = url(&format!("{}/a2a/chef", peer.base));
+    let found = discovery(rules()).0.find(&named).await.unwrap();
+    assert_eq!((&found.endpoint.url, found.endpoint.version), (&named, Version::V1_0));
+}
+
+#[tokio::test]
 async fn an_endpoint_without_any_card_is_taken_for_0_3() {
     let peer = peer(|_| not_found(), |_, _| not_found()).await;
     let found = discovery(rules()).0.find(&url(&format!("{}/a2a", peer.base))).await.unwrap();

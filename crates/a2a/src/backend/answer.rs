@@ -9,7 +9,7 @@ use futures::StreamExt;
 use super::leaving::Leaving;
 use super::threads::Remote;
 use super::{Front, outgoing, refusal};
-use crate::client::{Arrivals, ClientFault, Found, Start, Unfolding, follow};
+use crate::client::{Arrivals, ClientFault, Found, Start, Taken, Unfolding, follow};
 use crate::model::Fault;
 
 /// Asks the remote agent. The work stops, there as well, when the stream is dropped.
@@ -92,13 +92,14 @@ impl<'a> Turn<'a> {
         let now = front.clock.now();
         let is_demoted = |context: &String| front.demotions.is_demoted(context, found.read_at, now);
         let believes = !remote.context.as_ref().is_some_and(is_demoted);
+        let taken = remote.taken.clone();
         Self {
             front: front.clone(),
             found,
             thread: message.thread.clone(),
             remote,
             hop: message.hop,
-            unfolding: Unfolding::new(found.endpoint.canonical_host(), believes),
+            unfolding: Unfolding::new(found.endpoint.canonical_host(), believes).after(taken),
             leaving: Leaving::new(peer, message.hop, front.cancels.clone()),
         }
     }
@@ -127,10 +128,11 @@ impl<'a> Turn<'a> {
             let key = context.as_deref().unwrap_or_default();
             self.front.demotions.demote(key, self.found.read_at, self.front.clock.now());
         }
-        let waits = matches!(self.unfolding.state(), Some(TaskState::InputRequired | TaskState::AuthRequired));
+        let waits = self.unfolding.state().is_some_and(TaskState::is_waiting);
         let is_open = waits && !matches!(ending, Ending::Failed { .. });
         let waiting = self.unfolding.task().filter(|_| is_open).map(str::to_owned);
-        self.front.threads.keep(self.thread.as_ref(), Remote { context, waiting });
+        let taken = if waiting.is_some() { self.unfolding.taken() } else { Taken::default() };
+        self.front.threads.keep(self.thread.as_ref(), Remote { context, waiting, taken });
     }
 
     /// The ending as an agent of this host gives it.

@@ -4,15 +4,18 @@ use forecourt_core::ThreadId;
 use forecourt_core::limits::THREAD_TTL;
 use moka::sync::Cache;
 
+use crate::client::Taken;
 use crate::client::limits::THREADS_MAX;
 
 /// The other end of a conversation.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Remote {
     /// Its `contextId`.
     pub(super) context: Option<String>,
     /// The task that waits for the next turn.
     pub(super) waiting: Option<String>,
+    /// What was taken of that task.
+    pub(super) taken: Taken,
 }
 
 /// The other ends, for as long as a conversation is kept. A restart forgets them: the remote agent

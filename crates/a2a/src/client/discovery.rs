@@ -105,40 +105,31 @@ impl Discovery {
 
     /// The agent of a URL: that of its card, of a base below which the card is, or of an endpoint. Of
     /// an endpoint whose own card is nowhere, the card of its origin says which versions are spoken
-    /// there; without any card it is taken for JSON-RPC of 0.3, as a request without a version is.
+    /// there; without any card it is taken for JSON-RPC of 0.3, as a request without a version is. An
+    /// endpoint that somebody named is asked itself, wherever its card would lead.
     pub async fn find(&self, url: &Url) -> Result<Found, DiscoveryError> {
         if is_document(url) {
             let kept = self.kept(url).await?.ok_or_else(|| DiscoveryError::NoCard(url.to_string()))?;
             return self.found(&kept);
         }
+        let is_endpoint = url.path() != "/";
         for path in WELL_KNOWN {
-            if let Some(kept) = self.kept(&below(url, path)).await? {
-                return self.found(&kept);
-            }
+            let Some(kept) = self.kept(&below(url, path)).await? else { continue };
+            return match self.found(&kept) {
+                Err(DiscoveryError::OtherOrigin(_)) if is_endpoint => named(url, &kept),
+                found => found,
+            };
         }
-        if url.path() == "/" {
+        if !is_endpoint {
             return Err(DiscoveryError::NoCard(below(url, WELL_KNOWN[0]).to_string()));
         }
-        self.endpoint(url).await
-    }
-
-    /// An endpoint that somebody named.
-    pub async fn endpoint(&self, url: &Url) -> Result<Found, DiscoveryError> {
         let mut root = url.clone();
         root.set_path("/");
-        root.set_query(None);
-        let hub = self.kept(&below(&root, WELL_KNOWN[0])).await.unwrap_or_default();
-        let Some(hub) = hub else {
-            let endpoint =
-                Endpoint { url: url.clone(), binding: Binding::JsonRpc, version: Version::V0_3, tenant: None };
-            return Ok(Found { endpoint, card: None, read_at: self.clock.now(), is_signed: false });
-        };
-        let offered = endpoints(&hub.card);
-        let listed = offered.iter().find(|one| one.url == *url).cloned();
-        let spoken = offered.into_iter().filter(|one| one.binding == Binding::JsonRpc);
-        let like_it = || choose(spoken.collect(), &[url.origin()]).ok().map(|one| Endpoint { url: url.clone(), ..one });
-        let endpoint = listed.or_else(like_it).ok_or(DiscoveryError::NoInterface)?;
-        Ok(Found { endpoint, card: Some(hub.card.clone()), read_at: hub.read_at, is_signed: hub.is_signed })
+        if let Some(hub) = self.kept(&below(&root, WELL_KNOWN[0])).await.unwrap_or_default() {
+            return named(url, &hub);
+        }
+        let endpoint = Endpoint { url: url.clone(), binding: Binding::JsonRpc, version: Version::V0_3, tenant: None };
+        Ok(Found { endpoint, card: None, read_at: self.clock.now(), is_signed: false })
     }
 
     fn found(&self, kept: &Kept) -> Result<Found, DiscoveryError> {
@@ -222,6 +213,16 @@ impl Found {
     pub fn streams(&self) -> bool {
         self.card.as_ref().is_none_or(|card| card.streaming)
     }
+}
+
+/// An endpoint that somebody named, spoken to as `kept` says of it, or of its neighbours.
+fn named(url: &Url, kept: &Kept) -> Result<Found, DiscoveryError> {
+    let offered = endpoints(&kept.card);
+    let listed = offered.iter().find(|one| one.url == *url).cloned();
+    let rpc = offered.into_iter().filter(|one| one.binding == Binding::JsonRpc);
+    let like_it = rpc.min_by_key(Endpoint::rank).map(|one| Endpoint { url: url.clone(), ..one });
+    let endpoint = listed.or(like_it).ok_or(DiscoveryError::NoInterface)?;
+    Ok(Found { endpoint, card: Some(kept.card.clone()), read_at: kept.read_at, is_signed: kept.is_signed })
 }
 
 /// The interfaces of a card that can be used here. gRPC is not among them.

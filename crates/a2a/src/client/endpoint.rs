@@ -38,7 +38,7 @@ impl Endpoint {
     }
 
     /// The lower the better: JSON-RPC of 1.0, JSON-RPC of 0.3, then HTTP+JSON.
-    fn rank(&self) -> u8 {
+    pub(super) fn rank(&self) -> u8 {
         match (self.binding, self.version) {
             (Binding::JsonRpc, Version::V1_0) => 0,
             (Binding::JsonRpc, Version::V0_3) => 1,

@@ -35,6 +35,8 @@ pub const DEMOTED_MAX: u64 = 10_000;
 pub const REASON_CHARS_MAX: usize = 500;
 /// Bytes of an event id that is sent back.
 pub const EVENT_ID_BYTES_MAX: usize = 1_024;
+/// Bytes of text of a waiting task that are remembered, so that its next turn does not repeat them.
+pub const TAKEN_BYTES_MAX: usize = 64 * 1024;
 /// Conversations whose other end is remembered, by agent.
 pub const THREADS_MAX: u64 = 10_000;
 /// Cancellations on their way at once, by agent. One more is left to the other side's time-outs.

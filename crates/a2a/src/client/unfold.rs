@@ -6,11 +6,14 @@
 
 mod pieces;
 
+use std::sync::Arc;
+
 use forecourt_core::limits::{PARTS_MAX, REPLY_TEXT_BYTES_MAX};
 use forecourt_core::{Ending, Event, Part, Progress, Question, TaskState};
 use serde_json::json;
 
 use self::pieces::Tools;
+use super::limits::TAKEN_BYTES_MAX;
 use super::receive::{Verdict, judge};
 use crate::model::{Artifact, Item, Message, Role, Status, Task};
 
@@ -18,7 +21,11 @@ use crate::model::{Artifact, Item, Message, Role, Status, Task};
 pub struct Unfolding {
     canonical_host: String,
     believes: bool,
+    /// What an earlier turn took.
+    before: Taken,
     artifacts: Vec<Seen>,
+    /// Whether any text was given.
+    has_spoken: bool,
     tools: Tools,
     /// The messages of statuses that were taken, by their ids.
     said: Option<String>,
@@ -30,9 +37,16 @@ pub struct Unfolding {
     is_malformed: bool,
 }
 
+/// What was taken of a task in one turn, for the next one.
+#[derive(Clone, Default)]
+pub struct Taken(Arc<Vec<Seen>>);
+
 /// What was taken of one artifact.
+#[derive(Clone)]
 struct Seen {
     id: String,
+    /// Whether an earlier turn took it.
+    is_old: bool,
     text: String,
     others: Vec<Event>,
 }
@@ -44,7 +58,9 @@ impl Unfolding {
         Self {
             canonical_host: canonical_host.into(),
             believes,
+            before: Taken::default(),
             artifacts: Vec::new(),
+            has_spoken: false,
             tools: Tools::default(),
             said: None,
             bytes: 0,
@@ -53,6 +69,22 @@ impl Unfolding {
             context: None,
             state: None,
             is_malformed: false,
+        }
+    }
+
+    /// The next turn of a task of which `before` was taken already.
+    #[must_use]
+    pub fn after(self, before: Taken) -> Self {
+        Self { before, ..self }
+    }
+
+    /// What was taken of the task, for [`Unfolding::after`]. Nothing when that is more than
+    /// [`TAKEN_BYTES_MAX`]: the next turn may then repeat it.
+    pub fn taken(&self) -> Taken {
+        let bytes: usize = self.artifacts.iter().map(|seen| seen.text.len()).sum();
+        match bytes <= TAKEN_BYTES_MAX {
+            true => Taken(Arc::new(self.artifacts.clone())),
+            false => Taken::default(),
         }
     }
 
@@ -85,6 +117,10 @@ impl Unfolding {
             Item::Task(task) => self.whole(task, &mut events),
             Item::Artifact(update) => {
                 self.known(&update.task, &update.context);
+                if !update.append {
+                    // An earlier turn's artifact of the same name ends here.
+                    self.artifacts.retain(|seen| !seen.is_old || seen.id != update.artifact.id);
+                }
                 self.artifact(update.artifact, update.append, &mut events);
             }
             Item::Status(update) => {
@@ -127,6 +163,7 @@ impl Unfolding {
     fn whole(&mut self, task: Task, events: &mut Vec<Event>) {
         self.known(&task.id, &task.context);
         for artifact in task.artifacts {
+            self.recall(&artifact.id);
             self.artifact(artifact, false, events);
         }
         let is_silent = self.artifacts.is_empty() && task.status.message.is_none();
@@ -138,23 +175,29 @@ impl Unfolding {
         self.status(task.status, None, events);
     }
 
+    /// Remembers what an earlier turn took of an artifact.
+    fn recall(&mut self, id: &str) {
+        let is_known = self.artifacts.iter().any(|seen| seen.id == id);
+        let old = self.before.0.iter().find(|seen| seen.id == id).filter(|_| !is_known);
+        self.artifacts.extend(old.map(|seen| Seen { is_old: true, ..seen.clone() }));
+    }
+
     /// What an artifact holds beyond what was taken of it.
     fn artifact(&mut self, artifact: Artifact, append: bool, events: &mut Vec<Event>) {
         let (texts, others) = self.tools.split(artifact.parts, artifact.name.as_deref());
         let text = texts.concat();
-        let is_first_text = self.artifacts.iter().all(|seen| seen.text.is_empty());
         let at = self.artifacts.iter().position(|seen| seen.id == artifact.id).unwrap_or_else(|| {
-            self.artifacts.push(Seen { id: artifact.id, text: String::new(), others: Vec::new() });
+            self.artifacts.push(Seen { id: artifact.id, is_old: false, text: String::new(), others: Vec::new() });
             self.artifacts.len() - 1
         });
         let seen = &mut self.artifacts[at];
-        let begins = seen.text.is_empty();
-        let (new_text, new_others) = if append { seen.add(text, others) } else { seen.replace(text, others) };
-        if !new_text.is_empty() {
-            let gap = if begins && !is_first_text { "\n\n" } else { "" };
-            events.push(Event::Text(format!("{gap}{new_text}")));
+        let new = if append { seen.add(text, others) } else { seen.replace(text, others) };
+        if !new.text.is_empty() {
+            let gap = if self.has_spoken && !new.goes_on { "\n\n" } else { "" };
+            self.has_spoken = true;
+            events.push(Event::Text(format!("{gap}{}", new.text)));
         }
-        events.extend(new_others);
+        events.extend(new.others);
     }
 
     fn status(&mut self, status: Status, fraction: Option<f64>, events: &mut Vec<Event>) {
@@ -213,9 +256,10 @@ impl Unfolding {
     fn words(&mut self, parts: Vec<crate::model::Part>, events: &mut Vec<Event>) {
         let (texts, others) = self.tools.split(parts, None);
         let text = texts.join("\n");
-        let is_repeated = self.artifacts.iter().any(|seen| seen.text.trim() == text.trim());
+        let is_repeated = self.has_spoken && self.artifacts.iter().any(|seen| seen.text.trim() == text.trim());
         if !text.trim().is_empty() && !is_repeated {
-            let gap = if self.artifacts.iter().all(|seen| seen.text.is_empty()) { "" } else { "\n\n" };
+            let gap = if self.has_spoken { "\n\n" } else { "" };
+            self.has_spoken = true;
             events.push(Event::Text(format!("{gap}{text}")));
         }
         events.extend(others);
@@ -260,28 +304,39 @@ impl Unfolding {
     }
 }
 
+/// What an artifact holds beyond what was taken of it.
+struct New {
+    text: String,
+    /// Whether the text goes on where the artifact's text was.
+    goes_on: bool,
+    others: Vec<Event>,
+}
+
 impl Seen {
     /// The next pieces.
-    fn add(&mut self, text: String, others: Vec<Event>) -> (String, Vec<Event>) {
+    fn add(&mut self, text: String, others: Vec<Event>) -> New {
+        let goes_on = !self.text.is_empty();
         self.text.push_str(&text);
         self.others.extend(others.iter().cloned());
-        (text, others)
+        New { text, goes_on, others }
     }
 
     /// The artifact anew: the whole of what came in pieces, a later state of it, or something else.
-    fn replace(&mut self, text: String, others: Vec<Event>) -> (String, Vec<Event>) {
+    fn replace(&mut self, text: String, others: Vec<Event>) -> New {
         let same = others.iter().zip(&self.others).take_while(|(new, old)| new == old).count();
         let new_others = others[same..].to_vec();
         if others.len() >= self.others.len() {
             self.others = others;
         }
-        let new_text = match text.strip_prefix(self.text.as_str()) {
-            Some(rest) => rest.to_owned(),
-            None if self.text.starts_with(&text) => return (String::new(), new_others),
-            None => format!("\n\n{text}"),
+        if self.text.starts_with(&text) {
+            return New { text: String::new(), goes_on: true, others: new_others };
+        }
+        let (new_text, goes_on) = match text.strip_prefix(self.text.as_str()) {
+            Some(rest) => (rest.to_owned(), !self.text.is_empty()),
+            None => (text.clone(), false),
         };
         self.text = text;
-        (new_text, new_others)
+        New { text: new_text, goes_on, others: new_others }
     }
 }
 
@@ -295,6 +350,12 @@ fn empty() -> Message {
         references: Vec::new(),
         extensions: Vec::new(),
         metadata: crate::model::Metadata::new(),
+    }
+}
+
+impl std::fmt::Debug for Taken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Taken").field("artifacts", &self.0.len()).finish()
     }
 }
 

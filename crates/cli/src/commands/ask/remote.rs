@@ -176,7 +176,7 @@ fn other(
 fn not_found(error: &DiscoveryError) -> Failure {
     let failure = Failure::yours(line(&error.to_string(), 400));
     match error {
-        DiscoveryError::OtherOrigin(_) => failure.hint("if that is meant, ask the URL of the endpoint itself"),
+        DiscoveryError::OtherOrigin(_) => failure.hint("if that is meant, ask that endpoint by its own URL"),
         DiscoveryError::NoCard(_) => failure.hint("does it speak A2A? `forecourt discover` says what a domain offers"),
         _ => failure,
     }
