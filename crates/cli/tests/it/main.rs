@@ -11,6 +11,7 @@
 //! | `faults` | agents that break |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `pages` | what a person sees, in Chromium |
+//! | `sdk` | the client libraries of A2A in other languages |
 
 mod browser;
 mod discovery;
@@ -21,6 +22,7 @@ mod operate;
 mod pages;
 mod receiver;
 mod rest;
+mod sdk;
 mod siblings;
 mod support;
 mod tasks;

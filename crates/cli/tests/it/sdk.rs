@@ -1,0 +1,167 @@
+//! The client libraries that others talk A2A with, against the real program. What they check is in
+//! `tests/sdk`, in their own languages; `dev/sdk/setup` brings them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{Deployment, Served};
+
+/// An agent that takes its time, and one that waits until it is stopped.
+const WORKER: &str = r#"
+handle = "worker"
+name = "Worker"
+description = "Works when it is told to, and waits when it is told to."
+
+[[skills]]
+id = "work"
+name = "Work"
+description = "Counts to three."
+tags = ["test"]
+
+[backend]
+kind = "script"
+
+[[backend.rule]]
+text = "^work"
+events = [{ text = "One, " }, { wait_ms = 300 }, { text = "two, " }, { wait_ms = 300 }, { text = "three." }]
+
+[[backend.rule]]
+text = "^wait"
+events = [{ text = "Waiting." }, { wait_ms = 120000 }]
+"#;
+
+const DEPLOYMENT: &str = r#"
+domain = "demo.localhost"
+name = "Demo"
+default_agent = "echo"
+"#;
+
+/// One library: where it is, and its checks.
+struct Library {
+    name: &'static str,
+    script: &'static str,
+}
+
+const PYTHON_0_3: Library = Library { name: "python-0.3", script: "python_0_3.py" };
+const PYTHON_1: Library = Library { name: "python-1", script: "python_1.py" };
+const JS_0_3: Library = Library { name: "js-0.3", script: "js_0_3.mjs" };
+const JS_1: Library = Library { name: "js-1", script: "js_1.mjs" };
+
+impl Library {
+    /// Runs the checks of one wire, unless the library is not there.
+    #[track_caller]
+    fn holds(&self, wire: &str) {
+        if !self.folder().join("asked").exists() {
+            println!("skipped: {} is not there; dev/sdk/setup brings it", self.name);
+            return;
+        }
+        let served = deployment(wire).serve();
+        let output = self.command(&served).arg(wire).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        println!("{said}");
+        assert!(output.status.success(), "{} over {wire}:\n{said}\n{complaints}", self.name);
+    }
+
+    fn folder(&self) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk").join(self.name)
+    }
+
+    /// Its interpreter with the script, which trusts the local authority and nothing else, and uses no
+    /// proxy of its user's.
+    fn command(&self, served: &Served) -> Command {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(self.script);
+        let program = match script.extension().is_some_and(|extension| extension == "py") {
+            true => self.folder().join("bin/python"),
+            false => PathBuf::from("node"),
+        };
+        let mut command = Command::new(program);
+        command.arg(script).current_dir(served.deployment.path()).env("PYTHONDONTWRITEBYTECODE", "1");
+        command.env("FORECOURT_URL", served.https_url("")).env("FORECOURT_SDK", self.folder());
+        for authority in ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"] {
+            command.env(authority, served.ca());
+        }
+        for stranger in ["SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+            command.env_remove(stranger).env_remove(stranger.to_lowercase());
+        }
+        command
+    }
+}
+
+/// @echo, @gate and @worker, which may notify this machine. Cards name gRPC only where that is what
+/// is checked: some clients refuse a card that does.
+fn deployment(wire: &str) -> Deployment {
+    let deployment = Deployment::gatehouse().and("forecourt.toml", DEPLOYMENT).and("agents/worker.toml", WORKER);
+    let deployment = deployment.open_to_loopback();
+    if wire == "grpc" { deployment.with("a2a", "grpc_on_cards = true") } else { deployment }
+}
+
+#[test]
+fn python_0_3_discovers() {
+    PYTHON_0_3.holds("discovery");
+}
+
+#[test]
+fn python_0_3_talks_json_rpc() {
+    PYTHON_0_3.holds("jsonrpc");
+}
+
+#[test]
+fn python_0_3_talks_http_json() {
+    PYTHON_0_3.holds("rest");
+}
+
+#[test]
+fn python_0_3_talks_grpc() {
+    PYTHON_0_3.holds("grpc");
+}
+
+#[test]
+fn python_1_discovers() {
+    PYTHON_1.holds("discovery");
+}
+
+#[test]
+fn python_1_talks_json_rpc() {
+    PYTHON_1.holds("jsonrpc");
+}
+
+#[test]
+fn python_1_talks_http_json() {
+    PYTHON_1.holds("rest");
+}
+
+#[test]
+fn python_1_talks_grpc() {
+    PYTHON_1.holds("grpc");
+}
+
+#[test]
+fn js_0_3_discovers() {
+    JS_0_3.holds("discovery");
+}
+
+#[test]
+fn js_0_3_talks_json_rpc() {
+    JS_0_3.holds("jsonrpc");
+}
+
+#[test]
+fn js_0_3_talks_http_json() {
+    JS_0_3.holds("rest");
+}
+
+#[test]
+fn js_1_discovers() {
+    JS_1.holds("discovery");
+}
+
+#[test]
+fn js_1_talks_json_rpc() {
+    JS_1.holds("jsonrpc");
+}
+
+#[test]
+fn js_1_talks_http_json() {
+    JS_1.holds("rest");
+}

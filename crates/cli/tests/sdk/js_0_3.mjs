@@ -1,0 +1,180 @@
+// @a2a-js/sdk 0.3.x, as its users use it, against a served deployment.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+
+import { PIECES, Receiver, URL, WHOLE, all, library, on, run } from './common.mjs';
+
+const {
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+} = library('@a2a-js/sdk/client');
+
+const TRANSPORTS = { jsonrpc: JsonRpcTransportFactory, rest: RestTransportFactory };
+const WIRES = Object.keys(TRANSPORTS);
+
+/** A client of one agent, or of the hub, made from its card. */
+async function client(wire, agent, clientConfig) {
+  const options = { transports: [new TRANSPORTS[wire]()], clientConfig };
+  return new ClientFactory(options).createFromUrl(agent ? `${URL}/a2a/${agent}/` : URL);
+}
+
+function params(text, { task, context, ...configuration } = {}) {
+  const parts = [{ kind: 'text', text }];
+  const message = { kind: 'message', role: 'user', messageId: randomUUID(), parts, taskId: task, contextId: context };
+  return Object.keys(configuration).length ? { message, configuration } : { message };
+}
+
+const textOf = (holder) => holder.parts.map((part) => part.text).join('');
+const words = (task) => (task.artifacts ?? []).map(textOf).join('');
+const policy = (status) => status.message.metadata.mentionable.policy;
+
+/** A stream of @worker at work, begun anywhere in it. */
+function assertWorked(items) {
+  assert.equal(items[0].kind, 'task');
+  const updates = items.filter((item) => item.kind === 'artifact-update');
+  const pieces = updates.map((update) => textOf(update.artifact));
+  assert.equal(pieces.at(-1), WHOLE);
+  assert.equal(updates.at(-1).lastChunk, true);
+  assert.ok(!updates.at(-1).append);
+  assert.equal(words(items[0]) + pieces.slice(0, -1).join(''), WHOLE);
+  assert.equal(items.at(-1).status.state, 'completed');
+  assert.equal(items.at(-1).final, true);
+}
+
+on(['discovery'], 'card_is_at_the_well_known_path', async () => {
+  const card = await new DefaultAgentCardResolver().resolve(URL);
+  assert.equal(card.name, 'Demo');
+  assert.equal(card.protocolVersion, '0.3.0');
+  assert.equal(card.preferredTransport, 'JSONRPC');
+  assert.ok(card.url.startsWith(`${URL}/`) && card.capabilities.streaming && card.capabilities.pushNotifications);
+  assert.deepEqual(card.additionalInterfaces.map((face) => face.transport).sort(), ['HTTP+JSON', 'JSONRPC']);
+});
+
+on(['discovery'], 'factory_connects_by_address_alone', async () => {
+  const found = await new ClientFactory().createFromUrl(URL);
+  const answer = await found.sendMessage(params('hello'));
+  assert.equal(answer.kind, 'message');
+  assert.equal(textOf(answer), 'hello');
+});
+
+on(WIRES, 'sends', async (wire) => {
+  const task = await (await client(wire, 'worker')).sendMessage(params('work'));
+  assert.equal(task.status.state, 'completed');
+  assert.equal(words(task), WHOLE);
+  assert.ok(task.id && task.contextId);
+});
+
+on(WIRES, 'is_answered_with_a_message', async (wire) => {
+  const found = await client(wire, 'echo');
+  for (const answers of [[await found.sendMessage(params('hello'))], await all(found.sendMessageStream(params('hello')))]) {
+    assert.deepEqual(answers.map(textOf), ['hello']);
+    assert.equal(answers[0].role, 'agent');
+  }
+});
+
+on(WIRES, 'streams', async (wire) => {
+  const items = await all((await client(wire, 'worker')).sendMessageStream(params('work')));
+  assertWorked(items);
+  const updates = items.filter((item) => item.kind === 'artifact-update');
+  assert.deepEqual(updates.map((update) => textOf(update.artifact)), [...PIECES, WHOLE]);
+});
+
+on(WIRES, 'gets_tasks', async (wire) => {
+  const found = await client(wire, 'worker');
+  const task = await found.sendMessage(params('work'));
+  const again = await found.getTask({ id: task.id });
+  assert.deepEqual(again.status, task.status);
+  assert.equal(words(again), WHOLE);
+  assert.equal(textOf(again.history[0]), 'work');
+  await assert.rejects(found.getTask({ id: randomUUID() }), TaskNotFoundError);
+});
+
+on(WIRES, 'cancels', async (wire) => {
+  const found = await client(wire, 'worker');
+  const task = await found.sendMessage(params('wait', { blocking: false }));
+  assert.ok(['submitted', 'working'].includes(task.status.state), task.status.state);
+  assert.equal((await found.cancelTask({ id: task.id })).status.state, 'canceled');
+  await assert.rejects(found.cancelTask({ id: task.id }), TaskNotCancelableError);
+  await assert.rejects(found.cancelTask({ id: randomUUID() }), TaskNotFoundError);
+});
+
+on(WIRES, 'follows_a_task_again', async (wire) => {
+  const found = await client(wire, 'worker');
+  const task = await found.sendMessage(params('work', { blocking: false }));
+  assertWorked(await all(found.resubscribeTask({ id: task.id })));
+});
+
+on(WIRES, 'is_notified', async (wire) => {
+  const receiver = await Receiver.start();
+  const pushNotificationConfig = { url: receiver.url('/told'), token: 's3cret' };
+  const found = await client(wire, 'worker', { pushNotificationConfig });
+  const task = await found.sendMessage(params('work', { blocking: false }));
+  const { path, head, body } = await receiver.post();
+  assert.deepEqual([path, head['x-a2a-notification-token']], ['/told', 's3cret']);
+  assert.deepEqual([body.kind, body.id, body.status.state], ['task', task.id, 'completed']);
+});
+
+on(WIRES, 'keeps_notification_settings', async (wire) => {
+  const receiver = await Receiver.start();
+  const found = await client(wire, 'worker');
+  const task = await found.sendMessage(params('wait', { blocking: false }));
+  const authentication = { schemes: ['Bearer'], credentials: 'abc' };
+  const pushNotificationConfig = { id: 'one', url: receiver.url('/one'), token: 't', authentication };
+  const wanted = { taskId: task.id, pushNotificationConfig };
+  assert.deepEqual(await found.setTaskPushNotificationConfig(wanted), wanted);
+  const named = { id: task.id, pushNotificationConfigId: 'one' };
+  assert.deepEqual(await found.getTaskPushNotificationConfig(named), wanted);
+  assert.deepEqual(await found.listTaskPushNotificationConfig({ id: task.id }), [wanted]);
+  await found.cancelTask({ id: task.id });
+  const { path, head, body } = await receiver.post();
+  assert.deepEqual([path, head.authorization, body.status.state], ['/one', 'Bearer abc', 'canceled']);
+  await found.deleteTaskPushNotificationConfig(named);
+  assert.deepEqual(await found.listTaskPushNotificationConfig({ id: task.id }), []);
+});
+
+on(WIRES, 'is_refused', async (wire) => {
+  const found = await client(wire, 'gate');
+  const expected = {
+    pay: ['payment_required', 'input-required'],
+    login: ['unauthorized', 'auth-required'],
+    forbid: ['forbidden', 'rejected'],
+    flood: ['too_many_requests', 'failed'],
+  };
+  for (const [asked, [kind, state]] of Object.entries(expected)) {
+    const { status } = await found.sendMessage(params(asked));
+    const { part } = policy(status);
+    assert.deepEqual([status.state, part.kind], [state, kind]);
+    assert.ok(textOf(status.message).includes(part.message), asked);
+  }
+});
+
+on(WIRES, 'is_refused_in_a_stream', async (wire) => {
+  const items = await all((await client(wire, 'gate')).sendMessageStream(params('pay')));
+  const { status, final } = items.at(-1);
+  assert.deepEqual([status.state, final, policy(status).part.kind], ['input-required', true, 'payment_required']);
+  assert.equal(status.message.metadata['x402.payment.status'], 'payment-required');
+});
+
+on(WIRES, 'goes_on_after_a_refusal', async (wire) => {
+  const found = await client(wire, 'gate');
+  const task = await found.sendMessage(params('pay'));
+  const again = await found.sendMessage(params('paid', { task: task.id, context: task.contextId }));
+  assert.deepEqual([again.id, again.status.state], [task.id, 'completed']);
+  assert.ok(words(again).includes('Thank you'));
+});
+
+on(WIRES, 'mentions_agents_on_the_hub', async (wire) => {
+  const found = await client(wire);
+  assert.equal(textOf(await found.sendMessage(params('forbid'))), 'forbid');
+  const rejected = await found.sendMessage(params('@gate forbid'));
+  assert.equal(rejected.status.state, 'rejected');
+  const later = await found.sendMessage(params('pay', { context: rejected.contextId }));
+  assert.equal(policy(later.status).part.kind, 'payment_required');
+});
+
+await run();

@@ -1,0 +1,210 @@
+// @a2a-js/sdk 1.x, as its users use it, against a served deployment.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+
+import { PIECES, Receiver, URL, WHOLE, all, library, on, publicKey, run } from './common.mjs';
+
+const { Role, SendMessageRequest, TaskPushNotificationConfig, TaskState, verifyAgentCardSignature } =
+  library('@a2a-js/sdk');
+const { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } =
+  library('@a2a-js/sdk/client');
+const { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } = library('@a2a-js/sdk/errors');
+
+const TRANSPORTS = { jsonrpc: JsonRpcTransportFactory, rest: RestTransportFactory };
+const WIRES = Object.keys(TRANSPORTS);
+
+/** A client of one agent, or of the hub, made from its card. */
+async function client(wire, agent, clientConfig) {
+  const options = { transports: [new TRANSPORTS[wire]()], clientConfig };
+  const found = await new ClientFactory(options).createFromUrl(agent ? `${URL}/a2a/${agent}/` : URL);
+  assert.equal(found.protocolVersion, '1.0');
+  return found;
+}
+
+function request(text, { task, context, ...configuration } = {}) {
+  const message = { role: 'ROLE_USER', messageId: randomUUID(), parts: [{ text }], taskId: task, contextId: context };
+  return SendMessageRequest.fromJSON({ message, configuration });
+}
+
+const textOf = (holder) => holder.parts.map((part) => part.content.value).join('');
+const words = (task) => task.artifacts.map(textOf).join('');
+const policy = (status) => status.message.metadata.mentionable.policy;
+
+/** A stream of @worker at work, begun anywhere in it. */
+function assertWorked(items) {
+  const of = (kind) => items.filter(({ payload }) => payload.$case === kind).map(({ payload }) => payload.value);
+  assert.equal(items[0].payload.$case, 'task');
+  const updates = of('artifactUpdate');
+  const pieces = updates.map((update) => textOf(update.artifact));
+  assert.equal(pieces.at(-1), WHOLE);
+  assert.ok(updates.at(-1).lastChunk && !updates.at(-1).append);
+  assert.equal(words(of('task')[0]) + pieces.slice(0, -1).join(''), WHOLE);
+  assert.equal(items.at(-1).payload.$case, 'statusUpdate');
+  assert.equal(of('statusUpdate').at(-1).status.state, TaskState.TASK_STATE_COMPLETED);
+  return pieces;
+}
+
+on(['discovery'], 'card_is_at_the_well_known_path', async () => {
+  const card = await new DefaultAgentCardResolver().resolve(URL);
+  assert.equal(card.name, 'Demo');
+  assert.ok(card.capabilities.streaming && card.capabilities.pushNotifications);
+  const faces = card.supportedInterfaces;
+  assert.deepEqual(
+    faces.map((face) => `${face.protocolBinding} ${face.protocolVersion}`),
+    ['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'],
+  );
+  assert.ok(faces.every((face) => face.url.startsWith(`${URL}/`)));
+});
+
+on(['discovery'], 'signatures_of_all_cards_hold', async () => {
+  const verify = verifyAgentCardSignature((kid, jku) => publicKey(jku, kid));
+  // What a client of this version gets, and what it would get from a host that can't tell them apart.
+  const asAnybody = (url, options) => fetch(url, { ...options, headers: { Accept: 'application/json' } });
+  for (const base of [URL, `${URL}/a2a/worker/`]) {
+    for (const fetchImpl of [fetch, asAnybody]) {
+      const card = await new DefaultAgentCardResolver({ fetchImpl }).resolve(base);
+      await verify(card);
+      await assert.rejects(verify({ ...card, name: 'Another' }));
+    }
+  }
+});
+
+on(['discovery'], 'factory_connects_by_address_alone', async () => {
+  const found = await new ClientFactory().createFromUrl(URL);
+  const answer = await found.sendMessage(request('hello'));
+  assert.equal(answer.role, Role.ROLE_AGENT);
+  assert.equal(textOf(answer), 'hello');
+});
+
+on(WIRES, 'sends', async (wire) => {
+  const task = await (await client(wire, 'worker')).sendMessage(request('work'));
+  assert.equal(task.status.state, TaskState.TASK_STATE_COMPLETED);
+  assert.equal(words(task), WHOLE);
+  assert.ok(task.id && task.contextId);
+});
+
+on(WIRES, 'is_answered_with_a_message', async (wire) => {
+  const found = await client(wire, 'echo');
+  const [item, ...more] = await all(found.sendMessageStream(request('hello')));
+  assert.deepEqual([item.payload.$case, textOf(item.payload.value), more], ['message', 'hello', []]);
+  assert.equal(textOf(await found.sendMessage(request('hello'))), 'hello');
+});
+
+on(WIRES, 'streams', async (wire) => {
+  const pieces = assertWorked(await all((await client(wire, 'worker')).sendMessageStream(request('work'))));
+  assert.deepEqual(pieces, [...PIECES, WHOLE]);
+});
+
+on(WIRES, 'gets_tasks', async (wire) => {
+  const found = await client(wire, 'worker');
+  const task = await found.sendMessage(request('work'));
+  const again = await found.getTask({ id: task.id, tenant: '' });
+  assert.deepEqual(again.status, task.status);
+  assert.deepEqual([words(again), textOf(again.history[0])], [WHOLE, 'work']);
+  assert.deepEqual((await found.getTask({ id: task.id, tenant: '', historyLength: 0 })).history, []);
+  await assert.rejects(found.getTask({ id: randomUUID(), tenant: '' }), TaskNotFoundError);
+});
+
+on(WIRES, 'lists_tasks_of_a_conversation', async (wire) => {
+  const found = await client(wire, 'worker');
+  const first = await found.sendMessage(request('work'));
+  const contextId = first.contextId;
+  const second = await found.sendMessage(request('work', { context: contextId }));
+  const asked = { tenant: '', contextId, status: TaskState.TASK_STATE_UNSPECIFIED, pageSize: 1, pageToken: '' };
+  const page = await found.listTasks(asked);
+  assert.deepEqual([page.tasks.map((task) => task.id), page.totalSize], [[second.id], 2]);
+  const rest = await found.listTasks({ ...asked, pageToken: page.nextPageToken });
+  assert.deepEqual([rest.tasks.map((task) => task.id), rest.nextPageToken], [[first.id], '']);
+  const failed = await found.listTasks({ ...asked, status: TaskState.TASK_STATE_FAILED });
+  assert.deepEqual(failed.tasks, []);
+});
+
+on(WIRES, 'cancels', async (wire) => {
+  const found = await client(wire, 'worker');
+  const task = await found.sendMessage(request('wait', { returnImmediately: true }));
+  assert.ok([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING].includes(task.status.state));
+  const asked = { id: task.id, tenant: '', metadata: undefined };
+  assert.equal((await found.cancelTask(asked)).status.state, TaskState.TASK_STATE_CANCELED);
+  await assert.rejects(found.cancelTask(asked), TaskNotCancelableError);
+  await assert.rejects(found.cancelTask({ ...asked, id: randomUUID() }), TaskNotFoundError);
+});
+
+on(WIRES, 'follows_a_task_again', async (wire) => {
+  const found = await client(wire, 'worker');
+  const task = await found.sendMessage(request('work', { returnImmediately: true }));
+  assertWorked(await all(found.resubscribeTask({ id: task.id, tenant: '' })));
+  await assert.rejects(all(found.resubscribeTask({ id: task.id, tenant: '' })), UnsupportedOperationError);
+});
+
+on(WIRES, 'is_notified', async (wire) => {
+  const receiver = await Receiver.start();
+  const pushNotificationConfig = TaskPushNotificationConfig.fromJSON({ url: receiver.url('/told'), token: 's3cret' });
+  const found = await client(wire, 'worker', { pushNotificationConfig });
+  const task = await found.sendMessage(request('work', { returnImmediately: true }));
+  const { path, head, body } = await receiver.post();
+  assert.deepEqual([path, head['x-a2a-notification-token']], ['/told', 's3cret']);
+  assert.equal(head['content-type'], 'application/a2a+json');
+  assert.deepEqual([body.task.id, body.task.status.state], [task.id, 'TASK_STATE_COMPLETED']);
+});
+
+on(WIRES, 'keeps_notification_settings', async (wire) => {
+  const receiver = await Receiver.start();
+  const found = await client(wire, 'worker');
+  const { id: taskId } = await found.sendMessage(request('wait', { returnImmediately: true }));
+  const authentication = { scheme: 'Bearer', credentials: 'abc' };
+  const wanted = { tenant: '', id: 'one', taskId, url: receiver.url('/one'), token: 't', authentication };
+  assert.deepEqual(await found.createTaskPushNotificationConfig(wanted), wanted);
+  const named = { tenant: '', taskId, id: 'one' };
+  assert.deepEqual(await found.getTaskPushNotificationConfig(named), wanted);
+  const asked = { tenant: '', taskId, pageSize: 10, pageToken: '' };
+  assert.deepEqual((await found.listTaskPushNotificationConfig(asked)).configs, [wanted]);
+  await found.cancelTask({ id: taskId, tenant: '', metadata: undefined });
+  const { path, head, body } = await receiver.post();
+  assert.deepEqual([path, head.authorization], ['/one', 'Bearer abc']);
+  assert.equal(body.task.status.state, 'TASK_STATE_CANCELED');
+  await found.deleteTaskPushNotificationConfig(named);
+  assert.deepEqual((await found.listTaskPushNotificationConfig(asked)).configs, []);
+});
+
+on(WIRES, 'is_refused', async (wire) => {
+  const found = await client(wire, 'gate');
+  const expected = {
+    pay: ['payment_required', TaskState.TASK_STATE_INPUT_REQUIRED],
+    login: ['unauthorized', TaskState.TASK_STATE_AUTH_REQUIRED],
+    forbid: ['forbidden', TaskState.TASK_STATE_REJECTED],
+    flood: ['too_many_requests', TaskState.TASK_STATE_FAILED],
+  };
+  for (const [asked, [kind, state]] of Object.entries(expected)) {
+    const { status } = await found.sendMessage(request(asked));
+    const { part } = policy(status);
+    assert.deepEqual([status.state, part.kind], [state, kind]);
+    assert.ok(textOf(status.message).includes(part.message), asked);
+  }
+});
+
+on(WIRES, 'is_refused_in_a_stream', async (wire) => {
+  const items = await all((await client(wire, 'gate')).sendMessageStream(request('pay')));
+  const { status } = items.at(-1).payload.value;
+  assert.deepEqual([status.state, policy(status).part.kind], [TaskState.TASK_STATE_INPUT_REQUIRED, 'payment_required']);
+  assert.equal(status.message.metadata['x402.payment.status'], 'payment-required');
+});
+
+on(WIRES, 'goes_on_after_a_refusal', async (wire) => {
+  const found = await client(wire, 'gate');
+  const task = await found.sendMessage(request('pay'));
+  const again = await found.sendMessage(request('paid', { task: task.id, context: task.contextId }));
+  assert.deepEqual([again.id, again.status.state], [task.id, TaskState.TASK_STATE_COMPLETED]);
+  assert.ok(words(again).includes('Thank you'));
+});
+
+on(WIRES, 'mentions_agents_on_the_hub', async (wire) => {
+  const found = await client(wire);
+  assert.equal(textOf(await found.sendMessage(request('forbid'))), 'forbid');
+  const rejected = await found.sendMessage(request('@gate forbid'));
+  assert.equal(rejected.status.state, TaskState.TASK_STATE_REJECTED);
+  const later = await found.sendMessage(request('pay', { context: rejected.contextId }));
+  assert.equal(policy(later.status).part.kind, 'payment_required');
+});
+
+await run();
