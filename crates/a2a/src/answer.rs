@@ -141,12 +141,16 @@ impl Binding {
         let body = match &self.rpc {
             Some(id) => rpc::error(id, &Fault::InvalidRequest(part.message.clone())),
             None => {
-                json!({"error": {"code": status.as_u16(), "status": turned_away_as(status), "message": part.message}})
+                json!({"error": {"code": status.as_u16(), "status": code_name(status), "message": part.message}})
             }
         };
         let mut answer = self.whole(status, body);
         add_fields(&mut answer.head, part, canonical_host);
         answer
+    }
+
+    fn version(&self) -> Version {
+        if self.dialect == Dialect::Json10 { Version::V1_0 } else { Version::V0_3 }
     }
 
     fn whole(&self, status: StatusCode, body: Value) -> Answer {
@@ -158,13 +162,27 @@ impl Binding {
 }
 
 /// The name of a status in the words of `google.rpc.Code`.
-fn turned_away_as(status: StatusCode) -> &'static str {
+fn code_name(status: StatusCode) -> &'static str {
     match status {
         StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
+        StatusCode::FORBIDDEN => "PERMISSION_DENIED",
+        StatusCode::NOT_FOUND => "NOT_FOUND",
+        StatusCode::METHOD_NOT_ALLOWED => "UNIMPLEMENTED",
+        StatusCode::REQUEST_TIMEOUT => "DEADLINE_EXCEEDED",
         StatusCode::TOO_MANY_REQUESTS => "RESOURCE_EXHAUSTED",
         StatusCode::SERVICE_UNAVAILABLE => "UNAVAILABLE",
-        _ => "PERMISSION_DENIED",
+        _ => "INVALID_ARGUMENT",
     }
+}
+
+/// The body of a fault of HTTP+JSON, which says the same as the status that it goes under.
+fn bare(status: StatusCode, version: Version, fault: &Fault) -> Value {
+    let mut body = fault.to_rest(version);
+    if status != fault.row().http {
+        body["error"]["code"] = status.as_u16().into();
+        body["error"]["status"] = code_name(status).into();
+    }
+    body
 }
 
 fn frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> Answer {
@@ -193,7 +211,7 @@ fn echo(head: &mut HeaderMap, caller: &Caller<'_>) {
 pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &Fault) -> Answer {
     let body = match &binding.rpc {
         Some(id) => rpc::error(id, fault),
-        None => fault.to_rest(),
+        None => bare(status, binding.version(), fault),
     };
     binding.whole(status, body)
 }

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::model::{Fault, Violation};
+use crate::model::{Fault, Version, Violation};
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,15 +63,19 @@ impl Fault {
         error
     }
 
-    /// The body of an error of HTTP+JSON.
-    pub(crate) fn to_rest(&self) -> Value {
+    /// The body of an error of HTTP+JSON. Clients of 0.3, which leaves it open, look for the code of
+    /// JSON-RPC beside what 1.0 has.
+    pub(crate) fn to_rest(&self, version: Version) -> Value {
         let row = self.row();
         let mut error = json!({"code": row.http.as_u16(), "status": row.grpc.1, "message": self.to_string()});
         let details = self.details();
         if !details.is_empty() {
             error["details"] = details.into();
         }
-        json!({ "error": error })
+        match version {
+            Version::V1_0 => json!({"error": error}),
+            Version::V0_3 => json!({"error": error, "code": row.rpc, "message": self.to_string()}),
+        }
     }
 
     /// What a program can go by: the reason of an A2A error, the fields that are wrong.
@@ -121,7 +125,11 @@ mod tests {
             let row = fault.row();
             assert_eq!((row.rpc, row.http.as_u16(), row.grpc.0), (rpc, http, grpc), "{fault:?}");
             assert_eq!(fault.to_rpc()["code"], rpc);
-            assert_eq!(fault.to_rest()["error"]["code"], http);
+            for version in [Version::V0_3, Version::V1_0] {
+                assert_eq!(fault.to_rest(version)["error"]["code"], http);
+            }
+            assert_eq!(fault.to_rest(Version::V0_3)["code"], rpc);
+            assert_eq!(fault.to_rest(Version::V1_0).get("code"), None);
         }
     }
 
@@ -133,7 +141,7 @@ mod tests {
                     "domain": "a2a-protocol.org"}])
         );
         let wrong = Fault::param("message.parts", "must not be empty");
-        assert_eq!(wrong.to_rest()["error"]["details"][0]["fieldViolations"][0]["field"], "message.parts");
+        assert_eq!(wrong.to_rest(Version::V1_0)["error"]["details"][0]["fieldViolations"][0]["field"], "message.parts");
         assert!(Fault::Parse(String::new()).to_rpc().get("data").is_none());
     }
 }
