@@ -1,0 +1,20 @@
+//! The hub and the endpoints of agents, as clients of both versions see them.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `s3_routing` | hub card 3: whom a message is for |
+//! | `s4_endpoints` | hub card 2, 4, 5, 7: what is served where |
+//! | `policy` | refusals on this protocol |
+//! | `requests` | what is no request, on each wire |
+//! | `tasks`, `streams`, `listing`, `push` | the operations, their faults and their bounds |
+//! | `content` | what goes in and what comes out |
+//! | `wires` | one task, whatever wire it was begun over |
+
+mod answer;
+mod policy;
+mod requests;
+mod s3_routing;
+mod s4_endpoints;
+mod support;
+mod tasks;
+mod wire;

@@ -1,0 +1,281 @@
+//! A host in memory that is asked over A2A, without a socket.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use axum::body::Body;
+use forecourt_a2a::PROTOCOL;
+use forecourt_core::{
+    Admitted, Agent, AgentCard, ClientAddr, Domain, Ending, Event, EventStream, Handle, Message, MessageId, Mode, Part,
+    Policy, PolicyPart, Question, Reply, Rule,
+};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Rate, Resident, Run, Site};
+use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
+use forecourt_settings::{Problems, Section};
+use forecourt_store::Memory;
+use forecourt_surface::{Mount, Surface};
+use forecourt_testkit::{CountedEntropy, HandClock, Scripted, Step, card};
+use http::Request;
+use http::request::Builder;
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::answer::Answer;
+
+pub(crate) const ORIGIN: &str = "https://demo.localhost";
+/// The `iss` and the `aud` of tokens that count here.
+const ISSUER: &str = "https://login.example";
+const AUDIENCE: &str = "demo";
+const MANY: NonZeroU32 = NonZeroU32::MAX;
+
+/// A host in the making. Its first agent is the default one.
+#[derive(Default)]
+pub(crate) struct Setup {
+    pub(crate) residents: Vec<Resident>,
+    pub(crate) egress: EgressConfig,
+    pub(crate) limits: Option<LimitSettings>,
+    pub(crate) section: &'static str,
+}
+
+/// A host, and what a test may turn under it.
+pub(crate) struct Place {
+    pub(crate) host: Arc<Host>,
+    pub(crate) clock: Arc<HandClock>,
+    key: SigningKey,
+    router: axum::Router,
+    _stop: tokio_util::sync::DropGuard,
+}
+
+impl Setup {
+    /// The same with one more agent.
+    pub(crate) fn with(self, card: AgentCard, agent: Arc<dyn Agent>) -> Self {
+        self.guarded(card, agent, Vec::new())
+    }
+
+    /// The same with an agent behind rules.
+    pub(crate) fn guarded(mut self, card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Self {
+        let time_max = Duration::from_secs(100_000);
+        self.residents.push(Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max });
+        self
+    }
+
+    /// The same with an agent that plays `steps`.
+    pub(crate) fn playing(self, handle: &str, steps: Vec<Step>) -> (Self, Arc<Scripted>) {
+        let agent = Scripted::new(steps);
+        (self.with(card(handle), agent.clone()), agent)
+    }
+
+    pub(crate) async fn start(self) -> Place {
+        self.try_start().await.unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    /// Starts it, or says what is wrong with it.
+    pub(crate) async fn try_start(self) -> Result<Place, Problems> {
+        let clock = Arc::new(HandClock::new());
+        let entropy = Arc::new(CountedEntropy::default());
+        let key = SigningKey::generate(entropy.as_ref());
+        let egress = Egress::builder(self.egress).own_host("demo.localhost").unwrap().build().unwrap();
+        let egress = Arc::new(egress);
+        let domain = Domain::parse("demo.localhost").unwrap();
+        let site = Site { domain, name: "Demo".to_owned(), origin: ORIGIN.to_owned() };
+        let default = self.residents[0].card.handle().clone();
+        let residents = self.residents.into_iter().map(|resident| reachable(resident, &site)).collect();
+        let directory = Directory::new(residents, &default).unwrap();
+        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
+            .with_ambient(clock.clone(), entropy.clone());
+        builder.limits = self.limits.unwrap_or_else(unlimited);
+        builder.envelopes = [(PROTOCOL.name.to_owned(), PROTOCOL.envelope.unwrap())].into();
+        let stop = CancellationToken::new();
+        let host = builder.start(stop.clone()).await.unwrap();
+        let mount = Mount {
+            host: host.clone(),
+            verifier: Arc::new(Verifier::new(&issuer(&key), Path::new("."), egress.clone()).unwrap()),
+            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
+            egress,
+            tools: Arc::new([]),
+            section: Section::parse(Path::new("forecourt.toml"), self.section, &|_: &str| None).unwrap(),
+        };
+        let surfaces = (PROTOCOL.surfaces)(mount)?;
+        let merge = |router: axum::Router, Surface::Http(routes)| router.merge(routes.router);
+        let router = surfaces.into_iter().fold(axum::Router::new(), merge);
+        Ok(Place { host, clock, key, router, _stop: stop.drop_guard() })
+    }
+}
+
+/// Tests ask as fast as they can; those about limits set their own.
+pub(crate) fn unlimited() -> LimitSettings {
+    let rate = Rate { burst: MANY, per_second: MANY };
+    LimitSettings { per_address: rate, per_session: rate, tasks_per_caller_max: 1_000, ..LimitSettings::default() }
+}
+
+fn issuer(key: &SigningKey) -> IdentityConfig {
+    let key = KeyConfig { jwk: key.public().to_jwk().as_object().cloned(), ..KeyConfig::default() };
+    let bearer = BearerConfig {
+        issuer: ISSUER.to_owned(),
+        audience: vec![AUDIENCE.to_owned()],
+        jwks_url: None,
+        keys: vec![key],
+        subject_prefix: None,
+        require_not_before: false,
+    };
+    IdentityConfig { bearer: vec![bearer], ..IdentityConfig::default() }
+}
+
+/// The resident with its endpoints gathered, as the registry does it.
+fn reachable(resident: Resident, site: &Site) -> Resident {
+    let mut card = AgentCard::clone(&resident.card);
+    card.endpoints = (PROTOCOL.endpoints)(site, &card);
+    Resident { card: Arc::new(card), ..resident }
+}
+
+impl Place {
+    /// A token that proves to this host who `name` is.
+    pub(crate) fn token(&self, name: &str) -> String {
+        let now = self.host.clock().now().as_second();
+        let claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
+        format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
+    }
+
+    /// Says something to an agent over a wire of no particular kind.
+    pub(crate) async fn receive(&self, handle: &str, run: Run) -> Reply {
+        let (id, recipient) = (MessageId::mint(&**self.host.entropy()), Handle::parse(handle).unwrap());
+        let message = Message::new(id, recipient, vec![Part::text("hi")], "elsewhere", self.host.clock().now());
+        self.host.receive(message, run).await.unwrap()
+    }
+
+    /// Begins a conversation with an agent over another wire. Gives what names it there.
+    pub(crate) async fn begins_elsewhere(&self, handle: &str) -> String {
+        let reply = self.receive(handle, Run::Attached).await;
+        let session = reply.thread.clone().unwrap().expose().to_owned();
+        reply.collect().await;
+        session
+    }
+
+    /// An answer, read whole.
+    pub(crate) async fn send(&self, request: Builder, body: impl Into<Body>) -> Answer {
+        Answer::read(self.open(request, body).await).await
+    }
+
+    /// An answer whose content was not read yet.
+    pub(crate) async fn open(&self, request: Builder, body: impl Into<Body>) -> axum::response::Response {
+        let mut request = request.body(body.into()).unwrap();
+        request.extensions_mut().insert(ClientAddr("192.0.2.1".parse().unwrap()));
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+}
+
+/// A request to build on; `Host` is the domain's.
+pub(crate) fn request(method: &str, path: &str) -> Builder {
+    Request::builder().method(method).uri(path).header("host", "demo.localhost")
+}
+
+/// `agent`, alone.
+pub(crate) async fn alone(agent: Arc<dyn Agent>) -> Place {
+    Setup::default().with(card("bot"), agent).start().await
+}
+
+/// An agent that plays `events`, alone.
+pub(crate) async fn bot(events: Vec<Event>) -> Place {
+    alone(Scripted::new(events.into_iter().map(Step::Do).collect())).await
+}
+
+/// `chef`, the default, and `gate`; each says its name and keeps conversations.
+pub(crate) async fn two() -> (Place, Arc<Scripted>, Arc<Scripted>) {
+    let (chef, gate) = (Scripted::saying(["chef"]), Scripted::saying(["gate"]));
+    let place =
+        Setup::default().with(remembering("chef"), chef.clone()).with(remembering("gate"), gate.clone()).start().await;
+    (place, chef, gate)
+}
+
+/// A card of an agent that keeps conversations.
+pub(crate) fn remembering(handle: &str) -> AgentCard {
+    AgentCard { remembers: true, ..card(handle) }
+}
+
+/// A card of an agent that takes pictures.
+pub(crate) fn taking_pictures(handle: &str) -> AgentCard {
+    let input_modes = vec![Mode::Text { mime: "text/plain".to_owned() }, Mode::File { mime: "image/*".to_owned() }];
+    AgentCard { input_modes, ..card(handle) }
+}
+
+pub(crate) fn text(text: &str) -> Event {
+    Event::Text(text.to_owned())
+}
+
+pub(crate) fn done() -> Event {
+    Event::Ending(Ending::Complete)
+}
+
+pub(crate) fn ask(text: &str) -> Event {
+    Event::Ending(Ending::Question(Question { text: text.to_owned(), questions: Vec::new() }))
+}
+
+pub(crate) fn refuse(part: PolicyPart) -> Event {
+    Event::Ending(Ending::Refused(Box::new(part)))
+}
+
+/// An agent that never ends.
+pub(crate) fn hanging() -> Arc<Scripted> {
+    Scripted::new(vec![Step::Do(text("Well. ")), Step::Hang])
+}
+
+/// An agent that plays one script after the other, a message each; the last again and again.
+pub(crate) struct InTurn {
+    left: Mutex<VecDeque<Arc<Scripted>>>,
+}
+
+impl InTurn {
+    pub(crate) fn of(scripts: impl IntoIterator<Item = Vec<Event>>) -> Arc<Self> {
+        Self::scripts(scripts.into_iter().map(|events| Scripted::new(events.into_iter().map(Step::Do).collect())))
+    }
+
+    pub(crate) fn scripts(scripts: impl IntoIterator<Item = Arc<Scripted>>) -> Arc<Self> {
+        Arc::new(Self { left: Mutex::new(scripts.into_iter().collect()) })
+    }
+}
+
+impl Agent for InTurn {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        let mut left = self.left.lock();
+        let next = if left.len() > 1 { left.pop_front() } else { left.front().cloned() };
+        next.expect("there is a script").handle(admitted)
+    }
+}
+
+/// A rule that refuses who has not proved who it is, or everybody.
+pub(crate) struct Refusing {
+    pub(crate) part: PolicyPart,
+    /// How many messages are refused before the rest passes.
+    pub(crate) left: Mutex<usize>,
+}
+
+impl Refusing {
+    pub(crate) fn always(part: PolicyPart) -> Arc<dyn Rule> {
+        Arc::new(Self { part, left: Mutex::new(usize::MAX) })
+    }
+
+    pub(crate) fn once(part: PolicyPart) -> Arc<dyn Rule> {
+        Arc::new(Self { part, left: Mutex::new(1) })
+    }
+}
+
+impl Rule for Refusing {
+    fn judge<'a>(
+        &'a self,
+        _: &'a AgentCard,
+        _: &'a Message,
+    ) -> futures::future::BoxFuture<'a, forecourt_core::policy::Verdict> {
+        let mut left = self.left.lock();
+        let refuses = *left > 0;
+        *left = left.saturating_sub(1);
+        let verdict = if refuses { Err(Box::new(self.part.clone())) } else { Ok(()) };
+        Box::pin(std::future::ready(verdict))
+    }
+}
