@@ -85,6 +85,7 @@ async fn an_endpoint_that_was_named_is_asked_wherever_its_card_leads() {
     let named = url(&format!("{}/a2a/chef", peer.base));
     let found = discovery(rules()).0.find(&named).await.unwrap();
     assert_eq!((&found.endpoint.url, found.endpoint.version), (&named, Version::V1_0));
+    assert_eq!(found.canonical_host, "x.example", "PolicyPart 3.2");
 }
 
 #[tokio::test]

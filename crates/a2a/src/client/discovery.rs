@@ -57,6 +57,9 @@ pub struct Rules {
 pub struct Found {
     /// Where to ask.
     pub endpoint: Endpoint,
+    /// The host that links of its refusals must lead to: the one that its card names, also when it is
+    /// asked at another. PolicyPart 3.2.
+    pub canonical_host: String,
     /// Its card; `None` for an endpoint that somebody named and that has none.
     pub card: Option<Arc<RemoteCard>>,
     /// When the card was read.
@@ -129,7 +132,8 @@ impl Discovery {
             return named(url, &hub);
         }
         let endpoint = Endpoint { url: url.clone(), binding: Binding::JsonRpc, version: Version::V0_3, tenant: None };
-        Ok(Found { endpoint, card: None, read_at: self.clock.now(), is_signed: false })
+        let canonical_host = endpoint.canonical_host();
+        Ok(Found { endpoint, canonical_host, card: None, read_at: self.clock.now(), is_signed: false })
     }
 
     fn found(&self, kept: &Kept) -> Result<Found, DiscoveryError> {
@@ -139,7 +143,7 @@ impl Discovery {
             Some(origin) => DiscoveryError::OtherOrigin(origin),
             None => DiscoveryError::NoInterface,
         })?;
-        Ok(Found { endpoint, card: Some(kept.card.clone()), read_at: kept.read_at, is_signed: kept.is_signed })
+        Ok(kept.agent(endpoint))
     }
 
     /// The card at `url`, from here or from there. `None`: there is none. Those who ask at once share
@@ -202,6 +206,13 @@ impl Discovery {
     }
 }
 
+impl Kept {
+    fn agent(&self, endpoint: Endpoint) -> Found {
+        let (card, canonical_host) = (Some(self.card.clone()), endpoint.canonical_host());
+        Found { endpoint, canonical_host, card, read_at: self.read_at, is_signed: self.is_signed }
+    }
+}
+
 impl Found {
     /// Whether the agent says that its refusals keep the rules. PolicyPart 5.1.
     pub fn declares_policy(&self) -> bool {
@@ -220,9 +231,10 @@ fn named(url: &Url, kept: &Kept) -> Result<Found, DiscoveryError> {
     let offered = endpoints(&kept.card);
     let listed = offered.iter().find(|one| one.url == *url).cloned();
     let rpc = offered.into_iter().filter(|one| one.binding == Binding::JsonRpc);
-    let like_it = rpc.min_by_key(Endpoint::rank).map(|one| Endpoint { url: url.clone(), ..one });
-    let endpoint = listed.or(like_it).ok_or(DiscoveryError::NoInterface)?;
-    Ok(Found { endpoint, card: Some(kept.card.clone()), read_at: kept.read_at, is_signed: kept.is_signed })
+    let like_it = rpc.min_by_key(Endpoint::rank);
+    let declared = listed.or(like_it).ok_or(DiscoveryError::NoInterface)?;
+    let canonical_host = declared.canonical_host();
+    Ok(Found { canonical_host, ..kept.agent(Endpoint { url: url.clone(), ..declared }) })
 }
 
 /// The interfaces of a card that can be used here. gRPC is not among them.

@@ -164,7 +164,7 @@ fn other(
         headers.insert(ACCEPT_LANGUAGE, field("--lang", language)?);
     }
     let patience = Patience { first: PATIENCE, idle: SILENCE, total: PATIENCE };
-    let canonical_host = canonical_host.unwrap_or_else(|| found.endpoint.canonical_host());
+    let canonical_host = canonical_host.unwrap_or_else(|| found.canonical_host.clone());
     let (endpoint, streams) = (found.endpoint.clone(), found.streams());
     Ok(Other {
         peer: Peer::new(PeerConfig { egress, purpose, endpoint, headers, patience, streams }),
