@@ -10,6 +10,7 @@
 //! | `export` | the documents of a deployment, as files |
 //! | `faults` | agents that break |
 //! | `siblings` | an agent that asks the agents beside it |
+//! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `pages` | what a person sees, in Chromium |
 //! | `sdk` | the client libraries of A2A in other languages |
 
@@ -21,6 +22,7 @@ mod identity;
 mod operate;
 mod pages;
 mod receiver;
+mod remote;
 mod rest;
 mod sdk;
 mod siblings;
