@@ -11,10 +11,15 @@
 //! | `wires` | one task, whatever wire it was begun over |
 
 mod answer;
+mod content;
+mod listing;
 mod policy;
+mod push;
 mod requests;
 mod s3_routing;
 mod s4_endpoints;
+mod streams;
 mod support;
 mod tasks;
 mod wire;
+mod wires;
