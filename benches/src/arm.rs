@@ -6,13 +6,17 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, ensure};
 
+/// What stands before the port in what a baseline says when it is up, and in what the daemon says.
+const BASELINE_UP: &str = "listening ";
+const DAEMON_UP: &str = "in a browser   http://demo.localhost:";
+
 /// A running server.
 pub(crate) struct Arm {
     pub name: &'static str,
     pub port: u16,
     child: Child,
     /// Held open: nobody should lose what it says.
-    _output: ChildStdout,
+    _output: Option<ChildStdout>,
     files: Option<tempfile::TempDir>,
 }
 
@@ -21,19 +25,48 @@ impl Arm {
     pub(crate) fn baseline(name: &'static str, which: &str) -> anyhow::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["baseline", which]);
-        Self::start(name, command, "listening ", None)
+        Self::start(name, command, BASELINE_UP, None)
+    }
+
+    /// A bare reverse proxy to a port on this machine.
+    pub(crate) fn proxy(name: &'static str, to: u16) -> anyhow::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["baseline", "proxy", &to.to_string()]);
+        Self::start(name, command, BASELINE_UP, None)
     }
 
     /// The real daemon over a deployment of these files, limits and metrics on.
-    pub(crate) fn forecourt(name: &'static str, files: &[(&str, &str)]) -> anyhow::Result<Self> {
+    pub(crate) fn forecourt<N: AsRef<str>, T: AsRef<str>>(
+        name: &'static str,
+        files: &[(N, T)],
+    ) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         for (file, text) in files {
-            let path = folder.path().join(file);
+            let path = folder.path().join(file.as_ref());
             std::fs::create_dir_all(path.parent().context("a file has a folder")?)?;
-            std::fs::write(path, text)?;
+            std::fs::write(path, text.as_ref())?;
         }
-        let command = daemon(folder.path())?;
-        Self::start(name, command, "in a browser   http://demo.localhost:", Some(folder))
+        Self::start(name, daemon(folder.path())?, DAEMON_UP, Some(folder))
+    }
+
+    /// A server that is another program, and up.
+    pub(crate) fn running(name: &'static str, port: u16, child: Child) -> Self {
+        Self { name, port, child, _output: None, files: None }
+    }
+
+    /// Kills the process where it stands, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts the real daemon again over the state that was left. The port is another one then.
+    pub(crate) fn restart(&mut self) -> anyhow::Result<()> {
+        self.kill();
+        let files = self.files.take().context("a baseline keeps no state")?;
+        let command = daemon(files.path())?;
+        *self = Self::start(self.name, command, DAEMON_UP, Some(files))?;
+        Ok(())
     }
 
     fn start(
@@ -47,7 +80,7 @@ impl Arm {
         for line in output.by_ref().lines().map_while(Result::ok) {
             if let Some((_, rest)) = line.split_once(marker) {
                 let port = rest.trim_end_matches('/').parse().context("a port")?;
-                return Ok(Self { name, port, child, _output: output.into_inner(), files });
+                return Ok(Self { name, port, child, _output: Some(output.into_inner()), files });
             }
         }
         anyhow::bail!("{name} did not start")
@@ -74,8 +107,7 @@ impl Arm {
 
 impl Drop for Arm {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }
 

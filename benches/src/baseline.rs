@@ -1,9 +1,13 @@
 //! Small honest servers that do the same work with nothing around it.
 
+mod a2a;
+mod proxy;
+
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
+use anyhow::Context;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Query};
@@ -14,15 +18,18 @@ use axum::routing::get;
 use futures::Stream;
 use tokio::net::TcpListener;
 
-/// Serves a baseline until it is killed.
-pub(crate) fn serve(name: &str) -> anyhow::Result<()> {
+/// Serves a baseline until it is killed. A proxy needs the port that it is in front of.
+pub(crate) fn serve(name: &str, to: Option<u16>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        println!("listening {}", listener.local_addr()?.port());
+        let port = listener.local_addr()?.port();
+        println!("listening {port}");
         match name {
             "rest" => axum::serve(listener, Router::new().route("/{agent}", get(echo))).await?,
             "sse" => axum::serve(listener, Router::new().route("/{agent}", get(ticks))).await?,
+            "a2a" => axum::serve(listener, a2a::router(port)).await?,
+            "proxy" => proxy::serve(listener, to.context("a proxy is in front of something")?).await?,
             "hyper" => hyper(listener).await?,
             other => anyhow::bail!("there is no baseline {other}"),
         }

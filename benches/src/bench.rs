@@ -1,5 +1,6 @@
 //! The benches, a file each.
 
+mod a2a;
 mod idle;
 mod rest;
 pub(crate) mod search;
@@ -19,4 +20,9 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("idle", idle::run),
     ("tasks", tasks::run),
     ("start", start::run),
+    ("a2a", a2a::send::run),
+    ("a2a-proxy", a2a::proxy::run),
+    ("a2a-many", a2a::many::run),
+    ("a2a-streams", a2a::streams::run),
+    ("a2a-push", a2a::push::run),
 ];

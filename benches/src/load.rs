@@ -16,8 +16,15 @@ pub(crate) struct Visit {
     pub elapsed: Duration,
 }
 
-/// Sends `request` over and over for `time`. Any status but 200 voids the visit.
-pub(crate) fn visit(port: u16, request: &str, time: Duration) -> anyhow::Result<Visit> {
+/// What is sent over and over, and what every answer to it holds.
+pub(crate) struct Asked {
+    pub text: String,
+    pub holds: &'static str,
+}
+
+/// Sends `request` over and over for `time`. Any status but 200 voids the visit, as does an answer that
+/// does not hold what it must.
+pub(crate) fn visit(port: u16, request: &Asked, time: Duration) -> anyhow::Result<Visit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let begin = Instant::now();
@@ -27,20 +34,23 @@ pub(crate) fn visit(port: u16, request: &str, time: Duration) -> anyhow::Result<
     })
 }
 
-async fn client(port: u16, request: &str, end: Instant) -> anyhow::Result<u64> {
+async fn client(port: u16, request: &Asked, end: Instant) -> anyhow::Result<u64> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(16 * 1024);
     let mut count = 0;
     while Instant::now() < end {
-        stream.write_all(request.as_bytes()).await?;
+        stream.write_all(request.text.as_bytes()).await?;
         answer(&mut stream, &mut buffer).await?;
+        let held = request.holds.is_empty() || find(&buffer, request.holds.as_bytes()).is_some();
+        ensure!(held, "an answer without {}: {}", request.holds, String::from_utf8_lossy(&buffer));
         count += 1;
     }
     Ok(count)
 }
 
-/// Reads one answer whole.
+/// Reads one answer whole. What was asked for conditionally may not have changed; any other status than
+/// success is an error.
 pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin), buffer: &mut Vec<u8>) -> anyhow::Result<()> {
     buffer.clear();
     let head = loop {
@@ -50,6 +60,9 @@ pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin), buffer: &mut V
         ensure!(stream.read_buf(buffer).await? > 0, "the connection closed in the head");
     };
     let text = std::str::from_utf8(&buffer[..head])?;
+    if text.starts_with("HTTP/1.1 304") {
+        return Ok(());
+    }
     if !text.starts_with("HTTP/1.1 200") {
         bail!("{}", text.lines().next().unwrap_or_default());
     }

@@ -8,6 +8,7 @@ mod arm;
 mod baseline;
 mod bench;
 mod cpu;
+mod envoy;
 mod load;
 mod report;
 
@@ -23,7 +24,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Arguments {
     #[command(subcommand)]
     part: Option<Part>,
-    /// Which benches: rest, search, search-million, sse, idle, tasks, start. All when none is named.
+    /// Which benches: rest, search, search-million, sse, idle, tasks, start, a2a, a2a-proxy, a2a-many,
+    /// a2a-streams, a2a-push. All when none is named.
     names: Vec<String>,
 }
 
@@ -35,6 +37,8 @@ enum Part {
     Baseline {
         /// Which one.
         name: String,
+        /// The port behind it.
+        to: Option<u16>,
     },
     /// Open a search index, and say what that took.
     #[command(hide = true)]
@@ -49,7 +53,7 @@ fn main() -> anyhow::Result<()> {
     nix::sys::prctl::set_thp_disable(true)?;
     let arguments = Arguments::parse();
     match arguments.part {
-        Some(Part::Baseline { name }) => baseline::serve(&name),
+        Some(Part::Baseline { name, to }) => baseline::serve(&name, to),
         Some(Part::Open { folder }) => bench::search::open(&folder),
         None => run(&arguments.names),
     }

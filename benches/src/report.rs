@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 
 use crate::arm::Arm;
+use crate::load::Asked;
 use crate::{cpu, load};
 
 /// Rounds of one bench.
@@ -16,7 +17,7 @@ const STRAY: f64 = 0.08;
 
 /// Visits all arms in shuffled rounds with one request and prints CPU per request and ratios to the
 /// first arm. The second arm is the first one again: their ratio tells whether the run says anything.
-pub(crate) fn compare(arms: &[Arm], request: impl Fn(u16) -> String) -> anyhow::Result<()> {
+pub(crate) fn compare(arms: &[Arm], request: impl Fn(u16) -> Asked) -> anyhow::Result<()> {
     ensure!(arms.len() >= 3, "a comparison has a baseline, the baseline again, and ours");
     let mut costs = vec![Vec::new(); arms.len()];
     let mut rates = vec![Vec::new(); arms.len()];

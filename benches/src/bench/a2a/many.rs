@@ -1,0 +1,66 @@
+//! A hub of 5,000 agents against a hub of one: a message with a mention, and cards.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use anyhow::Context;
+use serde_json::json;
+
+use super::{post, send_message};
+use crate::arm::{Arm, OPEN_LIMITS};
+use crate::load::{Asked, sample};
+use crate::report::compare;
+
+const AGENTS: usize = 5_000;
+/// Who is mentioned: somewhere in the middle, and the only one of the small hub.
+const MENTIONED: usize = 2_718;
+const WORDS: &str = "hello from the other side";
+const CARD: &str = "/.well-known/agent-card.json";
+
+/// Starts all hubs, then compares what is asked of them.
+pub(in crate::bench) fn run() -> anyhow::Result<()> {
+    let one = MENTIONED..MENTIONED + 1;
+    let arms = [hub("one agent", one.clone())?, hub("one agent again", one)?, hub("5,000 agents", 0..AGENTS)?];
+    println!("a message with a mention:");
+    let body = send_message(&format!("@agent-{MENTIONED} {WORDS}"), &json!({}));
+    compare(&arms, |port| Asked { text: post(port, "/a2a", "1.0", &body), holds: WORDS })?;
+    println!("the card of one agent:");
+    let path = format!("/a2a/agent-{MENTIONED}{CARD}");
+    compare(&arms, |port| Asked { text: get(port, &path, ""), holds: "" })?;
+    println!("the card of the hub, unchanged since it was read:");
+    let mut tags = std::collections::HashMap::new();
+    for arm in &arms {
+        tags.insert(arm.port, read_card(arm)?);
+    }
+    compare(&arms, |port| Asked { text: get(port, CARD, &tags[&port]), holds: "304" })?;
+    println!("the card of the hub, whole (for information, as it is so much longer):");
+    compare(&arms, |port| Asked { text: get(port, CARD, ""), holds: "" })
+}
+
+/// A daemon with an agent for each number, and how long it took to start.
+fn hub(name: &'static str, numbers: Range<usize>) -> anyhow::Result<Arm> {
+    let mut files = vec![("forecourt.toml".to_owned(), OPEN_LIMITS.to_owned())];
+    files.extend(numbers.map(|number| {
+        let agent = format!("handle = \"agent-{number}\"\nname = \"Agent {number}\"\n[backend]\nkind = \"echo\"\n");
+        (format!("agents/agent-{number}.toml"), agent)
+    }));
+    let begin = Instant::now();
+    let arm = Arm::forecourt(name, &files)?;
+    println!("{name}: up in {:.2} s, its files written", begin.elapsed().as_secs_f64());
+    Ok(arm)
+}
+
+/// Reads the hub's card whole and gives its tag.
+fn read_card(arm: &Arm) -> anyhow::Result<String> {
+    let answer = sample(arm.port, &get(arm.port, CARD, ""))?;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    println!("{}: a card of {} KiB", arm.name, body.len() / 1024);
+    let tag = head.lines().find_map(|line| line.strip_prefix("etag: ")).context("a card has a tag")?;
+    Ok(tag.to_owned())
+}
+
+/// A GET, of what has not this tag if there is one.
+fn get(port: u16, path: &str, tag: &str) -> String {
+    let condition = if tag.is_empty() { String::new() } else { format!("If-None-Match: {tag}\r\n") };
+    format!("GET {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nUser-Agent: bench\r\n{condition}\r\n")
+}
