@@ -44,6 +44,7 @@ struct Library {
 
 const PYTHON_0_3: Library = Library { name: "python-0.3", script: "python_0_3.py" };
 const PYTHON_1: Library = Library { name: "python-1", script: "python_1.py" };
+const ADK: Library = Library { name: "adk", script: "adk.py" };
 const JS_0_3: Library = Library { name: "js-0.3", script: "js_0_3.mjs" };
 const JS_1: Library = Library { name: "js-1", script: "js_1.mjs" };
 
@@ -164,4 +165,14 @@ fn js_1_talks_json_rpc() {
 #[test]
 fn js_1_talks_http_json() {
     JS_1.holds("rest");
+}
+
+#[test]
+fn adk_talks() {
+    ADK.holds("legacy");
+}
+
+#[test]
+fn adk_talks_in_its_current_form() {
+    ADK.holds("current");
 }

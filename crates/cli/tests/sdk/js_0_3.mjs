@@ -23,8 +23,8 @@ async function client(wire, agent, clientConfig) {
   return new ClientFactory(options).createFromUrl(agent ? `${URL}/a2a/${agent}/` : URL);
 }
 
-function params(text, { task, context, ...configuration } = {}) {
-  const parts = [{ kind: 'text', text }];
+function params(text, { task, context, more = [], ...configuration } = {}) {
+  const parts = [{ kind: 'text', text }, ...more];
   const message = { kind: 'message', role: 'user', messageId: randomUUID(), parts, taskId: task, contextId: context };
   return Object.keys(configuration).length ? { message, configuration } : { message };
 }
@@ -82,6 +82,35 @@ on(WIRES, 'streams', async (wire) => {
   assertWorked(items);
   const updates = items.filter((item) => item.kind === 'artifact-update');
   assert.deepEqual(updates.map((update) => textOf(update.artifact)), [...PIECES, WHOLE]);
+});
+
+on(WIRES, 'sends_and_gets_files_and_data', async (wire) => {
+  const bytes = Buffer.alloc(1000, Buffer.from([0, 255])).toString('base64');
+  const file = { bytes, name: 'noise.bin', mimeType: 'application/octet-stream' };
+  const data = { list: [1, 'two', null, { three: 3.5 }] };
+  const more = [{ kind: 'file', file }, { kind: 'data', data }];
+  const task = await (await client(wire, 'echo')).sendMessage(params('Look:', { more }));
+  const of = (kind) => task.artifacts.flatMap(({ parts }) => parts).filter((part) => part.kind === kind);
+  assert.deepEqual(of('text').map((part) => part.text), ['Look:']);
+  const [back] = of('file');
+  assert.deepEqual([back.file.bytes, back.file.mimeType], [bytes, file.mimeType]);
+  assert.deepEqual(of('data').map((part) => part.data), [data]);
+});
+
+on(WIRES, 'sees_tools_at_work', async (wire) => {
+  const items = await all((await client(wire, 'gate')).sendMessageStream(params('tool')));
+  const parts = items.flatMap((item) => (item.kind === 'status-update' && item.status.message?.parts) || []);
+  const tools = parts.filter((part) => part.kind === 'data').map((part) => part.data);
+  assert.deepEqual(tools.map((tool) => tool.type), ['tool-call', 'tool-result']);
+  assert.deepEqual(tools[1].output, { hits: 3 });
+  const last = items.filter((item) => item.kind === 'artifact-update').at(-1);
+  assert.equal(textOf(last.artifact), 'Let me look that up. There are three.');
+});
+
+on(WIRES, 'learns_of_failures', async (wire) => {
+  const { status } = await (await client(wire, 'gate')).sendMessage(params('fail'));
+  assert.equal(status.state, 'failed');
+  assert.ok(textOf(status.message));
 });
 
 on(WIRES, 'gets_tasks', async (wire) => {

@@ -22,8 +22,9 @@ async function client(wire, agent, clientConfig) {
   return found;
 }
 
-function request(text, { task, context, ...configuration } = {}) {
-  const message = { role: 'ROLE_USER', messageId: randomUUID(), parts: [{ text }], taskId: task, contextId: context };
+function request(text, { task, context, more = [], ...configuration } = {}) {
+  const parts = [{ text }, ...more];
+  const message = { role: 'ROLE_USER', messageId: randomUUID(), parts, taskId: task, contextId: context };
   return SendMessageRequest.fromJSON({ message, configuration });
 }
 
@@ -94,6 +95,35 @@ on(WIRES, 'is_answered_with_a_message', async (wire) => {
 on(WIRES, 'streams', async (wire) => {
   const pieces = assertWorked(await all((await client(wire, 'worker')).sendMessageStream(request('work'))));
   assert.deepEqual(pieces, [...PIECES, WHOLE]);
+});
+
+on(WIRES, 'sends_and_gets_files_and_data', async (wire) => {
+  const noise = Buffer.alloc(1000, Buffer.from([0, 255]));
+  const file = { raw: noise.toString('base64'), filename: 'noise.bin', mediaType: 'application/octet-stream' };
+  const data = { list: [1, 'two', null, { three: 3.5 }] };
+  const task = await (await client(wire, 'echo')).sendMessage(request('Look:', { more: [file, { data }] }));
+  const of = (kind) => task.artifacts.flatMap(({ parts }) => parts).filter((part) => part.content.$case === kind);
+  assert.deepEqual(of('text').map((part) => part.content.value), ['Look:']);
+  const [back] = of('raw');
+  assert.deepEqual([back.filename, back.mediaType], [file.filename, file.mediaType]);
+  assert.ok(noise.equals(back.content.value));
+  assert.deepEqual(of('data').map((part) => part.content.value), [data]);
+});
+
+on(WIRES, 'sees_tools_at_work', async (wire) => {
+  const items = await all((await client(wire, 'gate')).sendMessageStream(request('tool')));
+  const of = (kind) => items.filter(({ payload }) => payload.$case === kind).map(({ payload }) => payload.value);
+  const parts = of('statusUpdate').flatMap(({ status }) => status.message?.parts ?? []);
+  const tools = parts.filter((part) => part.content.$case === 'data').map((part) => part.content.value);
+  assert.deepEqual(tools.map((tool) => tool.type), ['tool-call', 'tool-result']);
+  assert.deepEqual(tools[1].output, { hits: 3 });
+  assert.equal(textOf(of('artifactUpdate').at(-1).artifact), 'Let me look that up. There are three.');
+});
+
+on(WIRES, 'learns_of_failures', async (wire) => {
+  const { status } = await (await client(wire, 'gate')).sendMessage(request('fail'));
+  assert.equal(status.state, TaskState.TASK_STATE_FAILED);
+  assert.ok(textOf(status.message));
 });
 
 on(WIRES, 'gets_tasks', async (wire) => {

@@ -1,5 +1,6 @@
 """a2a-sdk 0.3.x, as its users use it, against a served deployment."""
 
+import base64
 import copy
 import uuid
 
@@ -7,6 +8,9 @@ import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
 from a2a.types import (
+    DataPart,
+    FilePart,
+    FileWithBytes,
     GetTaskPushNotificationConfigParams,
     Message,
     Part,
@@ -19,6 +23,7 @@ from a2a.types import (
     TaskPushNotificationConfig,
     TaskQueryParams,
     TaskState,
+    TaskStatusUpdateEvent,
     TextPart,
 )
 from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
@@ -64,20 +69,20 @@ class Client:
     def __init__(self, wire, found, mention):
         self.wire, self.sdk, self._mention = wire, found, mention
 
-    async def send(self, text, *, task=None, context=None):
+    async def send(self, text, *more, task=None, context=None):
         """The events that a message comes to."""
         message = Message(
             role=Role.user,
             message_id=str(uuid.uuid4()),
-            parts=[Part(root=TextPart(text=text if task else self._mention + text))],
+            parts=[Part(root=TextPart(text=text if task else self._mention + text)), *map(Part, more)],
             task_id=task,
             context_id=context,
         )
         return [event async for event in as_it_comes(self.sdk.send_message(message))]
 
-    async def answer(self, text, **named):
+    async def answer(self, text, *more, **named):
         """The task that a message comes to."""
-        events = await self.send(text, **named)
+        events = await self.send(text, *more, **named)
         assert len(events) == 1, events
         return events[0][0]
 
@@ -180,6 +185,37 @@ async def streams(wire):
     assert_worked(events)
     updates = [update for _, update in events if isinstance(update, TaskArtifactUpdateEvent)]
     assert [text_of(update.artifact) for update in updates] == [*PIECES, WHOLE], updates
+
+
+@checks.on(*WIRES)
+async def sends_and_gets_files_and_data(wire):
+    noise = base64.b64encode(b'\0\xff' * 500).decode()
+    file = FileWithBytes(bytes=noise, name='noise.bin', mime_type='application/octet-stream')
+    data = {'list': [1, 'two', None, {'three': 3.5}]}
+    task = await (await client(wire, 'echo')).answer('Look:', FilePart(file=file), DataPart(data=data))
+    found = [part.root for artifact in task.artifacts for part in artifact.parts]
+    assert [part.text.removeprefix('@echo ') for part in found if part.kind == 'text'] == ['Look:'], task
+    (back,) = [part.file for part in found if part.kind == 'file']
+    assert (back.bytes, back.mime_type) == (file.bytes, file.mime_type), back
+    assert [part.data for part in found if part.kind == 'data'] == [data], task
+
+
+@checks.on(*WIRES)
+async def sees_tools_at_work(wire):
+    events = await (await client(wire, 'gate', streaming=True)).send('tool')
+    messages = [update.status.message for _, update in events if isinstance(update, TaskStatusUpdateEvent)]
+    parts = [part.root for message in messages if message for part in message.parts]
+    tools = [part.data for part in parts if part.kind == 'data']
+    assert [tool['type'] for tool in tools] == ['tool-call', 'tool-result'], events
+    assert tools[1]['output'] == {'hits': 3}, tools
+    assert words(events[-1][0]) == 'Let me look that up. There are three.', events
+
+
+@checks.on(*WIRES)
+async def learns_of_failures(wire):
+    task = await (await client(wire, 'gate')).answer('fail')
+    assert task.status.state == TaskState.failed, task
+    assert text_of(task.status.message), task
 
 
 @checks.on(*WIRES)

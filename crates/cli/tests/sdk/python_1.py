@@ -23,7 +23,7 @@ from a2a.types import (
 )
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, ParseDict
 from jwt import PyJWK
 
 from common import CA, PATIENCE, PIECES, URL, WHOLE, Checks, Receiver, public_key, raises
@@ -63,20 +63,20 @@ async def client(wire, agent=None, *, streaming=False, **config):
     return ClientFactory(settings).create(card)
 
 
-def request(text, *, task=None, context=None, **configuration):
+def request(text, *more, task=None, context=None, **configuration):
     message = Message(
         role=Role.ROLE_USER,
         message_id=str(uuid.uuid4()),
-        parts=[Part(text=text)],
+        parts=[Part(text=text), *more],
         task_id=task or '',
         context_id=context or '',
     )
     return SendMessageRequest(message=message, configuration=SendMessageConfiguration(**configuration))
 
 
-async def answer(found, text, **named):
+async def answer(found, text, *more, **named):
     """The task that a message comes to."""
-    items = [item async for item in found.send_message(request(text, **named))]
+    items = [item async for item in found.send_message(request(text, *more, **named))]
     assert len(items) == 1, items
     return items[0].task
 
@@ -175,6 +175,37 @@ async def streams(wire):
     assert_worked(items)
     texts = [text_of(item.artifact_update.artifact) for item in items if item.HasField('artifact_update')]
     assert texts == [*PIECES, WHOLE], texts
+
+
+@checks.on(*WIRES)
+async def sends_and_gets_files_and_data(wire):
+    file = Part(raw=b'\0\xff' * 500, filename='noise.bin', media_type='application/octet-stream')
+    data = ParseDict({'data': {'list': [1, 'two', None, {'three': 3.5}]}}, Part())
+    task = await answer(await client(wire, 'echo'), 'Look:', file, data)
+    found = [part for artifact in task.artifacts for part in artifact.parts]
+    assert [part.text for part in found if part.HasField('text')] == ['Look:'], task
+    (back,) = [part for part in found if part.HasField('raw')]
+    assert (back.raw, back.filename, back.media_type) == (file.raw, file.filename, file.media_type), back
+    assert [part.data for part in found if part.HasField('data')] == [data.data], task
+
+
+@checks.on(*WIRES)
+async def sees_tools_at_work(wire):
+    found = await client(wire, 'gate', streaming=True)
+    items = [item async for item in found.send_message(request('tool'))]
+    messages = [item.status_update.status.message for item in items if item.HasField('status_update')]
+    events = [MessageToDict(part.data) for message in messages for part in message.parts if part.HasField('data')]
+    assert [event['type'] for event in events] == ['tool-call', 'tool-result'], items
+    assert events[1]['output'] == {'hits': 3}, events
+    last = [item.artifact_update for item in items if item.HasField('artifact_update')][-1]
+    assert text_of(last.artifact) == 'Let me look that up. There are three.', items
+
+
+@checks.on(*WIRES)
+async def learns_of_failures(wire):
+    task = await answer(await client(wire, 'gate'), 'fail')
+    assert task.status.state == TaskState.TASK_STATE_FAILED, task
+    assert text_of(task.status.message), task
 
 
 @checks.on(*WIRES)
