@@ -11,6 +11,7 @@ const PAGES: &[(&str, &str)] = &[
     ("talking.md", include_str!("../../../docs/manual/talking.md")),
     ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
     ("discovery.md", include_str!("../../../docs/manual/discovery.md")),
+    ("a2a.md", include_str!("../../../docs/manual/a2a.md")),
     ("policy.md", include_str!("../../../docs/manual/policy.md")),
     ("operating.md", include_str!("../../../docs/manual/operating.md")),
     ("configuration.md", include_str!("../../../docs/reference/config.md")),
