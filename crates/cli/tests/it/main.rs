@@ -9,6 +9,7 @@
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `export` | the documents of a deployment, as files |
 //! | `faults` | agents that break |
+//! | `five_wires` | one question over every wire |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `pages` | what a person sees, in Chromium |
@@ -18,6 +19,7 @@ mod browser;
 mod discovery;
 mod export;
 mod faults;
+mod five_wires;
 mod identity;
 mod operate;
 mod pages;
