@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use forecourt_core::reply::{Progress, Question};
-use forecourt_core::{Handle, Language, PolicyPart, Sender, TaskId, Transport};
+use forecourt_core::{Handle, Language, Part, PolicyPart, Sender, TaskId, Transport};
 use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// One operation, as a carrier lists and calls it. Cheap to clone.
@@ -42,6 +43,19 @@ pub struct ToolCall {
     pub language: Option<Language>,
     /// The carrier.
     pub via: Transport,
+    /// The question of an earlier call with the same arguments, now that a person has answered it.
+    pub answered: Option<Box<Answered>>,
+}
+
+/// A question that a carrier put to a person, with what that person said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answered {
+    /// The question, as [`Called::question`] had it.
+    pub question: Question,
+    /// What was said, by the `id` of each structured question; under `answer` when there were none.
+    pub answers: Map<String, Value>,
+    /// [`Called::structured`] of the call that asked.
+    pub earlier: Value,
 }
 
 /// What happens during a call.
@@ -60,6 +74,9 @@ pub struct Called {
     pub structured: Value,
     /// The answer for models and people, in markdown; each is a paragraph of its own.
     pub text: Vec<String>,
+    /// Files, links and artifacts that belong to the answer. Carriers that can show them do; none is
+    /// [`forecourt_core::FileSource::Kept`].
+    pub parts: Vec<Part>,
     /// What goes beside the answer, by key.
     pub meta: Map<String, Value>,
     /// Whether the caller should take it for a failure that it can do something about.
