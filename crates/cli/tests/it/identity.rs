@@ -26,13 +26,23 @@ fn seconds_from_now(seconds: i64) -> i64 {
     jiff::Timestamp::now().as_second() + seconds
 }
 
-/// A kitchen with @vip, who repeats what proven callers say, and @staff, who answers only one of them.
-fn served() -> Served {
+/// Lines of `forecourt.toml` by which what [`token`] signs is believed.
+pub(crate) fn believing() -> String {
     let public = URL_SAFE_NO_PAD.encode(key().public_key());
-    let identity = format!(
+    format!(
         "[[identity.bearer]]\nissuer = \"{ISSUER}\"\naudience = [\"https://demo.localhost\"]\n\
          [[identity.bearer.keys]]\njwk = {{ kty = \"OKP\", crv = \"Ed25519\", kid = \"k1\", x = \"{public}\" }}\n"
-    );
+    )
+}
+
+/// A token that proves that its bearer is `subject`.
+pub(crate) fn token_of(subject: &str) -> String {
+    token(&claims(subject))
+}
+
+/// A kitchen with @vip, who repeats what proven callers say, and @staff, who answers only one of them.
+fn served() -> Served {
+    let identity = believing();
     let deployment = Deployment::gatehouse();
     let top = deployment.read("forecourt.toml");
     let agent = |handle: &str, rules: &str| {

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::identity::{believing, token_of};
 use crate::support::{Deployment, Served};
 
 /// An agent that takes its time, and one that waits until it is stopped.
@@ -28,6 +29,18 @@ events = [{ text = "One, " }, { wait_ms = 300 }, { text = "two, " }, { wait_ms =
 [[backend.rule]]
 text = "^wait"
 events = [{ text = "Waiting." }, { wait_ms = 120000 }]
+"#;
+
+/// An agent for callers that it knows.
+const VIP: &str = r#"
+handle = "vip"
+name = "Vip"
+
+[backend]
+kind = "echo"
+
+[[policy.rules]]
+kind = "require_identity"
 "#;
 
 const DEPLOYMENT: &str = r#"
@@ -79,6 +92,7 @@ impl Library {
         let mut command = Command::new(program);
         command.arg(script).current_dir(served.deployment.path()).env("PYTHONDONTWRITEBYTECODE", "1");
         command.env("FORECOURT_URL", served.https_url("")).env("FORECOURT_SDK", self.folder());
+        command.env("FORECOURT_TOKEN", token_of("alice"));
         for authority in ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"] {
             command.env(authority, served.ca());
         }
@@ -89,17 +103,29 @@ impl Library {
     }
 }
 
-/// @echo, @gate and @worker, which may notify this machine. Cards name gRPC only where that is what
-/// is checked: some clients refuse a card that does.
+/// @echo, @gate and @worker, which may notify this machine. Cards name gRPC, and say how callers
+/// identify themselves, only where that is what is checked: some clients refuse a card with gRPC.
 fn deployment(wire: &str) -> Deployment {
     let deployment = Deployment::gatehouse().and("forecourt.toml", DEPLOYMENT).and("agents/worker.toml", WORKER);
     let deployment = deployment.open_to_loopback();
-    if wire == "grpc" { deployment.with("a2a", "grpc_on_cards = true") } else { deployment }
+    match wire {
+        "grpc" => deployment.with("a2a", "grpc_on_cards = true"),
+        "identity" => {
+            let top = deployment.read("forecourt.toml");
+            deployment.and("forecourt.toml", &format!("{top}\n{}", believing())).and("agents/vip.toml", VIP)
+        }
+        _ => deployment,
+    }
 }
 
 #[test]
 fn python_0_3_discovers() {
     PYTHON_0_3.holds("discovery");
+}
+
+#[test]
+fn python_0_3_identifies_itself() {
+    PYTHON_0_3.holds("identity");
 }
 
 #[test]
@@ -123,6 +149,11 @@ fn python_1_discovers() {
 }
 
 #[test]
+fn python_1_identifies_itself() {
+    PYTHON_1.holds("identity");
+}
+
+#[test]
 fn python_1_talks_json_rpc() {
     PYTHON_1.holds("jsonrpc");
 }
@@ -143,6 +174,11 @@ fn js_0_3_discovers() {
 }
 
 #[test]
+fn js_0_3_identifies_itself() {
+    JS_0_3.holds("identity");
+}
+
+#[test]
 fn js_0_3_talks_json_rpc() {
     JS_0_3.holds("jsonrpc");
 }
@@ -155,6 +191,11 @@ fn js_0_3_talks_http_json() {
 #[test]
 fn js_1_discovers() {
     JS_1.holds("discovery");
+}
+
+#[test]
+fn js_1_identifies_itself() {
+    JS_1.holds("identity");
 }
 
 #[test]

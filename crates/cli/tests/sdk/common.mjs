@@ -2,7 +2,8 @@
 // notifications arrive at, and one line for each check.
 //
 // The environment says where the deployment is: FORECOURT_URL, with the certificate of its local
-// authority in NODE_EXTRA_CA_CERTS; and where the library is: FORECOURT_SDK.
+// authority in NODE_EXTRA_CA_CERTS; who we are there: FORECOURT_TOKEN; and where the library is:
+// FORECOURT_SDK.
 
 import assert from 'node:assert/strict';
 import dns from 'node:dns';
@@ -14,6 +15,15 @@ import { inspect } from 'node:util';
 export const URL = process.env.FORECOURT_URL;
 /** Gives a module of the library. */
 export const library = createRequire(path.join(process.env.FORECOURT_SDK, 'package.json'));
+
+const proof = { Authorization: `Bearer ${process.env.FORECOURT_TOKEN}` };
+/** Proves, where callers can prove that, that this is alice. */
+export const ALICE = { headers: async () => proof, shouldRetryWithHeaders: async () => undefined };
+/** The same, once it is asked for. */
+export const ALICE_WHEN_ASKED = {
+  headers: async () => ({}),
+  shouldRetryWithHeaders: async (_, { status }) => (status === 401 ? proof : undefined),
+};
 
 // Far above what anything here takes, so that a busy machine fails no check.
 const PATIENCE = 60_000;

@@ -1,8 +1,8 @@
 """What the checks of the Python clients share: a name that means this machine, a place that
 notifications arrive at, and one line for each check.
 
-The environment says where the deployment is: FORECOURT_URL, and the certificate of its local
-authority in SSL_CERT_FILE.
+The environment says where the deployment is: FORECOURT_URL, with the certificate of its local
+authority in SSL_CERT_FILE; and who we are there: FORECOURT_TOKEN.
 """
 
 import asyncio
@@ -18,6 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 URL = os.environ['FORECOURT_URL']
 CA = os.environ['SSL_CERT_FILE']
+# What proves, where callers can prove that, that this is alice.
+ALICE = {'Authorization': f'Bearer {os.environ.get("FORECOURT_TOKEN")}'}
 # Far above what anything here takes, so that a busy machine fails no check.
 PATIENCE = 60.0
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
-import { PIECES, Receiver, URL, WHOLE, all, library, on, run } from './common.mjs';
+import { ALICE, ALICE_WHEN_ASKED, PIECES, Receiver, URL, WHOLE, all, library, on, run } from './common.mjs';
 
 const {
   ClientFactory,
@@ -12,14 +12,16 @@ const {
   RestTransportFactory,
   TaskNotCancelableError,
   TaskNotFoundError,
+  createAuthenticatingFetchWithRetry,
 } = library('@a2a-js/sdk/client');
 
 const TRANSPORTS = { jsonrpc: JsonRpcTransportFactory, rest: RestTransportFactory };
 const WIRES = Object.keys(TRANSPORTS);
 
 /** A client of one agent, or of the hub, made from its card. */
-async function client(wire, agent, clientConfig) {
-  const options = { transports: [new TRANSPORTS[wire]()], clientConfig };
+async function client(wire, agent, clientConfig, handler) {
+  const fetchImpl = handler && createAuthenticatingFetchWithRetry(fetch, handler);
+  const options = { transports: [new TRANSPORTS[wire]({ fetchImpl })], clientConfig };
   return new ClientFactory(options).createFromUrl(agent ? `${URL}/a2a/${agent}/` : URL);
 }
 
@@ -204,6 +206,33 @@ on(WIRES, 'mentions_agents_on_the_hub', async (wire) => {
   assert.equal(rejected.status.state, 'rejected');
   const later = await found.sendMessage(params('pay', { context: rejected.contextId }));
   assert.equal(policy(later.status).part.kind, 'payment_required');
+});
+
+on(['identity'], 'extended_card_is_for_callers_that_are_known', async () => {
+  for (const wire of WIRES) {
+    for (const handler of [ALICE, ALICE_WHEN_ASKED]) {
+      const card = await (await client(wire, undefined, undefined, handler)).getAgentCard();
+      const skills = card.skills.map((skill) => skill.id);
+      assert.ok(['worker/work', 'gate/refuse', 'echo/echo'].every((skill) => skills.includes(skill)), skills);
+    }
+    await assert.rejects((await client(wire)).getAgentCard());
+  }
+});
+
+on(['identity'], 'tasks_are_their_owner_s', async () => {
+  for (const wire of WIRES) {
+    const task = await (await client(wire, 'worker', undefined, ALICE)).sendMessage(params('work'));
+    await assert.rejects((await client(wire, 'worker')).getTask({ id: task.id }), TaskNotFoundError);
+  }
+});
+
+on(['identity'], 'rules_of_agents_know_the_caller', async () => {
+  for (const wire of WIRES) {
+    const answer = await (await client(wire, 'vip', undefined, ALICE)).sendMessage(params('hello'));
+    assert.equal(textOf(answer), 'hello');
+    const { status } = await (await client(wire, 'vip')).sendMessage(params('hello'));
+    assert.deepEqual([status.state, policy(status).part.kind], ['auth-required', 'unauthorized']);
+  }
 });
 
 await run();

@@ -31,7 +31,7 @@ from grpc import StatusCode
 from grpc.aio import AioRpcError
 from jwt import PyJWK
 
-from common import CA, PATIENCE, PIECES, URL, WHOLE, Checks, Receiver, public_key, raises
+from common import ALICE, CA, PATIENCE, PIECES, URL, WHOLE, Checks, Receiver, public_key, raises
 
 TRANSPORTS = {'jsonrpc': 'JSONRPC', 'rest': 'HTTP+JSON', 'grpc': 'GRPC'}
 WIRES = tuple(TRANSPORTS)
@@ -87,8 +87,8 @@ class Client:
         return events[0][0]
 
 
-async def client(wire, agent=None, *, streaming=False, **config):
-    own = http()
+async def client(wire, agent=None, *, streaming=False, headers=None, **config):
+    own = http(**headers or {})
     mention = ''
     base = f'{URL}/a2a/{agent}' if agent and wire != 'grpc' else URL
     card = await A2ACardResolver(own, base).get_agent_card()
@@ -145,9 +145,11 @@ async def card_is_at_the_well_known_path(_):
     assert {face.transport for face in card.additional_interfaces} == {'JSONRPC', 'HTTP+JSON'}
 
 
-@checks.on('discovery')
+verify = create_signature_verifier(lambda kid, jku: PyJWK(public_key(jku, kid)), ['EdDSA', 'ES256'])
+
+
+@checks.on('discovery', 'identity')
 async def signatures_of_all_cards_hold(_):
-    verify = create_signature_verifier(lambda kid, jku: PyJWK(public_key(jku, kid)), ['EdDSA', 'ES256'])
     for base in (URL, f'{URL}/a2a/worker'):
         card = await A2ACardResolver(http(), base).get_agent_card(signature_verifier=verify)
         try:
@@ -319,6 +321,34 @@ async def mentions_agents_on_the_hub(wire):
     assert rejected.status.state == TaskState.rejected, rejected
     later = await found.answer('pay', context=rejected.context_id)
     assert policy(later.status)['part']['kind'] == 'payment_required', later
+
+
+@checks.on('identity')
+async def extended_card_is_for_callers_that_are_known(_):
+    for wire in ('jsonrpc', 'rest'):
+        known = await client(wire, headers=ALICE)
+        card = await known.sdk.get_card(signature_verifier=verify)
+        assert {'worker/work', 'gate/refuse', 'echo/echo'} <= {skill.id for skill in card.skills}, card
+        stranger = await client(wire)
+        await raises((A2AClientJSONRPCError, A2AClientHTTPError), stranger.sdk.get_card())
+
+
+@checks.on('identity')
+async def tasks_are_their_owner_s(_):
+    for wire in ('jsonrpc', 'rest'):
+        task = await (await client(wire, 'worker', headers=ALICE)).answer('work')
+        stranger = await client(wire, 'worker')
+        await refused(wire, NOT_FOUND, stranger.sdk.get_task(TaskQueryParams(id=task.id)))
+
+
+@checks.on('identity')
+async def rules_of_agents_know_the_caller(_):
+    for wire in ('jsonrpc', 'rest'):
+        events = await (await client(wire, 'vip', headers=ALICE)).send('hello')
+        assert [text_of(message) for message in events] == ['hello'], events
+        task = await (await client(wire, 'vip')).answer('hello')
+        assert task.status.state == TaskState.auth_required, task
+        assert policy(task.status)['part']['kind'] == 'unauthorized', task
 
 
 checks.run()

@@ -4,10 +4,12 @@ import uuid
 
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.client.errors import A2AClientError, AgentCardResolutionError
 from a2a.types import (
     AgentCard,
     CancelTaskRequest,
     DeleteTaskPushNotificationConfigRequest,
+    GetExtendedAgentCardRequest,
     GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
     ListTaskPushNotificationConfigsRequest,
@@ -26,7 +28,7 @@ from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
 from google.protobuf.json_format import MessageToDict, ParseDict
 from jwt import PyJWK
 
-from common import CA, PATIENCE, PIECES, URL, WHOLE, Checks, Receiver, public_key, raises
+from common import ALICE, CA, PATIENCE, PIECES, URL, WHOLE, Checks, Receiver, public_key, raises
 
 BINDINGS = {'jsonrpc': 'JSONRPC', 'rest': 'HTTP+JSON', 'grpc': 'GRPC'}
 WIRES = tuple(BINDINGS)
@@ -48,9 +50,9 @@ def channel(address):
     return grpc.aio.secure_channel(f'ipv4:127.0.0.1:{port}', credentials, options)
 
 
-async def client(wire, agent=None, *, streaming=False, **config):
+async def client(wire, agent=None, *, streaming=False, headers=None, **config):
     """A client of one agent, or of the hub, made from its card."""
-    own = http()
+    own = http(**headers or {})
     base = f'{URL}/a2a/{agent}' if agent else URL
     card = await A2ACardResolver(own, base).get_agent_card()
     settings = ClientConfig(
@@ -121,9 +123,11 @@ async def card_for_1_0_alone_means_the_same(_):
     assert both == alone
 
 
-@checks.on('discovery')
+verify = create_signature_verifier(lambda kid, jku: PyJWK(public_key(jku, kid)), ['EdDSA', 'ES256'])
+
+
+@checks.on('discovery', 'identity')
 async def signatures_of_all_cards_hold(_):
-    verify = create_signature_verifier(lambda kid, jku: PyJWK(public_key(jku, kid)), ['EdDSA', 'ES256'])
     for base in (URL, f'{URL}/a2a/worker'):
         for headers in ({}, {'A2A-Version': '1.0'}):
             card = await A2ACardResolver(http(**headers), base).get_agent_card(signature_verifier=verify)
@@ -146,8 +150,6 @@ async def factory_connects_by_address_alone(_):
 
 @checks.on('discovery')
 async def no_card_of_an_agent_that_is_not_here(_):
-    from a2a.client.errors import AgentCardResolutionError
-
     error = await raises(AgentCardResolutionError, A2ACardResolver(http(), f'{URL}/a2a/nobody').get_agent_card())
     assert error.status_code == 404, error
 
@@ -333,6 +335,41 @@ async def mentions_agents_on_the_hub(wire):
     assert refused.status.state == TaskState.TASK_STATE_REJECTED, refused
     later = await answer(found, 'pay', context=refused.context_id)
     assert policy(later.status)['part']['kind'] == 'payment_required', later
+
+
+@checks.on('identity')
+async def extended_card_is_for_callers_that_are_known(_):
+    for wire in ('jsonrpc', 'rest'):
+        found = await client(wire, 'worker', headers=ALICE)
+        card = await found.get_extended_agent_card(GetExtendedAgentCardRequest(), signature_verifier=verify)
+        assert 'GRPC' in {face.protocol_binding for face in card.supported_interfaces}, card
+        found = await client(wire, headers=ALICE)
+        card = await found.get_extended_agent_card(GetExtendedAgentCardRequest(), signature_verifier=verify)
+        assert {'worker/work', 'gate/refuse', 'echo/echo'} <= {skill.id for skill in card.skills}, card
+        stranger = await client(wire)
+        await raises(A2AClientError, stranger.get_extended_agent_card(GetExtendedAgentCardRequest()))
+
+
+@checks.on('identity')
+async def tasks_are_their_owner_s(_):
+    for wire in ('jsonrpc', 'rest'):
+        alice = await client(wire, 'worker', headers=ALICE)
+        task = await answer(alice, 'work')
+        assert task.id in {one.id for one in (await alice.list_tasks(ListTasksRequest())).tasks}
+        stranger = await client(wire, 'worker')
+        await raises(TaskNotFoundError, stranger.get_task(GetTaskRequest(id=task.id)))
+        assert not (await stranger.list_tasks(ListTasksRequest())).tasks
+
+
+@checks.on('identity')
+async def rules_of_agents_know_the_caller(_):
+    for wire in ('jsonrpc', 'rest'):
+        known = await client(wire, 'vip', headers=ALICE)
+        items = [item async for item in known.send_message(request('hello'))]
+        assert [text_of(item.message) for item in items] == ['hello'], items
+        task = await answer(await client(wire, 'vip'), 'hello')
+        assert task.status.state == TaskState.TASK_STATE_AUTH_REQUIRED, task
+        assert policy(task.status)['part']['kind'] == 'unauthorized', task
 
 
 checks.run()
