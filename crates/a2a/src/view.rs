@@ -1,7 +1,9 @@
 //! A task of the host as A2A shows it, the same over every binding and from read to read.
 
 use forecourt_core::reply::Gathered;
-use forecourt_core::{Collected, Ending, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn};
+use forecourt_core::{
+    Collected, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, TaskId, Turn,
+};
 use forecourt_host::Host;
 use serde_json::json;
 
@@ -74,8 +76,22 @@ pub(crate) fn context(task: &Task) -> String {
 
 /// What a task has given so far.
 async fn so_far(host: &Host, task: &Task) -> Vec<CorePart> {
-    let events = host.events(&task.id, 0, SNAPSHOT_EVENTS_MAX).await.unwrap_or_default();
+    let events = log(host, &task.id).await.unwrap_or_default();
     gathered(events.into_iter().map(|(_, event)| event))
+}
+
+/// All events of a task so far, each with its number.
+pub(crate) async fn log(host: &Host, id: &TaskId) -> Result<Vec<(u64, Event)>, Error> {
+    let mut log: Vec<(u64, Event)> = Vec::new();
+    loop {
+        let after = log.last().map_or(0, |(number, _)| *number);
+        let page = host.events(id, after, SNAPSHOT_EVENTS_MAX).await?;
+        let last = page.len() < SNAPSHOT_EVENTS_MAX;
+        log.extend(page);
+        if last {
+            return Ok(log);
+        }
+    }
 }
 
 /// The parts of the last turn among `events`.

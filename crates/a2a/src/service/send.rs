@@ -11,6 +11,7 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::context::adopted;
+use super::tasks::at_work;
 use super::{Caller, Carried, Service, Trouble, no_such_agent};
 use crate::card::names;
 use crate::from_wire::{Heard, heard};
@@ -66,7 +67,7 @@ impl Service {
             Some(id) if streams => {
                 let task = self.host.task(id).await?;
                 let passed = self.host.events(id, 0, before as usize).await?;
-                Ok(self.follow(task, passed))
+                Ok(self.follow(at_work(task), passed))
             }
             Some(id) => {
                 let id = id.clone();

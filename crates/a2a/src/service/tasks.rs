@@ -8,7 +8,6 @@ use futures::StreamExt;
 
 use super::{Caller, Carried, Service, Trouble};
 use crate::frames::Frames;
-use crate::limits::SNAPSHOT_EVENTS_MAX;
 use crate::model::{Fault, Item, Outcome};
 use crate::view::{self, Want};
 
@@ -43,39 +42,28 @@ impl Service {
     ) -> Result<Carried, Trouble> {
         let task = self.readable(caller, sender, id).await?;
         let seen = caller.last_event();
-        if task.state.is_settled() && seen.is_none() {
+        if task.state.is_final() && seen.is_none() {
             let words = format!("the task is {}; read it with GetTask", task.state.name());
             return Err(Fault::UnsupportedOperation(words).into());
         }
-        let log = self.log(&task).await?;
-        let seen = seen.unwrap_or(u64::MAX).min(log.last().map_or(0, |(number, _)| *number));
-        let passed = log.into_iter().take_while(|(number, _)| *number <= seen).collect();
-        Ok(self.follow(task, passed))
+        let log = view::log(&self.host, &task.id).await?;
+        let last = log.last().map_or(0, |(number, _)| *number);
+        let seen = seen.unwrap_or(u64::MAX).min(last);
+        let passed: Vec<_> = log.into_iter().take_while(|(number, _)| *number <= seen).collect();
+        // Read after its log: where that has an ending, the task is settled by now.
+        let task = self.host.task(&task.id).await?;
+        let is_over = seen == last && matches!(passed.last(), Some((_, Event::Ending(_))));
+        Ok(self.follow(if is_over { task } else { at_work(task) }, passed))
     }
 
-    /// All events of a task so far.
-    async fn log(&self, task: &Task) -> Result<Vec<(u64, Event)>, Trouble> {
-        let mut log: Vec<(u64, Event)> = Vec::new();
-        loop {
-            let after = log.last().map_or(0, |(number, _)| *number);
-            let page = self.host.events(&task.id, after, SNAPSHOT_EVENTS_MAX).await?;
-            let last = page.len() < SNAPSHOT_EVENTS_MAX;
-            log.extend(page);
-            if last {
-                return Ok(log);
-            }
-        }
-    }
-
-    /// The task as it stood after the events that have `passed`, and what comes after them.
+    /// The task as it stands after the events that have `passed`, and what comes after them.
     pub(super) fn follow(self: &Arc<Self>, task: Task, passed: Vec<(u64, Event)>) -> Carried {
         let host = self.host.clone();
         Carried::Stream(Box::pin(stream! {
             let after = passed.last().map_or(0, |(number, _)| *number);
-            let then = Task { state: TaskState::Working, outcome: None, ..task.clone() };
             let parts = view::gathered(passed.iter().map(|(_, event)| event.clone()));
-            let parts = view::all_near(&host, &then, parts).await;
-            yield (None, Item::Task(view::shown(&then, parts, Want::ALL, &host.site().origin)));
+            let parts = view::all_near(&host, &task, parts).await;
+            yield (None, Item::Task(view::shown(&task, parts, Want::ALL, &host.site().origin)));
             let mut frames = Frames::new(&host, &task);
             for (number, event) in passed {
                 frames.pass(number, event).await;
@@ -90,4 +78,9 @@ impl Service {
             }
         }))
     }
+}
+
+/// The task before what has come of it.
+pub(super) fn at_work(task: Task) -> Task {
+    Task { state: TaskState::Working, outcome: None, ..task }
 }
