@@ -3,7 +3,7 @@
 //! The words of an answer are one artifact in pieces, which is closed by an update that holds all of
 //! it: some clients show the last update and nothing else (design 20).
 
-use forecourt_core::{Ending, Event, Progress, Task, TaskState};
+use forecourt_core::{Collected, Ending, Event, Progress, Task, TaskState};
 use forecourt_host::Host;
 use serde_json::json;
 
@@ -18,15 +18,16 @@ pub(crate) struct Frames<'a> {
     task: &'a Task,
     text: String,
     others: Vec<Part>,
+    /// How many artifacts of their own there were.
+    own: u64,
 }
 
 impl<'a> Frames<'a> {
     pub(crate) fn new(host: &'a Host, task: &'a Task) -> Self {
-        Self { host, task, text: String::new(), others: Vec::new() }
+        Self { host, task, text: String::new(), others: Vec::new(), own: 0 }
     }
 
-    /// The items that an event comes to. `number` is that of the event; `settled` is the task after its
-    /// ending, for which it waits.
+    /// The items that an event comes to. `number` is that of the event.
     pub(crate) async fn items(&mut self, number: u64, event: Event) -> Vec<Item> {
         match event {
             Event::Text(text) => {
@@ -36,20 +37,23 @@ impl<'a> Frames<'a> {
             }
             Event::Part(part) => {
                 let home = Home { origin: &self.host.site().origin, task: &self.task.id };
-                match home.place(near(self.host, &self.task.id, part).await, number) {
+                match home.place(near(self.host, &self.task.id, part).await, self.own + 1) {
                     Some(Placed::Answer(part)) => {
                         let item = self.piece(part.clone());
                         self.others.push(part);
                         vec![item]
                     }
-                    Some(Placed::Own(artifact)) => vec![self.made(artifact)],
+                    Some(Placed::Own(artifact)) => {
+                        self.own += 1;
+                        vec![self.made(artifact)]
+                    }
                     Some(Placed::Tool(event)) => vec![self.at_work(number, vec![event], Metadata::new())],
                     None => Vec::new(),
                 }
             }
             Event::ToolCall(call) => vec![self.at_work(number, vec![tool_event(&call)], Metadata::new())],
             Event::Progress(progress) => vec![self.progress(number, progress)],
-            Event::Ending(ending) => self.ending(&ending).await,
+            Event::Ending(ending) => self.ending(number, ending).await,
         }
     }
 
@@ -94,17 +98,17 @@ impl<'a> Frames<'a> {
             crate::model::Message { extensions, ..said }
         });
         let timestamp = Some(self.host.clock().now());
-        self.moved(Status { state: TaskState::Working, message, timestamp }, metadata)
+        self.moved(Status { state: TaskState::Working, message, timestamp }, false, metadata)
     }
 
-    fn moved(&self, status: Status, metadata: Metadata) -> Item {
-        let is_final = status.state.is_settled();
+    fn moved(&self, status: Status, is_final: bool, metadata: Metadata) -> Item {
         let (task, context) = (self.task.id.expose().to_owned(), view::context(self.task));
         Item::Status(StatusUpdate { task, context, status, is_final, metadata })
     }
 
-    /// Closes the answer and says how it ended. Nothing follows (PolicyPart 3.5).
-    async fn ending(&mut self, ending: &Ending) -> Vec<Item> {
+    /// Closes the answer and says how it ended. Nothing follows (PolicyPart 3.5), unless it was a
+    /// question, or a refusal, that was answered since.
+    async fn ending(&mut self, number: u64, ending: Ending) -> Vec<Item> {
         let mut items = Vec::new();
         if self.is_begun() {
             let text = std::mem::take(&mut self.text);
@@ -112,18 +116,23 @@ impl<'a> Frames<'a> {
             let whole = text.into_iter().chain(std::mem::take(&mut self.others)).collect();
             items.push(self.made(answer(whole)));
         }
-        if let Ending::Refused(part) = ending {
+        if let Ending::Refused(part) = &ending {
             items.extend(policy::mandates(part).into_iter().map(|mandate| self.made(mandate)));
         }
-        // As the task itself says, so that a reader who asks again is told the same.
-        let settled = self.host.task(&self.task.id).await;
-        let status = settled.as_ref().map_or_else(|_| self.lost(ending), view::status);
-        items.push(self.moved(status, Metadata::new()));
+        self.own = 0;
+        let is_last = !self.host.last_event(&self.task.id).await.is_ok_and(|last| last > number);
+        items.push(self.moved(self.status_after(ending, is_last).await, is_last, Metadata::new()));
         items
     }
 
-    /// The status of a task that can't be read any more.
-    fn lost(&self, ending: &Ending) -> Status {
-        Status { state: TaskState::after(ending), message: None, timestamp: Some(self.host.clock().now()) }
+    /// The status of the task after an ending. After the last one that is as the task itself says, so
+    /// that a reader who asks again is told the same.
+    async fn status_after(&self, ending: Ending, is_last: bool) -> Status {
+        let task = self.host.task(&self.task.id).await.unwrap_or_else(|_| self.task.clone());
+        if is_last && task.state.is_settled() {
+            return view::status(&task);
+        }
+        let state = TaskState::after(&ending);
+        view::status(&Task { state, outcome: Some(Collected { parts: Vec::new(), ending }), ..task })
     }
 }

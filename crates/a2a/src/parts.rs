@@ -32,7 +32,8 @@ pub(crate) struct Home<'a> {
 }
 
 impl Home<'_> {
-    /// Places a part. `number` names it within its task. Policy parts have their own place.
+    /// Places a part. `number` counts what has an artifact of its own, from 1, so that it is named
+    /// the same as it comes and as it is read later. Policy parts have their own place.
     pub(crate) fn place(self, part: CorePart, number: u64) -> Option<Placed> {
         Some(match part {
             CorePart::Text(text) => Placed::Answer(words(text)),
@@ -53,7 +54,7 @@ impl Home<'_> {
     }
 
     fn made(self, artifact: CoreArtifact, number: u64) -> Artifact {
-        let id = format!("artifact-{number}");
+        let id = format!("made-{number}");
         let content = match artifact.content {
             ArtifactContent::Text(text) => Content::Text(text),
             ArtifactContent::Bytes(source) => self.content(source, &id),

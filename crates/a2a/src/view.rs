@@ -111,8 +111,8 @@ pub(crate) fn gathered(events: impl Iterator<Item = Event>) -> Vec<CorePart> {
 fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<Part>) {
     let home = Home { origin, task: &task.id };
     let (mut said, mut artifacts, mut tools) = (Vec::new(), Vec::new(), Vec::new());
-    for (part, number) in parts.into_iter().zip(1..) {
-        match home.place(part, number) {
+    for part in parts {
+        match home.place(part, artifacts.len() as u64 + 1) {
             Some(Placed::Answer(part)) => said.push(part),
             Some(Placed::Own(artifact)) => artifacts.push(artifact),
             Some(Placed::Tool(event)) => tools.push(event),
