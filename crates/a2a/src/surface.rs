@@ -68,7 +68,8 @@ async fn on_hub(State(service): State<Arc<Service>>, request: Request) -> Respon
     };
     let directory = service.host.directory();
     let open = match &target.agent {
-        None => directory.default_agent().card.cors,
+        // Behind the hub a mention reaches everybody, also those who keep other origins out.
+        None => directory.iter().all(|resident| resident.card.cors),
         Some(agent) => directory.find(agent).is_some_and(|resident| resident.card.cors),
     };
     let mut response = at(&service, target, &head, body).await;
