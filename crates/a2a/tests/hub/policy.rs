@@ -232,6 +232,48 @@ async fn s4_2_who_meets_the_condition_goes_on_with_the_same_task() {
 }
 
 #[tokio::test]
+async fn s4_2_who_does_not_meet_the_condition_is_refused_again_in_the_same_task() {
+    let part = kinds().remove(0).0;
+    let place = Setup::default()
+        .guarded(card("bot"), Scripted::saying(["hi"]), vec![Refusing::always(part.clone())])
+        .start()
+        .await;
+    for wire in Wire::ALL {
+        let first = wire.at(&place).says("let me in").await.task(wire);
+        let again = wire.at(&place).says_with("please", json!({"taskId": first["id"]})).await.task(wire);
+        carries(&again, &part, "input-required");
+        assert_eq!(again["id"], first["id"]);
+        let message = crate::wire::merged(wire.said("please"), json!({"taskId": first["id"]}));
+        let response = wire.at(&place).open(Op::Stream, json!({"message": message})).await;
+        let frames = crate::answer::Frames::of(wire, response).rest().await;
+        carries(&frames.last().unwrap().value, &part, "input-required");
+    }
+}
+
+#[tokio::test]
+async fn every_part_of_the_vectors_has_its_state_and_its_fields() {
+    let Some(bytes) = forecourt_testkit::vectors("policy/parts.json") else { return };
+    let cases: Vec<Value> = serde_json::from_slice(&bytes).unwrap();
+    for case in cases.iter().filter(|case| case["valid"] == true) {
+        let text = case["part"].to_string().replace("CANON", "demo.localhost");
+        let Ok(part) = serde_json::from_str::<PolicyPart>(&text) else { continue };
+        let place = bot(vec![refuse(part.clone())]).await;
+        for wire in Wire::ALL {
+            let answer = wire.at(&place).says("hi").await.is(200);
+            let task = answer.task(wire);
+            if let Some(expected) = case["a2a"].as_str() {
+                assert_eq!(state(&task), expected, "{case}");
+            }
+            let own = &task["status"]["message"]["metadata"]["mentionable"]["policy"]["part"];
+            assert_eq!(own["kind"], part.kind(), "{case}");
+            for name in case["headers_absent"].as_array().into_iter().flatten() {
+                assert_eq!(answer.field(name.as_str().unwrap()), None, "{case}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn s4_2_an_agents_own_refusal_can_be_met_too() {
     for wire in Wire::ALL {
         let refusal = kinds().remove(1).0;

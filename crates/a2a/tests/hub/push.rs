@@ -1,5 +1,6 @@
 //! Push registrations: which addresses are taken, whose they are, and how many.
 
+use forecourt_core::TaskId;
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
 use forecourt_egress::EgressConfig;
 use serde_json::{Value, json};
@@ -201,5 +202,31 @@ async fn a_message_may_bring_its_registration() {
         let task = wire.at(&place).call(Op::Send, params).await.task(wire);
         let all = listed(&place, wire, task["id"].as_str().unwrap()).await;
         assert_eq!((all.len(), &all[0]["id"], &all[0]["url"]), (1, &json!("inline"), &json!(HOOK)), "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_posted_is_in_the_version_that_registered_it() {
+    let place = alone(hanging()).await;
+    for wire in Wire::ALL {
+        let id = begun(&place, wire, "").await;
+        let how = json!({"scheme": "Bearer", "schemes": ["Bearer"], "credentials": "c"});
+        set(&place, wire, "", &id, json!({"url": HOOK, "token": "t", "authentication": how})).await.result(wire);
+        let task = TaskId::parse(&id).unwrap();
+        let webhook = place.host.webhooks(&task).await.unwrap().remove(0);
+        place.host.remove_webhook(&task, &webhook.id).await.unwrap();
+        let canceled = wire.at(&place).about(Op::Cancel, &id).await.task(wire);
+        let post = forecourt_a2a::PROTOCOL.envelope.unwrap()(&place.host.task(&task).await.unwrap(), &webhook);
+        let body: Value = serde_json::from_slice(&post.body).unwrap();
+        let (told, media_type) = match wire.is_1_0() {
+            true => (&body["task"], "application/a2a+json"),
+            false => (&body, "application/json"),
+        };
+        assert_eq!((&told["id"], &post.headers["content-type"]), (&json!(id), &media_type.parse().unwrap()));
+        assert_eq!(crate::answer::state(told), "canceled");
+        assert_eq!(told.get("kind"), (!wire.is_1_0()).then_some(&json!("task")), "{wire:?}");
+        assert_eq!(told["contextId"], canceled["contextId"]);
+        assert_eq!(post.headers["authorization"], "Bearer c");
+        assert_eq!(post.headers["x-a2a-notification-token"], "t");
     }
 }

@@ -328,3 +328,18 @@ async fn errors_before_a_stream_are_json_in_1_0_and_a_frame_over_json_rpc_of_0_3
         assert_eq!(answer.is_stream(), wire == Wire::Rpc03, "{wire:?}");
     }
 }
+
+#[tokio::test]
+async fn hostile_json_never_breaks_anything() {
+    let Some(bytes) = forecourt_testkit::vectors("json-hostile/cases.json") else { return };
+    let cases: Vec<Value> = serde_json::from_slice(&bytes).unwrap();
+    let place = echo().await;
+    for text in cases.iter().filter_map(|case| case["json"].as_str()) {
+        let json = || request("POST", "/a2a").header("content-type", "application/json");
+        let error = place.send(json(), text.to_owned()).await.is(200).json()["error"]["code"].as_i64();
+        assert!(matches!(error, Some(-32700 | -32600 | -32601)), "{error:?} {text}");
+        let inside = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{text}}}"#);
+        let error = place.send(json(), inside).await.is(200).json()["error"]["code"].as_i64();
+        assert!(matches!(error, Some(-32700 | -32600 | -32602 | -32601 | -32001)), "{error:?} {text}");
+    }
+}

@@ -175,11 +175,31 @@ async fn s4_a_task_is_read_at_the_hub_and_at_its_agent_and_nowhere_else() {
     }
 }
 
+fn open(handle: &str) -> AgentCard {
+    AgentCard { cors: true, ..card(handle) }
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_do_not_get_around_an_agent_by_way_of_the_hub() {
+    let agent = || Scripted::saying(["hi"]);
+    for (second, expected) in [(open("second"), Some("*")), (card("second"), None)] {
+        let place = Setup::default().with(open("first"), agent()).with(second, agent()).start().await;
+        let preflight = request("OPTIONS", "/a2a").header("origin", "https://page.example");
+        assert_eq!(place.send(preflight, "").await.is(204).field("access-control-allow-origin"), expected);
+        for wire in Wire::ALL {
+            let answer = wire.at(&place).says("@second hi").await;
+            assert_eq!(answer.field("access-control-allow-origin"), expected, "{wire:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn pages_of_other_origins_may_talk_to_agents_that_allow_it() {
-    let open = AgentCard { cors: true, ..card("open") };
-    let place =
-        Setup::default().with(card("shut"), Scripted::saying(["a"])).with(open, Scripted::saying(["b"])).start().await;
+    let place = Setup::default()
+        .with(card("shut"), Scripted::saying(["a"]))
+        .with(open("open"), Scripted::saying(["b"]))
+        .start()
+        .await;
     for wire in Wire::ALL {
         let origin = |base| wire.at(&place).to(base).with("origin", "https://page.example").says("hi");
         assert_eq!(origin("/a2a/open").await.field("access-control-allow-origin"), Some("*"));

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use forecourt_core::{Ending, Event, Part, Progress, ToolCall, ToolOutcome};
+use forecourt_core::part::{Artifact, ArtifactContent};
+use forecourt_core::{Ending, Event, File, FileSource, Part, Progress, ToolCall, ToolOutcome};
 use forecourt_testkit::{Scripted, Step};
 use serde_json::{Value, json};
 
@@ -85,7 +86,7 @@ async fn the_answer_comes_in_pieces_and_closes_with_all_of_it() {
 
 #[tokio::test]
 async fn what_was_streamed_is_what_is_read_later() {
-    let file = Part::File(forecourt_core::File::inline("image/png", Some("a.png".to_owned()), "png".into()));
+    let file = Part::File(File::inline("image/png", Some("a.png".to_owned()), "png".into()));
     let events = vec![text("see "), Event::Part(file), text("this"), Event::Part(Part::data(json!({"a": 1}))), done()];
     let place = bot(events).await;
     for wire in Wire::ALL {
@@ -107,21 +108,66 @@ async fn what_was_streamed_is_what_is_read_later() {
     }
 }
 
+/// One of each thing that becomes an artifact of its own, between words and tools.
+fn made() -> Vec<Event> {
+    let url = FileSource::Url { url: "https://a.example/b.pdf".to_owned(), expires_at: None };
+    let remote = File { id: None, name: None, mime: "application/pdf".to_owned(), size_bytes: None, source: url };
+    let content = ArtifactContent::Text("a,b".to_owned());
+    let table = Artifact { mime: "text/csv".to_owned(), artifact_type: None, name: None, content };
+    let call = |outcome| Event::ToolCall(ToolCall { id: "c".into(), name: "t".into(), args: json!({}), outcome });
+    let kept = |name: &str| Event::Part(Part::File(File::inline("image/png", Some(name.to_owned()), "x".into())));
+    vec![
+        call(ToolOutcome::Running),
+        text("one "),
+        text("two "),
+        kept("a.png"),
+        Event::Part(Part::Artifact(table.clone())),
+        call(ToolOutcome::Result(json!(1))),
+        Event::Part(Part::File(remote)),
+        text("three"),
+        kept("b.png"),
+        Event::Part(Part::Artifact(table)),
+    ]
+}
+
+fn ids_of(task: &Value) -> Vec<&str> {
+    task["artifacts"].as_array().unwrap().iter().map(|one| one["artifactId"].as_str().unwrap()).collect()
+}
+
 #[tokio::test]
 async fn artifacts_have_the_same_ids_streamed_and_read() {
-    let file = |name: &str| {
-        Event::Part(Part::File(forecourt_core::File::inline("image/png", Some(name.to_owned()), "x".into())))
-    };
-    let place = bot(vec![text("two: "), file("a.png"), text("and "), file("b.png"), done()]).await;
+    let place = bot(made().into_iter().chain([done()]).collect()).await;
     for wire in Wire::ALL {
         let frames = whole(&place, wire).await;
         let task = wire.at(&place).about(Op::Get, frames[0].value["id"].as_str().unwrap()).await.task(wire);
-        let mut read: Vec<&str> =
-            task["artifacts"].as_array().unwrap().iter().map(|one| one["artifactId"].as_str().unwrap()).collect();
+        let mut read = ids_of(&task);
         read.sort_unstable();
         let streamed = applied(&frames);
-        let streamed: Vec<&str> = streamed.keys().map(String::as_str).collect();
-        assert_eq!(streamed, read, "{wire:?}");
+        assert_eq!(streamed.keys().map(String::as_str).collect::<Vec<_>>(), read, "{wire:?}");
+        assert_eq!(read.len(), 6, "the answer and five of their own, each with an id of its own: {read:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_back_knows_the_artifacts_again() {
+    let later = [Step::Wait(Duration::from_secs(60))].into_iter().chain(made().into_iter().map(Step::Do));
+    let steps = made().into_iter().map(Step::Do).chain(later).chain([Step::Do(done())]).collect();
+    let place = Setup::default().playing("bot", steps).0.start().await;
+    for wire in Wire::ALL {
+        let mut first = wire.at(&place).streams("hi").await;
+        let id = first.next().await.unwrap().value["id"].as_str().unwrap().to_owned();
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        let half = wire.at(&place).about(Op::Get, &id).await.task(wire);
+        assert_eq!(ids_of(&half).len(), 6);
+        let (first, second) = tokio::join!(first.rest(), wire.at(&place).follows(&id));
+        let second = second.rest().await;
+        let task = wire.at(&place).about(Op::Get, &id).await.task(wire);
+        let mut read = ids_of(&task);
+        assert_eq!(read[..6], ids_of(&half)[..], "what was there keeps its id");
+        read.sort_unstable();
+        for frames in [first, second] {
+            assert_eq!(applied(&frames).keys().map(String::as_str).collect::<Vec<_>>(), read, "{wire:?}");
+        }
     }
 }
 
@@ -245,7 +291,13 @@ async fn who_says_what_it_has_seen_gets_exactly_the_rest() {
         for number in &numbers {
             let call = wire.at(&place).with("last-event-id", number.to_string());
             let rest = call.follows(id).await.rest().await;
+            let is_over = Some(number) == numbers.last();
             assert_eq!(rest[0].kind, "task");
+            assert_eq!(
+                state(&rest[0].value),
+                if is_over { "completed" } else { "working" },
+                "who has seen the end is told so"
+            );
             let expected: Vec<&Frame> = all.iter().skip_while(|f| f.number != Some(*number)).skip(1).collect();
             assert_eq!(rest[1..].iter().collect::<Vec<_>>(), expected, "after {number}, {wire:?}");
         }
@@ -286,6 +338,53 @@ async fn numbers_that_make_no_sense_lose_nothing() {
             assert_eq!(state(&rest.last().unwrap().value), "completed");
         }
     }
+}
+
+#[tokio::test]
+async fn a_replay_tells_a_question_that_was_answered_as_a_question() {
+    for wire in Wire::ALL {
+        let place = alone(InTurn::of([vec![text("Hm. "), ask("Which?")], vec![text("red"), done()]])).await;
+        let asked = whole(&place, wire).await;
+        let id = asked[0].value["id"].as_str().unwrap();
+        wire.at(&place).says_with("red", json!({"taskId": id})).await.task(wire);
+        let all = wire.at(&place).with("last-event-id", "0").follows(id).await.rest().await;
+        let moves: Vec<_> = all.iter().filter(|frame| frame.kind == "statusUpdate").map(|frame| &frame.value).collect();
+        let seen: Vec<_> = moves.iter().map(|one| (state(one), status_text(one), one["final"] == true)).collect();
+        let expected = [
+            ("input-required".to_owned(), "Which?".to_owned(), false),
+            ("completed".to_owned(), String::new(), !wire.is_1_0()),
+        ];
+        assert_eq!(seen, expected, "only what is last is final");
+        assert_eq!(text_of(&applied(&all)["answer"]), "red");
+    }
+}
+
+#[tokio::test]
+async fn who_follows_a_task_that_waits_is_told_what_it_waits_for() {
+    let place = bot(vec![text("Hm. "), ask("Which?")]).await;
+    for wire in Wire::ALL {
+        let asked = wire.at(&place).says("hi").await.task(wire);
+        let frames = wire.at(&place).follows(asked["id"].as_str().unwrap()).await.rest().await;
+        assert_eq!((frames.len(), frames[0].kind), (1, "task"));
+        assert_eq!(frames[0].value, asked, "as it stands");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_answer_in_the_making_is_shown_whole() {
+    const WORDS: usize = 5_000;
+    let steps = (0..WORDS).map(|_| Step::Do(text("w "))).chain([Step::Hang]).collect();
+    let place = Setup::default().playing("bot", steps).0.start().await;
+    let wire = Wire::Rpc10;
+    let mut frames = wire.at(&place).streams("hi").await;
+    let id = frames.next().await.unwrap().value["id"].as_str().unwrap().to_owned();
+    for _ in 0..WORDS {
+        frames.next().await.unwrap();
+    }
+    let task = wire.at(&place).about(Op::Get, &id).await.task(wire);
+    assert_eq!(artifact_text(&task).len(), 2 * WORDS);
+    let first = wire.at(&place).follows(&id).await.next().await.unwrap();
+    assert_eq!(artifact_text(&first.value).len(), 2 * WORDS);
 }
 
 #[tokio::test]

@@ -314,3 +314,51 @@ async fn chains_of_agents_end() {
         wire.at(&place).says_with("hi", chained(8)).await.is_fault(wire, -32602);
     }
 }
+
+#[tokio::test]
+async fn of_two_answers_to_one_question_one_is_taken() {
+    for wire in Wire::ALL {
+        let second = Scripted::new(vec![Step::Do(text("Well. ")), Step::Hang]);
+        let asking = Scripted::new(vec![Step::Do(ask("Which?"))]);
+        let place = alone(InTurn::scripts([asking, second.clone()])).await;
+        let asked = wire.at(&place).says("hi").await.task(wire);
+        let message = merged(wire.said("red"), json!({"taskId": id(&asked)}));
+        let params = json!({"message": message, "configuration": wire.at_once()});
+        let answer = || wire.at(&place).call(Op::Send, params.clone());
+        let (one, other) = tokio::join!(answer(), answer());
+        let (taken, refused) =
+            if one.text().contains("-32004") || one.status != 200 { (other, one) } else { (one, other) };
+        assert_eq!(state(&taken.task(wire)), "working");
+        refused.is_fault(wire, -32004);
+        assert_eq!(second.heard().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_message_at_the_endpoint_of_an_agent_reaches_that_agents_tasks_alone() {
+    let chef = Scripted::saying(["chef"]);
+    let gate = InTurn::of([vec![ask("Which?")]]);
+    let setup = Setup::default().with(forecourt_testkit::card("chef"), chef.clone());
+    let place = setup.with(forecourt_testkit::card("gate"), gate).start().await;
+    for wire in Wire::ALL {
+        let task = wire.at(&place).says("@gate hi").await.task(wire);
+        let told = json!({"taskId": id(&task)});
+        wire.at(&place).to("/a2a/chef").says_with("red", told.clone()).await.is_fault(wire, -32001);
+        assert_eq!(id(&wire.at(&place).to("/a2a/gate").says_with("red", told).await.task(wire)), id(&task));
+    }
+    assert!(chef.heard().is_empty());
+}
+
+#[tokio::test]
+async fn callers_have_so_many_tasks_at_once() {
+    let limits = forecourt_host::LimitSettings { tasks_per_caller_max: 2, ..crate::support::unlimited() };
+    for wire in Wire::ALL {
+        let setup = Setup { limits: Some(limits.clone()), ..Setup::default() };
+        let place = setup.with(forecourt_testkit::card("bot"), hanging()).start().await;
+        for _ in 0..2 {
+            begun(&place, wire, "ann").await;
+        }
+        assert_eq!(state(&begun(&place, wire, "ann").await), "failed");
+        assert_ne!(state(&begun(&place, wire, "bob").await), "failed");
+    }
+}

@@ -6,7 +6,7 @@ use forecourt_testkit::Scripted;
 use serde_json::Value;
 
 use crate::answer::{artifact_text, state};
-use crate::support::{Place, alone, bot, done, hanging, text, two};
+use crate::support::{InTurn, Place, alone, ask, bot, done, hanging, text, two};
 use crate::wire::{Op, Wire};
 
 async fn background(place: &Place) -> TaskId {
@@ -76,6 +76,20 @@ async fn a_task_of_another_wire_is_followed_and_cancelled() {
         assert_eq!(state(&canceled), "canceled");
         assert_eq!(state(&frames.rest().await.last().unwrap().value), "canceled");
         assert_eq!(reply.collect().await.ending, Ending::Canceled, "as the wire that began it sees it");
+    }
+}
+
+#[tokio::test]
+async fn a_question_asked_over_another_wire_is_answered_here() {
+    for wire in Wire::ALL {
+        let place = alone(InTurn::of([vec![ask("Which?")], vec![text("red"), done()]])).await;
+        let id = background(&place).await;
+        let waiting = wire.at(&place).about(Op::Get, id.expose()).await.task(wire);
+        assert_eq!(state(&waiting), "input-required");
+        let answer = serde_json::json!({"taskId": id.expose(), "contextId": waiting["contextId"]});
+        let task = wire.at(&place).says_with("red", answer).await.task(wire);
+        assert_eq!((task["id"].as_str(), artifact_text(&task).as_str()), (Some(id.expose()), "red"));
+        assert_eq!(task["contextId"], waiting["contextId"]);
     }
 }
 
