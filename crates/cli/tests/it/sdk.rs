@@ -204,6 +204,11 @@ fn js_1_talks_json_rpc() {
 }
 
 #[test]
+fn js_1_talks_grpc() {
+    JS_1.holds("grpc");
+}
+
+#[test]
 fn js_1_talks_http_json() {
     JS_1.holds("rest");
 }

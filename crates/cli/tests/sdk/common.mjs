@@ -33,8 +33,10 @@ export const PIECES = ['One, ', 'two, ', 'three.'];
 export const WHOLE = PIECES.join('');
 
 // Names below .localhost mean this machine; not every resolver knows that.
-const { lookup } = dns;
-dns.lookup = (host, ...rest) => lookup(host.endsWith('.localhost') ? '127.0.0.1' : host, ...rest);
+for (const resolver of [dns, dns.promises]) {
+  const { lookup } = resolver;
+  resolver.lookup = (host, ...rest) => lookup(host.endsWith('.localhost') ? '127.0.0.1' : host, ...rest);
+}
 
 /** The items of a stream, as they come. */
 export async function all(stream) {

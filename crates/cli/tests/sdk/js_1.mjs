@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 
 import { ALICE, ALICE_WHEN_ASKED, PIECES, Receiver, URL, WHOLE, all, library, on, publicKey, run } from './common.mjs';
 
@@ -16,13 +17,18 @@ const {
 } = library('@a2a-js/sdk/client');
 const { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } = library('@a2a-js/sdk/errors');
 
-const TRANSPORTS = { jsonrpc: JsonRpcTransportFactory, rest: RestTransportFactory };
+const { GrpcTransportFactory } = library('@a2a-js/sdk/client/grpc');
+const grpc = library('@grpc/grpc-js');
+
+const TRANSPORTS = { jsonrpc: JsonRpcTransportFactory, rest: RestTransportFactory, grpc: GrpcTransportFactory };
 const WIRES = Object.keys(TRANSPORTS);
+const HTTP = ['jsonrpc', 'rest'];
 
 /** A client of one agent, or of the hub, made from its card. */
 async function client(wire, agent, clientConfig, handler) {
   const fetchImpl = handler && createAuthenticatingFetchWithRetry(fetch, handler);
-  const options = { transports: [new TRANSPORTS[wire]({ fetchImpl })], clientConfig };
+  const grpcChannelCredentials = grpc.credentials.createSsl(readFileSync(process.env.NODE_EXTRA_CA_CERTS));
+  const options = { transports: [new TRANSPORTS[wire]({ fetchImpl, grpcChannelCredentials })], clientConfig };
   const found = await new ClientFactory(options).createFromUrl(agent ? `${URL}/a2a/${agent}/` : URL);
   assert.equal(found.protocolVersion, '1.0');
   return found;
@@ -248,7 +254,7 @@ on(WIRES, 'goes_on_after_a_refusal', async (wire) => {
   assert.ok(words(again).includes('Thank you'));
 });
 
-on(WIRES, 'mentions_agents_on_the_hub', async (wire) => {
+on(HTTP, 'mentions_agents_on_the_hub', async (wire) => {
   const found = await client(wire);
   assert.equal(textOf(await found.sendMessage(request('forbid'))), 'forbid');
   const rejected = await found.sendMessage(request('@gate forbid'));
@@ -258,7 +264,7 @@ on(WIRES, 'mentions_agents_on_the_hub', async (wire) => {
 });
 
 on(['identity'], 'extended_card_is_for_callers_that_are_known', async () => {
-  for (const wire of WIRES) {
+  for (const wire of HTTP) {
     for (const handler of [ALICE, ALICE_WHEN_ASKED]) {
       const card = await (await client(wire, undefined, undefined, handler)).getAgentCard();
       const skills = card.skills.map((skill) => skill.id);
@@ -272,7 +278,7 @@ on(['identity'], 'extended_card_is_for_callers_that_are_known', async () => {
 
 on(['identity'], 'tasks_are_their_owner_s', async () => {
   const asked = { tenant: '', contextId: '', status: TaskState.TASK_STATE_UNSPECIFIED, pageToken: '' };
-  for (const wire of WIRES) {
+  for (const wire of HTTP) {
     const alice = await client(wire, 'worker', undefined, ALICE);
     const { id } = await alice.sendMessage(request('work'));
     assert.ok((await alice.listTasks(asked)).tasks.some((task) => task.id === id));
@@ -283,7 +289,7 @@ on(['identity'], 'tasks_are_their_owner_s', async () => {
 });
 
 on(['identity'], 'rules_of_agents_know_the_caller', async () => {
-  for (const wire of WIRES) {
+  for (const wire of HTTP) {
     const answer = await (await client(wire, 'vip', undefined, ALICE)).sendMessage(request('hello'));
     assert.equal(textOf(answer), 'hello');
     const { status } = await (await client(wire, 'vip')).sendMessage(request('hello'));
