@@ -184,6 +184,11 @@ fn js_0_3_talks_json_rpc() {
 }
 
 #[test]
+fn js_0_3_talks_grpc() {
+    JS_0_3.holds("grpc");
+}
+
+#[test]
 fn js_0_3_talks_http_json() {
     JS_0_3.holds("rest");
 }

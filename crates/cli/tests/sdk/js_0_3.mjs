@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 
 import { ALICE, ALICE_WHEN_ASKED, PIECES, Receiver, URL, WHOLE, all, library, on, run } from './common.mjs';
 
@@ -10,19 +11,36 @@ const {
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
-  TaskNotCancelableError,
-  TaskNotFoundError,
   createAuthenticatingFetchWithRetry,
 } = library('@a2a-js/sdk/client');
 
-const TRANSPORTS = { jsonrpc: JsonRpcTransportFactory, rest: RestTransportFactory };
+const { GrpcTransportFactory } = library('@a2a-js/sdk/client/grpc');
+const grpc = library('@grpc/grpc-js');
+
+const TRANSPORTS = { jsonrpc: JsonRpcTransportFactory, rest: RestTransportFactory, grpc: GrpcTransportFactory };
 const WIRES = Object.keys(TRANSPORTS);
+const HTTP = ['jsonrpc', 'rest'];
 
 /** A client of one agent, or of the hub, made from its card. */
 async function client(wire, agent, clientConfig, handler) {
   const fetchImpl = handler && createAuthenticatingFetchWithRetry(fetch, handler);
-  const options = { transports: [new TRANSPORTS[wire]({ fetchImpl })], clientConfig };
-  return new ClientFactory(options).createFromUrl(agent ? `${URL}/a2a/${agent}/` : URL);
+  const grpcChannelCredentials = grpc.credentials.createSsl(readFileSync(process.env.NODE_EXTRA_CA_CERTS));
+  const transports = [new TRANSPORTS[wire]({ fetchImpl, grpcChannelCredentials })];
+  if (wire !== 'grpc') {
+    return new ClientFactory({ transports, clientConfig }).createFromUrl(agent ? `${URL}/a2a/${agent}/` : URL);
+  }
+  const card = await new DefaultAgentCardResolver().resolve(URL);
+  const hub = { ...card, url: URL.split('//')[1], preferredTransport: 'GRPC', additionalInterfaces: [] };
+  const config = { ...clientConfig, interceptors: [mentioning(agent)] };
+  return new ClientFactory({ transports, clientConfig: config }).createFromAgentCard(hub);
+}
+
+/** Over gRPC 0.3 knows the hub alone, so there a message that begins a task mentions its agent. */
+function mentioning(agent) {
+  const before = async ({ input: { value } }) => {
+    if (value?.message && !value.message.taskId) value.message.parts[0].text = `@${agent} ${value.message.parts[0].text}`;
+  };
+  return { before, after: async () => {} };
 }
 
 function params(text, { task, context, more = [], ...configuration } = {}) {
@@ -74,7 +92,7 @@ on(WIRES, 'sends', async (wire) => {
 on(WIRES, 'is_answered_with_a_message', async (wire) => {
   const found = await client(wire, 'echo');
   for (const answers of [[await found.sendMessage(params('hello'))], await all(found.sendMessageStream(params('hello')))]) {
-    assert.deepEqual(answers.map(textOf), ['hello']);
+    assert.deepEqual(answers.map((answer) => textOf(answer).replace('@echo ', '')), ['hello']);
     assert.equal(answers[0].role, 'agent');
   }
 });
@@ -89,11 +107,12 @@ on(WIRES, 'streams', async (wire) => {
 on(WIRES, 'sends_and_gets_files_and_data', async (wire) => {
   const bytes = Buffer.alloc(1000, Buffer.from([0, 255])).toString('base64');
   const file = { bytes, name: 'noise.bin', mimeType: 'application/octet-stream' };
-  const data = { list: [1, 'two', null, { three: 3.5 }] };
+  // Over gRPC the library can't write what is null.
+  const data = { list: [1, 'two', wire === 'grpc' ? 2.5 : null, { three: 3.5 }] };
   const more = [{ kind: 'file', file }, { kind: 'data', data }];
   const task = await (await client(wire, 'echo')).sendMessage(params('Look:', { more }));
   const of = (kind) => task.artifacts.flatMap(({ parts }) => parts).filter((part) => part.kind === kind);
-  assert.deepEqual(of('text').map((part) => part.text), ['Look:']);
+  assert.deepEqual(of('text').map((part) => part.text.replace('@echo ', '')), ['Look:']);
   const [back] = of('file');
   assert.deepEqual([back.file.bytes, back.file.mimeType], [bytes, file.mimeType]);
   assert.deepEqual(of('data').map((part) => part.data), [data]);
@@ -121,8 +140,8 @@ on(WIRES, 'gets_tasks', async (wire) => {
   const again = await found.getTask({ id: task.id });
   assert.deepEqual(again.status, task.status);
   assert.equal(words(again), WHOLE);
-  assert.equal(textOf(again.history[0]), 'work');
-  await assert.rejects(found.getTask({ id: randomUUID() }), TaskNotFoundError);
+  assert.ok(textOf(again.history[0]).endsWith('work'));
+  await assert.rejects(found.getTask({ id: randomUUID() }), { name: 'TaskNotFoundError' });
 });
 
 on(WIRES, 'cancels', async (wire) => {
@@ -130,8 +149,8 @@ on(WIRES, 'cancels', async (wire) => {
   const task = await found.sendMessage(params('wait', { blocking: false }));
   assert.ok(['submitted', 'working'].includes(task.status.state), task.status.state);
   assert.equal((await found.cancelTask({ id: task.id })).status.state, 'canceled');
-  await assert.rejects(found.cancelTask({ id: task.id }), TaskNotCancelableError);
-  await assert.rejects(found.cancelTask({ id: randomUUID() }), TaskNotFoundError);
+  await assert.rejects(found.cancelTask({ id: task.id }), { name: 'TaskNotCancelableError' });
+  await assert.rejects(found.cancelTask({ id: randomUUID() }), { name: 'TaskNotFoundError' });
 });
 
 on(WIRES, 'follows_a_task_again', async (wire) => {
@@ -199,7 +218,7 @@ on(WIRES, 'goes_on_after_a_refusal', async (wire) => {
   assert.ok(words(again).includes('Thank you'));
 });
 
-on(WIRES, 'mentions_agents_on_the_hub', async (wire) => {
+on(HTTP, 'mentions_agents_on_the_hub', async (wire) => {
   const found = await client(wire);
   assert.equal(textOf(await found.sendMessage(params('forbid'))), 'forbid');
   const rejected = await found.sendMessage(params('@gate forbid'));
@@ -209,7 +228,7 @@ on(WIRES, 'mentions_agents_on_the_hub', async (wire) => {
 });
 
 on(['identity'], 'extended_card_is_for_callers_that_are_known', async () => {
-  for (const wire of WIRES) {
+  for (const wire of HTTP) {
     for (const handler of [ALICE, ALICE_WHEN_ASKED]) {
       const card = await (await client(wire, undefined, undefined, handler)).getAgentCard();
       const skills = card.skills.map((skill) => skill.id);
@@ -220,14 +239,14 @@ on(['identity'], 'extended_card_is_for_callers_that_are_known', async () => {
 });
 
 on(['identity'], 'tasks_are_their_owner_s', async () => {
-  for (const wire of WIRES) {
+  for (const wire of HTTP) {
     const task = await (await client(wire, 'worker', undefined, ALICE)).sendMessage(params('work'));
-    await assert.rejects((await client(wire, 'worker')).getTask({ id: task.id }), TaskNotFoundError);
+    await assert.rejects((await client(wire, 'worker')).getTask({ id: task.id }), { name: 'TaskNotFoundError' });
   }
 });
 
 on(['identity'], 'rules_of_agents_know_the_caller', async () => {
-  for (const wire of WIRES) {
+  for (const wire of HTTP) {
     const answer = await (await client(wire, 'vip', undefined, ALICE)).sendMessage(params('hello'));
     assert.equal(textOf(answer), 'hello');
     const { status } = await (await client(wire, 'vip')).sendMessage(params('hello'));
