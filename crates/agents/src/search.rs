@@ -8,6 +8,8 @@
 //! A data part `{"filters": {…}}` beside the text asks for values of properties, such as
 //! `{"itemType": "Recipe", "recipeCuisine": "Indian"}`.
 //!
+//! A message that wishes for [`forecourt_core::Findings`] is told them in a part before the answer.
+//!
 //! | file | holds |
 //! |---|---|
 //! | `settings.rs` | the keys |
@@ -110,7 +112,11 @@ impl Desk {
         let wish = conversation::wish(admitted.message(), &self.noun, self.results, &|text| library.understand(text));
         let mut events = match wish {
             Wish::Introduction => vec![Event::Text(words.introduction())],
-            Wish::Items(asked) => words.found(&asked, &find::find(library, &asked, self.results)?),
+            Wish::Items(asked) => {
+                let found = find::find(library, &asked, self.results)?;
+                let told = admitted.message().wants_findings().then(|| words.findings(&asked, &found).to_part());
+                told.map(Event::Part).into_iter().chain(words.found(&asked, &found)).collect()
+            }
         };
         events.push(Event::Ending(Ending::Complete));
         Ok(events)

@@ -8,6 +8,7 @@
 //! | [`address`] | `@agent@domain`, handles and domains |
 //! | [`message`] | a message, its sender and its history |
 //! | [`mention`] | whom a text speaks to |
+//! | [`findings`] | what a search tells about its own answer |
 //! | [`part`] | what messages and replies are made of |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
@@ -20,6 +21,7 @@ pub mod address;
 pub mod agent;
 pub mod clock;
 pub mod error;
+pub mod findings;
 pub mod identity;
 pub mod ids;
 pub mod json;
@@ -38,6 +40,7 @@ pub use address::{Address, Domain, Handle};
 pub use agent::{Agent, AgentCard, Endpoint, Mode, Skill};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use error::{Error, Noun};
+pub use findings::Findings;
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, TaskId, ThreadId};
 pub use language::Language;

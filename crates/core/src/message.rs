@@ -55,6 +55,9 @@ pub struct Message {
     pub metadata: Map<String, Value>,
     /// URIs of the extensions of its protocol that the caller activated.
     pub extensions: Vec<String>,
+    /// Whether the caller wants nothing of this turn and its answer remembered. What was said before
+    /// is still recalled.
+    pub unrecorded: bool,
 }
 
 impl Message {
@@ -79,6 +82,7 @@ impl Message {
             received_at,
             metadata: Map::new(),
             extensions: Vec::new(),
+            unrecorded: false,
         }
     }
 

@@ -105,7 +105,8 @@ impl Tasks {
         let via = admitted.message().received_via;
         let thread = admitted.message().thread.clone();
         let (agent, language) = (resident.card.handle().clone(), resident.card.language.clone());
-        let remembered = thread.clone().filter(|_| resident.card.remembers);
+        let recorded = resident.card.remembers && !admitted.message().unrecorded;
+        let remembered = thread.clone().filter(|_| recorded);
         let asked = remembered.map(|thread| (thread, as_turn(admitted.message())));
         let mut events = running::run(&resident, admitted, &self.site);
         let events: EventStream = Box::pin(async_stream::stream! {

@@ -29,6 +29,8 @@ pub(crate) struct Asked {
     pub(crate) thread: Option<ThreadId>,
     pub(crate) via: Transport,
     owner: Option<String>,
+    /// Whether the caller wants nothing of it remembered.
+    unrecorded: bool,
     /// Whom the work counts against.
     caller: String,
     /// The task that it goes on with.
@@ -43,6 +45,7 @@ impl Asked {
             thread: message.thread.clone(),
             via: message.received_via,
             owner: message.sender.owner().map(str::to_owned),
+            unrecorded: message.unrecorded,
             caller: caller(&message.sender),
             earlier,
         }
@@ -50,7 +53,7 @@ impl Asked {
 
     /// What to remember the answer by.
     fn remembered(&self) -> Option<(ThreadId, Turn)> {
-        let thread = self.thread.clone().filter(|_| self.resident.card.remembers)?;
+        let thread = self.thread.clone().filter(|_| self.resident.card.remembers && !self.unrecorded)?;
         Some((thread, self.turn.clone()))
     }
 }

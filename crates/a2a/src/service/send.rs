@@ -179,6 +179,7 @@ impl Service {
             hop: caller.hop().max(hop),
             metadata,
             extensions,
+            unrecorded: false,
             received_via: TRANSPORT,
             received_at,
         }

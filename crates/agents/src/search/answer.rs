@@ -1,7 +1,7 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
 use forecourt_content::{Filter, Hit, Library, Matched};
-use forecourt_core::{AgentCard, Event, Part};
+use forecourt_core::{AgentCard, Event, Findings, Part};
 
 use super::conversation::Asked;
 use super::facts::{facts, mentions, time, value};
@@ -61,6 +61,19 @@ impl Words<'_> {
         texts.into_iter().map(Event::Text).chain(data).collect()
     }
 
+    /// What the answer says about itself, for those who ask.
+    pub(super) fn findings(&self, asked: &Asked, found: &Found) -> Findings {
+        let summary = match found.hits.is_empty() {
+            true => self.nothing(asked, found),
+            false => self.lead(asked, found),
+        };
+        let mut ignored = asked.unread.clone();
+        ignored.extend(found.ignored.iter().map(|named| named.name.clone()));
+        ignored.dedup();
+        let scores = found.hits.iter().map(|hit| hit.score).collect();
+        Findings { summary, count: found.hits.len(), more: found.has_more, ignored, scores }
+    }
+
     fn lead(&self, asked: &Asked, found: &Found) -> String {
         let noun = plain(self.noun);
         let quote = found.hits.first().filter(|hit| asked.offset == 0 && is_prose(hit));
@@ -109,7 +122,7 @@ impl Words<'_> {
             filters.map(|f| plain(&f.words)).collect::<Vec<_>>().join("; ")
         };
         let applied = list(&mut found.applied.iter().filter(|filter| !self.is_what_all_are(&filter.words)));
-        let ignored = list(&mut found.ignored.iter());
+        let ignored = list(&mut found.ignored.iter().map(|named| &named.filter));
         let mut text = String::new();
         if !applied.is_empty() {
             text.push_str(&format!(" Limits: {applied}."));

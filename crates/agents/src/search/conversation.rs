@@ -28,11 +28,22 @@ pub(super) struct Asked {
     /// What holds for every item.
     pub(super) filters: Vec<Filter>,
     /// Filters by name, which hold only if the content has such a property at all.
-    pub(super) named: Vec<Filter>,
+    pub(super) named: Vec<Named>,
+    /// Names of filters whose values say nothing that could be looked for.
+    pub(super) unread: Vec<String>,
     /// What a person should know about the constraints.
     pub(super) notes: Vec<String>,
     /// Items that were shown before.
     pub(super) offset: usize,
+}
+
+/// A filter by name.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Named {
+    /// The name that the caller gave.
+    pub(super) name: String,
+    /// What it means.
+    pub(super) filter: Filter,
 }
 
 /// Takes a question apart into words and constraints.
@@ -132,14 +143,14 @@ pub(super) fn wish(message: &Message, noun: &str, page: usize, understand: Under
         before = next(before, text, noun, page, understand);
     }
     let text = message.addressed_text();
-    let named = named_filters(&message.parts, understand);
+    let (named, unread) = named_filters(&message.parts, understand);
     if named.is_empty() && (text.trim().is_empty() || HELLO.is_match(&text)) {
         return Wish::Introduction;
     }
     match next(before, &text, noun, page, understand) {
-        Some(asked) => Wish::Items(Asked { named, ..asked }),
+        Some(asked) => Wish::Items(Asked { named, unread, ..asked }),
         None if named.is_empty() => Wish::Introduction,
-        None => Wish::Items(Asked { named, ..Asked::default() }),
+        None => Wish::Items(Asked { named, unread, ..Asked::default() }),
     }
 }
 
@@ -208,13 +219,21 @@ fn narrow(filters: &mut Vec<Filter>, filter: Filter) {
     filters.push(filter);
 }
 
-/// The values of properties that data parts of the message ask for.
-fn named_filters(parts: &[Part], understand: Understand<'_>) -> Vec<Filter> {
+/// The values of properties that data parts of the message ask for, and the names of those that say
+/// nothing.
+fn named_filters(parts: &[Part], understand: Understand<'_>) -> (Vec<Named>, Vec<String>) {
     let data = parts.iter().filter_map(|part| match part {
         Part::Data(data) => data.data.get("filters")?.as_object(),
         _ => None,
     });
-    data.flatten().take(QUESTION_FILTERS_MAX).flat_map(|(key, value)| named(key, value, understand)).collect()
+    let (mut all, mut unread) = (Vec::new(), Vec::new());
+    for (name, value) in data.flatten().take(QUESTION_FILTERS_MAX) {
+        match named(name, value, understand) {
+            filters if filters.is_empty() => unread.push(name.clone()),
+            filters => all.extend(filters.into_iter().map(|filter| Named { name: name.clone(), filter })),
+        }
+    }
+    (all, unread)
 }
 
 fn named(key: &str, value: &Value, understand: Understand<'_>) -> Vec<Filter> {
@@ -347,8 +366,13 @@ mod tests {
             json!({"filters": {"itemType": "Recipe", "price": "under 20 minutes", "cuisine": "Indian", "x": [1]}});
         asking.parts.push(Part::data(filters));
         let Wish::Items(asked) = wish(&asking, "recipes", 10, &understand) else { panic!("items") };
-        let words: Vec<&str> = asked.named.iter().map(|filter| filter.words.as_str()).collect();
+        let words: Vec<&str> = asked.named.iter().map(|named| named.filter.words.as_str()).collect();
         assert_eq!(words, ["cuisine: Indian", "@type: Recipe", "under 20 minutes"]);
+        assert_eq!(
+            asked.named.iter().map(|named| named.name.as_str()).collect::<Vec<_>>(),
+            ["cuisine", "itemType", "price"]
+        );
+        assert_eq!(asked.unread, ["x"]);
         let many: serde_json::Map<String, Value> =
             (0..=QUESTION_FILTERS_MAX).map(|n| (format!("k{n}"), json!("v"))).collect();
         asking.parts = vec![Part::data(json!({"filters": many}))];

@@ -2,7 +2,7 @@
 
 use forecourt_content::{Error, Filter, Hit, Library, Query};
 
-use super::conversation::Asked;
+use super::conversation::{Asked, Named};
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(super) struct Found {
     /// The constraints that were applied.
     pub(super) applied: Vec<Filter>,
     /// Filters by name that no item could pass, and so were left out.
-    pub(super) ignored: Vec<Filter>,
+    pub(super) ignored: Vec<Named>,
     /// Constraints without which something would have been found, each with the best of it.
     pub(super) relaxations: Vec<(Filter, Hit)>,
 }
@@ -22,10 +22,10 @@ pub(super) struct Found {
 /// Searches. When nothing is found, it is tried without each of the constraints.
 pub(super) fn find(library: &Library, asked: &Asked, results: usize) -> Result<Found, Error> {
     let (mut applied, mut ignored) = (asked.filters.clone(), Vec::new());
-    for filter in &asked.named {
-        let alone = Query { filters: vec![filter.clone()], limit: 1, ..Query::default() };
+    for named in &asked.named {
+        let alone = Query { filters: vec![named.filter.clone()], limit: 1, ..Query::default() };
         let is_known = !library.search(&alone)?.is_empty();
-        if is_known { applied.push(filter.clone()) } else { ignored.push(filter.clone()) }
+        if is_known { applied.push(named.filter.clone()) } else { ignored.push(named.clone()) }
     }
     let query = Query {
         text: asked.text.clone(),
