@@ -5,7 +5,8 @@ use forecourt_agents::Backend;
 use forecourt_surface::Protocol;
 
 /// The protocols, in the order in which they are shown.
-pub(crate) const PROTOCOLS: &[Protocol] = &[forecourt_mentionable::PROTOCOL, forecourt_a2a::PROTOCOL];
+pub(crate) const PROTOCOLS: &[Protocol] =
+    &[forecourt_mentionable::PROTOCOL, forecourt_a2a::PROTOCOL, forecourt_nlweb::PROTOCOL, forecourt_mcp::PROTOCOL];
 
 const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND]];
 
@@ -19,3 +20,6 @@ pub(crate) use forecourt_mentionable::discovery;
 
 /// How `ask --via a2a` talks to agents.
 pub(crate) use forecourt_a2a::{client as a2a, model as a2a_model};
+
+/// What `mcp` serves over standard input and output.
+pub(crate) use forecourt_mcp::{PROTOCOL as MCP, stdio};

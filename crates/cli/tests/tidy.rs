@@ -21,12 +21,12 @@ const LAYERS: &[&[&str]] = &[
     &["egress", "store", "content", "pages", "server"],
     &["identity", "host", "agents"],
     &["surface"],
-    &["a2a", "mentionable"],
+    &["a2a", "mcp", "mentionable", "nlweb"],
     &["cli"],
 ];
 
 /// Crates that are protocols: nobody but the registry names them.
-const PROTOCOLS: &[&str] = &["a2a", "mentionable"];
+const PROTOCOLS: &[&str] = &["a2a", "mcp", "mentionable", "nlweb"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];

@@ -1,0 +1,66 @@
+//! A response as HTTP: status, fields, whole or in frames. NLWeb 6, 7.
+
+use bytes::Bytes;
+use forecourt_core::Language;
+use forecourt_surface::answer::{Answer, Content};
+use forecourt_surface::refusal::add_fields;
+use forecourt_surface::sse::KeepAlive;
+use futures::Stream;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use crate::response::{Outcome, Response};
+use crate::section::Settings;
+
+/// Asks proxies not to hold a stream back.
+static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// A whole response. NLWeb 7.4.
+pub(crate) fn whole(response: &Response, settings: &Settings, canonical_host: &str) -> Answer {
+    let mut head = head("application/json", "no-store");
+    match &response.outcome {
+        Outcome::Refused { part, .. } => add_fields(&mut head, part, canonical_host),
+        Outcome::Failure { retry_after: Some(seconds), .. } => {
+            head.insert(RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        _ => {}
+    }
+    let status = response.outcome.status();
+    Answer::whole(status, head, response.to_value(settings).to_string())
+}
+
+/// A response in frames. NLWeb 6.2.
+pub(crate) fn streamed(frames: impl Stream<Item = Bytes> + Send + 'static, language: &Language) -> Answer {
+    let mut head = head("text/event-stream", "no-cache");
+    head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    in_language(&mut head, language);
+    let content = Content::Frames(Box::pin(KeepAlive::new(Box::pin(frames))));
+    Answer { status: StatusCode::OK, head, content }
+}
+
+/// Says in which language an answer is.
+pub(crate) fn in_language(head: &mut HeaderMap, language: &Language) {
+    if let Ok(value) = HeaderValue::from_str(language.as_str()) {
+        head.insert(CONTENT_LANGUAGE, value);
+    }
+}
+
+/// What a resource takes. RFC 9110 9.3.7.
+pub(crate) fn options(allow: &'static str) -> Answer {
+    allowing(Answer::empty(StatusCode::NO_CONTENT, HeaderMap::new()), allow)
+}
+
+/// The same, saying what the resource takes.
+pub(crate) fn allowing(mut answer: Answer, allow: &'static str) -> Answer {
+    answer.head.insert(ALLOW, HeaderValue::from_static(allow));
+    answer
+}
+
+fn head(media_type: &'static str, cache: &'static str) -> HeaderMap {
+    let mut head = HeaderMap::new();
+    head.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    head.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    head.insert(VARY, HeaderValue::from_static("Accept, Accept-Language"));
+    head.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    head
+}

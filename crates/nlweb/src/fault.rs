@@ -1,0 +1,166 @@
+//! What can be wrong with a request, and what each is called. NLWeb 4.1.4, 7.4.
+
+use http::StatusCode;
+
+/// Codes of failures. NLWeb 4.1.4, and our own where it has none.
+pub(crate) mod code {
+    pub(crate) const NO_RESULTS: &str = "NO_RESULTS";
+    pub(crate) const INVALID_QUERY: &str = "INVALID_QUERY";
+    pub(crate) const UNSUPPORTED_FORMAT: &str = "UNSUPPORTED_FORMAT";
+    pub(crate) const UNSUPPORTED_MODE: &str = "UNSUPPORTED_MODE";
+    pub(crate) const RATE_LIMITED: &str = "RATE_LIMITED";
+    pub(crate) const INTERNAL_ERROR: &str = "INTERNAL_ERROR";
+    pub(crate) const TIMEOUT: &str = "TIMEOUT";
+    pub(crate) const TOKEN_LIMIT: &str = "TOKEN_LIMIT";
+    pub(crate) const CANCELLED: &str = "CANCELLED";
+    pub(crate) const NOT_FOUND: &str = "NOT_FOUND";
+    pub(crate) const SERVICE_UNAVAILABLE: &str = "SERVICE_UNAVAILABLE";
+}
+
+/// Why a request was not carried to an answer. Each says what to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Not JSON, or not the JSON of a request.
+    Malformed(String),
+    /// A field is missing or has another shape than NLWeb gives it.
+    Wrong {
+        /// Its path, such as `query.text`.
+        field: String,
+        /// What it must be.
+        wanted: String,
+    },
+    /// The body is no JSON by its own account.
+    NotJson,
+    /// More than is read of a request. NLWeb calls all of that a limit of tokens.
+    TooMuch {
+        /// The field, such as `context`.
+        field: &'static str,
+        /// How much is read, with its unit.
+        bound: String,
+    },
+    /// The body, or the query string, is longer than is read.
+    TooLarge(usize),
+    /// The body did not come.
+    Cut(String),
+    /// None of the formats is spoken here.
+    Format(String),
+    /// None of the modes is known here.
+    Mode(String),
+    /// Nothing here goes by this name.
+    Site {
+        /// What was asked for.
+        named: String,
+        /// What there is.
+        known: String,
+    },
+    /// The path names no agent.
+    NoAgent(String),
+    /// Unknown, expired, or somebody else's: they look alike.
+    NoPromise,
+    /// The resource takes other methods.
+    Method(&'static str),
+    /// The host asks for something else of the request.
+    Invalid(String),
+    /// The host has too much to do; seconds to wait, if that is known.
+    Unavailable(Option<u64>),
+    /// Ours.
+    Internal,
+}
+
+impl Fault {
+    /// A field that is not what it must be.
+    pub(crate) fn wrong(field: impl Into<String>, wanted: impl Into<String>) -> Self {
+        Self::Wrong { field: field.into(), wanted: wanted.into() }
+    }
+
+    /// The code of the failure.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) | Self::Wrong { .. } | Self::NotJson | Self::Cut(_) | Self::Site { .. } => {
+                code::INVALID_QUERY
+            }
+            Self::Method(_) | Self::Invalid(_) => code::INVALID_QUERY,
+            Self::TooMuch { .. } | Self::TooLarge(_) => code::TOKEN_LIMIT,
+            Self::Format(_) => code::UNSUPPORTED_FORMAT,
+            Self::Mode(_) => code::UNSUPPORTED_MODE,
+            Self::NoAgent(_) | Self::NoPromise => code::NOT_FOUND,
+            Self::Unavailable(_) => code::SERVICE_UNAVAILABLE,
+            Self::Internal => code::INTERNAL_ERROR,
+        }
+    }
+
+    /// The status it goes under: 200 where the request itself was understood. NLWeb 7.4.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::Malformed(_) | Self::Wrong { .. } | Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Cut(_) => StatusCode::REQUEST_TIMEOUT,
+            Self::TooMuch { .. } | Self::Format(_) | Self::Mode(_) | Self::Site { .. } => StatusCode::OK,
+            Self::NoAgent(_) | Self::NoPromise => StatusCode::NOT_FOUND,
+            Self::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Malformed(reason) => write!(
+                f,
+                "the request is not the JSON of a question: {reason}; send {{\"query\": {{\"text\": \"…\"}}}}"
+            ),
+            Self::Wrong { field, wanted } => write!(f, "`{field}` must be {wanted}"),
+            Self::NotJson => f.write_str("send the request with Content-Type: application/json"),
+            Self::TooMuch { field, bound } => write!(f, "`{field}` is more than is read here: at most {bound}"),
+            Self::TooLarge(bytes) => write!(f, "the request is more than is read here: at most {bytes} bytes"),
+            Self::Cut(reason) => f.write_str(reason),
+            Self::Format(asked) => {
+                write!(f, "`{asked}` is no format of this host; it writes conversational_search and chatgpt_app")
+            }
+            Self::Mode(asked) => write!(f, "`{asked}` is no mode of this host; it knows list and summarize"),
+            Self::Site { named, known } => write!(f, "there is no site `{named}` here; there are {known}"),
+            Self::NoAgent(known) => write!(f, "there is no agent of that name here; there are {known}"),
+            Self::NoPromise => f.write_str(
+                "there is no such promise: its token is unknown, it has expired, or it is not yours; ask again",
+            ),
+            Self::Method(allowed) => write!(f, "this resource takes {allowed}"),
+            Self::Invalid(reason) => f.write_str(reason),
+            Self::Unavailable(_) => f.write_str("this host has too much to do at the moment; try again later"),
+            Self::Internal => f.write_str("something went wrong on this side"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s7_4_each_fault_has_its_code_and_status() {
+        let text = String::new;
+        let rows = [
+            (Fault::Malformed(text()), "INVALID_QUERY", 400),
+            (Fault::wrong("query.text", "a string"), "INVALID_QUERY", 400),
+            (Fault::NotJson, "INVALID_QUERY", 415),
+            (Fault::TooMuch { field: "context", bound: text() }, "TOKEN_LIMIT", 200),
+            (Fault::TooLarge(1), "TOKEN_LIMIT", 413),
+            (Fault::Cut(text()), "INVALID_QUERY", 408),
+            (Fault::Format(text()), "UNSUPPORTED_FORMAT", 200),
+            (Fault::Mode(text()), "UNSUPPORTED_MODE", 200),
+            (Fault::Site { named: text(), known: text() }, "INVALID_QUERY", 200),
+            (Fault::NoAgent(text()), "NOT_FOUND", 404),
+            (Fault::NoPromise, "NOT_FOUND", 404),
+            (Fault::Method("POST"), "INVALID_QUERY", 405),
+            (Fault::Invalid(text()), "INVALID_QUERY", 400),
+            (Fault::Unavailable(None), "SERVICE_UNAVAILABLE", 503),
+            (Fault::Internal, "INTERNAL_ERROR", 500),
+        ];
+        for (fault, code, status) in rows {
+            assert_eq!((fault.code(), fault.status().as_u16()), (code, status), "{fault:?}");
+            assert!(!fault.to_string().contains("  ") || fault.to_string().is_empty(), "{fault}");
+        }
+    }
+}

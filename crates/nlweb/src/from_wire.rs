@@ -1,0 +1,73 @@
+//! A question into a message: the one place where both vocabularies are in scope on the way in.
+
+use forecourt_core::{
+    AgentCard, Language, Message, MessageId, Part, Role, Sender, ThreadId, Timestamp, Transport, Turn, findings,
+};
+use serde_json::{Map, Value, json};
+
+use crate::NAME;
+use crate::wire::Ask;
+
+/// The member of `session_context` that names a conversation.
+pub(crate) const CONVERSATION: &str = "conversation_id";
+
+/// What is known of a request beside the question.
+pub(crate) struct Envelope {
+    /// Who asks, as far as was proven.
+    pub(crate) sender: Sender,
+    /// Agents in line before this one.
+    pub(crate) hop: u32,
+    /// What the transport says about languages.
+    pub(crate) language: Option<Language>,
+    /// How it came.
+    pub(crate) via: Transport,
+    /// Our name for it.
+    pub(crate) id: MessageId,
+    /// When it came.
+    pub(crate) received_at: Timestamp,
+}
+
+/// The message for the agent of `card`. NLWeb 3: the text is the turn, `prev` the turns before it, and
+/// filters and context go along as data.
+pub(crate) fn message(ask: &Ask, card: &AgentCard, envelope: Envelope) -> Message {
+    let Envelope { sender, hop, language, via, id, received_at } = envelope;
+    let parts = std::iter::once(Part::text(ask.query.text.clone())).chain(beside(ask).map(Part::data)).collect();
+    let thread = ask.meta.session.get(CONVERSATION).and_then(Value::as_str).and_then(ThreadId::parse);
+    Message {
+        thread,
+        sender,
+        history: ask.context.prev.iter().map(|text| Turn::text(Role::User, text.clone())).collect(),
+        language: ask.prefer.language.clone().or(language),
+        hop,
+        metadata: Map::from_iter([(NAME.to_owned(), hearsay(ask))]),
+        extensions: vec![findings::WISH.to_owned()],
+        unrecorded: !ask.meta.remember,
+        ..Message::new(id, card.handle().clone(), parts, via, received_at)
+    }
+}
+
+/// What the agent is given beside the words, if there is anything.
+fn beside(ask: &Ask) -> Option<Value> {
+    let mut data = Map::new();
+    if !ask.query.filters.is_empty() {
+        data.insert("filters".to_owned(), ask.query.filters.clone().into());
+    }
+    if !ask.context.about.is_empty() {
+        data.insert("context".to_owned(), ask.context.about.clone().into());
+    }
+    (!data.is_empty()).then_some(Value::Object(data))
+}
+
+/// What the caller says about itself.
+fn hearsay(ask: &Ask) -> Value {
+    let mut said = json!({"mode": if ask.style.summarize { "list, summarize" } else { "list" }});
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            said[key] = value;
+        }
+    };
+    set("user", ask.meta.user.clone());
+    set("user_agent", ask.prefer.user_agent.clone().map(Value::from));
+    set("request_id", ask.meta.request_id.clone().map(Value::from));
+    said
+}

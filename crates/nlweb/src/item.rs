@@ -1,0 +1,221 @@
+//! What an agent gives, as items. NLWeb 4.1.1.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use forecourt_core::part::{Artifact, ArtifactContent};
+use forecourt_core::{File, FileSource, Handle, Part, TaskId};
+use serde_json::{Map, Value, json};
+
+use crate::action::Action;
+use crate::limits::FILE_BYTES_MAX;
+use crate::wire::Dialect;
+
+const SCHEMA_ORG: &str = "https://schema.org";
+
+/// Whose items they are, and where its files are.
+#[derive(Clone, Copy)]
+pub(crate) struct Shelf<'a> {
+    /// The agent.
+    pub(crate) agent: &'a Handle,
+    /// The base of addresses here.
+    pub(crate) origin: &'a str,
+    /// The task, when the answer is kept by one.
+    pub(crate) task: Option<&'a TaskId>,
+    /// What can be done with items.
+    pub(crate) actions: &'a [Action],
+}
+
+/// What a part comes to.
+pub(crate) enum Shown {
+    /// Items, most often one.
+    Items(Vec<Value>),
+    /// It can't be shown; why.
+    Not(String),
+}
+
+impl Shelf<'_> {
+    /// The items of a part. Tool calls and refusals have no place among results.
+    pub(crate) fn items(self, part: Part) -> Shown {
+        let one = |item: Value| Shown::Items(vec![item]);
+        match part {
+            Part::Data(data) => Shown::Items(objects(data.data).into_iter().map(|item| self.furnished(item)).collect()),
+            Part::Link(link) => one(named(
+                json!({"@context": SCHEMA_ORG, "@type": "WebPage", "url": link.url}),
+                link.title,
+                link.description,
+            )),
+            Part::File(file) => self.file(file),
+            Part::Artifact(artifact) => self.artifact(artifact),
+            Part::Text(_) | Part::ToolCall(_) | Part::Policy(_) | Part::Unknown(_) => Shown::Items(Vec::new()),
+        }
+    }
+
+    /// An item with where it comes from and what can be done with it.
+    fn furnished(self, mut item: Value) -> Value {
+        let source = source(&item).map(str::to_owned);
+        let actions: Vec<Value> = self.actions.iter().filter_map(|action| action.for_item(&item, self.agent)).collect();
+        if let Value::Object(fields) = &mut item {
+            if let (Some(source), false) = (source, fields.contains_key("grounding")) {
+                fields.insert("grounding".to_owned(), json!({"source_urls": [source]}));
+            }
+            if !actions.is_empty() {
+                match fields.get_mut("actions").and_then(Value::as_array_mut) {
+                    Some(own) => own.extend(actions),
+                    None => drop(fields.insert("actions".to_owned(), actions.into())),
+                }
+            }
+        }
+        item
+    }
+
+    fn file(self, file: File) -> Shown {
+        let name = file.name.clone().unwrap_or_else(|| "a file".to_owned());
+        let Some(url) = self.address(&file.source, &file.mime, file.id.as_deref()) else {
+            return Shown::Not(format!("{name} is too large to be given here"));
+        };
+        let mut item = json!({"@context": SCHEMA_ORG, "@type": "MediaObject", "encodingFormat": file.mime,
+            "contentUrl": url});
+        if let Some(size) = file.size_bytes {
+            item["contentSize"] = size.to_string().into();
+        }
+        Shown::Items(vec![named(item, file.name, None)])
+    }
+
+    fn artifact(self, artifact: Artifact) -> Shown {
+        let Artifact { mime, name, content, .. } = artifact;
+        let mut item = json!({"@context": SCHEMA_ORG, "@type": "CreativeWork", "encodingFormat": mime});
+        match content {
+            ArtifactContent::Text(text) => item["text"] = text.into(),
+            ArtifactContent::Bytes(source) => match self.address(&source, &mime, None) {
+                Some(url) => item["contentUrl"] = url.into(),
+                None => return Shown::Not("an artifact is too large to be given here".to_owned()),
+            },
+        }
+        Shown::Items(vec![named(item, name, None)])
+    }
+
+    /// Where a file is: small ones are in the address itself.
+    fn address(self, source: &FileSource, mime: &str, id: Option<&str>) -> Option<String> {
+        match source {
+            FileSource::Inline(bytes) => (bytes.len() <= FILE_BYTES_MAX)
+                .then(|| format!("data:{};base64,{}", mime.replace([',', ' '], ""), STANDARD.encode(bytes))),
+            FileSource::Url { url, .. } if url.starts_with('/') => Some(format!("{}{url}", self.origin)),
+            FileSource::Url { url, .. } => Some(url.clone()),
+            FileSource::Kept => Some(format!("{}/tasks/{}/artifacts/{}", self.origin, self.task?.expose(), id?)),
+        }
+    }
+}
+
+/// The objects of a data part. What is no object becomes the value of one.
+fn objects(data: Value) -> Vec<Value> {
+    match data {
+        Value::Object(_) => vec![data],
+        Value::Array(items) if items.iter().all(Value::is_object) => items,
+        other => vec![json!({"@context": SCHEMA_ORG, "@type": "PropertyValue", "value": other})],
+    }
+}
+
+fn named(mut item: Value, name: Option<String>, description: Option<String>) -> Value {
+    if let Some(name) = name {
+        item["name"] = name.into();
+    }
+    if let Some(description) = description {
+        item["description"] = description.into();
+    }
+    item
+}
+
+/// Where an item says that it is from.
+fn source(item: &Value) -> Option<&str> {
+    let texts = ["url", "@id", "mainEntityOfPage"].iter().filter_map(|key| item.get(*key)?.as_str());
+    texts.into_iter().find(|text| text.starts_with("https://") || text.starts_with("http://"))
+}
+
+/// The item that holds a summary. NLWeb 4.1.1, design 24.
+pub(crate) fn summary(text: &str, dialect: Dialect) -> Value {
+    let kind = match dialect {
+        Dialect::V0_55 => "SearchSummary",
+        Dialect::V0_54 => "Summary",
+    };
+    json!({"@type": kind, "text": text})
+}
+
+/// The item of an agent that answers in words alone.
+pub(crate) fn words(text: &str) -> Value {
+    json!({"@context": SCHEMA_ORG, "@type": "Answer", "text": text})
+}
+
+/// An item as clients of 0.54 take it: a string `@id`, its `site`, a number `score`. Design 24.
+pub(crate) fn in_054(mut item: Value, site: &Handle, score: Option<f32>, index: usize) -> Value {
+    let own = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
+    let id = own(&item, "@id").or_else(|| own(&item, "url")).unwrap_or_else(|| format!("#{index}"));
+    if let Value::Object(fields) = &mut item {
+        let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        set("@id", id.into());
+        set("site", site.as_str().into());
+        set("score", json!(score.filter(|score| score.is_finite()).unwrap_or(0.0)));
+    }
+    item
+}
+
+/// What an item is called.
+pub(crate) fn name(item: &Value) -> Option<&str> {
+    ["name", "headline", "title"].iter().find_map(|key| item.get(*key)?.as_str())
+}
+
+/// `object` without what is `None`.
+pub(crate) fn present<const N: usize>(fields: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::Link;
+
+    use super::*;
+
+    fn shown(part: Part) -> Vec<Value> {
+        let agent = Handle::parse("chef").expect("a handle");
+        let shelf = Shelf { agent: &agent, origin: "https://demo.localhost", task: None, actions: &[] };
+        match shelf.items(part) {
+            Shown::Items(items) => items,
+            Shown::Not(why) => vec![json!(why)],
+        }
+    }
+
+    #[test]
+    fn s4_1_1_items_are_grounded_in_where_they_are_from() {
+        let item = json!({"@type": "Recipe", "name": "Soup", "url": "https://x.example/soup"});
+        assert_eq!(shown(Part::data(item))[0]["grounding"], json!({"source_urls": ["https://x.example/soup"]}));
+        let own = json!({"name": "Soup", "@id": "https://x.example/", "grounding": {"citations": [1]}});
+        assert_eq!(shown(Part::data(own.clone())), [own]);
+        for nowhere in [json!({"name": "Soup"}), json!({"url": "javascript:alert(1)"})] {
+            assert_eq!(shown(Part::data(nowhere.clone())), [nowhere]);
+        }
+    }
+
+    #[test]
+    fn s4_1_1_links_and_files_are_items_of_schema_org() {
+        let link = Link { url: "https://x.example/".to_owned(), title: Some("X".to_owned()), description: None };
+        assert_eq!(
+            shown(Part::Link(link)),
+            [json!({"@context": SCHEMA_ORG, "@type": "WebPage", "url": "https://x.example/", "name": "X"})]
+        );
+        let file = File::inline("text/plain", Some("a.txt".to_owned()), "hi".into());
+        assert_eq!(shown(Part::File(file))[0]["contentUrl"], "data:text/plain;base64,aGk=");
+    }
+
+    #[test]
+    fn files_in_answers_are_bounded() {
+        let of = |bytes: usize| shown(Part::File(File::inline("a/b", None, vec![0; bytes].into())));
+        assert!(of(FILE_BYTES_MAX)[0].is_object());
+        assert!(of(FILE_BYTES_MAX + 1)[0].as_str().is_some_and(|why| why.contains("too large")));
+    }
+
+    #[test]
+    fn values_that_are_no_objects_still_are_items() {
+        assert_eq!(shown(Part::data(json!([{"a": 1}, {"b": 2}]))), [json!({"a": 1}), json!({"b": 2})]);
+        assert_eq!(shown(Part::data(json!(3)))[0]["value"], 3);
+        assert_eq!(shown(Part::text("x")), [] as [Value; 0]);
+    }
+}

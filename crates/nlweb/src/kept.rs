@@ -1,0 +1,35 @@
+//! How the answer of a promise is to be written: kept in the name of the message, so that a later
+//! `await`, maybe of another node, needs nothing but the task. NLWeb 4.2 gives `await` no preferences.
+
+use forecourt_core::{Entropy, MessageId, Task, ids};
+
+use crate::wire::{Dialect, Format, Style};
+
+const PREFIX: &str = "ask";
+
+/// A name for a message whose answer is to be written in `style`.
+pub(crate) fn message_id(style: Style, entropy: &dyn Entropy) -> MessageId {
+    let mode = if style.summarize { "summarize" } else { "list" };
+    let limit = style.limit.unwrap_or(0);
+    let format = style.format.name(Dialect::V0_55);
+    let name = format!("{PREFIX}:{}:{format}:{mode}:{limit}:{}", style.dialect.version(), ids::mint(entropy));
+    MessageId::parse(&name).unwrap_or_else(|| MessageId::mint(entropy))
+}
+
+/// How the answer of a task is to be written in `dialect`. Plainly, when it was begun over another
+/// protocol.
+pub(crate) fn style(task: &Task, dialect: Dialect) -> Style {
+    let plain = Style::plain(dialect);
+    let name = task.turns.first().and_then(|turn| turn.id.as_deref()).unwrap_or_default();
+    let mut words = name.split(':');
+    if words.next() != Some(PREFIX) {
+        return plain;
+    }
+    let (_version, format, mode, limit) = (words.next(), words.next(), words.next(), words.next());
+    let format = match format {
+        Some("chatgpt_app") => Format::ChatgptApp,
+        _ => Format::ConversationalSearch,
+    };
+    let limit = limit.and_then(|limit| limit.parse().ok()).filter(|limit| *limit > 0);
+    Style { format, summarize: mode == Some("summarize"), limit, ..plain }
+}

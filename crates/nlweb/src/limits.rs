@@ -1,0 +1,36 @@
+//! Bounds of this protocol, each with its unit.
+
+use std::time::Duration;
+
+/// Bytes of a request.
+pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of a query string.
+pub(crate) const QUERY_STRING_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of `query.text`.
+pub(crate) const TEXT_BYTES_MAX: usize = 16 * 1024;
+/// Filters in one query.
+pub(crate) const FILTERS_MAX: usize = 16;
+/// Bytes of all filters of one query, as JSON.
+pub(crate) const FILTERS_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of a context, as JSON.
+pub(crate) const CONTEXT_BYTES_MAX: usize = 128 * 1024;
+/// Earlier queries in a context.
+pub(crate) const PREV_MAX: usize = 100;
+/// Bytes of what a caller wants back in `session_context`, as JSON.
+pub(crate) const SESSION_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of `meta.user`, as JSON.
+pub(crate) const USER_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of short texts: user agents, ids of requests, sites.
+pub(crate) const NAME_BYTES_MAX: usize = 256;
+/// Formats and modes that a request may list.
+pub(crate) const PREFERENCES_MAX: usize = 16;
+/// Bytes of a file that stands in an answer.
+pub(crate) const FILE_BYTES_MAX: usize = 1024 * 1024;
+/// Events at the end of a task's log in which the last sign of progress is looked for.
+pub(crate) const PROGRESS_EVENTS_MAX: u64 = 256;
+/// Agents that are named to who asked for one that is not there.
+pub(crate) const NAMED_AGENTS_MAX: usize = 50;
+/// Actions of one deployment.
+pub(crate) const ACTIONS_MAX: usize = 100;
+/// The longest that an answer may be waited for before it becomes a promise.
+pub(crate) const PATIENCE_MAX: Duration = Duration::from_secs(100);

@@ -1,0 +1,215 @@
+//! A response, whole: `_meta` and content, in the words of its version. NLWeb 4.
+
+use forecourt_core::policy::Kind;
+use forecourt_core::{PolicyPart, Question};
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::fault::{Fault, code};
+use crate::item::present;
+use crate::section::Settings;
+use crate::wire::{Dialect, Format, Style};
+
+/// The version of the envelope around refusals. PolicyPart 4.1.
+const POLICY_VERSION: &str = "v0.1";
+
+/// What a response is, and what goes beside its content.
+#[derive(Debug)]
+pub(crate) struct Response {
+    pub(crate) about: About,
+    pub(crate) outcome: Outcome,
+}
+
+/// What goes into `_meta` whatever the content is.
+#[derive(Debug, Clone)]
+pub(crate) struct About {
+    pub(crate) style: Style,
+    /// What the caller sends along next time.
+    pub(crate) session: Map<String, Value>,
+    /// The caller's name for the request.
+    pub(crate) request_id: Option<String>,
+    /// What the caller should know about how the request was understood.
+    pub(crate) notes: Vec<String>,
+    /// Filters that meant nothing here.
+    pub(crate) ignored: Vec<String>,
+    /// Milliseconds since the request came.
+    pub(crate) millis: Option<u64>,
+}
+
+/// The content. NLWeb 4.1.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// 4.1.1: items in their order, and the answer in words.
+    Answer { results: Vec<Value>, said: String },
+    /// 4.1.2
+    Promise(Promise),
+    /// 4.1.3
+    Elicitation(Question),
+    /// 4.1.4
+    Failure { code: String, message: String, status: StatusCode, retry_after: Option<u64> },
+    /// 4.1.4, as a refusal.
+    Refused { part: Box<PolicyPart>, message: String },
+}
+
+/// NLWeb 4.1.2.
+#[derive(Debug)]
+pub(crate) struct Promise {
+    pub(crate) token: String,
+    /// Seconds.
+    pub(crate) estimated_time: Option<u64>,
+    pub(crate) message: Option<String>,
+    /// Between 0 and 1.
+    pub(crate) progress: Option<f64>,
+}
+
+impl About {
+    /// About a request of which nothing is known but how to answer it.
+    pub(crate) fn plain(style: Style) -> Self {
+        Self { style, session: Map::new(), request_id: None, notes: Vec::new(), ignored: Vec::new(), millis: None }
+    }
+}
+
+impl From<Fault> for Outcome {
+    fn from(fault: Fault) -> Self {
+        let retry_after = match &fault {
+            Fault::Unavailable(seconds) => *seconds,
+            _ => None,
+        };
+        Self::Failure { code: fault.code().to_owned(), message: fault.to_string(), status: fault.status(), retry_after }
+    }
+}
+
+impl Outcome {
+    /// A failure of the application: the request itself was fine. NLWeb 7.4.
+    pub(crate) fn failure(code: &str, message: impl Into<String>) -> Self {
+        Self::Failure { code: code.to_owned(), message: message.into(), status: StatusCode::OK, retry_after: None }
+    }
+
+    /// The status of HTTP. NLWeb 7.4; design 23.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::Answer { .. } | Self::Elicitation(_) => StatusCode::OK,
+            Self::Promise(_) => StatusCode::ACCEPTED,
+            Self::Failure { status, .. } => *status,
+            Self::Refused { part, .. } => refused_status(&part.kind),
+        }
+    }
+
+    /// Whether nothing came of the request.
+    pub(crate) fn is_failure(&self) -> bool {
+        matches!(self, Self::Failure { .. } | Self::Refused { .. })
+    }
+
+    /// The type of the response. NLWeb 4; design 24.
+    pub(crate) fn kind(&self, dialect: Dialect) -> &'static str {
+        let (now, old) = match self {
+            Self::Answer { .. } => ("answer", "Answer"),
+            Self::Promise(_) => ("promise", "Promise"),
+            Self::Elicitation(_) => ("elicitation", "Elicitation"),
+            Self::Failure { .. } | Self::Refused { .. } => ("failure", "Failure"),
+        };
+        if dialect == Dialect::V0_55 { now } else { old }
+    }
+
+    /// The content fields beside `_meta`.
+    pub(crate) fn content(&self, style: Style) -> Map<String, Value> {
+        match self {
+            Self::Answer { results, said } => match style.format {
+                Format::ConversationalSearch => present([("results", Some(json!(results)))]),
+                Format::ChatgptApp => present([
+                    ("content", Some(json!([{"type": "text", "text": said}]))),
+                    ("structuredData", Some(json!(results))),
+                ]),
+            },
+            Self::Promise(promise) => present([("promise", Some(promise.to_value().into()))]),
+            Self::Elicitation(question) => present([("elicitation", Some(elicitation(question)))]),
+            Self::Failure { code, message, .. } => error(code, message),
+            Self::Refused { part, message } => error(&refused_code(&part.kind), message),
+        }
+    }
+}
+
+impl Promise {
+    fn to_value(&self) -> Map<String, Value> {
+        present([
+            ("token", Some(self.token.clone().into())),
+            ("estimated_time", self.estimated_time.map(Value::from)),
+            ("message", self.message.clone().map(Value::from)),
+            ("progress", self.progress.map(Value::from)),
+        ])
+    }
+}
+
+fn error(code: &str, message: &str) -> Map<String, Value> {
+    present([("error", Some(json!({"code": code, "message": message})))])
+}
+
+fn elicitation(question: &Question) -> Value {
+    let text = (!question.text.is_empty()).then(|| question.text.clone().into());
+    let questions = (!question.questions.is_empty()).then(|| json!(question.questions));
+    present([("text", text), ("questions", questions)]).into()
+}
+
+/// Design 23, and the policy table for the rest.
+fn refused_status(kind: &Kind) -> StatusCode {
+    match kind {
+        Kind::ConsentRequired { .. } | Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
+        Kind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
+        Kind::Forbidden | Kind::Other(_) => StatusCode::FORBIDDEN,
+        Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Kind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+        Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// The one code that NLWeb has; the others are the kinds themselves.
+fn refused_code(kind: &Kind) -> String {
+    match kind {
+        Kind::TooManyRequests { .. } => code::RATE_LIMITED.to_owned(),
+        other => other.name().to_ascii_uppercase(),
+    }
+}
+
+impl Response {
+    /// The whole response.
+    pub(crate) fn to_value(&self, settings: &Settings) -> Value {
+        let mut object = self.outcome.content(self.about.style);
+        object.insert("_meta".to_owned(), self.meta(settings).into());
+        object.into()
+    }
+
+    /// `_meta`. NLWeb 4.
+    pub(crate) fn meta(&self, settings: &Settings) -> Map<String, Value> {
+        let Style { dialect, format, .. } = self.about.style;
+        let is_answer = matches!(self.outcome, Outcome::Answer { .. });
+        let mut meta = self.about.beginning(self.outcome.kind(dialect), is_answer, settings);
+        meta.extend(present([
+            ("processing_time_ms", self.about.millis.map(Value::from)),
+            ("forecourt/ignored_filters", (!self.about.ignored.is_empty()).then(|| json!(self.about.ignored))),
+        ]));
+        if let Outcome::Refused { part, .. } = &self.outcome {
+            meta.insert("mentionable".to_owned(), json!({"policy": {"v": POLICY_VERSION, "part": part}}));
+        }
+        debug_assert!(!is_answer || meta["response_format"] == format.name(dialect));
+        meta
+    }
+}
+
+impl About {
+    /// What `_meta` holds from the beginning on.
+    pub(crate) fn beginning(&self, kind: &str, is_answer: bool, settings: &Settings) -> Map<String, Value> {
+        let Style { dialect, format, .. } = self.style;
+        let widget = settings.output_template.clone().filter(|_| is_answer && format == Format::ChatgptApp);
+        let accessible = widget.is_some().then_some(settings.widget_accessible);
+        present([
+            ("response_type", Some(kind.into())),
+            ("response_format", is_answer.then(|| format.name(dialect).into())),
+            ("version", Some(dialect.version().into())),
+            ("session_context", (!self.session.is_empty()).then(|| self.session.clone().into())),
+            ("request_id", self.request_id.clone().map(Value::from)),
+            ("openai/outputTemplate", widget.map(Value::from)),
+            ("openai/widgetAccessible", accessible.map(Value::from)),
+            ("forecourt/notes", (!self.notes.is_empty()).then(|| json!(self.notes))),
+        ])
+    }
+}

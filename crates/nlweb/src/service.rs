@@ -1,0 +1,326 @@
+//! A question carried to the host and back, the same for every way in which it comes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{
+    Collected, Error, Event, Handle, Language, Message, Noun, PolicyPart, Progress, Reply, Sender, Task, TaskId,
+    TaskState, ThreadId, Transport,
+};
+use forecourt_host::{Host, Resident, Run};
+use forecourt_identity::Verifier;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use crate::action::Action;
+use crate::fault::{Fault, code};
+use crate::from_wire::{CONVERSATION, Envelope, message};
+use crate::limits::PROGRESS_EVENTS_MAX;
+use crate::response::{About, Outcome, Promise, Response};
+use crate::section::Settings;
+use crate::unfold::{End, Piece, Unfolding, Whose};
+use crate::wire::{self, Ask, Await, Dialect};
+use crate::{kept, site};
+
+/// What the protocol is made of.
+pub(crate) struct Service {
+    pub(crate) host: Arc<Host>,
+    pub(crate) verifier: Arc<Verifier>,
+    pub(crate) settings: Settings,
+    pub(crate) actions: Vec<Action>,
+}
+
+/// Who asks, and how it came.
+pub(crate) struct Asker {
+    pub(crate) sender: Sender,
+    pub(crate) hop: u32,
+    /// What the transport says about languages.
+    pub(crate) language: Option<Language>,
+    pub(crate) via: Transport,
+}
+
+/// A question on its way, and what its answer needs to know of it.
+pub(crate) struct Begun {
+    pub(crate) reply: Reply,
+    pub(crate) about: About,
+    pub(crate) language: Option<Language>,
+    pub(crate) at: Instant,
+    /// How long the agent may take.
+    pub(crate) time_max: Duration,
+}
+
+impl Service {
+    /// The agent that is asked. NLWeb 3.1.
+    pub(crate) fn resident(&self, own: Option<&Handle>, site: Option<&str>) -> Result<&Arc<Resident>, Fault> {
+        site::asked(&self.host, own, site)
+    }
+
+    /// How long an answer is waited for before it becomes a promise.
+    pub(crate) fn patience(&self) -> Run {
+        Run::Patient { patience: Duration::from_secs(self.settings.promise_after_seconds) }
+    }
+
+    /// Asks, and waits for the answer or for the promise of one.
+    pub(crate) async fn ask(&self, resident: &Resident, ask: Ask, asker: Asker, run: Run) -> Response {
+        match self.begin(resident, ask, asker, run).await {
+            Ok(begun) => self.answered(begun).await,
+            Err(response) => *response,
+        }
+    }
+
+    /// Hands a question to its agent.
+    pub(crate) async fn begin(
+        &self,
+        resident: &Resident,
+        ask: Ask,
+        asker: Asker,
+        run: Run,
+    ) -> Result<Begun, Box<Response>> {
+        let at = Instant::now();
+        let message = self.message(&ask, resident, asker);
+        let language = message.language.clone();
+        let Ask { style, meta, notes, .. } = ask;
+        let mut about = About { notes, request_id: meta.request_id, ..About::plain(style) };
+        match self.host.receive(message, run).await {
+            Ok(reply) => {
+                about.session = session(meta.session, reply.thread.as_ref());
+                Ok(Begun { reply, about, language, at, time_max: resident.time_max })
+            }
+            Err(error) => {
+                about.session = session(meta.session, None);
+                Err(Box::new(Response { about, outcome: self.fault(error).into() }))
+            }
+        }
+    }
+
+    fn message(&self, ask: &Ask, resident: &Resident, asker: Asker) -> Message {
+        let Asker { sender, hop, language, via } = asker;
+        let id = kept::message_id(ask.style, &**self.host.entropy());
+        let received_at = self.host.clock().now();
+        message(ask, &resident.card, Envelope { sender, hop, language, via, id, received_at })
+    }
+
+    async fn answered(&self, begun: Begun) -> Response {
+        let Begun { reply, mut about, language, at, time_max } = begun;
+        if let Some(id) = &reply.task {
+            return match self.host.task(id).await {
+                Ok(task) => self.stands(&task, about, language.as_ref()).await,
+                Err(error) => Response { about, outcome: self.fault(error).into() },
+            };
+        }
+        let whose = self.whose(reply.agent.clone(), None);
+        let collected = reply.collect().await;
+        let outcome = self.outcome(collected, &whose, &mut about, language.as_ref(), at.elapsed() >= time_max);
+        about.millis = u64::try_from(at.elapsed().as_millis()).ok();
+        Response { about, outcome }
+    }
+
+    /// Whose items an answer holds.
+    pub(crate) fn whose(&self, agent: Handle, task: Option<TaskId>) -> Whose {
+        Whose { agent, origin: self.host.site().origin.clone(), task }
+    }
+
+    /// What came of a question, in NLWeb's words.
+    fn outcome(
+        &self,
+        collected: Collected,
+        whose: &Whose,
+        about: &mut About,
+        language: Option<&Language>,
+        too_slow: bool,
+    ) -> Outcome {
+        let mut unfolding = Unfolding::new(about.style, whose.shelf(&self.actions));
+        let mut pieces = Vec::new();
+        for part in collected.parts {
+            let event = match part.as_text() {
+                // What an ending says is said by the ending.
+                Some(_) if matches!(collected.ending, forecourt_core::Ending::Message(_)) => continue,
+                Some(text) => Event::Text(text.to_owned()),
+                None => Event::Part(part),
+            };
+            pieces.extend(unfolding.take(event));
+        }
+        let (last, end) = unfolding.finish(collected.ending);
+        pieces.extend(last);
+        about.ignored = unfolding.ignored().to_vec();
+        match end {
+            End::Answer => {
+                let said = unfolding.said();
+                Outcome::Answer { results: sorted(pieces, &mut about.notes), said }
+            }
+            other => ended(other, language, too_slow),
+        }
+    }
+
+    /// A promise as it stands. NLWeb 4.2.
+    pub(crate) async fn awaited(&self, own: Option<&Handle>, awaited: Await, sender: &Sender) -> Response {
+        let Await { token, action, dialect, meta, notes } = awaited;
+        let mut about = About { notes, request_id: meta.request_id, ..About::plain(wire::Style::plain(dialect)) };
+        let found = match self.promised(own, &token, sender).await {
+            Ok(task) if action == wire::Action::Cancel => self.cancelled(task).await,
+            other => other,
+        };
+        match found {
+            Ok(task) => {
+                about.style = kept::style(&task, dialect);
+                about.session = session(meta.session, task.thread.as_ref());
+                self.stands(&task, about, None).await
+            }
+            Err(fault) => {
+                about.session = session(meta.session, None);
+                Response { about, outcome: fault.into() }
+            }
+        }
+    }
+
+    /// The task behind a token, if it is this sender's to see: one with an owner is that owner's
+    /// alone, one without is for whoever knows its id (design 7, item 4).
+    async fn promised(&self, own: Option<&Handle>, token: &str, sender: &Sender) -> Result<Task, Fault> {
+        let id = TaskId::parse(token).ok_or(Fault::NoPromise)?;
+        let task = self.host.task(&id).await.map_err(|error| self.fault(error))?;
+        let here = own.is_none_or(|own| *own == task.agent);
+        let theirs = task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner));
+        if here && theirs { Ok(task) } else { Err(Fault::NoPromise) }
+    }
+
+    /// The task after it was given up. One that has ended stays as it is.
+    async fn cancelled(&self, task: Task) -> Result<Task, Fault> {
+        match self.host.cancel(&task.id).await {
+            Ok(task) => Ok(task),
+            Err(Error::Conflict { .. }) => self.host.task(&task.id).await.map_err(|error| self.fault(error)),
+            Err(error) => Err(self.fault(error)),
+        }
+    }
+
+    /// What a task has come to.
+    async fn stands(&self, task: &Task, mut about: About, language: Option<&Language>) -> Response {
+        let outcome = match (&task.outcome, task.state) {
+            (_, TaskState::Submitted | TaskState::Working) => Outcome::Promise(self.promise(task).await),
+            (Some(outcome), _) => {
+                let whose = self.whose(task.agent.clone(), Some(task.id.clone()));
+                let taken = task.updated_at.duration_since(task.created_at).unsigned_abs();
+                let resident = self.host.directory().find(&task.agent);
+                let too_slow = resident.is_some_and(|resident| taken >= resident.time_max);
+                self.outcome(outcome.clone(), &whose, &mut about, language, too_slow)
+            }
+            (None, TaskState::Canceled) => ended(End::Cancelled, language, false),
+            (None, _) => Fault::Internal.into(),
+        };
+        Response { about, outcome }
+    }
+
+    /// NLWeb 4.1.2: how far the work has come, as the agent says, and how long it may still take.
+    async fn promise(&self, task: &Task) -> Promise {
+        let progress = self.progress(&task.id).await;
+        let fraction = progress.as_ref().and_then(|progress| progress.fraction);
+        let fraction = fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
+        let since = self.host.clock().now().duration_since(task.created_at).unsigned_abs();
+        Promise {
+            token: task.id.expose().to_owned(),
+            estimated_time: Some(left(since, fraction)),
+            message: progress.and_then(|progress| progress.note),
+            progress: fraction,
+        }
+    }
+
+    /// The last sign of progress that the agent gave.
+    async fn progress(&self, id: &TaskId) -> Option<Progress> {
+        let last = self.host.last_event(id).await.ok()?;
+        let after = last.saturating_sub(PROGRESS_EVENTS_MAX);
+        let events = self.host.events(id, after, PROGRESS_EVENTS_MAX as usize).await.ok()?;
+        events.into_iter().rev().find_map(|(_, event)| match event {
+            Event::Progress(progress) => Some(progress),
+            _ => None,
+        })
+    }
+
+    /// What the host objects to, in NLWeb's words.
+    fn fault(&self, error: Error) -> Fault {
+        match error {
+            Error::NotFound { what: Noun::Agent } => Fault::NoAgent(site::known(&self.host)),
+            Error::NotFound { what: Noun::Task | Noun::Thread | Noun::Artifact } => Fault::NoPromise,
+            Error::Conflict { what, state } => Fault::Invalid(format!("the {what} is {}", state.name())),
+            Error::Invalid { field, reason } => Fault::Invalid(format!("{field}: {reason}")),
+            Error::Unavailable { retry_after } => Fault::Unavailable(retry_after.map(|wait| wait.as_secs().max(1))),
+            Error::Internal(cause) => {
+                tracing::error!(%cause, "a question failed");
+                Fault::Internal
+            }
+        }
+    }
+}
+
+/// A refusal of a request before its question was looked at.
+pub(crate) fn turned_away(part: Box<PolicyPart>, style: wire::Style, language: Option<&Language>) -> Response {
+    Response { about: About::plain(style), outcome: ended(End::Refused(part), language, false) }
+}
+
+/// A fault of a request, in the version that it speaks.
+pub(crate) fn wrong(fault: Fault, dialect: Dialect) -> Response {
+    Response { about: About::plain(wire::Style::plain(dialect)), outcome: fault.into() }
+}
+
+/// How an answer ended that is none. NLWeb 4.1.3, 4.1.4; design 23.
+pub(crate) fn ended(end: End, language: Option<&Language>, too_slow: bool) -> Outcome {
+    match end {
+        End::Answer => Outcome::Answer { results: Vec::new(), said: String::new() },
+        End::Nothing(message) => Outcome::failure(code::NO_RESULTS, message),
+        End::Question(question) => Outcome::Elicitation(question),
+        End::Refused(part) => {
+            let (_, message) = part.in_language(language);
+            let message = match &part.url {
+                Some(url) => format!("{message}\n\n{url}"),
+                None => message.to_owned(),
+            };
+            Outcome::Refused { part, message }
+        }
+        End::Failed(reason) if too_slow => Outcome::failure(code::TIMEOUT, reason),
+        End::Failed(reason) => Outcome::failure(code::INTERNAL_ERROR, reason),
+        End::Cancelled => Outcome::failure(code::CANCELLED, "this question was cancelled"),
+    }
+}
+
+/// The items of an answer in their order; what could not be shown becomes a note.
+fn sorted(pieces: Vec<Piece>, notes: &mut Vec<String>) -> Vec<Value> {
+    let mut items = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match piece {
+            Piece::Item(at, item) => items.push((at, item)),
+            Piece::Trouble(why) => notes.push(why),
+        }
+    }
+    items.sort_by_key(|(at, _)| *at);
+    items.into_iter().map(|(_, item)| item).collect()
+}
+
+/// Seconds that work may still take: by the fraction that is done, else as long again as it has taken.
+fn left(since: Duration, fraction: Option<f64>) -> u64 {
+    let since = since.as_secs_f64();
+    let left = match fraction {
+        Some(fraction) if fraction > 0.0 => since * (1.0 - fraction) / fraction,
+        _ => since,
+    };
+    (left.ceil() as u64).max(1)
+}
+
+/// What the caller sends along next time: all that it sent, and the conversation, if there is one. A
+/// conversation that is not ours is never given back as if it were.
+pub(crate) fn session(mut sent: Map<String, Value>, thread: Option<&ThreadId>) -> Map<String, Value> {
+    sent.remove(CONVERSATION);
+    if let Some(thread) = thread {
+        sent.insert(CONVERSATION.to_owned(), thread.expose().into());
+    }
+    sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s4_1_2_the_estimate_goes_by_what_is_done() {
+        let of = |seconds: u64, fraction| left(Duration::from_secs(seconds), fraction);
+        assert_eq!((of(10, Some(0.5)), of(10, Some(0.1)), of(10, Some(1.0))), (10, 90, 1));
+        assert_eq!((of(10, None), of(0, None), of(10, Some(0.0))), (10, 1, 10));
+    }
+}

@@ -1,0 +1,134 @@
+//! An answer as it comes, in frames. NLWeb 6; design 24.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use forecourt_core::{Event, Language};
+use forecourt_surface::sse;
+use futures::{Stream, StreamExt};
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use crate::fault::code;
+use crate::response::{About, Outcome, Response};
+use crate::section::Settings;
+use crate::service::{Begun, Service, ended};
+use crate::unfold::{End, Piece, Unfolding};
+use crate::wire::Dialect;
+
+/// The answer of an agent, from its first event to its last. Dropping it stops the agent.
+pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = Bytes> + Send {
+    let Begun { reply, mut about, language, at, time_max } = begun;
+    let whose = service.whose(reply.agent.clone(), None);
+    // A model reads the words of an answer; a stream has no other place for them.
+    about.style.summarize |= about.style.format == crate::wire::Format::ChatgptApp;
+    async_stream::stream! {
+        let mut unfolding = Unfolding::new(about.style, whose.shelf(&service.actions));
+        let mut writer = Writer { about, settings: &service.settings, begun: false };
+        let mut events = reply.events;
+        while let Some(event) = events.next().await {
+            match event {
+                Event::Ending(ending) => {
+                    let (last, end) = unfolding.finish(ending);
+                    writer.about.ignored = unfolding.ignored().to_vec();
+                    let outcome = writer.close(end, unfolding.said(), language.as_ref(), at.elapsed() >= time_max);
+                    for frame in writer.end(last, outcome, at) {
+                        yield frame;
+                    }
+                    return;
+                }
+                other => {
+                    let pieces = unfolding.take(other);
+                    if let Some(frame) = writer.start("answer") {
+                        yield frame;
+                    }
+                    for piece in pieces {
+                        yield writer.piece(piece);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What was written so far.
+struct Writer<'a> {
+    about: About,
+    settings: &'a Settings,
+    begun: bool,
+}
+
+impl Writer<'_> {
+    /// The frame that begins the stream, once. NLWeb 6.1, `start`.
+    fn start(&mut self, kind: &'static str) -> Option<Bytes> {
+        if std::mem::replace(&mut self.begun, true) {
+            return None;
+        }
+        let is_answer = kind == "answer" || kind == "Answer";
+        let dialect = self.about.style.dialect;
+        let kind = if dialect == Dialect::V0_54 && kind == "answer" { "Answer" } else { kind };
+        let mut meta = self.about.beginning(kind, is_answer, self.settings);
+        meta.insert("streaming".to_owned(), true.into());
+        Some(self.frame("start", json!({"_meta": meta})))
+    }
+
+    fn piece(&self, piece: Piece) -> Bytes {
+        match (piece, self.about.style.dialect) {
+            (Piece::Item(at, item), Dialect::V0_55) => self.frame("result", json!({"index": at, "item": item})),
+            (Piece::Item(_, item), Dialect::V0_54) => self.frame("result", json!({"results": [item]})),
+            (Piece::Trouble(why), _) => self.failed(&Outcome::failure(code::INTERNAL_ERROR, why)),
+        }
+    }
+
+    fn failed(&self, outcome: &Outcome) -> Bytes {
+        let style = self.about.style;
+        let response = Response { about: About::plain(style), outcome: clone_of_failure(outcome) };
+        self.frame("error", response.to_value(self.settings))
+    }
+
+    fn close(&self, end: End, said: String, language: Option<&Language>, too_slow: bool) -> Outcome {
+        match end {
+            End::Answer => Outcome::Answer { results: Vec::new(), said },
+            other => ended(other, language, too_slow),
+        }
+    }
+
+    /// The last frames: what is left of the answer, why it is none, and the state of the session.
+    fn end(&mut self, last: Vec<Piece>, outcome: Outcome, at: Instant) -> Vec<Bytes> {
+        let style = self.about.style;
+        let mut frames: Vec<Bytes> = self.start(outcome.kind(style.dialect)).into_iter().collect();
+        frames.extend(last.into_iter().map(|piece| self.piece(piece)));
+        if outcome.is_failure() {
+            frames.push(self.failed(&outcome));
+        }
+        self.about.millis = u64::try_from(at.elapsed().as_millis()).ok();
+        let content = match &outcome {
+            Outcome::Elicitation(_) => outcome.content(style),
+            _ => Map::new(),
+        };
+        let response = Response { about: self.about.clone(), outcome };
+        let mut complete = content;
+        complete.insert("_meta".to_owned(), response.meta(self.settings).into());
+        frames.push(self.frame("complete", complete.into()));
+        frames
+    }
+
+    /// Frames of 0.54 have no names.
+    fn frame(&self, name: &'static str, data: Value) -> Bytes {
+        match self.about.style.dialect {
+            Dialect::V0_55 => sse::event(name, &data.to_string()),
+            Dialect::V0_54 => sse::message(&data.to_string()),
+        }
+    }
+}
+
+/// A failure once more, for the frame that tells of it before the last one does.
+fn clone_of_failure(outcome: &Outcome) -> Outcome {
+    match outcome {
+        Outcome::Refused { part, message } => Outcome::Refused { part: part.clone(), message: message.clone() },
+        Outcome::Failure { code, message, .. } => Outcome::failure(code, message.clone()),
+        Outcome::Answer { .. } | Outcome::Promise(_) | Outcome::Elicitation(_) => {
+            Outcome::failure(code::INTERNAL_ERROR, "the answer broke off")
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The paths of this protocol: the only file that knows the web framework. NLWeb 7.1; design 5.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use bytes::Bytes;
+use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, PolicyPart, Sender};
+use forecourt_egress::hops;
+use forecourt_host::{Resident, Run};
+use forecourt_surface::answer::Answer;
+use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
+use forecourt_surface::{HttpRoutes, credentials, negotiate};
+use futures::{FutureExt, StreamExt, stream};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderMap, Method};
+use serde_json::Value;
+
+use crate::answer::{allowing, options, streamed, whole};
+use crate::fault::Fault;
+use crate::limits::BODY_BYTES_MAX;
+use crate::service::{Asker, Service, turned_away, wrong};
+use crate::wire::{Ask, Dialect, Style};
+use crate::{NAME, cors, decode, legacy, response, site, stream as frames};
+
+/// The path patterns; the tilde may come encoded, and a last slash changes nothing.
+const PATHS: [&str; 16] = [
+    "/ask",
+    "/ask/",
+    "/await",
+    "/await/",
+    "/~{handle}/ask",
+    "/~{handle}/ask/",
+    "/~{handle}/await",
+    "/~{handle}/await/",
+    "/%7E{handle}/ask",
+    "/%7E{handle}/ask/",
+    "/%7E{handle}/await",
+    "/%7E{handle}/await/",
+    "/%7e{handle}/ask",
+    "/%7e{handle}/ask/",
+    "/%7e{handle}/await",
+    "/%7e{handle}/await/",
+];
+const ASK_METHODS: &str = "GET, HEAD, POST, OPTIONS";
+const AWAIT_METHODS: &str = "POST, OPTIONS";
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+/// The routes of the protocol.
+pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
+    let router = PATHS.into_iter().fold(Router::new(), |router, path| router.route(path, any(on_path)));
+    HttpRoutes { paths: PATHS.to_vec(), router: router.with_state(service) }
+}
+
+/// One request: whose endpoint it is at, and its head.
+struct Asked<'a> {
+    service: &'a Arc<Service>,
+    agent: Option<Handle>,
+    head: &'a Parts,
+}
+
+async fn on_path(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let (agent, operation) = target(head.uri.path());
+    let agent = match agent.map(|name| Handle::parse(name).ok().filter(|_| !name.starts_with('@'))) {
+        None => None,
+        Some(Some(handle)) if service.host.directory().find(&handle).is_some() => Some(handle),
+        Some(_) => {
+            let fault = Fault::NoAgent(site::known(&service.host));
+            return written(&service, &wrong(fault, Dialect::V0_55)).into_response();
+        }
+    };
+    let directory = service.host.directory();
+    let resident = agent.as_ref().and_then(|agent| directory.find(agent)).unwrap_or(directory.default_agent());
+    let open = resident.card.cors;
+    let asked = Asked { service: &service, agent, head: &head };
+    let mut answer = match operation {
+        "await" => asked.on_await(body).await,
+        _ => asked.on_ask(body).await,
+    };
+    if open {
+        cors::open(&mut answer.head);
+    }
+    answer.into_response()
+}
+
+/// The name behind the tilde, if there is one, and the last word.
+fn target(path: &str) -> (Option<&str>, &str) {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    match path.rsplit_once('/') {
+        None => (None, path),
+        Some((agent, operation)) => {
+            let name = ["~", "%7E", "%7e"].iter().find_map(|tilde| agent.strip_prefix(tilde));
+            (name.or(Some(agent)), operation)
+        }
+    }
+}
+
+fn written(service: &Service, response: &response::Response) -> Answer {
+    whole(response, &service.settings, service.host.site().canonical_host())
+}
+
+impl Asked<'_> {
+    async fn on_ask(&self, body: Body) -> Answer {
+        match self.head.method {
+            Method::GET | Method::HEAD => self.on_query().await,
+            Method::POST => match self.json(body).await {
+                Ok(body) => {
+                    let request = match decode::parse(&body) {
+                        Ok(request) => request,
+                        Err(fault) => return self.fault(fault, Dialect::V0_55),
+                    };
+                    // On the heap, so that small answers don't carry its size around.
+                    Box::pin(self.asked(request, Some(&body))).await
+                }
+                Err(fault) => self.fault(fault, Dialect::V0_55),
+            },
+            Method::OPTIONS => options(ASK_METHODS),
+            _ => allowing(self.fault(Fault::Method(ASK_METHODS), Dialect::V0_55), ASK_METHODS),
+        }
+    }
+
+    /// The flat form of old clients. Design 24.
+    async fn on_query(&self) -> Answer {
+        match self.head.uri.query().unwrap_or_default() {
+            "" => self.fault(Fault::wrong("query", "the question: /ask?query=soup"), Dialect::V0_55),
+            query => match legacy::request(query) {
+                Ok(request) => Box::pin(self.asked(request, None)).await,
+                Err(fault) => self.fault(fault, Dialect::V0_54),
+            },
+        }
+    }
+
+    async fn asked(&self, request: Value, body: Option<&[u8]>) -> Answer {
+        let dialect = decode::dialect(&request);
+        let ask = match decode::ask(request) {
+            Ok(ask) => ask,
+            Err(fault) => return self.fault(fault, dialect),
+        };
+        let resident = match self.service.resident(self.agent.as_ref(), ask.query.site.as_deref()) {
+            Ok(resident) => resident,
+            Err(fault) => return self.fault(fault, dialect),
+        };
+        let language = ask.prefer.language.clone().or_else(|| negotiate::language(&self.head.headers));
+        let sender = match self.sender(resident, body).await {
+            Ok(sender) => sender,
+            Err(part) => return self.refused(part, ask.style, language.as_ref()),
+        };
+        let asker = Asker { sender, hop: hops::read(&self.head.headers), language, via: NAME };
+        match self.streams(&ask) {
+            true => self.streamed(resident, ask, asker).await,
+            // A GET keeps nothing going behind its caller's back.
+            false if body.is_none() => {
+                written(self.service, &self.service.ask(resident, ask, asker, Run::Attached).await)
+            }
+            false => {
+                let run = self.service.patience();
+                written(self.service, &self.service.ask(resident, ask, asker, run).await)
+            }
+        }
+    }
+
+    /// The answer in frames. Who is refused at once learns it from the status. Design 23.
+    async fn streamed(&self, resident: &Resident, ask: Ask, asker: Asker) -> Answer {
+        let style = ask.style;
+        let wanted = asker.language.clone();
+        let mut begun = match self.service.begin(resident, ask, asker, Run::Attached).await {
+            Ok(begun) => begun,
+            Err(response) => return written(self.service, &response),
+        };
+        match begun.reply.events.next().now_or_never() {
+            Some(Some(Event::Ending(Ending::Refused(part)))) => return self.refused(part, style, wanted.as_ref()),
+            Some(first) => {
+                let rest = std::mem::replace(&mut begun.reply.events, Box::pin(stream::empty()));
+                begun.reply.events = Box::pin(stream::iter(first).chain(rest));
+            }
+            None => {}
+        }
+        let language = begun.reply.language.clone();
+        streamed(frames::frames(self.service.clone(), begun), &language)
+    }
+
+    async fn on_await(&self, body: Body) -> Answer {
+        match self.head.method {
+            Method::POST => {}
+            Method::OPTIONS => return options(AWAIT_METHODS),
+            _ => return allowing(self.fault(Fault::Method(AWAIT_METHODS), Dialect::V0_55), AWAIT_METHODS),
+        }
+        let body = match self.json(body).await {
+            Ok(body) => body,
+            Err(fault) => return self.fault(fault, Dialect::V0_55),
+        };
+        let request = match decode::parse(&body) {
+            Ok(request) => request,
+            Err(fault) => return self.fault(fault, Dialect::V0_55),
+        };
+        let dialect = decode::dialect(&request);
+        let awaited = match decode::awaited(request) {
+            Ok(awaited) => awaited,
+            Err(fault) => return self.fault(fault, dialect),
+        };
+        let directory = self.service.host.directory();
+        let resident = self.agent.as_ref().and_then(|agent| directory.find(agent)).unwrap_or(directory.default_agent());
+        let metered = self.service.host.meter(self.peer());
+        let sender = match metered {
+            Ok(()) => self.sender(resident, Some(&body)).await,
+            Err(part) => Err(part),
+        };
+        match sender {
+            Ok(sender) => written(self.service, &self.service.awaited(self.agent.as_ref(), awaited, &sender).await),
+            Err(part) => self.refused(part, Style::plain(dialect), negotiate::language(&self.head.headers).as_ref()),
+        }
+    }
+
+    /// Whether the answer comes as it is made: as the request says, else as it accepts. NLWeb 3.3, 7.2,
+    /// 7.3; clients of 0.54 wait for a stream unless they say otherwise.
+    fn streams(&self, ask: &Ask) -> bool {
+        let accepts = |offers: &[&str]| negotiate::media_type(&self.head.headers, offers);
+        match (ask.prefer.streaming, ask.style.dialect) {
+            (Some(wanted), _) => wanted,
+            (None, Dialect::V0_55) => accepts(&[JSON, EVENTS]) == Some(1),
+            (None, Dialect::V0_54) => !self.head.headers.contains_key(ACCEPT) || accepts(&[EVENTS, JSON]) == Some(0),
+        }
+    }
+
+    fn fault(&self, fault: Fault, dialect: Dialect) -> Answer {
+        written(self.service, &wrong(fault, dialect))
+    }
+
+    fn refused(&self, part: Box<PolicyPart>, style: Style, language: Option<&Language>) -> Answer {
+        written(self.service, &turned_away(part, style, language))
+    }
+
+    fn peer(&self) -> Option<std::net::IpAddr> {
+        self.head.extensions.get::<ClientAddr>().map(|client| client.0)
+    }
+
+    /// Who asks, as far as the request proves it to the agent of `resident`.
+    async fn sender(&self, resident: &Resident, body: Option<&[u8]>) -> Result<Sender, Box<PolicyPart>> {
+        let now = self.service.host.clock().now();
+        let request = credentials::Request { head: self.head, body, agent: &resident.card.address, now };
+        credentials::sender(&self.service.verifier, self.service.host.site(), request).await
+    }
+
+    /// The body, which says that it is JSON. A form that a page of another site could post does not.
+    async fn json(&self, body: Body) -> Result<Bytes, Fault> {
+        if !is_json(&self.head.headers) {
+            return Err(Fault::NotJson);
+        }
+        read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(|error| match error {
+            BodyError::TooLarge { bytes_max } => Fault::TooLarge(bytes_max),
+            BodyError::TooSlow => Fault::Cut(error.to_string()),
+            BodyError::Broken => Fault::Malformed(error.to_string()),
+        })
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut all = headers.get_all(CONTENT_TYPE).iter().filter_map(|value| value.to_str().ok());
+    let essence = all.next().and_then(|text| text.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
+    all.next().is_none() && (essence == JSON || essence.ends_with("+json"))
+}

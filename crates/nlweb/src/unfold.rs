@@ -1,0 +1,205 @@
+//! The events of an answer into items with their places, as they come. NLWeb 4.1.1, 6.1.
+//!
+//! Streams send each item at once; whole answers sort them. An item's place is where it stands in the
+//! list of results: a summary that was begun early has its place before the items and may come last.
+
+use forecourt_core::{Ending, Event, Findings, Handle, PolicyPart, Question, TaskId};
+use serde_json::Value;
+
+use crate::action::Action;
+use crate::item::{self, Shelf, Shown};
+use crate::wire::{Dialect, Format, Style};
+
+/// Items that are named when nothing else was said.
+const NAMED_ITEMS_MAX: usize = 3;
+
+/// What comes of one event.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Piece {
+    /// An item at its place.
+    Item(usize, Value),
+    /// Something that can't be shown. The answer goes on.
+    Trouble(String),
+}
+
+/// How an answer ends.
+#[derive(Debug, PartialEq)]
+pub(crate) enum End {
+    /// It is whole.
+    Answer,
+    /// Nothing was found; the words say what might help.
+    Nothing(String),
+    /// Something is to be known first.
+    Question(Question),
+    /// It is declined.
+    Refused(Box<PolicyPart>),
+    /// It could not be made.
+    Failed(String),
+    /// It was given up.
+    Cancelled,
+}
+
+/// An answer on its way.
+pub(crate) struct Unfolding<'a> {
+    style: Style,
+    shelf: Shelf<'a>,
+    text: String,
+    findings: Option<Findings>,
+    /// The place of the summary, once it is known that there will be one.
+    summary_at: Option<usize>,
+    summarized: bool,
+    next: usize,
+    /// Items of the agent, the summary not counted.
+    given: usize,
+    names: Vec<String>,
+}
+
+impl<'a> Unfolding<'a> {
+    /// An answer that nothing is known of.
+    pub(crate) fn new(style: Style, shelf: Shelf<'a>) -> Self {
+        Self {
+            style,
+            shelf,
+            text: String::new(),
+            findings: None,
+            summary_at: None,
+            summarized: false,
+            next: 0,
+            given: 0,
+            names: Vec::new(),
+        }
+    }
+
+    /// What one event brings. Endings are for [`Self::finish`].
+    pub(crate) fn take(&mut self, event: Event) -> Vec<Piece> {
+        match event {
+            Event::Text(text) => {
+                self.text.push_str(&text);
+                if self.style.summarize && !self.text.trim().is_empty() {
+                    self.reserve();
+                }
+                Vec::new()
+            }
+            Event::Part(part) => match Findings::from_part(&part) {
+                Some(findings) => self.found(findings),
+                None => match self.shelf.items(part) {
+                    Shown::Items(items) => items.into_iter().filter_map(|item| self.place(item)).collect(),
+                    Shown::Not(why) => vec![Piece::Trouble(why)],
+                },
+            },
+            // NLWeb has no words for these on the way.
+            Event::ToolCall(_) | Event::Progress(_) | Event::Ending(_) => Vec::new(),
+        }
+    }
+
+    /// The last pieces, and how it ends.
+    pub(crate) fn finish(&mut self, ending: Ending) -> (Vec<Piece>, End) {
+        match ending {
+            Ending::Complete => self.whole(),
+            Ending::Message(text) => {
+                self.text.push_str(&text);
+                self.whole()
+            }
+            Ending::Question(question) => (Vec::new(), End::Question(question)),
+            Ending::Refused(part) => (Vec::new(), End::Refused(part)),
+            Ending::Failed { reason } => (Vec::new(), End::Failed(reason)),
+            Ending::Canceled => (Vec::new(), End::Cancelled),
+        }
+    }
+
+    /// The answer in words, for a model: the summary, else what the agent said, else what there is.
+    pub(crate) fn said(&self) -> String {
+        match (&self.findings, self.text.trim()) {
+            (Some(findings), _) if !findings.summary.is_empty() => findings.summary.clone(),
+            (_, "") => self.listed(),
+            (_, text) => text.to_owned(),
+        }
+    }
+
+    /// Names of filters that meant nothing to the content.
+    pub(crate) fn ignored(&self) -> &[String] {
+        self.findings.as_ref().map(|findings| findings.ignored.as_slice()).unwrap_or_default()
+    }
+
+    fn listed(&self) -> String {
+        match self.given {
+            0 => "There is nothing to show.".to_owned(),
+            1 => format!("1 result: {}.", self.names.join(", ")),
+            given if given > self.names.len() => format!("{given} results, such as {}.", self.names.join(", ")),
+            given => format!("{given} results: {}.", self.names.join(", ")),
+        }
+    }
+
+    fn found(&mut self, findings: Findings) -> Vec<Piece> {
+        let summary = (self.style.summarize && findings.count > 0).then(|| findings.summary.clone());
+        self.findings = Some(findings);
+        summary.filter(|text| !text.is_empty()).map(|text| self.summarize(&text)).into_iter().collect()
+    }
+
+    /// Keeps a place for the summary: the next one.
+    fn reserve(&mut self) -> usize {
+        let at = self.summary_at.unwrap_or(self.next);
+        if self.summary_at.replace(at).is_none() {
+            self.next += 1;
+        }
+        at
+    }
+
+    fn summarize(&mut self, text: &str) -> Piece {
+        self.summarized = true;
+        let at = self.reserve();
+        Piece::Item(at, self.spelled(item::summary(text, self.style.dialect), None, at))
+    }
+
+    fn place(&mut self, item: Value) -> Option<Piece> {
+        if self.style.limit.is_some_and(|limit| self.given >= limit) {
+            return None;
+        }
+        let score = self.findings.as_ref().and_then(|findings| findings.scores.get(self.given).copied());
+        if self.names.len() < NAMED_ITEMS_MAX {
+            self.names.push(item::name(&item).unwrap_or("one without a name").to_owned());
+        }
+        let at = self.next;
+        (self.next, self.given) = (at + 1, self.given + 1);
+        Some(Piece::Item(at, self.spelled(item, score, at)))
+    }
+
+    fn spelled(&self, item: Value, score: Option<f32>, at: usize) -> Value {
+        match self.style.dialect {
+            Dialect::V0_55 => item,
+            Dialect::V0_54 => item::in_054(item, self.shelf.agent, score, at),
+        }
+    }
+
+    fn whole(&mut self) -> (Vec<Piece>, End) {
+        if self.findings.as_ref().is_some_and(|findings| findings.count == 0) && self.given == 0 {
+            return (Vec::new(), End::Nothing(self.said()));
+        }
+        let text = self.text.trim().to_owned();
+        let has_words = !text.is_empty();
+        let last = match (self.style.summarize, self.given) {
+            _ if self.summarized || !has_words => None,
+            (true, _) => Some(self.summarize(&text)),
+            (false, 0) if self.style.format == Format::ConversationalSearch => {
+                let at = self.reserve();
+                Some(Piece::Item(at, self.spelled(item::words(&text), None, at)))
+            }
+            (false, _) => None,
+        };
+        (last.into_iter().collect(), End::Answer)
+    }
+}
+
+/// What an unfolding needs to know of the agent, owned: for streams.
+pub(crate) struct Whose {
+    pub(crate) agent: Handle,
+    pub(crate) origin: String,
+    pub(crate) task: Option<TaskId>,
+}
+
+impl Whose {
+    /// The shelf of this agent.
+    pub(crate) fn shelf<'a>(&'a self, actions: &'a [Action]) -> Shelf<'a> {
+        Shelf { agent: &self.agent, origin: &self.origin, task: self.task.as_ref(), actions }
+    }
+}
