@@ -66,10 +66,13 @@ impl Target {
         if let Some(place) = Place::read(below) {
             return Some(Self { agent: None, place });
         }
-        let (first, rest) = below.split_once('/').unwrap_or((below, ""));
+        let (first, rest) = match below.split_once('/') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (below, None),
+        };
         // The local part alone: `@` belongs to addresses.
         let agent = Some(Handle::parse(first).ok().filter(|_| !first.starts_with('@'))?);
-        let place = if rest.is_empty() { Place::Rpc } else { Place::read(rest)? };
+        let place = rest.map_or(Some(Place::Rpc), Place::read)?;
         Some(Self { agent, place })
     }
 }
@@ -224,7 +227,8 @@ mod tests {
             "/a2a/@chef",
             "/a2a/chef/x",
             "/a2a/v1/x",
-            "/a2a/tasks/",
+            "/a2a/tasks//",
+            "/a2a/chef//",
             "/a2a/tasks/a/b",
             "/a2a/tasks/a:b",
             "/a2a/tasks/%zz",
