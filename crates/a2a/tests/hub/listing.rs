@@ -119,6 +119,39 @@ async fn pages_go_on_where_the_last_one_ended() {
 }
 
 #[tokio::test]
+async fn tasks_of_one_moment_are_each_on_one_page() {
+    let place = bot(vec![text("hi"), done()]).await;
+    let mut begun = Vec::new();
+    for _ in 0..5 {
+        let task = Wire::Rpc10.at(&place).by("ann").says("hi").await.task(Wire::Rpc10);
+        begun.push(task["id"].as_str().unwrap().to_owned());
+    }
+    begun.sort_unstable();
+    for wire in Wire::V1_0 {
+        let (mut seen, mut token) = (Vec::new(), String::new());
+        for _ in 0..3 {
+            let page = list(&place, wire, "ann", json!({"pageSize": 2, "pageToken": token})).await;
+            seen.extend(ids(&page).into_iter().map(str::to_owned));
+            token = page["nextPageToken"].as_str().unwrap().to_owned();
+        }
+        seen.sort_unstable();
+        assert_eq!((seen, token.as_str()), (begun.clone(), ""));
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_begins_between_two_pages_moves_nothing() {
+    let place = bot(vec![text("hi"), done()]).await;
+    let first = begin(&place, "ann", "hi", "c").await;
+    let second = begin(&place, "ann", "hi", "c").await;
+    let page = list(&place, Wire::Rpc10, "ann", json!({"pageSize": 1})).await;
+    assert_eq!(ids(&page), [&*second]);
+    begin(&place, "ann", "hi", "c").await;
+    let next = list(&place, Wire::Rpc10, "ann", json!({"pageToken": page["nextPageToken"]})).await;
+    assert_eq!(ids(&next), [&*first]);
+}
+
+#[tokio::test]
 async fn a_cursor_shows_nobody_the_tasks_of_others() {
     let place = bot(vec![text("hi"), done()]).await;
     for _ in 0..3 {

@@ -47,6 +47,8 @@ async fn bodies_that_are_no_call_get_the_codes_of_json_rpc() {
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{body}: {answer}");
         assert_eq!(answer["jsonrpc"], "2.0");
     }
+    let no_text = posted(&place, "", &b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\"}"[..]).await;
+    assert_eq!(no_text["error"]["code"], -32700);
 }
 
 #[tokio::test]
@@ -204,6 +206,8 @@ async fn a_body_that_is_not_json_is_not_read() {
         place.send(head, body).await.is_fault(Wire::Rest10, -32005);
     }
     place.send(request("POST", "/a2a"), call.to_string()).await.is_fault(Wire::Rpc03, -32005);
+    let both = request("POST", "/a2a").header("content-type", "application/json").header("content-type", "text/plain");
+    place.send(both, call.to_string()).await.is_fault(Wire::Rpc03, -32005);
     assert!(agent.heard().is_empty(), "a page of another site can't make a person's browser ask");
     for media_type in ["application/json", "Application/JSON; charset=utf-8", "application/a2a+json"] {
         let head = request("POST", "/a2a").header("content-type", media_type);

@@ -236,6 +236,20 @@ async fn a_task_that_waits_can_be_cancelled() {
 }
 
 #[tokio::test]
+async fn of_two_cancellations_one_is_too_late() {
+    for wire in Wire::ALL {
+        let place = alone(hanging()).await;
+        let task = begun(&place, wire, "").await;
+        let cancel = || wire.at(&place).about(Op::Cancel, id(&task));
+        let (one, other) = tokio::join!(cancel(), cancel());
+        let done = [&one, &other].iter().filter(|answer| !answer.text().contains("\"error\"")).count();
+        assert!(done >= 1, "{} {}", one.text(), other.text());
+        wire.at(&place).about(Op::Cancel, id(&task)).await.is_fault(wire, -32002);
+        assert_eq!(state(&wire.at(&place).about(Op::Get, id(&task)).await.task(wire)), "canceled");
+    }
+}
+
+#[tokio::test]
 async fn cancel_over_http_json_needs_no_body() {
     let place = alone(hanging()).await;
     for (wire, prefix) in [(Wire::Rest10, ""), (Wire::Rest03, "/v1")] {
