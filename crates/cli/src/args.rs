@@ -49,6 +49,14 @@ pub(crate) enum Command {
     Export(Export),
     /// Show or rotate the key that signs for a deployment.
     Keys(Keys),
+    /// Serve a deployment over standard input and output, for desktop clients of MCP.
+    ///
+    /// Prints nothing but JSON-RPC on standard output, and ends with its input. A client that starts
+    /// programs is told to start this one.
+    #[command(
+        after_help = "Example, in the settings of a desktop client:\n  {\"mcpServers\": {\"kitchen\": {\"command\": \"forecourt\", \"args\": [\"mcp\", \"/srv/kitchen\"]}}}"
+    )]
+    Mcp(Mcp),
     /// Print the reference of all settings, as markdown.
     #[command(hide = true)]
     Reference,
@@ -78,6 +86,12 @@ pub(crate) struct Serve {
     pub place: Place,
     #[command(flatten)]
     pub listen: ListenFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    #[command(flatten)]
+    pub place: Place,
 }
 
 /// Flags that go before `[listen]`.

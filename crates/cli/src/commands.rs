@@ -7,6 +7,7 @@ mod export;
 mod index;
 mod init;
 mod keys;
+mod mcp;
 mod named;
 mod printable;
 mod reference;
@@ -30,6 +31,7 @@ pub(crate) async fn run(arguments: Arguments) -> Outcome {
         Command::Index(index) => index::run(&index).await,
         Command::Export(export) => export::run(export).await,
         Command::Keys(keys) => keys::run(&keys),
+        Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Reference => reference::run(),
     }
 }

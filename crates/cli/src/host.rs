@@ -195,6 +195,11 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// What one protocol is given, with its section.
+    pub(crate) fn mount(&self, loaded: &Loaded, protocol: &Protocol) -> Mount {
+        Mount { section: loaded.protocols[protocol.name].clone(), ..self.mount.clone() }
+    }
+
     /// What every protocol publishes that is the same for every caller.
     pub(crate) fn documents(&self, loaded: &Loaded) -> Result<Vec<Published>, Problems> {
         let mut problems = Problems::new();

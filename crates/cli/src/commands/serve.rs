@@ -2,7 +2,7 @@
 
 mod banner;
 mod listeners;
-mod logging;
+pub(super) mod logging;
 mod watch;
 
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::state::{self, Serving};
 use self::listeners::Listeners;
 
 /// How long running work may go on after SIGTERM.
-const DRAIN: Duration = Duration::from_secs(30);
+pub(super) const DRAIN: Duration = Duration::from_secs(30);
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(serve: Serve) -> Outcome {

@@ -1,0 +1,182 @@
+//! One tool for each agent: a message in, its answer out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_stream::stream;
+use forecourt_core::reply::Gathered;
+use forecourt_core::{
+    AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, Reply, Role, TaskState, ThreadId, Turn,
+};
+use forecourt_host::{Host, Run};
+use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use crate::answer::{self, Place};
+use crate::content::failed;
+use crate::limits::BECOMES_TASK_AFTER;
+use crate::task;
+
+/// The name of an agent's tool.
+pub(crate) fn name(handle: &Handle) -> String {
+    format!("ask_{handle}")
+}
+
+/// The tool of the agent of `card`. A call that takes longer than `patience` gives the task that goes
+/// on.
+pub(crate) fn tool(host: &Arc<Host>, card: &AgentCard, patience: Duration) -> Tool {
+    let (host, agent) = (host.clone(), card.handle().clone());
+    Tool {
+        name: name(&agent),
+        title: card.name.clone(),
+        description: description(card),
+        input: input(),
+        output: Some(answer::schema()),
+        agent: Some(agent.clone()),
+        // What an agent does with a message is not known here.
+        reads_only: false,
+        call: Arc::new(move |call| ask(host.clone(), agent.clone(), patience, call)),
+    }
+}
+
+fn description(card: &AgentCard) -> String {
+    let mut words = format!("Ask {} ({}). {}", card.name, card.address, card.description);
+    for skill in &card.skills {
+        words.push_str(&format!("\n- {}: {}", skill.name, skill.description));
+    }
+    words
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "message": {"type": "string", "minLength": 1, "description": "What to say, in the person's own words."},
+            "context_id": {
+                "type": "string",
+                "description": "The context_id of an earlier answer, to follow up on it. Leave it out to begin anew.",
+            },
+            "task_id": {
+                "type": "string",
+                "description": "The task_id of an answer in the state input_required, to go on with that task.",
+            },
+        },
+        "required": ["message"],
+    })
+}
+
+fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: ToolCall) -> BoxStream<'static, ToolEvent> {
+    Box::pin(stream! {
+        let deadline = Instant::now() + patience;
+        let begun = match begin(&host, agent, patience, &call).await {
+            Ok(begun) => begun,
+            Err(called) => {
+                yield ToolEvent::Done(called);
+                return;
+            }
+        };
+        let Reply { thread, task, mut events, .. } = begun;
+        let place = Place { thread, task };
+        // A caller that leaves wants no answer; one that was told of the task may.
+        let mut abandon = place.task.clone().map(|task| task::Abandon::new(host.clone(), task));
+        let mut gathered = Gathered::default();
+        let ending = loop {
+            match timeout_at(deadline, events.next()).await {
+                Ok(Some(Event::Progress(progress))) => yield ToolEvent::Progress(progress),
+                Ok(Some(event)) => if let Some(ending) = gathered.take(event) {
+                    break Some(ending);
+                },
+                Ok(None) => break Some(Ending::unfinished()),
+                Err(_) => break None,
+            }
+        };
+        if let Some(abandon) = &mut abandon {
+            abandon.no_more();
+        }
+        let called = match ending {
+            Some(ending) => answer::ended(&host, gathered.finish(ending), &place).await,
+            None => answer::working(gathered.finish(Ending::Complete).text(), &place),
+        };
+        yield ToolEvent::Done(Box::new(called));
+    })
+}
+
+/// The reply to a call, or why there is none.
+async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) -> Result<Reply, Box<Called>> {
+    let asked = Asked::read(call)?;
+    let run = match &asked.task {
+        Some(id) => {
+            let waiting = task::readable(host, id, &call.sender).await?;
+            match (waiting.agent == agent, waiting.state.is_waiting()) {
+                (false, _) => return Err(Box::new(answer::fault(&Error::not_found(Noun::Task)))),
+                (true, false) => {
+                    let conflict = Error::Conflict { what: Noun::Task, state: waiting.state };
+                    return Err(Box::new(answer::fault(&conflict)));
+                }
+                (true, true) => Run::Tracked { webhook: None, continues: Some(waiting.id) },
+            }
+        }
+        None => Run::Patient { patience: patience.min(BECOMES_TASK_AFTER) },
+    };
+    let message = asked.message(host, agent, call);
+    host.receive(message, run).await.map_err(|error| Box::new(answer::fault(&error)))
+}
+
+/// The arguments of a call.
+struct Asked {
+    text: String,
+    thread: Option<ThreadId>,
+    task: Option<String>,
+    history: Vec<Turn>,
+}
+
+impl Asked {
+    fn read(call: &ToolCall) -> Result<Self, Box<Called>> {
+        let wrong = |words: &str| Box::new(failed(words));
+        let field = |key: &str| match &call.arguments[key] {
+            Value::Null => Ok(None),
+            Value::String(text) => Ok(Some(text.clone())),
+            _ => Err(Box::new(failed(format!("`{key}` must be a string")))),
+        };
+        let text = field("message")?.filter(|text| !text.trim().is_empty());
+        let text = text.ok_or_else(|| wrong("`message` is missing: put the question into it"))?;
+        let thread = field("context_id")?.as_deref().and_then(ThreadId::parse);
+        let task = field("task_id")?;
+        Ok(match &call.answered {
+            None => Self { text, thread, task, history: Vec::new() },
+            Some(answered) => Self::again(text, answered),
+        })
+    }
+
+    /// The message that answers the agent's question: in its task, or in its conversation, or, where
+    /// there is neither, with what was said before.
+    fn again(before: String, answered: &Answered) -> Self {
+        let text = crate::elicit::words(answered);
+        let named = |key: &str| answered.earlier[key].as_str();
+        let waits = named("state") == Some(TaskState::InputRequired.name());
+        let task = named("task_id").filter(|_| waits).map(str::to_owned);
+        let thread = named("context_id").and_then(ThreadId::parse);
+        let history = match (&task, &thread) {
+            (None, None) => {
+                vec![Turn::text(Role::User, before), Turn::text(Role::Assistant, answered.question.text.clone())]
+            }
+            _ => Vec::new(),
+        };
+        Self { text, thread, task, history }
+    }
+
+    fn message(self, host: &Host, agent: Handle, call: &ToolCall) -> Message {
+        let id = MessageId::mint(&**host.entropy());
+        Message {
+            thread: self.thread,
+            history: self.history,
+            sender: call.sender.clone(),
+            hop: call.hop,
+            language: call.language.clone(),
+            ..Message::new(id, agent, vec![Part::text(self.text)], call.via, host.clock().now())
+        }
+    }
+}

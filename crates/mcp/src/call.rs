@@ -1,0 +1,244 @@
+//! One call of a tool: its progress, its questions and its result.
+
+use std::sync::Arc;
+
+use forecourt_core::ids;
+use forecourt_core::reply::{Progress, Question};
+use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
+use futures::StreamExt;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest,
+    InputRequests, InputRequiredResult, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::NAME;
+use crate::caller::Caller;
+use crate::content::{failed, result};
+use crate::elicit::{self, Modes};
+use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX, STATE_BYTES_MAX};
+use crate::offer::Offer;
+
+/// The key of the one question in a result that needs input.
+const INPUT: &str = "input";
+
+/// Carries out a call, as often as its questions are answered.
+pub(crate) async fn call(
+    offer: &Offer,
+    tool: &Tool,
+    caller: &Caller,
+    params: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let arguments = params.arguments.map_or_else(|| Value::Object(Default::default()), Value::Object);
+    let seal = Seal::new(offer, tool, caller, &arguments);
+    let (mut answered, mut round) = match params.request_state {
+        Some(state) => match seal.open(&state, params.input_responses.as_ref()) {
+            Ok(Resumed::Goes(answered, round)) => (answered, round),
+            Ok(Resumed::Declined) => return Ok(result(declined(), caller.language.as_ref()).into()),
+            Err(error) => return Err(error),
+        },
+        None => (None, 0),
+    };
+    let asking = Asking::of(context);
+    loop {
+        let once = ToolCall {
+            arguments: arguments.clone(),
+            sender: caller.sender.clone(),
+            hop: caller.hop,
+            language: caller.language.clone(),
+            via: NAME,
+            answered: answered.take().map(Box::new),
+        };
+        let called = run(tool, once, context).await?;
+        // The newest revision knows the person's visit by the call itself.
+        let id = if asking.in_rounds { String::new() } else { ids::mint(&**offer.host.entropy()) };
+        let wish = wish(&called, asking.modes, id);
+        let Some(request) = wish.filter(|_| round < QUESTIONS_PER_CALL_MAX) else {
+            return Ok(result(called, caller.language.as_ref()).into());
+        };
+        round += 1;
+        let state = Waiting { question: called.question.clone(), earlier: called.structured.clone(), round };
+        if asking.in_rounds {
+            let plain = || Ok(result(called.clone(), caller.language.as_ref()).into());
+            return seal.close(&state).map_or_else(plain, |sealed| Ok(input_required(request, sealed).into()));
+        }
+        let asked = context.peer.create_elicitation_with_timeout(request, Some(ANSWER_TIME_MAX)).await;
+        match asked.ok().and_then(elicit::accepted) {
+            Some(answers) => answered = state.answered(answers),
+            None => return Ok(result(called, caller.language.as_ref()).into()),
+        }
+    }
+}
+
+/// Runs a tool to its end. A call that is cancelled, or whose client is gone, drops the tool's work.
+async fn run(tool: &Tool, call: ToolCall, context: &RequestContext<RoleServer>) -> Result<Called, ErrorData> {
+    let mut events = (tool.call)(call);
+    let mut told = Told::new(context.meta.get_progress_token());
+    loop {
+        let next = tokio::select! {
+            next = events.next() => next,
+            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
+        };
+        match next {
+            Some(ToolEvent::Progress(progress)) => {
+                if let Some(notification) = told.next(progress) {
+                    // A client that is gone is found out by the call itself.
+                    let _ = context.peer.notify_progress(notification).await;
+                }
+            }
+            Some(ToolEvent::Done(called)) => return Ok(*called),
+            None => return Ok(failed("The tool stopped before its answer was whole.")),
+        }
+    }
+}
+
+/// What a client was told of the progress of its call.
+struct Told {
+    token: Option<ProgressToken>,
+    last: f64,
+}
+
+impl Told {
+    fn new(token: Option<ProgressToken>) -> Self {
+        Self { token, last: 0.0 }
+    }
+
+    /// The next notification: its number rises, whatever the tool says. `None` when nobody asked.
+    fn next(&mut self, progress: Progress) -> Option<ProgressNotificationParam> {
+        let token = self.token.clone()?;
+        let rising = progress.fraction.filter(|fraction| *fraction > self.last);
+        self.last = rising.unwrap_or(self.last + (1.0 - self.last) / 100.0);
+        let told = ProgressNotificationParam::new(token, self.last).with_total(1.0);
+        Some(match progress.note {
+            Some(note) => told.with_message(note),
+            None => told,
+        })
+    }
+}
+
+/// How questions reach the person behind a client.
+struct Asking {
+    modes: Modes,
+    /// Whether a result says what is needed, and the client calls again. Before 2026-07-28 the server
+    /// asks in the middle of the call.
+    in_rounds: bool,
+}
+
+impl Asking {
+    fn of(context: &RequestContext<RoleServer>) -> Self {
+        let version = context.protocol_version();
+        let in_rounds = version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        Self { modes: Modes::of(context.client_capabilities().as_ref()), in_rounds }
+    }
+}
+
+/// What a call would like from the person, if the client can put it to one.
+fn wish(called: &Called, modes: Modes, id: String) -> Option<ElicitRequestParams> {
+    let question = called.question.as_ref().filter(|_| modes.form);
+    let refusal = called.refusal.as_deref().filter(|_| modes.url);
+    match (question, refusal) {
+        (Some(question), _) => elicit::form(question),
+        (None, Some(part)) => elicit::page(part, id),
+        (None, None) => None,
+    }
+}
+
+/// What a call remembers while a person is asked.
+#[derive(Serialize, Deserialize)]
+struct Waiting {
+    question: Option<Question>,
+    earlier: Value,
+    round: usize,
+}
+
+impl Waiting {
+    /// The answer to a question. A page that was visited answers nothing: the call is made once more.
+    fn answered(self, answers: serde_json::Map<String, Value>) -> Option<Answered> {
+        self.question.map(|question| Answered { question, answers, earlier: self.earlier })
+    }
+}
+
+/// How a call goes on.
+enum Resumed {
+    Goes(Option<Answered>, usize),
+    Declined,
+}
+
+/// Seals what a call remembers, for this caller, tool and arguments alone.
+struct Seal<'a> {
+    offer: &'a Offer,
+    bound_to: Vec<u8>,
+}
+
+impl<'a> Seal<'a> {
+    fn new(offer: &'a Offer, tool: &Tool, caller: &Caller, arguments: &Value) -> Self {
+        let owner = caller.sender.owner().unwrap_or_default();
+        let bound_to = serde_json::json!([tool.name, owner, forecourt_core::json::canonical(arguments)]).to_string();
+        Self { offer, bound_to: bound_to.into_bytes() }
+    }
+
+    /// `None` when there is too much to remember.
+    fn close(&self, waiting: &Waiting) -> Option<String> {
+        let options = rmcp::model::SealOptions::new().associated_data(&self.bound_to).ttl(ANSWER_TIME_MAX);
+        let sealed = self.offer.seal.seal_json_with(waiting, &options).ok()?;
+        (sealed.len() <= STATE_BYTES_MAX).then_some(sealed)
+    }
+
+    fn open(&self, state: &str, responses: Option<&rmcp::model::InputResponses>) -> Result<Resumed, ErrorData> {
+        let wrong = |words: &'static str| ErrorData::invalid_params(words, None);
+        if state.len() > STATE_BYTES_MAX {
+            return Err(wrong("requestState is not one of this server"));
+        }
+        let waiting: Waiting = self.offer.seal.open_json_with(state, &self.bound_to).map_err(|error| {
+            tracing::info!(%error, "a request state did not hold");
+            wrong("requestState does not hold: it is of another call, or too old. Call again without it")
+        })?;
+        let response = responses.and_then(|all| all.get(INPUT)).ok_or_else(|| wrong("inputResponses lacks `input`"))?;
+        let response: ElicitResult =
+            serde_json::from_value(response.clone()).map_err(|_| wrong("inputResponses.input must be an answer"))?;
+        let round = waiting.round;
+        Ok(match elicit::accepted(response) {
+            Some(answers) => Resumed::Goes(waiting.answered(answers), round),
+            None => Resumed::Declined,
+        })
+    }
+}
+
+fn input_required(request: ElicitRequestParams, state: String) -> InputRequiredResult {
+    let request = InputRequest::Elicitation(ElicitRequest::new(request));
+    InputRequiredResult::new(Some(InputRequests::from([(INPUT.to_owned(), request)])), Some(state))
+}
+
+fn declined() -> Called {
+    failed("The person did not answer, so the call was given up.")
+}
+
+/// Shared, so that handlers can hold it.
+pub(crate) type Shared = Arc<Offer>;
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+
+    #[test]
+    fn s5_progress_rises_whatever_the_tool_says() {
+        let mut told = Told::new(Some(ProgressToken(NumberOrString::Number(7))));
+        let mut last = 0.0;
+        for fraction in [Some(0.1), None, Some(0.05), Some(0.5), None, None, Some(1.0)] {
+            let next = told.next(Progress { fraction, note: None }).expect("somebody asked");
+            assert!(next.progress > last && next.progress <= 1.0, "{}", next.progress);
+            last = next.progress;
+        }
+    }
+
+    #[test]
+    fn s5_without_a_token_nothing_is_told() {
+        assert!(Told::new(None).next(Progress { fraction: Some(0.5), note: None }).is_none());
+    }
+}

@@ -1,0 +1,23 @@
+//! Who calls, and through which door: what a request says beside its JSON-RPC.
+
+use forecourt_core::{Handle, Language, Sender};
+
+/// The circumstances of one request.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    /// The agent whose endpoint was called; `None` for the host's.
+    pub(crate) agent: Option<Handle>,
+    /// Who it is, as far as the request proves it.
+    pub(crate) sender: Sender,
+    /// How many agents stand in line before this one.
+    pub(crate) hop: u32,
+    /// The language it would like.
+    pub(crate) language: Option<Language>,
+}
+
+impl Caller {
+    /// The person at this machine, over a pipe.
+    pub(crate) fn local() -> Self {
+        Self { agent: None, sender: Sender::anonymous(), hop: 0, language: None }
+    }
+}

@@ -1,0 +1,45 @@
+//! Refusals below the protocol: what is turned away before the SDK sees it.
+
+use forecourt_core::PolicyPart;
+use forecourt_core::policy::Kind;
+use forecourt_surface::answer::Answer;
+use forecourt_surface::body::BodyError;
+use forecourt_surface::refusal::add_fields;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::{Value, json};
+
+/// The code of JSON-RPC for what is no valid request. Refusals have none of their own (PolicyPart 4.2).
+const INVALID_REQUEST: i32 = -32600;
+
+/// A status with words, as an error of JSON-RPC to the request `id`.
+pub(crate) fn answer(status: StatusCode, id: &Value, words: &str) -> Answer {
+    let mut head = HeaderMap::new();
+    head.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INVALID_REQUEST, "message": words}});
+    Answer::whole(status, head, body.to_string())
+}
+
+/// A body that was not read to its end.
+pub(crate) fn unread(error: BodyError) -> Answer {
+    let status = match error {
+        BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+        BodyError::Broken => StatusCode::BAD_REQUEST,
+    };
+    answer(status, &Value::Null, &error.to_string())
+}
+
+/// A refusal, with the fields that it demands.
+pub(crate) fn refused(part: &PolicyPart, id: &Value, canonical_host: &str) -> Answer {
+    let status = match part.kind {
+        Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
+        Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::FORBIDDEN,
+    };
+    let mut answer = answer(status, id, &part.message);
+    add_fields(&mut answer.head, part, canonical_host);
+    answer
+}

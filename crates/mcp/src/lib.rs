@@ -1,0 +1,76 @@
+//! MCP: what the host offers, as tools for models. Streamable HTTP in the revisions from 2024-11-05 to
+//! 2026-07-28, and the same over standard input and output.
+//!
+//! | what | module |
+//! |---|---|
+//! | what is on offer where | `offer`, `agents`, `task`, `resources`, `prompts`, `widget` |
+//! | one call: progress, questions, result | `call`, `elicit`, `answer`, `content` |
+//! | the handler of the SDK; lists in pages | `server`, `page` |
+//! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `cors`, `fault` |
+//! | who gives out tokens, RFC 9728 | `metadata` |
+//! | the way in over a pipe | [`stdio`] |
+//! | `[mcp]` in `forecourt.toml` | [`section`] |
+//!
+//! The official SDK speaks the protocol; its types stay in this crate.
+
+mod agents;
+mod answer;
+mod call;
+mod caller;
+mod content;
+mod cors;
+mod elicit;
+mod fault;
+mod limits;
+mod metadata;
+mod offer;
+mod origin;
+mod page;
+mod prompts;
+mod resources;
+pub mod section;
+mod server;
+mod sessions;
+pub mod stdio;
+mod surface;
+mod target;
+mod task;
+mod widget;
+
+use std::sync::Arc;
+
+use forecourt_core::{AgentCard, Endpoint};
+use forecourt_host::Site;
+use forecourt_settings::Problems;
+use forecourt_surface::{Mount, Protocol, Surface};
+
+use offer::Offer;
+use section::Settings;
+use surface::Door;
+
+/// The protocol's name: its section, its endpoints, its messages.
+pub(crate) const NAME: &str = "mcp";
+
+/// MCP, as the registry knows it.
+pub const PROTOCOL: Protocol = Protocol {
+    name: NAME,
+    about: "Tools for models: the Model Context Protocol over HTTP and standard input and output",
+    schema: || schemars::schema_for!(Settings),
+    surfaces,
+    endpoints,
+    documents: |_| Ok(Vec::new()),
+    tools: |_| Vec::new(),
+    envelope: None,
+    key_directory: None,
+};
+
+fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
+    let settings = Settings::read(&mount.section)?;
+    let offer = Arc::new(Offer::new(&mount, settings));
+    let door = Door::new(offer, mount.verifier);
+    Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
+}
+
+fn endpoints(site: &Site, card: &AgentCard) -> Vec<Endpoint> {
+    vec![Endpoint { protocol: NAME, url: site.url(&target::path_of(Some(card.handle()))) }]
+}

@@ -1,0 +1,32 @@
+//! Bounds of this protocol, each with its unit.
+
+use std::time::Duration;
+
+/// Bytes of a request: what the SDK's servers take by default.
+pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Sessions of older clients at once.
+pub(crate) const SESSIONS_MAX: usize = 2_000;
+/// Sessions at once of one network address.
+pub(crate) const SESSIONS_PER_ADDRESS_MAX: usize = 200;
+/// How long a session may be silent.
+pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
+/// Entries on a page of a list.
+pub(crate) const PAGE_SIZE: usize = 100;
+/// Prompts that one agent's examples make.
+pub(crate) const PROMPTS_PER_AGENT_MAX: usize = 20;
+/// Bytes of a file that stands in the answer itself; a larger one is given by its address, if any.
+pub(crate) const INLINE_FILE_BYTES_MAX: usize = 1024 * 1024;
+/// How long a reply has before it becomes a task, whose progress can be told.
+pub(crate) const BECOMES_TASK_AFTER: Duration = Duration::from_secs(2);
+/// Questions that are put to a person in one call. The next one is given as a result.
+pub(crate) const QUESTIONS_PER_CALL_MAX: usize = 3;
+/// How long a person may take to answer a question.
+pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_secs(10 * 60);
+/// Bytes of what is sealed in the state of a question.
+pub(crate) const STATE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of the words of a question.
+pub(crate) const QUESTION_BYTES_MAX: usize = 4 * 1024;
+/// Structured questions in one form.
+pub(crate) const FIELDS_MAX: usize = 20;
+/// How long clients may keep lists, which change when the host restarts.
+pub(crate) const LIST_TTL: Duration = Duration::from_secs(60);

@@ -1,0 +1,38 @@
+//! The host at the other end of a pipe: for desktop clients, which start programs.
+
+use std::sync::Arc;
+
+use forecourt_settings::Problems;
+use forecourt_surface::Mount;
+use rmcp::ServiceExt;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::offer::Offer;
+use crate::section::Settings;
+use crate::server::Server;
+
+/// The host of a mount, for one client.
+pub struct Pipe {
+    server: Server,
+}
+
+impl Pipe {
+    /// Reads the section of `mount`. Fails with everything that is wrong there.
+    pub fn new(mount: &Mount) -> Result<Self, Problems> {
+        let settings = Settings::read(&mount.section)?;
+        Ok(Self { server: Server::local(Arc::new(Offer::new(mount, settings))) })
+    }
+
+    /// Talks to the client: one message of JSON-RPC a line and nothing else, until `input` ends.
+    pub async fn serve<R, W>(self, input: R, output: W)
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        match self.server.serve((input, output)).await {
+            Ok(running) => drop(running.waiting().await),
+            // A client that leaves before it says what it speaks has done no harm.
+            Err(error) => tracing::info!(%error, "a client left before it began"),
+        }
+    }
+}

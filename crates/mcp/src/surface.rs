@@ -1,0 +1,244 @@
+//! The paths of this protocol: the only file that knows the web framework.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use forecourt_core::PolicyPart;
+use forecourt_core::policy::Kind;
+use forecourt_core::{ClientAddr, Handle, Message, MessageId, Part};
+use forecourt_egress::hops;
+use forecourt_host::Resident;
+use forecourt_identity::Verifier;
+use forecourt_surface::answer::Answer;
+use forecourt_surface::body::{BodyLimits, read_limited};
+use forecourt_surface::credentials;
+use forecourt_surface::{HttpRoutes, document, negotiate};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, ORIGIN};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::call::Shared;
+use crate::caller::Caller;
+use crate::limits::BODY_BYTES_MAX;
+use crate::metadata::{self, WELL_KNOWN};
+use crate::origin::Origins;
+use crate::server::Server;
+use crate::sessions::Sessions;
+use crate::{NAME, agents, cors, fault, target};
+
+const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
+const METADATA_PATHS: [&str; 3] =
+    [WELL_KNOWN, "/.well-known/oauth-protected-resource/", "/.well-known/oauth-protected-resource/{*path}"];
+/// What the SDK wants to be accepted, to the letter.
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// The way in.
+pub(crate) struct Door {
+    offer: Shared,
+    verifier: Arc<Verifier>,
+    origins: Origins,
+    sessions: Sessions,
+    service: StreamableHttpService<Server, LocalSessionManager>,
+}
+
+impl Door {
+    pub(crate) fn new(offer: Shared, verifier: Arc<Verifier>) -> Self {
+        let site = offer.host.site().clone();
+        let sessions = Sessions::new();
+        let hosts = [site.domain.as_str(), site.canonical_host(), "localhost", "127.0.0.1", "::1"];
+        // Origins are checked here, before anything is read; the names of the host once more there.
+        let config = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts)
+            .with_max_request_body_bytes(BODY_BYTES_MAX)
+            // Where there is nothing to tell on the way, one message needs no stream.
+            .with_json_response(true);
+        let server = Server::remote(offer.clone());
+        let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.manager.clone(), config);
+        let origins = Origins::new(&site, &offer.settings.allowed_origins);
+        Self { offer, verifier, origins, sessions, service }
+    }
+}
+
+/// The routes of the protocol.
+pub(crate) fn routes(door: Arc<Door>) -> HttpRoutes {
+    let mut router = Router::new();
+    for path in PATHS {
+        router = router.route(path, any(on_mcp));
+    }
+    for path in METADATA_PATHS {
+        router = router.route(path, any(on_metadata));
+    }
+    HttpRoutes { paths: PATHS.into_iter().chain(METADATA_PATHS).collect(), router: router.with_state(door) }
+}
+
+async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    document::answer(&head.method, &head.headers, || {
+        let missing = document::Fault::Absent("there is no protected resource at this path");
+        let agent = metadata::of_path(head.uri.path()).and_then(target::read).ok_or(missing)?;
+        let host = &door.offer.host;
+        if agent.as_ref().is_some_and(|agent| host.directory().find(agent).is_none()) {
+            return Err(missing);
+        }
+        metadata::document(host.site(), &door.verifier, agent.as_ref())
+    })
+}
+
+async fn on_mcp(State(door): State<Arc<Door>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let origin = head.headers.get(ORIGIN).cloned();
+    let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| door.origins.allow(origin));
+    if origin.as_ref().is_some_and(foreign) {
+        let words = "pages of this origin may not connect; [mcp] allowed_origins names those that may";
+        return fault::answer(StatusCode::FORBIDDEN, &Value::Null, words).into_response();
+    }
+    let mut response = match head.method {
+        Method::OPTIONS => options(&head.headers),
+        _ => door.enter(head, body).await.unwrap_or_else(|answer| answer.into_response()),
+    };
+    if let Some(origin) = origin {
+        cors::open(response.headers_mut(), origin);
+    }
+    response
+}
+
+fn options(asked: &HeaderMap) -> Response {
+    let mut head = HeaderMap::new();
+    head.insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE, OPTIONS"));
+    cors::preflight(&mut head, asked);
+    Answer::empty(StatusCode::NO_CONTENT, head).into_response()
+}
+
+/// What must be known of a message before the SDK reads it.
+#[derive(Default, Deserialize)]
+struct Peek {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    method: String,
+    #[serde(default)]
+    params: PeekParams,
+}
+
+#[derive(Default, Deserialize)]
+struct PeekParams {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+impl Door {
+    /// Lets a request in: an endpoint that exists, within the limits, by a caller whose proofs hold and
+    /// whose session it is.
+    async fn enter(&self, mut head: Parts, body: Body) -> Result<Response, Answer> {
+        let host = &self.offer.host;
+        let directory = host.directory();
+        let agent = target::read(head.uri.path());
+        let resident = match &agent {
+            Some(Some(agent)) => directory.find(agent),
+            Some(None) => Some(directory.default_agent()),
+            None => None,
+        };
+        let missing = || fault::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
+        let (resident, agent) = (resident.ok_or_else(missing)?, agent.flatten());
+        let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(fault::unread)?;
+        // What can't be read is the SDK's to refuse.
+        let peek: Peek = serde_json::from_slice(&body).unwrap_or_default();
+        let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
+        let refused = |part: PolicyPart| {
+            let part = metadata::challenging(part, host.site(), &self.verifier, agent.as_ref());
+            fault::refused(&part, &peek.id, host.site().canonical_host())
+        };
+        if peek.method != "tools/call" {
+            // Calls carry messages, which are counted on their way to the agent.
+            host.meter(address).map_err(|part| refused(*part))?;
+        }
+        let proof = credentials::Request {
+            head: &head,
+            body: Some(&body),
+            agent: &resident.card.address,
+            now: host.clock().now(),
+        };
+        let sender = credentials::sender(&self.verifier, host.site(), proof).await.map_err(|part| refused(*part))?;
+        let caller = Caller {
+            agent: agent.clone(),
+            sender,
+            hop: hops::read(&head.headers),
+            language: negotiate::language(&head.headers),
+        };
+        self.check_session(&head.headers, &peek, &caller).await?;
+        if let Some(part) = self.would_be_unauthorized(&peek, &caller).await {
+            return Err(refused(part));
+        }
+        let owner = caller.sender.owner().map(str::to_owned);
+        head.extensions.insert(caller);
+        accept_both(&head.method, &mut head.headers);
+        let response = self.service.handle(Request::from_parts(head, Body::from(body))).await;
+        let begun = response.headers().get(&SESSION).and_then(|id| id.to_str().ok());
+        if let Some(id) = begun.filter(|_| peek.method == "initialize") {
+            self.sessions.bind(id, owner.as_deref(), address);
+        }
+        let mut response = response.map(Body::new);
+        response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        Ok(response)
+    }
+
+    async fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Result<(), Answer> {
+        if peek.method == "initialize" && !self.sessions.has_room(caller.sender.peer).await {
+            let words = "there are too many sessions open; end some, or try again later";
+            return Err(fault::answer(StatusCode::SERVICE_UNAVAILABLE, &peek.id, words));
+        }
+        let named = headers.get(&SESSION).and_then(|id| id.to_str().ok());
+        match named.is_none_or(|id| self.sessions.is_of(id, caller.sender.owner())) {
+            true => Ok(()),
+            // As for one that does not exist: the client begins another.
+            false => Err(fault::answer(StatusCode::NOT_FOUND, &peek.id, "there is no such session")),
+        }
+    }
+
+    /// The refusal of a caller who would have to prove who it is, found before the call is begun: a
+    /// client signs in when the transport says so, and no answer in the protocol makes it. The rules of
+    /// an agent's policy change nothing, so that they can be asked twice.
+    async fn would_be_unauthorized(&self, peek: &Peek, caller: &Caller) -> Option<PolicyPart> {
+        if peek.method != "tools/call" || caller.sender.verified {
+            return None;
+        }
+        let resident = self.agent_of(caller.agent.as_ref(), &peek.params.name)?;
+        let host = &self.offer.host;
+        let parts = peek.params.arguments["message"].as_str().map(Part::text);
+        let id = MessageId::mint(&**host.entropy());
+        let agent = resident.card.handle().clone();
+        let message = Message {
+            sender: caller.sender.clone(),
+            ..Message::new(id, agent, parts.into_iter().collect(), NAME, host.clock().now())
+        };
+        let refusal = resident.policy.admit(resident.card.clone(), message).await.err()?;
+        matches!(refusal.kind, Kind::Unauthorized { .. }).then_some(*refusal)
+    }
+
+    /// The agent whose tool has this name.
+    fn agent_of(&self, scope: Option<&Handle>, name: &str) -> Option<&Arc<Resident>> {
+        let mut all = self.offer.host.directory().iter();
+        all.find(|resident| agents::name(resident.card.handle()) == name)
+            .filter(|resident| scope.is_none_or(|scope| resident.card.handle() == scope))
+    }
+}
+
+/// Takes clients that accept anything, or say nothing, for clients that accept what they are given.
+fn accept_both(method: &Method, headers: &mut HeaderMap) {
+    let any = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("*/*"));
+    let open = headers.get_all(ACCEPT).iter().any(any) || !headers.contains_key(ACCEPT);
+    if open && matches!(*method, Method::POST | Method::GET) {
+        headers.insert(ACCEPT, BOTH);
+    }
+}

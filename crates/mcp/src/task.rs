@@ -1,0 +1,128 @@
+//! Tasks: the tool that waits for one or cancels it, and the one that nobody waits for any more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_stream::stream;
+use forecourt_core::reply::Gathered;
+use forecourt_core::{Ending, Error, Event, Noun, Sender, Task, TaskId};
+use forecourt_host::Host;
+use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use crate::answer::{self, Place};
+use crate::content::failed;
+
+/// The name of the tool.
+pub(crate) const AWAIT: &str = "await_task";
+
+/// The tool that gives what a task has come to, and waits for it up to `patience`.
+pub(crate) fn tool(host: &Arc<Host>, patience: Duration) -> Tool {
+    let host = host.clone();
+    Tool {
+        name: AWAIT.to_owned(),
+        title: "Wait for a task".to_owned(),
+        description: "Waits for the answer that an earlier call gave a task_id for, and gives it. With cancel: true \
+            the task is given up instead."
+            .to_owned(),
+        input: json!({
+            "type": "object",
+            "properties": {
+                "task_id": {"type": "string", "description": "The task_id of an earlier answer."},
+                "cancel": {"type": "boolean", "description": "Whether to give the task up.", "default": false},
+            },
+            "required": ["task_id"],
+        }),
+        output: Some(answer::schema()),
+        agent: None,
+        reads_only: false,
+        call: Arc::new(move |call| wait(host.clone(), patience, call)),
+    }
+}
+
+fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'static, ToolEvent> {
+    Box::pin(stream! {
+        let deadline = Instant::now() + patience;
+        let found = match read(&host, &call).await {
+            Ok(task) => task,
+            Err(called) => {
+                yield ToolEvent::Done(called);
+                return;
+            }
+        };
+        let place = Place { thread: found.thread.clone(), task: Some(found.id.clone()) };
+        let mut so_far = Gathered::default();
+        if !found.state.is_settled() && let Ok(mut events) = host.follow(&found.id, 0).await {
+            while let Ok(Some((_, event))) = timeout_at(deadline, events.next()).await {
+                match event {
+                    Event::Progress(progress) => yield ToolEvent::Progress(progress),
+                    // The task went on after a question: what counts is what it has come to.
+                    event => if so_far.take(event).is_some() {
+                        so_far = Gathered::default();
+                    },
+                }
+            }
+        }
+        let called = match host.task(&found.id).await {
+            Ok(Task { outcome: Some(outcome), .. }) => answer::ended(&host, outcome, &place).await,
+            Ok(_) => answer::working(so_far.finish(Ending::Complete).text(), &place),
+            Err(error) => answer::fault(&error),
+        };
+        yield ToolEvent::Done(Box::new(called));
+    })
+}
+
+/// The task of a call, cancelled if that was wanted.
+async fn read(host: &Host, call: &ToolCall) -> Result<Task, Box<Called>> {
+    let id = call.arguments["task_id"].as_str().ok_or_else(|| Box::new(failed("`task_id` is missing")))?;
+    let task = readable(host, id, &call.sender).await?;
+    match &call.arguments["cancel"] {
+        Value::Null | Value::Bool(false) => Ok(task),
+        Value::Bool(true) => host.cancel(&task.id).await.map_err(|error| Box::new(answer::fault(&error))),
+        _ => Err(Box::new(failed("`cancel` must be true or false"))),
+    }
+}
+
+/// A task that the caller may see: one with an owner is that owner's alone, one without is for whoever
+/// knows its id. Of what it may not see it learns nothing.
+pub(crate) async fn readable(host: &Host, id: &str, sender: &Sender) -> Result<Task, Box<Called>> {
+    let missing = || Error::not_found(Noun::Task);
+    let found = match TaskId::parse(id) {
+        Some(id) => host.task(&id).await,
+        None => Err(missing()),
+    };
+    let own = |task: &Task| task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner));
+    let task = found.and_then(|task| if own(&task) { Ok(task) } else { Err(missing()) });
+    task.map_err(|error| Box::new(answer::fault(&error)))
+}
+
+/// Cancels a task when it is dropped, unless the caller was told of it.
+pub(crate) struct Abandon {
+    host: Arc<Host>,
+    task: Option<TaskId>,
+}
+
+impl Abandon {
+    pub(crate) fn new(host: Arc<Host>, task: TaskId) -> Self {
+        Self { host, task: Some(task) }
+    }
+
+    /// Lets the task be.
+    pub(crate) fn no_more(&mut self) {
+        self.task = None;
+    }
+}
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        let (Some(task), Ok(runtime)) = (self.task.take(), tokio::runtime::Handle::try_current()) else { return };
+        let host = self.host.clone();
+        runtime.spawn(async move {
+            // It may have ended in between, which is as good.
+            let _ = host.cancel(&task).await;
+        });
+    }
+}
