@@ -3,6 +3,7 @@
 mod a2a;
 mod idle;
 mod rest;
+mod retrieval;
 pub(crate) mod search;
 mod sse;
 mod start;
@@ -16,6 +17,7 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("rest", rest::run),
     ("search", search::small),
     ("search-million", search::large),
+    ("retrieval", retrieval::run),
     ("sse", sse::run),
     ("idle", idle::run),
     ("tasks", tasks::run),

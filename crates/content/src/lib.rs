@@ -37,6 +37,6 @@ pub use error::{Error, Result};
 pub use library::{Library, Options};
 pub use preview::read_items;
 pub use report::{Progress, Progressed, Report, Skipped};
-pub use search::{Filter, Hit, Matched, Query, Test};
+pub use search::{By, Filter, Hit, Matched, Query, Test};
 pub use source::{Fingerprint, Source, fingerprint};
 pub use understand::Understood;

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Snapshot, run};
 use crate::item::hash;
 use crate::report::{Progress, Report};
-use crate::search::{Hit, Query, search, stored};
+use crate::search::{By, Hit, Query, search, stored};
 use crate::source::{Source, files};
 use crate::understand::{Understood, understand};
 
@@ -75,7 +75,12 @@ impl Library {
     /// The best items for a query, best first; equal scores in a stable order. Takes processor
     /// time and reads from disk: call it where that is allowed.
     pub fn search(&self, query: &Query) -> Result<Vec<Hit>> {
-        search(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
+        self.search_by(query, By::Both)
+    }
+
+    /// As [`Library::search`], by words or by meaning alone, so that each can be measured.
+    pub fn search_by(&self, query: &Query, by: By) -> Result<Vec<Hit>> {
+        search(&self.snapshot.load(), self.model.as_deref(), query, by, self.tongue)
     }
 
     /// The item with this id, as it was loaded.

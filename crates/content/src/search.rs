@@ -22,15 +22,33 @@ const FUSE_DEPTH: usize = 100;
 /// Below this, two texts have nothing to say to each other, and nearest is only least far.
 const COSINE_MIN: f32 = 0.2;
 
-/// Searches one snapshot, by words and, with a model, by meaning.
-pub(crate) fn search(snapshot: &Snapshot, model: Option<&Model>, query: &Query, default: Tongue) -> Result<Vec<Hit>> {
+/// What a ranking goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum By {
+    /// Words alone: BM25.
+    Words,
+    /// Meaning alone: the nearest vectors. Without a model, nothing is found.
+    Meaning,
+    /// Both rankings put together. Without a model, words alone.
+    #[default]
+    Both,
+}
+
+/// Searches one snapshot.
+pub(crate) fn search(
+    snapshot: &Snapshot,
+    model: Option<&Model>,
+    query: &Query,
+    by: By,
+    default: Tongue,
+) -> Result<Vec<Hit>> {
     let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
     if end <= query.offset || query.filters.len() > FILTERS_MAX {
         return Ok(Vec::new());
     }
     let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
     let mut plan = plan::Plan::of(snapshot, query, tongue);
-    let mut ranked = rank_all(snapshot, model, query, &plan, end)?;
+    let mut ranked = rank_all(snapshot, model, query, by, &plan, end)?;
     if ranked.is_empty() && plan.relax() {
         ranked = rank::top(snapshot, &plan, end)?;
     }
@@ -39,20 +57,23 @@ pub(crate) fn search(snapshot: &Snapshot, model: Option<&Model>, query: &Query, 
     page.map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
 }
 
-/// The best `end` documents by words, or by words and meaning.
+/// The best `end` documents.
 fn rank_all(
     snapshot: &Snapshot,
     model: Option<&Model>,
     query: &Query,
+    by: By,
     plan: &plan::Plan,
     end: usize,
 ) -> Result<Vec<rank::Ranked>> {
-    let vector = model.filter(|_| plan.has_text()).and_then(|model| model.embed(&query.text));
+    let model = model.filter(|_| plan.has_text() && by != By::Words);
+    let vector = model.and_then(|model| model.embed(&query.text));
     let (Some(vector), Some(vectors)) = (vector, &snapshot.vectors) else {
-        return rank::top(snapshot, plan, end);
+        return if by == By::Meaning { Ok(Vec::new()) } else { rank::top(snapshot, plan, end) };
     };
     let depth = end.max(FUSE_DEPTH);
     let docs = |segment, take: &mut dyn FnMut(_)| plan.allowed(snapshot, segment, take);
     let near = vectors.nearest(&vector, depth, COSINE_MIN, &snapshot.columns, docs)?;
-    Ok(fuse::fuse(rank::top(snapshot, plan, depth)?, near))
+    let words = if by == By::Both { rank::top(snapshot, plan, depth)? } else { Vec::new() };
+    Ok(fuse::fuse(words, near))
 }

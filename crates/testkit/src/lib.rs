@@ -1,6 +1,7 @@
-//! What tests share: a hand-set clock, counted entropy, vectors and a scripted agent.
+//! What tests share: a hand-set clock, counted entropy, vectors, judged questions and a scripted agent.
 
 mod ambient;
+pub mod judged;
 mod scripted;
 pub mod store_suite;
 mod vectors;
