@@ -91,9 +91,12 @@ mod tests {
         let own = Url::parse("https://a.example/").unwrap().origin();
         let stranger = endpoint("https://b.example/a2a", Binding::JsonRpc, Version::V1_0);
         let plain = endpoint("http://a.example/a2a", Binding::JsonRpc, Version::V1_0);
-        assert_eq!(choose(vec![stranger.clone()], &[own.clone()]), Err(Some("https://b.example".to_owned())));
-        assert_eq!(choose(vec![plain], &[own.clone()]), Err(Some("http://a.example".to_owned())));
-        assert_eq!(choose(vec![], &[own.clone()]), Err(None));
+        assert_eq!(
+            choose(vec![stranger.clone()], std::slice::from_ref(&own)),
+            Err(Some("https://b.example".to_owned()))
+        );
+        assert_eq!(choose(vec![plain], std::slice::from_ref(&own)), Err(Some("http://a.example".to_owned())));
+        assert_eq!(choose(vec![], std::slice::from_ref(&own)), Err(None));
         let named = [own, stranger.url.origin()];
         assert_eq!(choose(vec![stranger.clone()], &named), Ok(stranger));
     }
