@@ -18,6 +18,9 @@ static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-bufferin
 /// A whole response. NLWeb 7.4.
 pub(crate) fn whole(response: &Response, settings: &Settings, canonical_host: &str) -> Answer {
     let mut head = head("application/json", "no-store");
+    if let (Some(language), Outcome::Answer { .. }) = (&response.about.language, &response.outcome) {
+        in_language(&mut head, language);
+    }
     match &response.outcome {
         Outcome::Refused { part, .. } => add_fields(&mut head, part, canonical_host),
         Outcome::Failure { retry_after: Some(seconds), .. } => {
@@ -39,7 +42,7 @@ pub(crate) fn streamed(frames: impl Stream<Item = Bytes> + Send + 'static, langu
 }
 
 /// Says in which language an answer is.
-pub(crate) fn in_language(head: &mut HeaderMap, language: &Language) {
+fn in_language(head: &mut HeaderMap, language: &Language) {
     if let Ok(value) = HeaderValue::from_str(language.as_str()) {
         head.insert(CONTENT_LANGUAGE, value);
     }

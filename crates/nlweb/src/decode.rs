@@ -238,3 +238,64 @@ fn written(object: &Map<String, Value>) -> usize {
 fn shown(names: &[String]) -> String {
     names.join(", ").chars().filter(|c| !c.is_control()).take(100).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    /// JSON with the names of requests in it, so that the reader gets deep.
+    fn jsonish() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[a-z0-9.,\\\\ \u{e9}\n]{0,8}|0.54|0.55|list|summarize|conv_search|checkin".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            let key = prop_oneof![
+                "query|context|prefer|meta|text|site|prev|memory|mode|response_format|streaming|version",
+                "session_context|user|remember|promise_token|action|@type|[a-z]{1,4}",
+            ];
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map(key, inner, 0..6)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_reader(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(request) = parse(&bytes) {
+                let _ = (dialect(&request), ask(request.clone()), awaited(request));
+            }
+        }
+
+        #[test]
+        fn what_is_read_has_a_question_within_bounds(request in jsonish()) {
+            let _ = awaited(request.clone());
+            if let Ok(ask) = ask(request) {
+                prop_assert!(!ask.query.text.trim().is_empty() && ask.query.text.len() <= TEXT_BYTES_MAX);
+                prop_assert!(ask.query.filters.len() <= FILTERS_MAX && ask.context.prev.len() <= PREV_MAX);
+            }
+        }
+
+        #[test]
+        fn a_fault_says_what_to_change(request in jsonish()) {
+            if let Err(fault) = ask(request) {
+                prop_assert!(fault.to_string().len() > 10);
+            }
+        }
+
+        #[test]
+        fn words_go_through_unchanged(text in "\\PC{1,60}", site in "[a-z]{1,8}", prev in proptest::collection::vec("\\PC{0,20}", 0..5)) {
+            prop_assume!(!text.trim().is_empty());
+            let read = ask(json!({"query": {"text": text, "site": site}, "context": {"prev": prev}})).expect("it is a question");
+            prop_assert_eq!((read.query.text, read.query.site, read.context.prev), (text, Some(site), prev));
+        }
+    }
+}

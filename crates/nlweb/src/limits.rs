@@ -32,5 +32,7 @@ pub(crate) const PROGRESS_EVENTS_MAX: u64 = 256;
 pub(crate) const NAMED_AGENTS_MAX: usize = 50;
 /// Actions of one deployment.
 pub(crate) const ACTIONS_MAX: usize = 100;
+/// How long a promise waits for the first event of its task, to tell how far that is.
+pub(crate) const FIRST_EVENT_WAIT: Duration = Duration::from_millis(50);
 /// The longest that an answer may be waited for before it becomes a promise.
 pub(crate) const PATIENCE_MAX: Duration = Duration::from_secs(100);

@@ -1,7 +1,7 @@
 //! A response, whole: `_meta` and content, in the words of its version. NLWeb 4.
 
 use forecourt_core::policy::Kind;
-use forecourt_core::{PolicyPart, Question};
+use forecourt_core::{Language, PolicyPart, Question};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -32,6 +32,8 @@ pub(crate) struct About {
     pub(crate) notes: Vec<String>,
     /// Filters that meant nothing here.
     pub(crate) ignored: Vec<String>,
+    /// The language of the answer, where it is known.
+    pub(crate) language: Option<Language>,
     /// Milliseconds since the request came.
     pub(crate) millis: Option<u64>,
 }
@@ -65,7 +67,15 @@ pub(crate) struct Promise {
 impl About {
     /// About a request of which nothing is known but how to answer it.
     pub(crate) fn plain(style: Style) -> Self {
-        Self { style, session: Map::new(), request_id: None, notes: Vec::new(), ignored: Vec::new(), millis: None }
+        Self {
+            style,
+            session: Map::new(),
+            request_id: None,
+            notes: Vec::new(),
+            ignored: Vec::new(),
+            language: None,
+            millis: None,
+        }
     }
 }
 

@@ -9,13 +9,14 @@ use forecourt_core::{
 };
 use forecourt_host::{Host, Resident, Run};
 use forecourt_identity::Verifier;
+use futures::StreamExt;
 use serde_json::{Map, Value};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::action::Action;
 use crate::fault::{Fault, code};
 use crate::from_wire::{CONVERSATION, Envelope, message};
-use crate::limits::PROGRESS_EVENTS_MAX;
+use crate::limits::{FIRST_EVENT_WAIT, PROGRESS_EVENTS_MAX};
 use crate::response::{About, Outcome, Promise, Response};
 use crate::section::Settings;
 use crate::unfold::{End, Piece, Unfolding, Whose};
@@ -84,6 +85,7 @@ impl Service {
         match self.host.receive(message, run).await {
             Ok(reply) => {
                 about.session = session(meta.session, reply.thread.as_ref());
+                about.language = Some(reply.language.clone());
                 Ok(Begun { reply, about, language, at, time_max: resident.time_max })
             }
             Err(error) => {
@@ -101,8 +103,10 @@ impl Service {
     }
 
     async fn answered(&self, begun: Begun) -> Response {
-        let Begun { reply, mut about, language, at, time_max } = begun;
+        let Begun { mut reply, mut about, language, at, time_max } = begun;
         if let Some(id) = &reply.task {
+            // What was said until now is being written down, and the promise would like to tell of it.
+            drop(timeout(FIRST_EVENT_WAIT, reply.events.next()).await);
             return match self.host.task(id).await {
                 Ok(task) => self.stands(&task, about, language.as_ref()).await,
                 Err(error) => Response { about, outcome: self.fault(error).into() },

@@ -39,7 +39,11 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
                 }
                 other => {
                     let pieces = unfolding.take(other);
-                    if let Some(frame) = writer.start("answer") {
+                    // A stream begins once it is known to hold an answer, so that its first frame says
+                    // what it is.
+                    if (unfolding.is_answer() || !pieces.is_empty())
+                        && let Some(frame) = writer.start("answer")
+                    {
                         yield frame;
                     }
                     for piece in pieces {

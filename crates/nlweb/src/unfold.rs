@@ -92,6 +92,14 @@ impl<'a> Unfolding<'a> {
         }
     }
 
+    /// Whether there is something to tell by now. An honest "nothing found" is none.
+    pub(crate) fn is_answer(&self) -> bool {
+        match &self.findings {
+            Some(findings) => findings.count > 0 || self.given > 0,
+            None => self.given > 0 || !self.text.trim().is_empty(),
+        }
+    }
+
     /// The last pieces, and how it ends.
     pub(crate) fn finish(&mut self, ending: Ending) -> (Vec<Piece>, End) {
         match ending {

@@ -1,0 +1,25 @@
+//! NLWeb as its clients see it: a host in memory, asked without a socket.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `s3_request` | 3: what is read, and what is wrong with it |
+//! | `s4_response` | 4: the four types of responses |
+//! | `s4_2_await` | 4.2: promises checked on and cancelled |
+//! | `s6_stream` | 6: answers as they come |
+//! | `s7_http` | 7: paths, methods, statuses, refusals |
+//! | `v0_54` | the older dialect, and its flat form |
+//! | `tools` | appendix A: what carriers of tools get |
+//! | `client` | appendix B, by a client that knows nothing else |
+//! | `vectors` | pairs of requests and responses, as data |
+
+mod answer;
+mod client;
+mod s3_request;
+mod s4_2_await;
+mod s4_response;
+mod s6_stream;
+mod s7_http;
+mod support;
+mod tools;
+mod v0_54;
+mod vectors;

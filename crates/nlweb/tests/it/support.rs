@@ -1,0 +1,256 @@
+//! A host in memory that is asked over NLWeb, without a socket.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use axum::body::Body;
+use forecourt_core::{
+    Agent, AgentCard, ClientAddr, Domain, Ending, Event, Findings, Part, Policy, PolicyPart, Progress, Question, Rule,
+};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Rate, Resident, Site};
+use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
+use forecourt_nlweb::PROTOCOL;
+use forecourt_settings::{Problems, Section};
+use forecourt_store::Memory;
+use forecourt_surface::tool::Tool;
+use forecourt_surface::{Mount, Surface};
+use forecourt_testkit::{CountedEntropy, HandClock, Scripted, Step, card};
+use http::Request;
+use http::request::Builder;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::answer::Answer;
+
+pub(crate) const ORIGIN: &str = "https://demo.localhost";
+const ISSUER: &str = "https://login.example";
+const AUDIENCE: &str = "demo";
+const MANY: NonZeroU32 = NonZeroU32::MAX;
+
+/// A host in the making. Its first agent is the default one.
+#[derive(Default)]
+pub(crate) struct Setup {
+    pub(crate) residents: Vec<Resident>,
+    pub(crate) limits: Option<LimitSettings>,
+    pub(crate) section: String,
+    pub(crate) time_max: Option<Duration>,
+}
+
+/// A host, and what a test may turn under it.
+pub(crate) struct Place {
+    pub(crate) host: Arc<Host>,
+    pub(crate) clock: Arc<HandClock>,
+    pub(crate) tools: Vec<Tool>,
+    key: SigningKey,
+    router: axum::Router,
+    _stop: tokio_util::sync::DropGuard,
+}
+
+impl Setup {
+    /// The same with one more agent.
+    pub(crate) fn with(self, card: AgentCard, agent: Arc<dyn Agent>) -> Self {
+        self.guarded(card, agent, Vec::new())
+    }
+
+    /// The same with an agent behind rules.
+    pub(crate) fn guarded(mut self, card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Self {
+        let time_max = self.time_max.unwrap_or(Duration::from_secs(100_000));
+        self.residents.push(Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max });
+        self
+    }
+
+    /// The same with a `[nlweb]` section.
+    pub(crate) fn section(self, section: &str) -> Self {
+        Self { section: section.to_owned(), ..self }
+    }
+
+    pub(crate) async fn start(self) -> Place {
+        self.try_start().await.unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    /// Starts it, or says what is wrong with it.
+    pub(crate) async fn try_start(self) -> Result<Place, Problems> {
+        let clock = Arc::new(HandClock::new());
+        let entropy = Arc::new(CountedEntropy::default());
+        let key = SigningKey::generate(entropy.as_ref());
+        let egress = Egress::builder(EgressConfig::default()).own_host("demo.localhost").unwrap().build().unwrap();
+        let egress = Arc::new(egress);
+        let domain = Domain::parse("demo.localhost").unwrap();
+        let site = Site { domain, name: "Demo".to_owned(), origin: ORIGIN.to_owned() };
+        let default = self.residents[0].card.handle().clone();
+        let directory = Directory::new(self.residents, &default).unwrap();
+        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
+            .with_ambient(clock.clone(), entropy.clone());
+        builder.limits = self.limits.unwrap_or_else(unlimited);
+        let stop = CancellationToken::new();
+        let host = builder.start(stop.clone()).await.unwrap();
+        let mount = Mount {
+            host: host.clone(),
+            verifier: Arc::new(Verifier::new(&issuer(&key), Path::new("."), egress.clone()).unwrap()),
+            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
+            egress,
+            tools: Arc::new([]),
+            section: Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None).unwrap(),
+        };
+        let tools = (PROTOCOL.tools)(&mount);
+        let surfaces = (PROTOCOL.surfaces)(mount)?;
+        let merge = |router: axum::Router, Surface::Http(routes)| router.merge(routes.router);
+        let router = surfaces.into_iter().fold(axum::Router::new(), merge);
+        Ok(Place { host, clock, tools, key, router, _stop: stop.drop_guard() })
+    }
+}
+
+/// Tests ask as fast as they can; those about limits set their own.
+fn unlimited() -> LimitSettings {
+    let rate = Rate { burst: MANY, per_second: MANY };
+    LimitSettings { per_address: rate, per_session: rate, ..LimitSettings::default() }
+}
+
+fn issuer(key: &SigningKey) -> IdentityConfig {
+    let key = KeyConfig { jwk: key.public().to_jwk().as_object().cloned(), ..KeyConfig::default() };
+    let bearer = BearerConfig {
+        issuer: ISSUER.to_owned(),
+        audience: vec![AUDIENCE.to_owned()],
+        jwks_url: None,
+        keys: vec![key],
+        subject_prefix: None,
+        require_not_before: false,
+    };
+    IdentityConfig { bearer: vec![bearer], ..IdentityConfig::default() }
+}
+
+impl Place {
+    /// A token that proves to this host who `name` is.
+    pub(crate) fn token(&self, name: &str) -> String {
+        let now = self.host.clock().now().as_second();
+        let claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
+        format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
+    }
+
+    /// Asks at `/ask`.
+    pub(crate) async fn ask(&self, body: Value) -> Answer {
+        self.send(post("/ask"), body.to_string()).await
+    }
+
+    /// Asks for `text` and nothing else.
+    pub(crate) async fn say(&self, text: &str) -> Answer {
+        self.ask(json!({"query": {"text": text}})).await
+    }
+
+    /// Asks at `/ask` for a stream.
+    pub(crate) async fn stream(&self, body: Value) -> Answer {
+        self.send(post("/ask").header("accept", "text/event-stream"), body.to_string()).await
+    }
+
+    /// Does something about a promise.
+    pub(crate) async fn awaits(&self, token: &str, action: &str) -> Answer {
+        self.send(post("/await"), json!({"promise_token": token, "action": action}).to_string()).await
+    }
+
+    /// An answer, read whole.
+    pub(crate) async fn send(&self, request: Builder, body: impl Into<Body>) -> Answer {
+        Answer::read(self.open(request, body).await).await
+    }
+
+    /// An answer whose content was not read yet.
+    pub(crate) async fn open(&self, request: Builder, body: impl Into<Body>) -> axum::response::Response {
+        let mut request = request.body(body.into()).unwrap();
+        request.extensions_mut().insert(ClientAddr("192.0.2.1".parse().unwrap()));
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+}
+
+/// A request to build on; `Host` is the domain's.
+pub(crate) fn request(method: &str, path: &str) -> Builder {
+    Request::builder().method(method).uri(path).header("host", "demo.localhost")
+}
+
+/// A POST of JSON.
+pub(crate) fn post(path: &str) -> Builder {
+    request("POST", path).header("content-type", "application/json")
+}
+
+/// `bot`, which plays `events`, alone.
+pub(crate) async fn bot(events: Vec<Event>) -> Place {
+    scripted(events.into_iter().map(Step::Do).collect()).await.0
+}
+
+/// `bot`, which plays `steps`, alone.
+pub(crate) async fn scripted(steps: Vec<Step>) -> (Place, Arc<Scripted>) {
+    let agent = Scripted::new(steps);
+    (Setup::default().with(card("bot"), agent.clone()).start().await, agent)
+}
+
+/// `chef`, the default, and `gate`; each says its name and keeps conversations.
+pub(crate) async fn two() -> (Place, Arc<Scripted>, Arc<Scripted>) {
+    let (chef, gate) = (Scripted::saying(["chef"]), Scripted::saying(["gate"]));
+    let place =
+        Setup::default().with(remembering("chef"), chef.clone()).with(remembering("gate"), gate.clone()).start().await;
+    (place, chef, gate)
+}
+
+/// A card of an agent that keeps conversations.
+pub(crate) fn remembering(handle: &str) -> AgentCard {
+    AgentCard { remembers: true, ..card(handle) }
+}
+
+/// What a search says that found `names`.
+pub(crate) fn found(names: &[&str]) -> Vec<Event> {
+    let scores = (0..names.len()).map(|index| 9.5 - index as f32).collect();
+    let summary = format!("{} soups match.", names.len());
+    let findings = Findings { summary, count: names.len(), more: false, ignored: vec!["price".to_owned()], scores };
+    let items = names.iter().map(|name| {
+        let url = format!("https://soups.example/{name}");
+        Event::Part(Part::data(json!({"@type": "Recipe", "name": name, "url": url})))
+    });
+    std::iter::once(Event::Part(findings.to_part()))
+        .chain([text("1. A list of them")])
+        .chain(items)
+        .chain([done()])
+        .collect()
+}
+
+/// What a search says that found nothing.
+pub(crate) fn nothing() -> Vec<Event> {
+    let summary = "I found no soups for this; try other words.".to_owned();
+    let findings = Findings { summary: summary.clone(), ..Findings::default() };
+    vec![Event::Part(findings.to_part()), text(&summary), done()]
+}
+
+pub(crate) fn item(name: &str) -> Event {
+    Event::Part(Part::data(json!({"@type": "Recipe", "name": name})))
+}
+
+pub(crate) fn text(text: &str) -> Event {
+    Event::Text(text.to_owned())
+}
+
+pub(crate) fn done() -> Event {
+    Event::Ending(Ending::Complete)
+}
+
+pub(crate) fn progress(fraction: f64, note: &str) -> Event {
+    Event::Progress(Progress { fraction: Some(fraction), note: Some(note.to_owned()) })
+}
+
+pub(crate) fn refuse(part: PolicyPart) -> Event {
+    Event::Ending(Ending::Refused(Box::new(part)))
+}
+
+/// A question of each type that NLWeb has.
+pub(crate) fn question() -> Question {
+    let question = |id: &str, kind: &str| json!({"id": id, "text": format!("Which {id}?"), "type": kind});
+    let mut single = question("sauce", "single_select");
+    single["options"] = json!(["tomato", "cream"]);
+    let mut multi = question("diet", "multi_select");
+    multi["options"] = json!(["vegan", "none"]);
+    multi["default"] = json!(["none"]);
+    let plain =
+        [("wish", "free_text"), ("people", "number"), ("spicy", "boolean")].map(|(id, kind)| question(id, kind));
+    Question { text: "Tell me more.".to_owned(), questions: [single, multi].into_iter().chain(plain).collect() }
+}

@@ -1,0 +1,129 @@
+//! The older dialect, and the flat form in which its clients ask. Design 24.
+
+use forecourt_core::{Ending, Event};
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+fn old(more: Value) -> Value {
+    let mut body = json!({"query": {"text": "soup"}, "prefer": {"streaming": false}, "meta": {"api_version": "0.54"}});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_version_or_the_format_shows_an_old_client() {
+    let place = bot(found(&["Pea"])).await;
+    for body in [
+        old(json!({})),
+        old(json!({"meta": {"version": "0.54"}})),
+        old(json!({"meta": {}, "prefer": {"streaming": false, "response_format": "conv_search"}})),
+    ] {
+        let meta = place.ask(body).await.json()["_meta"].clone();
+        assert_eq!(
+            (&meta["response_type"], &meta["version"], &meta["response_format"]),
+            (&json!("Answer"), &json!("0.54"), &json!("conv_search"))
+        );
+    }
+    let both = json!({"meta": {"version": "0.55"}, "prefer": {"response_format": "conv_search"}});
+    assert_eq!(place.ask(old(both)).await.json()["_meta"]["version"], "0.55");
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_have_an_id_a_site_and_a_score() {
+    let place = bot(found(&["Pea", "Leek"])).await;
+    let prefer = json!({"streaming": false, "mode": "list, summarize"});
+    let results = place.ask(old(json!({ "prefer": prefer }))).await.json()["results"].clone();
+    assert_eq!((&results[0]["@type"], &results[0]["text"]), (&json!("Summary"), &json!("2 soups match.")));
+    assert_eq!(
+        (&results[1]["@id"], &results[1]["site"], &results[1]["score"]),
+        (&json!("https://soups.example/Pea"), &json!("bot"), &json!(9.5))
+    );
+    for item in results.as_array().unwrap() {
+        assert!(item["@id"].is_string() && item["site"].is_string() && item["score"].is_number(), "{item}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_have_no_names_and_streaming_is_on_by_default() {
+    let place = bot(found(&["Pea", "Leek"])).await;
+    let answer = place.ask(old(json!({"prefer": {}}))).await;
+    assert_eq!(answer.field("content-type"), "text/event-stream");
+    assert!(!answer.text.contains("event:"));
+    let events = answer.events();
+    assert_eq!(events[0].1["_meta"]["response_type"], "Answer");
+    assert_eq!(events[1].1["results"][0]["name"], "Pea");
+    assert_eq!(events[2].1["results"][0]["name"], "Leek");
+    let json_only = post("/ask").header("accept", "application/json");
+    let answer = place.send(json_only, old(json!({"prefer": {}})).to_string()).await;
+    assert_eq!(answer.field("content-type"), "application/json");
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_can_be_bounded() {
+    let place = bot(found(&["Pea", "Leek", "Corn"])).await;
+    for query in [json!({"text": "x", "max_results": 2}), json!({"text": "x", "num_results": "2"})] {
+        let results = place.ask(old(json!({ "query": query }))).await.json()["results"].clone();
+        assert_eq!(results.as_array().map(Vec::len), Some(2));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn memory_may_be_an_array_and_the_question_may_stand_on_its_own() {
+    let (place, agent) = scripted(vec![forecourt_testkit::Step::Do(done())]).await;
+    let query = json!({"text": "and with cream?", "decontextualized_query": "pea soup with cream"});
+    let body = old(json!({"query": query, "context": {"memory": ["vegan", "no nuts"]}}));
+    assert_eq!(place.ask(body).await.status, 200);
+    assert_eq!(agent.heard()[0].text(), "pea soup with cream");
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_types_of_responses_have_their_old_names() {
+    let elicitation = bot(vec![Event::Ending(Ending::Question(question()))]).await.ask(old(json!({}))).await.json();
+    assert_eq!(elicitation["_meta"]["response_type"], "Elicitation");
+    let failure = bot(nothing()).await.ask(old(json!({}))).await.json();
+    assert_eq!(
+        (&failure["_meta"]["response_type"], &failure["error"]["code"]),
+        (&json!("Failure"), &json!("NO_RESULTS"))
+    );
+    let wrong = bot(vec![done()]).await.ask(old(json!({"query": {"text": 1}}))).await;
+    assert_eq!((wrong.status.as_u16(), &wrong.json()["_meta"]["version"]), (400, &json!("0.54")));
+    let streamed = bot(nothing()).await.ask(old(json!({"prefer": {}}))).await.events();
+    assert_eq!(streamed[0].1["_meta"]["response_type"], "Failure");
+    assert_eq!(streamed[1].1["error"]["code"], "NO_RESULTS");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_flat_form_is_a_stream_of_old_frames() {
+    let place = bot(found(&["Pea"])).await;
+    let answer = place.send(request("GET", "/ask?query=soup&site=all&generate_mode=summarize"), "").await;
+    assert_eq!(answer.field("content-type"), "text/event-stream");
+    let events = answer.events();
+    assert_eq!(events[0].1["_meta"]["version"], "0.54");
+    assert_eq!(events[1].1["results"][0]["@type"], "Summary");
+    let whole = place.send(request("GET", "/~bot/ask?query=soup&streaming=false&num_results=1"), "").await;
+    assert_eq!(whole.json()["results"][0]["name"], "Pea");
+    let today = place.send(request("GET", "/ask?query=soup&version=0.55"), "").await;
+    assert_eq!(today.json()["_meta"]["version"], "0.55");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flat_form_without_a_question_says_what_is_right() {
+    let (place, agent) = scripted(vec![forecourt_testkit::Step::Do(done())]).await;
+    for (path, status) in [
+        ("/ask".to_owned(), 400),
+        ("/ask?".to_owned(), 400),
+        ("/ask?site=all".to_owned(), 400),
+        ("/ask?query=".to_owned(), 400),
+        ("/ask?query=a&streaming=perhaps".to_owned(), 400),
+        ("/ask?query=a&prev=[1]".to_owned(), 400),
+        (format!("/ask?query={}", "a".repeat(8 * 1024)), 413),
+    ] {
+        let answer = place.send(request("GET", &path), "").await;
+        assert_eq!(answer.status.as_u16(), status, "{path}");
+        assert!(!answer.message().is_empty());
+    }
+    let evil = place.send(request("GET", "/ask?query=a&site=http://127.0.0.1:1/"), "").await;
+    assert_eq!(evil.json()["error"]["code"], "INVALID_QUERY");
+    assert!(agent.heard().is_empty());
+}
