@@ -1,0 +1,196 @@
+//! What is turned away at the door.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use forecourt_core::policy::{AuthChallenge, Kind, Verdict};
+use forecourt_core::{AgentCard, Message, PolicyPart, Rule};
+use forecourt_host::{LimitSettings, Rate};
+use forecourt_testkit::{Scripted, card};
+use futures::future::BoxFuture;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+
+use crate::support::{Setup, modern, post, rpc};
+
+fn one() -> Setup {
+    Setup::default().with(card("chef"), Scripted::saying(["soup"]))
+}
+
+fn list() -> Request<Body> {
+    modern("/mcp", "tools/list", json!({}), json!({}))
+}
+
+fn listing_with(name: &'static str, value: &str) -> Request<Body> {
+    let mut request = list();
+    request.headers_mut().insert(name, value.parse().unwrap());
+    request
+}
+
+#[tokio::test]
+async fn s2_pages_of_other_origins_are_403_and_may_not_read_it() {
+    let place = Setup { section: "allowed_origins = [\"https://app.example\"]", ..one() }.start().await;
+    for origin in ["https://evil.example", "null", "https://demo.localhost.evil.example", "http://app.example"] {
+        let answer = place.send(listing_with("origin", origin)).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{origin}");
+        assert_eq!(answer.field("access-control-allow-origin"), "");
+    }
+    for origin in ["https://app.example", "https://demo.localhost", "http://localhost:6274"] {
+        let answer = place.send(listing_with("origin", origin)).await;
+        assert_eq!((answer.status, answer.field("access-control-allow-origin")), (StatusCode::OK, origin));
+        assert!(answer.field("access-control-expose-headers").contains("Mcp-Session-Id"));
+    }
+}
+
+#[tokio::test]
+async fn s2_browsers_may_ask_first() {
+    let place = one().start().await;
+    let ask = |origin: &str| {
+        let request = Request::options("/mcp").header("host", "demo.localhost").header("origin", origin);
+        request.header("access-control-request-headers", "mcp-param-city").body(Body::empty()).unwrap()
+    };
+    let answer = place.send(ask("http://localhost:6274")).await;
+    assert_eq!(
+        (answer.status, answer.field("access-control-allow-headers")),
+        (StatusCode::NO_CONTENT, "mcp-param-city")
+    );
+    assert_eq!(place.send(ask("https://evil.example")).await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn s2_other_names_for_this_host_are_refused() {
+    let place = one().start().await;
+    assert_eq!(place.send(listing_with("host", "evil.example")).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(place.send(listing_with("host", "demo.localhost:8443")).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn s2_clients_that_accept_anything_are_served() {
+    let place = one().start().await;
+    assert_eq!(place.send(listing_with("accept", "*/*")).await.status, StatusCode::OK);
+    let mut silent = list();
+    silent.headers_mut().remove("accept");
+    assert_eq!(place.send(silent).await.status, StatusCode::OK);
+    assert_eq!(place.send(listing_with("accept", "text/html")).await.status, StatusCode::NOT_ACCEPTABLE);
+}
+
+#[tokio::test]
+async fn s2_bodies_are_json_and_bounded() {
+    let place = one().start().await;
+    let of = |bytes: usize| post("/mcp").body(Body::from("x".repeat(bytes))).unwrap();
+    assert_eq!(place.send(of(4 * 1024 * 1024)).await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    assert_eq!(place.send(of(4 * 1024 * 1024 + 1)).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(place.send(listing_with("content-type", "text/plain")).await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    for hostile in ["[]", "[{}]", "null", "{\"jsonrpc\":\"2.0\"}", "{\"method\":{}}"] {
+        let answer = place.send(post("/mcp").body(Body::from(hostile)).unwrap()).await;
+        assert!(answer.status.is_client_error(), "{hostile}: {}", answer.status);
+    }
+}
+
+#[tokio::test]
+async fn paths_that_are_no_endpoint_are_404() {
+    let place = one().start().await;
+    for path in ["/mcp/nobody", "/mcp/chef/more", "/mcp/%2e%2e"] {
+        let answer = place.send(modern(path, "tools/list", json!({}), json!({}))).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    assert_eq!(place.send(modern("/mcp/chef/", "tools/list", json!({}), json!({}))).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn too_many_requests_are_429_with_when_to_come_back() {
+    let two = Rate { burst: 2.try_into().unwrap(), per_second: 1.try_into().unwrap() };
+    let limits = LimitSettings { per_address: two, ..LimitSettings::default() };
+    let place = Setup { limits: Some(limits), ..one() }.start().await;
+    let from_one_address = || {
+        let mut request = list();
+        request.extensions_mut().insert(forecourt_core::ClientAddr([192, 0, 2, 1].into()));
+        request
+    };
+    for _ in 0..2 {
+        assert_eq!(place.send(from_one_address()).await.status, StatusCode::OK);
+    }
+    let answer = place.send(from_one_address()).await;
+    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(!answer.field("retry-after").is_empty());
+}
+
+#[tokio::test]
+async fn s6_metadata_is_below_the_well_known_path_and_at_its_root() {
+    let place = Setup { issuer: true, ..one() }.start().await;
+    let get = |path: &str| Request::get(path).header("host", "demo.localhost").body(Body::empty()).unwrap();
+    for (path, resource) in [
+        ("/.well-known/oauth-protected-resource", "https://demo.localhost/mcp"),
+        ("/.well-known/oauth-protected-resource/mcp", "https://demo.localhost/mcp"),
+        ("/.well-known/oauth-protected-resource/mcp/chef", "https://demo.localhost/mcp/chef"),
+    ] {
+        let answer = place.send(get(path)).await;
+        assert_eq!(answer.last()["resource"], resource, "{path}");
+        assert_eq!(answer.last()["authorization_servers"], json!(["https://login.example"]));
+    }
+    for path in ["/mcp/nobody", "/elsewhere"] {
+        let answer = place.send(get(&format!("/.well-known/oauth-protected-resource{path}"))).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    let open = one().start().await;
+    let answer = open.send(get("/.well-known/oauth-protected-resource/mcp")).await;
+    assert_eq!(answer.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn s6_a_token_that_does_not_hold_is_401_and_leads_to_the_metadata() {
+    let place = Setup { issuer: true, ..one() }.start().await;
+    let answer = place.send(listing_with("authorization", "Bearer not-a-token")).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    let challenge = answer.field("www-authenticate");
+    assert!(challenge.contains("error=\"invalid_token\""), "{challenge}");
+    let leads = "resource_metadata=\"https://demo.localhost/.well-known/oauth-protected-resource/mcp\"";
+    assert!(challenge.contains(leads), "{challenge}");
+    let token = place.token("ann");
+    assert_eq!(place.send(listing_with("authorization", &token)).await.status, StatusCode::OK);
+}
+
+/// Lets only callers pass that proved who they are.
+struct SignedIn;
+
+impl Rule for SignedIn {
+    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, Verdict> {
+        Box::pin(async move {
+            let kind = Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] };
+            match message.sender.verified {
+                true => Ok(()),
+                false => Err(Box::new(PolicyPart::new(kind, "Sign in first."))),
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn s6_an_agent_that_wants_to_know_its_callers_makes_clients_sign_in() {
+    let rules: Vec<Arc<dyn Rule>> = vec![Arc::new(SignedIn)];
+    let agent = Scripted::saying(["soup"]);
+    let place = Setup { issuer: true, ..Setup::default().guarded(card("chef"), agent, rules) }.start().await;
+    // Who only looks around is not asked who it is.
+    assert_eq!(place.send(list()).await.status, StatusCode::OK);
+    let call =
+        || modern("/mcp/chef", "tools/call", json!({"name": "ask_chef", "arguments": {"message": "x"}}), json!({}));
+    let answer = place.send(call()).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    assert!(answer.field("www-authenticate").contains("/.well-known/oauth-protected-resource/mcp/chef"));
+    assert_eq!(answer.last()["error"]["message"], "Sign in first.");
+    let mut signed_in = call();
+    signed_in.headers_mut().insert("authorization", place.token("ann").parse().unwrap());
+    let answer = place.send(signed_in).await;
+    assert_eq!(answer.last()["result"]["isError"], Value::Bool(false));
+}
+
+#[tokio::test]
+async fn chains_of_agents_end() {
+    let place = one().start().await;
+    let mut request =
+        modern("/mcp", "tools/call", json!({"name": "ask_chef", "arguments": {"message": "x"}}), json!({}));
+    request.headers_mut().insert("forecourt-hops", "8".parse().unwrap());
+    assert_eq!(place.send(request).await.last()["error"]["code"], -32600);
+    let body = rpc(1, "tools/list", json!({}));
+    assert_eq!(place.send(post("/mcp").body(body).unwrap()).await.status, StatusCode::BAD_REQUEST);
+}

@@ -1,0 +1,18 @@
+//! The endpoints as clients of both eras see them, without a socket; and the SDK's own client over a pipe.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `sessions` | clients that begin with `initialize`: sessions, their ends, whose they are |
+//! | `modern` | clients of 2026-07-28: each request for itself |
+//! | `calls` | tools of agents and of other protocols: results, tasks, progress, cancellation |
+//! | `questions` | what a person is asked in the middle of a call |
+//! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
+//! | `sdk` | the client of the SDK over a pipe |
+
+mod calls;
+mod doors;
+mod modern;
+mod questions;
+mod sdk;
+mod sessions;
+mod support;

@@ -1,0 +1,129 @@
+//! What a person is asked in the middle of a call.
+
+use forecourt_core::policy::Kind;
+use forecourt_core::reply::Question;
+use forecourt_core::{Ending, PolicyPart};
+use forecourt_testkit::{Scripted, Step};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+use crate::support::{Answer, Place, Setup, ends, modern};
+
+fn asks() -> Vec<Step> {
+    let one = json!({"id": "diet", "text": "Which diet?", "type": "single_select", "options": ["vegan", "any"]});
+    vec![ends(Ending::Question(Question { text: "Tell me more.".into(), questions: vec![one] }))]
+}
+
+async fn asking() -> (Place, Arc<Scripted>) {
+    let (setup, agent) = Setup { issuer: true, ..Setup::default() }.playing("chef", asks());
+    (setup.start().await, agent)
+}
+
+fn with_forms() -> Value {
+    json!({"elicitation": {"form": {}}})
+}
+
+async fn call(place: &Place, mut more: Value, capabilities: Value) -> Answer {
+    more["name"] = "ask_chef".into();
+    if more["arguments"].is_null() {
+        more["arguments"] = json!({"message": "dinner"});
+    }
+    place.send(modern("/mcp", "tools/call", more, capabilities)).await
+}
+
+#[tokio::test]
+async fn s3_a_client_without_forms_is_told_the_question() {
+    let (place, _) = asking().await;
+    let answer = call(&place, json!({}), json!({})).await;
+    let result = &answer.last()["result"];
+    assert_eq!((&result["resultType"], &result["isError"]), (&json!("complete"), &json!(false)));
+    assert_eq!(result["content"][0]["text"], "Tell me more.\n- Which diet? (vegan, any)");
+    assert_eq!(result["structuredContent"]["state"], "input_required");
+}
+
+#[tokio::test]
+async fn s5_a_client_with_forms_answers_and_calls_again() {
+    let (place, agent) = asking().await;
+    let first = call(&place, json!({}), with_forms()).await;
+    let result = &first.last()["result"];
+    assert_eq!(result["resultType"], "input_required");
+    let form = &result["inputRequests"]["input"];
+    assert_eq!((&form["method"], &form["params"]["mode"]), (&json!("elicitation/create"), &json!("form")));
+    assert_eq!(form["params"]["requestedSchema"]["properties"]["diet"]["enum"], json!(["vegan", "any"]));
+    let answered = json!({"action": "accept", "content": {"diet": "vegan"}});
+    let again = json!({"requestState": result["requestState"], "inputResponses": {"input": answered}});
+    call(&place, again, with_forms()).await;
+    let heard = agent.heard();
+    assert_eq!(heard[1].text(), "Which diet? vegan");
+    let before: Vec<_> = heard[1].history.iter().map(|turn| forecourt_core::message::text_of(&turn.parts)).collect();
+    assert_eq!(before, ["dinner", "Tell me more."], "an agent without memory is told what was said");
+}
+
+#[tokio::test]
+async fn s5_questions_end_after_three() {
+    let (place, agent) = asking().await;
+    let mut more = json!({});
+    for round in 0..4 {
+        let answer = call(&place, more, with_forms()).await;
+        let result = &answer.last()["result"];
+        assert_eq!(result["resultType"], if round < 3 { "input_required" } else { "complete" });
+        let answered = json!({"action": "accept", "content": {"diet": "any"}});
+        more = json!({"requestState": result["requestState"], "inputResponses": {"input": answered}});
+    }
+    assert_eq!(agent.heard().len(), 4);
+}
+
+#[tokio::test]
+async fn s5_who_declines_gives_the_call_up() {
+    let (place, agent) = asking().await;
+    let first = call(&place, json!({}), with_forms()).await;
+    let state = first.last()["result"]["requestState"].clone();
+    let declined = json!({"requestState": state, "inputResponses": {"input": {"action": "decline"}}});
+    let answer = call(&place, declined, with_forms()).await;
+    assert_eq!(answer.last()["result"]["isError"], true);
+    assert_eq!(agent.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn s5_a_state_holds_for_its_call_and_its_caller_alone() {
+    let (place, agent) = asking().await;
+    let first = call(&place, json!({}), with_forms()).await;
+    let state = first.last()["result"]["requestState"].as_str().unwrap().to_owned();
+    let response = json!({"input": {"action": "accept", "content": {"diet": "any"}}});
+    let mut tampered = state.clone();
+    tampered.pop();
+    for (state, arguments) in [
+        (tampered.as_str(), json!({"message": "dinner"})),
+        (state.as_str(), json!({"message": "breakfast"})),
+        ("", json!({"message": "dinner"})),
+        ("rs1.AAAA.AAAA", json!({"message": "dinner"})),
+        (&"x".repeat(100_000), json!({"message": "dinner"})),
+    ] {
+        let again = json!({"requestState": state, "inputResponses": response, "arguments": arguments});
+        let answer = call(&place, again, with_forms()).await;
+        assert_eq!(answer.last()["error"]["code"], -32602, "{arguments}");
+    }
+    let params = json!({"name": "ask_chef", "arguments": {"message": "dinner"}, "requestState": state,
+        "inputResponses": response});
+    let mut of_ann = modern("/mcp", "tools/call", params, with_forms());
+    of_ann.headers_mut().insert("authorization", place.token("ann").parse().unwrap());
+    assert_eq!(place.send(of_ann).await.last()["error"]["code"], -32602);
+    assert_eq!(agent.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn s3_a_condition_with_a_page_is_put_to_the_person_where_the_client_can() {
+    let kind = Kind::ConsentRequired { state: "s".repeat(30), return_to: "https://demo.localhost/back".into() };
+    let part = PolicyPart { url: Some("https://demo.localhost/consent".into()), ..PolicyPart::new(kind, "May I?") };
+    let (setup, agent) = Setup::default().playing("chef", vec![ends(Ending::Refused(Box::new(part)))]);
+    let place = setup.start().await;
+    let plain = call(&place, json!({}), with_forms()).await;
+    assert_eq!(plain.last()["result"]["isError"], true, "a form is no place for it");
+    let answer = call(&place, json!({}), json!({"elicitation": {"url": {}}})).await;
+    let result = &answer.last()["result"];
+    let asked = &result["inputRequests"]["input"]["params"];
+    assert_eq!((&asked["mode"], &asked["url"]), (&json!("url"), &json!("https://demo.localhost/consent")));
+    let again = json!({"requestState": result["requestState"], "inputResponses": {"input": {"action": "accept"}}});
+    call(&place, again, json!({"elicitation": {"url": {}}})).await;
+    assert_eq!(agent.heard().last().map(forecourt_core::Message::text).as_deref(), Some("dinner"), "the same call");
+}

@@ -1,0 +1,115 @@
+//! Clients of the revisions up to 2025-11-25, which begin with a handshake.
+
+use axum::body::Body;
+use forecourt_testkit::{Scripted, card};
+use http::request::Builder;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Place, Setup, post, rpc};
+
+fn one() -> Setup {
+    Setup { issuer: true, ..Setup::default().with(card("chef"), Scripted::saying(["soup"])) }
+}
+
+fn hello(version: &str) -> Value {
+    json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}})
+}
+
+async fn open(place: &Place, request: Builder) -> (String, Answer) {
+    let answer = place.send(request.body(rpc(1, "initialize", hello("2025-11-25"))).unwrap()).await;
+    let id = answer.field("mcp-session-id").to_owned();
+    assert!(!id.is_empty());
+    let told = within(&id).body(Body::from(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)).unwrap();
+    let told = place.send(told).await;
+    // The notification of who signed in is refused to others; the handshake's own tests look at that.
+    assert!(told.status == StatusCode::ACCEPTED || told.status == StatusCode::NOT_FOUND);
+    (id, answer)
+}
+
+fn within(session: &str) -> Builder {
+    post("/mcp").header("mcp-session-id", session.to_owned()).header("mcp-protocol-version", "2025-11-25")
+}
+
+#[tokio::test]
+async fn s1_each_older_revision_is_agreed_to_and_unknown_ones_get_the_last_with_a_handshake() {
+    let place = one().start().await;
+    for (asked, given) in [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("2031-01-01", "2025-11-25"),
+    ] {
+        let answer = place.send(post("/mcp").body(rpc(1, "initialize", hello(asked))).unwrap()).await;
+        assert_eq!(answer.last()["result"]["protocolVersion"], given, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn s2_a_session_lists_and_calls() {
+    let place = one().start().await;
+    let (id, answer) = open(&place, post("/mcp")).await;
+    assert_eq!(answer.last()["result"]["serverInfo"]["name"], "demo.localhost");
+    let listed = place.send(within(&id).body(rpc(2, "tools/list", json!({}))).unwrap()).await;
+    assert_eq!(listed.last()["result"]["tools"][1]["name"], "ask_chef");
+    let call = json!({"name": "ask_chef", "arguments": {"message": "hi"}});
+    let called = place.send(within(&id).body(rpc(3, "tools/call", call)).unwrap()).await;
+    let result = &called.last()["result"];
+    assert_eq!(result["content"][0]["text"], "soup");
+    assert_eq!(result["structuredContent"], json!({"state": "completed", "text": "soup"}));
+    assert_eq!(result["isError"], false);
+    assert!(result.get("resultType").is_none(), "older revisions have no such field");
+}
+
+#[tokio::test]
+async fn s2_a_session_that_ended_is_gone() {
+    let place = one().start().await;
+    let (id, _) = open(&place, post("/mcp")).await;
+    let end = Request::delete("/mcp").header("host", "demo.localhost").header("mcp-session-id", &id);
+    let ended = place.send(end.body(Body::empty()).unwrap()).await;
+    assert!(ended.status.is_success(), "{}", ended.status);
+    let after = place.send(within(&id).body(rpc(2, "tools/list", json!({}))).unwrap()).await;
+    assert_eq!(after.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn s2_requests_without_a_session_or_with_a_made_up_one_are_refused() {
+    let place = one().start().await;
+    let none = place.send(post("/mcp").body(rpc(1, "tools/list", json!({}))).unwrap()).await;
+    assert_eq!(none.status, StatusCode::BAD_REQUEST);
+    let made_up = place.send(within("made-up").body(rpc(1, "tools/list", json!({}))).unwrap()).await;
+    assert_eq!(made_up.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn s6_a_session_is_no_authentication() {
+    let place = one().start().await;
+    let (ann, bob) = (place.token("ann"), place.token("bob"));
+    let (id, _) = open(&place, post("/mcp").header("authorization", &ann)).await;
+    let as_who = async |token: Option<&str>| {
+        let request = match token {
+            Some(token) => within(&id).header("authorization", token.to_owned()),
+            None => within(&id),
+        };
+        place.send(request.body(rpc(2, "tools/list", json!({}))).unwrap()).await.status
+    };
+    assert_eq!(as_who(Some(&bob)).await, StatusCode::NOT_FOUND);
+    assert_eq!(as_who(None).await, StatusCode::NOT_FOUND);
+    assert_eq!(as_who(Some(&ann)).await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn s2_one_address_opens_so_many_sessions_and_no_more() {
+    let place = one().start().await;
+    let from = |last: u8| {
+        let mut request = post("/mcp").body(rpc(1, "initialize", hello("2025-11-25"))).unwrap();
+        request.extensions_mut().insert(forecourt_core::ClientAddr([192, 0, 2, last].into()));
+        request
+    };
+    for _ in 0..200 {
+        assert_eq!(place.send(from(1)).await.status, StatusCode::OK);
+    }
+    assert_eq!(place.send(from(1)).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(place.send(from(2)).await.status, StatusCode::OK);
+}

@@ -1,0 +1,211 @@
+//! A host in memory that is asked over MCP.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use axum::body::Body;
+use forecourt_core::{Agent, AgentCard, Domain, Policy, Rule};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Rate, Resident, Site};
+use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
+use forecourt_mcp::PROTOCOL;
+use forecourt_mcp::stdio::Pipe;
+use forecourt_settings::Section;
+use forecourt_store::Memory;
+use forecourt_surface::tool::Tool;
+use forecourt_surface::{Mount, Surface};
+use forecourt_testkit::{CountedEntropy, HandClock, Scripted, Step, card};
+use http::request::Builder;
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+const ISSUER: &str = "https://login.example";
+const AUDIENCE: &str = "demo";
+const MANY: NonZeroU32 = NonZeroU32::MAX;
+
+/// A host in the making. Its first agent is the default one.
+#[derive(Default)]
+pub(crate) struct Setup {
+    pub(crate) residents: Vec<Resident>,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) limits: Option<LimitSettings>,
+    pub(crate) section: &'static str,
+    pub(crate) issuer: bool,
+}
+
+/// A host, and what a test may turn under it.
+pub(crate) struct Place {
+    pub(crate) host: Arc<Host>,
+    pub(crate) router: axum::Router,
+    key: SigningKey,
+    mount: Mount,
+    _stop: tokio_util::sync::DropGuard,
+}
+
+impl Setup {
+    pub(crate) fn with(self, card: AgentCard, agent: Arc<dyn Agent>) -> Self {
+        self.guarded(card, agent, Vec::new())
+    }
+
+    pub(crate) fn guarded(mut self, card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Self {
+        let time_max = Duration::from_secs(100_000);
+        self.residents.push(Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max });
+        self
+    }
+
+    /// The same with an agent that plays `steps`.
+    pub(crate) fn playing(self, handle: &str, steps: Vec<Step>) -> (Self, Arc<Scripted>) {
+        let agent = Scripted::new(steps);
+        (self.with(card(handle), agent.clone()), agent)
+    }
+
+    pub(crate) async fn start(self) -> Place {
+        let clock = Arc::new(HandClock::new());
+        let entropy = Arc::new(CountedEntropy::default());
+        let key = SigningKey::generate(entropy.as_ref());
+        let egress = Arc::new(Egress::builder(EgressConfig::default()).build().unwrap());
+        let domain = Domain::parse("demo.localhost").unwrap();
+        let site = Site { domain, name: "Demo".to_owned(), origin: "https://demo.localhost".to_owned() };
+        let default = self.residents[0].card.handle().clone();
+        let directory = Directory::new(self.residents, &default).unwrap();
+        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
+            .with_ambient(clock.clone(), entropy.clone());
+        builder.limits = self.limits.unwrap_or_else(unlimited);
+        let stop = CancellationToken::new();
+        let host = builder.start(stop.clone()).await.unwrap();
+        let identity = if self.issuer { issuer(&key) } else { IdentityConfig::default() };
+        let mount = Mount {
+            host: host.clone(),
+            verifier: Arc::new(Verifier::new(&identity, Path::new("."), egress.clone()).unwrap()),
+            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
+            egress,
+            tools: self.tools.into(),
+            section: Section::parse(Path::new("forecourt.toml"), self.section, &|_: &str| None).unwrap(),
+        };
+        let surfaces = (PROTOCOL.surfaces)(mount.clone()).unwrap();
+        let merge = |router: axum::Router, Surface::Http(routes)| router.merge(routes.router);
+        let router = surfaces.into_iter().fold(axum::Router::new(), merge);
+        Place { host, key, router, mount, _stop: stop.drop_guard() }
+    }
+}
+
+/// Tests ask as fast as they can; those about limits set their own.
+fn unlimited() -> LimitSettings {
+    let rate = Rate { burst: MANY, per_second: MANY };
+    LimitSettings { per_address: rate, per_session: rate, tasks_per_caller_max: 1_000, ..LimitSettings::default() }
+}
+
+fn issuer(key: &SigningKey) -> IdentityConfig {
+    let key = KeyConfig { jwk: key.public().to_jwk().as_object().cloned(), ..KeyConfig::default() };
+    let bearer = BearerConfig {
+        issuer: ISSUER.to_owned(),
+        audience: vec![AUDIENCE.to_owned()],
+        jwks_url: None,
+        keys: vec![key],
+        subject_prefix: None,
+        require_not_before: false,
+    };
+    IdentityConfig { bearer: vec![bearer], ..IdentityConfig::default() }
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) head: HeaderMap,
+    /// The messages of JSON-RPC, in order: one, or those of a stream.
+    pub(crate) messages: Vec<Value>,
+}
+
+impl Answer {
+    /// The last message, which is the answer to a request.
+    pub(crate) fn last(&self) -> &Value {
+        self.messages.last().expect("there is a message")
+    }
+
+    pub(crate) fn field(&self, name: &str) -> &str {
+        self.head.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+impl Place {
+    /// The same host for one client at the other end of a pipe.
+    pub(crate) fn pipe(&self) -> Pipe {
+        Pipe::new(&self.mount).unwrap()
+    }
+
+    /// A token that proves to this host who `name` is.
+    pub(crate) fn token(&self, name: &str) -> String {
+        let now = self.host.clock().now().as_second();
+        let claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
+        format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
+    }
+
+    /// Sends a request and reads all of the answer.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let streamed = parts.headers.get("content-type").is_some_and(|kind| kind == "text/event-stream");
+        let lines = text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let messages = match streamed {
+            true => lines.filter_map(|line| serde_json::from_str(line).ok()).collect(),
+            false => serde_json::from_str(&text).into_iter().collect(),
+        };
+        Answer { status: parts.status, head: parts.headers, messages }
+    }
+
+    /// Calls a method as a client of 2026-07-28 does, at an endpoint.
+    pub(crate) async fn modern(&self, path: &str, method: &str, params: Value) -> Answer {
+        self.send(modern(path, method, params, json!({}))).await
+    }
+
+    /// Calls a tool as a client of 2026-07-28 does.
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Answer {
+        self.modern("/mcp", "tools/call", json!({"name": name, "arguments": arguments})).await
+    }
+}
+
+pub(crate) fn post(path: &str) -> Builder {
+    Request::builder()
+        .method(Method::POST)
+        .uri(path)
+        .header("host", "demo.localhost")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+}
+
+/// A request of 2026-07-28, by a client of these capabilities.
+pub(crate) fn modern(path: &str, method: &str, mut params: Value, capabilities: Value) -> Request<Body> {
+    let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+    let mut request = post(path).header("mcp-protocol-version", "2026-07-28").header("mcp-method", method.to_owned());
+    if let Some(name) = name {
+        request = request.header("mcp-name", name);
+    }
+    for (key, value) in [
+        ("protocolVersion", json!("2026-07-28")),
+        ("clientCapabilities", capabilities),
+        ("clientInfo", json!({"name": "test", "version": "1"})),
+    ] {
+        params["_meta"][format!("io.modelcontextprotocol/{key}")] = value;
+    }
+    request.body(rpc(1, method, params)).unwrap()
+}
+
+pub(crate) fn rpc(id: u64, method: &str, params: Value) -> Body {
+    Body::from(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string())
+}
+
+pub(crate) fn says(text: &str) -> Step {
+    Step::Do(forecourt_core::Event::Text(text.to_owned()))
+}
+
+pub(crate) fn ends(ending: forecourt_core::Ending) -> Step {
+    Step::Do(forecourt_core::Event::Ending(ending))
+}
