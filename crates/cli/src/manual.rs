@@ -12,6 +12,8 @@ const PAGES: &[(&str, &str)] = &[
     ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
     ("discovery.md", include_str!("../../../docs/manual/discovery.md")),
     ("a2a.md", include_str!("../../../docs/manual/a2a.md")),
+    ("mcp.md", include_str!("../../../docs/manual/mcp.md")),
+    ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
     ("policy.md", include_str!("../../../docs/manual/policy.md")),
     ("operating.md", include_str!("../../../docs/manual/operating.md")),
     ("configuration.md", include_str!("../../../docs/reference/config.md")),

@@ -3,9 +3,10 @@
 use forecourt_core::{
     AgentCard, Language, Message, MessageId, Part, Role, Sender, ThreadId, Timestamp, Transport, Turn, findings,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::NAME;
+use crate::item::present;
 use crate::wire::Ask;
 
 /// The member of `session_context` that names a conversation.
@@ -39,7 +40,7 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, envelope: Envelope) -> Messag
         history: ask.context.prev.iter().map(|text| Turn::text(Role::User, text.clone())).collect(),
         language: ask.prefer.language.clone().or(language),
         hop,
-        metadata: Map::from_iter([(NAME.to_owned(), hearsay(ask))]),
+        metadata: hearsay(ask).into_iter().map(|said| (NAME.to_owned(), said)).collect(),
         extensions: vec![findings::WISH.to_owned()],
         unrecorded: !ask.meta.remember,
         ..Message::new(id, card.handle().clone(), parts, via, received_at)
@@ -58,16 +59,13 @@ fn beside(ask: &Ask) -> Option<Value> {
     (!data.is_empty()).then_some(Value::Object(data))
 }
 
-/// What the caller says about itself.
-fn hearsay(ask: &Ask) -> Value {
-    let mut said = json!({"mode": if ask.style.summarize { "list, summarize" } else { "list" }});
-    let mut set = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            said[key] = value;
-        }
-    };
-    set("user", ask.meta.user.clone());
-    set("user_agent", ask.prefer.user_agent.clone().map(Value::from));
-    set("request_id", ask.meta.request_id.clone().map(Value::from));
-    said
+/// What the caller says about itself and its wishes, if it does.
+fn hearsay(ask: &Ask) -> Option<Value> {
+    let said = present([
+        ("mode", ask.style.summarize.then(|| "list, summarize".into())),
+        ("user", ask.meta.user.clone()),
+        ("user_agent", ask.prefer.user_agent.clone().map(Value::from)),
+        ("request_id", ask.meta.request_id.clone().map(Value::from)),
+    ]);
+    (!said.is_empty()).then_some(Value::Object(said))
 }

@@ -199,7 +199,7 @@ async fn s3_3_language_and_client_reach_the_agent() {
     assert_eq!(message.language.map(|language| language.to_string()), Some("de-CH".to_owned()));
     assert_eq!(
         message.metadata["nlweb"],
-        json!({"mode": "list", "user_agent": "Copilot/1.0.0", "request_id": "r1",
+        json!({"user_agent": "Copilot/1.0.0", "request_id": "r1",
             "user": {"@type": "Person", "name": "Jane"}})
     );
     assert!(!message.sender.verified);
