@@ -19,6 +19,7 @@ const NO_FACTS: &[&str] = &[
     "articleBody",
     "reviewBody",
     "transcript",
+    "grounding",
 ];
 
 /// One value of one property.

@@ -113,6 +113,8 @@ fn own_id(json: &Value) -> Option<String> {
 
 fn searchable(key: &str, value: &Value, out: &mut String) {
     match value {
+        // Where an item comes from is not what it is about.
+        _ if key == "grounding" => {}
         Value::String(text) if is_words(key, text) => {
             out.push_str(text);
             out.push('\n');

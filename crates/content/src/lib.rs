@@ -14,6 +14,7 @@
 //! | `index` | the index on disk, and the run that fills it |
 //! | `dense` | vectors |
 //! | `search` | queries, ranking, hits |
+//! | `web` | sites of the web, read into files for the loaders |
 //! | `understand` | "under 30 minutes, no nuts" to filters |
 //! | [`limits`] | every bound, with its unit |
 
@@ -32,6 +33,7 @@ mod report;
 mod search;
 mod source;
 mod understand;
+mod web;
 
 pub use error::{Error, Result};
 pub use library::{Library, Options};
@@ -40,3 +42,4 @@ pub use report::{Progress, Progressed, Report, Skipped};
 pub use search::{By, Filter, Hit, Matched, Query, Test};
 pub use source::{Fingerprint, Source, fingerprint};
 pub use understand::Understood;
+pub use web::{Read, Site, Visit, Visitor};

@@ -51,3 +51,43 @@ pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
 pub const MODEL_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Files that vectors may be spread over before they are written into one.
 pub const VECTOR_FILES_MAX: usize = 16;
+/// Rules of one `robots.txt`; later ones are passed over.
+pub const ROBOTS_RULES_MAX: usize = 10_000;
+/// The longest time between two requests that a site's `robots.txt` can ask for.
+pub const ROBOTS_DELAY_MAX: std::time::Duration = std::time::Duration::from_secs(60);
+/// Bytes of a `robots.txt`. RFC 9309 2.5 wants 500 KiB at least.
+pub const ROBOTS_BYTES_MAX: usize = 512 * 1024;
+/// URLs of one sitemap.
+pub const SITEMAP_URLS_MAX: usize = 50_000;
+/// Sitemaps of one site.
+pub const SITEMAPS_MAX: usize = 1_000;
+/// Bytes of a sitemap or a document as it is sent. Longer ones are skipped.
+pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of what is unpacked from gzip.
+pub const UNPACKED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of a page. Longer ones are skipped.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of a page in which its encoding is looked for.
+pub const ENCODING_BYTES_READ: usize = 1_024;
+/// Bytes of a page's URL.
+pub const PAGE_URL_BYTES_MAX: usize = 2_048;
+/// Bytes of a page's words that are kept.
+pub const PAGE_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Links of a page that are followed.
+pub const PAGE_LINKS_MAX: usize = 5_000;
+/// JSON-LD scripts of a page, and open elements whose text does not count.
+pub const PAGE_DATA_MAX: usize = 100;
+/// `meta` elements of a page.
+pub const PAGE_METAS_MAX: usize = 500;
+/// Elements of a page that are open at once; what is deeper belongs to the innermost of them.
+pub const PAGE_DEPTH_MAX: usize = 128;
+/// Items of a page.
+pub const PAGE_ITEMS_MAX: usize = 1_000;
+/// Microdata properties of a page.
+pub const PAGE_PROPERTIES_MAX: usize = 10_000;
+/// Bytes of all items of a site. Pages behind that are skipped.
+pub const SITE_BYTES_MAX: usize = 512 * 1024 * 1024;
+/// Redirects followed for a page; all of them within the site.
+pub const PAGE_REDIRECTS_MAX: usize = 5;
+/// Pages in a row that fail before a visit gives up; what is known of the rest stays.
+pub const PAGE_FAILURES_MAX: usize = 10;

@@ -14,8 +14,11 @@ mod split;
 use std::path::Path;
 
 use serde_json::Value;
+use url::Url;
 
+pub(crate) use html::resolve;
 pub(crate) use input::Input;
+pub(crate) use linked::each_item;
 
 /// What a file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +42,20 @@ impl Format {
             "tsv" => Self::Tsv,
             "rss" | "atom" | "xml" | "rdf" => Self::Feed,
             "md" | "markdown" => Self::Markdown,
+            _ => return None,
+        })
+    }
+
+    /// The format that a media type promises. `None` for those that promise nothing.
+    fn of_mime(mime: &str) -> Option<Self> {
+        let kind = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        Some(match kind.as_str() {
+            "application/jsonl" | "application/x-ndjson" | "application/jsonlines" => Self::JsonLines,
+            "application/json" | "application/ld+json" | "application/schema+json" => Self::Json,
+            "text/csv" => Self::Csv,
+            "text/tab-separated-values" => Self::Tsv,
+            "application/rss+xml" | "application/atom+xml" | "application/xml" | "text/xml" => Self::Feed,
+            "text/markdown" => Self::Markdown,
             _ => return None,
         })
     }
@@ -98,6 +115,38 @@ pub(crate) trait Sink {
 
     /// Something that is no item, and why.
     fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop>;
+}
+
+/// Items of a document in memory, and why others were left out. Fails when it is in no format that we
+/// read.
+pub(crate) fn collect_items(bytes: &[u8], mime: &str, url: &Url) -> Result<(Vec<Value>, Vec<String>), String> {
+    let named = Format::of(Path::new(url.path()));
+    let format = Format::of_mime(mime).or(named).ok_or("neither a page nor a feed, JSON or CSV")?;
+    let mut found = Found::default();
+    match load(format, &mut Input::new(bytes, url.as_str(), None), &mut found) {
+        Err(Stop::Broken { reason, .. }) => found.skipped.push(reason.to_string()),
+        Ok(()) | Err(Stop::Cancelled | Stop::Failed) => {}
+    }
+    Ok((found.items, found.skipped))
+}
+
+/// What a document held.
+#[derive(Default)]
+struct Found {
+    items: Vec<Value>,
+    skipped: Vec<String>,
+}
+
+impl Sink for Found {
+    fn item(&mut self, _: At, json: &Value, _: Option<&[u8]>) -> Result<(), Stop> {
+        self.items.push(json.clone());
+        Ok(())
+    }
+
+    fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop> {
+        self.skipped.push(format!("line {}: {reason}", at.line));
+        Ok(())
+    }
 }
 
 /// Reads a whole file.

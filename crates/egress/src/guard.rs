@@ -108,7 +108,7 @@ impl Own {
         self.origins.iter().any(|(own, port)| match purpose {
             Purpose::Attachment | Purpose::Webhook => *own == host,
             Purpose::Callback => *own == host && *port == target.port(),
-            Purpose::Document | Purpose::WebFinger | Purpose::RemoteAgent | Purpose::Upstream => false,
+            Purpose::Document | Purpose::WebFinger | Purpose::Crawl | Purpose::RemoteAgent | Purpose::Upstream => false,
         })
     }
 

@@ -24,6 +24,8 @@ pub const HEAD_FIELDS_MAX: usize = 100;
 pub const ATTACHMENT_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of a card, a key set or a WebFinger answer.
 pub const DOCUMENT_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of a page of a site that is read for its content.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes read of what a webhook answers, before it is dropped.
 pub const RECEIPT_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of what a remote agent or a backend answers.

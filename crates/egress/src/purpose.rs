@@ -20,6 +20,10 @@ pub enum Purpose {
     Document,
     /// A WebFinger lookup: a [`Purpose::Document`] with one redirect.
     WebFinger,
+    /// A page or a sitemap of a site that the operator named, whose links are not the operator's: guarded
+    /// like a document, though it may be plain where that is open. No redirects, which are for the reader
+    /// to judge. At most [`limits::PAGE_BYTES_MAX`].
+    Crawl,
     /// A remote agent whose URL came from its card: guarded like a webhook, streaming, as long as
     /// an agent may take.
     RemoteAgent,
@@ -55,7 +59,7 @@ impl Purpose {
         match self {
             Self::Attachment => limits::ATTACHMENT_REDIRECTS_MAX,
             Self::WebFinger => limits::WEBFINGER_REDIRECTS_MAX,
-            Self::Webhook | Self::Callback | Self::Document | Self::RemoteAgent | Self::Upstream => 0,
+            Self::Webhook | Self::Callback | Self::Document | Self::Crawl | Self::RemoteAgent | Self::Upstream => 0,
         }
     }
 
@@ -64,6 +68,7 @@ impl Purpose {
         match self {
             Self::WebFinger => "application/jrd+json, application/json;q=0.9",
             Self::Document => "application/json, */*;q=0.1",
+            Self::Crawl => "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8",
             Self::Attachment | Self::Webhook | Self::Callback | Self::RemoteAgent | Self::Upstream => "*/*",
         }
     }
@@ -79,6 +84,7 @@ impl Purpose {
         };
         match self {
             Self::Document | Self::WebFinger => base,
+            Self::Crawl => Deadlines { body_bytes_max: limits::PAGE_BYTES_MAX, ..base },
             Self::Attachment => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
             Self::Webhook | Self::Callback => Deadlines { body_bytes_max: limits::RECEIPT_BYTES_MAX, ..base },
             Self::RemoteAgent | Self::Upstream => Deadlines {

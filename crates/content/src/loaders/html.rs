@@ -82,7 +82,7 @@ fn entity<'t>(text: &'t str, out: &mut String) -> &'t str {
 }
 
 /// The character that a reference names: a number, or one of the names that feeds use.
-pub(super) fn resolve(name: &str) -> Option<char> {
+pub(crate) fn resolve(name: &str) -> Option<char> {
     if let Some(number) = name.strip_prefix('#') {
         let code = match number.strip_prefix(['x', 'X']) {
             Some(hex) => u32::from_str_radix(hex, 16).ok()?,

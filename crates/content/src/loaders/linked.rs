@@ -11,7 +11,7 @@ const WRAPPINGS: &[(&str, &str)] = &[("ListItem", "item"), ("DataFeedItem", "ite
 
 /// Visits the items in a value: the elements of arrays and collections, what wrappings hold, or
 /// the value itself. Goes as deep as the value does, which the parser has bounded.
-pub(super) fn each_item<'v>(value: &'v Value, take: &mut dyn FnMut(&'v Value) -> Result<(), Stop>) -> Result<(), Stop> {
+pub(crate) fn each_item<'v>(value: &'v Value, take: &mut dyn FnMut(&'v Value) -> Result<(), Stop>) -> Result<(), Stop> {
     match value {
         Value::Array(items) => items.iter().try_for_each(|item| each_item(item, take)),
         Value::Object(fields) => {

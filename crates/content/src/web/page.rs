@@ -1,0 +1,149 @@
+//! A page to items and links: JSON-LD, else microdata, else what the page says of itself for previews.
+
+mod items;
+mod microdata;
+mod tags;
+
+use serde_json::Value;
+use url::Url;
+
+pub(super) use items::grounded;
+
+/// What a page holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Page {
+    /// The URL that it gives itself.
+    pub(super) canonical: Option<Url>,
+    /// Where its links lead, unless it asks that they be not followed.
+    pub(super) links: Vec<Url>,
+    /// Its items, unless it asks not to be found.
+    pub(super) items: Vec<Value>,
+}
+
+/// Reads HTML that was found at `url`. Whatever is broken in it is passed over.
+pub(super) fn read(html: &str, url: &Url) -> Page {
+    let seen = tags::read(html, url);
+    let robots = seen.meta("robots").unwrap_or_default().to_ascii_lowercase();
+    let asks = |word: &str| robots.split(',').any(|part| part.trim() == word || part.trim() == "none");
+    let canonical = seen.canonical.clone().filter(|canonical| canonical.origin() == url.origin());
+    let items = match asks("noindex") {
+        true => Vec::new(),
+        false => items::of(&seen, canonical.as_ref().unwrap_or(url)),
+    };
+    let links = if asks("nofollow") { Vec::new() } else { seen.links };
+    Page { canonical, links, items }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn page(html: &str) -> Page {
+        read(html, &Url::parse("https://e.org/dir/page?q=1").unwrap())
+    }
+
+    #[test]
+    fn json_ld_comes_first_and_gets_an_address() {
+        let found = page(
+            r##"<link rel="canonical" href="/soup"><title>Site</title>
+            <script type="application/ld+json">{"@context": "https://schema.org", "@graph": [
+              {"@type": "WebSite", "name": "The site", "publisher": {"@id": "#org"}},
+              {"@type": "Organization", "@id": "#org", "name": "Org", "subOrganization": {"@id": "#org"}},
+              {"@type": "Recipe", "name": "Soup", "image": "/soup.jpg"}]}</script>
+            <script type='application/ld+json'>{"@type": "Recipe", "name": broken</script>
+            <div itemscope itemtype="https://schema.org/Movie"><b itemprop="name">Not me</b></div>"##,
+        );
+        assert_eq!(found.canonical.unwrap().as_str(), "https://e.org/soup");
+        assert_eq!(
+            found.items,
+            [json!({"@type": "Recipe", "name": "Soup", "image": "https://e.org/soup.jpg",
+            "url": "https://e.org/soup"})]
+        );
+    }
+
+    #[test]
+    fn several_items_of_a_page_keep_apart() {
+        let found = page(
+            r#"<html lang="fr"><script type="application/ld+json">[{"@type":"Recipe","name":"A"},
+            {"@type":"Recipe","name":"B"},{"@type":"Recipe","name":"C","url":"c"},
+            {"@type":"Recipe","name":"D","@id":""}]</script>"#,
+        );
+        let part = |item: &Value, key: &str| item[key].as_str().unwrap_or("-").to_owned();
+        let ids: Vec<_> = found.items.iter().map(|item| (part(item, "@id"), part(item, "url"))).collect();
+        let url = "https://e.org/dir/page?q=1".to_owned();
+        assert_eq!(ids[0], ("-".to_owned(), url.clone()));
+        assert_eq!(ids[1], (format!("{url}#item-2"), url.clone()));
+        assert_eq!(ids[2], ("-".to_owned(), "https://e.org/dir/c".to_owned()));
+        assert_eq!(ids[3], (format!("{url}#item-4"), url));
+        assert_eq!(found.items[0]["inLanguage"], "fr");
+    }
+
+    #[test]
+    fn microdata_is_read_with_items_in_items() {
+        let found = page(
+            r#"<base href="https://e.org/other/"><div itemscope itemtype="http://schema.org/Recipe http://x.org/Y" itemid="r1">
+            <h1 itemprop="name">Pea <i>soup</i></h1><meta itemprop="recipeYield" content="4">
+            <time itemprop="totalTime" datetime="PT20M">20 min</time>
+            <ul><li itemprop="recipeIngredient">peas<li itemprop="recipeIngredient">salt</ul>
+            <img itemprop="image" src="p.jpg"><a itemprop="url" href="soup">here</a>
+            <div itemprop="author" itemscope itemtype="https://schema.org/Person"><span itemprop="name">Ann</span></div>"#,
+        );
+        assert_eq!(
+            found.items,
+            [json!({"@type": "Recipe", "@id": "https://e.org/other/r1", "name": "Pea soup",
+            "recipeYield": "4", "totalTime": "PT20M", "recipeIngredient": ["peas", "salt"],
+            "image": "https://e.org/other/p.jpg", "url": "https://e.org/other/soup",
+            "author": {"@type": "Person", "name": "Ann"}})]
+        );
+        assert_eq!(found.links[0].as_str(), "https://e.org/other/soup");
+    }
+
+    #[test]
+    fn a_page_without_data_is_an_item_by_what_it_says_of_itself() {
+        let found = page(
+            "<title>Home &amp; away</title><meta property=og:title content='Away'><meta property='og:type' \
+             content=article><meta name=description content='A trip.'><meta property=og:image content=/i.png>\
+             <nav>Menu</nav><p>We went <b>far</b>.<script>var x</script></p><template>no</template>",
+        );
+        assert_eq!(
+            found.items,
+            [json!({"@type": "Article", "name": "Away", "description": "A trip.",
+            "image": "https://e.org/i.png", "text": "We went far.", "url": "https://e.org/dir/page?q=1"})]
+        );
+        assert_eq!(page("<title>Only</title>").items[0]["@type"], "WebPage");
+        assert!(page("<p>no name</p>").items.is_empty());
+    }
+
+    #[test]
+    fn pages_may_ask_to_be_left_alone() {
+        let html = |robots: &str| format!("<meta name=ROBOTS content='{robots}'><title>T</title><a href=x>x</a>");
+        let counts = |robots: &str| (page(&html(robots)).items.len(), page(&html(robots)).links.len());
+        assert_eq!(counts("NoIndex"), (0, 1));
+        assert_eq!(counts("index, nofollow"), (1, 0));
+        assert_eq!(counts("none"), (0, 0));
+        assert_eq!(page("<a rel='ext nofollow' href=x>x</a><a href='javascript:x'>").links, []);
+        assert_eq!(page("<link rel=canonical href='https://evil.example/'>").canonical, None);
+    }
+
+    #[test]
+    fn hostile_pages_end() {
+        let deep = "<div itemscope itemprop=a>".repeat(20_000);
+        assert!(page(&format!("<title>t</title>{deep}")).items.len() <= 1);
+        let json = format!("<script type=application/ld+json>{}</script>", "[".repeat(100_000));
+        assert!(page(&json).items.is_empty());
+        page(&"<a href=/x>".repeat(50_000));
+        page(&"</div>".repeat(50_000));
+        page("<script type=application/ld+json>{\"name\": \"never closed\"");
+    }
+
+    proptest! {
+        #[test]
+        fn any_html_is_read(
+            html in "(<|>|/|div|li|meta| itemscope| itemprop=name| content=x|script|title|<!--|-->|\"|'|=|a href=|\\{|x| )*"
+        ) {
+            page(&html);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! One visit to a site: from `robots.txt` to the last page.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use forecourt_core::Clock;
+use forecourt_egress::Egress;
+use url::Url;
+
+use super::fetch::{Document, Fetched, Fetcher};
+use super::frontier::Frontier;
+use super::kept::{self, Kept, Writer};
+use super::robots::Robots;
+use super::sitemap::Sitemap;
+use super::{Read, Site, body, page};
+use crate::limits::{
+    DOCUMENT_BYTES_MAX, PAGE_BYTES_MAX, PAGE_FAILURES_MAX, REASONS_MAX, ROBOTS_BYTES_MAX, SITE_BYTES_MAX, SITEMAPS_MAX,
+};
+use crate::loaders::collect_items;
+
+/// The product token that `robots.txt` calls us by.
+const AGENT: &str = "forecourt";
+
+/// Visits sites.
+#[derive(Clone)]
+pub struct Visitor {
+    /// The way out. Private networks are closed unless they are opened there.
+    pub egress: Egress,
+    /// The time, for what items say of when they were read.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What a visit came to, or has come to so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Visit {
+    /// Pages read, those that had not changed included.
+    pub pages: usize,
+    /// Pages that had not changed since the last visit.
+    pub unchanged: usize,
+    /// Pages that wait to be read.
+    pub waiting: usize,
+    /// Items on the pages.
+    pub items: u64,
+    /// Pages that were left out.
+    pub skipped: u64,
+    /// Why, for the first [`REASONS_MAX`] of them.
+    pub reasons: Vec<String>,
+    /// Whether it ended early. What is known of the pages behind stays.
+    pub gave_up: bool,
+}
+
+impl Visit {
+    fn skip(&mut self, url: &str, reason: &str) {
+        self.skipped += 1;
+        if self.reasons.len() < REASONS_MAX {
+            self.reasons.push(format!("{url}: {reason}"));
+        }
+    }
+}
+
+impl Visitor {
+    /// Reads a site into `items`, a file of JSON Lines; what is beside it is for the next visit. The file
+    /// is replaced at the end. `progress` is told after every page; `cancel` is asked before each. Fails
+    /// when the file cannot be written; a site that cannot be read leaves it as it is, and says why.
+    pub async fn visit(
+        &self,
+        site: &Site,
+        items: &Path,
+        progress: &mut (dyn FnMut(&Visit) + Send),
+        cancel: &(dyn Fn() -> bool + Sync),
+    ) -> io::Result<Visit> {
+        let mut tour = Tour {
+            site,
+            fetcher: Fetcher::new(&self.egress, site.delay),
+            robots: Robots::default(),
+            frontier: Frontier::new(&site.url, site.pages_max),
+            before: kept::read(items),
+            canonical: HashSet::new(),
+            writer: Writer::begin(items)?,
+            now: self.clock.now().to_string(),
+            failures: 0,
+            told: Visit::default(),
+        };
+        tour.begin().await;
+        while !tour.told.gave_up {
+            let Some((url, depth)) = tour.frontier.next() else { break };
+            if cancel() || tour.failures >= PAGE_FAILURES_MAX {
+                tour.told.gave_up = true;
+                tour.put_back(&url)?;
+                break;
+            }
+            tour.page(&url, depth).await?;
+            tour.told.waiting = tour.frontier.counts().0;
+            progress(&tour.told);
+        }
+        tour.finish()
+    }
+}
+
+/// A visit under way.
+struct Tour<'a> {
+    site: &'a Site,
+    fetcher: Fetcher<'a>,
+    robots: Robots,
+    frontier: Frontier,
+    before: HashMap<String, Kept>,
+    /// Addresses that pages gave themselves: what was read under one is not read again under another.
+    canonical: HashSet<String>,
+    writer: Writer,
+    now: String,
+    /// Pages in a row that could not be read.
+    failures: usize,
+    told: Visit,
+}
+
+impl Tour<'_> {
+    /// Finds out what may be read, and where to begin.
+    async fn begin(&mut self) {
+        if self.site.read == Read::Document {
+            self.frontier.add(&self.site.url, 0);
+            return;
+        }
+        if let Err(reason) = self.ask_robots().await {
+            self.told.skip(self.site.url.as_str(), &format!("robots.txt cannot be read, so nothing else is: {reason}"));
+            self.told.gave_up = true;
+            return;
+        }
+        match self.site.read {
+            Read::Sitemap => self.read_sitemaps().await,
+            Read::Pages | Read::Document => self.frontier.add(&self.site.url, 0),
+        }
+    }
+
+    /// RFC 9309 2.3.1: no file allows everything, a broken server nothing.
+    async fn ask_robots(&mut self) -> Result<(), String> {
+        let url = self.site.url.join("/robots.txt").map_err(|error| error.to_string())?;
+        let is_own = |url: &Url| url.origin() == self.site.url.origin();
+        self.robots = match self.fetcher.fetch(&url, ROBOTS_BYTES_MAX, None, &is_own).await {
+            Fetched::Found(document) => Robots::read(&body::text(&document.bytes, "charset=utf-8"), AGENT),
+            Fetched::Failed(reason) => return Err(reason),
+            Fetched::Unchanged | Fetched::Gone(_) => Robots::default(),
+        };
+        self.fetcher.delay = self.robots.delay.map_or(self.site.delay, |delay| delay.max(self.site.delay));
+        Ok(())
+    }
+
+    /// Reads the sitemap, and those that it lists. When one cannot be read, nothing of before is given up.
+    async fn read_sitemaps(&mut self) {
+        let mut waiting = VecDeque::from([self.site.url.clone()]);
+        let mut seen = HashSet::from([self.site.url.to_string()]);
+        while let Some(url) = waiting.pop_front() {
+            let found = match self.sitemap(&url).await {
+                Ok(found) => found,
+                Err(reason) => {
+                    self.told.skip(url.as_str(), &reason);
+                    self.told.gave_up = true;
+                    continue;
+                }
+            };
+            if let Some(reason) = &found.broken {
+                self.told.skip(url.as_str(), reason);
+                self.told.gave_up = true;
+            }
+            for page in found.pages.iter().filter_map(|page| url.join(page).ok()) {
+                match self.frontier.is_own(&page) {
+                    true => self.frontier.add(&page, 0),
+                    false => self.told.skip(page.as_str(), "of another site than its sitemap"),
+                }
+            }
+            for next in found.sitemaps.iter().filter_map(|next| url.join(next).ok()) {
+                if !self.frontier.is_own(&next) {
+                    self.told.skip(next.as_str(), "of another site than its index");
+                } else if seen.len() < SITEMAPS_MAX && seen.insert(next.to_string()) {
+                    waiting.push_back(next);
+                }
+            }
+        }
+        // Pages that were listed are read all the same.
+        self.told.gave_up &= self.frontier.counts().0 == 0;
+    }
+
+    async fn sitemap(&mut self, url: &Url) -> Result<Sitemap, String> {
+        let is_own = |url: &Url| url.origin() == self.site.url.origin();
+        match self.fetcher.fetch(url, DOCUMENT_BYTES_MAX, None, &is_own).await {
+            Fetched::Found(document) => {
+                let bytes = body::unpacked(&document.bytes)?;
+                Ok(Sitemap::read(&body::text(&bytes, &document.mime)))
+            }
+            Fetched::Unchanged => Ok(Sitemap::default()),
+            Fetched::Gone(reason) | Fetched::Failed(reason) => Err(reason),
+        }
+    }
+
+    /// Reads one page, or keeps what is known of it.
+    async fn page(&mut self, url: &Url, depth: u32) -> io::Result<()> {
+        let is_document = self.site.read == Read::Document;
+        let robots = &self.robots;
+        let allows =
+            |url: &Url| is_document || robots.allows(&url[url::Position::BeforePath..url::Position::AfterQuery]);
+        if !allows(url) {
+            self.told.skip(url.as_str(), "robots.txt does not want it read");
+            return Ok(());
+        }
+        let before = self.before.remove(url.as_str());
+        let origin = self.site.url.origin();
+        let may_go = |next: &Url| next.origin() == origin && allows(next);
+        let bytes_max = if is_document { DOCUMENT_BYTES_MAX } else { PAGE_BYTES_MAX };
+        let fetched = self.fetcher.fetch(url, bytes_max, before.as_ref(), &may_go).await;
+        self.failures = if matches!(fetched, Fetched::Failed(_)) { self.failures + 1 } else { 0 };
+        let page = match fetched {
+            Fetched::Found(document) => self.read(url, document, before),
+            Fetched::Unchanged => {
+                self.told.unchanged += 1;
+                before.ok_or_else(|| "nothing new, but nothing old either".to_owned())
+            }
+            Fetched::Gone(reason) => Err(reason),
+            Fetched::Failed(reason) => {
+                self.told.skip(url.as_str(), &reason);
+                before.ok_or_else(String::new)
+            }
+        };
+        match page {
+            Ok(page) => self.keep(&page, depth),
+            Err(reason) if reason.is_empty() => Ok(()),
+            Err(reason) => {
+                self.told.skip(url.as_str(), &reason);
+                Ok(())
+            }
+        }
+    }
+
+    /// A document that was found, as it is kept. An item that has not changed keeps the time at which it
+    /// was read first, so that nothing is indexed again for the time alone.
+    fn read(&mut self, url: &Url, document: Document, before: Option<Kept>) -> Result<Kept, String> {
+        let (canonical, links, items) = match is_page(&document.mime) {
+            true => {
+                let found = page::read(&body::text(&document.bytes, &document.mime), &document.url);
+                (found.canonical.unwrap_or(document.url), found.links, found.items)
+            }
+            false => {
+                let bytes = body::unpacked(&document.bytes)?;
+                let (items, skipped) = collect_items(&bytes, &document.mime, &document.url)?;
+                for reason in skipped {
+                    self.told.skip(document.url.as_str(), &reason);
+                }
+                (document.url, Vec::new(), items)
+            }
+        };
+        let is_first = self.canonical.insert(canonical.as_str().to_owned());
+        let old = before.map(|kept| kept.items).unwrap_or_default();
+        let items = if is_first { items } else { Vec::new() };
+        let items = items.into_iter().map(|item| {
+            let first =
+                old.iter().find(|old| is_same(old, &item)).and_then(|old| old["grounding"]["fetched_at"].as_str());
+            page::grounded(item, &canonical, first.unwrap_or(&self.now))
+        });
+        Ok(Kept {
+            url: url.as_str().to_owned(),
+            etag: document.etag,
+            modified: document.modified,
+            links: links.into_iter().map(String::from).collect(),
+            items: items.collect(),
+        })
+    }
+
+    fn keep(&mut self, page: &Kept, depth: u32) -> io::Result<()> {
+        self.told.pages += 1;
+        if self.site.read == Read::Pages && depth < self.site.depth_max {
+            let links: Vec<Url> = page.links.iter().filter_map(|link| Url::parse(link).ok()).collect();
+            links.iter().for_each(|link| self.frontier.add(link, depth + 1));
+        }
+        if self.writer.bytes >= SITE_BYTES_MAX {
+            self.told.skip(&page.url, "the site has too many items");
+            return Ok(());
+        }
+        self.told.items += page.items.len() as u64;
+        self.writer.add(page)
+    }
+
+    /// Keeps a page that was not asked for.
+    fn put_back(&mut self, url: &Url) -> io::Result<()> {
+        match self.before.remove(url.as_str()) {
+            Some(page) => self.writer.add(&page),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the new state in place. After a whole visit, pages that were not met are gone; after one that
+    /// ended early, they stay.
+    fn finish(mut self) -> io::Result<Visit> {
+        if self.frontier.is_cut {
+            self.told.skip(self.site.url.as_str(), &format!("only the first {} pages are read", self.site.pages_max));
+        }
+        if self.told.gave_up {
+            for page in std::mem::take(&mut self.before).into_values() {
+                self.told.items += page.items.len() as u64;
+                self.writer.add(&page)?;
+            }
+        }
+        self.writer.finish()?;
+        Ok(self.told)
+    }
+}
+
+fn is_page(mime: &str) -> bool {
+    let kind = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    matches!(kind.as_str(), "text/html" | "application/xhtml+xml" | "")
+}
+
+/// Whether two items are the same apart from their grounding.
+fn is_same(kept: &serde_json::Value, found: &serde_json::Value) -> bool {
+    let (Some(kept), Some(found)) = (kept.as_object(), found.as_object()) else { return false };
+    kept.len() == found.len() + 1 && found.iter().all(|(key, value)| kept.get(key) == Some(value))
+}
