@@ -100,7 +100,7 @@ impl Host {
         let (tracked, webhook, continues) = match run {
             Run::Tracked { webhook, continues } => (true, webhook, continues),
             Run::Detached { webhook } => (false, webhook, None),
-            Run::Patient { patience } => return self.patient(resident, message, patience).await,
+            Run::Patient { patience } => return Box::pin(self.patient(resident, message, patience)).await,
             Run::Attached => (false, None, None),
         };
         let earlier = match continues {

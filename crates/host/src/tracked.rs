@@ -71,17 +71,18 @@ impl Tasks {
         let permit = self.background_permit(&asked.caller)?;
         let mut events = running::run(&asked.resident, admitted, &self.site);
         if !tracked || asked.earlier.is_some() {
-            return self.begin(asked, events, webhook, permit).await;
+            return Box::pin(self.begin(asked, events, webhook, permit)).await;
         }
         // One look: an agent that is not ready yet is asked again, and then waited for.
-        let first = events.next().now_or_never();
-        match first {
+        let events = match events.next().now_or_never() {
             Some(Some(Event::Ending(ending @ Ending::Message(_)))) => {
-                Ok(self.answer_in_time(asked, vec![Event::Ending(ending)]).await)
+                return Ok(self.answer_in_time(asked, vec![Event::Ending(ending)]).await);
             }
-            Some(first) => self.begin(asked, Box::pin(stream::iter(first).chain(events)), webhook, permit).await,
-            None => self.begin(asked, events, webhook, permit).await,
-        }
+            Some(first) => Box::pin(stream::iter(first).chain(events)),
+            None => events,
+        };
+        // On the heap, so that an answer without a task does not carry a task's size around.
+        Box::pin(self.begin(asked, events, webhook, permit)).await
     }
 
     /// An answer that its caller waits for, up to `patience`; what takes longer becomes a task, with
@@ -109,7 +110,7 @@ impl Tasks {
         }
         drop(waiting);
         let permit = self.background_permit(&asked.caller)?;
-        self.begin(asked, Box::pin(stream::iter(seen).chain(events)), None, permit).await
+        Box::pin(self.begin(asked, Box::pin(stream::iter(seen).chain(events)), None, permit)).await
     }
 
     async fn answer_in_time(&self, asked: Asked, events: Vec<Event>) -> Reply {
@@ -118,7 +119,8 @@ impl Tasks {
             if let Some((thread, turn)) = asked.remembered() {
                 let mut gathered = Gathered::default();
                 events.iter().cloned().for_each(|event| drop(gathered.take(event)));
-                self.remember(&asked.resident, &thread, turn, &gathered.finish(ending.clone())).await;
+                let collected = gathered.finish(ending.clone());
+                Box::pin(self.remember(&asked.resident, &thread, turn, &collected)).await;
             }
         }
         reply(&asked, None, Box::pin(stream::iter(events)))
@@ -133,7 +135,7 @@ impl Tasks {
         webhook: Option<Webhook>,
     ) -> Result<Reply, Error> {
         let permit = self.background_permit(&asked.caller)?;
-        self.begin(asked, refused(refusal), webhook, permit).await
+        Box::pin(self.begin(asked, refused(refusal), webhook, permit)).await
     }
 
     async fn begin(
