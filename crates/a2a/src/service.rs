@@ -21,7 +21,7 @@ mod push;
 mod send;
 mod tasks;
 
-pub(crate) use caller::Caller;
+pub(crate) use caller::{Caller, EXTENSION_FIELDS};
 pub(crate) use grpc::OverGrpc;
 pub(crate) use push::post;
 pub(crate) use send::is_supported;

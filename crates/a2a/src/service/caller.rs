@@ -5,13 +5,15 @@ use std::net::IpAddr;
 use forecourt_core::{Address, Handle, Timestamp};
 use forecourt_egress::hops;
 use forecourt_surface::credentials;
+use http::HeaderName;
 use http::request::Parts;
 
 use crate::limits::EXTENSIONS_MAX;
 use crate::model::Version;
 
-const A2A_EXTENSIONS: &str = "a2a-extensions";
-const X_A2A_EXTENSIONS: &str = "x-a2a-extensions";
+/// The fields with the URIs of extensions, of 1.0 and of 0.3.
+pub(crate) static EXTENSION_FIELDS: [HeaderName; 2] =
+    [HeaderName::from_static("a2a-extensions"), HeaderName::from_static("x-a2a-extensions")];
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// One request, without its body's meaning.
@@ -27,9 +29,6 @@ pub(crate) struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// The fields with the URIs of extensions, of 1.0 and of 0.3.
-    pub(crate) const EXTENSION_FIELDS: [&'static str; 2] = [A2A_EXTENSIONS, X_A2A_EXTENSIONS];
-
     /// What the request brings to prove its sender to the agent of `address`.
     pub(crate) fn proof(&self, address: &'a Address, now: Timestamp) -> credentials::Request<'a> {
         credentials::Request { head: self.head, body: self.body, agent: address, now }
@@ -58,7 +57,7 @@ impl<'a> Caller<'a> {
 
 /// The URIs in the fields of extensions, each once, at most [`EXTENSIONS_MAX`].
 fn extensions(headers: &http::HeaderMap) -> Vec<String> {
-    let fields = Caller::EXTENSION_FIELDS.into_iter().flat_map(|name| headers.get_all(name));
+    let fields = EXTENSION_FIELDS.iter().flat_map(|name| headers.get_all(name));
     let uris = fields.filter_map(|field| field.to_str().ok()).flat_map(|field| field.split(','));
     let mut found = Vec::new();
     for uri in uris.map(str::trim).filter(|uri| !uri.is_empty()).take(EXTENSIONS_MAX) {
@@ -78,8 +77,8 @@ mod tests {
     #[test]
     fn extensions_are_read_under_both_names() {
         let mut headers = HeaderMap::new();
-        headers.insert(A2A_EXTENSIONS, HeaderValue::from_static("https://a.example/x, https://b.example/y"));
-        headers.insert(X_A2A_EXTENSIONS, HeaderValue::from_static("https://a.example/x,,https://c.example/z"));
+        headers.insert(&EXTENSION_FIELDS[0], HeaderValue::from_static("https://a.example/x, https://b.example/y"));
+        headers.insert(&EXTENSION_FIELDS[1], HeaderValue::from_static("https://a.example/x,,https://c.example/z"));
         assert_eq!(extensions(&headers), ["https://a.example/x", "https://b.example/y", "https://c.example/z"]);
     }
 
@@ -88,7 +87,7 @@ mod tests {
         let many = |count: usize| {
             let uris: Vec<String> = (0..count).map(|i| format!("https://a.example/{i}")).collect();
             let mut headers = HeaderMap::new();
-            headers.insert(A2A_EXTENSIONS, HeaderValue::from_str(&uris.join(",")).unwrap());
+            headers.insert(&EXTENSION_FIELDS[0], HeaderValue::from_str(&uris.join(",")).unwrap());
             extensions(&headers).len()
         };
         assert_eq!((many(EXTENSIONS_MAX), many(EXTENSIONS_MAX + 1)), (EXTENSIONS_MAX, EXTENSIONS_MAX));
