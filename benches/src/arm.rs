@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, ensure};
 
@@ -15,8 +15,6 @@ pub(crate) struct Arm {
     pub name: &'static str,
     pub port: u16,
     child: Child,
-    /// Held open: nobody should lose what it says.
-    _output: Option<ChildStdout>,
     files: Option<tempfile::TempDir>,
 }
 
@@ -51,7 +49,7 @@ impl Arm {
 
     /// A server that is another program, and up.
     pub(crate) fn running(name: &'static str, port: u16, child: Child) -> Self {
-        Self { name, port, child, _output: None, files: None }
+        Self { name, port, child, files: None }
     }
 
     /// Kills the process where it stands, as a crash would.
@@ -80,7 +78,9 @@ impl Arm {
         for line in output.by_ref().lines().map_while(Result::ok) {
             if let Some((_, rest)) = line.split_once(marker) {
                 let port = rest.trim_end_matches('/').parse().context("a port")?;
-                return Ok(Self { name, port, child, _output: Some(output.into_inner()), files });
+                // A server that says more than a pipe holds would wait for ever.
+                std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+                return Ok(Self { name, port, child, files });
             }
         }
         anyhow::bail!("{name} did not start")

@@ -24,9 +24,6 @@ pub(in crate::bench) fn run() -> anyhow::Result<()> {
     println!("a message with a mention:");
     let body = send_message(&format!("@agent-{MENTIONED} {WORDS}"), &json!({}));
     compare(&arms, |port| Asked { text: post(port, "/a2a", "1.0", &body), holds: WORDS })?;
-    println!("the card of one agent:");
-    let path = format!("/a2a/agent-{MENTIONED}{CARD}");
-    compare(&arms, |port| Asked { text: get(port, &path, ""), holds: "" })?;
     println!("the card of the hub, unchanged since it was read:");
     let mut tags = std::collections::HashMap::new();
     for arm in &arms {
