@@ -138,7 +138,7 @@ pub(crate) struct Ask {
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
     /// Go on with this task, printed when it began: without words to hear the rest or its result,
-    /// with words to answer its question. Over a2a.
+    /// with words to answer its question. Over a2a; over nlweb the token of a promise, without words.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub task: Option<String>,
     /// Continue the conversation of this token, printed at the end of an earlier answer.
@@ -154,7 +154,7 @@ pub(crate) struct Ask {
     /// Send this bearer token.
     #[arg(long, env = "FORECOURT_TOKEN", hide_env_values = true, allow_hyphen_values = true)]
     pub token: Option<String>,
-    /// Over which protocol: rest or a2a.
+    /// Over which protocol: rest, a2a or nlweb.
     #[arg(long, default_value = "rest")]
     pub via: String,
     /// The data folder whose local authority is trusted for names under .localhost.

@@ -18,6 +18,9 @@ pub(crate) fn backends() -> impl Iterator<Item = &'static Backend> {
 /// How agents are found, here and elsewhere: what `ask` and `discover` go by.
 pub(crate) use forecourt_mentionable::discovery;
 
+/// How `ask --via nlweb` reads what it is told.
+pub(crate) use forecourt_nlweb::client as nlweb;
+
 /// How `ask --via a2a` talks to agents.
 pub(crate) use forecourt_a2a::{client as a2a, model as a2a_model};
 

@@ -11,12 +11,14 @@
 //! | 6 streaming | `stream` |
 //! | 7 HTTP | `surface`, `answer`, `cors` |
 //! | appendix A | `tools` |
+//! | asking other agents | [`client`] |
 //!
 //! A question becomes a message by `from_wire`, is carried by `service`, and what comes of it is
 //! unfolded into items; a promise is a task of the host, whatever protocol asks for it later.
 
 mod action;
 mod answer;
+pub mod client;
 mod cors;
 mod decode;
 mod fault;

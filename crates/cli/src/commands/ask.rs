@@ -2,6 +2,7 @@
 
 mod answer;
 mod form;
+mod items;
 mod remote;
 mod stream;
 
@@ -26,6 +27,7 @@ use crate::state::Serving;
 /// What `--via` takes.
 const REST: &str = "rest";
 const A2A: &str = "a2a";
+const NLWEB: &str = "nlweb";
 /// A stream if there is one; whoever has none says it whole.
 const STREAM: HeaderValue =
     HeaderValue::from_static("text/event-stream, application/json;q=0.5, text/markdown;q=0.3, text/plain;q=0.2");
@@ -47,10 +49,16 @@ struct Line {
 /// Asks, and prints the answer.
 pub(crate) async fn run(ask: Ask) -> Outcome {
     match ask.via.as_str() {
-        REST if ask.task.is_some() => Err(Failure::yours(format!("`--task` goes with `--via {A2A}`"))),
+        REST if ask.task.is_some() => {
+            Err(Failure::yours(format!("`--task` goes with `--via {A2A}` and `--via {NLWEB}`")))
+        }
         REST => rest(ask).await,
         A2A => remote::run(ask).await,
-        other => Err(Failure::yours(format!("`--via {other}` is not there; there are `{REST}` and `{A2A}`"))),
+        NLWEB => items::run(ask).await,
+        other => {
+            let known = format!("there are `{REST}`, `{A2A}` and `{NLWEB}`");
+            Err(Failure::yours(format!("`--via {other}` is not there; {known}")))
+        }
     }
 }
 
@@ -155,7 +163,8 @@ fn check_token(ask: &Ask, endpoint: &Url) -> Outcome {
     }
 }
 
-fn is_here(url: &Url) -> bool {
+/// Whether a URL leads to this machine.
+pub(super) fn is_here(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -88,3 +88,24 @@ fn the_agent_hears_the_same_over_every_wire() {
     assert_eq!((&parts[0]["content"], &parts[1]["name"]), (&json!(WORDS), &json!("a.png")));
     assert_eq!((&heard[0]["recipient"], &heard[0]["language"]), (&json!("@agent@demo.localhost"), &json!("de")));
 }
+
+/// Questions of NLWeb hold no files, and wish to be told what a search left out.
+#[test]
+fn words_alone_are_heard_the_same_over_nlweb() {
+    let receiver = Receiver::answering(vec![json!({"text": "Words."}); 2]);
+    let served = served(&receiver);
+    let words = format!("user={WORDS}");
+    served.curl("/~agent", &["-H", "Accept-Language: de", "--form-string", &words]).with_status(200);
+    let rest = receiver.post().json();
+    let body = json!({"query": {"text": WORDS}, "prefer": {"accept-language": "de"}}).to_string();
+    let answer = served.curl("/~agent/ask", &["-H", "Content-Type: application/json", "-d", &body]).with_status(200);
+    assert!(answer.text().contains("Words."), "{answer:?}");
+    let nlweb = receiver.post().json();
+    assert_eq!((&rest["received_via"], &nlweb["received_via"]), (&json!("rest"), &json!("nlweb")));
+    let shared = |mut message: Value| {
+        let fields = message.as_object_mut().unwrap();
+        OWN.iter().chain(&["extensions"]).for_each(|key| drop(fields.remove(*key)));
+        message
+    };
+    assert_eq!(shared(nlweb), shared(rest));
+}

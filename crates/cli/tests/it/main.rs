@@ -12,6 +12,7 @@
 //! | `five_wires` | one question over every wire |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `remote` | `ask --via a2a`, and agents that front others |
+//! | `items` | `ask --via nlweb`, and promises |
 //! | `pages` | what a person sees, in Chromium |
 //! | `sdk` | the client libraries of A2A in other languages |
 
@@ -21,6 +22,7 @@ mod export;
 mod faults;
 mod five_wires;
 mod identity;
+mod items;
 mod operate;
 mod pages;
 mod receiver;

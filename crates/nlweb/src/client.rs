@@ -1,0 +1,228 @@
+//! The other side: asking any NLWeb agent, and reading what it tells. Values in and out; whoever uses it
+//! opens the connections.
+
+use serde_json::{Map, Value, json};
+
+use crate::from_wire::CONVERSATION;
+use crate::wire::Dialect;
+
+/// The last segment of addresses that are asked.
+const ASK: &str = "ask";
+/// The last segment of addresses where promises are checked on.
+const AWAIT: &str = "await";
+
+/// A question. NLWeb 3.
+#[derive(Debug, Clone, Default)]
+pub struct Question {
+    /// The question in words.
+    pub text: String,
+    /// The conversation that it goes on with, as an earlier answer named it.
+    pub conversation: Option<String>,
+    /// The language to answer in.
+    pub language: Option<String>,
+    /// Whether the answer may come as it is made.
+    pub streaming: bool,
+}
+
+impl Question {
+    /// The request, which wants a summary among the items.
+    pub fn to_request(&self) -> Value {
+        let mut prefer = json!({"streaming": self.streaming, "mode": "list, summarize"});
+        if let Some(language) = &self.language {
+            prefer["accept-language"] = language.clone().into();
+        }
+        let mut meta = json!({"version": Dialect::V0_55.version()});
+        if let Some(conversation) = &self.conversation {
+            meta["session_context"] = json!({ CONVERSATION: conversation });
+        }
+        json!({"query": {"text": self.text}, "prefer": prefer, "meta": meta})
+    }
+}
+
+/// The request that checks on a promise. NLWeb 4.2.
+pub fn checkin(token: &str) -> Value {
+    json!({"promise_token": token, "action": "checkin", "meta": {"version": Dialect::V0_55.version()}})
+}
+
+/// Where to ask, from the address of an agent or of a host: one that ends with `/ask` as it is.
+pub fn ask_path(path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    if path.rsplit('/').next() == Some(ASK) { path.to_owned() } else { format!("{path}/{ASK}") }
+}
+
+/// Where to check on what was asked at `ask_path`.
+pub fn await_path(ask_path: &str) -> String {
+    format!("{}{AWAIT}", ask_path.strip_suffix(ASK).unwrap_or(ask_path))
+}
+
+/// Something that an agent tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// A summary, or an answer in words alone.
+    Words(String),
+    /// An item.
+    Item(Value),
+    /// The answer comes later. NLWeb 4.1.2.
+    Promise {
+        /// What to check on it by.
+        token: String,
+        /// Seconds until then, as a guess.
+        seconds: Option<u64>,
+        /// Between 0 and 1.
+        progress: Option<f64>,
+        /// A sentence.
+        message: Option<String>,
+    },
+    /// The agent asks back. NLWeb 4.1.3.
+    Questions {
+        /// The question in words.
+        text: String,
+        /// Structured questions, as they came.
+        questions: Vec<Value>,
+    },
+    /// What went wrong. In a stream more may follow. NLWeb 4.1.4.
+    Failure {
+        /// A code.
+        code: String,
+        /// A sentence.
+        message: String,
+        /// The refusal behind it, when there is one.
+        policy: Option<Value>,
+    },
+    /// The name of the conversation.
+    Conversation(String),
+    /// Nothing follows, and whether there was an answer.
+    End {
+        /// Whether it is whole.
+        whole: bool,
+    },
+}
+
+/// What an event of a stream tells. Names that we don't know are passed over. NLWeb 6.1.
+pub fn event(name: &str, data: Value) -> Vec<Told> {
+    match name {
+        "result" => data.get("item").cloned().map(item).into_iter().collect(),
+        "error" => vec![failure(&data)],
+        "complete" => {
+            let kind = data.pointer("/_meta/response_type").and_then(Value::as_str).unwrap_or_default();
+            let whole = kind != "failure";
+            let questions = data.get("elicitation").map(questions);
+            questions.into_iter().chain(conversation(&data)).chain([Told::End { whole }]).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a whole response tells, in the order in which people read it. NLWeb 4.
+pub fn response(body: &Value) -> Vec<Told> {
+    let list = |key: &str| body.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let kind = body.pointer("/_meta/response_type").and_then(Value::as_str).unwrap_or_default();
+    let mut told: Vec<Told> = match kind {
+        "answer" => {
+            let words = list("content").into_iter().filter_map(|part| Some(Told::Words(text(&part, "text")?)));
+            words.chain(list("results").into_iter().chain(list("structuredData")).map(item)).collect()
+        }
+        "promise" => vec![promise(&body["promise"])],
+        "elicitation" => vec![questions(&body["elicitation"])],
+        _ => vec![failure(body)],
+    };
+    told.extend(conversation(body));
+    told.push(Told::End { whole: matches!(kind, "answer" | "promise" | "elicitation") });
+    told
+}
+
+fn item(item: Value) -> Told {
+    match (item["@type"].as_str(), text(&item, "text")) {
+        (Some("SearchSummary" | "Summary" | "Answer"), Some(words)) => Told::Words(words),
+        _ => Told::Item(item),
+    }
+}
+
+fn promise(promise: &Value) -> Told {
+    Told::Promise {
+        token: text(promise, "token").unwrap_or_default(),
+        seconds: promise["estimated_time"].as_u64(),
+        progress: promise["progress"].as_f64(),
+        message: text(promise, "message"),
+    }
+}
+
+fn questions(elicitation: &Value) -> Told {
+    let questions = elicitation["questions"].as_array().cloned().unwrap_or_default();
+    Told::Questions { text: text(elicitation, "text").unwrap_or_default(), questions }
+}
+
+fn failure(body: &Value) -> Told {
+    let error = &body["error"];
+    Told::Failure {
+        code: text(error, "code").unwrap_or_default(),
+        message: text(error, "message").unwrap_or_else(|| "it gave no reason".to_owned()),
+        policy: body.pointer("/_meta/mentionable/policy/part").cloned(),
+    }
+}
+
+fn conversation(body: &Value) -> Option<Told> {
+    let session: &Map<String, Value> = body.pointer("/_meta/session_context")?.as_object()?;
+    Some(Told::Conversation(session.get(CONVERSATION)?.as_str()?.to_owned()))
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key)?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_agents_become_those_that_are_asked() {
+        for (path, ask) in
+            [("/", "/ask"), ("", "/ask"), ("/~chef", "/~chef/ask"), ("/x/ask", "/x/ask"), ("/task", "/task/ask")]
+        {
+            assert_eq!(ask_path(path), ask);
+        }
+        assert_eq!(await_path("/~chef/ask"), "/~chef/await");
+    }
+
+    #[test]
+    fn a_question_is_one_that_the_other_side_reads() {
+        let question = Question {
+            text: "soup".to_owned(),
+            conversation: Some("c".to_owned()),
+            language: Some("de".to_owned()),
+            streaming: true,
+        };
+        let read = crate::decode::ask(question.to_request()).expect("it is a question");
+        assert_eq!((read.query.text.as_str(), read.prefer.streaming, read.style.summarize), ("soup", Some(true), true));
+        assert_eq!(read.meta.session[CONVERSATION], "c");
+        assert!(crate::decode::awaited(checkin("t")).is_ok());
+    }
+
+    #[test]
+    fn each_type_of_response_is_told() {
+        let answer = json!({"_meta": {"response_type": "answer", "session_context": {"conversation_id": "c"}},
+            "results": [{"@type": "SearchSummary", "text": "One."}, {"name": "Soup"}]});
+        assert_eq!(
+            response(&answer),
+            [
+                Told::Words("One.".to_owned()),
+                Told::Item(json!({"name": "Soup"})),
+                Told::Conversation("c".to_owned()),
+                Told::End { whole: true }
+            ]
+        );
+        let promise = json!({"_meta": {"response_type": "promise"}, "promise": {"token": "t", "estimated_time": 3}});
+        assert!(matches!(&response(&promise)[0], Told::Promise { token, seconds: Some(3), .. } if token == "t"));
+        let failure = json!({"_meta": {"response_type": "failure"}, "error": {"code": "TIMEOUT"}});
+        assert!(matches!(&response(&failure)[0], Told::Failure { code, .. } if code == "TIMEOUT"));
+        assert_eq!(response(&json!(3)).last(), Some(&Told::End { whole: false }));
+    }
+
+    #[test]
+    fn a_stream_that_fails_does_not_end_whole() {
+        let told = event("complete", json!({"_meta": {"response_type": "failure"}}));
+        assert_eq!(told, [Told::End { whole: false }]);
+        assert_eq!(event("result", json!({"index": 0, "item": {"a": 1}})), [Told::Item(json!({"a": 1}))]);
+        assert_eq!(event("banana", json!({})), []);
+    }
+}
