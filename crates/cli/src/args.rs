@@ -52,7 +52,8 @@ pub(crate) enum Command {
     /// Serve a deployment over standard input and output, for desktop clients of MCP.
     ///
     /// Prints nothing but JSON-RPC on standard output, and ends with its input. A client that starts
-    /// programs is told to start this one.
+    /// programs is told to start this one. While the deployment is served by `serve`, messages are
+    /// carried to that; with a URL, to the server there.
     #[command(
         after_help = "Example, in the settings of a desktop client:\n  {\"mcpServers\": {\"kitchen\": {\"command\": \"forecourt\", \"args\": [\"mcp\", \"/srv/kitchen\"]}}}"
     )]
@@ -90,8 +91,16 @@ pub(crate) struct Serve {
 
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
-    #[command(flatten)]
-    pub place: Place,
+    /// The folder of the deployment, or the URL of an MCP endpoint anywhere, such as
+    /// https://example.com/mcp.
+    #[arg(default_value = ".")]
+    pub what: String,
+    /// Where state is kept: store, index, keys, certificates. [default: DIR/.forecourt]
+    #[arg(long, env = "FORECOURT_DATA_DIR")]
+    pub data: Option<PathBuf>,
+    /// Send this bearer token to the URL.
+    #[arg(long, env = "FORECOURT_TOKEN", hide_env_values = true, allow_hyphen_values = true)]
+    pub token: Option<String>,
 }
 
 /// Flags that go before `[listen]`.

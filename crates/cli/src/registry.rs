@@ -8,7 +8,7 @@ use forecourt_surface::Protocol;
 pub(crate) const PROTOCOLS: &[Protocol] =
     &[forecourt_mentionable::PROTOCOL, forecourt_a2a::PROTOCOL, forecourt_nlweb::PROTOCOL, forecourt_mcp::PROTOCOL];
 
-const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND]];
+const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND]];
 
 /// The backends, in the order in which they are documented.
 pub(crate) fn backends() -> impl Iterator<Item = &'static Backend> {
@@ -24,5 +24,5 @@ pub(crate) use forecourt_nlweb::client as nlweb;
 /// How `ask --via a2a` talks to agents.
 pub(crate) use forecourt_a2a::{client as a2a, model as a2a_model};
 
-/// What `mcp` serves over standard input and output.
-pub(crate) use forecourt_mcp::{PROTOCOL as MCP, stdio};
+/// What `mcp` serves over standard input and output, and how it reaches a server elsewhere.
+pub(crate) use forecourt_mcp::{PROTOCOL as MCP, bridge::bridge, stdio};

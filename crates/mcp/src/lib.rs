@@ -9,14 +9,18 @@
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `cors`, `fault` |
 //! | who gives out tokens, RFC 9728 | `metadata` |
 //! | the way in over a pipe | [`stdio`] |
+//! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
 //! | `[mcp]` in `forecourt.toml` | [`section`] |
 //!
 //! The official SDK speaks the protocol; its types stay in this crate.
 
 mod agents;
 mod answer;
+mod backend;
+pub mod bridge;
 mod call;
 mod caller;
+mod client;
 mod content;
 mod cors;
 mod elicit;
@@ -36,6 +40,8 @@ mod surface;
 mod target;
 mod task;
 mod widget;
+
+pub use backend::BACKEND;
 
 use std::sync::Arc;
 

@@ -182,6 +182,7 @@ impl Door {
         }
         let owner = caller.sender.owner().map(str::to_owned);
         head.extensions.insert(caller);
+        let ends = head.method == Method::DELETE;
         accept_both(&head.method, &mut head.headers);
         let response = self.service.handle(Request::from_parts(head, Body::from(body))).await;
         let begun = response.headers().get(&SESSION).and_then(|id| id.to_str().ok());
@@ -189,6 +190,10 @@ impl Door {
             self.sessions.bind(id, owner.as_deref(), address);
         }
         let mut response = response.map(Body::new);
+        if ends && response.status() == StatusCode::ACCEPTED {
+            // Clients take nothing but 200 and 204 for the end of a session.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         Ok(response)
     }

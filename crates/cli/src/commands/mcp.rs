@@ -1,38 +1,96 @@
-//! `forecourt mcp`: a deployment over standard input and output.
+//! `forecourt mcp`: a deployment, or a server elsewhere, over standard input and output.
 
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forecourt_core::Domain;
+use forecourt_egress::EgressConfig;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
-use crate::args::Mcp;
+use super::ask::is_here;
+use super::way;
+use crate::args::{Mcp, Place};
 use crate::commands::index::index_new;
 use crate::commands::serve::{DRAIN, logging};
+use crate::deployment::Loaded;
 use crate::host::{self, State};
 use crate::manual;
-use crate::output::Outcome;
-use crate::registry::{MCP, stdio::Pipe};
-use crate::state;
+use crate::output::{Failure, Outcome};
+use crate::registry::{MCP, bridge, stdio::Pipe};
+use crate::state::{self, Serving};
+
+/// How long a daemon on this machine may take to be there.
+const DAEMON_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Serves until the input ends.
 pub(crate) async fn run(mcp: Mcp) -> Outcome {
-    let loaded = super::load(&mcp.place)?;
+    let elsewhere = mcp.what.starts_with("http://") || mcp.what.starts_with("https://");
+    if elsewhere {
+        return carry(&mcp.what, mcp.data, mcp.token.as_deref()).await;
+    }
+    let place = Place { dir: PathBuf::from(&mcp.what), data: mcp.data };
+    let loaded = super::load(&place)?;
+    let kept = host::make_data_dir(&place.data_dir())?;
+    match state::hold(&kept) {
+        Ok(_held) => serve(&loaded, &kept).await,
+        Err(_) => match Serving::find(&loaded.deployment.domain, Some(&kept)).filter(answers) {
+            Some(serving) => {
+                let url = format!("https://{}:{}/mcp", serving.domain, serving.https_port);
+                carry(&url, Some(kept), mcp.token.as_deref()).await
+            }
+            None => serve_apart(&loaded).await,
+        },
+    }
+}
+
+/// Whether the daemon that wrote this is there. What it wrote stays when it ends.
+fn answers(serving: &Serving) -> bool {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, serving.https_port));
+    TcpStream::connect_timeout(&address, DAEMON_TIME_MAX).is_ok()
+}
+
+/// Serves beside another program like this one: with state of its own, which ends with it.
+async fn serve_apart(loaded: &Loaded) -> Outcome {
+    let data = std::env::temp_dir().join(format!("forecourt-mcp-{}", std::process::id()));
+    let served = serve(loaded, &host::make_data_dir(&data)?).await;
+    let removed = std::fs::remove_dir_all(&data);
+    served.and_then(|()| Ok(removed?))
+}
+
+async fn serve(loaded: &Loaded, data: &Path) -> Outcome {
     logging::start(&loaded.log)?;
-    let data = host::make_data_dir(&mcp.place.data_dir())?;
-    // Beside a daemon, or another client's program, on the same folder nothing is written to its store.
-    let held = state::hold(&data);
-    let kept = match &held {
-        Ok(_) => State::Kept(&data),
-        Err(_) => State::Signing(&data),
-    };
-    manual::unpack(&data)?;
-    let site = host::site(&loaded, loaded.listen.https.port());
-    let egress = host::egress(&loaded, &site, &[])?;
-    let host::Agents { residents, siblings, content } = host::agents(&loaded, &site, &egress, &data)?;
+    manual::unpack(data)?;
+    let site = host::site(loaded, loaded.listen.https.port());
+    let egress = host::egress(loaded, &site, &[])?;
+    let host::Agents { residents, siblings, content } = host::agents(loaded, &site, &egress, data)?;
     index_new(&content).await?;
     let stop = CancellationToken::new();
-    let running = host::start(&loaded, site, egress, residents, &siblings, kept, stop.clone()).await?;
-    let pipe = Pipe::new(&running.mount(&loaded, &MCP))?;
-    pipe.serve(tokio::io::stdin(), tokio::io::stdout()).await;
+    let state = State::Kept(data);
+    let running = host::start(loaded, site, egress, residents, &siblings, state, stop.clone()).await?;
+    Pipe::new(&running.mount(loaded, &MCP))?.serve(tokio::io::stdin(), tokio::io::stdout()).await;
     running.host.drain(DRAIN).await;
     stop.cancel();
     running.host.stopped().await;
     Ok(())
+}
+
+/// Carries messages to the server at `url`.
+async fn carry(url: &str, data: Option<PathBuf>, token: Option<&str>) -> Outcome {
+    let wrong = |error| Failure::yours(format!("{url} is no URL: {error}"));
+    let parsed = Url::parse(url).map_err(wrong)?;
+    if token.is_some() && parsed.scheme() == "http" && !is_here(&parsed) {
+        return Err(Failure::yours("a token is not sent over plain HTTP").hint("use the https URL"));
+    }
+    let folder = data.or_else(|| authority_of(&parsed));
+    let egress = way::build(EgressConfig::default(), folder)?;
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    bridge(egress, url, token, input, output).await.map_err(|error| Failure::yours(format!("{url}: {error}")))
+}
+
+/// The folder with the authority of a deployment of this machine.
+fn authority_of(url: &Url) -> Option<PathBuf> {
+    let domain = Domain::parse(url.host_str()?).ok().filter(Domain::is_local)?;
+    Serving::find(&domain, None).map(|serving| Path::new(&serving.data).to_path_buf())
 }

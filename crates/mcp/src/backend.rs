@@ -1,0 +1,181 @@
+//! `mcp`: a remote MCP server, or a program that is one, answers as if it lived here.
+//!
+//! One of its tools is called for each message, with arguments made from a template. The connection is
+//! opened when the first message comes, and again when it broke.
+
+mod answer;
+mod settings;
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_agents::{Backend, Built, Context};
+use forecourt_core::reply::once;
+use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Message};
+use forecourt_egress::{Egress, Purpose};
+use forecourt_settings::{Problems, Section};
+use http::HeaderMap;
+use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, RequestMetaObject};
+use rmcp::service::{RoleClient, RunningService, ServiceError};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::Value;
+use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use self::settings::{McpSettings, Program, Target};
+use crate::client::{self, HOPS};
+
+/// Fronts an MCP server.
+pub const BACKEND: Backend = Backend {
+    kind: "mcp",
+    about: "Fronts an MCP server, on HTTP or a program: each message is a call of one of its tools.",
+    schema: || schemars::schema_for!(McpSettings),
+    build,
+};
+
+fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+    let settings::Checked { target, tool, arguments, time_max } = settings::read(&section, context)?;
+    let front = Front { target, tool, arguments, time_max, egress: context.egress.clone(), line: Mutex::default() };
+    Ok(Built { streams: false, ..Built::new(McpAgent(Arc::new(front))) })
+}
+
+struct McpAgent(Arc<Front>);
+
+struct Front {
+    target: Target,
+    tool: String,
+    arguments: JsonObject,
+    time_max: Duration,
+    egress: Egress,
+    line: Mutex<Option<Arc<Line>>>,
+}
+
+/// An open connection, with the program at its end if there is one.
+struct Line {
+    service: RunningService<RoleClient, ()>,
+    /// Killed when the connection is dropped.
+    _program: Option<Child>,
+}
+
+impl Agent for McpAgent {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        let front = self.0.clone();
+        Box::pin(async_stream::stream! {
+            let mut events = front.answer(admitted.into_message()).await;
+            while let Some(event) = futures::StreamExt::next(&mut events).await {
+                yield event;
+            }
+        })
+    }
+}
+
+impl Front {
+    async fn answer(&self, message: Message) -> EventStream {
+        match timeout(self.time_max, self.call(&message)).await {
+            Ok(Ok(result)) => Box::pin(futures::stream::iter(answer::events(result))),
+            Ok(Err(trouble)) => {
+                tracing::warn!(%trouble, "an MCP server failed");
+                once(Ending::failed("the server behind this agent could not be asked"))
+            }
+            Err(_) => once(Ending::failed("the server behind this agent took too long")),
+        }
+    }
+
+    async fn call(&self, message: &Message) -> Result<CallToolResult, String> {
+        let line = self.line().await?;
+        let mut params = CallToolRequestParams::new(self.tool.clone()).with_arguments(self.filled(message));
+        let mut meta = RequestMetaObject::new();
+        meta.insert(HOPS.to_owned(), message.hop.into());
+        params.meta = Some(meta);
+        match line.service.call_tool(params).await {
+            Ok(result) => Ok(result),
+            Err(error) => {
+                // An error of the protocol leaves the connection as it is.
+                if !matches!(error, ServiceError::McpError(_)) {
+                    *self.line.lock().await = None;
+                }
+                Err(error.to_string())
+            }
+        }
+    }
+
+    /// The connection, opened if there is none that works.
+    async fn line(&self) -> Result<Arc<Line>, String> {
+        let mut kept = self.line.lock().await;
+        if let Some(line) = kept.as_ref().filter(|line| !line.service.peer().is_transport_closed()) {
+            return Ok(line.clone());
+        }
+        let line = Arc::new(match &self.target {
+            Target::Url { url, headers } => self.over_http(url, headers.clone()).await?,
+            Target::Program(program) => over_a_pipe(program).await?,
+        });
+        *kept = Some(line.clone());
+        Ok(line)
+    }
+
+    async fn over_http(&self, url: &str, headers: HeaderMap) -> Result<Line, String> {
+        let connection = client::connection(self.egress.clone(), Purpose::Upstream, url, headers);
+        let service = ().serve(connection).await.map_err(|error| error.to_string())?;
+        Ok(Line { service, _program: None })
+    }
+
+    /// The arguments with what the message says in their places.
+    fn filled(&self, message: &Message) -> JsonObject {
+        let (text, language) = (message.addressed_text(), message.language.as_ref().map_or("", |tag| tag.as_str()));
+        let fill = |(key, value): (&String, &Value)| (key.clone(), filled(value, &text, language));
+        self.arguments.iter().map(fill).collect()
+    }
+}
+
+fn filled(value: &Value, text: &str, language: &str) -> Value {
+    let deeper = |value: &Value| filled(value, text, language);
+    match value {
+        // In one pass, so that words of a caller are never taken for a place to fill.
+        Value::String(template) => {
+            let pieces = template.split("{text}").map(|piece| piece.replace("{language}", language));
+            pieces.collect::<Vec<_>>().join(text).into()
+        }
+        Value::Array(items) => items.iter().map(deeper).collect(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), deeper(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+async fn over_a_pipe(program: &Program) -> Result<Line, String> {
+    let mut command = Command::new(&program.file);
+    // Nothing of our surroundings reaches it but where programs are; no shell reads its arguments.
+    command.args(&program.arguments).current_dir(&program.folder).env_clear().env("LANG", "C.UTF-8");
+    command.envs(program.path_variable.as_ref().map(|path| ("PATH", path))).envs(&program.variables);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err("a standard stream is missing".to_owned());
+    };
+    let transport = AsyncRwTransport::<RoleClient, _, _>::new_client(output, input);
+    let service = ().serve(transport).await.map_err(|error| error.to_string())?;
+    Ok(Line { service, _program: Some(child) })
+}
+
+/// The end of an answer.
+fn end(ending: Ending) -> Event {
+    Event::Ending(ending)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn words_of_callers_are_put_in_place_and_never_read_again() {
+        let template = json!({"q": "{text}", "deep": [{"a": "in {language}: {text}"}], "n": 3});
+        assert_eq!(
+            filled(&template, "{language} {text}", "de"),
+            json!({"q": "{language} {text}", "deep": [{"a": "in de: {language} {text}"}], "n": 3})
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! The keys of an `mcp` backend.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forecourt_agents::Context;
+use forecourt_agents::settings::{fields, seconds, upstream_url};
+use forecourt_settings::{Problems, Section};
+use http::HeaderMap;
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// The section of an `mcp` backend.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct McpSettings {
+    /// `"mcp"`.
+    #[serde(rename = "kind")]
+    _kind: String,
+    /// The endpoint of the server, such as `https://example.com/mcp`. Either this or `command`. Any http
+    /// or https URL: you wrote it, so it may be private.
+    #[serde(default)]
+    url: Option<String>,
+    /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// A program that speaks MCP on its standard input and output, and its arguments, such as
+    /// `["npx", "-y", "some-server"]`. Either this or `url`. No shell is involved.
+    #[serde(default)]
+    command: Vec<String>,
+    /// Further variables of the program's environment, which otherwise holds nothing but `PATH`.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// The tool that is called for each message.
+    #[serde(default = "tool")]
+    tool: String,
+    /// Its arguments; in texts `{text}` is what the caller said and `{language}` the language asked for.
+    /// Default: `{ query = { text = "{text}" } }` for the tool `ask`, else `{ message = "{text}" }`.
+    #[serde(default)]
+    arguments: Option<Map<String, Value>>,
+    /// Seconds for a whole answer.
+    #[serde(default = "total_seconds")]
+    total_seconds: u64,
+}
+
+fn tool() -> String {
+    "ask".to_owned()
+}
+
+fn total_seconds() -> u64 {
+    60
+}
+
+/// The section, checked.
+pub(super) struct Checked {
+    pub(super) target: Target,
+    pub(super) tool: String,
+    pub(super) arguments: JsonObject,
+    pub(super) time_max: Duration,
+}
+
+/// Where the server is.
+pub(super) enum Target {
+    Url { url: String, headers: HeaderMap },
+    Program(Program),
+}
+
+/// What to start, and in which surroundings.
+pub(super) struct Program {
+    pub(super) file: PathBuf,
+    pub(super) arguments: Vec<String>,
+    pub(super) folder: PathBuf,
+    pub(super) path_variable: Option<String>,
+    pub(super) variables: BTreeMap<String, String>,
+}
+
+/// Reads and checks the section.
+pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Problems> {
+    let settings: McpSettings = section.read()?;
+    let mut problems = Problems::new();
+    let time_max = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
+    let headers = fields(section, &settings.headers, &mut problems);
+    let target = match (settings.url, settings.command.split_first()) {
+        (Some(url), None) => {
+            upstream_url(section, "url", &url, &mut problems);
+            Some(Target::Url { url, headers })
+        }
+        (None, Some((file, arguments))) => Some(Target::Program(Program {
+            // A bare name is looked for in `PATH`; a path is taken from the folder.
+            file: if file.contains('/') { context.resolve(file) } else { file.into() },
+            arguments: arguments.to_vec(),
+            folder: context.folder.clone(),
+            path_variable: context.path_variable.clone(),
+            variables: settings.env,
+        })),
+        _ => {
+            problems.push(section.problem(None, "an mcp backend needs either `url` or `command`".to_owned()));
+            None
+        }
+    };
+    let default = || match settings.tool.as_str() {
+        "ask" => json!({"query": {"text": "{text}"}}),
+        _ => json!({"message": "{text}"}),
+    };
+    let arguments = settings.arguments.unwrap_or_else(|| crate::content::object(default()));
+    let Some(target) = target else { return Err(problems) };
+    problems.into_result(Checked { target, tool: settings.tool, arguments, time_max })
+}

@@ -1,0 +1,146 @@
+//! Talking to other MCP servers over HTTP: the client of the SDK on our guarded way out.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use forecourt_egress::{Egress, EgressError, Incoming, Outgoing, Purpose, hops};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use serde_json::Value;
+use sse_stream::{Sse, SseStream};
+
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const SESSION: &str = "mcp-session-id";
+/// Where a request says, in its metadata, how many agents stand in line before it.
+pub(crate) const HOPS: &str = "forecourt/hops";
+
+/// A way out for the SDK. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Out {
+    egress: Egress,
+    purpose: Purpose,
+    /// Fields of the operator's for each request.
+    headers: Arc<HeaderMap>,
+}
+
+/// The connection of the SDK on our way out.
+pub(crate) type Connection = StreamableHttpClientTransport<Out>;
+type Fault = StreamableHttpError<EgressError>;
+
+/// A connection to the server at `url`. Connects to nothing yet.
+pub(crate) fn connection(egress: Egress, purpose: Purpose, url: &str, headers: HeaderMap) -> Connection {
+    let out = Out { egress, purpose, headers: Arc::new(headers) };
+    StreamableHttpClientTransport::with_client(out, StreamableHttpClientTransportConfig::with_uri(url))
+}
+
+impl Out {
+    async fn send(
+        &self,
+        request: Outgoing,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        more: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<Incoming, Fault> {
+        let mut request = request.header(ACCEPT, BOTH);
+        request.headers.extend(more);
+        let unfit = |_| StreamableHttpError::UnexpectedServerResponse(Cow::from("a field that can't be sent back"));
+        if let Some(session) = session {
+            request.headers.insert(SESSION, HeaderValue::from_str(&session).map_err(unfit)?);
+        }
+        if let Some(token) = token {
+            request.headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")).map_err(unfit)?);
+        }
+        for (name, value) in self.headers.iter() {
+            request.headers.insert(name, value.clone());
+        }
+        self.egress.send(self.purpose, request).await.map_err(StreamableHttpError::Client)
+    }
+}
+
+impl StreamableHttpClient for Out {
+    type Error = EgressError;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Fault> {
+        let value = serde_json::to_value(&message)?;
+        let mut request = Outgoing::post(uri.as_ref(), value.to_string());
+        request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(hop) = value["params"]["_meta"][HOPS].as_u64() {
+            hops::write(&mut request.headers, u32::try_from(hop).unwrap_or(u32::MAX));
+        }
+        let in_session = session_id.is_some();
+        let answer = self.send(request, session_id, auth_header, custom_headers).await?;
+        read(answer, matches!(message, ClientJsonRpcMessage::Request(_)), in_session).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Fault> {
+        let request = Outgoing { method: Method::DELETE, ..Outgoing::post(uri.as_ref(), Bytes::new()) };
+        self.send(request, Some(session_id), auth_header, custom_headers).await.map(drop)
+    }
+
+    /// What servers tell without being asked is of no use here.
+    async fn get_stream(
+        &self,
+        _: Arc<str>,
+        _: Option<Arc<str>>,
+        _: Option<String>,
+        _: Option<String>,
+        _: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
+        Err(StreamableHttpError::ServerDoesNotSupportSse)
+    }
+}
+
+/// The answer to a post.
+async fn read(answer: Incoming, is_request: bool, in_session: bool) -> Result<StreamableHttpPostResponse, Fault> {
+    let text = |name: HeaderName| answer.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let (status, kind) = (answer.status, text(CONTENT_TYPE).unwrap_or_default());
+    let session = text(HeaderName::from_static(SESSION));
+    if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (status, text(WWW_AUTHENTICATE)) {
+        return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
+    }
+    if status == StatusCode::NOT_FOUND && in_session {
+        return Err(StreamableHttpError::SessionExpired);
+    }
+    if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) || (status.is_success() && !is_request) {
+        return Ok(StreamableHttpPostResponse::Accepted);
+    }
+    if kind.starts_with("text/event-stream") && status.is_success() {
+        let bytes = answer.body.map(|chunk| chunk.map_err(std::io::Error::other));
+        return Ok(StreamableHttpPostResponse::Sse(SseStream::from_bytes_stream(bytes).boxed(), session));
+    }
+    let body = answer.body.collect().await.map_err(StreamableHttpError::Client)?;
+    match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+        Ok(message) if is_answer(&body, status) => Ok(StreamableHttpPostResponse::Json(message, session)),
+        _ => Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!("HTTP {status}")))),
+    }
+}
+
+/// Whether a body answers a request: any, when all is well, and an error that names its request
+/// otherwise.
+fn is_answer(body: &[u8], status: StatusCode) -> bool {
+    let value: Value = serde_json::from_slice(body).unwrap_or_default();
+    status.is_success() || (value["error"].is_object() && !value["id"].is_null())
+}
