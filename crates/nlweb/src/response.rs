@@ -39,7 +39,7 @@ pub(crate) struct About {
 }
 
 /// The content. NLWeb 4.1.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Outcome {
     /// 4.1.1: items in their order, and the answer in words.
     Answer { results: Vec<Value>, said: String },
@@ -54,7 +54,7 @@ pub(crate) enum Outcome {
 }
 
 /// NLWeb 4.1.2.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Promise {
     pub(crate) token: String,
     /// Seconds.

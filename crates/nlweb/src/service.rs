@@ -51,9 +51,25 @@ pub(crate) struct Begun {
 }
 
 impl Service {
-    /// The agent that is asked. NLWeb 3.1.
-    pub(crate) fn resident(&self, own: Option<&Handle>, site: Option<&str>) -> Result<&Arc<Resident>, Fault> {
-        site::asked(&self.host, own, site)
+    /// The agent that is asked. NLWeb 3.1. At the host's address a conversation that was begun with an
+    /// agent by its name stays with it.
+    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<&Arc<Resident>, Fault> {
+        if let (None, None, Some(thread)) = (own, &ask.query.site, conversation(&ask.meta.session)) {
+            let with = self.host.route(&thread).await.map_err(|error| self.fault(error))?;
+            if let Some(resident) = with.and_then(|agent| self.host.directory().find(&agent)) {
+                return Ok(resident);
+            }
+        }
+        site::asked(&self.host, own, ask.query.site.as_deref())
+    }
+
+    /// Remembers whom a conversation is with.
+    async fn stay(&self, thread: Option<&ThreadId>, agent: &Handle) {
+        if let Some(thread) = thread
+            && let Err(error) = self.host.set_route(thread, agent).await
+        {
+            tracing::warn!(%error, "whom a conversation is with was not kept");
+        }
     }
 
     /// How long an answer is waited for before it becomes a promise.
@@ -80,10 +96,13 @@ impl Service {
         let at = Instant::now();
         let message = self.message(&ask, resident, asker);
         let language = message.language.clone();
-        let Ask { style, meta, notes, .. } = ask;
+        let Ask { query, style, meta, notes, .. } = ask;
         let mut about = About { notes, request_id: meta.request_id, ..About::plain(style) };
         match self.host.receive(message, run).await {
             Ok(reply) => {
+                // Who was asked by name is asked on.
+                let named = reply.thread.as_ref().filter(|_| query.site.is_some() && meta.remember);
+                self.stay(named, resident.card.handle()).await;
                 about.session = session(meta.session, reply.thread.as_ref());
                 about.language = Some(reply.language.clone());
                 Ok(Begun { reply, about, language, at, time_max: resident.time_max })
@@ -305,6 +324,11 @@ fn left(since: Duration, fraction: Option<f64>) -> u64 {
         _ => since,
     };
     (left.ceil() as u64).max(1)
+}
+
+/// The conversation that a session names, if it can be one of ours.
+fn conversation(session: &Map<String, Value>) -> Option<ThreadId> {
+    ThreadId::parse(session.get(CONVERSATION)?.as_str()?)
 }
 
 /// What the caller sends along next time: all that it sent, and the conversation, if there is one. A

@@ -86,7 +86,7 @@ impl Writer<'_> {
 
     fn failed(&self, outcome: &Outcome) -> Bytes {
         let style = self.about.style;
-        let response = Response { about: About::plain(style), outcome: clone_of_failure(outcome) };
+        let response = Response { about: About::plain(style), outcome: outcome.clone() };
         self.frame("error", response.to_value(self.settings))
     }
 
@@ -122,17 +122,6 @@ impl Writer<'_> {
         match self.about.style.dialect {
             Dialect::V0_55 => sse::event(name, &data.to_string()),
             Dialect::V0_54 => sse::message(&data.to_string()),
-        }
-    }
-}
-
-/// A failure once more, for the frame that tells of it before the last one does.
-fn clone_of_failure(outcome: &Outcome) -> Outcome {
-    match outcome {
-        Outcome::Refused { part, message } => Outcome::Refused { part: part.clone(), message: message.clone() },
-        Outcome::Failure { code, message, .. } => Outcome::failure(code, message.clone()),
-        Outcome::Answer { .. } | Outcome::Promise(_) | Outcome::Elicitation(_) => {
-            Outcome::failure(code::INTERNAL_ERROR, "the answer broke off")
         }
     }
 }

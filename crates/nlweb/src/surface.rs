@@ -143,7 +143,7 @@ impl Asked<'_> {
             Ok(ask) => ask,
             Err(fault) => return self.fault(fault, dialect),
         };
-        let resident = match self.service.resident(self.agent.as_ref(), ask.query.site.as_deref()) {
+        let resident = match self.service.resident(self.agent.as_ref(), &ask).await {
             Ok(resident) => resident,
             Err(fault) => return self.fault(fault, dialect),
         };

@@ -70,7 +70,7 @@ async fn ask(service: &Service, call: ToolCall) -> Response {
         Ok(ask) => answered.into_iter().fold(ask, |ask, answered| going_on(ask, *answered)),
         Err(fault) => return wrong(fault, dialect),
     };
-    let resident = match service.resident(None, ask.query.site.as_deref()) {
+    let resident = match service.resident(None, &ask).await {
         Ok(resident) => resident,
         Err(fault) => return wrong(fault, dialect),
     };

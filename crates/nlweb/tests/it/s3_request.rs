@@ -264,6 +264,19 @@ async fn s3_4_the_session_goes_round_and_an_unknown_conversation_begins_afresh()
 }
 
 #[tokio::test(start_paused = true)]
+async fn s3_4_a_conversation_stays_with_the_agent_that_was_asked_by_name() {
+    let (place, _, gate) = two().await;
+    let ask = |query: Value, session: Value| place.ask(json!({"query": query, "meta": {"session_context": session}}));
+    let first = ask(json!({"text": "one", "site": "gate"}), json!({})).await.json();
+    let session = first["_meta"]["session_context"].clone();
+    let second = ask(json!({"text": "two"}), session.clone()).await.json();
+    assert_eq!((&second["results"][0]["text"], &second["_meta"]["session_context"]), (&json!("gate"), &session));
+    assert_eq!(gate.heard()[1].history.len(), 2);
+    let elsewhere = ask(json!({"text": "three", "site": "chef"}), session).await.json();
+    assert_eq!(elsewhere["results"][0]["text"], "chef");
+}
+
+#[tokio::test(start_paused = true)]
 async fn s3_4_what_is_not_to_be_remembered_is_not() {
     let (place, chef, _) = two().await;
     let first = place.ask(json!({"query": {"text": "one"}})).await.json();
