@@ -8,7 +8,8 @@ use std::path::Path;
 use forecourt_agents::limits::{CONTENT_SOURCES_MAX, RESULTS_MAX};
 use forecourt_agents::{Built, Context};
 use forecourt_core::policy::Kind;
-use forecourt_core::{Collected, Ending, Event, Part, Role, Turn};
+use forecourt_core::{Collected, Ending, Event, Findings, Part, Role, Turn};
+use futures::StreamExt;
 use serde_json::{Value, json};
 use support::{ask, ask_after, build, events, in_folder, message, problems};
 use tempfile::TempDir;
@@ -161,6 +162,33 @@ async fn values_asked_for_by_name_hold_or_are_named_as_ignored() {
             .await;
     assert_eq!(names(&answer), ["Chickpea and almond salad"]);
     assert!(answer.text().contains("Not applied, since no item has it: colour: blue."), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn whoever_wishes_for_findings_is_told_them_before_the_answer() {
+    let (_folder, built) = kitchen();
+    let asking = |text: &str, wishes: bool| {
+        let filters = Part::data(json!({"filters": {"colour": "blue", "x": [1]}}));
+        let mut message = message(vec![Part::text(text), filters]);
+        message.extensions.extend(wishes.then(|| forecourt_core::findings::WISH.to_owned()));
+        message
+    };
+    let told = async |text: &str, wishes: bool| {
+        let first = support::stream(&built, asking(text, wishes)).await.next().await;
+        match first {
+            Some(Event::Part(part)) => Findings::from_part(&part),
+            _ => None,
+        }
+    };
+    let found = told("chickpeas", true).await.expect("findings");
+    assert_eq!((found.count > 0, found.scores.len(), found.more), (true, found.count, true));
+    assert_eq!(found.ignored, ["x", "colour"]);
+    assert!(found.summary.contains("match") && !found.summary.contains("\n1."), "{}", found.summary);
+    let nothing = told("zzxqqq", true).await.expect("findings");
+    assert_eq!((nothing.count, nothing.scores.len()), (0, 0));
+    assert!(nothing.summary.contains("I found no"), "{}", nothing.summary);
+    assert_eq!(told("chickpeas", false).await, None);
+    assert_eq!(told("hello", false).await, None);
 }
 
 #[tokio::test]
