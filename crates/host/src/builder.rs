@@ -97,7 +97,7 @@ impl HostBuilder {
         let posting = TaskTracker::new();
         posting.spawn(deliverer.run(stop.clone()));
         posting.close();
-        tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop));
+        tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop.clone()));
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
@@ -110,6 +110,7 @@ impl HostBuilder {
             entropy: self.entropy,
             metrics,
             posting,
+            stop,
         }))
     }
 }

@@ -12,6 +12,7 @@ use forecourt_core::{
 };
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
@@ -36,6 +37,7 @@ pub struct Host {
     pub(crate) metrics: Arc<Metrics>,
     /// Ends, after the stop that the host was started with, when the posts under way are made.
     pub(crate) posting: TaskTracker,
+    pub(crate) stop: CancellationToken,
 }
 
 /// Who keeps an answer going.
@@ -167,6 +169,12 @@ impl Host {
     /// What the host counts.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
+    }
+
+    /// Cancelled when the host stops, after running work was waited for: what protocols keep open for
+    /// as long as a client likes ends with it.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stop
     }
 
     /// Counts one request of a caller against its limits, for requests that carry no message.

@@ -59,6 +59,8 @@ impl Door {
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_max_request_body_bytes(BODY_BYTES_MAX)
+            // A stream that waits for nothing in particular ends with the host.
+            .with_cancellation_token(offer.host.stopping().child_token())
             // Where there is nothing to tell on the way, one message needs no stream.
             .with_json_response(true);
         let server = Server::remote(offer.clone());

@@ -8,7 +8,7 @@ use crate::output::Failure;
 use crate::settings::{Log, LogFormat};
 
 /// Libraries that tell more than an operator wants to know of every request.
-const TALKATIVE: &str = "rmcp=warn";
+const TALKATIVE: &str = "rmcp=error";
 
 /// Starts to log as `[log]` says; `FORECOURT_LOG` goes before its level.
 pub(crate) fn start(log: &Log) -> Result<(), Failure> {
