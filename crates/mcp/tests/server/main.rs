@@ -7,12 +7,14 @@
 //! | `calls` | tools of agents and of other protocols: results, tasks, progress, cancellation |
 //! | `questions` | what a person is asked in the middle of a call |
 //! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
+//! | `remote` | this host over a real listener: fronted as an agent, bridged to a pipe |
 //! | `sdk` | the client of the SDK over a pipe |
 
 mod calls;
 mod doors;
 mod modern;
 mod questions;
+mod remote;
 mod sdk;
 mod sessions;
 mod support;

@@ -1,0 +1,126 @@
+//! This host as others reach it over a real listener: fronted as an agent, and bridged to a pipe.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use forecourt_agents::siblings::Siblings;
+use forecourt_agents::{Built, Context};
+use forecourt_core::policy::Kind;
+use forecourt_core::reply::collect;
+use forecourt_core::{Collected, Ending, Handle, Language, Message, MessageId, Policy, PolicyPart};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_mcp::bridge::bridge;
+use forecourt_settings::{Problems, Section};
+use forecourt_testkit::{CountedEntropy, HandClock, Scripted, card};
+use rmcp::ServiceExt;
+use serde_json::json;
+
+use crate::support::{Place, Setup, ends, says};
+
+/// Listens for a host and says where; for as long as the test goes on.
+async fn listen(place: &Place) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let router = place.router.clone();
+    tokio::spawn(async { axum::serve(listener, router).await });
+    url
+}
+
+fn egress() -> Egress {
+    Egress::builder(EgressConfig::default()).build().unwrap()
+}
+
+fn build(toml: &str) -> Result<Built, Problems> {
+    let mut root = Section::parse(Path::new("agents/front.toml"), toml, &|_: &str| None)?;
+    let context = Context {
+        handle: Handle::parse("front").unwrap(),
+        host: "near.example".to_owned(),
+        language: Language::english(),
+        folder: PathBuf::from("."),
+        data_dir: PathBuf::from(".forecourt"),
+        clock: Arc::new(HandClock::new()),
+        entropy: Arc::new(CountedEntropy::default()),
+        egress: egress(),
+        path_variable: None,
+        tools: Vec::new(),
+        siblings: Siblings::default(),
+        builtin: Vec::new(),
+    };
+    (forecourt_mcp::BACKEND.build)(root.take("backend").expect("a [backend]"), &context)
+}
+
+async fn ask(built: &Built, text: &str, hop: u32) -> Collected {
+    let id = MessageId::parse("m1").unwrap();
+    let parts = vec![forecourt_core::Part::text(text)];
+    let at = "2026-01-01T00:00:00Z".parse().unwrap();
+    let message = Message { hop, ..Message::new(id, Handle::parse("front").unwrap(), parts, "test", at) };
+    let admitted = Policy::default().admit(Arc::new(card("front")), message).await.unwrap();
+    collect(built.agent.handle(admitted)).await
+}
+
+#[tokio::test]
+async fn an_agent_in_front_gives_the_words_and_tells_how_many_stand_in_line() {
+    let (setup, agent) = Setup::default().playing("chef", vec![says("soup"), ends(Ending::Complete)]);
+    let place = setup.start().await;
+    let url = listen(&place).await;
+    let built = build(&format!("[backend]\nkind = \"mcp\"\nurl = \"{url}\"\ntool = \"ask_chef\"\n")).unwrap();
+    for _ in 0..2 {
+        let answer = ask(&built, "hi {text}", 2).await;
+        assert_eq!((answer.text().as_str(), &answer.ending), ("soup", &Ending::Complete));
+    }
+    let heard = agent.heard();
+    assert_eq!((heard[1].text().as_str(), heard[1].hop), ("hi {text}", 3));
+}
+
+#[tokio::test]
+async fn refusals_failures_and_servers_that_are_not_there() {
+    let refusal = PolicyPart::new(Kind::Forbidden, "Not you.");
+    let (setup, _) = Setup::default().playing("gate", vec![ends(Ending::Refused(Box::new(refusal)))]);
+    let place = setup.start().await;
+    let url = listen(&place).await;
+    let built = build(&format!("[backend]\nkind = \"mcp\"\nurl = \"{url}\"\ntool = \"ask_gate\"\n")).unwrap();
+    let Ending::Refused(part) = ask(&built, "x", 0).await.ending else { panic!("it was refused") };
+    assert_eq!(part.message, "Not you.");
+    for (url, tool) in [(url.as_str(), "ask_nobody"), ("http://127.0.0.1:9/mcp", "ask_gate")] {
+        let built = build(&format!("[backend]\nkind = \"mcp\"\nurl = \"{url}\"\ntool = \"{tool}\"\n")).unwrap();
+        let Ending::Failed { reason } = ask(&built, "x", 0).await.ending else { panic!("it failed") };
+        assert_eq!(reason, "the server behind this agent could not be asked");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_speaks_no_mcp_is_a_failure() {
+    let built = build("[backend]\nkind = \"mcp\"\ncommand = [\"/bin/cat\", \"/dev/null\"]\n").unwrap();
+    assert!(matches!(ask(&built, "x", 0).await.ending, Ending::Failed { .. }));
+    let built = build("[backend]\nkind = \"mcp\"\ncommand = [\"/no/such/program\"]\n").unwrap();
+    assert!(matches!(ask(&built, "x", 0).await.ending, Ending::Failed { .. }));
+}
+
+#[test]
+fn settings_name_one_server() {
+    for wrong in [
+        "",
+        "url = \"https://a.example/mcp\"\ncommand = [\"x\"]\n",
+        "url = \"ftp://a.example\"\n",
+        "url = \"https://a.example/mcp\"\ntotal_seconds = 0\n",
+        "url = \"https://a.example/mcp\"\ntols = \"x\"\n",
+    ] {
+        assert!(build(&format!("[backend]\nkind = \"mcp\"\n{wrong}")).is_err(), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_bridge_carries_a_client_to_the_server_and_ends_with_it() {
+    let place = Setup::default().with(card("chef"), Scripted::saying(["soup"])).start().await;
+    let url = listen(&place).await;
+    let (near, far) = tokio::io::duplex(64 * 1024);
+    let (input, output) = tokio::io::split(far);
+    let carried = tokio::spawn(async move { bridge(egress(), &url, None, input, output).await });
+    let client = ().serve(near).await.unwrap();
+    let arguments = json!({"message": "hi"}).as_object().cloned().unwrap();
+    let call = rmcp::model::CallToolRequestParams::new("ask_chef").with_arguments(arguments);
+    let result = client.call_tool(call).await.unwrap();
+    assert_eq!(result.structured_content, Some(json!({"state": "completed", "text": "soup"})));
+    client.cancel().await.unwrap();
+    assert_eq!(carried.await.unwrap(), Ok(()));
+}
