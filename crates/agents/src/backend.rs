@@ -123,9 +123,12 @@ pub trait Indexing: Send + Sync {
     /// Items that can be found now.
     fn items(&self) -> u64;
 
+    /// Has the next run ask again for what is elsewhere, due or not.
+    fn fetch_again(&self) {}
+
     /// Brings the index up to date. Blocks for as long as that takes, so it belongs on a thread of
     /// its own; questions are answered from the old index meanwhile.
-    fn index(&self, progress: &mut dyn FnMut(&Progressed)) -> Result<Indexed, IndexingError>;
+    fn index(&self, progress: &mut (dyn FnMut(&Progressed) + Send)) -> Result<Indexed, IndexingError>;
 }
 
 /// What indexing came to.

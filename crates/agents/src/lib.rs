@@ -35,6 +35,7 @@ pub mod tool;
 mod upstream;
 
 pub use backend::{Backend, Built, Context, Indexed, Indexing, IndexingError};
+pub use forecourt_content::Progressed;
 
 /// All backends of this crate, in the order of the reference.
 pub const BACKENDS: &[Backend] =

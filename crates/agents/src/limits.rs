@@ -41,6 +41,18 @@ pub const STDERR_LINES_MAX: u32 = 100;
 /// Bytes of such a line.
 pub const STDERR_LINE_BYTES_MAX: usize = 1024;
 
+/// Sites of one agent.
+pub const SITES_MAX: usize = 50;
+/// Pages of one visit to a site.
+pub const SITE_PAGES_MAX: usize = 100_000;
+/// Links from the first page of a site to the last one.
+pub const SITE_DEPTH_MAX: u32 = 50;
+/// Seconds between two requests to a site.
+pub const SITE_DELAY_MAX: f64 = 60.0;
+/// Minutes between two visits: a year.
+pub const REFRESH_MINUTES_MAX: u64 = 525_600;
+/// Reasons of one run of indexing that are told.
+pub const WARNINGS_MAX: usize = 100;
 /// Files and folders of content of one agent.
 pub const CONTENT_SOURCES_MAX: usize = 1_000;
 /// Results of one answer.

@@ -14,6 +14,7 @@
 //! |---|---|
 //! | `settings.rs` | the keys |
 //! | `shelf.rs` | the index of one agent, opened when it is first needed |
+//! | `sites.rs` | sites of the web, visited when they are due |
 //! | `conversation.rs` | what is asked, after what was asked before |
 //! | `find.rs` | from what is asked to what was found |
 //! | `answer.rs`, `facts.rs`, `markdown.rs` | what was found, in words |
@@ -26,6 +27,7 @@ mod find;
 mod markdown;
 pub(crate) mod settings;
 pub(crate) mod shelf;
+mod sites;
 pub(crate) mod tool;
 
 use std::sync::Arc;

@@ -256,7 +256,7 @@ async fn built_in_content_is_found_by_its_name() {
 fn settings_are_checked() {
     let with = |more: &str| format!("[backend]\nkind = \"search\"\n{more}");
     for (more, wanted) in [
-        ("", "missing key `content`"),
+        ("", "`content` must be between 1 and"),
         ("content = []\n", "`content` must be between 1 and"),
         ("content = [\"builtin:x\"]\n", "there is no `builtin:x`"),
         ("content = [\"a\"]\nresults = 0\n", "between 1 and 50"),

@@ -34,10 +34,13 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return Failure::ours(format!("the runtime did not start: {error}")).report(),
     };
-    match runtime.block_on(commands::run(arguments)) {
+    let code = match runtime.block_on(commands::run(arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
-    }
+    };
+    // Content that is being read would keep us for as long as that takes; what was indexed stands.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    code
 }
 
 /// Without huge pages, what a connection's buffers do not use is not resident: with 10,000 idle ones

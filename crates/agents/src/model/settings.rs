@@ -247,7 +247,7 @@ fn shelf(
     if settings.content.is_empty() {
         return None;
     }
-    let sources = sources(section, &settings.content, &settings.urls, context, problems);
+    let sources = sources(section, &settings.content, 1, &settings.urls, context, problems);
     let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
     let options = Options { language: Some(context.language.clone()), model };
     Some(Arc::new(Shelf::new(context, sources, options)))

@@ -2,16 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use forecourt_content::{Options, Source};
+use forecourt_content::{Options, Read, Site, Source};
 use forecourt_core::Language;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use url::Url;
 
 use super::shelf::Shelf;
+use super::sites::Sites;
 use crate::backend::Context;
-use crate::limits::{CONTENT_SOURCES_MAX, RESULTS_MAX};
+use crate::limits::{
+    CONTENT_SOURCES_MAX, REFRESH_MINUTES_MAX, RESULTS_MAX, SITE_DELAY_MAX, SITE_DEPTH_MAX, SITE_PAGES_MAX, SITES_MAX,
+};
 use crate::settings::count;
 
 /// The section of a `search` backend.
@@ -23,7 +28,14 @@ pub(super) struct SearchSettings {
     _kind: String,
     /// Files and folders to answer from, relative to the deployment: JSON Lines, JSON, JSON-LD, CSV,
     /// RSS, Atom and Markdown. `builtin:manual` is the program's own manual.
+    #[serde(default)]
     content: Vec<String>,
+    /// Sites to answer from, a table each.
+    #[serde(default)]
+    sites: Vec<SiteSettings>,
+    /// Minutes after which sites are visited again. Pages that have not changed are not sent again.
+    #[serde(default = "refresh_minutes")]
+    refresh_minutes: u64,
     /// The public URL of an entry of `content`, for items that have none of their own, such as
     /// `{ "content/docs" = "https://example.com/docs/" }`.
     #[serde(default)]
@@ -40,6 +52,54 @@ pub(super) struct SearchSettings {
     /// Items of one answer, 1 to 50.
     #[serde(default = "results")]
     pub(super) results: usize,
+}
+
+/// One site of the web, read politely: `robots.txt` is heeded, and nothing is read but what has the
+/// origin of its URL. Networks that are private have to be opened in `[egress]`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SiteSettings {
+    /// Where to begin.
+    url: String,
+    /// What lies there.
+    read: ReadSettings,
+    /// Pages of one visit, at most 100,000.
+    #[serde(default = "pages")]
+    pages: usize,
+    /// Links from the first page to the last one, at most 50. Used by `pages` only.
+    #[serde(default = "depth")]
+    depth: u32,
+    /// Seconds between two requests, 0 to 60. A longer wish of the site's `robots.txt` is heeded.
+    #[serde(default = "delay_seconds")]
+    delay_seconds: f64,
+}
+
+/// What the URL of a site leads to.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ReadSettings {
+    /// A sitemap, or an index of sitemaps: the pages that it lists are read.
+    Sitemap,
+    /// A page: it is read, and those that it links to.
+    Pages,
+    /// A document with items: RSS, Atom, JSON, JSON-LD, JSON Lines or CSV.
+    Document,
+}
+
+fn refresh_minutes() -> u64 {
+    1_440
+}
+
+fn pages() -> usize {
+    1_000
+}
+
+fn depth() -> u32 {
+    5
+}
+
+fn delay_seconds() -> f64 {
+    1.0
 }
 
 fn noun() -> String {
@@ -60,24 +120,61 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettin
     }
     let language = settings.language.clone().unwrap_or_else(|| context.language.clone());
     let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
-    let sources = sources(section, &settings.content, &settings.urls, context, &mut problems);
-    let shelf = Shelf::new(context, sources, Options { language: Some(language), model });
+    let least = usize::from(settings.sites.is_empty());
+    let sources = sources(section, &settings.content, least, &settings.urls, context, &mut problems);
+    let sites = settings.sites.iter().filter_map(|site| site_of(section, site, &mut problems)).collect();
+    count(section, "sites", settings.sites.len(), 0, SITES_MAX, &mut problems);
+    if !(1..=REFRESH_MINUTES_MAX).contains(&settings.refresh_minutes) {
+        let message = format!("`refresh_minutes` must be between 1 and {REFRESH_MINUTES_MAX}");
+        problems.push(section.problem(Some("refresh_minutes"), message));
+    }
+    let refresh = Duration::from_secs(60 * settings.refresh_minutes.min(REFRESH_MINUTES_MAX));
+    let sites = Sites::new(context, sites, refresh);
+    let shelf = Shelf::new(context, sources, Options { language: Some(language), model }).with_sites(sites);
     problems.into_result((settings, shelf))
 }
 
-/// The sources that `content` and `urls` name.
+/// A site, when its table is fine.
+fn site_of(section: &Section, site: &SiteSettings, problems: &mut Problems) -> Option<Site> {
+    let before = problems.len();
+    let mut check = |fits: bool, message: String| {
+        if !fits {
+            problems.push(section.problem(Some("sites"), message));
+        }
+    };
+    let url = Url::parse(&site.url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let is_plain = url.as_ref().is_some_and(|url| url.username().is_empty() && url.password().is_none());
+    check(is_plain, format!("the `url` of a site is a whole https:// URL without a password, and not `{}`", site.url));
+    check((1..=SITE_PAGES_MAX).contains(&site.pages), format!("`pages` must be between 1 and {SITE_PAGES_MAX}"));
+    check(site.depth <= SITE_DEPTH_MAX, format!("`depth` must be between 0 and {SITE_DEPTH_MAX}"));
+    let delay_fits = (0.0..=SITE_DELAY_MAX).contains(&site.delay_seconds);
+    check(delay_fits, format!("`delay_seconds` must be between 0 and {SITE_DELAY_MAX}"));
+    let read = match site.read {
+        ReadSettings::Sitemap => Read::Sitemap,
+        ReadSettings::Pages => Read::Pages,
+        ReadSettings::Document => Read::Document,
+    };
+    if problems.len() > before {
+        return None;
+    }
+    let delay = Duration::from_secs_f64(site.delay_seconds);
+    Some(Site { url: url?, read, pages_max: site.pages, depth_max: site.depth, delay })
+}
+
+/// The sources that `content`, of `least` entries, and `urls` name.
 pub(crate) fn sources(
     section: &Section,
     content: &[String],
+    least: usize,
     urls: &BTreeMap<String, String>,
     context: &Context,
     problems: &mut Problems,
 ) -> Vec<Source> {
-    count(section, "content", content.len(), 1, CONTENT_SOURCES_MAX, problems);
+    count(section, "content", content.len(), least, CONTENT_SOURCES_MAX, problems);
     for (name, url) in urls {
         let message = if !content.contains(name) {
             format!("`urls` names `{name}`, which is not in `content`")
-        } else if !url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+        } else if !Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
             format!("the URL of `{name}` must begin with https://")
         } else {
             continue;

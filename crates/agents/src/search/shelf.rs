@@ -7,12 +7,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forecourt_content::{Error, Library, Options, Progressed, Report, Source, fingerprint};
 
+use super::sites::{Sites, Visited};
 use crate::backend::{Context, Indexed, Indexing, IndexingError};
+use crate::limits::WARNINGS_MAX;
 
 /// Content and its index, in `index/{handle}` of the data folder.
 pub(crate) struct Shelf {
     folder: PathBuf,
+    /// Files and folders.
     sources: Vec<Source>,
+    sites: Sites,
     options: Options,
     library: OnceLock<Arc<Library>>,
     /// Held while the index is opened, since only one can have it open.
@@ -23,7 +27,26 @@ impl Shelf {
     /// Opens nothing yet.
     pub(crate) fn new(context: &Context, sources: Vec<Source>, options: Options) -> Self {
         let folder = context.data_dir.join("index").join(context.handle.as_str());
-        Self { folder, sources, options, library: OnceLock::new(), opening: Mutex::new(()) }
+        Self {
+            folder,
+            sources,
+            sites: Sites::none(context),
+            options,
+            library: OnceLock::new(),
+            opening: Mutex::new(()),
+        }
+    }
+
+    /// The same with content from the web too.
+    #[must_use]
+    pub(super) fn with_sites(mut self, sites: Sites) -> Self {
+        self.sites = sites;
+        self
+    }
+
+    /// Everything that is indexed.
+    fn all_sources(&self) -> Vec<Source> {
+        self.sources.iter().cloned().chain(self.sites.sources()).collect()
     }
 
     /// The index, if it was opened before.
@@ -66,7 +89,7 @@ impl Indexing for Shelf {
     }
 
     fn fingerprint(&self) -> Result<u64, IndexingError> {
-        let found = fingerprint(&self.sources).map_err(failed)?;
+        let found = fingerprint(&self.all_sources()).map_err(failed)?;
         let mut hasher = DefaultHasher::new();
         found.hash(&mut hasher);
         Ok(hasher.finish())
@@ -74,36 +97,42 @@ impl Indexing for Shelf {
 
     fn is_current(&self, fingerprint: u64) -> bool {
         let made_from = fs::read_to_string(self.mark_file()).unwrap_or_default();
-        !made_from.is_empty() && made_from == self.mark(fingerprint, self.items())
+        !self.sites.is_due() && !made_from.is_empty() && made_from == self.mark(fingerprint, self.items())
     }
 
     fn items(&self) -> u64 {
         self.library().map_or(0, |library| library.len())
     }
 
-    fn index(&self, progress: &mut dyn FnMut(&Progressed)) -> Result<Indexed, IndexingError> {
+    fn fetch_again(&self) {
+        self.sites.want();
+    }
+
+    fn index(&self, progress: &mut (dyn FnMut(&Progressed) + Send)) -> Result<Indexed, IndexingError> {
         let library = self.library().map_err(failed)?;
+        let visited = self.sites.visit(progress)?;
         // Looked at before: what changes during the run is seen by the next one.
         let fingerprint = self.fingerprint()?;
         let mut listener = |progressed: &Progressed| progress(progressed);
-        let report = library.index(&self.sources, &mut listener, &|| false).map_err(failed)?;
+        let report = library.index(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
         let items = library.len();
         if let Err(error) = fs::write(self.mark_file(), self.mark(fingerprint, items)) {
             tracing::warn!(%error, "the mark of an index could not be written; it will be made again");
         }
-        Ok(indexed(report, items))
+        Ok(indexed(report, visited, items))
     }
 }
 
-fn indexed(report: Report, items: u64) -> Indexed {
+fn indexed(report: Report, visited: Visited, items: u64) -> Indexed {
+    let reasons = report.reasons.iter().map(ToString::to_string);
     Indexed {
         items,
         loaded: report.loaded,
         updated: report.updated,
         unchanged: report.unchanged,
         removed: report.removed,
-        skipped: report.skipped,
-        warnings: report.reasons.iter().map(ToString::to_string).collect(),
+        skipped: report.skipped + visited.skipped,
+        warnings: visited.reasons.into_iter().chain(reasons).take(WARNINGS_MAX).collect(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! `forecourt index`: content into indexes, with progress.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use forecourt_agents::Indexed;
+use forecourt_agents::{Indexed, Progressed};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -23,6 +23,7 @@ pub(crate) async fn run(index: &Index) -> Outcome {
     let site = host::site(&loaded, loaded.listen.https.port());
     let egress = host::egress(&loaded, &site, &[])?;
     let agents = host::agents(&loaded, &site, &egress, &data)?;
+    agents.content.iter().for_each(|content| content.indexing.fetch_again());
     let done = index_all(&agents.content).await?;
     match index.json {
         true => print_json(&done.iter().map(|(content, indexed)| as_json(content, indexed)).collect::<Vec<_>>()),
@@ -52,16 +53,27 @@ pub(crate) async fn index_new(contents: &[Content]) -> Outcome {
 pub(crate) async fn index_one(content: &Content) -> Result<Indexed, String> {
     let content = content.clone();
     let work = move || {
-        let bar = bar(&content);
+        let (bar, begun) = (bar(&content), Instant::now());
         let indexed = content.indexing.index(&mut |progressed| {
-            bar.set_length(progressed.bytes_total);
-            bar.set_position(progressed.bytes);
-            bar.set_message(format!("{} items", progressed.items));
+            show(&bar, begun.elapsed(), progressed);
         });
         bar.finish_and_clear();
         indexed.map_err(|error| error.to_string())
     };
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+}
+
+/// Files are measured by their bytes; pages of a site have none before they are read.
+fn show(bar: &ProgressBar, elapsed: Duration, progressed: &Progressed) {
+    let (at, total) = match progressed.bytes_total {
+        0 => (progressed.files as u64, progressed.files_total as u64),
+        bytes => (progressed.bytes, bytes),
+    };
+    bar.set_length(total);
+    bar.set_position(at);
+    let remaining = progressed.files_total.saturating_sub(progressed.files);
+    let rate = progressed.items as f64 / elapsed.as_secs_f64().max(0.001);
+    bar.set_message(format!("{} items, {rate:.0} a second, {remaining} files or pages to go", progressed.items));
 }
 
 fn bar(content: &Content) -> ProgressBar {

@@ -79,7 +79,7 @@ impl Visitor {
             before: kept::read(items),
             canonical: HashSet::new(),
             writer: Writer::begin(items)?,
-            now: self.clock.now().to_string(),
+            now: format!("{:.0}", self.clock.now()),
             failures: 0,
             told: Visit::default(),
         };
