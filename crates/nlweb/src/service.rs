@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{
-    Collected, Error, Event, Handle, Language, Message, Noun, PolicyPart, Progress, Reply, Sender, Task, TaskId,
-    TaskState, ThreadId, Transport,
+    Collected, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Progress, Reply, Sender, Task,
+    TaskId, TaskState, ThreadId, Transport,
 };
 use forecourt_host::{Host, Resident, Run};
 use forecourt_identity::Verifier;
@@ -156,14 +156,17 @@ impl Service {
         let mut pieces = Vec::new();
         for part in collected.parts {
             let event = match part.as_text() {
-                // What an ending says is said by the ending.
-                Some(_) if matches!(collected.ending, forecourt_core::Ending::Message(_)) => continue,
                 Some(text) => Event::Text(text.to_owned()),
                 None => Event::Part(part),
             };
             pieces.extend(unfolding.take(event));
         }
-        let (last, end) = unfolding.finish(collected.ending);
+        // What an ending says is among the parts already.
+        let ending = match collected.ending {
+            Ending::Message(_) => Ending::Complete,
+            other => other,
+        };
+        let (last, end) = unfolding.finish(ending);
         pieces.extend(last);
         about.ignored = unfolding.ignored().to_vec();
         match end {

@@ -1,8 +1,9 @@
 //! `ask --via nlweb`, and what a deployment serves over that protocol.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Deployment, Ran, Served};
+use crate::wire::Answer;
 
 fn ask(served: &Served, arguments: &[&str]) -> Ran {
     let data = served.deployment.data().display().to_string();
@@ -32,13 +33,44 @@ fn a_refusal_is_1_a_failure_is_2_and_what_is_not_there_is_said() {
 
 #[test]
 fn a_promise_is_kept_under_its_token() {
-    let deployment = Deployment::gatehouse();
-    let file = std::fs::read_to_string(deployment.path().join("forecourt.toml")).unwrap();
-    deployment.write("forecourt.toml", &format!("{file}\n[nlweb]\npromise_after_seconds = 0\n"));
-    let served = deployment.serve();
+    let served = Deployment::gatehouse().with("nlweb", "promise_after_seconds = 0\n").serve();
     let promise: Value =
         serde_json::from_str(&ask(&served, &["--json", "@gate@demo.localhost", "slow"]).fine()).unwrap();
     let token = promise["promise"]["token"].as_str().unwrap();
     let said = ask(&served, &["--task", token, "@gate@demo.localhost"]).fine();
     assert_eq!(said, ask(&served, &["@gate@demo.localhost", "slow"]).fine());
+}
+
+/// Asks the search agent of the example over HTTP.
+fn posted(served: &Served, body: &Value) -> Answer {
+    served.curl("/ask", &["-H", "Content-Type: application/json", "-d", &body.to_string()])
+}
+
+#[test]
+fn a_real_search_is_grounded_honest_and_fit_for_actions() {
+    let action = "promise_after_seconds = 60\n\n[[nlweb.actions]]\nitem_type = \"Recipe\"\nname = \"buy\"\n\
+                  description = \"Buy {name}\"\nprotocol = \"MCP\"\nserver = \"shop\"\ntool = \"buy\"\n\
+                  arguments = { items = \"{recipeIngredient}\" }\n";
+    let kitchen = Deployment::kitchen().with("nlweb", action);
+    kitchen.edit("agents/chef.toml", "results = 10", "results = 3");
+    let served = kitchen.serve();
+    let query = json!({"text": "soup under 30 minutes", "itemType": "Recipe", "price": "less than $20"});
+    let asked = json!({"query": query, "prefer": {"mode": "list, summarize"}});
+    let answer = posted(&served, &asked).with_status(200).json();
+    assert_eq!(answer["_meta"]["forecourt/ignored_filters"], json!(["price"]));
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results[0]["@type"], "SearchSummary");
+    for item in &results[1..] {
+        assert_eq!((&item["@type"], &item["grounding"]["source_urls"][0]), (&json!("Recipe"), &item["url"]));
+        assert_eq!(item["actions"][0]["arguments"]["items"], item["recipeIngredient"]);
+    }
+    let nothing = posted(&served, &json!({"query": {"text": "zzxqqq"}})).with_status(200).json();
+    assert_eq!(nothing["error"]["code"], "NO_RESULTS");
+    let first = posted(&served, &json!({"query": {"text": "chickpeas"}})).json();
+    let session = &first["_meta"]["session_context"];
+    let more = posted(&served, &json!({"query": {"text": "more"}, "meta": {"session_context": session}})).json();
+    let shown = first["results"].as_array().unwrap();
+    assert!(more["results"].as_array().unwrap().iter().all(|item| !shown.contains(item)), "{more}");
+    let after = json!({"query": {"text": "only vegetarian ones"}, "context": {"prev": ["soup"]}});
+    assert_eq!(posted(&served, &after).json()["_meta"]["response_type"], "answer");
 }

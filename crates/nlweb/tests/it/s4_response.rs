@@ -45,9 +45,11 @@ async fn s4_1_1_a_summary_is_a_search_summary() {
 
 #[tokio::test(start_paused = true)]
 async fn s4_1_1_an_agent_of_words_answers_in_an_item() {
-    for events in
-        [vec![text("Hello "), text("there."), done()], vec![Event::Ending(Ending::Message("Hello there.".to_owned()))]]
-    {
+    for events in [
+        vec![text("Hello "), text("there."), done()],
+        vec![Event::Ending(Ending::Message("Hello there.".to_owned()))],
+        vec![text("Hello "), Event::Ending(Ending::Message("there.".to_owned()))],
+    ] {
         let place = bot(events).await;
         let answer = place.say("hi").await.json();
         assert_eq!(
