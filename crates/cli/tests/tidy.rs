@@ -18,7 +18,8 @@ const LINES_MAX: usize = 700;
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
-    &["egress", "store", "content", "pages", "server"],
+    &["egress", "store", "pages", "server"],
+    &["content"],
     &["identity", "host", "agents"],
     &["surface"],
     &["a2a", "mcp", "mentionable", "nlweb"],
@@ -114,7 +115,9 @@ fn only_the_registry_names_a_protocol() {
 fn status_numbers_stay_in_protocols() {
     let number = Regex::new(r"\bStatusCode\b|\bhttp::").unwrap();
     for name in ["core", "store", "content", "pages"] {
-        for path in files(&format!("crates/{name}/src"), "rs") {
+        // Content may come from sites: the one file that asks them for it reads their answers.
+        let asks_sites = |path: &PathBuf| path.ends_with("content/src/web/fetch.rs");
+        for path in files(&format!("crates/{name}/src"), "rs").into_iter().filter(|path| !asks_sites(path)) {
             let text = fs::read_to_string(&path).unwrap();
             assert!(!number.is_match(&text), "{} knows HTTP", shown(&path));
         }
