@@ -134,6 +134,7 @@ pub(crate) const OPEN_LIMITS: &str = "domain = \"demo.localhost\"\n\
     [limits]\n\
     per_address = { per_second = 1000000, burst = 1000000 }\n\
     per_session = { per_second = 1000000, burst = 1000000 }\n\
+    tasks_per_caller_max = 1000\n\
     [http]\n\
     connections_per_address_max = 20000\n\
     connections_max = 20000\n";
