@@ -41,6 +41,8 @@ pub const STDERR_LINES_MAX: u32 = 100;
 /// Bytes of such a line.
 pub const STDERR_LINE_BYTES_MAX: usize = 1024;
 
+/// Options of a question that a search asks back.
+pub const ELICIT_OPTIONS_MAX: usize = 6;
 /// Sites of one agent.
 pub const SITES_MAX: usize = 50;
 /// Pages of one visit to a site.

@@ -16,12 +16,14 @@
 //! | `shelf.rs` | the index of one agent, opened when it is first needed |
 //! | `sites.rs` | sites of the web, visited when they are due |
 //! | `conversation.rs` | what is asked, after what was asked before |
+//! | `elicit.rs` | asking back when very many items fit |
 //! | `find.rs` | from what is asked to what was found |
 //! | `answer.rs`, `facts.rs`, `markdown.rs` | what was found, in words |
 //! | `tool.rs` | the same search as a tool for models |
 
 mod answer;
 mod conversation;
+mod elicit;
 mod facts;
 mod find;
 mod markdown;
@@ -56,7 +58,8 @@ pub const BACKEND: Backend = Backend {
 fn build(section: Section, context: &Context) -> Result<Built, Problems> {
     let (settings, shelf) = settings::read(&section, context)?;
     let shelf = Arc::new(shelf);
-    let desk = Desk { shelf: shelf.clone(), noun: settings.noun, results: settings.results };
+    let elicit = settings.elicit.over();
+    let desk = Desk { shelf: shelf.clone(), noun: settings.noun, results: settings.results, elicit };
     Ok(Built { remembers: true, indexing: Some(shelf), ..Built::new(SearchAgent(Arc::new(desk))) })
 }
 
@@ -69,6 +72,8 @@ struct Desk {
     noun: String,
     /// Items of one answer.
     results: usize,
+    /// How many items have to fit for a question to be asked back. `None`: never.
+    elicit: Option<usize>,
 }
 
 impl Agent for SearchAgent {
@@ -115,6 +120,13 @@ impl Desk {
         let mut events = match wish {
             Wish::Introduction => vec![Event::Text(words.introduction())],
             Wish::Items(asked) => {
+                let question = match self.elicit {
+                    Some(over) => elicit::question(library, &asked, &self.noun, over)?,
+                    None => None,
+                };
+                if let Some(question) = question {
+                    return Ok(vec![Event::Ending(Ending::Question(question))]);
+                }
                 let found = find::find(library, &asked, self.results)?;
                 let told = admitted.message().wants_findings().then(|| words.findings(&asked, &found).to_part());
                 told.map(Event::Part).into_iter().chain(words.found(&asked, &found)).collect()

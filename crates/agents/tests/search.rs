@@ -276,3 +276,54 @@ fn settings_are_checked() {
     build(&many(CONTENT_SOURCES_MAX), &context);
     assert!(problems(&many(CONTENT_SOURCES_MAX + 1)).contains("`content` must be between"));
 }
+
+/// Forty dishes of two categories.
+fn canteen(elicit: &str) -> (TempDir, Built) {
+    let folder = tempfile::tempdir().unwrap();
+    let dish = |n: usize| {
+        let category = if n.is_multiple_of(2) { "Soup" } else { "Dessert" };
+        json!({"@type": "Recipe", "@id": format!("urn:{n}"), "name": format!("Pumpkin dish {n}"), "recipeCategory": category})
+    };
+    write(folder.path(), &(0..40).map(dish).collect::<Vec<_>>());
+    let built = build(&format!("{SETTINGS}{elicit}\n"), &in_folder(folder.path()));
+    built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
+    (folder, built)
+}
+
+fn categories(answer: &Collected) -> Vec<String> {
+    let data = answer.parts.iter().filter_map(|part| match part {
+        Part::Data(data) => data.data["recipeCategory"].as_str().map(str::to_owned),
+        _ => None,
+    });
+    data.collect()
+}
+
+#[tokio::test]
+async fn very_many_items_are_asked_back_about_once() {
+    let (_folder, built) = canteen("elicit = { over = 39 }");
+    let asked = ask(&built, "pumpkin").await;
+    let Ending::Question(question) = &asked.ending else { panic!("{:?}", asked.ending) };
+    assert_eq!(question.questions[0]["id"], "recipeCategory");
+    assert_eq!(question.questions[0]["type"], "single_select");
+    assert_eq!(question.questions[0]["options"], json!(["Dessert", "Soup"]));
+    let history = || vec![Turn::text(Role::User, "pumpkin"), Turn::text(Role::Assistant, question.text.clone())];
+    let narrowed = ask_after(&built, history(), "soup").await;
+    assert_eq!((narrowed.ending.clone(), categories(&narrowed)), (Ending::Complete, vec!["Soup".to_owned(); 3]));
+    let all = ask_after(&built, history(), "all of them").await;
+    assert_eq!((all.ending.clone(), categories(&all).len()), (Ending::Complete, 3));
+    // A caller that names the question and tells only its own turns.
+    let parts = vec![Part::text("Dessert"), Part::data(json!({"filters": {"recipeCategory": "Dessert"}}))];
+    let history = vec![Turn::text(Role::User, "pumpkin")];
+    let answer = forecourt_core::Message { history, ..message(parts) };
+    let named = forecourt_core::reply::collect(support::stream(&built, answer).await).await;
+    assert_eq!(categories(&named), ["Dessert"; 3]);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_back_below_the_bound_or_by_default() {
+    for elicit in ["elicit = { over = 40 }", "elicit = true", "elicit = false", ""] {
+        let (_folder, built) = canteen(elicit);
+        assert_eq!(ask(&built, "pumpkin").await.ending, Ending::Complete, "{elicit}");
+    }
+    assert!(problems(&format!("{SETTINGS}elicit = \"often\"\n")).contains("`{ over = N }`"));
+}

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Snapshot, run};
 use crate::item::hash;
 use crate::report::{Progress, Report};
-use crate::search::{By, Hit, Query, search, stored};
+use crate::search::{By, Facets, Hit, Query, facets, search, stored};
 use crate::source::{Source, files};
 use crate::understand::{Understood, understand};
 
@@ -81,6 +81,12 @@ impl Library {
     /// As [`Library::search`], by words or by meaning alone, so that each can be measured.
     pub fn search_by(&self, query: &Query, by: By) -> Result<Vec<Hit>> {
         search(&self.snapshot.load(), self.model.as_deref(), query, by, self.tongue)
+    }
+
+    /// How many items a query finds by words, and how they differ in some properties (dot paths). The
+    /// query's `limit` and `offset` do not matter.
+    pub fn facets(&self, query: &Query, fields: &[&str]) -> Result<Facets> {
+        facets(&self.snapshot.load(), query, fields, self.tongue)
     }
 
     /// The item with this id, as it was loaded.

@@ -39,6 +39,10 @@ pub const QUERY_WORDS_MAX: usize = 64;
 pub const FILTERS_MAX: usize = 64;
 /// Hits that can be paged through: `offset + limit` of a query.
 pub const HITS_MAX: usize = 1_000;
+/// Items in which the values of facets are counted.
+pub const FACET_ITEMS_MAX: usize = 200;
+/// Values of one facet.
+pub const FACET_VALUES_MAX: usize = 20;
 /// Characters of a hit's snippet.
 pub const SNIPPET_CHARS_MAX: usize = 240;
 /// Bytes of an item's text that are read for its snippet.

@@ -1,5 +1,6 @@
 //! Queries in, ranked hits out.
 
+mod facets;
 mod fuse;
 mod hit;
 mod plan;
@@ -7,6 +8,8 @@ mod query;
 mod rank;
 mod snippet;
 
+pub(crate) use facets::facets;
+pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;
 pub use hit::{Hit, Matched};
 pub use query::{Filter, Query, Test};

@@ -3,7 +3,9 @@
 mod common;
 
 use common::Shelf;
-use forecourt_content::limits::{FILTERS_MAX, HITS_MAX, QUERY_BYTES_MAX, QUERY_WORDS_MAX};
+use forecourt_content::limits::{
+    FACET_ITEMS_MAX, FACET_VALUES_MAX, FILTERS_MAX, HITS_MAX, QUERY_BYTES_MAX, QUERY_WORDS_MAX,
+};
 use forecourt_content::{Filter, Query, Test};
 use forecourt_core::Language;
 use proptest::prelude::*;
@@ -197,4 +199,24 @@ fn arbitrary_questions_find_or_do_not() {
         let query = Query { text: understood.text, filters: understood.filters, offset, limit, language: None };
         prop_assert!(shelf.library.search(&query).unwrap().len() <= limit);
     });
+}
+
+#[test]
+fn facets_count_what_sets_the_hits_apart() {
+    let shelf = Shelf::new();
+    let line =
+        |n: usize| format!("{{\"name\":\"Pie {n}\",\"genre\":[\"{}\",\"Warm\",\"Warm\"]}}\n", ["Apple", "Pear"][n % 2]);
+    shelf.put("pies.jsonl", &(0..FACET_ITEMS_MAX + 1).map(line).collect::<String>());
+    shelf.index();
+    let found = shelf.library.facets(&Query::new("pie"), &["genre", "colour"]).unwrap();
+    assert_eq!((found.total, found.counted), (FACET_ITEMS_MAX + 1, FACET_ITEMS_MAX));
+    assert_eq!(found.facets[0].values[0], ("Warm".to_owned(), FACET_ITEMS_MAX));
+    assert_eq!((found.facets[0].values.len(), found.facets[0].items), (3, FACET_ITEMS_MAX));
+    assert_eq!((found.facets[1].items, found.facets[1].values.len()), (0, 0));
+    assert_eq!(shelf.library.facets(&Query::new("zeppelin"), &["genre"]).unwrap().total, 0);
+    let many = (0..=FACET_VALUES_MAX).map(|n| format!("\"v{n}\"")).collect::<Vec<_>>().join(",");
+    shelf.put("pies.jsonl", &format!("{{\"name\":\"Pie\",\"genre\":[{many}]}}\n"));
+    shelf.index();
+    let found = shelf.library.facets(&Query::new("pie"), &["genre"]).unwrap();
+    assert_eq!(found.facets[0].values.len(), FACET_VALUES_MAX);
 }

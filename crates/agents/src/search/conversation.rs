@@ -9,6 +9,7 @@ use forecourt_core::{Message, Part, Role, Turn, behind_mention};
 use regex::Regex;
 use serde_json::Value;
 
+use super::elicit;
 use crate::limits::{FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
 
 /// What the caller wants.
@@ -35,6 +36,8 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
     /// Items that were shown before.
     pub(super) offset: usize,
+    /// Whether this answers a question of ours, so that none follows.
+    pub(super) was_asked_back: bool,
 }
 
 /// A filter by name.
@@ -136,22 +139,69 @@ fn start(text: &str) -> Regex {
 
 /// What the caller wants with this message, at `page` items an answer of things called `noun`.
 pub(super) fn wish(message: &Message, noun: &str, page: usize, understand: Understand<'_>) -> Wish {
-    let turns = message.history.iter().filter(|turn| turn.role == Role::User);
-    let earlier: Vec<String> = turns.rev().take(FOLLOW_UPS_MAX).map(|turn| said(turn, message)).collect();
-    let mut before = None;
-    for text in earlier.iter().rev() {
-        before = next(before, text, noun, page, understand);
+    let (mut before, mut about) = (None, None);
+    for turn in recent(&message.history) {
+        match turn.role {
+            Role::User => before = step(before, &said(turn, message), about.take(), noun, page, understand),
+            _ => about = elicit::asked_about(&text_of(&turn.parts)),
+        }
     }
     let text = message.addressed_text();
     let (named, unread) = named_filters(&message.parts, understand);
+    // Some callers tell no turns of ours, but name what they answer.
+    let about = about.or_else(|| answered(&named, &text));
     if named.is_empty() && (text.trim().is_empty() || HELLO.is_match(&text)) {
         return Wish::Introduction;
     }
-    match next(before, &text, noun, page, understand) {
-        Some(asked) => Wish::Items(Asked { named, unread, ..asked }),
+    match step(before, &text, about, noun, page, understand) {
+        Some(mut asked) => {
+            asked.named.retain(|earlier| named.iter().all(|named| named.name != earlier.name));
+            asked.named.extend(named);
+            Wish::Items(Asked { unread, ..asked })
+        }
         None if named.is_empty() => Wish::Introduction,
         None => Wish::Items(Asked { named, unread, ..Asked::default() }),
     }
+}
+
+/// The turns behind which a question may stand: those since the last [`FOLLOW_UPS_MAX`] of the caller.
+fn recent(history: &[Turn]) -> &[Turn] {
+    let users = history.iter().enumerate().rev().filter(|(_, turn)| turn.role == Role::User);
+    let first = users.take(FOLLOW_UPS_MAX).last().map_or(history.len(), |(at, _)| at);
+    &history[first..]
+}
+
+/// The property that a message answers a question about, when its text says no more than its filter.
+fn answered(named: &[Named], text: &str) -> Option<&'static str> {
+    let is_said = |named: &&Named| match &named.filter.test {
+        Test::Is(value) | Test::Mentions(value) => value.eq_ignore_ascii_case(text.trim()),
+        Test::Lacks { .. } | Test::Within { .. } => false,
+    };
+    named.iter().find(is_said).and_then(|named| elicit::facet(&named.name))
+}
+
+/// What is asked after another turn, which may have been a question of ours `about` a property.
+fn step(
+    before: Option<Asked>,
+    text: &str,
+    about: Option<&'static str>,
+    noun: &str,
+    page: usize,
+    understand: Understand<'_>,
+) -> Option<Asked> {
+    let (Some(mut asked), Some(field)) = (before.clone(), about) else {
+        return next(before, text, noun, page, understand);
+    };
+    if text.split_whitespace().count() > POINTING_WORDS_MAX {
+        return next(before, text, noun, page, understand);
+    }
+    asked.was_asked_back = true;
+    if !elicit::is_any(text) {
+        let value = text.trim().trim_end_matches(['.', '!']);
+        let filter = if field == "@type" { Filter::is(field, value) } else { Filter::mentions(field, value) };
+        asked.named.push(Named { name: field.to_owned(), filter });
+    }
+    Some(asked)
 }
 
 /// What an earlier turn said to this agent.

@@ -49,10 +49,47 @@ pub(super) struct SearchSettings {
     /// What several items are called in answers.
     #[serde(default = "noun")]
     pub(super) noun: String,
+    /// Whether to ask back when very many items fit and a property, such as a category, splits them well:
+    /// `true` (more than 100 items), `false`, or `{ over = N }`. Never twice in a row.
+    #[serde(default)]
+    pub(super) elicit: Elicit,
     /// Items of one answer, 1 to 50.
     #[serde(default = "results")]
     pub(super) results: usize,
 }
+
+/// When a question is asked back.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected `true`, `false` or `{ over = N }`")]
+pub(super) enum Elicit {
+    /// When more than [`ELICIT_OVER`] items fit, or never.
+    Always(bool),
+    /// When more items fit.
+    Over {
+        /// How many items fit without a question.
+        over: usize,
+    },
+}
+
+impl Default for Elicit {
+    fn default() -> Self {
+        Self::Always(false)
+    }
+}
+
+impl Elicit {
+    /// How many items fit without a question. `None`: any number.
+    pub(super) fn over(self) -> Option<usize> {
+        match self {
+            Self::Always(false) => None,
+            Self::Always(true) => Some(ELICIT_OVER),
+            Self::Over { over } => Some(over),
+        }
+    }
+}
+
+/// Items that fit without a question, unless the operator says otherwise.
+const ELICIT_OVER: usize = 100;
 
 /// One site of the web, read politely: `robots.txt` is heeded, and nothing is read but what has the
 /// origin of its URL. Networks that are private have to be opened in `[egress]`.
