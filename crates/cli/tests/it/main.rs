@@ -14,7 +14,8 @@
 //! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `items` | `ask --via nlweb`, and promises |
 //! | `pages` | what a person sees, in Chromium |
-//! | `sdk` | the client libraries of A2A in other languages |
+//! | `widget` | the widget of MCP, in Chromium |
+//! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod browser;
 mod discovery;
@@ -32,4 +33,5 @@ mod sdk;
 mod siblings;
 mod support;
 mod tasks;
+mod widget;
 mod wire;

@@ -1,4 +1,4 @@
-//! The client libraries that others talk A2A with, against the real program. What they check is in
+//! The client libraries that others talk A2A and MCP with, against the real program. What they check is in
 //! `tests/sdk`, in their own languages; `dev/sdk/setup` brings them.
 
 use std::path::{Path, PathBuf};
@@ -60,6 +60,8 @@ const PYTHON_1: Library = Library { name: "python-1", script: "python_1.py" };
 const ADK: Library = Library { name: "adk", script: "adk.py" };
 const JS_0_3: Library = Library { name: "js-0.3", script: "js_0_3.mjs" };
 const JS_1: Library = Library { name: "js-1", script: "js_1.mjs" };
+const MCP_PYTHON: Library = Library { name: "mcp-python", script: "mcp_python.py" };
+const MCP_JS: Library = Library { name: "mcp-js", script: "mcp_js.mjs" };
 
 impl Library {
     /// Runs the checks of one wire, unless the library is not there.
@@ -114,8 +116,25 @@ fn deployment(wire: &str) -> Deployment {
             let top = deployment.read("forecourt.toml");
             deployment.and("forecourt.toml", &format!("{top}\n{}", believing())).and("agents/vip.toml", VIP)
         }
+        // A call of a tool is not waited for for long.
+        "modern" | "legacy" => deployment.with("mcp", "patience_seconds = 5"),
         _ => deployment,
     }
+}
+
+#[test]
+fn mcp_python_talks_the_newest_revision() {
+    MCP_PYTHON.holds("modern");
+}
+
+#[test]
+fn mcp_python_talks_with_a_handshake() {
+    MCP_PYTHON.holds("legacy");
+}
+
+#[test]
+fn mcp_js_talks_with_a_handshake() {
+    MCP_JS.holds("legacy");
 }
 
 #[test]
