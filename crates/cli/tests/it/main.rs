@@ -14,6 +14,7 @@
 //! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `items` | `ask --via nlweb`, and promises |
 //! | `pages` | what a person sees, in Chromium |
+//! | `pipe` | `forecourt mcp`: a deployment, or a server, over standard input and output |
 //! | `widget` | the widget of MCP, in Chromium |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
@@ -26,6 +27,7 @@ mod identity;
 mod items;
 mod operate;
 mod pages;
+mod pipe;
 mod receiver;
 mod remote;
 mod rest;
