@@ -1,7 +1,5 @@
 //! One call of a tool: its progress, its questions and its result.
 
-use std::sync::Arc;
-
 use forecourt_core::ids;
 use forecourt_core::reply::{Progress, Question};
 use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
@@ -216,9 +214,6 @@ fn input_required(request: ElicitRequestParams, state: String) -> InputRequiredR
 fn declined() -> Called {
     failed("The person did not answer, so the call was given up.")
 }
-
-/// Shared, so that handlers can hold it.
-pub(crate) type Shared = Arc<Offer>;
 
 #[cfg(test)]
 mod tests {

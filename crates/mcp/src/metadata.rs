@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use forecourt_core::Handle;
-use forecourt_core::PolicyPart;
 use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::{Handle, PolicyPart};
 use forecourt_host::Site;
 use forecourt_identity::Verifier;
 use forecourt_surface::document::{Document, Fault};

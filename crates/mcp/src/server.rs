@@ -1,5 +1,7 @@
 //! The handler of the SDK: lists, calls, resources and prompts, for whoever a request comes from.
 
+use std::sync::Arc;
+
 use forecourt_core::Handle;
 use forecourt_core::limits::HOPS_MAX;
 use http::request::Parts;
@@ -11,28 +13,29 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::call::{self, Shared};
+use crate::call;
 use crate::caller::Caller;
 use crate::limits::LIST_TTL;
+use crate::offer::Offer;
 use crate::page::Page;
 use crate::{prompts, resources, widget};
 
 /// What answers one client.
 #[derive(Clone)]
 pub(crate) struct Server {
-    offer: Shared,
+    offer: Arc<Offer>,
     /// Whoever is at the other end of a pipe; over HTTP each request says who it is.
     local: Option<Caller>,
 }
 
 impl Server {
     /// For clients over HTTP.
-    pub(crate) fn remote(offer: Shared) -> Self {
+    pub(crate) fn remote(offer: Arc<Offer>) -> Self {
         Self { offer, local: None }
     }
 
     /// For the one client at the other end of a pipe.
-    pub(crate) fn local(offer: Shared) -> Self {
+    pub(crate) fn local(offer: Arc<Offer>) -> Self {
         Self { offer, local: Some(Caller::local()) }
     }
 

@@ -7,9 +7,8 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use forecourt_core::PolicyPart;
 use forecourt_core::policy::Kind;
-use forecourt_core::{ClientAddr, Handle, Message, MessageId, Part};
+use forecourt_core::{ClientAddr, Handle, Message, MessageId, Part, PolicyPart};
 use forecourt_egress::hops;
 use forecourt_host::Resident;
 use forecourt_identity::Verifier;
@@ -25,10 +24,10 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::call::Shared;
 use crate::caller::Caller;
 use crate::limits::BODY_BYTES_MAX;
 use crate::metadata::{self, WELL_KNOWN};
+use crate::offer::Offer;
 use crate::origin::Origins;
 use crate::server::Server;
 use crate::sessions::Sessions;
@@ -43,7 +42,7 @@ static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The way in.
 pub(crate) struct Door {
-    offer: Shared,
+    offer: Arc<Offer>,
     verifier: Arc<Verifier>,
     origins: Origins,
     sessions: Sessions,
@@ -51,7 +50,7 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    pub(crate) fn new(offer: Shared, verifier: Arc<Verifier>) -> Self {
+    pub(crate) fn new(offer: Arc<Offer>, verifier: Arc<Verifier>) -> Self {
         let site = offer.host.site().clone();
         let sessions = Sessions::new();
         let hosts = [site.domain.as_str(), site.canonical_host(), "localhost", "127.0.0.1", "::1"];
