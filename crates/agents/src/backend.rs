@@ -123,6 +123,11 @@ pub trait Indexing: Send + Sync {
     /// Items that can be found now.
     fn items(&self) -> u64;
 
+    /// Why items rank as they do for a question, the best first: a text for the operator for each.
+    fn explain(&self, _question: &str) -> Result<Vec<String>, IndexingError> {
+        Ok(Vec::new())
+    }
+
     /// Has the next run ask again for what is elsewhere, due or not.
     fn fetch_again(&self) {}
 

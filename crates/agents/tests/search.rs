@@ -327,3 +327,10 @@ async fn nothing_is_asked_back_below_the_bound_or_by_default() {
     }
     assert!(problems(&format!("{SETTINGS}elicit = \"often\"\n")).contains("`{ over = N }`"));
 }
+
+#[tokio::test]
+async fn ranks_are_explained_to_the_operator() {
+    let (_folder, built) = kitchen();
+    let told = built.indexing.as_ref().unwrap().explain("chickpea soup under 40 minutes").unwrap();
+    assert!(told[0].contains("soup") && told[0].contains("BM25") && told[0].contains("passes: "), "{}", told[0]);
+}

@@ -187,6 +187,9 @@ pub(crate) struct Discover {
 pub(crate) struct Index {
     #[command(flatten)]
     pub place: Place,
+    /// Index nothing; say why items rank as they do for this question.
+    #[arg(long, value_name = "QUESTION")]
+    pub explain: Option<String>,
     /// Print the counts as JSON.
     #[arg(long)]
     pub json: bool,

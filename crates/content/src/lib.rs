@@ -39,7 +39,7 @@ pub use error::{Error, Result};
 pub use library::{Library, Options};
 pub use preview::read_items;
 pub use report::{Progress, Progressed, Report, Skipped};
-pub use search::{By, Facet, Facets, Filter, Hit, Matched, Query, Test};
+pub use search::{By, Explained, Facet, Facets, Filter, Hit, Matched, Query, Test};
 pub use source::{Fingerprint, Source, fingerprint};
 pub use understand::Understood;
 pub use web::{Read, Site, Visit, Visitor};

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Snapshot, run};
 use crate::item::hash;
 use crate::report::{Progress, Report};
-use crate::search::{By, Facets, Hit, Query, facets, search, stored};
+use crate::search::{By, Explained, Facets, Hit, Query, explain, facets, search, stored};
 use crate::source::{Source, files};
 use crate::understand::{Understood, understand};
 
@@ -81,6 +81,12 @@ impl Library {
     /// As [`Library::search`], by words or by meaning alone, so that each can be measured.
     pub fn search_by(&self, query: &Query, by: By) -> Result<Vec<Hit>> {
         search(&self.snapshot.load(), self.model.as_deref(), query, by, self.tongue)
+    }
+
+    /// The best items for a query as [`Library::search`] ranks them, with what their places come from.
+    /// Slower than a search.
+    pub fn explain(&self, query: &Query) -> Result<Vec<Explained>> {
+        explain(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
     }
 
     /// How many items a query finds by words, and how they differ in some properties (dot paths). The

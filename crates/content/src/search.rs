@@ -1,5 +1,6 @@
 //! Queries in, ranked hits out.
 
+mod explain;
 mod facets;
 mod fuse;
 mod hit;
@@ -8,6 +9,8 @@ mod query;
 mod rank;
 mod snippet;
 
+pub use explain::Explained;
+pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;

@@ -220,3 +220,21 @@ fn facets_count_what_sets_the_hits_apart() {
     let found = shelf.library.facets(&Query::new("pie"), &["genre"]).unwrap();
     assert_eq!(found.facets[0].values.len(), FACET_VALUES_MAX);
 }
+
+#[test]
+fn an_explanation_adds_up_to_the_score() {
+    let shelf = pantry();
+    let query = Query::new("soup");
+    let (hits, explained) = (shelf.hits("soup"), shelf.library.explain(&query).unwrap());
+    assert!(!hits.is_empty());
+    assert_eq!(
+        explained.iter().map(|one| &one.id).collect::<Vec<_>>(),
+        hits.iter().map(|hit| &hit.id).collect::<Vec<_>>()
+    );
+    for (one, hit) in explained.iter().zip(&hits) {
+        let sum: f32 = one.terms.iter().map(|(_, _, score)| score).sum();
+        assert!((sum - hit.score).abs() < 1e-3, "{one}");
+        assert!(one.terms.iter().all(|(field, term, _)| !field.is_empty() && term == "soup"), "{one}");
+    }
+    assert!(shelf.library.explain(&Query::new("zzz")).unwrap().is_empty());
+}

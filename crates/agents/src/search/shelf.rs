@@ -5,11 +5,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use forecourt_content::{Error, Library, Options, Progressed, Report, Source, fingerprint};
+use forecourt_content::{Error, Library, Options, Progressed, Query, Report, Source, Understood, fingerprint};
 
 use super::sites::{Sites, Visited};
 use crate::backend::{Context, Indexed, Indexing, IndexingError};
 use crate::limits::WARNINGS_MAX;
+
+/// Items whose places are explained.
+const EXPLAINED: usize = 10;
 
 /// Content and its index, in `index/{handle}` of the data folder.
 pub(crate) struct Shelf {
@@ -102,6 +105,13 @@ impl Indexing for Shelf {
 
     fn items(&self) -> u64 {
         self.library().map_or(0, |library| library.len())
+    }
+
+    fn explain(&self, question: &str) -> Result<Vec<String>, IndexingError> {
+        let library = self.library().map_err(failed)?;
+        let Understood { text, filters, .. } = library.understand(question);
+        let explained = library.explain(&Query { text, filters, limit: EXPLAINED, ..Query::default() });
+        Ok(explained.map_err(failed)?.iter().map(ToString::to_string).collect())
     }
 
     fn fetch_again(&self) {

@@ -7,6 +7,7 @@ use forecourt_agents::{Indexed, Progressed};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
+use super::printable::printable;
 use crate::args::Index;
 use crate::host::{self, Content};
 use crate::manual;
@@ -23,12 +24,26 @@ pub(crate) async fn run(index: &Index) -> Outcome {
     let site = host::site(&loaded, loaded.listen.https.port());
     let egress = host::egress(&loaded, &site, &[])?;
     let agents = host::agents(&loaded, &site, &egress, &data)?;
+    if let Some(question) = &index.explain {
+        return explain(&agents.content, question);
+    }
     agents.content.iter().for_each(|content| content.indexing.fetch_again());
     let done = index_all(&agents.content).await?;
     match index.json {
         true => print_json(&done.iter().map(|(content, indexed)| as_json(content, indexed)).collect::<Vec<_>>()),
         false => Ok(()),
     }
+}
+
+/// Says for each agent why its items rank as they do.
+fn explain(contents: &[Content], question: &str) -> Outcome {
+    for content in contents {
+        let told = content.indexing.explain(question);
+        let told = told.map_err(|error| Failure::yours(format!("@{}: {error}", content.handle)))?;
+        println!("@{}: {} items explained", content.handle, told.len());
+        told.iter().for_each(|item| println!("{}", printable(item)));
+    }
+    Ok(())
 }
 
 /// Indexes the content of every agent, one after the other, and reports each on standard error.

@@ -78,6 +78,12 @@ impl Plan {
         self.asked_text
     }
 
+    /// What adds to a document's score.
+    pub(crate) fn clauses(&self) -> impl Iterator<Item = &dyn Search> {
+        let clauses = self.scored.iter().flat_map(|scored| scored.clauses());
+        clauses.map(|(_, clause)| &**clause)
+    }
+
     /// The words and the filters. `None` when there was text and no word of it is known.
     pub(crate) fn ranking(&self) -> Option<Box<dyn Search>> {
         match &self.scored {

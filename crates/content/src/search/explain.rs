@@ -1,0 +1,121 @@
+//! Why an item ranked where it did.
+
+use std::fmt;
+
+use tantivy::DocAddress;
+
+use super::plan::Plan;
+use super::query::Query;
+use super::rank::Ranked;
+use super::{COSINE_MIN, FUSE_DEPTH, fuse, hit, rank};
+use crate::analysis::Tongue;
+use crate::dense::{Model, Near};
+use crate::error::Result;
+use crate::index::Snapshot;
+
+/// One item that was found, and what its place comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    /// The item's id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The score that its place comes from: BM25, or the sum of reciprocal ranks.
+    pub score: f32,
+    /// Its place by words, from 1, and its BM25 score.
+    pub words: Option<(usize, f32)>,
+    /// Its place by meaning, from 1, and its cosine.
+    pub meaning: Option<(usize, f32)>,
+    /// The terms that it was found by: field, term, and what that adds to the BM25 score.
+    pub terms: Vec<(String, String, f32)>,
+    /// The filters that it passes, in words.
+    pub filters: Vec<String>,
+}
+
+/// The best items for a query, explained.
+pub(crate) fn explain(
+    snapshot: &Snapshot,
+    model: Option<&Model>,
+    query: &Query,
+    default: Tongue,
+) -> Result<Vec<Explained>> {
+    let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
+    let mut plan = Plan::of(snapshot, query, tongue);
+    let near = near(snapshot, model, query, &plan)?;
+    let mut words = rank::top(snapshot, &plan, FUSE_DEPTH)?;
+    if words.is_empty() && near.is_none() && plan.relax() {
+        words = rank::top(snapshot, &plan, FUSE_DEPTH)?;
+    }
+    let (ranked, near) = match near {
+        Some(near) => (fuse::fuse(words.clone(), near.clone()), near),
+        None => (words.clone(), Vec::new()),
+    };
+    ranked
+        .iter()
+        .skip(query.offset)
+        .take(query.limit)
+        .map(|one| one_of(snapshot, &plan, query, one, &words, &near))
+        .collect()
+}
+
+fn near(snapshot: &Snapshot, model: Option<&Model>, query: &Query, plan: &Plan) -> Result<Option<Vec<Near>>> {
+    let vector = model.filter(|_| plan.has_text()).and_then(|model| model.embed(&query.text));
+    let (Some(vector), Some(vectors)) = (vector, &snapshot.vectors) else { return Ok(None) };
+    let docs = |segment, take: &mut dyn FnMut(_)| plan.allowed(snapshot, segment, take);
+    vectors.nearest(&vector, FUSE_DEPTH, COSINE_MIN, &snapshot.columns, docs).map(Some)
+}
+
+fn one_of(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    query: &Query,
+    one: &Ranked,
+    words: &[Ranked],
+    near: &[Near],
+) -> Result<Explained> {
+    let (id, item) = hit::stored(snapshot, one.address)?;
+    let by_words = words.iter().zip(1..).find(|(other, _)| other.key == one.key);
+    let by_meaning = near.iter().zip(1..).find(|(other, _)| other.key == one.key);
+    Ok(Explained {
+        id,
+        name: crate::item::name(&item).unwrap_or_default().to_owned(),
+        score: one.score,
+        words: by_words.map(|(ranked, place)| (place, ranked.score)),
+        meaning: by_meaning.map(|(near, place)| (place, near.cosine)),
+        terms: terms(snapshot, plan, one.address),
+        filters: query.filters.iter().map(|filter| filter.words.clone()).collect(),
+    })
+}
+
+/// The clauses that a document satisfies, the weightiest first.
+fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, String, f32)> {
+    let mut terms = Vec::new();
+    for clause in plan.clauses() {
+        // A clause that the document does not satisfy cannot be explained.
+        let Ok(explanation) = clause.explain(&snapshot.searcher, address) else { continue };
+        let mut label = ("words".to_owned(), "almost".to_owned());
+        clause.query_terms(&mut |term, _| {
+            let field = snapshot.searcher.schema().get_field_name(term.field()).to_owned();
+            label = (field, term.value().as_str().unwrap_or_default().to_owned());
+        });
+        terms.push((label.0, label.1, explanation.value()));
+    }
+    terms.sort_by(|a, b| b.2.total_cmp(&a.2));
+    terms
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.4}  {}  <{}>", self.score, self.name, self.id)?;
+        if let Some((place, score)) = self.words {
+            write!(f, "\n    by words: place {place}, BM25 {score:.3}")?;
+        }
+        if let Some((place, cosine)) = self.meaning {
+            write!(f, "\n    by meaning: place {place}, cosine {cosine:.3}")?;
+        }
+        for (field, term, score) in &self.terms {
+            write!(f, "\n    {field}: {term} adds {score:.3}")?;
+        }
+        self.filters.iter().try_for_each(|filter| write!(f, "\n    passes: {filter}"))
+    }
+}
