@@ -1,5 +1,7 @@
 //! Bounds of this protocol, each with its unit.
 
+use std::time::Duration;
+
 /// Bytes of a request: a picture from a phone in base64, and some words.
 pub(crate) const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// `data:` URLs in one message.
@@ -14,3 +16,6 @@ pub(crate) const PAGE_SIZE: u32 = 50;
 pub(crate) const EXTENSIONS_MAX: usize = 32;
 /// Bytes of a push notification's token, and of its credentials.
 pub(crate) const PUSH_SECRET_BYTES_MAX: usize = 4 * 1024;
+/// How long a caller that waits anyway is kept without a task, for an agent whose whole answer is one
+/// message: such an answer needs no task, and costs no write.
+pub(crate) const DIRECT_ANSWER_WITHIN: Duration = Duration::from_millis(500);

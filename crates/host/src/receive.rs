@@ -60,6 +60,9 @@ pub enum Run {
         /// The task that the message goes on with. [`Error::NotFound`] when the agent has no such
         /// task, [`Error::Conflict`] when it does not wait. The protocol has checked whose it is.
         continues: Option<TaskId>,
+        /// How long to wait for the agent's first event before there is a task. A caller that goes
+        /// away meanwhile does not stop the agent.
+        patience: Duration,
     },
     /// The caller's connection for a while, then the host: a reply that ends in time names no task
     /// and nothing is written for it; a slower one names the task that it became.
@@ -100,10 +103,10 @@ impl Host {
 
     async fn kept_going(&self, resident: Arc<Resident>, message: Message, run: Run) -> Result<Reply, Error> {
         let (tracked, webhook, continues) = match run {
-            Run::Tracked { webhook, continues } => (true, webhook, continues),
-            Run::Detached { webhook } => (false, webhook, None),
+            Run::Tracked { webhook, continues, patience } => (Some(patience), webhook, continues),
+            Run::Detached { webhook } => (None, webhook, None),
             Run::Patient { patience } => return Box::pin(self.patient(resident, message, patience)).await,
-            Run::Attached => (false, None, None),
+            Run::Attached => (None, None, None),
         };
         let earlier = match continues {
             Some(id) => Some(self.tasks.waiting(&resident, &id).await?),
@@ -117,7 +120,7 @@ impl Host {
                 let admitted = self.attachments.fetch(admitted).await?;
                 self.tasks.keep_going(asked, admitted, webhook, tracked).await
             }
-            Err(refusal) if tracked => self.tasks.track_refusal(asked, *refusal, webhook).await,
+            Err(refusal) if tracked.is_some() => self.tasks.track_refusal(asked, *refusal, webhook).await,
             Err(refusal) => Ok(self.refuse(&resident, via, *refusal)),
         }
     }

@@ -12,6 +12,7 @@ use forecourt_core::{
 };
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -60,21 +61,31 @@ impl Asked {
 
 impl Tasks {
     /// An answer that the host keeps going: durable before this returns. When it is `tracked` and the
-    /// agent answers at once with a message, nothing is kept but the conversation.
+    /// agent's first event, for which that says how long to wait, is a message, nothing is kept but
+    /// the conversation.
     pub(crate) async fn keep_going(
         self: &Arc<Self>,
         asked: Asked,
         admitted: Admitted,
         webhook: Option<Webhook>,
-        tracked: bool,
+        tracked: Option<Duration>,
     ) -> Result<Reply, Error> {
         let permit = self.background_permit(&asked.caller)?;
         let mut events = running::run(&asked.resident, admitted, &self.site);
-        if !tracked || asked.earlier.is_some() {
+        let (None, Some(patience)) = (&asked.earlier, tracked) else {
             return Box::pin(self.begin(asked, events, webhook, permit)).await;
-        }
-        // One look: an agent that is not ready yet is asked again, and then waited for.
-        let events = match events.next().now_or_never() {
+        };
+        // One look costs no timer, and many agents need no second one.
+        let first = match events.next().now_or_never() {
+            None if !patience.is_zero() => {
+                let mut begun = Begun { tasks: self.clone(), events: Some(events) };
+                let first = tokio::time::timeout(patience, begun.next()).await.ok();
+                events = begun.events.take().unwrap_or_else(|| Box::pin(stream::empty()));
+                first
+            }
+            first => first,
+        };
+        let events = match first {
             Some(Some(Event::Ending(ending @ Ending::Message(_)))) => {
                 return Ok(self.answer_in_time(asked, vec![Event::Ending(ending)]).await);
             }
@@ -247,6 +258,26 @@ impl Tasks {
             Ok(Some(task)) => Error::Conflict { what: Noun::Task, state: task.state },
             Ok(None) => Error::not_found(Noun::Task),
             Err(error) => error.into(),
+        }
+    }
+}
+
+/// Work that was begun and has no task yet: when its caller goes away, it goes on to its end.
+struct Begun {
+    tasks: Arc<Tasks>,
+    events: Option<EventStream>,
+}
+
+impl Begun {
+    async fn next(&mut self) -> Option<Event> {
+        self.events.as_mut()?.next().await
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let (Some(mut events), Ok(runtime)) = (self.events.take(), Handle::try_current()) {
+            self.tasks.tracker.spawn_on(async move { while events.next().await.is_some() {} }, &runtime);
         }
     }
 }

@@ -116,7 +116,7 @@ async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) 
                     let conflict = Error::Conflict { what: Noun::Task, state: waiting.state };
                     return Err(Box::new(answer::fault(&conflict)));
                 }
-                (true, true) => Run::Tracked { webhook: None, continues: Some(waiting.id) },
+                (true, true) => Run::Tracked { webhook: None, continues: Some(waiting.id), patience: Duration::ZERO },
             }
         }
         None => Run::Patient { patience: patience.min(BECOMES_TASK_AFTER) },

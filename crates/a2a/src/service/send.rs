@@ -15,6 +15,7 @@ use super::tasks::at_work;
 use super::{Caller, Carried, Service, Trouble, no_such_agent};
 use crate::card::names;
 use crate::from_wire::{Heard, heard};
+use crate::limits::DIRECT_ANSWER_WITHIN;
 use crate::model::{Configuration, Fault, Item, Metadata, Outcome, Role, Send};
 use crate::parts::fragment;
 use crate::view::{self, Want};
@@ -53,7 +54,9 @@ impl Service {
             Some(task) => self.host.last_event(&task.id).await?,
             None => 0,
         };
-        let run = Run::Tracked { webhook, continues: continues.map(|task| task.id) };
+        let waits = configuration.blocking && !streams && webhook.is_none();
+        let patience = if waits { DIRECT_ANSWER_WITHIN } else { Duration::ZERO };
+        let run = Run::Tracked { webhook, continues: continues.map(|task| task.id), patience };
         let message = self.message(caller, resident, sender, thread.clone(), heard).await;
         let reply = match self.host.receive(message, run).await {
             Err(error @ Error::Unavailable { .. }) => return Ok(self.declined(&thread, error)),

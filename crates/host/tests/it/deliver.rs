@@ -10,6 +10,7 @@ use forecourt_egress::EgressConfig;
 use forecourt_host::{Post, Run};
 use forecourt_testkit::store_suite::{completed, some_task};
 use forecourt_testkit::{Scripted, Step};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -115,7 +116,7 @@ async fn a_question_is_posted_and_so_is_the_end() {
     let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Question(question)))]);
     let (url, mut received) = receiver(StatusCode::OK).await;
     let host = open_to_loopback().host(agent).await;
-    let begun = Run::Tracked { webhook: Some(webhook(&url)), continues: None };
+    let begun = Run::Tracked { webhook: Some(webhook(&url)), continues: None, patience: Duration::ZERO };
     let id = host.receive(message("work"), begun).await.unwrap().task.unwrap();
     assert_eq!(received.recv().await.unwrap().0["x-state"], "input_required");
     host.cancel(&id).await.unwrap();

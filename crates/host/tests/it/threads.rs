@@ -111,7 +111,7 @@ async fn an_adopted_name_stays_with_an_agent_that_remembers_nothing() {
     let agent = Scripted::saying(["ok"]);
     let host = Setup::default().host(agent.clone()).await;
     let named = ThreadId::adopt("ctx-1", None);
-    for run in [Run::Attached, Run::Tracked { webhook: None, continues: None }] {
+    for run in [Run::Attached, Run::Tracked { webhook: None, continues: None, patience: Duration::ZERO }] {
         let reply = host.receive(in_thread("x", named.clone()), run).await.unwrap();
         assert_eq!(reply.thread, named);
         if let Some(task) = &reply.task {

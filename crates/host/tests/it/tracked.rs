@@ -21,11 +21,11 @@ use parking_lot::Mutex;
 use crate::support::{Setup, handle, message};
 
 fn tracked() -> Run {
-    Run::Tracked { webhook: None, continues: None }
+    Run::Tracked { webhook: None, continues: None, patience: Duration::ZERO }
 }
 
 fn on(task: &TaskId) -> Run {
-    Run::Tracked { webhook: None, continues: Some(task.clone()) }
+    Run::Tracked { webhook: None, continues: Some(task.clone()), patience: Duration::ZERO }
 }
 
 fn text(text: &str) -> Event {
@@ -412,4 +412,34 @@ async fn hub3_3_a_conversation_stays_with_its_agent_for_a_week() {
     assert_eq!(host.route(&thread).await.unwrap(), Some(handle()));
     setup.clock.advance(Duration::from_secs(1));
     assert_eq!(host.route(&thread).await.unwrap(), None);
+}
+
+const PATIENCE: Duration = Duration::from_millis(500);
+
+fn late(wait: Duration) -> Arc<Scripted> {
+    Scripted::new(vec![Step::Wait(wait), Step::Do(Event::Ending(Ending::Message("Soup.".to_owned())))])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_message_is_waited_for_as_long_as_the_caller_said() {
+    for (wait, direct) in [(PATIENCE - Duration::from_millis(1), true), (PATIENCE + Duration::from_millis(1), false)] {
+        let host = Setup::default().host(late(wait)).await;
+        let run = Run::Tracked { webhook: None, continues: None, patience: PATIENCE };
+        let reply = host.receive(message("Dinner?"), run).await.unwrap();
+        assert_eq!(reply.task.is_none(), direct);
+        assert_eq!(finish(reply).await, [Event::Ending(Ending::Message("Soup.".to_owned()))]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_goes_away_while_it_waits_does_not_stop_the_agent() {
+    let agent = late(PATIENCE / 2);
+    let host = Setup::default().host(agent.clone()).await;
+    let run = Run::Tracked { webhook: None, continues: None, patience: PATIENCE };
+    let asked = host.receive(message("Dinner?"), run);
+    assert!(tokio::time::timeout(PATIENCE / 4, asked).await.is_err());
+    tokio::task::yield_now().await;
+    assert_eq!(agent.begun_and_left(), (1, 0), "it is still at it");
+    host.drain(PATIENCE).await;
+    assert_eq!(agent.begun_and_left(), (1, 1), "and came to its end");
 }
