@@ -92,7 +92,7 @@ pub(crate) struct Serve {
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
     /// The folder of the deployment, or the URL of an MCP endpoint anywhere, such as
-    /// https://example.com/mcp.
+    /// `https://example.com/mcp`.
     #[arg(default_value = ".")]
     pub what: String,
     /// Where state is kept: store, index, keys, certificates. [default: DIR/.forecourt]
