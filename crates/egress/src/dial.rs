@@ -10,7 +10,7 @@ use rustls::ClientConfig;
 
 use crate::egress::SetupError;
 use crate::error::EgressError;
-use crate::limits::{CONNECT_TIME_MAX, HEAD_BYTES_MAX, HEAD_FIELDS_MAX, RESOLVE_TIME_MAX};
+use crate::limits::{CONNECT_TIME_MAX, HEAD_BYTES_MAX, HEAD_FIELDS_MAX, RESOLVE_TIME_MAX, UPSTREAM_IDLE_MAX};
 use crate::resolve::Resolve;
 use crate::target::Target;
 use crate::trust;
@@ -23,7 +23,8 @@ pub(crate) struct Dialer {
 
 impl Dialer {
     pub(crate) fn new(tls: &ClientConfig, resolver: Arc<dyn Resolve>) -> Result<Self, SetupError> {
-        let upstream = bare(trust::upstream(tls)).dns_resolver(Open(resolver)).pool_max_idle_per_host(8);
+        let upstream =
+            bare(trust::upstream(tls)).dns_resolver(Open(resolver)).pool_max_idle_per_host(UPSTREAM_IDLE_MAX);
         // A backend may think for long before it answers, but not before it takes the connection.
         let upstream = upstream.connect_timeout(CONNECT_TIME_MAX);
         let upstream = upstream.build().map_err(|error| SetupError::Tls(error.to_string()))?;

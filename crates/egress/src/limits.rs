@@ -46,3 +46,6 @@ pub const UPSTREAM_AT_ONCE_MAX: usize = 1_000;
 pub const SECRET_BYTES_MAX: usize = 256;
 /// Bytes of the text of a `data:` URL: an attachment in base64, and its head.
 pub const DATA_URL_BYTES_MAX: usize = ATTACHMENT_BYTES_MAX * 4 / 3 + 1024;
+/// Connections to one backend of the operator that are kept for the next request. Fewer than are used
+/// at once would mean a new one for most requests.
+pub const UPSTREAM_IDLE_MAX: usize = 64;
