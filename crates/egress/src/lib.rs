@@ -15,6 +15,7 @@
 //! | `slots.rs` | how many at once, in all and for one host |
 //! | `dial.rs`, `trust.rs` | the connection and its certificates |
 //! | `exchange.rs`, `body.rs` | redirects, deadlines and the size of bodies |
+//! | `revisit.rs` | documents that were read before, and what became of them |
 //! | `data_url.rs` | `data:` URLs, which never touch the network |
 //! | `signature.rs`, `hops.rs` | the signature of webhooks, the mark against endless calls |
 
@@ -31,6 +32,7 @@ pub mod hops;
 pub mod limits;
 mod purpose;
 mod resolve;
+mod revisit;
 pub mod signature;
 mod slots;
 mod target;
@@ -45,4 +47,5 @@ pub use error::{EgressError, Refusal};
 pub use exchange::{Delivered, Fetched, Incoming, Outgoing};
 pub use purpose::{Deadlines, Purpose};
 pub use resolve::{Resolve, Resolving, SystemResolver};
+pub use revisit::{Document, Revisited, Validators};
 pub use target::Target;

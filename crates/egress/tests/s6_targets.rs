@@ -162,7 +162,7 @@ async fn names_that_resolve_only_into_opened_networks_are_reachable() {
 async fn plain_http_needs_the_switch_and_an_opened_network() {
     let public = "http://public.example/";
     let inside = format!("http://{OPENED}:8080/");
-    for purpose in [Purpose::Attachment, Purpose::Webhook, Purpose::Callback] {
+    for purpose in [Purpose::Attachment, Purpose::Webhook, Purpose::Callback, Purpose::Crawl] {
         let closed = EgressConfig { allow_http: false, ..opened() };
         assert!(is(&judge(closed, purpose, &inside).await, Refusal::Scheme), "{purpose:?}");
         assert!(is(&judge(opened(), purpose, public).await, Refusal::Scheme), "{purpose:?}");
@@ -200,6 +200,26 @@ async fn own_host_is_closed(client: &Egress) {
     let own = client.permits(Purpose::Callback, "https://demo.localhost:8443/").await;
     assert!(is(&own, Refusal::OwnHost), "{own:?}");
     assert!(client.permits(Purpose::Callback, "http://demo.localhost:9000/").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_site_is_public_or_opened_and_may_be_our_own() {
+    let closed = EgressConfig::default;
+    for (url, refusal) in [
+        ("https://10.0.0.1/", Refusal::PrivateAddress),
+        ("https://169.254.169.254/", Refusal::PrivateAddress),
+        ("https://[::1]/", Refusal::PrivateAddress),
+        ("https://printer.local/", Refusal::PrivateName),
+        ("https://public.example:8443/", Refusal::Port),
+        ("http://public.example/", Refusal::Scheme),
+    ] {
+        let found = judge(closed(), Purpose::Crawl, url).await;
+        assert!(is(&found, refusal), "{url}: {found:?}");
+    }
+    assert!(judge(closed(), Purpose::Crawl, "https://public.example/").await.is_ok());
+    let resolver = Arc::new(Prepared::default().with_opened("demo.localhost"));
+    let own = Egress::builder(opened()).resolver(resolver).own_host("demo.localhost:8443").unwrap().build().unwrap();
+    assert!(own.permits(Purpose::Crawl, "https://demo.localhost:8443/").await.is_ok());
 }
 
 #[tokio::test]

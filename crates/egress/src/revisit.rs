@@ -1,0 +1,106 @@
+//! Asking for a document that may have been read before. Who keeps documents learns what became of one,
+//! and not the numbers that it was said in.
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::egress::Egress;
+use crate::error::EgressError;
+use crate::exchange::{Incoming, Outgoing};
+use crate::purpose::{Deadlines, Purpose};
+
+/// What tells one state of a document from another, word for word as its server said it. RFC 9110 8.8.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    /// Its `ETag`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// Its `Last-Modified`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+}
+
+/// What a server said to [`Egress::revisit`].
+#[derive(Debug)]
+pub enum Revisited {
+    /// It is there.
+    Found(Document),
+    /// It is as it was.
+    Unchanged,
+    /// It is elsewhere; nothing was asked there.
+    Moved(Url),
+    /// It is there no more, or never was, or is not for us: why.
+    Gone(String),
+    /// Not this time: why.
+    Later(String),
+}
+
+/// A document as it was sent.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// The media type as the server declared it, empty when it did not.
+    pub mime: String,
+    /// The body.
+    pub bytes: Bytes,
+    /// For asking again.
+    pub validators: Validators,
+}
+
+impl Egress {
+    /// Asks once for `url`, of at most `bytes_max`, unless it is as `known`. Fails when nothing is
+    /// answered and when the answer is too large, not on any status.
+    pub async fn revisit(
+        &self,
+        purpose: Purpose,
+        url: &Url,
+        known: &Validators,
+        bytes_max: usize,
+    ) -> Result<Revisited, EgressError> {
+        let bounds = Deadlines { body_bytes_max: bytes_max, ..purpose.deadlines(self.config()) };
+        let answer = self.send(purpose, known.conditions(Outgoing::get(url.as_str())).within(bounds)).await?;
+        Ok(match answer.status {
+            StatusCode::NOT_MODIFIED => Revisited::Unchanged,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Revisited::Later(answer.status.to_string()),
+            status if status.is_redirection() => moved(url, &answer),
+            status if status.is_client_error() => Revisited::Gone(status.to_string()),
+            status if !status.is_success() => Revisited::Later(status.to_string()),
+            _ => Revisited::Found(document(answer, bytes_max).await?),
+        })
+    }
+}
+
+impl Validators {
+    fn of(headers: &HeaderMap) -> Self {
+        Self { etag: text(headers, &ETAG), modified: text(headers, &LAST_MODIFIED) }
+    }
+
+    /// The request, for what is no longer so. RFC 9110 13.1.
+    fn conditions(&self, mut request: Outgoing) -> Outgoing {
+        for (name, value) in [(IF_NONE_MATCH, &self.etag), (IF_MODIFIED_SINCE, &self.modified)] {
+            if let Some(value) = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok()) {
+                request = request.header(name, value);
+            }
+        }
+        request
+    }
+}
+
+fn moved(from: &Url, answer: &Incoming) -> Revisited {
+    match text(&answer.headers, &LOCATION).and_then(|to| from.join(&to).ok()) {
+        Some(to) => Revisited::Moved(to),
+        None => Revisited::Gone("leads nowhere".to_owned()),
+    }
+}
+
+async fn document(answer: Incoming, bytes_max: usize) -> Result<Document, EgressError> {
+    let mime = text(&answer.headers, &CONTENT_TYPE).unwrap_or_default();
+    let validators = Validators::of(&answer.headers);
+    Ok(Document { mime, bytes: answer.fetched(bytes_max).await?.bytes, validators })
+}
+
+fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+}

@@ -1,0 +1,59 @@
+//! Backends that the operator named: their connections are kept, up to a bound.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use forecourt_egress::limits::UPSTREAM_IDLE_MAX;
+use forecourt_egress::{Egress, EgressConfig, Outgoing, Purpose};
+use futures::future::join_all;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Barrier, Semaphore};
+
+/// Answers when so many requests are there at once.
+struct Backend {
+    all_are_here: Barrier,
+    accepted: AtomicUsize,
+    closed: Semaphore,
+}
+
+impl Backend {
+    async fn start(at_once: usize) -> (Arc<Self>, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let (all_are_here, closed) = (Barrier::new(at_once), Semaphore::new(0));
+        let backend = Arc::new(Self { all_are_here, accepted: AtomicUsize::new(0), closed });
+        let shared = backend.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                shared.accepted.fetch_add(1, Ordering::SeqCst);
+                let shared = shared.clone();
+                tokio::spawn(async move { shared.serve(stream).await });
+            }
+        });
+        (backend, url)
+    }
+
+    async fn serve(&self, mut stream: TcpStream) {
+        let mut request = [0; 4096];
+        // A request of these tests comes in one piece.
+        while stream.read(&mut request).await.is_ok_and(|read| read > 0) {
+            self.all_are_here.wait().await;
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").await.unwrap();
+        }
+        self.closed.add_permits(1);
+    }
+}
+
+#[tokio::test]
+async fn connections_to_a_backend_are_kept_up_to_the_bound() {
+    let at_once = UPSTREAM_IDLE_MAX + 1;
+    let (backend, url) = Backend::start(at_once).await;
+    let egress = Egress::builder(EgressConfig::default()).build().unwrap();
+    let ask = || async { egress.fetch(Purpose::Upstream, Outgoing::get(&url)).await.unwrap() };
+    join_all((0..at_once).map(|_| ask())).await;
+    // The one too many is closed when it comes back last; all others are kept by then.
+    backend.closed.acquire().await.unwrap().forget();
+    join_all((0..at_once).map(|_| ask())).await;
+    assert_eq!(backend.accepted.load(Ordering::SeqCst), at_once + 1);
+}
