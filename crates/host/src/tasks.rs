@@ -229,7 +229,8 @@ fn permit(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Error> {
     semaphore.clone().try_acquire_owned().map_err(|_| busy())
 }
 
-fn busy() -> Error {
+/// Too much is running.
+pub(crate) fn busy() -> Error {
     Error::Unavailable { retry_after: Some(BUSY_RETRY) }
 }
 

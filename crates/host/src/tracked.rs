@@ -12,14 +12,13 @@ use forecourt_core::{
 };
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::{OwnedSemaphorePermit, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::Resident;
 use crate::metrics::ending_name;
 use crate::running;
-use crate::tasks::{Live, Tasks};
+use crate::tasks::{Live, Tasks, busy};
 use crate::threads::{after, as_turn};
 use crate::work::Work;
 
@@ -76,14 +75,9 @@ impl Tasks {
             return Box::pin(self.begin(asked, events, webhook, permit)).await;
         };
         // One look costs no timer, and many agents need no second one.
-        let first = match events.next().now_or_never() {
-            None if !patience.is_zero() => {
-                let mut begun = Begun { tasks: self.clone(), events: Some(events) };
-                let first = tokio::time::timeout(patience, begun.next()).await.ok();
-                events = begun.events.take().unwrap_or_else(|| Box::pin(stream::empty()));
-                first
-            }
-            first => first,
+        let (first, events, permit) = match events.next().now_or_never() {
+            None if !patience.is_zero() => first_within(patience, events, permit).await.ok_or_else(busy)?,
+            first => (first, events, permit),
         };
         let events = match first {
             Some(Some(Event::Ending(ending @ Ending::Message(_)))) => {
@@ -262,24 +256,21 @@ impl Tasks {
     }
 }
 
-/// Work that was begun and has no task yet: when its caller goes away, it goes on to its end.
-struct Begun {
-    tasks: Arc<Tasks>,
-    events: Option<EventStream>,
-}
+/// Work whose first event was waited for, and that event; `None` when it did not come in time.
+type Waited = (Option<Option<Event>>, EventStream, OwnedSemaphorePermit);
 
-impl Begun {
-    async fn next(&mut self) -> Option<Event> {
-        self.events.as_mut()?.next().await
-    }
-}
-
-impl Drop for Begun {
-    fn drop(&mut self) {
-        if let (Some(mut events), Ok(runtime)) = (self.events.take(), Handle::try_current()) {
-            self.tasks.tracker.spawn_on(async move { while events.next().await.is_some() {} }, &runtime);
+/// Waits for the first event, on its own: when the caller goes away meanwhile, the work goes on to its
+/// end, and counts as work until then. Nobody could read what came of it, so a host that stops does
+/// not wait for it. `None` when the host stops.
+async fn first_within(patience: Duration, mut events: EventStream, permit: OwnedSemaphorePermit) -> Option<Waited> {
+    let (hand_over, handed_over) = oneshot::channel();
+    tokio::spawn(async move {
+        let first = tokio::time::timeout(patience, events.next()).await.ok();
+        if let Err((_, mut events, _permit)) = hand_over.send((first, events, permit)) {
+            while events.next().await.is_some() {}
         }
-    }
+    });
+    handed_over.await.ok()
 }
 
 /// What the agent said before it waited, as a turn: its answer so far, then the question, or the

@@ -434,12 +434,18 @@ async fn a_first_message_is_waited_for_as_long_as_the_caller_said() {
 #[tokio::test(start_paused = true)]
 async fn a_caller_that_goes_away_while_it_waits_does_not_stop_the_agent() {
     let agent = late(PATIENCE / 2);
-    let host = Setup::default().host(agent.clone()).await;
-    let run = Run::Tracked { webhook: None, continues: None, patience: PATIENCE };
-    let asked = host.receive(message("Dinner?"), run);
+    let limits = LimitSettings { tasks_running_max: 1, ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(agent.clone()).await;
+    let waiting = || Run::Tracked { webhook: None, continues: None, patience: PATIENCE };
+    let asked = host.receive(message("Dinner?"), waiting());
     assert!(tokio::time::timeout(PATIENCE / 4, asked).await.is_err());
-    tokio::task::yield_now().await;
     assert_eq!(agent.begun_and_left(), (1, 0), "it is still at it");
-    host.drain(PATIENCE).await;
-    assert_eq!(agent.begun_and_left(), (1, 1), "and came to its end");
+    let other = host.receive(message("Dinner?"), waiting()).await;
+    assert!(matches!(other, Err(Error::Unavailable { .. })), "and counts as work");
+    tokio::time::advance(PATIENCE).await;
+    while agent.begun_and_left() != (1, 1) {
+        tokio::task::yield_now().await;
+    }
+    let other = host.receive(message("Dinner?"), waiting()).await.unwrap();
+    assert_eq!((other.task, agent.begun_and_left()), (None, (2, 2)), "until it came to its end");
 }
