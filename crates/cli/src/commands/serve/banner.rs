@@ -8,6 +8,10 @@ use forecourt_host::Host;
 
 use super::listeners::Listeners;
 
+/// Agents that are shown, the default one first. More than a screen or two nobody reads, and whoever
+/// starts the daemon from a program may not read at all.
+const AGENTS_SHOWN: usize = 20;
+
 /// Prints where to find everything. Whoever reads may stop reading: that is no reason to stop.
 pub(super) fn print(host: &Host, listeners: &Listeners, data: &Path) {
     let text = text(host, listeners, data).unwrap_or_default();
@@ -25,12 +29,15 @@ fn text(host: &Host, listeners: &Listeners, data: &Path) -> Result<String, std::
     writeln!(out, "  public base    {}/", site.origin)?;
     writeln!(out, "  operator       http://{}/metrics (also /healthz, /readyz)", listeners.admin_address())?;
     writeln!(out)?;
-    for resident in host.directory().iter() {
+    for resident in host.directory().iter().take(AGENTS_SHOWN) {
         let card = &resident.card;
         writeln!(out, "  {}  {}", card.address, card.name)?;
         for endpoint in &card.endpoints {
             writeln!(out, "    {:<12} {}", endpoint.protocol, endpoint.url)?;
         }
+    }
+    if let Some(more) = host.directory().iter().count().checked_sub(AGENTS_SHOWN + 1) {
+        writeln!(out, "  and {} more: forecourt discover {}", more + 1, site.domain)?;
     }
     writeln!(out)?;
     let first = host.directory().default_agent();
