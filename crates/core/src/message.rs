@@ -90,9 +90,7 @@ impl Message {
     pub fn text(&self) -> String {
         text_of(&self.parts)
     }
-}
 
-impl Message {
     /// [`Self::text`] without the mention of its recipient that it may begin with: for agents that
     /// take words at their value, and not as a person would.
     pub fn addressed_text(&self) -> String {
