@@ -21,7 +21,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::caller::Caller;
@@ -119,23 +118,31 @@ fn options(asked: &HeaderMap) -> Response {
     Answer::empty(StatusCode::NO_CONTENT, head).into_response()
 }
 
-/// What must be known of a message before the SDK reads it.
-#[derive(Default, Deserialize)]
-struct Peek {
-    #[serde(default)]
-    id: Value,
-    #[serde(default)]
-    method: String,
-    #[serde(default)]
-    params: PeekParams,
-}
+/// A message before the SDK reads it. What has another shape than it should is looked at all the same:
+/// the SDK passes over fields that a method does not have, and so must what is checked here.
+struct Peek(Value);
 
-#[derive(Default, Deserialize)]
-struct PeekParams {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    arguments: Value,
+impl Peek {
+    /// What can't be read is the SDK's to refuse.
+    fn at(body: &[u8]) -> Self {
+        Self(serde_json::from_slice(body).unwrap_or_default())
+    }
+
+    fn id(&self) -> &Value {
+        &self.0["id"]
+    }
+
+    fn is(&self, method: &str) -> bool {
+        self.0["method"] == method
+    }
+
+    fn tool(&self) -> &str {
+        self.0["params"]["name"].as_str().unwrap_or_default()
+    }
+
+    fn message(&self) -> Option<&str> {
+        self.0["params"]["arguments"]["message"].as_str()
+    }
 }
 
 impl Door {
@@ -153,14 +160,13 @@ impl Door {
         let missing = || fault::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
         let (resident, agent) = (resident.ok_or_else(missing)?, agent.flatten());
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(fault::unread)?;
-        // What can't be read is the SDK's to refuse.
-        let peek: Peek = serde_json::from_slice(&body).unwrap_or_default();
+        let peek = Peek::at(&body);
         let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
         let refused = |part: PolicyPart| {
             let part = metadata::challenging(part, host.site(), &self.verifier, agent.as_ref());
-            fault::refused(&part, &peek.id, host.site().canonical_host())
+            fault::refused(&part, peek.id(), host.site().canonical_host())
         };
-        if peek.method != "tools/call" {
+        if !peek.is("tools/call") {
             // Calls carry messages, which are counted on their way to the agent.
             host.meter(address).map_err(|part| refused(*part))?;
         }
@@ -187,7 +193,7 @@ impl Door {
         accept_both(&head.method, &mut head.headers);
         let response = self.service.handle(Request::from_parts(head, Body::from(body))).await;
         let begun = response.headers().get(&SESSION).and_then(|id| id.to_str().ok());
-        if let Some(id) = begun.filter(|_| peek.method == "initialize") {
+        if let Some(id) = begun.filter(|_| peek.is("initialize")) {
             self.sessions.bind(id, owner.as_deref(), address);
         }
         let mut response = response.map(Body::new);
@@ -200,15 +206,15 @@ impl Door {
     }
 
     async fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Result<(), Answer> {
-        if peek.method == "initialize" && !self.sessions.has_room(caller.sender.peer).await {
+        if peek.is("initialize") && !self.sessions.has_room(caller.sender.peer).await {
             let words = "there are too many sessions open; end some, or try again later";
-            return Err(fault::answer(StatusCode::SERVICE_UNAVAILABLE, &peek.id, words));
+            return Err(fault::answer(StatusCode::SERVICE_UNAVAILABLE, peek.id(), words));
         }
         let named = headers.get(&SESSION).and_then(|id| id.to_str().ok());
         match named.is_none_or(|id| self.sessions.is_of(id, caller.sender.owner())) {
             true => Ok(()),
             // As for one that does not exist: the client begins another.
-            false => Err(fault::answer(StatusCode::NOT_FOUND, &peek.id, "there is no such session")),
+            false => Err(fault::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session")),
         }
     }
 
@@ -216,12 +222,12 @@ impl Door {
     /// client signs in when the transport says so, and no answer in the protocol makes it. The rules of
     /// an agent's policy change nothing, so that they can be asked twice.
     async fn would_be_unauthorized(&self, peek: &Peek, caller: &Caller) -> Option<PolicyPart> {
-        if peek.method != "tools/call" || caller.sender.verified {
+        if !peek.is("tools/call") || caller.sender.verified {
             return None;
         }
-        let resident = self.agent_of(caller.agent.as_ref(), &peek.params.name)?;
+        let resident = self.agent_of(caller.agent.as_ref(), peek.tool())?;
         let host = &self.offer.host;
-        let parts = peek.params.arguments["message"].as_str().map(Part::text);
+        let parts = peek.message().map(Part::text);
         let id = MessageId::mint(&**host.entropy());
         let agent = resident.card.handle().clone();
         let message = Message {

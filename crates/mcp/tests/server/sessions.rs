@@ -103,7 +103,10 @@ async fn s6_a_session_is_no_authentication() {
 async fn s2_one_address_opens_so_many_sessions_and_no_more() {
     let place = one().start().await;
     let from = |last: u8| {
-        let mut request = post("/mcp").body(rpc(1, "initialize", hello("2025-11-25"))).unwrap();
+        // What other methods have in their params makes this no other method.
+        let mut params = hello("2025-11-25");
+        params["name"] = json!(last);
+        let mut request = post("/mcp").body(rpc(1, "initialize", params)).unwrap();
         request.extensions_mut().insert(forecourt_core::ClientAddr([192, 0, 2, last].into()));
         request
     };
