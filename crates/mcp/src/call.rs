@@ -105,11 +105,16 @@ impl Told {
         Self { token, last: 0.0 }
     }
 
-    /// The next notification: its number rises, whatever the tool says. `None` when nobody asked.
+    /// The next notification: its number rises, whatever the tool says. `None` when nobody asked, or
+    /// when it can't rise any more.
     fn next(&mut self, progress: Progress) -> Option<ProgressNotificationParam> {
         let token = self.token.clone()?;
-        let rising = progress.fraction.filter(|fraction| *fraction > self.last);
-        self.last = rising.unwrap_or(self.last + (1.0 - self.last) / 100.0);
+        let said = progress.fraction.filter(|fraction| *fraction > self.last).map(|fraction| fraction.min(1.0));
+        let next = said.unwrap_or(self.last + (1.0 - self.last) / 100.0);
+        if next <= self.last {
+            return None;
+        }
+        self.last = next;
         let told = ProgressNotificationParam::new(token, self.last).with_total(1.0);
         Some(match progress.note {
             Some(note) => told.with_message(note),
@@ -229,6 +234,16 @@ mod tests {
             let next = told.next(Progress { fraction, note: None }).expect("somebody asked");
             assert!(next.progress > last && next.progress <= 1.0, "{}", next.progress);
             last = next.progress;
+        }
+    }
+
+    #[test]
+    fn s5_progress_ends_at_its_total() {
+        for whole in [1.0, 7.0, f64::INFINITY] {
+            let mut told = Told::new(Some(ProgressToken(NumberOrString::Number(7))));
+            let mut next = |fraction| told.next(Progress { fraction, note: None }).map(|next| next.progress);
+            assert_eq!(next(Some(whole)), Some(1.0));
+            assert_eq!((next(None), next(Some(whole))), (None, None));
         }
     }
 
