@@ -2,13 +2,12 @@
 
 use bytes::Bytes;
 use forecourt_core::PolicyPart;
-use forecourt_core::policy::Kind;
 use forecourt_surface::answer::{Answer, Content};
-use forecourt_surface::refusal::add_fields;
+use forecourt_surface::refusal::{self, add_fields};
 use forecourt_surface::sse::{self, KeepAlive};
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
-use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
@@ -132,12 +131,7 @@ impl Binding {
     /// Who is turned away before anything was done learns it from the transport: refusals have no
     /// code of JSON-RPC (PolicyPart 4.2).
     fn turned_away(&self, part: &PolicyPart, canonical_host: &str) -> Answer {
-        let status = match part.kind {
-            Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
-            Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::FORBIDDEN,
-        };
+        let status = refusal::status(&part.kind);
         let body = match &self.rpc {
             Some(id) => rpc::error(id, &Fault::InvalidRequest(part.message.clone())),
             None => {
@@ -171,7 +165,9 @@ fn written(value: &Value) -> Vec<u8> {
 fn code_name(status: StatusCode) -> &'static str {
     match status {
         StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
-        StatusCode::FORBIDDEN => "PERMISSION_DENIED",
+        StatusCode::FORBIDDEN | StatusCode::PAYMENT_REQUIRED | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => {
+            "PERMISSION_DENIED"
+        }
         StatusCode::NOT_FOUND => "NOT_FOUND",
         StatusCode::METHOD_NOT_ALLOWED => "UNIMPLEMENTED",
         StatusCode::REQUEST_TIMEOUT => "DEADLINE_EXCEEDED",
@@ -219,15 +215,4 @@ pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &Fault) -> Ans
         None => bare(status, binding.version(), fault),
     };
     binding.whole(status, body)
-}
-
-/// What a resource takes. RFC 9110 9.3.7.
-pub(crate) fn options(allow: &'static str) -> Answer {
-    allowing(Answer::empty(StatusCode::NO_CONTENT, HeaderMap::new()), allow)
-}
-
-/// The same, saying what the resource takes.
-pub(crate) fn allowing(mut answer: Answer, allow: &'static str) -> Answer {
-    answer.head.insert(ALLOW, HeaderValue::from_static(allow));
-    answer
 }

@@ -1,19 +1,10 @@
-//! Pages of other origins: for agents whose cards allow them, as on every wire.
+//! What pages of other origins may do, for agents whose cards let them in, as on every wire.
 
-use http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS,
+use forecourt_surface::cors::Cors;
+
+pub(crate) const CORS: Cors = Cors {
+    methods: "GET, POST, DELETE, OPTIONS",
+    fields: "Content-Type, Accept, Accept-Language, Authorization, A2A-Version, A2A-Extensions, \
+             X-A2A-Extensions, Last-Event-ID",
+    exposed: "A2A-Extensions, X-A2A-Extensions, WWW-Authenticate, Retry-After",
 };
-use http::{HeaderMap, HeaderValue};
-
-const HEADERS: &str = "Content-Type, Accept, Accept-Language, Authorization, A2A-Version, A2A-Extensions, \
-                       X-A2A-Extensions, Last-Event-ID";
-const EXPOSED: &str = "A2A-Extensions, X-A2A-Extensions, WWW-Authenticate, Retry-After";
-
-/// Adds what lets any page read the response. No origin is ever reflected, no credentials allowed.
-pub(crate) fn open(head: &mut HeaderMap) {
-    head.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    head.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE, OPTIONS"));
-    head.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(HEADERS));
-    head.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
-}

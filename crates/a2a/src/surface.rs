@@ -11,14 +11,14 @@ use bytes::Bytes;
 use forecourt_core::Handle;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::answer::Answer;
-use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
+use forecourt_surface::body::{BodyError, BodyLimits, is_json, read_limited};
 use forecourt_surface::document::{self, answer};
-use http::header::CONTENT_TYPE;
+use http::StatusCode;
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
 
-use crate::answer::{Binding, allowing, error, options};
+use crate::answer::{Binding, error};
 use crate::card::names::{CARD_PATH, HUB_PATH, OLD_CARD_PATH};
+use crate::cors::CORS;
 use crate::limits::BODY_BYTES_MAX;
 use crate::model::{Fault, Version};
 use crate::service::{Caller, Service, Trouble, no_such_agent};
@@ -74,7 +74,7 @@ async fn on_hub(State(service): State<Arc<Service>>, request: Request) -> Respon
     };
     let mut response = at(&service, target, &head, body).await;
     if open {
-        crate::cors::open(response.headers_mut());
+        CORS.open(response.headers_mut());
     }
     response
 }
@@ -100,11 +100,11 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
     let nameless = Binding::rpc(serde_json::Value::Null);
     match head.method.as_str() {
         "POST" => {}
-        "OPTIONS" => return options("POST, OPTIONS"),
+        "OPTIONS" => return Answer::options("POST, OPTIONS"),
         _ => {
             let words = "this endpoint takes JSON-RPC by POST; the card is at /.well-known/agent-card.json".to_owned();
             let answer = error(StatusCode::METHOD_NOT_ALLOWED, &nameless, &Fault::InvalidRequest(words));
-            return allowing(answer, "POST, OPTIONS");
+            return answer.allowing("POST, OPTIONS");
         }
     }
     if !is_json(&head.headers) {
@@ -139,14 +139,14 @@ async fn on_rest(
 ) -> Answer {
     let binding = Binding::rest(version).accepting(&head.headers);
     if head.method == http::Method::OPTIONS {
-        return options(resource.verbs());
+        return Answer::options(resource.verbs());
     }
     let method = match resource.method(&head.method) {
         Ok(method) => method,
         Err(allow) => {
             let words = format!("this resource takes {allow}");
             let answer = error(StatusCode::METHOD_NOT_ALLOWED, &binding, &Fault::InvalidRequest(words));
-            return allowing(answer, allow);
+            return answer.allowing(allow);
         }
     };
     let binding = binding.spelled(rest::dialect(version), method);
@@ -171,13 +171,6 @@ async fn on_rest(
 
 fn not_json() -> Fault {
     Fault::ContentTypeNotSupported("send the body with Content-Type: application/json".to_owned())
-}
-
-/// Whether the body says it is JSON. A form that a page of another site could post does not.
-fn is_json(headers: &HeaderMap) -> bool {
-    let mut all = headers.get_all(CONTENT_TYPE).iter().filter_map(|value| value.to_str().ok());
-    let essence = all.next().and_then(|text| text.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
-    all.next().is_none() && (essence == "application/json" || essence.ends_with("+json"))
 }
 
 async fn read(body: Body) -> Result<Bytes, (StatusCode, Fault)> {

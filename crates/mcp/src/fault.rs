@@ -1,10 +1,9 @@
 //! Refusals below the protocol: what is turned away before the SDK sees it.
 
 use forecourt_core::PolicyPart;
-use forecourt_core::policy::Kind;
 use forecourt_surface::answer::Answer;
 use forecourt_surface::body::BodyError;
-use forecourt_surface::refusal::add_fields;
+use forecourt_surface::refusal;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
@@ -33,13 +32,7 @@ pub(crate) fn unread(error: BodyError) -> Answer {
 
 /// A refusal, with the fields that it demands.
 pub(crate) fn refused(part: &PolicyPart, id: &Value, canonical_host: &str) -> Answer {
-    let status = match part.kind {
-        Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
-        Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::FORBIDDEN,
-    };
-    let mut answer = answer(status, id, &part.message);
-    add_fields(&mut answer.head, part, canonical_host);
+    let mut answer = answer(refusal::status(&part.kind), id, &part.message);
+    refusal::add_fields(&mut answer.head, part, canonical_host);
     answer
 }

@@ -6,7 +6,7 @@ use forecourt_surface::answer::{Answer, Content};
 use forecourt_surface::refusal::add_fields;
 use forecourt_surface::sse::KeepAlive;
 use futures::Stream;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::response::{Outcome, Response};
@@ -46,17 +46,6 @@ fn in_language(head: &mut HeaderMap, language: &Language) {
     if let Ok(value) = HeaderValue::from_str(language.as_str()) {
         head.insert(CONTENT_LANGUAGE, value);
     }
-}
-
-/// What a resource takes. RFC 9110 9.3.7.
-pub(crate) fn options(allow: &'static str) -> Answer {
-    allowing(Answer::empty(StatusCode::NO_CONTENT, HeaderMap::new()), allow)
-}
-
-/// The same, saying what the resource takes.
-pub(crate) fn allowing(mut answer: Answer, allow: &'static str) -> Answer {
-    answer.head.insert(ALLOW, HeaderValue::from_static(allow));
-    answer
 }
 
 fn head(media_type: &'static str, cache: &'static str) -> HeaderMap {

@@ -9,7 +9,7 @@
 //! | 4.1.2, 4.2 promises | `service`; `kept` for how they are to be written |
 //! | 5 actions | `action`, `template` |
 //! | 6 streaming | `stream` |
-//! | 7 HTTP | `surface`, `answer`, `cors` |
+//! | 7 HTTP | `surface`, `answer` |
 //! | appendix A | `tools` |
 //! | asking other agents | [`client`] |
 //!
@@ -19,7 +19,6 @@
 mod action;
 mod answer;
 pub mod client;
-mod cors;
 mod decode;
 mod fault;
 mod fields;

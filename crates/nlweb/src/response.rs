@@ -2,6 +2,7 @@
 
 use forecourt_core::policy::Kind;
 use forecourt_core::{Language, PolicyPart, Question};
+use forecourt_surface::refusal;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -101,7 +102,7 @@ impl Outcome {
             Self::Answer { .. } | Self::Elicitation(_) => StatusCode::OK,
             Self::Promise(_) => StatusCode::ACCEPTED,
             Self::Failure { status, .. } => *status,
-            Self::Refused { part, .. } => refused_status(&part.kind),
+            Self::Refused { part, .. } => refusal::status(&part.kind),
         }
     }
 
@@ -158,18 +159,6 @@ fn elicitation(question: &Question) -> Value {
     let text = (!question.text.is_empty()).then(|| question.text.clone().into());
     let questions = (!question.questions.is_empty()).then(|| json!(question.questions));
     present([("text", text), ("questions", questions)]).into()
-}
-
-/// Design 23, and the policy table for the rest.
-fn refused_status(kind: &Kind) -> StatusCode {
-    match kind {
-        Kind::ConsentRequired { .. } | Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
-        Kind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
-        Kind::Forbidden | Kind::Other(_) => StatusCode::FORBIDDEN,
-        Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Kind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
-        Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
-    }
 }
 
 /// The one code that NLWeb has; the others are the kinds themselves.

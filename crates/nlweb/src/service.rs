@@ -9,6 +9,7 @@ use forecourt_core::{
 };
 use forecourt_host::{Host, Resident, Run};
 use forecourt_identity::Verifier;
+use forecourt_surface::refusal;
 use futures::StreamExt;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
@@ -293,11 +294,7 @@ pub(crate) fn ended(end: End, language: Option<&Language>, too_slow: bool) -> Ou
         End::Nothing(message) => Outcome::failure(code::NO_RESULTS, message),
         End::Question(question) => Outcome::Elicitation(question),
         End::Refused(part) => {
-            let (_, message) = part.in_language(language);
-            let message = match &part.url {
-                Some(url) => format!("{message}\n\n{url}"),
-                None => message.to_owned(),
-            };
+            let message = refusal::words(&part, language);
             Outcome::Refused { part, message }
         }
         End::Failed(reason) if too_slow => Outcome::failure(code::TIMEOUT, reason),

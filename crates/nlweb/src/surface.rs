@@ -12,20 +12,21 @@ use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, PolicyPart, Se
 use forecourt_egress::hops;
 use forecourt_host::{Resident, Run};
 use forecourt_surface::answer::Answer;
-use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
+use forecourt_surface::body::{BodyError, BodyLimits, is_json, read_limited};
+use forecourt_surface::cors::Cors;
 use forecourt_surface::{HttpRoutes, credentials, negotiate};
 use futures::{FutureExt, StreamExt, stream};
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::Method;
+use http::header::ACCEPT;
 use http::request::Parts;
-use http::{HeaderMap, Method};
 use serde_json::Value;
 
-use crate::answer::{allowing, options, streamed, whole};
+use crate::answer::{streamed, whole};
 use crate::fault::Fault;
 use crate::limits::BODY_BYTES_MAX;
 use crate::service::{Asker, Service, turned_away, wrong};
 use crate::wire::{Ask, Dialect, Style};
-use crate::{NAME, cors, decode, legacy, response, site, stream as frames};
+use crate::{NAME, decode, legacy, response, site, stream as frames};
 
 /// The path patterns; the tilde may come encoded, and a last slash changes nothing.
 const PATHS: [&str; 16] = [
@@ -50,6 +51,12 @@ const ASK_METHODS: &str = "GET, HEAD, POST, OPTIONS";
 const AWAIT_METHODS: &str = "POST, OPTIONS";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
+/// For agents whose cards let pages of other origins in, as on every wire.
+const CORS: Cors = Cors {
+    methods: "GET, POST, OPTIONS",
+    fields: "Content-Type, Accept, Accept-Language, Authorization",
+    exposed: "WWW-Authenticate, Retry-After",
+};
 
 /// The routes of the protocol.
 pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
@@ -84,7 +91,7 @@ async fn on_path(State(service): State<Arc<Service>>, request: Request) -> Respo
         _ => asked.on_ask(body).await,
     };
     if open {
-        cors::open(&mut answer.head);
+        CORS.open(&mut answer.head);
     }
     answer.into_response()
 }
@@ -121,8 +128,8 @@ impl Asked<'_> {
                 }
                 Err(fault) => self.fault(fault, Dialect::V0_55),
             },
-            Method::OPTIONS => options(ASK_METHODS),
-            _ => allowing(self.fault(Fault::Method(ASK_METHODS), Dialect::V0_55), ASK_METHODS),
+            Method::OPTIONS => Answer::options(ASK_METHODS),
+            _ => self.fault(Fault::Method(ASK_METHODS), Dialect::V0_55).allowing(ASK_METHODS),
         }
     }
 
@@ -189,8 +196,8 @@ impl Asked<'_> {
     async fn on_await(&self, body: Body) -> Answer {
         match self.head.method {
             Method::POST => {}
-            Method::OPTIONS => return options(AWAIT_METHODS),
-            _ => return allowing(self.fault(Fault::Method(AWAIT_METHODS), Dialect::V0_55), AWAIT_METHODS),
+            Method::OPTIONS => return Answer::options(AWAIT_METHODS),
+            _ => return self.fault(Fault::Method(AWAIT_METHODS), Dialect::V0_55).allowing(AWAIT_METHODS),
         }
         let body = match self.json(body).await {
             Ok(body) => body,
@@ -259,10 +266,4 @@ impl Asked<'_> {
             BodyError::Broken => Fault::Malformed(error.to_string()),
         })
     }
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let mut all = headers.get_all(CONTENT_TYPE).iter().filter_map(|value| value.to_str().ok());
-    let essence = all.next().and_then(|text| text.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
-    all.next().is_none() && (essence == JSON || essence.ends_with("+json"))
 }

@@ -7,7 +7,8 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures::{Stream, StreamExt};
-use http::{HeaderMap, StatusCode};
+use http::header::ALLOW;
+use http::{HeaderMap, HeaderValue, StatusCode};
 
 /// A response of some protocol over HTTP.
 pub struct Answer {
@@ -38,6 +39,18 @@ impl Answer {
     /// A response without content.
     pub fn empty(status: StatusCode, head: HeaderMap) -> Self {
         Self { status, head, content: Content::Empty }
+    }
+
+    /// What a resource takes, for who asks. RFC 9110 9.3.7.
+    pub fn options(allow: &'static str) -> Self {
+        Self::empty(StatusCode::NO_CONTENT, HeaderMap::new()).allowing(allow)
+    }
+
+    /// The same, saying what the resource takes.
+    #[must_use]
+    pub fn allowing(mut self, allow: &'static str) -> Self {
+        self.head.insert(ALLOW, HeaderValue::from_static(allow));
+        self
     }
 }
 

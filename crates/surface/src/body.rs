@@ -1,15 +1,32 @@
-//! Reading a request body within its bounds, the same for every wire.
+//! What a request body says it is, and reading it within its bounds, the same for every wire.
 
 use std::pin::pin;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
 
 /// Bytes that are set aside at once for a body that announces its length; more only as it arrives.
 const CAPACITY_FIRST_MAX: usize = 64 * 1024;
+
+/// The one `Content-Type`; two are as good as none.
+pub fn content_type(headers: &HeaderMap) -> Option<&str> {
+    let mut all = headers.get_all(CONTENT_TYPE).iter();
+    let first = all.next()?.to_str().ok();
+    first.filter(|_| all.next().is_none())
+}
+
+/// Whether a body says that it is JSON of any kind. A form that a page of another site could post does
+/// not.
+pub fn is_json(headers: &HeaderMap) -> bool {
+    let essence = content_type(headers).and_then(|text| text.split(';').next()).unwrap_or_default().trim();
+    let essence = essence.to_ascii_lowercase();
+    essence == "application/json" || essence.ends_with("+json")
+}
 
 /// How much of a body is read, and how long the client may take to send it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +158,21 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
+
+    #[test]
+    fn json_is_what_says_so_once() {
+        let says = |values: &[&'static str]| {
+            let pairs = values.iter().map(|value| (CONTENT_TYPE, http::HeaderValue::from_static(value)));
+            is_json(&HeaderMap::from_iter(pairs))
+        };
+        for good in ["application/json", "Application/JSON; charset=utf-8", "application/a2a+json"] {
+            assert!(says(&[good]), "{good}");
+        }
+        for bad in ["", "text/plain", "application/x-www-form-urlencoded", "text/plain; application/json", "json"] {
+            assert!(!says(&[bad]), "{bad}");
+        }
+        assert!(!says(&[]) && !says(&["application/json", "application/json"]));
+    }
 
     const SMALL: BodyLimits = BodyLimits::with_bytes_max(8);
 

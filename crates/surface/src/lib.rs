@@ -5,11 +5,12 @@
 //! |---|---|
 //! | [`protocol`] | [`Protocol`], the one line that each protocol adds to the registry |
 //! | [`credentials`] | who sent a request, by the proofs in its fields |
-//! | [`refusal`] | the fields that go with a refusal |
+//! | [`refusal`] | the status, the fields and the words of a refusal |
+//! | [`cors`] | pages of other origins, where an agent's card lets them in |
 //! | [`document`] | public documents: tags, caching, every origin |
 //! | [`answer`] | a response before it meets the server |
 //! | [`tool`] | operations that one protocol offers and another carries |
-//! | [`body`] | reading a request body within its bounds |
+//! | [`body`] | what a request body says it is, and reading it within its bounds |
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
 //! | [`sse`] | server-sent events that no text can break out of |
 //! | [`prefer`] | the `Prefer` header, RFC 7240 |
@@ -17,6 +18,7 @@
 
 pub mod answer;
 pub mod body;
+pub mod cors;
 pub mod credentials;
 pub mod disposition;
 pub mod document;

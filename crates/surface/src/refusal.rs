@@ -1,9 +1,30 @@
-//! The fields of an HTTP response that go with a refusal, whatever the protocol. PolicyPart 4.2, 4.5.
+//! A refusal over HTTP, whatever the protocol: its status, its fields and its words. PolicyPart 4.2, 4.5.
 
-use forecourt_core::PolicyPart;
 use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::{Language, PolicyPart};
 use http::header::{LINK, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+/// The status that a refusal has where the transport tells of it. An unknown kind is never success.
+pub fn status(kind: &Kind) -> StatusCode {
+    match kind {
+        Kind::ConsentRequired { .. } | Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
+        Kind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
+        Kind::Forbidden | Kind::Other(_) => StatusCode::FORBIDDEN,
+        Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Kind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+        Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// The words of a refusal: its message, and its URL on a line of its own. REST 5.3.
+pub fn words(part: &PolicyPart, language: Option<&Language>) -> String {
+    let (_, message) = part.in_language(language);
+    match &part.url {
+        Some(url) => format!("{message}\n\n{url}"),
+        None => message.to_owned(),
+    }
+}
 
 /// Adds the fields that the kind of a refusal demands. What can't be written safely is left out.
 pub fn add_fields(head: &mut HeaderMap, part: &PolicyPart, canonical_host: &str) {

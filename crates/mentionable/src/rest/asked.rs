@@ -6,7 +6,7 @@ use bytes::Bytes;
 use forecourt_core::{ClientAddr, Ending, Handle, Language, PolicyPart, Reply, ThreadId};
 use forecourt_pages::csp;
 use forecourt_surface::negotiate;
-use forecourt_surface::refusal::add_fields;
+use forecourt_surface::refusal::{add_fields, status};
 use forecourt_surface::sse::KeepAlive;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, RETRY_AFTER};
 use http::request::Parts;
@@ -163,7 +163,7 @@ impl Asked<'_> {
         let wanted = self.language();
         let language = refusal::language(part, wanted.as_ref(), &self.door.card.language);
         let mut head = self.head_of(media, &language, thread);
-        let status = if media == Media::Stream { StatusCode::OK } else { refusal::status(&part.kind) };
+        let status = if media == Media::Stream { StatusCode::OK } else { status(&part.kind) };
         if media != Media::Stream {
             add_fields(&mut head, part, self.rest.host.site().canonical_host());
         }

@@ -6,7 +6,7 @@ use forecourt_core::{AgentCard, Language};
 use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::cors;
+use super::cors::CORS;
 
 /// Who answers. REST 5.2.
 pub(crate) static X_MENTIONABLE_AGENT: HeaderName = HeaderName::from_static("x-mentionable-agent");
@@ -52,7 +52,7 @@ impl Door {
         head.insert(VARY, HeaderValue::from_static("Accept, Accept-Language"));
         head.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.card.cors {
-            cors::open(&mut head);
+            CORS.open(&mut head);
         }
         head
     }

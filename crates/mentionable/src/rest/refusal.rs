@@ -1,9 +1,8 @@
-//! A refusal into status, fields and words. PolicyPart 4.5.
+//! What this transport adds to a refusal: its envelope, its field, its language. PolicyPart 4.5.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use forecourt_core::policy::Kind;
 use forecourt_core::{Language, PolicyPart, json};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 
 /// The version of every envelope. REST 4.3, 4.4.
@@ -29,18 +28,6 @@ impl<'a, P: Serialize> Enveloped<'a, P> {
     }
 }
 
-/// The status that a refusal has outside of event streams. An unknown kind is never success.
-pub(crate) fn status(kind: &Kind) -> StatusCode {
-    match kind {
-        Kind::ConsentRequired { .. } | Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
-        Kind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
-        Kind::Forbidden | Kind::Other(_) => StatusCode::FORBIDDEN,
-        Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Kind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
-        Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
-    }
-}
-
 /// Adds the whole refusal as a field, where the operator wants that. PolicyPart 4.5.
 pub(crate) fn add_policy_field(head: &mut HeaderMap, part: &PolicyPart) {
     let packed = STANDARD.encode(Enveloped::new(part).to_text());
@@ -53,15 +40,6 @@ const POLICY_FIELD_BYTES_MAX: usize = 4 * 1024;
 fn add(head: &mut HeaderMap, name: HeaderName, value: Option<String>) {
     if let Some(value) = value.and_then(|text| HeaderValue::from_str(&text).ok()) {
         head.append(name, value);
-    }
-}
-
-/// The words of a refusal: its message, and its URL on a line of its own. REST 5.3.
-pub(crate) fn words(part: &PolicyPart, language: Option<&Language>) -> String {
-    let (_, message) = part.in_language(language);
-    match &part.url {
-        Some(url) => format!("{message}\n\n{url}"),
-        None => message.to_owned(),
     }
 }
 

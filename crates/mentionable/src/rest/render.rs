@@ -40,7 +40,7 @@ pub(crate) fn answer(media: Media, frame: &Frame<'_>, collected: Collected) -> B
 pub(crate) fn refusal(media: Media, frame: &Frame<'_>, part: &PolicyPart) -> Bytes {
     match media {
         Media::Html => html::refusal(frame, part).into(),
-        Media::Markdown => super::refusal::words(part, Some(frame.language)).into(),
+        Media::Markdown => forecourt_surface::refusal::words(part, Some(frame.language)).into(),
         Media::Json => json::refusal(frame, part),
         Media::Stream => sse::refusal(part),
     }

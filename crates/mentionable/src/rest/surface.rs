@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
 use forecourt_surface::HttpRoutes;
-use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use forecourt_surface::body::{BodyError, BodyLimits, content_type, read_limited};
+use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, Method, StatusCode};
 
 use super::answer::{Outcome, Trouble};
@@ -166,13 +166,6 @@ async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
         BodyError::TooSlow => Fault::BodyTooSlow.into(),
         BodyError::Broken => Fault::BodyBroken.into(),
     })
-}
-
-/// The one `Content-Type`; two are as good as none.
-fn content_type(headers: &HeaderMap) -> Option<&str> {
-    let mut all = headers.get_all(CONTENT_TYPE).iter();
-    let first = all.next()?.to_str().ok();
-    first.filter(|_| all.next().is_none())
 }
 
 fn uncoded(headers: &HeaderMap) -> Result<(), Trouble> {
