@@ -70,7 +70,7 @@ pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes of what is unpacked from gzip.
 pub const UNPACKED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of a page. Longer ones are skipped.
-pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub const PAGE_BYTES_MAX: usize = forecourt_egress::limits::PAGE_BYTES_MAX;
 /// Bytes of a page in which its encoding is looked for.
 pub const ENCODING_BYTES_READ: usize = 1_024;
 /// Bytes of a page's URL.
@@ -89,7 +89,7 @@ pub const PAGE_DEPTH_MAX: usize = 128;
 pub const PAGE_ITEMS_MAX: usize = 1_000;
 /// Microdata properties of a page.
 pub const PAGE_PROPERTIES_MAX: usize = 10_000;
-/// Bytes of all items of a site. Pages behind that are skipped.
+/// Bytes that are kept of a site: its items, and where its pages lead. Pages behind that are skipped.
 pub const SITE_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// Redirects followed for a page; all of them within the site.
 pub const PAGE_REDIRECTS_MAX: usize = 5;

@@ -15,7 +15,9 @@ use axum::http::{HeaderMap, StatusCode};
 use common::Shelf;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use forecourt_content::limits::{PAGE_BYTES_MAX, PAGE_FAILURES_MAX, PAGE_REDIRECTS_MAX, UNPACKED_BYTES_MAX};
+use forecourt_content::limits::{
+    PAGE_BYTES_MAX, PAGE_FAILURES_MAX, PAGE_REDIRECTS_MAX, ROBOTS_BYTES_MAX, UNPACKED_BYTES_MAX,
+};
 use forecourt_content::{Read, Site, Source, Visit, Visitor};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_testkit::HandClock;
@@ -264,6 +266,46 @@ async fn sitemaps_that_are_bombs_or_broken_take_nothing_away() {
         assert!(visit.gave_up && visit.reasons[0].contains(reason), "{:?}", visit.reasons);
         assert_eq!(web.names(), ["Apples"]);
     }
+}
+
+#[tokio::test]
+async fn a_sitemap_that_cannot_be_read_takes_its_pages_not_away() {
+    let web = Web::new().await;
+    let index = "<sitemapindex><sitemap><loc>/1.xml</loc></sitemap><sitemap><loc>/2.xml</loc></sitemap></sitemapindex>";
+    web.put("/index.xml", "text/xml", index);
+    web.put("/1.xml", "text/xml", sitemap(&["/a", "/b"]));
+    web.put("/2.xml", "text/xml", sitemap(&["/c"]));
+    ["/a", "/b", "/c"].iter().for_each(|path| web.page(path, path, &[]));
+    web.visit("/index.xml", Read::Sitemap).await;
+    web.put("/1.xml", "text/xml", sitemap(&["/a", "/new"]));
+    web.page("/new", "/new", &[]);
+    for status in [503, 304] {
+        web.script("/2.xml", status, "text/xml", "", &[]);
+        let visit = web.visit("/index.xml", Read::Sitemap).await;
+        assert!(!visit.gave_up && visit.skipped == 1, "{status} {:?}", visit.reasons);
+        assert_eq!((web.names().len(), visit.items), (4, 4), "{:?}", web.names());
+    }
+    web.put("/robots.txt", "text/plain", "user-agent: *\ndisallow: /a");
+    web.visit("/index.xml", Read::Sitemap).await;
+    assert!(!web.names().contains(&"/a".to_owned()), "what is not to be read is not kept either");
+    web.put("/robots.txt", "text/plain", "");
+    web.put("/2.xml", "text/xml", sitemap(&["/c"]));
+    web.visit("/index.xml", Read::Sitemap).await;
+    assert_eq!(web.names(), ["/a", "/new", "/c"], "what is listed no more goes when all lists are read");
+}
+
+#[tokio::test]
+async fn rfc9309_2_5_a_robots_file_past_its_bound_is_not_passed_over() {
+    let web = Web::new().await;
+    web.page("/", "Home", &[]);
+    let rules = "user-agent: *\nallow: /\n";
+    let robots = |bytes: usize| format!("{rules}{}", "#".repeat(bytes - rules.len()));
+    web.put("/robots.txt", "text/plain", robots(ROBOTS_BYTES_MAX));
+    assert_eq!(web.visit("/", Read::Pages).await.pages, 1);
+    web.put("/robots.txt", "text/plain", robots(ROBOTS_BYTES_MAX + 1));
+    let visit = web.visit("/", Read::Pages).await;
+    assert!(visit.gave_up && visit.reasons[0].contains("more than"), "{:?}", visit.reasons);
+    assert_eq!((web.asked(), web.names()), (vec!["/robots.txt".to_owned()], vec!["Home".to_owned()]));
 }
 
 #[tokio::test]

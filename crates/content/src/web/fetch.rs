@@ -1,10 +1,8 @@
-//! One document of a site: conditions, redirects, and the pace of it all.
+//! One document of a site: redirects within it, and the pace of it all.
 
 use std::time::Duration;
 
-use forecourt_egress::{Deadlines, Egress, EgressError, Outgoing, Purpose};
-use http::header::{CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use forecourt_egress::{Document, Egress, EgressError, Purpose, Revisited, Validators};
 use tokio::time::Instant;
 use url::Url;
 
@@ -22,25 +20,16 @@ pub(super) struct Fetcher<'a> {
 /// What came of it.
 #[derive(Debug)]
 pub(super) enum Fetched {
-    /// It is there.
-    Found(Document),
+    /// It is there, and where it was found in the end.
+    Found(Url, Document),
     /// It is as it was.
     Unchanged,
     /// It is there no more, or never was, or the site does not want it read: why.
     Gone(String),
+    /// It is there, and too large: what for.
+    TooLarge(String),
     /// It could not be read this time: why.
     Failed(String),
-}
-
-/// A document as it was sent.
-#[derive(Debug)]
-pub(super) struct Document {
-    /// Where it was found in the end.
-    pub(super) url: Url,
-    pub(super) mime: String,
-    pub(super) bytes: Vec<u8>,
-    pub(super) etag: Option<String>,
-    pub(super) modified: Option<String>,
 }
 
 impl<'a> Fetcher<'a> {
@@ -60,34 +49,21 @@ impl<'a> Fetcher<'a> {
         let mut url = url.clone();
         for _ in 0..=PAGE_REDIRECTS_MAX {
             self.keep_pace().await;
-            let request = conditional(&url, before.filter(|kept| kept.url == url.as_str()));
-            let bounds = Deadlines { body_bytes_max: bytes_max, ..Purpose::Crawl.deadlines(self.egress.config()) };
-            let answer = match self.egress.send(Purpose::Crawl, request.within(bounds)).await {
-                Ok(answer) => answer,
-                Err(error) => return failed(&error),
-            };
-            match answer.status {
-                StatusCode::NOT_MODIFIED => return Fetched::Unchanged,
-                status if status.is_redirection() => {
-                    let next = text(&answer.headers, &LOCATION).and_then(|to| url.join(&to).ok());
-                    match next.filter(|next| may_go(next)) {
-                        Some(next) => url = next,
-                        None => return Fetched::Gone("leads to where we may not go".to_owned()),
-                    }
+            let known = before.filter(|kept| kept.url == url.as_str()).map(|kept| kept.validators.clone());
+            let known = known.unwrap_or_default();
+            let is_conditional = known != Validators::default();
+            match self.egress.revisit(Purpose::Crawl, &url, &known, bytes_max).await {
+                Ok(Revisited::Found(document)) => return Fetched::Found(url, document),
+                Ok(Revisited::Unchanged) if is_conditional => return Fetched::Unchanged,
+                Ok(Revisited::Unchanged) => return Fetched::Failed("sends nothing, as if we had it".to_owned()),
+                Ok(Revisited::Moved(next)) if may_go(&next) => url = next,
+                Ok(Revisited::Moved(_)) => return Fetched::Gone("leads to where we may not go".to_owned()),
+                Ok(Revisited::Gone(reason)) => return Fetched::Gone(reason),
+                Ok(Revisited::Later(reason)) => return Fetched::Failed(reason),
+                Err(EgressError::TooLarge { bytes_max }) => {
+                    return Fetched::TooLarge(format!("more than {bytes_max} bytes"));
                 }
-                StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
-                    return Fetched::Failed(answer.status.to_string());
-                }
-                status if status.is_client_error() => return Fetched::Gone(status.to_string()),
-                status if !status.is_success() => return Fetched::Failed(status.to_string()),
-                _ => {
-                    let (etag, modified) = (text(&answer.headers, &ETAG), text(&answer.headers, &LAST_MODIFIED));
-                    let mime = text(&answer.headers, &CONTENT_TYPE).unwrap_or_default();
-                    return match answer.body.collect().await {
-                        Ok(bytes) => Fetched::Found(Document { url, mime, bytes: bytes.into(), etag, modified }),
-                        Err(error) => failed(&error),
-                    };
-                }
+                Err(error) => return Fetched::Failed(error.log_reason()),
             }
         }
         Fetched::Gone("leads on too often".to_owned())
@@ -100,29 +76,6 @@ impl<'a> Fetcher<'a> {
         }
         self.last = Some(Instant::now());
     }
-}
-
-fn conditional(url: &Url, before: Option<&Kept>) -> Outgoing {
-    let mut request = Outgoing::get(url.as_str());
-    let Some(before) = before else { return request };
-    for (name, value) in [(IF_NONE_MATCH, &before.etag), (IF_MODIFIED_SINCE, &before.modified)] {
-        if let Some(value) = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok()) {
-            request = request.header(name, value);
-        }
-    }
-    request
-}
-
-/// What is too large stays so; all else may pass.
-fn failed(error: &EgressError) -> Fetched {
-    match error {
-        EgressError::TooLarge { bytes_max } => Fetched::Gone(format!("more than {bytes_max} bytes")),
-        _ => Fetched::Failed(error.log_reason()),
-    }
-}
-
-fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use forecourt_egress::Validators;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,12 +14,9 @@ use serde_json::Value;
 pub(super) struct Kept {
     /// Where it was read.
     pub(super) url: String,
-    /// The condition for asking again, word for word.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) etag: Option<String>,
-    /// The other condition, word for word.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) modified: Option<String>,
+    /// For asking again.
+    #[serde(default)]
+    pub(super) validators: Validators,
     /// Pages that it links to.
     #[serde(default)]
     pub(super) links: Vec<String>,
@@ -32,20 +30,67 @@ pub(super) fn beside(items: &Path) -> PathBuf {
     items.with_extension("pages")
 }
 
-/// Pages of earlier visits by URL. None when there was no visit, and without those that cannot be read.
-pub(super) fn read(items: &Path) -> HashMap<String, Kept> {
-    let Ok(file) = File::open(beside(items)) else { return HashMap::new() };
-    let lines = BufReader::new(file).lines().map_while(Result::ok);
-    let pages = lines.filter_map(|line| serde_json::from_str::<Kept>(&line).ok());
-    pages.map(|page| (page.url.clone(), page)).collect()
+/// The pages of the last visit. They stay in their file until they are wanted; known is where each begins.
+#[derive(Default)]
+pub(super) struct Before {
+    file: Option<BufReader<File>>,
+    at: HashMap<String, u64>,
+}
+
+/// As much of a page as tells it from others.
+#[derive(Deserialize)]
+struct Named {
+    url: String,
+}
+
+impl Before {
+    /// Finds the pages. There are none without a visit, and none of those that cannot be read.
+    pub(super) fn open(items: &Path) -> Self {
+        let mut before = Self { file: File::open(beside(items)).ok().map(BufReader::new), at: HashMap::new() };
+        let (mut at, mut line) = (0, Vec::new());
+        while let Some(length) = before.line(&mut line) {
+            if let Ok(Named { url }) = serde_json::from_slice(&line) {
+                before.at.insert(url, at);
+            }
+            at += length;
+        }
+        before
+    }
+
+    /// A page, once.
+    pub(super) fn take(&mut self, url: &str) -> Option<Kept> {
+        let at = self.at.remove(url)?;
+        self.read(at)
+    }
+
+    /// Another page that was not taken, in the order in which they were kept.
+    pub(super) fn rest(mut self) -> impl Iterator<Item = Kept> {
+        let mut places: Vec<u64> = self.at.drain().map(|(_, at)| at).collect();
+        places.sort_unstable();
+        places.into_iter().filter_map(move |at| self.read(at))
+    }
+
+    fn read(&mut self, at: u64) -> Option<Kept> {
+        let mut line = Vec::new();
+        self.file.as_mut()?.seek(SeekFrom::Start(at)).ok()?;
+        self.line(&mut line)?;
+        serde_json::from_slice(&line).ok()
+    }
+
+    /// Reads on to the end of a line, and gives its length. `None` at the end.
+    fn line(&mut self, line: &mut Vec<u8>) -> Option<u64> {
+        line.clear();
+        let length = self.file.as_mut()?.read_until(b'\n', line).ok()?;
+        (length > 0).then_some(length as u64)
+    }
 }
 
 /// Writes a new state of a site. Nothing of it is seen before [`Writer::finish`].
 pub(super) struct Writer {
     items: Draft,
     pages: Draft,
-    /// Bytes of items so far.
-    pub(super) bytes: usize,
+    /// Bytes of pages for which there is room.
+    room: usize,
 }
 
 struct Draft {
@@ -54,20 +99,24 @@ struct Draft {
 }
 
 impl Writer {
-    pub(super) fn begin(items: &Path) -> io::Result<Self> {
+    /// Begins a state of at most `bytes_max`, counted as pages are kept.
+    pub(super) fn begin(items: &Path, bytes_max: usize) -> io::Result<Self> {
         if let Some(folder) = items.parent() {
             fs::create_dir_all(folder)?;
         }
-        Ok(Self { items: Draft::begin(items)?, pages: Draft::begin(&beside(items))?, bytes: 0 })
+        Ok(Self { items: Draft::begin(items)?, pages: Draft::begin(&beside(items))?, room: bytes_max })
     }
 
-    /// Adds a page and its items.
-    pub(super) fn add(&mut self, page: &Kept) -> io::Result<()> {
+    /// Adds a page and its items. Says whether there was room for it.
+    pub(super) fn add(&mut self, page: &Kept) -> io::Result<bool> {
+        let line = line(page)?;
+        let Some(room) = self.room.checked_sub(line.len()) else { return Ok(false) };
+        self.room = room;
+        self.pages.file.write_all(&line)?;
         for item in &page.items {
-            self.bytes += self.items.line(item)?;
+            self.items.file.write_all(&self::line(item)?)?;
         }
-        self.pages.line(page)?;
-        Ok(())
+        Ok(true)
     }
 
     /// Puts the new state in the place of the old one.
@@ -83,13 +132,6 @@ impl Draft {
         Ok(Self { path: path.to_owned(), file: BufWriter::new(file) })
     }
 
-    fn line(&mut self, value: &impl Serialize) -> io::Result<usize> {
-        let mut line = serde_json::to_vec(value)?;
-        line.push(b'\n');
-        self.file.write_all(&line)?;
-        Ok(line.len())
-    }
-
     /// Renames only what is different, so that an unchanged site is seen to be unchanged.
     fn finish(self) -> io::Result<()> {
         self.file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
@@ -99,6 +141,12 @@ impl Draft {
             false => fs::rename(draft, &self.path),
         }
     }
+}
+
+fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 fn draft_extension(path: &Path) -> String {
@@ -127,24 +175,54 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn page(name: &str) -> Kept {
+        let validators = Validators { etag: Some(format!("\"{name}\"")), modified: None };
+        let items = vec![json!({"name": name})];
+        Kept { url: format!("https://e.org/{name}"), validators, items, ..Kept::default() }
+    }
+
+    /// Writes pages, and says which of them had room.
+    fn write(file: &Path, pages: &[&str], bytes_max: usize) -> Vec<bool> {
+        let mut writer = Writer::begin(file, bytes_max).unwrap();
+        let had_room = pages.iter().map(|name| writer.add(&page(name)).unwrap()).collect();
+        writer.finish().unwrap();
+        had_room
+    }
+
     #[test]
     fn pages_are_read_as_they_were_written() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("sites/a.jsonl");
-        let page = Kept { url: "https://e.org/".to_owned(), items: vec![json!({"name": "x"})], ..Kept::default() };
-        let write = || {
-            let mut writer = Writer::begin(&file).unwrap();
-            writer.add(&page).unwrap();
-            writer.finish().unwrap();
-        };
-        assert!(read(&file).is_empty());
-        write();
-        assert_eq!(read(&file)["https://e.org/"], page);
-        assert_eq!(fs::read_to_string(&file).unwrap(), "{\"name\":\"x\"}\n");
+        assert_eq!(Before::open(&file).rest().count(), 0);
+        write(&file, &["x", "y", "z"], usize::MAX);
+        let mut before = Before::open(&file);
+        assert_eq!((before.take("https://e.org/y"), before.take("https://e.org/y")), (Some(page("y")), None));
+        assert_eq!(before.rest().collect::<Vec<_>>(), [page("x"), page("z")]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{\"name\":\"x\"}\n{\"name\":\"y\"}\n{\"name\":\"z\"}\n");
         let before = fs::metadata(&file).unwrap().modified().unwrap();
-        write();
+        write(&file, &["x", "y", "z"], usize::MAX);
         assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), before, "nothing has changed");
-        fs::write(beside(&file), "{broken\n").unwrap();
-        assert!(read(&file).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_takes_nothing_else_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.jsonl");
+        write(&file, &["x"], usize::MAX);
+        let whole = fs::read(beside(&file)).unwrap();
+        let broken: &[u8] = b"{broken\n\xFF\n{\"url\": 1}\n\n{\"url\": \"u\", \"items\": 1}\n";
+        fs::write(beside(&file), [broken, &whole, &whole[..whole.len() / 2]].concat()).unwrap();
+        assert_eq!(Before::open(&file).rest().collect::<Vec<_>>(), [page("x")]);
+    }
+
+    #[test]
+    fn a_state_ends_at_its_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.jsonl");
+        let two = 2 * line(&page("x")).unwrap().len();
+        assert_eq!(write(&file, &["x", "y"], two), [true, true]);
+        assert_eq!(write(&file, &["x", "y"], two - 1), [true, false]);
+        assert_eq!(Before::open(&file).rest().count(), 1);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{\"name\":\"x\"}\n");
     }
 }

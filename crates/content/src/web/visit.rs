@@ -1,17 +1,17 @@
 //! One visit to a site: from `robots.txt` to the last page.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use forecourt_core::Clock;
-use forecourt_egress::Egress;
+use forecourt_egress::{Document, Egress};
 use url::Url;
 
-use super::fetch::{Document, Fetched, Fetcher};
+use super::fetch::{Fetched, Fetcher};
 use super::frontier::Frontier;
-use super::kept::{self, Kept, Writer};
+use super::kept::{Before, Kept, Writer};
 use super::robots::Robots;
 use super::sitemap::Sitemap;
 use super::{Read, Site, body, page};
@@ -76,9 +76,10 @@ impl Visitor {
             fetcher: Fetcher::new(&self.egress, site.delay),
             robots: Robots::default(),
             frontier: Frontier::new(&site.url, site.pages_max),
-            before: kept::read(items),
+            before: Before::open(items),
+            keeps_before: false,
             canonical: HashSet::new(),
-            writer: Writer::begin(items)?,
+            writer: Writer::begin(items, SITE_BYTES_MAX)?,
             now: format!("{:.0}", self.clock.now()),
             failures: 0,
             told: Visit::default(),
@@ -88,7 +89,6 @@ impl Visitor {
             let Some((url, depth)) = tour.frontier.next() else { break };
             if cancel() || tour.failures >= PAGE_FAILURES_MAX {
                 tour.told.gave_up = true;
-                tour.put_back(&url)?;
                 break;
             }
             tour.page(&url, depth).await?;
@@ -105,7 +105,10 @@ struct Tour<'a> {
     fetcher: Fetcher<'a>,
     robots: Robots,
     frontier: Frontier,
-    before: HashMap<String, Kept>,
+    /// What is known of pages that were not met so far.
+    before: Before,
+    /// Whether pages that are not met stay, since not all that lists them could be read.
+    keeps_before: bool,
     /// Addresses that pages gave themselves: what was read under one is not read again under another.
     canonical: HashSet<String>,
     writer: Writer,
@@ -138,8 +141,8 @@ impl Tour<'_> {
         let url = self.site.url.join("/robots.txt").map_err(|error| error.to_string())?;
         let is_own = |url: &Url| url.origin() == self.site.url.origin();
         self.robots = match self.fetcher.fetch(&url, ROBOTS_BYTES_MAX, None, &is_own).await {
-            Fetched::Found(document) => Robots::read(&body::text(&document.bytes, "charset=utf-8"), AGENT),
-            Fetched::Failed(reason) => return Err(reason),
+            Fetched::Found(_, document) => Robots::read(&body::text(&document.bytes, "charset=utf-8"), AGENT),
+            Fetched::TooLarge(reason) | Fetched::Failed(reason) => return Err(reason),
             Fetched::Unchanged | Fetched::Gone(_) => Robots::default(),
         };
         self.fetcher.delay = self.robots.delay.map_or(self.site.delay, |delay| delay.max(self.site.delay));
@@ -155,13 +158,13 @@ impl Tour<'_> {
                 Ok(found) => found,
                 Err(reason) => {
                     self.told.skip(url.as_str(), &reason);
-                    self.told.gave_up = true;
+                    self.keeps_before = true;
                     continue;
                 }
             };
             if let Some(reason) = &found.broken {
                 self.told.skip(url.as_str(), reason);
-                self.told.gave_up = true;
+                self.keeps_before = true;
             }
             for page in found.pages.iter().filter_map(|page| url.join(page).ok()) {
                 match self.frontier.is_own(&page) {
@@ -178,23 +181,24 @@ impl Tour<'_> {
             }
         }
         // Pages that were listed are read all the same.
-        self.told.gave_up &= self.frontier.counts().0 == 0;
+        self.told.gave_up = self.keeps_before && self.frontier.counts().0 == 0;
     }
 
     async fn sitemap(&mut self, url: &Url) -> Result<Sitemap, String> {
         let is_own = |url: &Url| url.origin() == self.site.url.origin();
         match self.fetcher.fetch(url, DOCUMENT_BYTES_MAX, None, &is_own).await {
-            Fetched::Found(document) => {
+            Fetched::Found(_, document) => {
                 let bytes = body::unpacked(&document.bytes)?;
                 Ok(Sitemap::read(&body::text(&bytes, &document.mime)))
             }
-            Fetched::Unchanged => Ok(Sitemap::default()),
-            Fetched::Gone(reason) | Fetched::Failed(reason) => Err(reason),
+            Fetched::Unchanged => Err("nothing of it was kept".to_owned()),
+            Fetched::Gone(reason) | Fetched::TooLarge(reason) | Fetched::Failed(reason) => Err(reason),
         }
     }
 
     /// Reads one page, or keeps what is known of it.
     async fn page(&mut self, url: &Url, depth: u32) -> io::Result<()> {
+        let before = self.before.take(url.as_str());
         let is_document = self.site.read == Read::Document;
         let robots = &self.robots;
         let allows =
@@ -203,49 +207,46 @@ impl Tour<'_> {
             self.told.skip(url.as_str(), "robots.txt does not want it read");
             return Ok(());
         }
-        let before = self.before.remove(url.as_str());
         let origin = self.site.url.origin();
         let may_go = |next: &Url| next.origin() == origin && allows(next);
         let bytes_max = if is_document { DOCUMENT_BYTES_MAX } else { PAGE_BYTES_MAX };
         let fetched = self.fetcher.fetch(url, bytes_max, before.as_ref(), &may_go).await;
         self.failures = if matches!(fetched, Fetched::Failed(_)) { self.failures + 1 } else { 0 };
         let page = match fetched {
-            Fetched::Found(document) => self.read(url, document, before),
+            Fetched::Found(at, document) => self.read(url, at, document, before).map(Some),
             Fetched::Unchanged => {
                 self.told.unchanged += 1;
-                before.ok_or_else(|| "nothing new, but nothing old either".to_owned())
+                Ok(before)
             }
-            Fetched::Gone(reason) => Err(reason),
             Fetched::Failed(reason) => {
                 self.told.skip(url.as_str(), &reason);
-                before.ok_or_else(String::new)
+                Ok(before)
             }
+            Fetched::Gone(reason) | Fetched::TooLarge(reason) => Err(reason),
         };
         match page {
-            Ok(page) => self.keep(&page, depth),
-            Err(reason) if reason.is_empty() => Ok(()),
-            Err(reason) => {
-                self.told.skip(url.as_str(), &reason);
-                Ok(())
-            }
+            Ok(Some(page)) => self.keep(&page, depth)?,
+            Ok(None) => {}
+            Err(reason) => self.told.skip(url.as_str(), &reason),
         }
+        Ok(())
     }
 
     /// A document that was found, as it is kept. An item that has not changed keeps the time at which it
     /// was read first, so that nothing is indexed again for the time alone.
-    fn read(&mut self, url: &Url, document: Document, before: Option<Kept>) -> Result<Kept, String> {
+    fn read(&mut self, url: &Url, at: Url, document: Document, before: Option<Kept>) -> Result<Kept, String> {
         let (canonical, links, items) = match is_page(&document.mime) {
             true => {
-                let found = page::read(&body::text(&document.bytes, &document.mime), &document.url);
-                (found.canonical.unwrap_or(document.url), found.links, found.items)
+                let found = page::read(&body::text(&document.bytes, &document.mime), &at);
+                (found.canonical.unwrap_or(at), found.links, found.items)
             }
             false => {
                 let bytes = body::unpacked(&document.bytes)?;
-                let (items, skipped) = collect_items(&bytes, &document.mime, &document.url)?;
+                let (items, skipped) = collect_items(&bytes, &document.mime, &at)?;
                 for reason in skipped {
-                    self.told.skip(document.url.as_str(), &reason);
+                    self.told.skip(at.as_str(), &reason);
                 }
-                (document.url, Vec::new(), items)
+                (at, Vec::new(), items)
             }
         };
         let is_first = self.canonical.insert(canonical.as_str().to_owned());
@@ -258,8 +259,7 @@ impl Tour<'_> {
         });
         Ok(Kept {
             url: url.as_str().to_owned(),
-            etag: document.etag,
-            modified: document.modified,
+            validators: document.validators,
             links: links.into_iter().map(String::from).collect(),
             items: items.collect(),
         })
@@ -271,32 +271,26 @@ impl Tour<'_> {
             let links: Vec<Url> = page.links.iter().filter_map(|link| Url::parse(link).ok()).collect();
             links.iter().for_each(|link| self.frontier.add(link, depth + 1));
         }
-        if self.writer.bytes >= SITE_BYTES_MAX {
-            self.told.skip(&page.url, "the site has too many items");
-            return Ok(());
-        }
-        self.told.items += page.items.len() as u64;
-        self.writer.add(page)
+        self.write(page)
     }
 
-    /// Keeps a page that was not asked for.
-    fn put_back(&mut self, url: &Url) -> io::Result<()> {
-        match self.before.remove(url.as_str()) {
-            Some(page) => self.writer.add(&page),
-            None => Ok(()),
+    fn write(&mut self, page: &Kept) -> io::Result<()> {
+        match self.writer.add(page)? {
+            true => self.told.items += page.items.len() as u64,
+            false => self.told.skip(&page.url, "the site has too many items"),
         }
+        Ok(())
     }
 
     /// Puts the new state in place. After a whole visit, pages that were not met are gone; after one that
-    /// ended early, they stay.
+    /// ended early, and without a sitemap that lists them, they stay.
     fn finish(mut self) -> io::Result<Visit> {
         if self.frontier.is_cut {
             self.told.skip(self.site.url.as_str(), &format!("only the first {} pages are read", self.site.pages_max));
         }
-        if self.told.gave_up {
-            for page in std::mem::take(&mut self.before).into_values() {
-                self.told.items += page.items.len() as u64;
-                self.writer.add(&page)?;
+        if self.told.gave_up || self.keeps_before {
+            for page in std::mem::take(&mut self.before).rest() {
+                self.write(&page)?;
             }
         }
         self.writer.finish()?;
