@@ -1,20 +1,16 @@
 //! The cards of a host in memory.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt_a2a::card::{CardSettings, Cards};
 use forecourt_a2a::model::Version;
-use forecourt_core::{AgentCard, Domain, Handle, Policy, Skill, Timestamp};
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, HostBuilder, Resident, Site};
-use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeySet, Verifier};
-use forecourt_store::Memory;
-use forecourt_testkit::{CountedEntropy, HandClock, Scripted, card};
+use forecourt_core::{AgentCard, Handle, Skill, Timestamp};
+use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeySet};
+use forecourt_surface::Mount;
+use forecourt_testhost::{Blueprint, resident};
+use forecourt_testkit::{CountedEntropy, Scripted, card};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 pub(crate) const ORIGIN: &str = "https://demo.localhost:8443";
 
@@ -64,32 +60,17 @@ impl Setup {
     }
 
     pub(crate) async fn publish(self) -> Published {
-        let entropy = Arc::new(CountedEntropy::default());
-        let egress = Arc::new(Egress::builder(EgressConfig::default()).build().unwrap());
-        let site = Site {
-            domain: Domain::parse("demo.localhost").unwrap(),
-            name: "Demo".to_owned(),
+        let agent = |card| resident(card, Scripted::saying(["hello"]), Vec::new());
+        let blueprint = Blueprint {
+            residents: self.cards.into_iter().map(agent).collect(),
+            identity: Some(self.identity),
             origin: ORIGIN.to_owned(),
+            ..Blueprint::default()
         };
-        let default = self.cards[0].handle().clone();
-        let directory = Directory::new(self.cards.into_iter().map(resident).collect(), &default).unwrap();
-        let verifier = Verifier::new(&self.identity, Path::new("."), egress.clone()).unwrap();
-        let host = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress)
-            .with_ambient(Arc::new(HandClock::new()), entropy.clone())
-            .start(CancellationToken::new())
-            .await
-            .unwrap();
-        let keys = Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref())));
-        Published { cards: Cards::new(host, Arc::new(verifier), keys.clone(), self.settings), keys, entropy }
-    }
-}
-
-fn resident(card: AgentCard) -> Resident {
-    Resident {
-        card: Arc::new(card),
-        agent: Scripted::saying(["hello"]),
-        policy: Policy::new(Vec::new()),
-        time_max: Duration::from_secs(120),
+        let mounted = blueprint.start(None).await;
+        let Mount { host, verifier, keys, .. } = mounted.mount.clone();
+        let cards = Cards::new(host, verifier, keys.clone(), self.settings);
+        Published { cards, keys, entropy: mounted.entropy.clone() }
     }
 }
 

@@ -1,39 +1,26 @@
 //! A host in memory that is asked over A2A, without a socket.
 
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use axum::body::Body;
 use forecourt_a2a::PROTOCOL;
 use forecourt_core::{
-    Admitted, Agent, AgentCard, ClientAddr, Domain, Ending, Event, EventStream, Handle, Message, MessageId, Mode, Part,
-    Policy, PolicyPart, Question, Reply, Rule,
+    Admitted, Agent, AgentCard, ClientAddr, Ending, Event, EventStream, Handle, Message, MessageId, Mode, Part,
+    PolicyPart, Question, Reply, Rule,
 };
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Rate, Resident, Run, Site};
-use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
-use forecourt_settings::{Problems, Section};
-use forecourt_store::Memory;
-use forecourt_surface::{Mount, Surface};
-use forecourt_testkit::{CountedEntropy, HandClock, Scripted, Step, card};
+use forecourt_egress::EgressConfig;
+use forecourt_host::{Host, LimitSettings, Resident, Run};
+use forecourt_settings::Problems;
+pub(crate) use forecourt_testhost::unlimited;
+use forecourt_testhost::{Blueprint, Mounted, resident};
+use forecourt_testkit::{HandClock, Scripted, Step, card};
 use http::Request;
 use http::request::Builder;
 use parking_lot::Mutex;
-use serde_json::json;
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::answer::Answer;
-
-pub(crate) const ORIGIN: &str = "https://demo.localhost";
-/// The `iss` and the `aud` of tokens that count here.
-const ISSUER: &str = "https://login.example";
-const AUDIENCE: &str = "demo";
-const MANY: NonZeroU32 = NonZeroU32::MAX;
 
 /// A host in the making. Its first agent is the default one.
 #[derive(Default)]
@@ -48,9 +35,8 @@ pub(crate) struct Setup {
 pub(crate) struct Place {
     pub(crate) host: Arc<Host>,
     pub(crate) clock: Arc<HandClock>,
-    key: SigningKey,
     router: axum::Router,
-    _stop: tokio_util::sync::DropGuard,
+    mounted: Mounted,
 }
 
 impl Setup {
@@ -61,8 +47,7 @@ impl Setup {
 
     /// The same with an agent behind rules.
     pub(crate) fn guarded(mut self, card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Self {
-        let time_max = Duration::from_secs(100_000);
-        self.residents.push(Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max });
+        self.residents.push(resident(card, agent, rules));
         self
     }
 
@@ -78,69 +63,24 @@ impl Setup {
 
     /// Starts it, or says what is wrong with it.
     pub(crate) async fn try_start(self) -> Result<Place, Problems> {
-        let clock = Arc::new(HandClock::new());
-        let entropy = Arc::new(CountedEntropy::default());
-        let key = SigningKey::generate(entropy.as_ref());
-        let egress = Egress::builder(self.egress).own_host("demo.localhost").unwrap().build().unwrap();
-        let egress = Arc::new(egress);
-        let domain = Domain::parse("demo.localhost").unwrap();
-        let site = Site { domain, name: "Demo".to_owned(), origin: ORIGIN.to_owned() };
-        let default = self.residents[0].card.handle().clone();
-        let residents = self.residents.into_iter().map(|resident| reachable(resident, &site)).collect();
-        let directory = Directory::new(residents, &default).unwrap();
-        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
-            .with_ambient(clock.clone(), entropy.clone());
-        builder.limits = self.limits.unwrap_or_else(unlimited);
-        builder.envelopes = [(PROTOCOL.name.to_owned(), PROTOCOL.envelope.unwrap())].into();
-        let stop = CancellationToken::new();
-        let host = builder.start(stop.clone()).await.unwrap();
-        let mount = Mount {
-            host: host.clone(),
-            verifier: Arc::new(Verifier::new(&issuer(&key), Path::new("."), egress.clone()).unwrap()),
-            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
-            egress,
-            tools: Arc::new([]),
-            section: Section::parse(Path::new("forecourt.toml"), self.section, &|_: &str| None).unwrap(),
+        let blueprint = Blueprint {
+            residents: self.residents,
+            egress: self.egress,
+            limits: self.limits.unwrap_or_else(unlimited),
+            section: self.section.to_owned(),
+            ..Blueprint::default()
         };
-        let surfaces = (PROTOCOL.surfaces)(mount)?;
-        let merge = |router: axum::Router, Surface::Http(routes)| router.merge(routes.router);
-        let router = surfaces.into_iter().fold(axum::Router::new(), merge);
-        Ok(Place { host, clock, key, router, _stop: stop.drop_guard() })
+        let mounted = blueprint.start(Some(&PROTOCOL)).await;
+        let router = mounted.router(&PROTOCOL)?;
+        let (host, clock) = (mounted.mount.host.clone(), mounted.clock.clone());
+        Ok(Place { host, clock, router, mounted })
     }
-}
-
-/// Tests ask as fast as they can; those about limits set their own.
-pub(crate) fn unlimited() -> LimitSettings {
-    let rate = Rate { burst: MANY, per_second: MANY };
-    LimitSettings { per_address: rate, per_session: rate, tasks_per_caller_max: 1_000, ..LimitSettings::default() }
-}
-
-fn issuer(key: &SigningKey) -> IdentityConfig {
-    let key = KeyConfig { jwk: key.public().to_jwk().as_object().cloned(), ..KeyConfig::default() };
-    let bearer = BearerConfig {
-        issuer: ISSUER.to_owned(),
-        audience: vec![AUDIENCE.to_owned()],
-        jwks_url: None,
-        keys: vec![key],
-        subject_prefix: None,
-        require_not_before: false,
-    };
-    IdentityConfig { bearer: vec![bearer], ..IdentityConfig::default() }
-}
-
-/// The resident with its endpoints gathered, as the registry does it.
-fn reachable(resident: Resident, site: &Site) -> Resident {
-    let mut card = AgentCard::clone(&resident.card);
-    card.endpoints = (PROTOCOL.endpoints)(site, &card);
-    Resident { card: Arc::new(card), ..resident }
 }
 
 impl Place {
     /// A token that proves to this host who `name` is.
     pub(crate) fn token(&self, name: &str) -> String {
-        let now = self.host.clock().now().as_second();
-        let claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
-        format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
+        self.mounted.token(name)
     }
 
     /// Says something to an agent over a wire of no particular kind.

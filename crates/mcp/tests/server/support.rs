@@ -1,33 +1,21 @@
 //! A host in memory that is asked over MCP.
 
-use std::num::NonZeroU32;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use axum::body::Body;
-use forecourt_core::{Agent, AgentCard, Domain, Policy, Rule};
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Rate, Resident, Site};
-use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
+use forecourt_core::{Agent, AgentCard, Rule};
+use forecourt_host::{LimitSettings, Resident};
+use forecourt_identity::IdentityConfig;
 use forecourt_mcp::PROTOCOL;
 use forecourt_mcp::stdio::Pipe;
-use forecourt_settings::Section;
-use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Surface};
-use forecourt_testkit::{CountedEntropy, HandClock, Scripted, Step, card};
+use forecourt_testhost::{Blueprint, Mounted, resident, unlimited};
+use forecourt_testkit::{Scripted, Step, card};
 use http::request::Builder;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
-
-const ISSUER: &str = "https://login.example";
-const AUDIENCE: &str = "demo";
-const MANY: NonZeroU32 = NonZeroU32::MAX;
 
 /// A host in the making. Its first agent is the default one.
 #[derive(Default)]
@@ -41,11 +29,8 @@ pub(crate) struct Setup {
 
 /// A host, and what a test may turn under it.
 pub(crate) struct Place {
-    pub(crate) host: Arc<Host>,
     pub(crate) router: axum::Router,
-    key: SigningKey,
-    mount: Mount,
-    _stop: tokio_util::sync::DropGuard,
+    mounted: Mounted,
 }
 
 impl Setup {
@@ -54,8 +39,7 @@ impl Setup {
     }
 
     pub(crate) fn guarded(mut self, card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Self {
-        let time_max = Duration::from_secs(100_000);
-        self.residents.push(Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max });
+        self.residents.push(resident(card, agent, rules));
         self
     }
 
@@ -66,52 +50,18 @@ impl Setup {
     }
 
     pub(crate) async fn start(self) -> Place {
-        let clock = Arc::new(HandClock::new());
-        let entropy = Arc::new(CountedEntropy::default());
-        let key = SigningKey::generate(entropy.as_ref());
-        let egress = Arc::new(Egress::builder(EgressConfig::default()).build().unwrap());
-        let domain = Domain::parse("demo.localhost").unwrap();
-        let site = Site { domain, name: "Demo".to_owned(), origin: "https://demo.localhost".to_owned() };
-        let default = self.residents[0].card.handle().clone();
-        let directory = Directory::new(self.residents, &default).unwrap();
-        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
-            .with_ambient(clock.clone(), entropy.clone());
-        builder.limits = self.limits.unwrap_or_else(unlimited);
-        let stop = CancellationToken::new();
-        let host = builder.start(stop.clone()).await.unwrap();
-        let identity = if self.issuer { issuer(&key) } else { IdentityConfig::default() };
-        let mount = Mount {
-            host: host.clone(),
-            verifier: Arc::new(Verifier::new(&identity, Path::new("."), egress.clone()).unwrap()),
-            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
-            egress,
-            tools: self.tools.into(),
-            section: Section::parse(Path::new("forecourt.toml"), self.section, &|_: &str| None).unwrap(),
+        let blueprint = Blueprint {
+            residents: self.residents,
+            identity: (!self.issuer).then(IdentityConfig::default),
+            limits: self.limits.unwrap_or_else(unlimited),
+            tools: self.tools,
+            section: self.section.to_owned(),
+            ..Blueprint::default()
         };
-        let surfaces = (PROTOCOL.surfaces)(mount.clone()).unwrap();
-        let merge = |router: axum::Router, Surface::Http(routes)| router.merge(routes.router);
-        let router = surfaces.into_iter().fold(axum::Router::new(), merge);
-        Place { host, key, router, mount, _stop: stop.drop_guard() }
+        let mounted = blueprint.start(Some(&PROTOCOL)).await;
+        let router = mounted.router(&PROTOCOL).unwrap();
+        Place { router, mounted }
     }
-}
-
-/// Tests ask as fast as they can; those about limits set their own.
-fn unlimited() -> LimitSettings {
-    let rate = Rate { burst: MANY, per_second: MANY };
-    LimitSettings { per_address: rate, per_session: rate, tasks_per_caller_max: 1_000, ..LimitSettings::default() }
-}
-
-fn issuer(key: &SigningKey) -> IdentityConfig {
-    let key = KeyConfig { jwk: key.public().to_jwk().as_object().cloned(), ..KeyConfig::default() };
-    let bearer = BearerConfig {
-        issuer: ISSUER.to_owned(),
-        audience: vec![AUDIENCE.to_owned()],
-        jwks_url: None,
-        keys: vec![key],
-        subject_prefix: None,
-        require_not_before: false,
-    };
-    IdentityConfig { bearer: vec![bearer], ..IdentityConfig::default() }
 }
 
 /// What came back.
@@ -136,14 +86,12 @@ impl Answer {
 impl Place {
     /// The same host for one client at the other end of a pipe.
     pub(crate) fn pipe(&self) -> Pipe {
-        Pipe::new(&self.mount).unwrap()
+        Pipe::new(&self.mounted.mount).unwrap()
     }
 
     /// A token that proves to this host who `name` is.
     pub(crate) fn token(&self, name: &str) -> String {
-        let now = self.host.clock().now().as_second();
-        let claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
-        format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
+        self.mounted.token(name)
     }
 
     /// Sends a request and reads all of the answer.

@@ -1,23 +1,18 @@
 //! A host in memory whose documents are asked for without a socket.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::body::{Body, to_bytes};
-use forecourt_core::{AgentCard, Domain, Endpoint, Policy};
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Host, HostBuilder, Resident, Site};
-use forecourt_identity::{HostKeys, IdentityConfig, Verifier};
+use forecourt_core::{AgentCard, Endpoint};
+use forecourt_host::Host;
+use forecourt_identity::{HostKeys, IdentityConfig};
 use forecourt_mentionable::discovery;
-use forecourt_settings::{Problems, Section};
-use forecourt_store::Memory;
-use forecourt_surface::Mount;
-use forecourt_testkit::{CountedEntropy, HandClock, Scripted, card};
+use forecourt_settings::Problems;
+use forecourt_testhost::{Blueprint, Mounted, resident};
+use forecourt_testkit::{HandClock, Scripted, card};
 use http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 pub(crate) const ORIGIN: &str = "https://demo.localhost:8443";
@@ -34,6 +29,7 @@ pub(crate) struct Published {
     pub(crate) router: axum::Router,
     pub(crate) keys: Arc<ArcSwap<HostKeys>>,
     pub(crate) clock: Arc<HandClock>,
+    _mounted: Mounted,
 }
 
 /// An answer, read whole.
@@ -63,41 +59,17 @@ pub(crate) async fn published() -> Published {
 
 impl Setup {
     pub(crate) async fn publish(self) -> Result<Published, Problems> {
-        let clock = Arc::new(HandClock::new());
-        let entropy = Arc::new(CountedEntropy::default());
-        let egress = Arc::new(Egress::builder(EgressConfig::default()).build().unwrap());
-        let site = Site {
-            domain: Domain::parse("demo.localhost").unwrap(),
-            name: "Demo".to_owned(),
+        let agent = |card| resident(card, Scripted::saying(["hello"]), Vec::new());
+        let blueprint = Blueprint {
+            residents: self.cards.into_iter().map(agent).collect(),
+            identity: Some(self.identity),
             origin: ORIGIN.to_owned(),
+            ..Blueprint::default()
         };
-        let default = self.cards[0].handle().clone();
-        let residents = self.cards.into_iter().map(resident).collect();
-        let directory = Directory::new(residents, &default).unwrap();
-        let host = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
-            .with_ambient(clock.clone(), entropy.clone())
-            .start(CancellationToken::new())
-            .await
-            .unwrap();
-        let keys = Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref())));
-        let mount = Mount {
-            host: host.clone(),
-            verifier: Arc::new(Verifier::new(&self.identity, Path::new("."), egress.clone()).unwrap()),
-            keys: keys.clone(),
-            egress,
-            tools: Arc::new([]),
-            section: Section::empty(Path::new("forecourt.toml"), "mentionable"),
-        };
-        Ok(Published { host, router: discovery::routes(&mount)?.router, keys, clock })
-    }
-}
-
-fn resident(card: AgentCard) -> Resident {
-    Resident {
-        card: Arc::new(card),
-        agent: Scripted::saying(["hello"]),
-        policy: Policy::new(Vec::new()),
-        time_max: Duration::from_secs(120),
+        let mounted = blueprint.start(None).await;
+        let router = discovery::routes(&mounted.mount)?.router;
+        let (host, keys, clock) = (mounted.mount.host.clone(), mounted.mount.keys.clone(), mounted.clock.clone());
+        Ok(Published { host, router, keys, clock, _mounted: mounted })
     }
 }
 

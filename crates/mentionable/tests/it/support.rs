@@ -1,28 +1,20 @@
 //! A host in memory whose routes are asked without a socket.
 
-use std::num::NonZeroU32;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use axum::body::{Body, to_bytes};
-use forecourt_core::{
-    Admitted, Agent, AgentCard, ClientAddr, Domain, Ending, Event, EventStream, Handle, Part, Policy, Rule,
-};
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Rate, Resident, Site};
-use forecourt_identity::{HostKeys, IdentityConfig, Verifier};
+use forecourt_core::{Admitted, Agent, AgentCard, ClientAddr, Ending, Event, EventStream, Part, Rule};
+use forecourt_egress::EgressConfig;
+use forecourt_host::{Host, LimitSettings, Resident};
+use forecourt_identity::IdentityConfig;
 use forecourt_mentionable::PROTOCOL;
-use forecourt_settings::Section;
-use forecourt_store::Memory;
-use forecourt_surface::{Mount, Surface};
-use forecourt_testkit::{CountedEntropy, HandClock, Scripted, Step, card};
+use forecourt_testhost::{Blueprint, Mounted, ORIGIN, resident, unlimited};
+use forecourt_testkit::{HandClock, Scripted, Step, card};
 use futures::stream;
 use http::request::Builder;
 use http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 /// A host in the making. Its first agent is the default one; `echo` is always there.
@@ -40,7 +32,7 @@ pub struct Place {
     pub host: Arc<Host>,
     pub clock: Arc<HandClock>,
     router: axum::Router,
-    _stop: tokio_util::sync::DropGuard,
+    _mounted: Mounted,
 }
 
 /// An answer, read whole.
@@ -51,18 +43,15 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-const MANY: NonZeroU32 = NonZeroU32::MAX;
-
 impl Default for Setup {
     fn default() -> Self {
         let setup = Self {
             residents: Vec::new(),
             egress: EgressConfig::default(),
             identity: IdentityConfig::default(),
-            // Tests ask as fast as they can; those about limits set their own.
-            limits: LimitSettings { per_address: Rate { burst: MANY, per_second: MANY }, ..LimitSettings::default() },
+            limits: unlimited(),
             section: "",
-            origin: "https://demo.localhost",
+            origin: ORIGIN,
         };
         setup.with(card("echo"), Arc::new(Echo))
     }
@@ -76,8 +65,7 @@ impl Setup {
 
     /// The same with an agent behind rules.
     pub fn guarded(mut self, card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Self {
-        let time_max = Duration::from_secs(120);
-        self.residents.push(Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max });
+        self.residents.push(Resident { time_max: Duration::from_secs(120), ..resident(card, agent, rules) });
         self
     }
 
@@ -87,40 +75,19 @@ impl Setup {
     }
 
     pub async fn start(self) -> Place {
-        let clock = Arc::new(HandClock::new());
-        let entropy = Arc::new(CountedEntropy::default());
-        let egress = Egress::builder(self.egress).own_host("demo.localhost").unwrap();
-        let egress = Arc::new(egress.build().unwrap());
-        let domain = Domain::parse("demo.localhost").unwrap();
-        let site = Site { domain, name: "Demo".to_owned(), origin: self.origin.to_owned() };
-        let residents = self.residents.into_iter().map(|resident| reachable(resident, &site)).collect();
-        let directory = Directory::new(residents, &Handle::parse("echo").unwrap()).unwrap();
-        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
-            .with_ambient(clock.clone(), entropy.clone());
-        builder.limits = self.limits;
-        builder.envelopes = [(PROTOCOL.name.to_owned(), PROTOCOL.envelope.unwrap())].into();
-        let stop = CancellationToken::new();
-        let host = builder.start(stop.clone()).await.unwrap();
-        let mount = Mount {
-            host: host.clone(),
-            verifier: Arc::new(Verifier::new(&self.identity, Path::new("."), egress.clone()).unwrap()),
-            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
-            egress,
-            tools: Arc::new([]),
-            section: Section::parse(Path::new("forecourt.toml"), self.section, &|_: &str| None).unwrap(),
+        let blueprint = Blueprint {
+            residents: self.residents,
+            egress: self.egress,
+            identity: Some(self.identity),
+            limits: self.limits,
+            section: self.section.to_owned(),
+            origin: self.origin.to_owned(),
+            ..Blueprint::default()
         };
-        let surfaces = (PROTOCOL.surfaces)(mount).unwrap();
-        let merge = |router: axum::Router, Surface::Http(routes)| router.merge(routes.router);
-        let router = surfaces.into_iter().fold(axum::Router::new(), merge);
-        Place { host, clock, router, _stop: stop.drop_guard() }
+        let mounted = blueprint.start(Some(&PROTOCOL)).await;
+        let router = mounted.router(&PROTOCOL).unwrap();
+        Place { host: mounted.mount.host.clone(), clock: mounted.clock.clone(), router, _mounted: mounted }
     }
-}
-
-/// The resident with its endpoints gathered, as the registry does it.
-fn reachable(resident: Resident, site: &Site) -> Resident {
-    let mut card = AgentCard::clone(&resident.card);
-    card.endpoints = (PROTOCOL.endpoints)(site, &card);
-    Resident { card: Arc::new(card), ..resident }
 }
 
 /// `echo` alone, as it comes.

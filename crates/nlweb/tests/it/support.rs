@@ -1,36 +1,25 @@
 //! A host in memory that is asked over NLWeb, without a socket.
 
-use std::num::NonZeroU32;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use axum::body::Body;
 use forecourt_core::{
-    Agent, AgentCard, ClientAddr, Domain, Ending, Event, Findings, Part, Policy, PolicyPart, Progress, Question, Rule,
+    Agent, AgentCard, ClientAddr, Ending, Event, Findings, Part, PolicyPart, Progress, Question, Rule,
 };
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Host, HostBuilder, LimitSettings, Rate, Resident, Site};
-use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
+use forecourt_host::{Host, LimitSettings, Resident};
 use forecourt_nlweb::PROTOCOL;
-use forecourt_settings::{Problems, Section};
-use forecourt_store::Memory;
+use forecourt_settings::Problems;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Surface};
-use forecourt_testkit::{CountedEntropy, HandClock, Scripted, Step, card};
+pub(crate) use forecourt_testhost::ORIGIN;
+use forecourt_testhost::{Blueprint, Mounted, resident, unlimited};
+use forecourt_testkit::{HandClock, Scripted, Step, card};
 use http::Request;
 use http::request::Builder;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::answer::Answer;
-
-pub(crate) const ORIGIN: &str = "https://demo.localhost";
-const ISSUER: &str = "https://login.example";
-const AUDIENCE: &str = "demo";
-const MANY: NonZeroU32 = NonZeroU32::MAX;
 
 /// A host in the making. Its first agent is the default one.
 #[derive(Default)]
@@ -46,9 +35,8 @@ pub(crate) struct Place {
     pub(crate) host: Arc<Host>,
     pub(crate) clock: Arc<HandClock>,
     pub(crate) tools: Vec<Tool>,
-    key: SigningKey,
     router: axum::Router,
-    _stop: tokio_util::sync::DropGuard,
+    mounted: Mounted,
 }
 
 impl Setup {
@@ -59,8 +47,9 @@ impl Setup {
 
     /// The same with an agent behind rules.
     pub(crate) fn guarded(mut self, card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Self {
-        let time_max = self.time_max.unwrap_or(Duration::from_secs(100_000));
-        self.residents.push(Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max });
+        let mut resident = resident(card, agent, rules);
+        resident.time_max = self.time_max.unwrap_or(resident.time_max);
+        self.residents.push(resident);
         self
     }
 
@@ -75,61 +64,20 @@ impl Setup {
 
     /// Starts it, or says what is wrong with it.
     pub(crate) async fn try_start(self) -> Result<Place, Problems> {
-        let clock = Arc::new(HandClock::new());
-        let entropy = Arc::new(CountedEntropy::default());
-        let key = SigningKey::generate(entropy.as_ref());
-        let egress = Egress::builder(EgressConfig::default()).own_host("demo.localhost").unwrap().build().unwrap();
-        let egress = Arc::new(egress);
-        let domain = Domain::parse("demo.localhost").unwrap();
-        let site = Site { domain, name: "Demo".to_owned(), origin: ORIGIN.to_owned() };
-        let default = self.residents[0].card.handle().clone();
-        let directory = Directory::new(self.residents, &default).unwrap();
-        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
-            .with_ambient(clock.clone(), entropy.clone());
-        builder.limits = self.limits.unwrap_or_else(unlimited);
-        let stop = CancellationToken::new();
-        let host = builder.start(stop.clone()).await.unwrap();
-        let mount = Mount {
-            host: host.clone(),
-            verifier: Arc::new(Verifier::new(&issuer(&key), Path::new("."), egress.clone()).unwrap()),
-            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
-            egress,
-            tools: Arc::new([]),
-            section: Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None).unwrap(),
-        };
-        let tools = (PROTOCOL.tools)(&mount);
-        let surfaces = (PROTOCOL.surfaces)(mount)?;
-        let merge = |router: axum::Router, Surface::Http(routes)| router.merge(routes.router);
-        let router = surfaces.into_iter().fold(axum::Router::new(), merge);
-        Ok(Place { host, clock, tools, key, router, _stop: stop.drop_guard() })
+        let limits = self.limits.unwrap_or_else(unlimited);
+        let blueprint = Blueprint { residents: self.residents, limits, section: self.section, ..Blueprint::default() };
+        let mounted = blueprint.start(Some(&PROTOCOL)).await;
+        let router = mounted.router(&PROTOCOL)?;
+        let tools = (PROTOCOL.tools)(&mounted.mount);
+        let (host, clock) = (mounted.mount.host.clone(), mounted.clock.clone());
+        Ok(Place { host, clock, tools, router, mounted })
     }
-}
-
-/// Tests ask as fast as they can; those about limits set their own.
-fn unlimited() -> LimitSettings {
-    let rate = Rate { burst: MANY, per_second: MANY };
-    LimitSettings { per_address: rate, per_session: rate, ..LimitSettings::default() }
-}
-
-fn issuer(key: &SigningKey) -> IdentityConfig {
-    let key = KeyConfig { jwk: key.public().to_jwk().as_object().cloned(), ..KeyConfig::default() };
-    let bearer = BearerConfig {
-        issuer: ISSUER.to_owned(),
-        audience: vec![AUDIENCE.to_owned()],
-        jwks_url: None,
-        keys: vec![key],
-        subject_prefix: None,
-        require_not_before: false,
-    };
-    IdentityConfig { bearer: vec![bearer], ..IdentityConfig::default() }
 }
 
 impl Place {
     /// A token that proves to this host who `name` is.
     pub(crate) fn token(&self, name: &str) -> String {
-        let now = self.host.clock().now().as_second();
-        let claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
-        format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
+        self.mounted.token(name)
     }
 
     /// Asks at `/ask`.

@@ -1,0 +1,157 @@
+//! A host in memory, for the tests of protocols: no socket, a hand-set clock, an issuer of tokens. What
+//! is wrong with the setting-up of a test is a panic.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use axum::Router;
+use forecourt_core::{Agent, AgentCard, Domain, Policy, Rule};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::{Directory, HostBuilder, LimitSettings, Rate, Resident, Site};
+use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
+use forecourt_settings::{Problems, Section};
+use forecourt_store::Memory;
+use forecourt_surface::tool::Tool;
+use forecourt_surface::{Mount, Protocol, Surface};
+use forecourt_testkit::{CountedEntropy, HandClock};
+use serde_json::json;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// Where the host is, unless a test says otherwise.
+pub const ORIGIN: &str = "https://demo.localhost";
+/// The `iss` and the `aud` of tokens that count there.
+const ISSUER: &str = "https://login.example";
+const AUDIENCE: &str = "demo";
+/// How long an agent may take, unless a test says otherwise: longer than any test waits.
+const TIME_MAX: Duration = Duration::from_secs(100_000);
+const MANY: NonZeroU32 = NonZeroU32::MAX;
+
+/// A host in the making.
+pub struct Blueprint {
+    /// Its agents. The first is the default one.
+    pub residents: Vec<Resident>,
+    /// The way out.
+    pub egress: EgressConfig,
+    /// Whose proofs count. `None`: those of [`Mounted::token`] and no others.
+    pub identity: Option<IdentityConfig>,
+    /// How much is taken.
+    pub limits: LimitSettings,
+    /// What other protocols offer.
+    pub tools: Vec<Tool>,
+    /// The protocol's own section, as TOML.
+    pub section: String,
+    /// Where it is.
+    pub origin: String,
+}
+
+impl Default for Blueprint {
+    fn default() -> Self {
+        Self {
+            residents: Vec::new(),
+            egress: EgressConfig::default(),
+            identity: None,
+            limits: unlimited(),
+            tools: Vec::new(),
+            section: String::new(),
+            origin: ORIGIN.to_owned(),
+        }
+    }
+}
+
+/// Tests ask as fast as they can; those about limits set their own.
+pub fn unlimited() -> LimitSettings {
+    let rate = Rate { burst: MANY, per_second: MANY };
+    LimitSettings { per_address: rate, per_session: rate, tasks_per_caller_max: 1_000, ..LimitSettings::default() }
+}
+
+/// An agent behind rules that may take as long as it likes.
+pub fn resident(card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Resident {
+    Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max: TIME_MAX }
+}
+
+/// A running host, and what a test may turn under it. Dropping it stops the host.
+pub struct Mounted {
+    /// What protocols are given.
+    pub mount: Mount,
+    /// Its clock.
+    pub clock: Arc<HandClock>,
+    /// Its randomness.
+    pub entropy: Arc<CountedEntropy>,
+    key: SigningKey,
+    _stop: DropGuard,
+}
+
+impl Blueprint {
+    /// Starts the host. Its agents can be reached over `protocol`, as the registry arranges it.
+    pub async fn start(self, protocol: Option<&Protocol>) -> Mounted {
+        let clock = Arc::new(HandClock::new());
+        let entropy = Arc::new(CountedEntropy::default());
+        let key = SigningKey::generate(entropy.as_ref());
+        let egress = Egress::builder(self.egress).own_host("demo.localhost").expect("a name").build();
+        let egress = Arc::new(egress.expect("a way out"));
+        let domain = Domain::parse("demo.localhost").expect("a domain");
+        let site = Site { domain, name: "Demo".to_owned(), origin: self.origin };
+        let default = self.residents[0].card.handle().clone();
+        let residents = self.residents.into_iter().map(|resident| reachable(resident, protocol, &site)).collect();
+        let directory = Directory::new(residents, &default).expect("a directory");
+        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
+            .with_ambient(clock.clone(), entropy.clone());
+        builder.limits = self.limits;
+        let envelope = protocol.and_then(|protocol| Some((protocol.name.to_owned(), protocol.envelope?)));
+        builder.envelopes = envelope.into_iter().collect();
+        let stop = CancellationToken::new();
+        let host = builder.start(stop.clone()).await.expect("a host");
+        let identity = self.identity.unwrap_or_else(|| trusting(&key));
+        let verifier = Verifier::new(&identity, Path::new("."), egress.clone()).expect("issuers");
+        let section = Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None);
+        let mount = Mount {
+            host,
+            verifier: Arc::new(verifier),
+            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
+            egress,
+            tools: self.tools.into(),
+            section: section.expect("a section"),
+        };
+        Mounted { mount, clock, entropy, key, _stop: stop.drop_guard() }
+    }
+}
+
+/// The resident with its endpoints gathered.
+fn reachable(resident: Resident, protocol: Option<&Protocol>, site: &Site) -> Resident {
+    let Some(protocol) = protocol else { return resident };
+    let mut card = AgentCard::clone(&resident.card);
+    card.endpoints = (protocol.endpoints)(site, &card);
+    Resident { card: Arc::new(card), ..resident }
+}
+
+fn trusting(key: &SigningKey) -> IdentityConfig {
+    let key = KeyConfig { jwk: key.public().to_jwk().as_object().cloned(), ..KeyConfig::default() };
+    let bearer = BearerConfig {
+        issuer: ISSUER.to_owned(),
+        audience: vec![AUDIENCE.to_owned()],
+        jwks_url: None,
+        keys: vec![key],
+        subject_prefix: None,
+        require_not_before: false,
+    };
+    IdentityConfig { bearer: vec![bearer], ..IdentityConfig::default() }
+}
+
+impl Mounted {
+    /// The paths of a protocol, or what is wrong with its section.
+    pub fn router(&self, protocol: &Protocol) -> Result<Router, Problems> {
+        let surfaces = (protocol.surfaces)(self.mount.clone())?;
+        let merge = |router: Router, Surface::Http(routes)| router.merge(routes.router);
+        Ok(surfaces.into_iter().fold(Router::new(), merge))
+    }
+
+    /// The value of `Authorization` that proves to this host who `name` is, for an hour.
+    pub fn token(&self, name: &str) -> String {
+        let now = self.mount.host.clock().now().as_second();
+        let claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
+        format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
+    }
+}
