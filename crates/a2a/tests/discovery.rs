@@ -98,6 +98,45 @@ async fn an_endpoint_without_any_card_is_taken_for_0_3() {
 }
 
 #[tokio::test]
+async fn that_there_is_no_card_is_known_for_a_minute() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let (root, other) = (asked.clone(), asked.clone());
+    let counted = move |count: &AtomicUsize| {
+        count.fetch_add(1, Ordering::SeqCst);
+        not_found()
+    };
+    let peer = peer(move |_| counted(&root), move |_, _| counted(&other)).await;
+    let (discovery, clock) = discovery(rules());
+    let endpoint = url(&format!("{}/a2a", peer.base));
+    for (seconds, wanted) in [(0, 3), (59, 3), (1, 6)] {
+        clock.advance(Duration::from_secs(seconds));
+        discovery.find(&endpoint).await.unwrap();
+        assert_eq!(asked.load(Ordering::SeqCst), wanted);
+    }
+}
+
+#[tokio::test]
+async fn those_who_ask_at_once_share_one_request_and_its_fault() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let peer = peer(
+        move |base| match count.fetch_add(1, Ordering::SeqCst) {
+            0 => axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            _ => json_answer(card_10(base, "JSONRPC", true)),
+        },
+        |_, _| not_found(),
+    )
+    .await;
+    let (discovery, _) = discovery(rules());
+    let base = url(&peer.base);
+    let all = || futures::future::join_all((0..8).map(|_| discovery.find(&base)));
+    assert!(all().await.iter().all(|found| matches!(found, Err(DiscoveryError::Unavailable(_)))));
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert!(all().await.iter().all(Result::is_ok), "a fault is not kept");
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
 async fn interfaces_elsewhere_are_followed_only_when_the_operator_says_so() {
     let elsewhere = |_: &str| {
         let mut card = card_10("https://x.example", "JSONRPC", true);

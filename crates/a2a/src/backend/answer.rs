@@ -9,7 +9,7 @@ use futures::StreamExt;
 use super::leaving::Leaving;
 use super::threads::Remote;
 use super::{Front, outgoing, refusal};
-use crate::client::{Arrivals, ClientFault, Found, Start, Taken, Unfolding, follow};
+use crate::client::{Arrivals, ClientFault, Found, Peer, Start, Taken, Unfolding, follow};
 use crate::model::Fault;
 
 /// Asks the remote agent. The work stops, there as well, when the stream is dropped.
@@ -78,6 +78,7 @@ fn said(fault: &ClientFault) -> String {
 struct Turn<'a> {
     front: Arc<Front>,
     found: &'a Found,
+    peer: Peer,
     thread: Option<forecourt_core::ThreadId>,
     remote: Remote,
     hop: u32,
@@ -96,6 +97,7 @@ impl<'a> Turn<'a> {
         Self {
             front: front.clone(),
             found,
+            peer: peer.clone(),
             thread: message.thread.clone(),
             remote,
             hop: message.hop,
@@ -107,7 +109,7 @@ impl<'a> Turn<'a> {
     fn begin(&self, message: &Message, chain: (u32, u32)) -> Arrivals {
         let id = ids::mint(&*self.front.entropy);
         let send = outgoing::send(message, id, &self.remote, chain, self.front.send_history);
-        follow(self.front.peer(self.found), Start::Send(send), self.hop)
+        follow(self.peer.clone(), Start::Send(send), self.hop)
     }
 
     /// Whether the task or the conversation that this turn continues is gone there, so that the turn

@@ -34,7 +34,7 @@ pub struct Discovery {
     egress: Egress,
     clock: Arc<dyn Clock>,
     rules: Rules,
-    kept: Cache<Url, Arc<Kept>>,
+    known: Cache<Url, Arc<Known>>,
 }
 
 /// What is believed.
@@ -91,19 +91,27 @@ pub enum DiscoveryError {
     Signature(String),
 }
 
+/// What a look at a URL came to, and until when there is no need for another.
+struct Known {
+    card: Result<Option<Arc<Kept>>, DiscoveryError>,
+    until: Timestamp,
+}
+
+#[derive(Clone)]
 struct Kept {
     card: Arc<RemoteCard>,
+    /// Its interfaces that can be used here.
+    offered: Vec<Endpoint>,
     etag: Option<String>,
     url: Url,
     read_at: Timestamp,
-    until: Timestamp,
     is_signed: bool,
 }
 
 impl Discovery {
     /// Finds agents over `egress` and believes what `rules` say.
     pub fn new(egress: Egress, clock: Arc<dyn Clock>, rules: Rules) -> Self {
-        Self { egress, clock, rules, kept: Cache::new(CARDS_KEPT_MAX) }
+        Self { egress, clock, rules, known: Cache::new(CARDS_KEPT_MAX) }
     }
 
     /// The agent of a URL: that of its card, of a base below which the card is, or of an endpoint. Of
@@ -139,51 +147,65 @@ impl Discovery {
     fn found(&self, kept: &Kept) -> Result<Found, DiscoveryError> {
         let mut origins = self.rules.origins.clone();
         origins.push(kept.url.origin());
-        let endpoint = choose(endpoints(&kept.card), &origins).map_err(|stranger| match stranger {
+        let endpoint = choose(&kept.offered, &origins).map_err(|stranger| match stranger {
             Some(origin) => DiscoveryError::OtherOrigin(origin),
             None => DiscoveryError::NoInterface,
         })?;
         Ok(kept.agent(endpoint))
     }
 
-    /// The card at `url`, from here or from there. `None`: there is none. Those who ask at once share
-    /// one request.
+    /// The card at `url`, from here or from there. `None`: there is none, which holds for
+    /// [`CARD_KEPT_MIN`]. Those who ask at once share one request, and its fault.
     async fn kept(&self, url: &Url) -> Result<Option<Arc<Kept>>, DiscoveryError> {
         let now = self.clock.now();
-        let old = self.kept.get(url).await;
-        if let Some(kept) = old.as_ref().filter(|kept| now < kept.until) {
-            return Ok(Some(kept.clone()));
+        let old = self.known.get(url).await;
+        if let Some(known) = old.as_ref().filter(|known| now < known.until) {
+            return known.card.clone();
         }
-        let etag = old.as_ref().and_then(|kept| kept.etag.as_deref());
-        let looked = look(&self.egress, self.rules.purpose, &self.rules.headers, url, etag).await?;
-        let kept = match (looked, old) {
-            (Looked::Nothing, _) => return Ok(None),
-            (Looked::Same { fresh }, Some(old)) => self.again(&old, fresh, now),
-            (Looked::Same { .. }, None) => {
-                return Err(DiscoveryError::Unavailable("it answered 304 unasked".to_owned()));
-            }
-            (Looked::Document(document), _) => self.read(url, document, now).await?,
-        };
-        let kept = Arc::new(kept);
-        self.kept.insert(url.clone(), kept.clone()).await;
-        Ok(Some(kept))
+        let old = old.and_then(|known| known.card.clone().ok().flatten());
+        let known =
+            self.known.entry_by_ref(url).or_insert_with_if(self.know(url, old, now), |known| known.until <= now);
+        known.await.into_value().card.clone()
     }
 
-    /// The same card for another while. It counts as read anew. PolicyPart 3.6.
-    fn again(&self, old: &Kept, fresh: Duration, now: Timestamp) -> Kept {
-        let (card, etag, url) = (old.card.clone(), old.etag.clone(), old.url.clone());
-        Kept { card, etag, url, read_at: now, until: self.until(now, fresh), is_signed: old.is_signed }
+    async fn know(&self, url: &Url, old: Option<Arc<Kept>>, now: Timestamp) -> Arc<Known> {
+        let (card, holds) = match self.look(url, old, now).await {
+            Ok(Some((kept, fresh))) => (Ok(Some(Arc::new(kept))), self.bounded(fresh)),
+            Ok(None) => (Ok(None), CARD_KEPT_MIN),
+            Err(error) => (Err(error), Duration::ZERO),
+        };
+        Arc::new(Known { card, until: now.checked_add(holds).unwrap_or(Timestamp::MAX) })
+    }
+
+    /// The card as its server has it now, and for how long that lets it be kept.
+    async fn look(
+        &self,
+        url: &Url,
+        old: Option<Arc<Kept>>,
+        now: Timestamp,
+    ) -> Result<Option<(Kept, Duration)>, DiscoveryError> {
+        let etag = old.as_ref().and_then(|kept| kept.etag.as_deref());
+        match (look(&self.egress, self.rules.purpose, &self.rules.headers, url, etag).await?, old) {
+            (Looked::Nothing, _) => Ok(None),
+            // It counts as read anew. PolicyPart 3.6.
+            (Looked::Same { fresh }, Some(old)) => Ok(Some((Kept { read_at: now, ..(*old).clone() }, fresh))),
+            (Looked::Same { .. }, None) => Err(DiscoveryError::Unavailable("it answered 304 unasked".to_owned())),
+            (Looked::Document(document), _) => {
+                let fresh = document.fresh;
+                self.read(url, document, now).await.map(|kept| Some((kept, fresh)))
+            }
+        }
     }
 
     async fn read(&self, url: &Url, document: Document, now: Timestamp) -> Result<Kept, DiscoveryError> {
-        let Document { value, etag, fresh } = document;
+        let Document { value, etag, .. } = document;
         let card = card::read(&value).map_err(|problems| {
             let first = problems.first().map(ToString::to_string).unwrap_or_default();
             DiscoveryError::Unreadable(url.to_string(), first)
         })?;
         let is_signed = self.is_signed(url, &value, &card, now).await?;
-        let until = self.until(now, fresh);
-        Ok(Kept { card: Arc::new(card), etag, url: url.clone(), read_at: now, until, is_signed })
+        let offered = endpoints(&card);
+        Ok(Kept { card: Arc::new(card), offered, etag, url: url.clone(), read_at: now, is_signed })
     }
 
     async fn is_signed(
@@ -200,9 +222,9 @@ impl Discovery {
         }
     }
 
-    fn until(&self, now: Timestamp, fresh: Duration) -> Timestamp {
-        let kept_max = self.rules.kept_max.clamp(CARD_KEPT_MIN, CARD_KEPT_MAX);
-        now.checked_add(fresh.clamp(CARD_KEPT_MIN, kept_max)).unwrap_or(Timestamp::MAX)
+    /// How long a card is kept whose server lets it be kept for `fresh`.
+    fn bounded(&self, fresh: Duration) -> Duration {
+        fresh.clamp(CARD_KEPT_MIN, self.rules.kept_max.clamp(CARD_KEPT_MIN, CARD_KEPT_MAX))
     }
 }
 
@@ -228,11 +250,10 @@ impl Found {
 
 /// An endpoint that somebody named, spoken to as `kept` says of it, or of its neighbours.
 fn named(url: &Url, kept: &Kept) -> Result<Found, DiscoveryError> {
-    let offered = endpoints(&kept.card);
-    let listed = offered.iter().find(|one| one.url == *url).cloned();
-    let rpc = offered.into_iter().filter(|one| one.binding == Binding::JsonRpc);
-    let like_it = rpc.min_by_key(Endpoint::rank);
-    let declared = listed.or(like_it).ok_or(DiscoveryError::NoInterface)?;
+    let listed = kept.offered.iter().find(|one| one.url == *url);
+    let rpc = kept.offered.iter().filter(|one| one.binding == Binding::JsonRpc);
+    let like_it = rpc.min_by_key(|one| one.rank());
+    let declared = listed.or(like_it).cloned().ok_or(DiscoveryError::NoInterface)?;
     let canonical_host = declared.canonical_host();
     Ok(Found { canonical_host, ..kept.agent(Endpoint { url: url.clone(), ..declared }) })
 }

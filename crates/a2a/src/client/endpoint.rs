@@ -56,10 +56,10 @@ impl Endpoint {
 
 /// The best of `offered` that is on one of `origins`; of equals the first. `Err` names an origin
 /// that was offered and is not among them.
-pub(super) fn choose(offered: Vec<Endpoint>, origins: &[Origin]) -> Result<Endpoint, Option<String>> {
+pub(super) fn choose(offered: &[Endpoint], origins: &[Origin]) -> Result<Endpoint, Option<String>> {
     let stranger = offered.iter().map(|one| one.url.origin()).find(|origin| !origins.contains(origin));
-    let own = offered.into_iter().filter(|one| origins.contains(&one.url.origin()));
-    own.min_by_key(Endpoint::rank).ok_or_else(|| stranger.map(|origin| origin.ascii_serialization()))
+    let own = offered.iter().filter(|one| origins.contains(&one.url.origin()));
+    own.min_by_key(|one| one.rank()).cloned().ok_or_else(|| stranger.map(|origin| origin.ascii_serialization()))
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
         for best in 0..order.len() {
             let mut offered = order[best..].to_vec();
             offered.reverse();
-            assert_eq!(choose(offered, &origins), Ok(order[best].clone()));
+            assert_eq!(choose(&offered, &origins), Ok(order[best].clone()));
         }
     }
 
@@ -92,12 +92,12 @@ mod tests {
         let stranger = endpoint("https://b.example/a2a", Binding::JsonRpc, Version::V1_0);
         let plain = endpoint("http://a.example/a2a", Binding::JsonRpc, Version::V1_0);
         assert_eq!(
-            choose(vec![stranger.clone()], std::slice::from_ref(&own)),
+            choose(std::slice::from_ref(&stranger), std::slice::from_ref(&own)),
             Err(Some("https://b.example".to_owned()))
         );
-        assert_eq!(choose(vec![plain], std::slice::from_ref(&own)), Err(Some("http://a.example".to_owned())));
-        assert_eq!(choose(vec![], std::slice::from_ref(&own)), Err(None));
+        assert_eq!(choose(&[plain], std::slice::from_ref(&own)), Err(Some("http://a.example".to_owned())));
+        assert_eq!(choose(&[], std::slice::from_ref(&own)), Err(None));
         let named = [own, stranger.url.origin()];
-        assert_eq!(choose(vec![stranger.clone()], &named), Ok(stranger));
+        assert_eq!(choose(std::slice::from_ref(&stranger), &named), Ok(stranger));
     }
 }
