@@ -11,7 +11,7 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use crate::codec::{Dialect, Method};
+use crate::codec::{Dialect, Files, Method};
 use crate::model::{Fault, Item, Outcome, Version};
 use crate::rpc;
 use crate::service::{Caller, Carried, EXTENSION_FIELDS, Service, Trouble, is_supported};
@@ -27,6 +27,7 @@ pub(crate) struct Binding {
     /// The id of JSON-RPC; `None` where answers are bare.
     rpc: Option<Value>,
     dialect: Dialect,
+    files: Files,
     media_type: &'static str,
     /// Whether the answer is a stream of events.
     streams: bool,
@@ -35,21 +36,22 @@ pub(crate) struct Binding {
 impl Binding {
     /// JSON-RPC, of 0.3 until more is known.
     pub(crate) fn rpc(id: Value) -> Self {
-        Self { rpc: Some(id), dialect: Dialect::Json03, media_type: JSON, streams: false }
+        Self { rpc: Some(id), dialect: Dialect::Json03, files: Files::Bytes, media_type: JSON, streams: false }
     }
 
     /// HTTP+JSON.
     pub(crate) fn rest(version: Version) -> Self {
         let media_type = if version == Version::V1_0 { A2A_JSON } else { JSON };
-        Self { rpc: None, dialect: crate::rest::dialect(version), media_type, streams: false }
+        Self { rpc: None, dialect: crate::rest::dialect(version), files: Files::Bytes, media_type, streams: false }
     }
 
-    /// The same, in plain JSON for who wants nothing else.
+    /// The same for one client: in plain JSON for who wants nothing else, and files as it has them.
     pub(crate) fn accepting(mut self, headers: &HeaderMap) -> Self {
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
         if accept.contains(JSON) && !accept.contains(A2A_JSON) && !accept.contains("*/*") {
             self.media_type = JSON;
         }
+        self.files = Files::of(self.version(), headers);
         self
     }
 
@@ -65,6 +67,11 @@ impl Binding {
         let old = !head.headers.contains_key(A2A_VERSION);
         self.streams = old && matches!(method, Some(Method::Stream | Method::Subscribe));
         self
+    }
+
+    /// What the client takes the bytes of files for.
+    pub(crate) fn files(&self) -> Files {
+        self.files
     }
 
     /// The response to a request.
@@ -91,20 +98,20 @@ impl Binding {
     fn once(&self, outcome: &Outcome) -> Answer {
         match (outcome, self.streams) {
             (Outcome::Sent(item), true) => {
-                let frame = self.frame(None, self.dialect.write_item(item));
+                let frame = self.frame(None, item);
                 frames(futures::stream::iter([frame]))
             }
-            _ => self.whole(StatusCode::OK, self.result(self.dialect.write_outcome(outcome))),
+            _ => self.whole(StatusCode::OK, self.result(self.files.write(self.dialect.write_outcome(outcome)))),
         }
     }
 
     fn streamed(&self, items: BoxStream<'static, (Option<u64>, Item)>) -> Answer {
         let binding = self.clone();
-        frames(items.map(move |(number, item)| binding.frame(number, binding.dialect.write_item(&item))))
+        frames(items.map(move |(number, item)| binding.frame(number, &item)))
     }
 
-    fn frame(&self, number: Option<u64>, item: Value) -> Bytes {
-        let text = self.result(item).to_string();
+    fn frame(&self, number: Option<u64>, item: &Item) -> Bytes {
+        let text = self.result(self.files.write(self.dialect.write_item(item))).to_string();
         match number {
             Some(number) => sse::message_with_id(number, &text),
             None => sse::message(&text),

@@ -2,6 +2,7 @@
 //! protocol buffers, which its REST binding speaks.
 
 mod answer;
+mod files;
 mod item;
 mod limits;
 mod message;
@@ -15,6 +16,8 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod write;
+
+pub(crate) use files::Files;
 
 /// What a client asks for, by the rows of the table of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,12 +12,10 @@
 //! | one call, from its head to its trailers | `call` |
 //! | what a failed call says | `status` |
 //! | the card in the form that 0.3 has for it | `card` |
-//! | files as some clients of 0.3 have them | `files` |
 
 mod call;
 mod card;
 mod deadline;
-mod files;
 mod schema;
 mod status;
 mod transcode;

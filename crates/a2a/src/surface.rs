@@ -161,7 +161,7 @@ async fn on_rest(
     let operation = version::asked(head)
         .and_then(|asked| rest::agrees(version, asked))
         .and_then(|()| rest::params(method, resource, head.uri.query(), &body))
-        .and_then(|params| rest::dialect(version).read_params(method, params));
+        .and_then(|params| rest::dialect(version).read_params(method, binding.files().read(params)));
     let carried = match operation {
         Ok(operation) => service.carry(&caller, operation).await,
         Err(fault) => Err(Trouble::Fault(fault)),

@@ -20,7 +20,8 @@ use tonic::{Request as Received, Response as Sent, Status};
 
 use super::schema::{Rpc, dialect};
 use super::transcode::Transcoder;
-use super::{Answer, Call, Carry, Reply, card, deadline, files, status};
+use super::{Answer, Call, Carry, Reply, card, deadline, status};
+use crate::codec::Files;
 use crate::model::{Fault, Item, Outcome, Version};
 use crate::version;
 
@@ -125,41 +126,31 @@ fn too_late() -> Status {
 #[derive(Clone, Copy)]
 struct Spelling {
     version: Version,
-    files_are_text: bool,
+    files: Files,
 }
 
 impl Spelling {
     fn of(version: Version, head: &HeaderMap) -> Self {
-        Self { version, files_are_text: version == Version::V0_3 && files::are_text(head) }
+        Self { version, files: Files::of(version, head) }
     }
 
     fn item(self, item: &Item) -> Value {
-        self.finish(dialect(self.version).write_item(item))
+        self.files.write(dialect(self.version).write_item(item))
     }
 
     fn outcome(self, outcome: Outcome) -> Value {
         match (self.version, outcome) {
             (Version::V0_3, Outcome::Card(card)) => card::to_proto(card),
-            (version, outcome) => self.finish(dialect(version).write_outcome(&outcome)),
+            (version, outcome) => self.files.write(dialect(version).write_outcome(&outcome)),
         }
-    }
-
-    fn finish(self, mut message: Value) -> Value {
-        if self.files_are_text {
-            files::write_text(&mut message);
-        }
-        message
     }
 }
 
 /// From a message to a call.
-fn understand(spelling: Spelling, rpc: &Rpc, mut message: Value, head: Parts, body: Bytes) -> Result<Call, Fault> {
+fn understand(spelling: Spelling, rpc: &Rpc, message: Value, head: Parts, body: Bytes) -> Result<Call, Fault> {
     let version = spelling.version;
     let tenant = message.get("tenant").and_then(Value::as_str).map(str::to_owned);
-    if spelling.files_are_text {
-        files::read_text(&mut message);
-    }
-    let operation = dialect(version).read_params(rpc.method, message)?;
+    let operation = dialect(version).read_params(rpc.method, spelling.files.read(message))?;
     Ok(Call { version, operation, tenant, head, body })
 }
 

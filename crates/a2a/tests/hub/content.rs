@@ -2,7 +2,7 @@
 
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::{Event, File, FileSource, Link, Part, ToolCall, ToolOutcome};
-use forecourt_testkit::Scripted;
+use forecourt_testkit::{Scripted, Step};
 use serde_json::{Value, json};
 
 use crate::answer::artifact_text;
@@ -102,6 +102,29 @@ async fn the_agent_gets_files_words_and_data() {
         let Part::File(file) = &heard.parts[1] else { panic!("{:?}", heard.parts) };
         assert_eq!((file.mime.as_str(), &file.source), ("image/png", &FileSource::Inline("png".into())));
         assert_eq!(heard.parts[2], Part::data(json!({"a": 1})), "{wire:?}");
+    }
+}
+
+/// A Python library puts base64 text where 0.3 has bytes, over HTTP+JSON as over gRPC.
+#[tokio::test]
+async fn files_of_0_3_are_what_the_client_takes_them_for() {
+    let agent = Scripted::new(vec![Step::Do(picture(3)), Step::Do(done())]);
+    let place = Setup::default().with(taking_pictures("bot"), agent.clone()).start().await;
+    let (bytes, text) = ("cG5n", "Y0c1bg==");
+    for (wire, library, sent, back) in [
+        (Wire::Rest03, "python-httpx/0.28.1", text, "ZUhoNA=="),
+        (Wire::Rest03, "Java-http-client/21", text, "ZUhoNA=="),
+        (Wire::Rest03, "node", bytes, "eHh4"),
+        (Wire::Rpc03, "python-httpx/0.28.1", bytes, "eHh4"),
+        (Wire::Rest10, "python-httpx/0.28.1", bytes, "eHh4"),
+    ] {
+        let params = wire.sending(wire.saying(&[wire.file(sent, "image/png")]));
+        let call = wire.at(&place).with("user-agent", library);
+        let task = call.call(Op::Send, params).await.task(wire);
+        let heard = agent.heard().pop().unwrap();
+        let Part::File(got) = &heard.parts[0] else { panic!("{:?}", heard.parts) };
+        assert_eq!(got.source, FileSource::Inline("png".into()), "{wire:?} {library}");
+        assert_eq!(file(wire, &artifacts(&task)[0]["parts"][0]).0, Some(back), "{wire:?} {library}");
     }
 }
 
