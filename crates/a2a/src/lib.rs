@@ -72,8 +72,9 @@ fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
     let settings: Settings = mount.section.read()?;
     let cards = cards(&mount, &settings);
     let problems = problems(&mount, &cards);
-    let service =
-        Arc::new(Service { host: mount.host, verifier: mount.verifier, egress: mount.egress, cards, settings });
+    let hub_is_open = mount.host.directory().iter().all(|resident| resident.card.cors);
+    let Mount { host, verifier, egress, .. } = mount;
+    let service = Arc::new(Service { host, verifier, egress, cards, settings, hub_is_open });
     let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
     let grpc =
         HttpRoutes { paths: grpc::PATHS.to_vec(), router: grpc::routes(Arc::new(OverGrpc(service.clone())), bounds) };

@@ -33,6 +33,9 @@ pub(crate) struct Service {
     pub(crate) egress: Arc<Egress>,
     pub(crate) cards: Cards,
     pub(crate) settings: Settings,
+    /// Whether pages of other origins may use the hub. A mention reaches everybody behind it, also
+    /// those who keep other origins out, so only where nobody does.
+    pub(crate) hub_is_open: bool,
 }
 
 /// What comes of an operation.

@@ -68,8 +68,7 @@ async fn on_hub(State(service): State<Arc<Service>>, request: Request) -> Respon
     };
     let directory = service.host.directory();
     let open = match &target.agent {
-        // Behind the hub a mention reaches everybody, also those who keep other origins out.
-        None => directory.iter().all(|resident| resident.card.cors),
+        None => service.hub_is_open,
         Some(agent) => directory.find(agent).is_some_and(|resident| resident.card.cors),
     };
     let mut response = at(&service, target, &head, body).await;

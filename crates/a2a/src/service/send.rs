@@ -69,7 +69,10 @@ impl Service {
             None => Ok(self.direct(reply, &thread).await),
             Some(id) if streams => {
                 let task = self.host.task(id).await?;
-                let passed = self.host.events(id, 0, before as usize).await?;
+                let passed = match before {
+                    0 => Vec::new(),
+                    before => self.host.events(id, 0, before as usize).await?,
+                };
                 Ok(self.follow(at_work(task), passed))
             }
             Some(id) => {
