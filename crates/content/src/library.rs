@@ -89,10 +89,10 @@ impl Library {
         explain(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
     }
 
-    /// How many items a query finds by words, and how they differ in some properties (dot paths). The
-    /// query's `limit` and `offset` do not matter.
-    pub fn facets(&self, query: &Query, fields: &[&str]) -> Result<Facets> {
-        facets(&self.snapshot.load(), query, fields, self.tongue)
+    /// How many items a query finds by words, and, if these are more than `over`, how they differ in some
+    /// properties (dot paths). The query's `limit` and `offset` do not matter.
+    pub fn facets(&self, query: &Query, fields: &[&str], over: usize) -> Result<Facets> {
+        facets(&self.snapshot.load(), query, fields, over, self.tongue)
     }
 
     /// The item with this id, as it was loaded.

@@ -208,16 +208,20 @@ fn facets_count_what_sets_the_hits_apart() {
         |n: usize| format!("{{\"name\":\"Pie {n}\",\"genre\":[\"{}\",\"Warm\",\"Warm\"]}}\n", ["Apple", "Pear"][n % 2]);
     shelf.put("pies.jsonl", &(0..FACET_ITEMS_MAX + 1).map(line).collect::<String>());
     shelf.index();
-    let found = shelf.library.facets(&Query::new("pie"), &["genre", "colour"]).unwrap();
+    let found = shelf.library.facets(&Query::new("pie"), &["genre", "colour"], 0).unwrap();
     assert_eq!((found.total, found.counted), (FACET_ITEMS_MAX + 1, FACET_ITEMS_MAX));
     assert_eq!(found.facets[0].values[0], ("Warm".to_owned(), FACET_ITEMS_MAX));
     assert_eq!((found.facets[0].values.len(), found.facets[0].items), (3, FACET_ITEMS_MAX));
     assert_eq!((found.facets[1].items, found.facets[1].values.len()), (0, 0));
-    assert_eq!(shelf.library.facets(&Query::new("zeppelin"), &["genre"]).unwrap().total, 0);
+    for (over, counted) in [(FACET_ITEMS_MAX + 1, 0), (FACET_ITEMS_MAX, FACET_ITEMS_MAX)] {
+        let found = shelf.library.facets(&Query::new("pie"), &["genre"], over).unwrap();
+        assert_eq!((found.total, found.counted), (FACET_ITEMS_MAX + 1, counted), "over {over}");
+    }
+    assert_eq!(shelf.library.facets(&Query::new("zeppelin"), &["genre"], 0).unwrap().total, 0);
     let many = (0..=FACET_VALUES_MAX).map(|n| format!("\"v{n}\"")).collect::<Vec<_>>().join(",");
     shelf.put("pies.jsonl", &format!("{{\"name\":\"Pie\",\"genre\":[{many}]}}\n"));
     shelf.index();
-    let found = shelf.library.facets(&Query::new("pie"), &["genre"]).unwrap();
+    let found = shelf.library.facets(&Query::new("pie"), &["genre"], 0).unwrap();
     assert_eq!(found.facets[0].values.len(), FACET_VALUES_MAX);
 }
 

@@ -7,11 +7,12 @@ use serde_json::json;
 use super::conversation::Asked;
 use crate::limits::ELICIT_OPTIONS_MAX;
 
-/// Properties that people tell items apart by, with what they are called.
+/// Properties that people tell items apart by, with what they are called: each in its own way, since that
+/// is how a later turn knows what was asked.
 const FACETS: [(&str, &str); 12] = [
     ("@type", "kind"),
     ("suitableForDiet", "diet"),
-    ("recipeCategory", "category"),
+    ("recipeCategory", "kind of dish"),
     ("recipeCuisine", "cuisine"),
     ("genre", "genre"),
     ("category", "category"),
@@ -37,10 +38,7 @@ pub(super) fn question(library: &Library, asked: &Asked, noun: &str, over: usize
         return Ok(None);
     }
     let query = Query { text: asked.text.clone(), filters: asked.filters.clone(), limit: 1, ..Query::default() };
-    let found = library.facets(&query, &FACETS.map(|(field, _)| field))?;
-    if found.total <= over {
-        return Ok(None);
-    }
+    let found = library.facets(&query, &FACETS.map(|(field, _)| field), over)?;
     let best = found.facets.iter().map(|facet| (facet, worth(facet, found.counted)));
     let best = best.filter(|(_, worth)| *worth > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
     Ok(best.map(|(facet, _)| worded(facet, noun, found.total)))
@@ -117,6 +115,10 @@ mod tests {
         let question = worded(&facet(40, &[20, 15, 5]), "movies", 400);
         assert_eq!(asked_about(&question.text), Some("genre"));
         assert_eq!(question.questions[0]["options"], json!(["v0", "v1", "v2"]));
+        for (field, _) in FACETS {
+            let about = Facet { field: field.to_owned(), ..facet(40, &[20, 20]) };
+            assert_eq!(asked_about(&worded(&about, "things", 400).text), Some(field));
+        }
         assert_eq!(asked_about("Which genre? I know none."), None);
         assert!(is_any("All of them!") && !is_any("Comedy"));
     }

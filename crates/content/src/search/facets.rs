@@ -20,7 +20,7 @@ pub struct Facets {
     pub total: usize,
     /// The best of them, at most [`FACET_ITEMS_MAX`], in which values were counted.
     pub counted: usize,
-    /// For each property that was asked for, in that order.
+    /// For each property that was asked for, in that order. Empty when too few items fit.
     pub facets: Vec<Facet>,
 }
 
@@ -36,26 +36,35 @@ pub struct Facet {
     pub values: Vec<(String, usize)>,
 }
 
-/// Counts the values of `fields` among the best items by words.
-pub(crate) fn facets(snapshot: &Snapshot, query: &Query, fields: &[&str], default: Tongue) -> Result<Facets> {
+/// Counts the values of `fields` among the best items by words, unless at most `over` items fit.
+pub(crate) fn facets(
+    snapshot: &Snapshot,
+    query: &Query,
+    fields: &[&str],
+    over: usize,
+    default: Tongue,
+) -> Result<Facets> {
     let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
     let plan = Plan::of(snapshot, query, tongue);
     let Some(ranking) = plan.ranking().filter(|_| query.filters.len() <= FILTERS_MAX) else {
         return Ok(Facets::default());
     };
     let total = snapshot.searcher.search(&*ranking, &Count)?;
+    if total <= over {
+        return Ok(Facets { total, ..Facets::default() });
+    }
     let best = rank::top(snapshot, &plan, FACET_ITEMS_MAX)?;
     let mut counts: Vec<Counts> = fields.iter().map(|_| Counts::default()).collect();
     for ranked in &best {
         let (_, item) = hit::stored(snapshot, ranked.address)?;
-        for (counts, field) in counts.iter_mut().zip(fields) {
-            let mut values: Vec<String> = Vec::new();
-            facts::visit(&item, |fact| {
-                let value = fact.text.filter(|_| fact.path == *field);
-                values.extend(value.map(str::to_owned));
-            });
-            counts.add(values);
-        }
+        let mut values = vec![Vec::new(); fields.len()];
+        facts::visit(&item, |fact| {
+            let place = fields.iter().position(|field| *field == fact.path);
+            if let (Some(place), Some(text)) = (place, fact.text) {
+                values[place].push(text.to_owned());
+            }
+        });
+        counts.iter_mut().zip(values).for_each(|(counts, values)| counts.add(values));
     }
     let facets = fields.iter().zip(counts).map(|(field, counts)| counts.into_facet(field)).collect();
     Ok(Facets { total, counted: best.len(), facets })

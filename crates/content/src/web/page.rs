@@ -37,6 +37,9 @@ pub(super) fn read(html: &str, url: &Url) -> Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{
+        PAGE_DATA_MAX, PAGE_ITEMS_MAX, PAGE_LINKS_MAX, PAGE_METAS_MAX, PAGE_PROPERTIES_MAX, PAGE_TEXT_BYTES_MAX,
+    };
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -125,6 +128,36 @@ mod tests {
         assert_eq!(counts("none"), (0, 0));
         assert_eq!(page("<a rel='ext nofollow' href=x>x</a><a href='javascript:x'>").links, []);
         assert_eq!(page("<link rel=canonical href='https://evil.example/'>").canonical, None);
+    }
+
+    #[test]
+    fn a_page_is_read_up_to_its_bounds() {
+        let after = |filler: &str, count: usize, html: &str| page(&format!("{}{html}", filler.repeat(count)));
+        let links = |count: usize| after("<a href=x>", count, "").links.len();
+        assert_eq!((links(PAGE_LINKS_MAX), links(PAGE_LINKS_MAX + 1)), (PAGE_LINKS_MAX, PAGE_LINKS_MAX));
+        let item = "<script type=application/ld+json>{\"@type\":\"Recipe\",\"name\":\"A\"}</script>";
+        let data = |count: usize| after(item, count, "").items.len();
+        assert_eq!((data(PAGE_DATA_MAX), data(PAGE_DATA_MAX + 1)), (PAGE_DATA_MAX, PAGE_DATA_MAX));
+        let micro = "<div itemscope itemtype=https://schema.org/Recipe><b itemprop=name>A</b></div>";
+        let items = |count: usize| after(micro, count, "").items.len();
+        assert_eq!((items(PAGE_ITEMS_MAX), items(PAGE_ITEMS_MAX + 1)), (PAGE_ITEMS_MAX, PAGE_ITEMS_MAX));
+        let last_meta =
+            |before: usize| after("<meta name=a content=b>", before, "<meta property=og:title content=T>").items.len();
+        assert_eq!((last_meta(PAGE_METAS_MAX - 1), last_meta(PAGE_METAS_MAX)), (1, 0));
+        let text = |bytes: usize| {
+            let found = page(&format!("<title>T</title><p>{}</p>", "x".repeat(bytes)));
+            found.items[0]["text"].as_str().unwrap().len()
+        };
+        assert_eq!(text(PAGE_TEXT_BYTES_MAX), PAGE_TEXT_BYTES_MAX);
+        assert_eq!(text(PAGE_TEXT_BYTES_MAX + 1), PAGE_TEXT_BYTES_MAX);
+        let properties = |count: usize| {
+            let many = "<meta itemprop=p content=v>".repeat(count);
+            page(&format!("<div itemscope itemtype=https://schema.org/Recipe>{many}")).items[0]["p"]
+                .as_array()
+                .map_or(0, Vec::len)
+        };
+        assert_eq!(properties(PAGE_PROPERTIES_MAX), PAGE_PROPERTIES_MAX);
+        assert_eq!(properties(PAGE_PROPERTIES_MAX + 1), PAGE_PROPERTIES_MAX);
     }
 
     #[test]
