@@ -199,6 +199,10 @@ async def sends_and_gets_files_and_data(wire):
     assert [part.text.removeprefix('@echo ') for part in found if part.kind == 'text'] == ['Look:'], task
     (back,) = [part.file for part in found if part.kind == 'file']
     assert (back.bytes, back.mime_type) == (file.bytes, file.mime_type), back
+    # An echo would hide that a wire has them in another form than the agent.
+    plain = await (await client('jsonrpc')).sdk.get_task(TaskQueryParams(id=task.id))
+    kept = [part.root.file.bytes for artifact in plain.artifacts for part in artifact.parts if part.root.kind == 'file']
+    assert kept == [file.bytes], kept
     assert [part.data for part in found if part.kind == 'data'] == [data], task
 
 

@@ -7,7 +7,7 @@ use forecourt_core::{Entropy, ids};
 use crate::output::Failure;
 
 /// Bytes of a whole form. REST 3.2: no agent takes more.
-pub(super) const FORM_BYTES_MAX: usize = 1024 * 1024;
+const FORM_BYTES_MAX: usize = 1024 * 1024;
 
 /// A form in the making: parts in order, each of one name.
 pub(super) struct Form {
@@ -27,13 +27,7 @@ impl Form {
 
     /// Adds a file.
     pub(super) fn file(&mut self, name: &str, path: &Path) -> Result<(), Failure> {
-        let shown = path.display();
-        let unreadable = |error: std::io::Error| Failure::yours(format!("{shown}: {error}"));
-        let size = std::fs::metadata(path).map_err(unreadable)?.len();
-        if size > FORM_BYTES_MAX as u64 {
-            return Err(too_large(&format!("{shown} has {size} bytes")));
-        }
-        let bytes = std::fs::read(path).map_err(unreadable)?;
+        let bytes = attached(path)?;
         let own = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         self.part(&format!("name=\"{name}\"; filename=\"{}\"", escaped(&own)), media_type(path), &bytes);
         Ok(())
@@ -59,7 +53,18 @@ impl Form {
     }
 }
 
-pub(super) fn too_large(what: &str) -> Failure {
+/// The bytes of a file to attach, which is not read when it is too large for any agent.
+pub(super) fn attached(path: &Path) -> Result<Vec<u8>, Failure> {
+    let shown = path.display();
+    let unreadable = |error: std::io::Error| Failure::yours(format!("{shown}: {error}"));
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > FORM_BYTES_MAX as u64 {
+        return Err(too_large(&format!("{shown} has {size} bytes")));
+    }
+    std::fs::read(path).map_err(unreadable)
+}
+
+fn too_large(what: &str) -> Failure {
     Failure::yours(format!("{what}, and agents take 1 MiB at most")).hint("a link in the text can say where it is")
 }
 

@@ -15,7 +15,7 @@ use http::header::{ACCEPT_LANGUAGE, AUTHORIZATION};
 use url::Url;
 
 use self::shown::Shown;
-use super::form::{FORM_BYTES_MAX, media_type, too_large};
+use super::form::{attached, media_type};
 use super::{PATIENCE, bearer, check_token, field, way_out};
 use crate::args::Ask;
 use crate::commands::named::Named;
@@ -97,11 +97,7 @@ fn send(ask: &Ask, entropy: &dyn Entropy) -> Result<Send, Failure> {
 }
 
 fn attachment(path: &Path) -> Result<Part, Failure> {
-    let shown = path.display();
-    let bytes = std::fs::read(path).map_err(|error| Failure::yours(format!("{shown}: {error}")))?;
-    if bytes.len() > FORM_BYTES_MAX {
-        return Err(too_large(&format!("{shown} has {} bytes", bytes.len())));
-    }
+    let bytes = attached(path)?;
     Ok(Part {
         filename: path.file_name().map(|name| name.to_string_lossy().into_owned()),
         media_type: Some(media_type(path).to_owned()),
