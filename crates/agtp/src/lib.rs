@@ -1,0 +1,11 @@
+//! The Agent Transfer Protocol, AGTP/1.0.
+//!
+//! | file | holds | serves |
+//! |---|---|---|
+//! | `wire.rs`, `wire/` | requests and responses as they are on the wire | base 2.1, 2.4, 2.5 |
+//! | `codec.rs`, `codec/` | bytes to messages and back, without a socket | base 2.1 |
+//! | `limits.rs` | every bound, with its unit | |
+
+pub mod codec;
+pub mod limits;
+pub mod wire;
