@@ -59,6 +59,10 @@ pub const WARNINGS_MAX: usize = 100;
 pub const CONTENT_SOURCES_MAX: usize = 1_000;
 /// Results of one answer.
 pub const RESULTS_MAX: usize = 50;
+/// Results of one answer to who asks for more at once.
+pub const SHOWN_MAX: usize = 100;
+/// Facets that are told of one answer.
+pub const FACETS_MAX: usize = 6;
 /// Earlier turns of the caller that a follow-up may build on.
 pub const FOLLOW_UPS_MAX: usize = 20;
 /// Items up to which a search is done where the question arrives; larger ones get a thread of their own.

@@ -8,7 +8,9 @@
 //! A data part `{"filters": {…}}` beside the text asks for values of properties, such as
 //! `{"itemType": "Recipe", "recipeCuisine": "Indian"}`.
 //!
-//! A message that wishes for [`forecourt_core::Findings`] is told them in a part before the answer.
+//! A message that wishes for [`forecourt_core::Findings`] is told them in a part before the answer, and
+//! how the items differ if it wishes for that too; a [`forecourt_core::Narrowing`] in it is what a person
+//! then clicked.
 //!
 //! | file | holds |
 //! |---|---|
@@ -17,6 +19,7 @@
 //! | `sites.rs` | sites of the web, visited when they are due |
 //! | `conversation.rs` | what is asked, after what was asked before |
 //! | `elicit.rs` | asking back when very many items fit |
+//! | `facets.rs` | how the items that fit differ |
 //! | `find.rs` | from what is asked to what was found |
 //! | `answer.rs`, `facts.rs`, `markdown.rs` | what was found, in words |
 //! | `tool.rs` | the same search as a tool for models |
@@ -24,6 +27,7 @@
 mod answer;
 mod conversation;
 mod elicit;
+mod facets;
 mod facts;
 mod find;
 mod markdown;
@@ -36,14 +40,15 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_content::{Error, Library};
-use forecourt_core::{Admitted, Agent, Ending, Event, EventStream};
+use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Findings, Message};
 use forecourt_settings::{Problems, Section};
 
 use crate::backend::{Backend, Built, Context};
 use crate::limits::INLINE_ITEMS_MAX;
 use crate::upstream::unavailable;
 use answer::Words;
-use conversation::Wish;
+use conversation::{Asked, Wish};
+use find::Found;
 use settings::SearchSettings;
 use shelf::Shelf;
 
@@ -60,7 +65,7 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
     let shelf = Arc::new(shelf);
     let elicit = settings.elicit.over();
     let desk = Desk { shelf: shelf.clone(), noun: settings.noun, results: settings.results, elicit };
-    Ok(Built { remembers: true, indexing: Some(shelf), ..Built::new(SearchAgent(Arc::new(desk))) })
+    Ok(Built { remembers: true, finds: true, indexing: Some(shelf), ..Built::new(SearchAgent(Arc::new(desk))) })
 }
 
 struct SearchAgent(Arc<Desk>);
@@ -128,11 +133,25 @@ impl Desk {
                     return Ok(vec![Event::Ending(Ending::Question(question))]);
                 }
                 let found = find::find(library, &asked, self.results)?;
-                let told = admitted.message().wants_findings().then(|| words.findings(&asked, &found).to_part());
-                told.map(Event::Part).into_iter().chain(words.found(&asked, &found)).collect()
+                let told = match admitted.message().wants_findings() {
+                    true => Some(findings(&words, admitted.message(), &asked, &found)?),
+                    false => None,
+                };
+                let told = told.map(|findings| Event::Part(findings.to_part()));
+                told.into_iter().chain(words.found(&asked, &found)).collect()
             }
         };
         events.push(Event::Ending(Ending::Complete));
         Ok(events)
     }
+}
+
+/// What an answer says about itself: as much of it as is wished for.
+fn findings(words: &Words<'_>, message: &Message, asked: &Asked, found: &Found) -> Result<Findings, Error> {
+    let findings = words.findings(asked, found);
+    if !message.wants_facets() {
+        return Ok(findings);
+    }
+    let (total, counted, facets) = facets::told(words.library, asked, found)?;
+    Ok(Findings { total: Some(total), counted, facets, reasons: words.reasons(found), ..findings })
 }

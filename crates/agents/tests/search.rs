@@ -8,10 +8,11 @@ use std::path::Path;
 use forecourt_agents::limits::{CONTENT_SOURCES_MAX, RESULTS_MAX};
 use forecourt_agents::{Built, Context};
 use forecourt_core::policy::Kind;
-use forecourt_core::{Collected, Ending, Event, Findings, Part, Role, Turn};
+use forecourt_core::reply::collect;
+use forecourt_core::{Collected, Ending, Event, Findings, Message, Narrowing, Part, Role, Turn, findings};
 use futures::StreamExt;
 use serde_json::{Value, json};
-use support::{ask, ask_after, build, events, in_folder, message, problems};
+use support::{ask, ask_after, build, events, in_folder, message, problems, stream};
 use tempfile::TempDir;
 
 const SETTINGS: &str = "[backend]\nkind = \"search\"\ncontent = [\"recipes.jsonl\"]\nnoun = \"recipes\"\nresults = 3\n";
@@ -333,4 +334,61 @@ async fn ranks_are_explained_to_the_operator() {
     let (_folder, built) = kitchen();
     let told = built.indexing.as_ref().unwrap().explain("chickpea soup under 40 minutes").unwrap();
     assert!(told[0].contains("soup") && told[0].contains("BM25") && told[0].contains("passes: "), "{}", told[0]);
+}
+
+/// Asks with a wish, narrowed down, and gives what is told beside the items.
+async fn findings(built: &Built, text: &str, wish: &str, narrowing: Option<Narrowing>) -> (Findings, Collected) {
+    let parts = [Part::text(text)].into_iter().chain(narrowing.map(|narrowing| narrowing.to_part())).collect();
+    let message = Message { extensions: vec![wish.to_owned()], ..message(parts) };
+    let answer = collect(stream(built, message).await).await;
+    (answer.parts.iter().find_map(Findings::from_part).expect("findings are told"), answer)
+}
+
+/// Recipes of several kinds.
+fn dishes() -> (TempDir, Built) {
+    let folder = tempfile::tempdir().unwrap();
+    let dish = |n: usize| {
+        let (category, cuisine) = (["Soup", "Soup dumplings", "Salad"][n % 3], ["Thai", "Greek"][n % 2]);
+        json!({"@type": "Recipe", "name": format!("Chickpeas {n}"), "recipeCategory": category,
+            "recipeCuisine": cuisine, "totalTime": "PT20M", "description": "Hot chickpeas."})
+    };
+    write(folder.path(), &(0..12).map(dish).collect::<Vec<_>>());
+    let built = build(SETTINGS, &in_folder(folder.path()));
+    built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
+    (folder, built)
+}
+
+#[tokio::test]
+async fn facets_and_reasons_are_told_to_who_wishes_for_them() {
+    let (_folder, built) = dishes();
+    let (told, _) = findings(&built, "chickpeas under 30 minutes", findings::FACETS_WISH, None).await;
+    assert_eq!((told.total, told.counted, told.count, told.more), (Some(12), 12, 3, true));
+    let facets: Vec<(&str, usize)> = told.facets.iter().map(|f| (f.label.as_str(), f.values.len())).collect();
+    assert_eq!(facets, [("kind of dish", 3), ("cuisine", 2)]);
+    assert_eq!(told.facets[1].values, [("Greek".to_owned(), 6), ("Thai".to_owned(), 6)]);
+    assert_eq!((told.reasons.len(), told.reasons[0].snippet.as_str()), (3, "Hot chickpeas."));
+    assert_eq!(told.reasons[0].fits, ["30 minutes or less (20 minutes)"]);
+    let (told, _) = findings(&built, "chickpeas", findings::WISH, None).await;
+    assert_eq!((told.total, told.facets.len(), told.reasons.len()), (None, 0, 0));
+}
+
+#[tokio::test]
+async fn what_is_clicked_holds_exactly_and_more_can_be_wanted() {
+    let (_folder, built) = dishes();
+    let narrowed = |exactly: &[(&str, &str)], results: Option<usize>| {
+        let exactly = exactly.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
+        Some(Narrowing { exactly, results, decided: false })
+    };
+    let soups = narrowed(&[("recipeCategory", "Soup")], Some(20));
+    let (told, answer) = findings(&built, "chickpeas", findings::FACETS_WISH, soups).await;
+    assert_eq!((told.total, told.count, told.more), (Some(4), 4, false), "soup dumplings are no soup");
+    assert!(told.summary.contains("Limits: Soup."), "{}", told.summary);
+    assert_eq!(names(&answer).len(), 4);
+    let both = narrowed(&[("recipeCategory", "Soup"), ("recipeCuisine", "Thai")], None);
+    assert_eq!(findings(&built, "chickpeas", findings::FACETS_WISH, both).await.0.total, Some(2));
+    let loosely = narrowed(&[("recipeCategory", "dumplings")], None);
+    assert_eq!(findings(&built, "chickpeas", findings::FACETS_WISH, loosely).await.0.total, Some(4));
+    let unknown = narrowed(&[("colour", "red")], Some(usize::MAX));
+    let told = findings(&built, "chickpeas", findings::FACETS_WISH, unknown).await.0;
+    assert_eq!((told.ignored, told.count), (vec!["colour".to_owned()], 12));
 }

@@ -45,6 +45,8 @@ pub struct AgentCard {
     pub uses_tools: bool,
     /// Whether it keeps conversations.
     pub remembers: bool,
+    /// Whether it finds items, and tells [`crate::Findings`] when it is asked to.
+    pub finds: bool,
     /// Whether pages of other origins may talk to it. Mentionable REST 8.6.
     pub cors: bool,
     /// `Cache-Control` of its answers; the default is `private, max-age=0`.

@@ -40,7 +40,7 @@ pub use address::{Address, Domain, Handle};
 pub use agent::{Agent, AgentCard, Endpoint, Mode, Skill};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use error::{Error, Noun};
-pub use findings::Findings;
+pub use findings::{Findings, Narrowing};
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, TaskId, ThreadId};
 pub use language::Language;

@@ -98,6 +98,7 @@ pub fn card(handle: &str) -> AgentCard {
         streams: true,
         uses_tools: false,
         remembers: false,
+        finds: false,
         cors: false,
         cache_control: None,
         examples: Vec::new(),

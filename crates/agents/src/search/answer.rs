@@ -1,6 +1,7 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
 use forecourt_content::{Filter, Hit, Library, Matched};
+use forecourt_core::findings::Reason;
 use forecourt_core::{AgentCard, Event, Findings, Part};
 
 use super::conversation::Asked;
@@ -71,7 +72,17 @@ impl Words<'_> {
         ignored.extend(found.ignored.iter().map(|named| named.name.clone()));
         ignored.dedup();
         let scores = found.hits.iter().map(|hit| hit.score).collect();
-        Findings { summary, count: found.hits.len(), more: found.has_more, ignored, scores }
+        Findings { summary, count: found.hits.len(), more: found.has_more, ignored, scores, ..Findings::default() }
+    }
+
+    /// Why each item is here.
+    pub(super) fn reasons(&self, found: &Found) -> Vec<Reason> {
+        found.hits.iter().map(|hit| Reason { snippet: hit.snippet.clone(), fits: self.fits(hit, said) }).collect()
+    }
+
+    /// The constraints that an item keeps, but for those that only repeat what it is.
+    fn fits(&self, hit: &Hit, said: impl Fn(&Matched) -> String) -> Vec<String> {
+        hit.matched.iter().filter(|matched| !self.is_what_all_are(&matched.constraint)).map(said).collect()
     }
 
     fn lead(&self, asked: &Asked, found: &Found) -> String {
@@ -154,8 +165,7 @@ impl Words<'_> {
         if !mentioned.is_empty() {
             lines.push(format!("With {}", mentioned.iter().map(|entry| plain(entry)).collect::<Vec<_>>().join("; ")));
         }
-        let fits: Vec<String> =
-            hit.matched.iter().filter(|matched| !self.is_what_all_are(&matched.constraint)).map(reason).collect();
+        let fits = self.fits(hit, |matched| plain(&said(matched)));
         if !fits.is_empty() {
             lines.push(format!("Fits: {}", fits.join("; ")));
         }
@@ -196,13 +206,12 @@ fn best(hit: &Hit) -> String {
 }
 
 /// A constraint with the fact that satisfies it.
-fn reason(matched: &Matched) -> String {
-    let constraint = plain(&matched.constraint);
+fn said(matched: &Matched) -> String {
     match &matched.value {
         Some(found) if !matched.constraint.contains(found.as_str()) => {
-            format!("{constraint} ({})", plain(&value(found)))
+            format!("{} ({})", matched.constraint, value(found))
         }
-        _ => constraint,
+        _ => matched.constraint.clone(),
     }
 }
 

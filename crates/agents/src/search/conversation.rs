@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use forecourt_content::{Filter, Test, Understood};
 use forecourt_core::message::text_of;
-use forecourt_core::{Message, Part, Role, Turn, behind_mention};
+use forecourt_core::{Message, Narrowing, Part, Role, Turn, behind_mention};
 use regex::Regex;
 use serde_json::Value;
 
-use super::elicit;
+use super::{elicit, facets};
 use crate::limits::{FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
 
 /// What the caller wants.
@@ -36,6 +36,8 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
     /// Items that were shown before.
     pub(super) offset: usize,
+    /// Items wanted, when the caller says so.
+    pub(super) results: Option<usize>,
     /// Whether this answers a question of ours, so that none follows.
     pub(super) was_asked_back: bool,
 }
@@ -47,6 +49,14 @@ pub(super) struct Named {
     pub(super) name: String,
     /// What it means.
     pub(super) filter: Filter,
+    /// What it means where no item has a value that is exactly this one.
+    pub(super) loosely: Vec<Filter>,
+}
+
+impl Named {
+    fn new(name: &str, filter: Filter) -> Self {
+        Self { name: name.to_owned(), filter, loosely: Vec::new() }
+    }
 }
 
 /// Takes a question apart into words and constraints.
@@ -147,21 +157,38 @@ pub(super) fn wish(message: &Message, noun: &str, page: usize, understand: Under
         }
     }
     let text = message.addressed_text();
-    let (named, unread) = named_filters(&message.parts, understand);
+    let (mut named, unread) = named_filters(&message.parts, understand);
+    let narrowing: Vec<Narrowing> = message.parts.iter().filter_map(Narrowing::from_part).collect();
+    named.extend(narrowed(&narrowing, understand));
     // Some callers tell no turns of ours, but name what they answer.
     let about = about.or_else(|| answered(&named, &text));
     if named.is_empty() && (text.trim().is_empty() || HELLO.is_match(&text)) {
         return Wish::Introduction;
     }
-    match step(before, &text, about, noun, page, understand) {
+    let asked = match step(before, &text, about, noun, page, understand) {
         Some(mut asked) => {
             asked.named.retain(|earlier| named.iter().all(|named| named.name != earlier.name));
             asked.named.extend(named);
-            Wish::Items(Asked { unread, ..asked })
+            Asked { unread, ..asked }
         }
-        None if named.is_empty() => Wish::Introduction,
-        None => Wish::Items(Asked { named, unread, ..Asked::default() }),
-    }
+        None if named.is_empty() => return Wish::Introduction,
+        None => Asked { named, unread, ..Asked::default() },
+    };
+    Wish::Items(Asked {
+        results: narrowing.iter().rev().find_map(|narrowing| narrowing.results),
+        was_asked_back: asked.was_asked_back || narrowing.iter().any(|narrowing| narrowing.decided),
+        ..asked
+    })
+}
+
+/// The values that were chosen, each exactly as it is where there are such items.
+fn narrowed(narrowing: &[Narrowing], understand: Understand<'_>) -> Vec<Named> {
+    let chosen = narrowing.iter().flat_map(|narrowing| &narrowing.exactly).take(QUESTION_FILTERS_MAX);
+    let exactly = |(name, value): &(String, String)| Named {
+        loosely: named(name, &Value::String(value.clone()), understand),
+        ..Named::new(name, Filter { words: value.clone(), ..Filter::is(name, value) })
+    };
+    chosen.map(exactly).collect()
 }
 
 /// The turns behind which a question may stand: those since the last [`FOLLOW_UPS_MAX`] of the caller.
@@ -177,7 +204,7 @@ fn answered(named: &[Named], text: &str) -> Option<&'static str> {
         Test::Is(value) | Test::Mentions(value) => value.eq_ignore_ascii_case(text.trim()),
         Test::Lacks { .. } | Test::Within { .. } => false,
     };
-    named.iter().find(is_said).and_then(|named| elicit::facet(&named.name))
+    named.iter().find(is_said).and_then(|named| facets::known(&named.name))
 }
 
 /// What is asked after another turn, which may have been a question of ours `about` a property.
@@ -199,7 +226,7 @@ fn step(
     if !elicit::is_any(text) {
         let value = text.trim().trim_end_matches(['.', '!']);
         let filter = if field == "@type" { Filter::is(field, value) } else { Filter::mentions(field, value) };
-        asked.named.push(Named { name: field.to_owned(), filter });
+        asked.named.push(Named::new(field, filter));
     }
     Some(asked)
 }
@@ -280,7 +307,7 @@ fn named_filters(parts: &[Part], understand: Understand<'_>) -> (Vec<Named>, Vec
     for (name, value) in data.flatten().take(QUESTION_FILTERS_MAX) {
         match named(name, value, understand) {
             filters if filters.is_empty() => unread.push(name.clone()),
-            filters => all.extend(filters.into_iter().map(|filter| Named { name: name.clone(), filter })),
+            filters => all.extend(filters.into_iter().map(|filter| Named::new(name, filter))),
         }
     }
     (all, unread)
@@ -407,6 +434,17 @@ mod tests {
             |count: usize| std::iter::once("soup").chain(std::iter::repeat_n("more", count - 1)).collect::<Vec<_>>();
         assert_eq!(asked("more", &turns(FOLLOW_UPS_MAX)).2, FOLLOW_UPS_MAX * 10);
         assert_eq!(wish(&message("more", &turns(FOLLOW_UPS_MAX + 1)), "recipes", 10, &understand), Wish::Introduction);
+    }
+
+    #[test]
+    fn what_was_clicked_narrows_and_ends_questions() {
+        let mut asking = message("soup", &[]);
+        let exactly = vec![("cuisine".to_owned(), "under 20 minutes".to_owned()); QUESTION_FILTERS_MAX + 1];
+        asking.parts.push(Narrowing { exactly, results: Some(20), decided: true }.to_part());
+        let Wish::Items(asked) = wish(&asking, "recipes", 10, &understand) else { panic!("items") };
+        assert_eq!((asked.named.len(), asked.results, asked.was_asked_back), (QUESTION_FILTERS_MAX, Some(20), true));
+        assert_eq!(asked.named[0].filter.test, Test::Is("under 20 minutes".to_owned()));
+        assert_eq!(asked.named[0].loosely[0].words, "under 20 minutes");
     }
 
     #[test]

@@ -5,24 +5,9 @@ use forecourt_core::reply::Question;
 use serde_json::json;
 
 use super::conversation::Asked;
+use super::facets;
 use crate::limits::ELICIT_OPTIONS_MAX;
 
-/// Properties that people tell items apart by, with what they are called: each in its own way, since that
-/// is how a later turn knows what was asked.
-const FACETS: [(&str, &str); 12] = [
-    ("@type", "kind"),
-    ("suitableForDiet", "diet"),
-    ("recipeCategory", "kind of dish"),
-    ("recipeCuisine", "cuisine"),
-    ("genre", "genre"),
-    ("category", "category"),
-    ("articleSection", "section"),
-    ("brand.name", "brand"),
-    ("color", "color"),
-    ("location.address.addressLocality", "place"),
-    ("educationalLevel", "level"),
-    ("keywords", "topic"),
-];
 /// The end of every question: it tells later turns that there was one.
 const ENDING: &str = "Name one, or say *all of them*.";
 /// The part of the items that has to have the property.
@@ -38,7 +23,7 @@ pub(super) fn question(library: &Library, asked: &Asked, noun: &str, over: usize
         return Ok(None);
     }
     let query = Query { text: asked.text.clone(), filters: asked.filters.clone(), limit: 1, ..Query::default() };
-    let found = library.facets(&query, &FACETS.map(|(field, _)| field), over)?;
+    let found = library.facets(&query, &facets::fields(), over)?;
     let best = found.facets.iter().map(|facet| (facet, worth(facet, found.counted)));
     let best = best.filter(|(_, worth)| *worth > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
     Ok(best.map(|(facet, _)| worded(facet, noun, found.total)))
@@ -63,7 +48,7 @@ fn offered(facet: &Facet) -> impl Iterator<Item = &(String, usize)> {
 
 /// The question, in words and in NLWeb's shape (4.1.3).
 fn worded(facet: &Facet, noun: &str, total: usize) -> Question {
-    let label = FACETS.iter().find(|(field, _)| *field == facet.field).map_or("kind", |(_, label)| label);
+    let label = facets::label(&facet.field);
     let options: Vec<&str> = offered(facet).map(|(value, _)| value.as_str()).collect();
     let which = format!("Which {label}?");
     let text = format!("{total} {noun} could fit. {which} For example {}. {ENDING}", options.join(", "));
@@ -75,13 +60,7 @@ fn worded(facet: &Facet, noun: &str, total: usize) -> Question {
 pub(super) fn asked_about(said: &str) -> Option<&'static str> {
     let said = said.trim_end().strip_suffix(ENDING)?;
     let at = said.find("Which ")? + "Which ".len();
-    let label = said[at..].split('?').next()?;
-    FACETS.iter().find(|(_, known)| *known == label).map(|(field, _)| *field)
-}
-
-/// The property of this name, if it is one that is asked about.
-pub(super) fn facet(name: &str) -> Option<&'static str> {
-    FACETS.iter().find(|(field, _)| *field == name).map(|(field, _)| *field)
+    facets::of_label(said[at..].split('?').next()?)
 }
 
 /// Whether an answer leaves it open.
@@ -115,7 +94,7 @@ mod tests {
         let question = worded(&facet(40, &[20, 15, 5]), "movies", 400);
         assert_eq!(asked_about(&question.text), Some("genre"));
         assert_eq!(question.questions[0]["options"], json!(["v0", "v1", "v2"]));
-        for (field, _) in FACETS {
+        for field in facets::fields() {
             let about = Facet { field: field.to_owned(), ..facet(40, &[20, 20]) };
             assert_eq!(asked_about(&worded(&about, "things", 400).text), Some(field));
         }

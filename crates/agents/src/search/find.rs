@@ -3,6 +3,7 @@
 use forecourt_content::{Error, Filter, Hit, Library, Query};
 
 use super::conversation::{Asked, Named};
+use crate::limits::SHOWN_MAX;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -23,10 +24,16 @@ pub(super) struct Found {
 pub(super) fn find(library: &Library, asked: &Asked, results: usize) -> Result<Found, Error> {
     let (mut applied, mut ignored) = (asked.filters.clone(), Vec::new());
     for named in &asked.named {
-        let alone = Query { filters: vec![named.filter.clone()], limit: 1, ..Query::default() };
-        let is_known = !library.search(&alone)?.is_empty();
-        if is_known { applied.push(named.filter.clone()) } else { ignored.push(named.clone()) }
+        let exactly = std::slice::from_ref(&named.filter);
+        let mut known = Vec::new();
+        for filters in [exactly, &named.loosely] {
+            if known.is_empty() && !filters.is_empty() && is_known(library, filters)? {
+                known = filters.to_vec();
+            }
+        }
+        if known.is_empty() { ignored.push(named.clone()) } else { applied.extend(known) }
     }
+    let results = asked.results.map_or(results, |wanted| wanted.clamp(1, SHOWN_MAX));
     let query = Query {
         text: asked.text.clone(),
         filters: applied.clone(),
@@ -42,6 +49,12 @@ pub(super) fn find(library: &Library, asked: &Asked, results: usize) -> Result<F
         false => Vec::new(),
     };
     Ok(Found { hits, has_more, applied, ignored, relaxations })
+}
+
+/// Whether any item keeps these constraints.
+fn is_known(library: &Library, filters: &[Filter]) -> Result<bool, Error> {
+    let alone = Query { filters: filters.to_vec(), limit: 1, ..Query::default() };
+    Ok(!library.search(&alone)?.is_empty())
 }
 
 fn relaxations(library: &Library, query: &Query) -> Result<Vec<(Filter, Hit)>, Error> {

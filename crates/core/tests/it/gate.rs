@@ -39,6 +39,7 @@ fn card() -> Arc<AgentCard> {
         streams: true,
         uses_tools: false,
         remembers: false,
+        finds: false,
         cors: false,
         cache_control: None,
         examples: vec![],

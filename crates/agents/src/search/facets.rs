@@ -1,0 +1,106 @@
+//! Properties that people tell items apart by, and how the items of an answer differ in them.
+
+use forecourt_content::{Error, Facet, Library, Query};
+use forecourt_core::findings;
+
+use super::conversation::Asked;
+use super::find::Found;
+use crate::limits::FACETS_MAX;
+
+/// Properties that people tell items apart by, with what they are called: each in its own way, since that
+/// is how a later turn knows what was asked.
+const FACETS: [(&str, &str); 12] = [
+    ("@type", "kind"),
+    ("suitableForDiet", "diet"),
+    ("recipeCategory", "kind of dish"),
+    ("recipeCuisine", "cuisine"),
+    ("genre", "genre"),
+    ("category", "category"),
+    ("articleSection", "section"),
+    ("brand.name", "brand"),
+    ("color", "color"),
+    ("location.address.addressLocality", "place"),
+    ("educationalLevel", "level"),
+    ("keywords", "topic"),
+];
+/// The part of the items that has to have a property for it to be told.
+const COVERAGE_MIN: f64 = 0.1;
+
+/// The dot paths of all of them.
+pub(super) fn fields() -> [&'static str; FACETS.len()] {
+    FACETS.map(|(field, _)| field)
+}
+
+/// What people call a property.
+pub(super) fn label(field: &str) -> &'static str {
+    FACETS.iter().find(|(known, _)| *known == field).map_or("kind", |(_, label)| label)
+}
+
+/// The property that people call so.
+pub(super) fn of_label(label: &str) -> Option<&'static str> {
+    FACETS.iter().find(|(_, known)| *known == label).map(|(field, _)| *field)
+}
+
+/// The property of this name, if it is one of them.
+pub(super) fn known(name: &str) -> Option<&'static str> {
+    FACETS.iter().find(|(field, _)| *field == name).map(|(field, _)| *field)
+}
+
+/// How many items fit in all, in how many values were counted, and the properties that tell them apart,
+/// the most telling first.
+pub(super) fn told(
+    library: &Library,
+    asked: &Asked,
+    found: &Found,
+) -> Result<(usize, usize, Vec<findings::Facet>), Error> {
+    let query = Query { text: asked.text.clone(), filters: found.applied.clone(), ..Query::default() };
+    let counted = library.facets(&query, &fields(), 0)?;
+    let mut telling: Vec<(f64, Facet)> =
+        counted.facets.into_iter().map(|facet| (worth(&facet, counted.counted), facet)).collect();
+    telling.retain(|(worth, _)| *worth > 0.0);
+    telling.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let facets = telling.into_iter().take(FACETS_MAX).map(|(_, facet)| named(facet)).collect();
+    Ok((counted.total, counted.counted, facets))
+}
+
+/// Bits that naming a value tells, for the part of the items that have one. 0 when all have the same.
+fn worth(facet: &Facet, counted: usize) -> f64 {
+    let (items, counted) = (facet.items as f64, counted as f64);
+    if facet.values.len() < 2 || items < COVERAGE_MIN * counted {
+        return 0.0;
+    }
+    let shares = facet.values.iter().map(|(_, count)| *count as f64 / items);
+    items / counted * shares.map(|share| -share * share.log2()).sum::<f64>().max(f64::EPSILON)
+}
+
+fn named(facet: Facet) -> findings::Facet {
+    findings::Facet { label: label(&facet.field).to_owned(), field: facet.field, values: facet.values }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facet(items: usize, counts: &[usize]) -> Facet {
+        let values = counts.iter().enumerate().map(|(at, count)| (format!("v{at}"), *count)).collect();
+        Facet { field: "genre".to_owned(), items, values }
+    }
+
+    #[test]
+    fn a_property_tells_items_apart_when_enough_have_it_and_differ() {
+        assert_eq!(worth(&facet(100, &[100]), 100), 0.0);
+        assert_eq!(worth(&facet(9, &[5, 4]), 100), 0.0);
+        assert!(worth(&facet(10, &[5, 5]), 100) > 0.0);
+        assert!(worth(&facet(100, &[50, 50]), 100) > worth(&facet(100, &[95, 5]), 100));
+        assert!(worth(&facet(10, &[10, 10]), 10) > 0.0, "all have both");
+        assert_eq!(worth(&facet(0, &[]), 0), 0.0);
+    }
+
+    #[test]
+    fn every_property_is_known_by_its_name_and_by_what_it_is_called() {
+        for field in fields() {
+            assert_eq!((of_label(label(field)), known(field)), (Some(field), Some(field)));
+        }
+        assert_eq!((of_label("x"), known("x")), (None, None));
+    }
+}
