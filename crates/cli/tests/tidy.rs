@@ -18,7 +18,7 @@ const LINES_MAX: usize = 700;
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
-    &["egress", "store", "pages", "server"],
+    &["egress", "embed", "store", "pages", "server"],
     &["content"],
     &["identity", "host", "agents"],
     &["surface"],

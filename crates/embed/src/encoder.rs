@@ -1,0 +1,65 @@
+//! Sentence transformers of the BERT family (Devlin et al. 2018; Reimers and Gurevych 2019): token
+//! vectors, layers of attention, and one vector for all tokens.
+
+mod config;
+mod layer;
+mod math;
+
+use ndarray::{Array2, Axis, Slice};
+
+pub(crate) use config::Config;
+use config::Pooling;
+use layer::Layer;
+use math::Norm;
+
+use crate::tensors::Tensors;
+
+/// A loaded network.
+pub(crate) struct Encoder {
+    /// A row per token of the vocabulary.
+    words: Array2<f32>,
+    /// A row per place in the text, with what marks a first sentence added.
+    places: Array2<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+    pooling: Pooling,
+}
+
+impl Encoder {
+    pub(crate) fn read(config: &Config, file: &[u8]) -> Result<Self, String> {
+        let tensors = Tensors::of(file)?;
+        let prefix = if tensors.names().iter().any(|name| name.starts_with("bert.")) { "bert." } else { "" };
+        let embeddings = format!("{prefix}embeddings");
+        let matrix =
+            |name: &str, rows| tensors.matrix(&format!("{embeddings}.{name}.weight"), rows, config.hidden_size);
+        let words = matrix("word_embeddings", config.vocab_size)?;
+        let sentences = matrix("token_type_embeddings", config.type_vocab_size)?;
+        let places = matrix("position_embeddings", config.max_position_embeddings)? + sentences.row(0);
+        let norm = Norm::read(&tensors, &format!("{embeddings}.LayerNorm"), config)?;
+        let layer = |at| Layer::read(&tensors, &format!("{prefix}encoder.layer.{at}"), config);
+        let layers = (0..config.num_hidden_layers).map(layer).collect::<Result<_, _>>()?;
+        Ok(Self { words, places, norm, layers, pooling: config.pooling() })
+    }
+
+    pub(crate) fn dims(&self) -> usize {
+        self.words.ncols()
+    }
+
+    /// The vector of a text from its tokens, of any length. Tokens that the network has no row for,
+    /// and those past its last place, are passed over.
+    pub(crate) fn embed(&self, tokens: &[u32]) -> Vec<f32> {
+        let known = |token: &u32| Some(*token as usize).filter(|token| *token < self.words.nrows());
+        let tokens: Vec<usize> = tokens.iter().filter_map(known).take(self.places.nrows()).collect();
+        if tokens.is_empty() {
+            return Vec::new();
+        }
+        let mut states = self.words.select(Axis(0), &tokens);
+        states += &self.places.slice_axis(Axis(0), Slice::from(..tokens.len()));
+        self.norm.apply(&mut states);
+        let states = self.layers.iter().fold(states, |states, layer| layer.apply(states));
+        match self.pooling {
+            Pooling::Mean => states.sum_axis(Axis(0)).to_vec(),
+            Pooling::First => states.row(0).to_vec(),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Text in, vectors out: embedding models that run in this process, on the processor, without a
+//! network. Knows of no items and no index.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `model` | [`Model`]: what callers see, whatever the kind |
+//! | `folder` | which file of a model's folder is which |
+//! | `tensors` | numbers out of a weight file |
+//! | `table` | static models: a row per token |
+//! | `encoder` | sentence transformers of the BERT family |
+//! | [`limits`] | every bound, with its unit |
+
+mod encoder;
+mod error;
+mod folder;
+pub mod limits;
+mod model;
+mod table;
+mod tensors;
+
+pub use error::{Error, Result};
+pub use model::{Kind, Model};
