@@ -1,9 +1,10 @@
-//! Listeners for HTTP: what every connection, request and answer goes through before and after the
+//! Listeners: what every connection, request and answer goes through before and after the
 //! surfaces, whichever protocol they speak. Security sheet, sections 0, 1 and 12.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`Listener`] | accepting, HTTP/1.1 and HTTP/2, plain on loopback or TLS, draining |
+//! | [`StreamListener`] | the same for protocols that are not HTTP |
 //! | [`Front`] | host check, client address, default headers, panics, metrics |
 //! | [`limits`] | every bound, each a setting |
 //! | [`tls`], [`local_ca`] | certificates that are replaced while serving; an authority for development |
@@ -27,6 +28,7 @@
 //! # }
 //! ```
 
+mod accept;
 mod admin;
 mod client;
 mod connections;
@@ -38,6 +40,7 @@ pub mod limits;
 mod listener;
 pub mod local_ca;
 mod metrics;
+mod stream;
 mod strict;
 pub mod tls;
 mod wire;
@@ -50,4 +53,5 @@ pub use hosts::Hosts;
 pub use limits::HttpLimits;
 pub use listener::Listener;
 pub use metrics::Metrics;
+pub use stream::{Connection, Speak, Stream, StreamListener, StreamSettings};
 pub use tls::Certificates;

@@ -1,4 +1,4 @@
-//! Accepting connections, and letting them finish.
+//! Listeners for HTTP: from a connection to the protocol that is spoken on it.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::body::Body;
 use http::{Request, Response};
@@ -16,37 +15,29 @@ use hyper_util::server::graceful::GracefulConnection;
 use pin_project_lite::pin_project;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tower_service::Service;
 
-use crate::connections::Counted;
+use crate::accept::{Bound, Open};
 use crate::error::ServeError;
 use crate::framing::Framing;
 use crate::front::{Front, Peer, answer};
 use crate::limits::HttpLimits;
-use crate::metrics::Metrics;
 use crate::wire::{Patience, Traffic, Wire};
 
 /// What a client of the other protocol version sends first. RFC 9113 section 3.4.
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-/// How long to wait when the system has no room for another connection.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What a client without a place is told, on plain connections.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
     Content-Length: 0\r\nX-Robots-Tag: noindex, nofollow, noarchive\r\n\r\n";
 
 /// A bound address that speaks HTTP/1.1 and HTTP/2.
-pub struct Listener {
-    tcp: TcpListener,
-    address: SocketAddr,
-    tls: Option<TlsAcceptor>,
-}
+pub struct Listener(Bound);
 
 impl Listener {
     /// Binds for plain HTTP.
@@ -54,10 +45,7 @@ impl Listener {
     /// # Errors
     /// [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
     pub async fn plain(address: SocketAddr) -> Result<Listener, ServeError> {
-        if !address.ip().to_canonical().is_loopback() {
-            return Err(ServeError::PlainOffLoopback(address));
-        }
-        Listener::bind(address, None).await
+        Bound::plain(address).await.map(Listener)
     }
 
     /// Binds for HTTPS with a configuration from [`crate::tls::Certificates::server_config`].
@@ -65,19 +53,12 @@ impl Listener {
     /// # Errors
     /// When the address can't be had.
     pub async fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> Result<Listener, ServeError> {
-        Listener::bind(address, Some(TlsAcceptor::from(config))).await
-    }
-
-    async fn bind(address: SocketAddr, tls: Option<TlsAcceptor>) -> Result<Listener, ServeError> {
-        let failed = |source| ServeError::Bind { address, source };
-        let tcp = TcpListener::bind(address).await.map_err(failed)?;
-        let address = tcp.local_addr().map_err(failed)?;
-        Ok(Listener { tcp, address, tls })
+        Bound::tls(address, config).await.map(Listener)
     }
 
     /// The address, with the port that the system chose if it was asked to.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.0.address
     }
 
     /// Serves until `stop`, then lets requests in flight finish within the drain time.
@@ -88,34 +69,9 @@ impl Listener {
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Future: Send,
     {
-        let server = Arc::new(Server::new(front, service, self.tls));
-        let mut open = JoinSet::new();
-        loop {
-            tokio::select! {
-                accepted = self.tcp.accept() => match accepted {
-                    Ok((stream, peer)) => server.admit(stream, peer, &stop, &mut open),
-                    Err(error) => pause_if_full(&error).await,
-                },
-                Some(_ended) = open.join_next() => {}
-                () = stop.cancelled() => break,
-            }
-        }
-        drop(self.tcp);
-        let drained =
-            timeout(server.front.settings.limits.drain_time, async { while open.join_next().await.is_some() {} });
-        if drained.await.is_err() {
-            tracing::warn!(connections = open.len(), "closed with requests in flight");
-            open.shutdown().await;
-        }
-    }
-}
-
-/// A connection that broke before it was accepted is nothing; no descriptors left is worth a pause.
-async fn pause_if_full(error: &std::io::Error) {
-    use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-    if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
-        tracing::warn!(%error, "can't accept connections");
-        sleep(ACCEPT_PAUSE).await;
+        let drain_time = front.settings.limits.drain_time;
+        let server = Arc::new(Server::new(front, service, self.0.tls.clone()));
+        self.0.accept(drain_time, &stop, |stream, peer, open| server.admit(stream, peer, &stop, open)).await;
     }
 }
 
@@ -126,25 +82,6 @@ struct Server<S> {
     tls: Option<TlsAcceptor>,
     http1: hyper::server::conn::http1::Builder,
     http2: hyper::server::conn::http2::Builder<TokioExecutor>,
-}
-
-/// Keeps an open connection counted.
-struct Open {
-    _counted: Counted,
-    metrics: Arc<Metrics>,
-}
-
-impl Open {
-    fn new(counted: Counted, metrics: &Arc<Metrics>) -> Open {
-        metrics.connections.inc();
-        Open { _counted: counted, metrics: Arc::clone(metrics) }
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.metrics.connections.dec();
-    }
 }
 
 /// A running connection, boxed so that its kind costs nothing while another one runs.

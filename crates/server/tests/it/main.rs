@@ -6,5 +6,6 @@ mod drain;
 mod framing;
 mod front;
 mod http2;
+mod streams;
 mod support;
 mod tls;

@@ -29,7 +29,7 @@ fn hosts() -> Hosts {
     Hosts::new([DOMAIN], true)
 }
 
-fn days_from_now(days: i64) -> Timestamp {
+pub(crate) fn days_from_now(days: i64) -> Timestamp {
     Timestamp::from_second(Timestamp::now().as_second() + days * DAY).unwrap()
 }
 
@@ -44,7 +44,7 @@ async fn serve(folder: &Path, limits: HttpLimits, hsts: bool) -> (TestServer, Ar
     (start(settings, listener), certificates)
 }
 
-async fn connect(
+pub(crate) async fn connect(
     address: SocketAddr,
     folder: &Path,
     name: &str,

@@ -1,0 +1,101 @@
+//! Accepting connections, whatever is spoken on them, and letting them finish.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ServerConfig;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use crate::connections::Counted;
+use crate::error::ServeError;
+use crate::metrics::Metrics;
+
+/// How long to wait when the system has no room for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// An address that is taken, before anything is served on it.
+pub(crate) struct Bound {
+    tcp: TcpListener,
+    pub(crate) address: SocketAddr,
+    pub(crate) tls: Option<TlsAcceptor>,
+}
+
+impl Bound {
+    /// For plain bytes. [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
+    pub(crate) async fn plain(address: SocketAddr) -> Result<Self, ServeError> {
+        if !address.ip().to_canonical().is_loopback() {
+            return Err(ServeError::PlainOffLoopback(address));
+        }
+        Self::bind(address, None).await
+    }
+
+    /// For TLS.
+    pub(crate) async fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> Result<Self, ServeError> {
+        Self::bind(address, Some(TlsAcceptor::from(config))).await
+    }
+
+    async fn bind(address: SocketAddr, tls: Option<TlsAcceptor>) -> Result<Self, ServeError> {
+        let failed = |source| ServeError::Bind { address, source };
+        let tcp = TcpListener::bind(address).await.map_err(failed)?;
+        let address = tcp.local_addr().map_err(failed)?;
+        Ok(Self { tcp, address, tls })
+    }
+
+    /// Hands out connections until `stop`, then waits up to `drain_time` for those that were begun.
+    pub(crate) async fn accept(
+        self,
+        drain_time: Duration,
+        stop: &CancellationToken,
+        begin: impl Fn(TcpStream, SocketAddr, &mut JoinSet<()>),
+    ) {
+        let mut open = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.tcp.accept() => match accepted {
+                    Ok((stream, peer)) => begin(stream, peer, &mut open),
+                    Err(error) => pause_if_full(&error).await,
+                },
+                Some(_ended) = open.join_next() => {}
+                () = stop.cancelled() => break,
+            }
+        }
+        drop(self.tcp);
+        if timeout(drain_time, async { while open.join_next().await.is_some() {} }).await.is_err() {
+            tracing::warn!(connections = open.len(), "closed with requests in flight");
+            open.shutdown().await;
+        }
+    }
+}
+
+/// A connection that broke before it was accepted is nothing; no descriptors left is worth a pause.
+async fn pause_if_full(error: &std::io::Error) {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
+        tracing::warn!(%error, "can't accept connections");
+        sleep(ACCEPT_PAUSE).await;
+    }
+}
+
+/// Keeps an open connection counted.
+pub(crate) struct Open {
+    _counted: Counted,
+    metrics: Arc<Metrics>,
+}
+
+impl Open {
+    pub(crate) fn new(counted: Counted, metrics: &Arc<Metrics>) -> Self {
+        metrics.connections.inc();
+        Self { _counted: counted, metrics: Arc::clone(metrics) }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.metrics.connections.dec();
+    }
+}

@@ -1,0 +1,181 @@
+//! Listeners for protocols that are not HTTP: from a socket to a stream that can be spoken on.
+
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use rustls::ServerConfig;
+use rustls_pki_types::CertificateDer;
+use tokio::io::{self, AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use tokio_util::sync::CancellationToken;
+
+use crate::accept::{Bound, Open};
+use crate::connections::Connections;
+use crate::error::ServeError;
+use crate::metrics::Metrics;
+
+/// Speaks a protocol on one connection, until that ends. Deadlines within it are its own affair, and
+/// so is ending soon once [`Connection::stop`] comes.
+pub type Speak = Arc<dyn Fn(Connection) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// A connection whose handshake is done.
+pub struct Connection {
+    /// The bytes.
+    pub stream: Stream,
+    /// Whose they are, in its shortest form.
+    pub peer: IpAddr,
+    /// Whether TLS protects them.
+    pub tls: bool,
+    /// The chain that the client showed and that was checked, its own certificate first. Empty: none.
+    pub certificates: Vec<CertificateDer<'static>>,
+    /// Cancelled when the host stops: what is in flight may be finished, and nothing begun.
+    pub stop: CancellationToken,
+}
+
+/// The bytes of a connection.
+pub enum Stream {
+    /// As they are, on loopback.
+    Plain(TcpStream),
+    /// Within TLS.
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// What one client may use of a listener.
+#[derive(Debug, Clone)]
+pub struct StreamSettings {
+    /// Connections open at once.
+    pub connections_max: usize,
+    /// Connections open at once from one IPv4 address or one IPv6 /64.
+    pub connections_per_address_max: usize,
+    /// How long a TLS handshake may take.
+    pub handshake_time: Duration,
+    /// How long connections have to end once the host is told to stop.
+    pub drain_time: Duration,
+    /// Where connections are counted.
+    pub metrics: Arc<Metrics>,
+}
+
+/// A bound address on which something else than HTTP is spoken.
+pub struct StreamListener(Bound);
+
+impl StreamListener {
+    /// Binds for plain bytes.
+    ///
+    /// # Errors
+    /// [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
+    pub async fn plain(address: SocketAddr) -> Result<Self, ServeError> {
+        Bound::plain(address).await.map(Self)
+    }
+
+    /// Binds for TLS.
+    ///
+    /// # Errors
+    /// When the address can't be had.
+    pub async fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> Result<Self, ServeError> {
+        Bound::tls(address, config).await.map(Self)
+    }
+
+    /// The address, with the port that the system chose if it was asked to.
+    pub fn address(&self) -> SocketAddr {
+        self.0.address
+    }
+
+    /// Serves until `stop`, then lets connections end within the drain time.
+    pub async fn serve(self, settings: StreamSettings, speak: Speak, stop: CancellationToken) {
+        let drain_time = settings.drain_time;
+        let connections = Connections::new(settings.connections_max, settings.connections_per_address_max);
+        let server = Arc::new(Server { connections, settings, tls: self.0.tls.clone(), speak });
+        self.0.accept(drain_time, &stop, |stream, peer, open| server.admit(stream, peer, &stop, open)).await;
+    }
+}
+
+/// What all connections of a listener share.
+struct Server {
+    connections: Arc<Connections>,
+    settings: StreamSettings,
+    tls: Option<TlsAcceptor>,
+    speak: Speak,
+}
+
+impl Server {
+    /// Starts a connection, or closes it when there is no room.
+    fn admit(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, stop: &CancellationToken, open: &mut JoinSet<()>) {
+        let Some(counted) = self.connections.admit(peer.ip(), false) else {
+            self.settings.metrics.connection_refused("full");
+            return;
+        };
+        let (guard, server, stop) = (Open::new(counted, &self.settings.metrics), Arc::clone(self), stop.clone());
+        open.spawn(async move {
+            let _guard = guard;
+            if let Some(connection) = server.open(stream, peer.ip().to_canonical(), stop).await {
+                (server.speak)(connection).await;
+            }
+        });
+    }
+
+    /// From a socket to a connection. `None`: the client did not get there.
+    async fn open(&self, stream: TcpStream, peer: IpAddr, stop: CancellationToken) -> Option<Connection> {
+        // Small answers must not wait for more; failing to say so costs only time.
+        let _ = stream.set_nodelay(true);
+        let Some(acceptor) = &self.tls else {
+            return Some(Connection {
+                stream: Stream::Plain(stream),
+                peer,
+                tls: false,
+                certificates: Vec::new(),
+                stop,
+            });
+        };
+        match timeout(self.settings.handshake_time, acceptor.accept(stream)).await {
+            Ok(Ok(stream)) => {
+                let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
+                let certificates = shown.iter().map(|der| der.clone().into_owned()).collect();
+                Some(Connection { stream: Stream::Tls(Box::new(stream)), peer, tls: true, certificates, stop })
+            }
+            Ok(Err(_)) | Err(_) => {
+                self.settings.metrics.connection_refused("handshake");
+                None
+            }
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
+        }
+    }
+}
