@@ -4,8 +4,10 @@
 //! |---|---|---|
 //! | `wire.rs`, `wire/` | requests and responses as they are on the wire | base 2.1, 2.4, 2.5 |
 //! | `codec.rs`, `codec/` | bytes to messages and back, without a socket | base 2.1 |
+//! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
 //! | `limits.rs` | every bound, with its unit | |
 
 pub mod codec;
+pub mod connection;
 pub mod limits;
 pub mod wire;

@@ -1,5 +1,7 @@
 //! Every bound of the wire, with its unit.
 
+use std::time::Duration;
+
 /// Bytes of a request line or a status line, without its end.
 pub const START_LINE_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of all field lines of a message together.
@@ -10,3 +12,11 @@ pub const FIELDS_MAX: usize = 100;
 pub const LENGTH_DIGITS_MAX: usize = 7;
 /// Bytes of a body.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes that are read at once.
+pub(crate) const READ_BYTES: usize = 4 * 1024;
+/// Bytes of answers that wait for the answers to requests that came with theirs.
+pub(crate) const WRITE_BATCH_BYTES: usize = 64 * 1024;
+/// How long a client that was refused is read from, so that it gets to see why.
+pub(crate) const LINGER_TIME: Duration = Duration::from_secs(1);
+/// Bytes that are read from a client that was refused.
+pub(crate) const LINGER_BYTES_MAX: usize = 256 * 1024;

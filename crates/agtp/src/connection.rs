@@ -1,0 +1,178 @@
+//! One connection: requests in, answers out in the same order, and a deadline for every wait.
+//!
+//! Base 1: connections are kept, requests may be sent before the answers to earlier ones have come,
+//! and a connection on which the boundary between requests is lost is closed.
+
+use std::future::Future;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::codec::{Bounds, Decoder, Fault, Waiting, encode};
+use crate::limits::{LINGER_BYTES_MAX, LINGER_TIME, READ_BYTES, WRITE_BATCH_BYTES};
+use crate::wire::{Request, RequestLine, Response};
+
+/// Who answers the requests of a connection.
+pub trait Answer: Sync {
+    /// Answers a request. The next one of the connection waits for it.
+    fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
+
+    /// Answers bytes that are no request, before the connection is closed.
+    fn refuse(&self, refused: Refused) -> Response;
+}
+
+/// Why a connection is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// The bytes are no request.
+    Malformed(Fault),
+    /// The rest of a request did not come in time.
+    Late,
+}
+
+/// How long a client may take for each part.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// From the first byte of a head to its last, and until the first byte of all.
+    pub head: Duration,
+    /// From the end of a head to the end of its body.
+    pub body: Duration,
+    /// Between an answer and the next request. Base 1: 60 seconds at least.
+    pub idle: Duration,
+    /// For taking what is written.
+    pub write: Duration,
+}
+
+/// Speaks on a connection until the client leaves, or is too slow, or says what is no request, or
+/// `stop` comes between two requests.
+pub async fn speak<S, A>(stream: S, answer: &A, bounds: Bounds, patience: Patience, stop: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    A: Answer,
+{
+    let decoder = Decoder::new(bounds);
+    let mut line = Line { stream, decoder, read: BytesMut::new(), written: BytesMut::new(), patience, stop };
+    // How it ended is the client's business.
+    let _ended = line.run(answer).await;
+}
+
+struct Line<S> {
+    stream: S,
+    decoder: Decoder<RequestLine>,
+    read: BytesMut,
+    written: BytesMut,
+    patience: Patience,
+    stop: CancellationToken,
+}
+
+/// The connection is over, one way or the other.
+struct Over;
+
+impl From<std::io::Error> for Over {
+    fn from(_: std::io::Error) -> Self {
+        Self
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
+    async fn run<A: Answer>(&mut self, answer: &A) -> Result<(), Over> {
+        let mut until = Instant::now() + self.patience.head;
+        loop {
+            match self.next(until).await? {
+                Ok(request) => {
+                    let response = answer.answer(request).await;
+                    encode(&response, &mut self.written);
+                }
+                Err(refused) => {
+                    encode(&answer.refuse(refused), &mut self.written);
+                    self.flush().await?;
+                    return self.linger().await;
+                }
+            }
+            // Answers to requests that are here already go out together.
+            if self.read.is_empty() || self.written.len() >= WRITE_BATCH_BYTES {
+                self.flush().await?;
+            }
+            until = Instant::now() + self.patience.idle;
+        }
+    }
+
+    /// The next request, if its first byte is there by `until`.
+    async fn next(&mut self, until: Instant) -> Result<Result<Request, Refused>, Over> {
+        let (mut until, mut waited_for) = (until, Waiting::Message);
+        loop {
+            match self.decoder.decode(&mut self.read) {
+                Ok(Some(request)) => return Ok(Ok(request)),
+                Ok(None) => {}
+                Err(fault) => return Ok(Err(Refused::Malformed(fault))),
+            }
+            let waiting = self.decoder.waits_for(&self.read);
+            if waiting != waited_for {
+                let patience = if waiting == Waiting::Body { self.patience.body } else { self.patience.head };
+                (until, waited_for) = (Instant::now() + patience, waiting);
+            }
+            if !self.fill(until, waiting).await? {
+                return Ok(Err(Refused::Late));
+            }
+        }
+    }
+
+    /// Reads some bytes. `false`: none came in time, in the middle of a request.
+    async fn fill(&mut self, until: Instant, waiting: Waiting) -> Result<bool, Over> {
+        self.flush().await?;
+        self.read.reserve(READ_BYTES);
+        let is_between = waiting == Waiting::Message;
+        tokio::select! {
+            biased;
+            read = timeout_at(until, self.stream.read_buf(&mut self.read)) => match read {
+                Ok(Ok(0)) | Ok(Err(_)) => Err(Over),
+                Ok(Ok(_)) => Ok(true),
+                Err(_) if is_between => self.close().await,
+                Err(_) => Ok(false),
+            },
+            () = self.stop.cancelled(), if is_between => self.close().await,
+        }
+    }
+
+    async fn flush(&mut self) -> Result<(), Over> {
+        if self.written.is_empty() {
+            return Ok(());
+        }
+        let write = async {
+            self.stream.write_all_buf(&mut self.written).await?;
+            self.stream.flush().await
+        };
+        timeout(self.patience.write, write).await.map_err(|_| Over)??;
+        // Neither buffer keeps the size of the largest message.
+        self.written = BytesMut::new();
+        Ok(())
+    }
+
+    async fn close<T>(&mut self) -> Result<T, Over> {
+        timeout(self.patience.write, self.stream.shutdown()).await.map_err(|_| Over)??;
+        Err(Over)
+    }
+
+    /// Reads a little of what the client still sends, since closing before would take the answer away
+    /// from it again.
+    async fn linger(&mut self) -> Result<(), Over> {
+        let until = Instant::now() + LINGER_TIME;
+        timeout_at(until, self.stream.shutdown()).await.map_err(|_| Over)??;
+        let mut left = LINGER_BYTES_MAX;
+        while left > 0 {
+            self.read.clear();
+            self.read.reserve(READ_BYTES);
+            match timeout_at(until, self.stream.read_buf(&mut self.read)).await {
+                Ok(Ok(read)) if read > 0 => left = left.saturating_sub(read),
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
