@@ -18,7 +18,7 @@ const LINES_MAX: usize = 700;
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
-    &["egress", "embed", "store", "pages", "server"],
+    &["contract", "egress", "embed", "store", "pages", "server"],
     &["content"],
     &["identity", "host", "agents"],
     &["surface"],
@@ -114,7 +114,7 @@ fn only_the_registry_names_a_protocol() {
 #[test]
 fn status_numbers_stay_in_protocols() {
     let number = Regex::new(r"\bStatusCode\b|\bhttp::").unwrap();
-    for name in ["core", "store", "content", "pages"] {
+    for name in ["core", "contract", "store", "content", "pages"] {
         for path in files(&format!("crates/{name}/src"), "rs") {
             let text = fs::read_to_string(&path).unwrap();
             assert!(!number.is_match(&text), "{} knows HTTP", shown(&path));

@@ -1,0 +1,44 @@
+//! Every bound of the contract layer, with its unit.
+
+/// Letters of a method name, at least. Section 3.2.
+pub const METHOD_CHARS_MIN: usize = 3;
+/// Letters of a method name, at most. Section 3.2.
+pub const METHOD_CHARS_MAX: usize = 32;
+/// Verbs suggested for one that is unknown.
+pub const SUGGESTIONS_MAX: usize = 3;
+/// Edits between an unknown verb and one that is suggested for it.
+pub const SUGGESTION_EDITS_MAX: usize = 2;
+/// Bytes of a catalog document.
+pub const CATALOG_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Verbs in one catalog.
+pub const CATALOG_VERBS_MAX: usize = 10_000;
+/// Characters of a version, and of a successor's name, in a notice of deprecation.
+pub const VERSION_CHARS_MAX: usize = 64;
+/// Segments of a path that an endpoint is registered under.
+pub const TEMPLATE_SEGMENTS_MAX: usize = 32;
+/// Bytes of a path that an endpoint is registered under.
+pub const TEMPLATE_BYTES_MAX: usize = 1_024;
+/// Bytes of a query string, before decoding.
+pub const QUERY_BYTES_MAX: usize = 8 * 1_024;
+/// Characters of one scope token.
+pub const SCOPE_CHARS_MAX: usize = 256;
+/// Scope tokens in one set.
+pub const SCOPES_MAX: usize = 256;
+/// Bytes of a JSON Schema in its shortest spelling.
+pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
+/// Levels of nesting in a JSON Schema.
+pub const SCHEMA_DEPTH_MAX: usize = 32;
+/// Schemas in one JSON Schema, the outermost one included.
+pub const SUBSCHEMAS_MAX: usize = 1_000;
+/// Regular expressions in one JSON Schema.
+pub const PATTERNS_MAX: usize = 64;
+/// Bytes of one regular expression in a JSON Schema.
+pub const PATTERN_BYTES_MAX: usize = 1_024;
+/// Bytes that one regular expression may take when compiled.
+pub const PATTERN_COMPILED_BYTES_MAX: usize = 1024 * 1024;
+/// Schemas that one value alone may be checked against.
+pub const CHECKS_PER_VALUE_MAX: u64 = 10_000;
+/// Checks of one value against one schema that a whole validation may take.
+pub const CHECKS_MAX: u64 = 10_000_000;
+/// Characters of a sentence about a schema or a value that breaks it.
+pub const VIOLATION_CHARS_MAX: usize = 300;

@@ -1,0 +1,153 @@
+//! The path that an endpoint is registered under: literal segments and parameters in braces.
+//! Sections 5.2 to 5.4.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::{PathFault, checked, segments};
+use crate::catalog::Catalog;
+use crate::limits::{TEMPLATE_BYTES_MAX, TEMPLATE_SEGMENTS_MAX};
+
+/// One segment of a template.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Segment {
+    /// Matches itself, byte for byte.
+    Literal(String),
+    /// Takes whatever is there. The name is unique in its template.
+    Parameter(String),
+}
+
+/// A path that endpoints are registered under. With no parameter it matches exactly itself.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Template {
+    raw: String,
+    segments: Vec<Segment>,
+}
+
+/// Why an endpoint can't be registered under such a path. Section 5.3.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateFault {
+    /// It breaks a rule that every path keeps.
+    #[error("{0}")]
+    Path(PathFault),
+    /// Braces that are not exactly `{name}`.
+    #[error("`{0}`: a parameter is a whole segment, written {{name}}, with letters, digits and _ in its name")]
+    Form(String),
+    /// Two parameters of one name.
+    #[error("the parameter `{0}` occurs twice")]
+    Twice(String),
+    /// A segment that no call can have.
+    #[error("a path has no empty segment and none that is `.` or `..`")]
+    NeverMatches,
+    /// A path beyond its bounds.
+    #[error("a path has at most {TEMPLATE_SEGMENTS_MAX} segments and {TEMPLATE_BYTES_MAX} bytes")]
+    TooLong,
+}
+
+impl TemplateFault {
+    /// A short name for it, as in `path-grammar:bad-parameter`.
+    pub fn tag(&self) -> &'static str {
+        match self {
+            Self::Path(fault) => fault.wrong.tag(),
+            Self::Form(_) => "bad-parameter",
+            Self::Twice(_) => "duplicate-parameter",
+            Self::NeverMatches => "empty-segment",
+            Self::TooLong => "too-long",
+        }
+    }
+}
+
+impl Template {
+    /// Reads a path of a definition.
+    ///
+    /// # Errors
+    /// The first rule that it breaks, those of every path included.
+    pub fn parse(raw: &str, catalog: &Catalog) -> Result<Template, TemplateFault> {
+        if raw.len() > TEMPLATE_BYTES_MAX || raw.split('/').count() > TEMPLATE_SEGMENTS_MAX + 1 {
+            return Err(TemplateFault::TooLong);
+        }
+        let read = |segment| segment_of(segment, catalog);
+        let segments = segments(raw).map_err(TemplateFault::Path)?.map(read).collect::<Result<Vec<_>, _>>()?;
+        let template = Template { raw: raw.to_owned(), segments };
+        let mut names = BTreeSet::new();
+        let twice = template.parameters().find(|name| !names.insert(*name)).map(str::to_owned);
+        twice.map_or(Ok(template), |name| Err(TemplateFault::Twice(name)))
+    }
+
+    /// The path as it was declared.
+    pub fn as_str(&self) -> &str {
+        &self.raw
+    }
+
+    /// Its segments; none for the root.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The names of its parameters, in order.
+    pub fn parameters(&self) -> impl Iterator<Item = &str> {
+        self.segments.iter().filter_map(|segment| match segment {
+            Segment::Parameter(name) => Some(name.as_str()),
+            Segment::Literal(_) => None,
+        })
+    }
+
+    /// Whether it matches one path only.
+    pub fn is_literal(&self) -> bool {
+        self.parameters().next().is_none()
+    }
+
+    /// The path with each parameter filled in: `fill` gives the text for a name, which is
+    /// percent-encoded into one segment. `None`: a text is missing, or is one that no segment takes.
+    pub fn fill(&self, fill: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let mut path = String::with_capacity(self.raw.len());
+        for segment in &self.segments {
+            path.push('/');
+            match segment {
+                Segment::Literal(text) => path.push_str(text),
+                Segment::Parameter(name) => path.push_str(&encoded(&fill(name)?)?),
+            }
+        }
+        Some(if path.is_empty() { "/".to_owned() } else { path })
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.raw)
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.raw)
+    }
+}
+
+/// The name between the braces of `{name}`.
+pub(super) fn parameter(segment: &str) -> Option<&str> {
+    let name = segment.strip_prefix('{')?.strip_suffix('}')?;
+    let fine = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    fine.then_some(name)
+}
+
+fn segment_of(segment: &str, catalog: &Catalog) -> Result<Segment, TemplateFault> {
+    if let Some(name) = parameter(segment) {
+        return Ok(Segment::Parameter(name.to_owned()));
+    }
+    if segment.contains(['{', '}']) {
+        return Err(TemplateFault::Form(segment.to_owned()));
+    }
+    match checked(segment, catalog).map_err(TemplateFault::Path)?.as_str() {
+        "" | "." | ".." => Err(TemplateFault::NeverMatches),
+        _ => Ok(Segment::Literal(segment.to_owned())),
+    }
+}
+
+/// A text as one segment. `None` for texts that no parameter takes.
+fn encoded(text: &str) -> Option<String> {
+    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+    const OUTSIDE_SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    let takeable = !matches!(text, "" | "." | "..") && !text.chars().any(char::is_control);
+    takeable.then(|| utf8_percent_encode(text, OUTSIDE_SEGMENTS).to_string())
+}

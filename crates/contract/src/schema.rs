@@ -1,0 +1,164 @@
+//! JSON Schema, Draft 2020-12, with bounds: what goes into an endpoint and what comes out of it.
+//! Sections 6.4 and 13.3.
+//!
+//! A schema may come from a stranger (a proposal holds two), so nothing in it reaches outside: a
+//! reference leads to another place of the same document, patterns are matched in linear time, and
+//! how much work a value can cause is known before it is checked ([`work`]). Formats are asserted.
+//!
+//! Inputs are strict, and deeply so: where a nested object declares properties and says nothing of
+//! others, others are refused too ([`strict`]).
+
+mod fault;
+mod graph;
+mod strict;
+mod work;
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value};
+
+pub use fault::{SchemaFault, Violation};
+
+use crate::limits::{PATTERN_COMPILED_BYTES_MAX, SCHEMA_BYTES_MAX, VIOLATION_CHARS_MAX};
+use graph::Graph;
+use work::Work;
+
+/// A compiled schema and the document that it came from.
+pub struct Schema {
+    source: Value,
+    validator: Validator,
+    work: Work,
+}
+
+impl Schema {
+    /// Compiles any schema.
+    ///
+    /// # Errors
+    /// It is not valid under Draft 2020-12, leads out of its document, or is beyond a bound.
+    pub fn compile(source: Value) -> Result<Schema, SchemaFault> {
+        Schema::built(source, Value::clone)
+    }
+
+    /// Compiles the schema of an input: an object that takes no property but the declared ones.
+    ///
+    /// # Errors
+    /// As [`Schema::compile`], and when it is not declared an object or not closed. Section 6.4.
+    pub fn input(source: Value) -> Result<Schema, SchemaFault> {
+        if source.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(SchemaFault::NotAnObject);
+        }
+        if source.get("additionalProperties") != Some(&Value::Bool(false)) {
+            return Err(SchemaFault::NotStrict);
+        }
+        Schema::built(source, strict::closed)
+    }
+
+    /// Compiles the schema of an output, which lets through what it does not declare; with
+    /// `is_strict` it is closed like an input. Section 13.3.
+    ///
+    /// # Errors
+    /// As [`Schema::compile`].
+    pub fn output(source: Value, is_strict: bool) -> Result<Schema, SchemaFault> {
+        Schema::built(source, if is_strict { strict::closed_all } else { Value::clone })
+    }
+
+    fn built(source: Value, checked_as: impl Fn(&Value) -> Value) -> Result<Schema, SchemaFault> {
+        if source.to_string().len() > SCHEMA_BYTES_MAX {
+            return Err(SchemaFault::TooLong);
+        }
+        Graph::of(&source)?;
+        let checked = checked_as(&source);
+        // Closing adds keywords, so the work is that of the schema which is really checked.
+        let work = Work::of(&Graph::of(&checked)?)?;
+        let patterns =
+            PatternOptions::regex().size_limit(PATTERN_COMPILED_BYTES_MAX).dfa_size_limit(PATTERN_COMPILED_BYTES_MAX);
+        let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
+        let validator = options
+            .should_validate_formats(true)
+            .with_pattern_options(patterns)
+            .build(&checked)
+            .map_err(|error| SchemaFault::Invalid(shortened(&error.masked_with("it").to_string())))?;
+        Ok(Schema { source, validator, work })
+    }
+
+    /// The document, as it was declared.
+    pub fn source(&self) -> &Value {
+        &self.source
+    }
+
+    /// Whether the document declares a property of that name at its top.
+    pub fn declares(&self, property: &str) -> bool {
+        self.properties().is_some_and(|properties| properties.contains_key(property))
+    }
+
+    /// The declared properties at its top.
+    pub fn properties(&self) -> Option<&Map<String, Value>> {
+        self.source.get("properties")?.as_object()
+    }
+
+    /// The JSON types that a property is declared to have. Empty: none, or not at the top.
+    pub fn types_of(&self, property: &str) -> Vec<&str> {
+        let mut schema = self.properties().and_then(|properties| properties.get(property));
+        // Each reference leads to another place of a document that has no circle of them.
+        while let Some(reference) = schema.and_then(|schema| schema.get("$ref")).and_then(Value::as_str) {
+            schema = target(&self.source, reference);
+        }
+        match schema.and_then(|schema| schema.get("type")) {
+            Some(Value::String(name)) => vec![name],
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// The first violation that was found; also for a value that would take too long to check.
+    pub fn check(&self, value: &Value) -> Result<(), Violation> {
+        self.work.allows(value)?;
+        self.validator.validate(value).map_err(|error| violation(&error))
+    }
+}
+
+impl std::fmt::Debug for Schema {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.source.fmt(f)
+    }
+}
+
+fn violation(error: &ValidationError<'_>) -> Violation {
+    let mut field = error.instance_path().to_string();
+    // The parent is at fault for these; the name of the property helps more.
+    let property = match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected.first().map(String::as_str),
+        ValidationErrorKind::Required { property } => property.as_str(),
+        _ => None,
+    };
+    if let Some(property) = property {
+        field.push('/');
+        field.push_str(&escaped(property));
+    }
+    let detail = shortened(&error.masked_with("the value").to_string());
+    Violation { detail, field, schema_path: error.schema_path().to_string() }
+}
+
+/// What a reference by a JSON Pointer leads to.
+fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = percent_decode_str(reference.strip_prefix('#')?).decode_utf8().ok()?;
+    root.pointer(&pointer)
+}
+
+/// One step of a JSON Pointer. RFC 6901 3.
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// What a reader needs of a message that may hold a caller's text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(VIOLATION_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

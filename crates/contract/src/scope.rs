@@ -1,0 +1,169 @@
+//! What a caller may do, as tokens. Base protocol, authority; section 6.4 for endpoints.
+//!
+//! A token is segments joined by colons, the domain first and the action last: `booking:room`. A
+//! *held* token may have `*` segments; a *required* one never does. `*` stands for exactly one
+//! segment, at the end for one or more.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{SCOPE_CHARS_MAX, SCOPES_MAX};
+
+/// Tokens that open something of the host itself. A wildcard over every domain (`*:*`) does not
+/// grant them: they are held by name, or by a wildcard within their own domain.
+pub const CAPABILITIES: [&str; 2] = ["inspect:all", "rcns:negotiate"];
+
+/// One token.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Scope(String);
+
+/// Tokens that are held together, in the order in which they were given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Scope>")]
+pub struct ScopeSet(Vec<Scope>);
+
+/// A text that is no scope token.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScopeError {
+    /// It breaks the grammar of tokens.
+    #[error("`{0}` is no scope: write lower-case words joined by colons, such as booking:room")]
+    Token(String),
+    /// It has too many tokens.
+    #[error("a scope list has at most {SCOPES_MAX} scopes")]
+    TooMany,
+    /// A wildcard where a plain token is needed.
+    #[error("`{0}` may not have a wildcard: name what is required")]
+    Wildcard(String),
+}
+
+impl Scope {
+    /// Reads a token: two segments or more of lower-case letters, digits, `-` and `_`, or `*`.
+    pub fn parse(text: &str) -> Result<Scope, ScopeError> {
+        let word = |segment: &str| {
+            let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
+            segment == "*" || (!segment.is_empty() && segment.bytes().all(known))
+        };
+        let fits = text.len() <= SCOPE_CHARS_MAX && text.contains(':') && text.split(':').all(word);
+        let shown = || text.chars().take(100).collect();
+        if fits { Ok(Scope(text.to_owned())) } else { Err(ScopeError::Token(shown())) }
+    }
+
+    /// Reads a token that something requires: no wildcard.
+    pub fn parse_required(text: &str) -> Result<Scope, ScopeError> {
+        let scope = Scope::parse(text)?;
+        if scope.is_pattern() { Err(ScopeError::Wildcard(scope.0)) } else { Ok(scope) }
+    }
+
+    /// The token.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it has a wildcard.
+    pub fn is_pattern(&self) -> bool {
+        self.0.split(':').any(|segment| segment == "*")
+    }
+
+    /// Whether who holds this also holds `wanted`, which may be a narrower pattern.
+    pub fn covers(&self, wanted: &Scope) -> bool {
+        if self == wanted {
+            return true;
+        }
+        let own_domain = !self.0.starts_with("*:");
+        (own_domain || !is_capability(wanted)) && covers(&self.0, &wanted.0)
+    }
+}
+
+/// Whether `wanted` is, or within the last segment stands for, one of [`CAPABILITIES`].
+fn is_capability(wanted: &Scope) -> bool {
+    CAPABILITIES.iter().any(|token| covers(&wanted.0, token) && !wanted.0.starts_with("*:"))
+}
+
+fn covers(held: &str, wanted: &str) -> bool {
+    let (mut held, mut wanted) = (held.split(':').peekable(), wanted.split(':'));
+    while let Some(segment) = held.next() {
+        let last = held.peek().is_none();
+        match wanted.next() {
+            None => return false,
+            Some(_) if segment == "*" && last => return true,
+            Some(found) if segment != "*" && segment != found => return false,
+            Some(_) => {}
+        }
+    }
+    wanted.next().is_none()
+}
+
+impl ScopeSet {
+    /// Reads the list form: tokens with commas and optional blanks between them.
+    ///
+    /// # Errors
+    /// The first text that is no token (an empty one too), or more than [`SCOPES_MAX`] of them.
+    pub fn parse_list(text: &str) -> Result<ScopeSet, ScopeError> {
+        collected(text.split(',').map(|token| Scope::parse(token.trim_matches([' ', '\t']))))
+    }
+
+    /// Reads an array of tokens, as identity documents have it.
+    pub fn parse_all<'a>(tokens: impl IntoIterator<Item = &'a str>) -> Result<ScopeSet, ScopeError> {
+        collected(tokens.into_iter().map(Scope::parse))
+    }
+
+    /// The tokens.
+    pub fn iter(&self) -> impl Iterator<Item = &Scope> {
+        self.0.iter()
+    }
+
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether any token covers `wanted`.
+    pub fn covers(&self, wanted: &Scope) -> bool {
+        self.0.iter().any(|held| held.covers(wanted))
+    }
+
+    /// Those of `wanted` that no token covers, in their order.
+    pub fn missing<'a>(&self, wanted: impl IntoIterator<Item = &'a Scope>) -> Vec<Scope> {
+        wanted.into_iter().filter(|scope| !self.covers(scope)).cloned().collect()
+    }
+}
+
+fn collected(scopes: impl Iterator<Item = Result<Scope, ScopeError>>) -> Result<ScopeSet, ScopeError> {
+    ScopeSet::try_from(scopes.take(SCOPES_MAX + 1).collect::<Result<Vec<_>, _>>()?)
+}
+
+impl TryFrom<Vec<Scope>> for ScopeSet {
+    type Error = ScopeError;
+
+    fn try_from(scopes: Vec<Scope>) -> Result<ScopeSet, ScopeError> {
+        if scopes.len() > SCOPES_MAX { Err(ScopeError::TooMany) } else { Ok(ScopeSet(scopes)) }
+    }
+}
+
+impl TryFrom<String> for Scope {
+    type Error = ScopeError;
+
+    fn try_from(text: String) -> Result<Scope, ScopeError> {
+        Scope::parse(&text)
+    }
+}
+
+impl From<Scope> for String {
+    fn from(scope: Scope) -> String {
+        scope.0
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
