@@ -138,7 +138,7 @@ pub(crate) struct Check {
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
     /// An address such as @chef@demo.localhost (a port may follow), or the URL of an endpoint. Over
-    /// a2a also a domain, whose hub decides who answers, or the URL of a card.
+    /// the other protocols also a domain, which decides who answers, and over a2a the URL of a card.
     pub agent: String,
     /// What to say. Several words are one message.
     #[arg(required_unless_present = "task")]
@@ -147,7 +147,8 @@ pub(crate) struct Ask {
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
     /// Go on with this task, printed when it began: without words to hear the rest or its result,
-    /// with words to answer its question. Over a2a; over nlweb the token of a promise, without words.
+    /// with words to answer its question. Over a2a; over nlweb and mcp the token of a promise, without
+    /// words.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub task: Option<String>,
     /// Continue the conversation of this token, printed at the end of an earlier answer.
@@ -163,7 +164,7 @@ pub(crate) struct Ask {
     /// Send this bearer token.
     #[arg(long, env = "FORECOURT_TOKEN", hide_env_values = true, allow_hyphen_values = true)]
     pub token: Option<String>,
-    /// Over which protocol: rest, a2a or nlweb.
+    /// Over which protocol: rest, a2a, nlweb or mcp.
     #[arg(long, default_value = "rest")]
     pub via: String,
     /// The data folder whose local authority is trusted for names under .localhost.

@@ -1,5 +1,6 @@
 //! How a command ends: data on stdout, the rest on stderr, and exit codes that mean something.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use forecourt_settings::Problems;
@@ -61,6 +62,9 @@ impl From<std::io::Error> for Failure {
 /// Prints a value as indented JSON on stdout.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Outcome {
     let text = serde_json::to_string_pretty(value).map_err(|e| Failure::ours(e.to_string()))?;
-    println!("{text}");
-    Ok(())
+    // A reader that went away, such as `head`, has what it wanted.
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }

@@ -26,3 +26,9 @@ pub(crate) use forecourt_a2a::{client as a2a, model as a2a_model};
 
 /// What `mcp` serves over standard input and output, and how it reaches a server elsewhere.
 pub(crate) use forecourt_mcp::{PROTOCOL as MCP, bridge::bridge, stdio};
+
+/// How `ask --via mcp` calls tools, and who answers their questions.
+pub(crate) mod mcp {
+    pub(crate) use forecourt_mcp::form::{Choice, Field, Form, Kind};
+    pub(crate) use forecourt_mcp::visit::{Answer, Person, Place, Trouble, Visit};
+}

@@ -7,8 +7,8 @@ use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::reply::refused;
 use forecourt_core::store::{KeptArtifact, TaskFilter, TaskPage, Webhook};
 use forecourt_core::{
-    Clock, Entropy, Error, Event, EventStream, Handle, Message, Noun, PolicyPart, Reply, Store, Task, TaskId, ThreadId,
-    Transport,
+    Clock, Entropy, Error, Event, EventStream, Handle, Message, Noun, PolicyPart, Progress, Reply, Store, Task, TaskId,
+    ThreadId, Transport,
 };
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -22,6 +22,9 @@ use crate::metrics::Metrics;
 use crate::tasks::Tasks;
 use crate::threads::{Threads, after};
 use crate::tracked::Asked;
+
+/// Events at the end of a task's log in which the last sign of progress is looked for.
+const PROGRESS_EVENTS_MAX: usize = 256;
 
 /// Everything a domain offers, behind one verb.
 pub struct Host {
@@ -218,6 +221,16 @@ impl Host {
     /// The number of the last event of a task, 0 when there is none yet.
     pub async fn last_event(&self, id: &TaskId) -> Result<u64, Error> {
         Ok(self.store.last_event(id).await?)
+    }
+
+    /// The last sign of progress of a task, if there is one among its newest 256 events.
+    pub async fn progress(&self, id: &TaskId) -> Result<Option<Progress>, Error> {
+        let after = self.last_event(id).await?.saturating_sub(PROGRESS_EVENTS_MAX as u64);
+        let events = self.events(id, after, PROGRESS_EVENTS_MAX).await?;
+        Ok(events.into_iter().rev().find_map(|(_, event)| match event {
+            Event::Progress(progress) => Some(progress),
+            _ => None,
+        }))
     }
 
     /// Whether a conversation with an agent is kept here.

@@ -9,6 +9,7 @@ use forecourt_core::{
     AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, Reply, Role, TaskState, ThreadId, Turn,
 };
 use forecourt_host::{Host, Run};
+use forecourt_surface::abandon::Abandon;
 use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -39,6 +40,8 @@ pub(crate) fn tool(host: &Arc<Host>, card: &AgentCard, patience: Duration) -> To
         // What an agent does with a message is not known here.
         reads_only: false,
         call: Arc::new(move |call| ask(host.clone(), agent.clone(), patience, call)),
+        // How agents' tasks end is known without the tool.
+        outcome: None,
     }
 }
 
@@ -70,7 +73,7 @@ fn input() -> Value {
 
 fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: ToolCall) -> BoxStream<'static, ToolEvent> {
     Box::pin(stream! {
-        let deadline = Instant::now() + patience;
+        let begun_at = Instant::now();
         let begun = match begin(&host, agent, patience, &call).await {
             Ok(begun) => begun,
             Err(called) => {
@@ -80,8 +83,9 @@ fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: ToolCall) -> Bo
         };
         let Reply { thread, task, mut events, .. } = begun;
         let place = Place { thread, task };
+        let deadline = if call.gives_tasks && place.task.is_some() { begun_at } else { begun_at + patience };
         // A caller that leaves wants no answer; one that was told of the task may.
-        let mut abandon = place.task.clone().map(|task| task::Abandon::new(host.clone(), task));
+        let mut abandon = place.task.clone().map(|task| Abandon::new(host.clone(), task));
         let mut gathered = Gathered::default();
         let ending = loop {
             match timeout_at(deadline, events.next()).await {

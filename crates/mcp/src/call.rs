@@ -19,9 +19,10 @@ use crate::content::{failed, result};
 use crate::elicit::{self, Modes};
 use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX, STATE_BYTES_MAX};
 use crate::offer::Offer;
+use crate::tasks;
 
 /// The key of the one question in a result that needs input.
-const INPUT: &str = "input";
+pub(crate) const INPUT: &str = "input";
 
 /// Carries out a call, as often as its questions are answered.
 pub(crate) async fn call(
@@ -49,9 +50,15 @@ pub(crate) async fn call(
             hop: caller.hop,
             language: caller.language.clone(),
             via: NAME,
+            gives_tasks: asking.gives_tasks,
             answered: answered.take().map(Box::new),
         };
         let called = run(tool, once, context).await?;
+        if asking.gives_tasks
+            && let Some(created) = tasks::created(&offer.host, &called).await
+        {
+            return Ok(created.into());
+        }
         // The newest revision knows the person's visit by the call itself.
         let id = if asking.in_rounds { String::new() } else { ids::mint(&**offer.host.entropy()) };
         let wish = wish(&called, asking.modes, id);
@@ -123,19 +130,23 @@ impl Told {
     }
 }
 
-/// How questions reach the person behind a client.
+/// What a client can take beside a result, and how questions reach the person behind it.
 struct Asking {
     modes: Modes,
     /// Whether a result says what is needed, and the client calls again. Before 2026-07-28 the server
     /// asks in the middle of the call.
     in_rounds: bool,
+    /// Whether a call may end with a task that the client goes on with.
+    gives_tasks: bool,
 }
 
 impl Asking {
     fn of(context: &RequestContext<RoleServer>) -> Self {
         let version = context.protocol_version();
         let in_rounds = version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        Self { modes: Modes::of(context.client_capabilities().as_ref()), in_rounds }
+        let declared = context.client_capabilities();
+        let gives_tasks = in_rounds && declared.as_ref().is_some_and(|declared| declared.supports_tasks());
+        Self { modes: Modes::of(declared.as_ref()), in_rounds, gives_tasks }
     }
 }
 

@@ -16,6 +16,7 @@ use rmcp::transport::streamable_http_client::{
     AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
     StreamableHttpPostResponse,
 };
+use rmcp::transport::worker::WorkerQuitReason;
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 
@@ -35,12 +36,21 @@ pub(crate) struct Out {
 
 /// The connection of the SDK on our way out.
 pub(crate) type Connection = StreamableHttpClientTransport<Out>;
-type Fault = StreamableHttpError<EgressError>;
+/// Why a request came to nothing.
+pub(crate) type Fault = StreamableHttpError<EgressError>;
 
 /// A connection to the server at `url`. Connects to nothing yet.
 pub(crate) fn connection(egress: Egress, purpose: Purpose, url: &str, headers: HeaderMap) -> Connection {
     let out = Out { egress, purpose, headers: Arc::new(headers) };
     StreamableHttpClientTransport::with_client(out, StreamableHttpClientTransportConfig::with_uri(url))
+}
+
+/// What went wrong on our way out, behind an error of the SDK.
+pub(crate) fn fault<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Fault> {
+    match error.downcast_ref::<WorkerQuitReason<Fault>>() {
+        Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
+        _ => error.downcast_ref(),
+    }
 }
 
 impl Out {

@@ -3,13 +3,15 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | what is on offer where | `offer`, `agents`, `task`, `resources`, `prompts`, `widget` |
+//! | what is on offer where | `offer`, `agents`, `resources`, `prompts`, `widget` |
 //! | one call: progress, questions, result | `call`, `elicit`, `answer`, `content` |
+//! | what becomes of a call that takes long | `tasks`, and `task` for clients without them |
 //! | the handler of the SDK; lists in pages | `server`, `page` |
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `cors`, `fault` |
 //! | who gives out tokens, RFC 9728 | `metadata` |
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
+//! | calling other servers for a person | [`visit`], [`form`] |
 //! | `[mcp]` in `forecourt.toml` | [`section`] |
 //!
 //! The official SDK speaks the protocol; its types stay in this crate.
@@ -25,6 +27,7 @@ mod content;
 mod cors;
 mod elicit;
 mod fault;
+pub mod form;
 mod limits;
 mod metadata;
 mod offer;
@@ -39,6 +42,8 @@ pub mod stdio;
 mod surface;
 mod target;
 mod task;
+mod tasks;
+pub mod visit;
 mod widget;
 
 pub use backend::BACKEND;

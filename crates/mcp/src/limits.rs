@@ -30,3 +30,9 @@ pub(crate) const QUESTION_BYTES_MAX: usize = 4 * 1024;
 pub(crate) const FIELDS_MAX: usize = 20;
 /// How long clients may keep lists, which change when the host restarts.
 pub(crate) const LIST_TTL: Duration = Duration::from_secs(60);
+/// Tools that are named to who asked for one that is not there.
+pub(crate) const TOOLS_NAMED_MAX: usize = 20;
+/// How long a server has to name them.
+pub(crate) const TOOL_LISTING_TIME_MAX: Duration = Duration::from_secs(10);
+/// How often clients are asked to look at a task.
+pub(crate) const TASK_POLL: Duration = Duration::from_secs(1);

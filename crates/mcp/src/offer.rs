@@ -1,6 +1,7 @@
 //! What is on offer: the tools of the host and its agents, and what goes with them.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,38 +22,66 @@ pub(crate) struct Offer {
     pub(crate) settings: Settings,
     /// Seals what calls remember while a person is asked. Of this run alone.
     pub(crate) seal: RequestStateCodec,
-    /// In the order in which they are listed: those of other protocols, the agents', then our own.
+    /// The host's tools, before those of all agents.
+    hosts: Shelf,
+    agents: HashMap<Handle, Shelf>,
+}
+
+/// The tools of an endpoint, in the order in which they are listed.
+#[derive(Default)]
+struct Shelf {
     tools: Vec<Tool>,
+    places: HashMap<String, usize>,
+}
+
+impl Shelf {
+    /// Of two with one name the first counts.
+    fn put(&mut self, tool: &Tool) {
+        if let Entry::Vacant(place) = self.places.entry(tool.name.clone()) {
+            place.insert(self.tools.len());
+            self.tools.push(tool.clone());
+        }
+    }
 }
 
 impl Offer {
     pub(crate) fn new(mount: &Mount, settings: Settings) -> Self {
         let patience = Duration::from_secs(settings.patience_seconds.get().into());
         let own = mount.host.directory().iter().map(|resident| agents::tool(&mount.host, &resident.card, patience));
-        let tools = mount.tools.iter().cloned().chain(own).chain([task::tool(&mount.host, patience)]).collect();
+        let awaiting = task::tool(&mount.host, patience);
+        let all: Vec<Tool> = mount.tools.iter().cloned().chain(own).chain([awaiting.clone()]).collect();
+        let (mut hosts, mut agents) = (Shelf::default(), HashMap::<Handle, Shelf>::new());
+        let (first, then): (Vec<&Tool>, Vec<&Tool>) = all.iter().partition(|tool| tool.agent.is_none());
+        first.into_iter().chain(then.iter().copied()).for_each(|tool| hosts.put(tool));
+        for tool in then {
+            if let Some(agent) = &tool.agent {
+                agents.entry(agent.clone()).or_default().put(tool);
+            }
+        }
+        agents.values_mut().for_each(|shelf| shelf.put(&awaiting));
         let mut key = vec![0; RequestStateCodec::MIN_KEY_LENGTH];
         mount.host.entropy().fill(&mut key);
-        Self { host: mount.host.clone(), settings, seal: RequestStateCodec::new_unchecked(key), tools }
+        let seal = RequestStateCodec::new_unchecked(key);
+        Self { host: mount.host.clone(), settings, seal, hosts, agents }
     }
 
     /// The tools of an endpoint: an agent's own and the one for tasks, or everything at the host's. Of
     /// two with one name the first counts, the host's before an agent's.
-    pub(crate) fn tools(&self, agent: Option<&Handle>) -> Vec<&Tool> {
-        let (hosts, agents): (Vec<&Tool>, Vec<&Tool>) = self.tools.iter().partition(|tool| tool.agent.is_none());
-        let (first, then): (Vec<&Tool>, Vec<&Tool>) = match agent {
-            None => (hosts, agents),
-            Some(agent) => (
-                agents.into_iter().filter(|tool| tool.agent.as_ref() == Some(agent)).collect(),
-                hosts.into_iter().filter(|tool| tool.name == task::AWAIT).collect(),
-            ),
-        };
-        let mut names = HashSet::new();
-        first.into_iter().chain(then).filter(|tool| names.insert(tool.name.as_str())).collect()
+    pub(crate) fn tools(&self, agent: Option<&Handle>) -> &[Tool] {
+        self.shelf(agent).map_or(&[], |shelf| &shelf.tools)
     }
 
     /// The tool of a name at an endpoint.
     pub(crate) fn find(&self, agent: Option<&Handle>, name: &str) -> Option<&Tool> {
-        self.tools(agent).into_iter().find(|tool| tool.name == name)
+        let shelf = self.shelf(agent)?;
+        shelf.places.get(name).and_then(|place| shelf.tools.get(*place))
+    }
+
+    fn shelf(&self, agent: Option<&Handle>) -> Option<&Shelf> {
+        match agent {
+            None => Some(&self.hosts),
+            Some(agent) => self.agents.get(agent),
+        }
     }
 
     /// A tool as lists describe it.

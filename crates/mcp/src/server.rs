@@ -6,19 +6,21 @@ use forecourt_core::Handle;
 use forecourt_core::limits::HOPS_MAX;
 use http::request::Parts;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, GetPromptRequestParams, GetPromptResponse,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, DiscoverResult, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use crate::call;
 use crate::caller::Caller;
+use crate::elicit::Modes;
 use crate::limits::LIST_TTL;
 use crate::offer::Offer;
 use crate::page::Page;
-use crate::{prompts, resources, widget};
+use crate::{prompts, resources, tasks, widget};
 
 /// What answers one client.
 #[derive(Clone)]
@@ -57,9 +59,9 @@ impl Server {
             None => (site.domain.to_string(), site.name.clone(), env!("CARGO_PKG_VERSION").to_owned()),
         };
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts();
-        let mut capabilities = capabilities.build();
+        let mut capabilities = capabilities.enable_tasks().build();
         if self.offer.settings.widget {
-            capabilities.extensions = Some(widget::extension());
+            capabilities.extensions.get_or_insert_default().extend(widget::extension());
         }
         let implementation = Implementation::new(name, version).with_title(title);
         ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(self.instructions(agent))
@@ -110,7 +112,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(self.offer.tools(caller.agent.as_ref()), request)?;
+        let page = Page::of(self.offer.tools(caller.agent.as_ref()).iter().collect(), request)?;
         let tools = page.items.into_iter().map(|tool| self.offer.described(tool)).collect();
         let mut listed = ListToolsResult::with_all_items(tools).with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -182,6 +184,33 @@ impl ServerHandler for Server {
         let prompt = prompts::get(&self.offer, caller.agent.as_ref(), &request.name);
         let missing = || ErrorData::invalid_params("there is no prompt of this name here", None);
         Ok(prompt.ok_or_else(missing)?.into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let caller = self.caller(&context)?;
+        let modes = Modes::of(context.client_capabilities().as_ref());
+        tasks::read(&self.offer, &caller, modes, &request.task_id).await.map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.caller(&context)?;
+        tasks::update(&self.offer, &caller, &request.task_id, &request.input_responses).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::cancel(&self.offer, &self.caller(&context)?, &request.task_id).await
     }
 }
 

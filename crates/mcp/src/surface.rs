@@ -30,7 +30,7 @@ use crate::offer::Offer;
 use crate::origin::Origins;
 use crate::server::Server;
 use crate::sessions::Sessions;
-use crate::{NAME, agents, cors, fault, target};
+use crate::{NAME, cors, fault, target};
 
 const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
 const METADATA_PATHS: [&str; 3] =
@@ -240,9 +240,8 @@ impl Door {
 
     /// The agent whose tool has this name.
     fn agent_of(&self, scope: Option<&Handle>, name: &str) -> Option<&Arc<Resident>> {
-        let mut all = self.offer.host.directory().iter();
-        all.find(|resident| agents::name(resident.card.handle()) == name)
-            .filter(|resident| scope.is_none_or(|scope| resident.card.handle() == scope))
+        let agent = self.offer.find(scope, name)?.agent.as_ref()?;
+        self.offer.host.directory().find(agent)
     }
 }
 

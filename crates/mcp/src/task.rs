@@ -40,6 +40,7 @@ pub(crate) fn tool(host: &Arc<Host>, patience: Duration) -> Tool {
         agent: None,
         reads_only: false,
         call: Arc::new(move |call| wait(host.clone(), patience, call)),
+        outcome: None,
     }
 }
 
@@ -68,7 +69,8 @@ fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'stati
         }
         let called = match host.task(&found.id).await {
             Ok(Task { outcome: Some(outcome), .. }) => answer::ended(&host, outcome, &place).await,
-            Ok(_) => answer::working(so_far.finish(Ending::Complete).text(), &place),
+            // The caller knows of the task.
+            Ok(_) => Called { task: None, ..answer::working(so_far.finish(Ending::Complete).text(), &place) },
             Err(error) => answer::fault(&error),
         };
         yield ToolEvent::Done(Box::new(called));
@@ -97,32 +99,4 @@ pub(crate) async fn readable(host: &Host, id: &str, sender: &Sender) -> Result<T
     let own = |task: &Task| task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner));
     let task = found.and_then(|task| if own(&task) { Ok(task) } else { Err(missing()) });
     task.map_err(|error| Box::new(answer::fault(&error)))
-}
-
-/// Cancels a task when it is dropped, unless the caller was told of it.
-pub(crate) struct Abandon {
-    host: Arc<Host>,
-    task: Option<TaskId>,
-}
-
-impl Abandon {
-    pub(crate) fn new(host: Arc<Host>, task: TaskId) -> Self {
-        Self { host, task: Some(task) }
-    }
-
-    /// Lets the task be.
-    pub(crate) fn no_more(&mut self) {
-        self.task = None;
-    }
-}
-
-impl Drop for Abandon {
-    fn drop(&mut self) {
-        let (Some(task), Ok(runtime)) = (self.task.take(), tokio::runtime::Handle::try_current()) else { return };
-        let host = self.host.clone();
-        runtime.spawn(async move {
-            // It may have ended in between, which is as good.
-            let _ = host.cancel(&task).await;
-        });
-    }
 }

@@ -16,6 +16,12 @@ pub(crate) fn message_id(style: Style, entropy: &dyn Entropy) -> MessageId {
     MessageId::parse(&name).unwrap_or_else(|| MessageId::mint(entropy))
 }
 
+/// Whether a task began with a question of this protocol.
+pub(crate) fn is_asked(task: &Task) -> bool {
+    let name = task.turns.first().and_then(|turn| turn.id.as_deref()).unwrap_or_default();
+    name.split(':').next() == Some(PREFIX) && name.len() > PREFIX.len()
+}
+
 /// How the answer of a task is to be written in `dialect`. Plainly, when it was begun over another
 /// protocol.
 pub(crate) fn style(task: &Task, dialect: Dialect) -> Style {

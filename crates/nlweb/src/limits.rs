@@ -26,13 +26,19 @@ pub(crate) const NAME_BYTES_MAX: usize = 256;
 pub(crate) const PREFERENCES_MAX: usize = 16;
 /// Bytes of a file that stands in an answer.
 pub(crate) const FILE_BYTES_MAX: usize = 1024 * 1024;
-/// Events at the end of a task's log in which the last sign of progress is looked for.
-pub(crate) const PROGRESS_EVENTS_MAX: u64 = 256;
 /// Agents that are named to who asked for one that is not there.
 pub(crate) const NAMED_AGENTS_MAX: usize = 50;
+/// Agents that are asked at once for one answer.
+pub(crate) const ASKED_AT_ONCE_MAX: usize = 16;
+/// Earlier questions that a session carries where no agent keeps the conversation.
+pub(crate) const CARRIED_MAX: usize = 5;
+/// Bytes of one of them with its filters, as JSON; a longer one is left out.
+pub(crate) const CARRIED_BYTES_MAX: usize = 1024;
 /// Actions of one deployment.
 pub(crate) const ACTIONS_MAX: usize = 100;
 /// How long a promise waits for the first event of its task, to tell how far that is.
 pub(crate) const FIRST_EVENT_WAIT: Duration = Duration::from_millis(50);
 /// The longest that an answer may be waited for before it becomes a promise.
 pub(crate) const PATIENCE_MAX: Duration = Duration::from_secs(100);
+/// How long the answer of a tool has before it becomes a task, whose progress can be told.
+pub(crate) const BECOMES_TASK_AFTER: Duration = Duration::from_secs(2);

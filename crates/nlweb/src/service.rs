@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{
-    Collected, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Progress, Reply, Sender, Task,
-    TaskId, TaskState, ThreadId, Transport,
+    Collected, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Reply, Sender, Task, TaskId,
+    TaskState, ThreadId, Transport,
 };
 use forecourt_host::{Host, Resident, Run};
 use forecourt_identity::Verifier;
@@ -17,12 +17,13 @@ use tokio::time::{Instant, timeout};
 use crate::action::Action;
 use crate::fault::{Fault, code};
 use crate::from_wire::{CONVERSATION, Envelope, message};
-use crate::limits::{FIRST_EVENT_WAIT, PROGRESS_EVENTS_MAX};
+use crate::limits::FIRST_EVENT_WAIT;
 use crate::response::{About, Outcome, Promise, Response};
 use crate::section::Settings;
 use crate::unfold::{End, Piece, Unfolding, Whose};
+use crate::site::Chosen;
 use crate::wire::{self, Ask, Await, Dialect};
-use crate::{kept, site};
+use crate::{carried, kept, merged, site};
 
 /// What the protocol is made of.
 pub(crate) struct Service {
@@ -52,16 +53,18 @@ pub(crate) struct Begun {
 }
 
 impl Service {
-    /// The agent that is asked. NLWeb 3.1. At the host's address a conversation that was begun with an
-    /// agent by its name stays with it.
-    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<&Arc<Resident>, Fault> {
-        if let (None, None, Some(thread)) = (own, &ask.query.site, conversation(&ask.meta.session)) {
+    /// Who is asked. NLWeb 3.1. At the host's address a conversation that was begun with an agent by its
+    /// name stays with it, and one that the caller carries with whoever was asked before.
+    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<Chosen, Fault> {
+        let named = ask.query.site.as_deref();
+        if let (None, None, Some(thread)) = (own, named, conversation(&ask.meta.session)) {
             let with = self.host.route(&thread).await.map_err(|error| self.fault(error))?;
             if let Some(resident) = with.and_then(|agent| self.host.directory().find(&agent)) {
-                return Ok(resident);
+                return Ok(Chosen::one(resident));
             }
         }
-        site::asked(&self.host, own, ask.query.site.as_deref())
+        let carried = carried::site(&ask.meta.session).filter(|_| own.is_none());
+        site::asked(&self.host, own, named.or(carried))
     }
 
     /// Remembers whom a conversation is with.
@@ -75,38 +78,44 @@ impl Service {
 
     /// How long an answer is waited for before it becomes a promise.
     pub(crate) fn patience(&self) -> Run {
-        Run::Patient { patience: Duration::from_secs(self.settings.promise_after_seconds) }
+        Run::Patient { patience: self.promise_after() }
+    }
+
+    /// The time after which an answer that is not there is promised.
+    pub(crate) fn promise_after(&self) -> Duration {
+        Duration::from_secs(self.settings.promise_after_seconds)
     }
 
     /// Asks, and waits for the answer or for the promise of one.
-    pub(crate) async fn ask(&self, resident: &Resident, ask: Ask, asker: Asker, run: Run) -> Response {
-        match self.begin(resident, ask, asker, run).await {
+    pub(crate) async fn ask(&self, chosen: Chosen, ask: Ask, asker: Asker, run: Run) -> Response {
+        match self.begin(chosen, ask, asker, run).await {
             Ok(begun) => self.answered(begun).await,
             Err(response) => *response,
         }
     }
 
-    /// Hands a question to its agent.
-    pub(crate) async fn begin(
-        &self,
-        resident: &Resident,
-        ask: Ask,
-        asker: Asker,
-        run: Run,
-    ) -> Result<Begun, Box<Response>> {
+    /// Hands a question to its agent, or to several at once.
+    pub(crate) async fn begin(&self, chosen: Chosen, ask: Ask, asker: Asker, run: Run) -> Result<Begun, Box<Response>> {
         let at = Instant::now();
-        let message = self.message(&ask, resident, asker);
+        let message = self.message(&ask, &chosen, &chosen.resident, asker);
         let language = message.language.clone();
+        let begun = match chosen.beside.is_empty() {
+            true => self.host.receive(message, run).await,
+            false => Box::pin(merged::receive(&self.host, self.for_each(message, &ask, &chosen))).await,
+        };
         let Ask { query, style, meta, notes, .. } = ask;
         let mut about = About { notes, request_id: meta.request_id, ..About::plain(style) };
-        match self.host.receive(message, run).await {
+        match begun {
             Ok(reply) => {
                 // Who was asked by name is asked on.
                 let named = reply.thread.as_ref().filter(|_| query.site.is_some() && meta.remember);
-                self.stay(named, resident.card.handle()).await;
-                about.session = session(meta.session, reply.thread.as_ref());
+                self.stay(named, chosen.resident.card.handle()).await;
+                about.session = match chosen.beside.is_empty() || !meta.remember {
+                    true => session(meta.session, reply.thread.as_ref()),
+                    false => session(carried::carry(meta.session, &query), None),
+                };
                 about.language = Some(reply.language.clone());
-                Ok(Begun { reply, about, language, at, time_max: resident.time_max })
+                Ok(Begun { reply, about, language, at, time_max: chosen.resident.time_max })
             }
             Err(error) => {
                 about.session = session(meta.session, None);
@@ -115,14 +124,34 @@ impl Service {
         }
     }
 
-    fn message(&self, ask: &Ask, resident: &Resident, asker: Asker) -> Message {
+    fn message(&self, ask: &Ask, chosen: &Chosen, resident: &Resident, asker: Asker) -> Message {
         let Asker { sender, hop, language, via } = asker;
         let id = kept::message_id(ask.style, &**self.host.entropy());
         let received_at = self.host.clock().now();
-        message(ask, &resident.card, Envelope { sender, hop, language, via, id, received_at })
+        let envelope = Envelope { sender, hop, language, via, id, received_at };
+        message(ask, &resident.card, chosen.host.as_deref(), envelope)
     }
 
-    async fn answered(&self, begun: Begun) -> Response {
+    /// The same for each of several agents. None of them keeps the conversation: what came before is what
+    /// the caller tells, or carries.
+    fn for_each(&self, first: Message, ask: &Ask, chosen: &Chosen) -> Vec<Message> {
+        let history = match ask.context.prev.is_empty() {
+            true => carried::turns(&ask.meta.session),
+            false => first.history.clone(),
+        };
+        let all = std::iter::once(&chosen.resident).chain(&chosen.beside);
+        let to = |resident: &Arc<Resident>| Message {
+            recipient: resident.card.handle().clone(),
+            history: history.clone(),
+            thread: None,
+            unrecorded: true,
+            ..first.clone()
+        };
+        all.map(to).collect()
+    }
+
+    /// What a question has come to by now: its answer, or the promise of one.
+    pub(crate) async fn answered(&self, begun: Begun) -> Response {
         let Begun { mut reply, mut about, language, at, time_max } = begun;
         if let Some(id) = &reply.task {
             // What was said until now is being written down, and the promise would like to tell of it.
@@ -200,6 +229,13 @@ impl Service {
         }
     }
 
+    /// What a task has come to that began with a question, as that would have been answered.
+    pub(crate) async fn come_to(&self, task: &Task) -> Response {
+        let style = kept::style(task, Dialect::V0_55);
+        let session = session(Map::new(), task.thread.as_ref());
+        self.stands(task, About { session, ..About::plain(style) }, None).await
+    }
+
     /// The task behind a token, if it is this sender's to see: one with an owner is that owner's
     /// alone, one without is for whoever knows its id (design 7, item 4).
     async fn promised(&self, own: Option<&Handle>, token: &str, sender: &Sender) -> Result<Task, Fault> {
@@ -238,7 +274,7 @@ impl Service {
 
     /// NLWeb 4.1.2: how far the work has come, as the agent says, and how long it may still take.
     async fn promise(&self, task: &Task) -> Promise {
-        let progress = self.progress(&task.id).await;
+        let progress = self.host.progress(&task.id).await.ok().flatten();
         let fraction = progress.as_ref().and_then(|progress| progress.fraction);
         let fraction = fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
         let since = self.host.clock().now().duration_since(task.created_at).unsigned_abs();
@@ -248,17 +284,6 @@ impl Service {
             message: progress.and_then(|progress| progress.note),
             progress: fraction,
         }
-    }
-
-    /// The last sign of progress that the agent gave.
-    async fn progress(&self, id: &TaskId) -> Option<Progress> {
-        let last = self.host.last_event(id).await.ok()?;
-        let after = last.saturating_sub(PROGRESS_EVENTS_MAX);
-        let events = self.host.events(id, after, PROGRESS_EVENTS_MAX as usize).await.ok()?;
-        events.into_iter().rev().find_map(|(_, event)| match event {
-            Event::Progress(progress) => Some(progress),
-            _ => None,
-        })
     }
 
     /// What the host objects to, in NLWeb's words.

@@ -1,55 +1,99 @@
 //! `ask` and `await` as tools, for protocols that carry tools. NLWeb appendix A.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use forecourt_core::TaskId;
-use forecourt_host::Host;
+use async_stream::stream;
+use forecourt_core::{AgentCard, Event, Handle, TaskId};
+use forecourt_host::{Host, Run};
+use forecourt_surface::abandon::Abandon;
 use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
-use futures::{StreamExt, stream};
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 
 use crate::from_wire::CONVERSATION;
-use crate::limits::FILTERS_MAX;
+use crate::limits::{BECOMES_TASK_AFTER, FILTERS_MAX};
 use crate::response::{Outcome, Response};
-use crate::service::{Asker, Service, wrong};
+use crate::service::{Asker, Begun, Service, wrong};
 use crate::wire::{Ask, Format};
-use crate::{decode, site};
+use crate::{decode, kept, site};
 
+/// The names of the tools.
+const ASK: &str = "ask";
+const AWAIT: &str = "await";
 /// The name of an answer to a question that has no parts.
 const UNNAMED: &str = "answer";
 
-/// Both tools. NLWeb A.1, A.2.
+/// Both tools, of the host and of each agent. NLWeb A.1, A.2.
 pub(crate) fn tools(service: Arc<Service>) -> Vec<Tool> {
-    let awaiting = service.clone();
-    let about = about(&service.host);
-    vec![
-        Tool {
-            name: "ask".to_owned(),
-            title: format!("Ask {}", service.host.site().name),
-            description: about,
-            input: ask_input(&service.host),
-            output: Some(output()),
-            agent: None,
-            reads_only: false,
-            call: Arc::new(move |call| {
-                let service = service.clone();
-                stream::once(async move { done(&service, ask(&service, call).await) }).boxed()
-            }),
-        },
-        Tool {
-            name: "await".to_owned(),
-            title: "Await a promised answer".to_owned(),
-            description: "Checks on a promise that `ask` gave, or cancels it.".to_owned(),
-            input: await_input(),
-            output: Some(output()),
-            agent: None,
-            reads_only: false,
-            call: Arc::new(move |call| {
-                let service = awaiting.clone();
-                stream::once(async move { done(&service, awaited(&service, call).await) }).boxed()
-            }),
-        },
-    ]
+    let residents = service.host.directory().iter();
+    let agents = residents.map(|resident| (Some(resident.card.handle().clone()), of_agent(&resident.card)));
+    let host = (None, (format!("Ask {}", service.host.site().name), about(&service.host)));
+    let all = std::iter::once(host).chain(agents);
+    all.flat_map(|(agent, (title, description))| {
+        [asking(&service, agent.clone(), title, description), awaiting(&service, agent)]
+    })
+    .collect()
+}
+
+fn asking(service: &Arc<Service>, agent: Option<Handle>, title: String, description: String) -> Tool {
+    let (calling, own) = (service.clone(), agent.clone());
+    let ended = service.clone();
+    Tool {
+        name: ASK.to_owned(),
+        title,
+        description,
+        input: ask_input(&service.host, agent.is_none()),
+        output: Some(output()),
+        agent,
+        reads_only: false,
+        call: Arc::new(move |call| ask(calling.clone(), own.clone(), call)),
+        outcome: Some(Arc::new(move |task| {
+            let service = ended.clone();
+            async move {
+                if !kept::is_asked(&task) {
+                    return None;
+                }
+                Some(called(&service, service.come_to(&task).await))
+            }
+            .boxed()
+        })),
+    }
+}
+
+fn awaiting(service: &Arc<Service>, agent: Option<Handle>) -> Tool {
+    let (service, own) = (service.clone(), agent.clone());
+    let call = move |call| {
+        let (service, own) = (service.clone(), own.clone());
+        futures::stream::once(async move {
+            // The caller knows of the task.
+            let called = Called { task: None, ..called(&service, awaited(&service, own.as_ref(), call).await) };
+            ToolEvent::Done(Box::new(called))
+        })
+        .boxed()
+    };
+    Tool {
+        name: AWAIT.to_owned(),
+        title: "Await a promised answer".to_owned(),
+        description: "Checks on a promise that `ask` gave, or cancels it.".to_owned(),
+        input: await_input(),
+        output: Some(output()),
+        agent,
+        reads_only: false,
+        call: Arc::new(call),
+        outcome: None,
+    }
+}
+
+/// The title and the description of an agent's own `ask`.
+fn of_agent(card: &AgentCard) -> (String, String) {
+    let description = format!(
+        "Natural language interface to {} ({}). {} Put limits in plain words or as filters beside the text.",
+        card.name, card.address, card.description,
+    );
+    (format!("Ask {}", card.name), description)
 }
 
 fn about(host: &Host) -> String {
@@ -63,18 +107,50 @@ fn about(host: &Host) -> String {
     )
 }
 
-async fn ask(service: &Service, call: ToolCall) -> Response {
-    let ToolCall { arguments, sender, hop, language, via, answered } = call;
+/// Asks, tells how far the work has come, and gives the answer, or the promise of one.
+fn ask(service: Arc<Service>, own: Option<Handle>, call: ToolCall) -> BoxStream<'static, ToolEvent> {
+    Box::pin(stream! {
+        let patience = service.promise_after();
+        let deadline = Instant::now() + patience;
+        let gives_tasks = call.gives_tasks;
+        let mut begun = match begin(&service, own.as_ref(), call, patience.min(BECOMES_TASK_AFTER)).await {
+            Ok(begun) => begun,
+            Err(response) => {
+                yield done(&service, *response);
+                return;
+            }
+        };
+        // Who leaves wants no answer; who was promised one may.
+        let task = begun.reply.task.clone();
+        let mut abandon = task.clone().map(|task| Abandon::new(service.host.clone(), task));
+        while task.is_some()
+            && !gives_tasks
+            && let Ok(Some(event)) = timeout_at(deadline, begun.reply.events.next()).await
+        {
+            if let Event::Progress(progress) = event {
+                yield ToolEvent::Progress(progress);
+            }
+        }
+        if let Some(abandon) = &mut abandon {
+            abandon.no_more();
+        }
+        yield done(&service, service.answered(begun).await);
+    })
+}
+
+async fn begin(
+    service: &Service,
+    own: Option<&Handle>,
+    call: ToolCall,
+    patience: Duration,
+) -> Result<Begun, Box<Response>> {
+    let ToolCall { arguments, sender, hop, language, via, answered, .. } = call;
     let dialect = decode::dialect(&arguments);
-    let ask = match decode::ask(arguments) {
-        Ok(ask) => answered.into_iter().fold(ask, |ask, answered| going_on(ask, *answered)),
-        Err(fault) => return wrong(fault, dialect),
-    };
-    let resident = match service.resident(None, &ask).await {
-        Ok(resident) => resident,
-        Err(fault) => return wrong(fault, dialect),
-    };
-    service.ask(resident, ask, Asker { sender, hop, language, via }, service.patience()).await
+    let refused = |fault| Box::new(wrong(fault, dialect));
+    let ask = decode::ask(arguments).map_err(refused)?;
+    let ask = answered.into_iter().fold(ask, |ask, answered| going_on(ask, *answered));
+    let resident = service.resident(own, &ask).await.map_err(refused)?;
+    service.begin(resident, ask, Asker { sender, hop, language, via }, Run::Patient { patience }).await
 }
 
 /// A question that led to one of the agent's own, now that a person has answered that: the answers are
@@ -110,16 +186,20 @@ fn in_words(answer: &Value) -> Option<String> {
     }
 }
 
-async fn awaited(service: &Service, call: ToolCall) -> Response {
+async fn awaited(service: &Service, own: Option<&Handle>, call: ToolCall) -> Response {
     let dialect = decode::dialect(&call.arguments);
     match decode::awaited(call.arguments) {
-        Ok(awaited) => service.awaited(None, awaited, &call.sender).await,
+        Ok(awaited) => service.awaited(own, awaited, &call.sender).await,
         Err(fault) => wrong(fault, dialect),
     }
 }
 
-/// What came of a call: the response for programs, the same as text for models, and `_meta` beside it.
 fn done(service: &Service, response: Response) -> ToolEvent {
+    ToolEvent::Done(Box::new(called(service, response)))
+}
+
+/// What came of a call: the response for programs, the same as text for models, and `_meta` beside it.
+fn called(service: &Service, response: Response) -> Called {
     let structured = response.to_value(&service.settings);
     let text = match (&response.outcome, response.about.style.format) {
         (Outcome::Answer { said, .. }, Format::ChatgptApp) => said.clone(),
@@ -139,21 +219,13 @@ fn done(service: &Service, response: Response) -> ToolEvent {
         Outcome::Refused { part, .. } => Some(part),
         _ => None,
     };
-    ToolEvent::Done(Box::new(Called {
-        structured,
-        text: vec![text],
-        parts: Vec::new(),
-        meta,
-        is_error,
-        question,
-        refusal,
-        task,
-    }))
+    Called { structured, text: vec![text], parts: Vec::new(), meta, is_error, question, refusal, task }
 }
 
-/// NLWeb A.1, with what 3.1 to 3.4 say of each attribute.
-fn ask_input(host: &Host) -> Value {
-    json!({
+/// NLWeb A.1, with what 3.1 to 3.4 say of each attribute. Only where the whole host is asked there is
+/// something to choose by `site`.
+fn ask_input(host: &Host, chooses: bool) -> Value {
+    let mut input = json!({
         "type": "object",
         "properties": {
             "query": {
@@ -162,7 +234,6 @@ fn ask_input(host: &Host) -> Value {
                                 schema.org's vocabulary.",
                 "properties": {
                     "text": {"type": "string", "description": "The question in natural language."},
-                    "site": {"type": "string", "description": format!("Which agent to ask: {}.", site::known(host))},
                     "itemType": {"type": "string", "description": "The type of the items, such as Recipe."},
                 },
                 "required": ["text"],
@@ -192,7 +263,12 @@ fn ask_input(host: &Host) -> Value {
             "meta": {"type": "object", "description": "Protocol metadata, version, and session context"},
         },
         "required": ["query"],
-    })
+    });
+    if chooses {
+        let words = format!("Which agent to ask: {}.", site::known(host));
+        input["properties"]["query"]["properties"]["site"] = json!({"type": "string", "description": words});
+    }
+    input
 }
 
 /// NLWeb A.2.

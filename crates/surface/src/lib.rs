@@ -10,12 +10,14 @@
 //! | [`document`] | public documents: tags, caching, every origin |
 //! | [`answer`] | a response before it meets the server |
 //! | [`tool`] | operations that one protocol offers and another carries |
+//! | [`abandon`] | giving up work whose caller left before it was told of the task |
 //! | [`body`] | what a request body says it is, and reading it within its bounds |
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
 //! | [`sse`] | server-sent events that no text can break out of |
 //! | [`prefer`] | the `Prefer` header, RFC 7240 |
 //! | [`disposition`] | safe `Content-Disposition`, RFC 6266 |
 
+pub mod abandon;
 pub mod answer;
 pub mod body;
 pub mod cors;

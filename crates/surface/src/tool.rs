@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use forecourt_core::reply::{Progress, Question};
-use forecourt_core::{Handle, Language, Part, PolicyPart, Sender, TaskId, Transport};
+use forecourt_core::{Handle, Language, Part, PolicyPart, Sender, Task, TaskId, Transport};
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -28,7 +29,13 @@ pub struct Tool {
     /// Begins a call. The last event is [`ToolEvent::Done`]; dropping the stream cancels the call,
     /// unless the operation has become a task.
     pub call: Arc<dyn Fn(ToolCall) -> BoxStream<'static, ToolEvent> + Send + Sync>,
+    /// What a task has come to that a call of this operation began, as the call would have ended; `None`
+    /// for tasks that began otherwise. For carriers that give out tasks.
+    pub outcome: Option<Arc<Outcome>>,
 }
+
+/// What a task has come to, for the operation that began it.
+pub type Outcome = dyn Fn(Task) -> BoxFuture<'static, Option<Called>> + Send + Sync;
 
 /// One call.
 #[derive(Debug, Clone)]
@@ -43,6 +50,9 @@ pub struct ToolCall {
     pub language: Option<Language>,
     /// The carrier.
     pub via: Transport,
+    /// Whether the carrier gives out tasks: what takes longer then ends the call with its task, as soon as
+    /// there is one.
+    pub gives_tasks: bool,
     /// The question of an earlier call with the same arguments, now that a person has answered it.
     pub answered: Option<Box<Answered>>,
 }
@@ -85,6 +95,6 @@ pub struct Called {
     pub question: Option<Question>,
     /// Why it was refused, for carriers that can show a person where to act.
     pub refusal: Option<Box<PolicyPart>>,
-    /// The task that goes on, when the answer is a promise.
+    /// The task that this call has begun, when it goes on.
     pub task: Option<TaskId>,
 }

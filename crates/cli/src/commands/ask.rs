@@ -5,6 +5,9 @@ mod form;
 mod items;
 mod remote;
 mod stream;
+mod told;
+mod tool;
+mod whom;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +31,7 @@ use crate::state::Serving;
 const REST: &str = "rest";
 const A2A: &str = "a2a";
 const NLWEB: &str = "nlweb";
+const MCP: &str = "mcp";
 /// A stream if there is one; whoever has none says it whole.
 const STREAM: HeaderValue =
     HeaderValue::from_static("text/event-stream, application/json;q=0.5, text/markdown;q=0.3, text/plain;q=0.2");
@@ -50,13 +54,14 @@ struct Line {
 pub(crate) async fn run(ask: Ask) -> Outcome {
     match ask.via.as_str() {
         REST if ask.task.is_some() => {
-            Err(Failure::yours(format!("`--task` goes with `--via {A2A}` and `--via {NLWEB}`")))
+            Err(Failure::yours(format!("`--task` goes with `--via {A2A}`, `--via {NLWEB}` and `--via {MCP}`")))
         }
         REST => rest(ask).await,
         A2A => remote::run(ask).await,
         NLWEB => items::run(ask).await,
+        MCP => tool::run(ask).await,
         other => {
-            let known = format!("there are `{REST}`, `{A2A}` and `{NLWEB}`");
+            let known = format!("there are `{REST}`, `{A2A}`, `{NLWEB}` and `{MCP}`");
             Err(Failure::yours(format!("`--via {other}` is not there; {known}")))
         }
     }

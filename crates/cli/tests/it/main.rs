@@ -35,5 +35,6 @@ mod sdk;
 mod siblings;
 mod support;
 mod tasks;
+mod tool;
 mod widget;
 mod wire;

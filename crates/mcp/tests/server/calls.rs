@@ -32,6 +32,7 @@ fn scripted(name: &str, events: Vec<ToolEvent>) -> Tool {
         agent: None,
         reads_only: true,
         call: Arc::new(move |_: ToolCall| stream::iter(events.clone()).boxed()),
+        outcome: None,
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `sessions` | clients that begin with `initialize`: sessions, their ends, whose they are |
 //! | `modern` | clients of 2026-07-28: each request for itself |
 //! | `calls` | tools of agents and of other protocols: results, tasks, progress, cancellation |
+//! | `tasks` | calls that become tasks of the protocol |
 //! | `questions` | what a person is asked in the middle of a call |
 //! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
 //! | `remote` | this host over a real listener: fronted as an agent, bridged to a pipe |
@@ -18,3 +19,4 @@ mod remote;
 mod sdk;
 mod sessions;
 mod support;
+mod tasks;

@@ -1,10 +1,11 @@
 //! A host in memory that is asked over MCP.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
-use forecourt_core::{Agent, AgentCard, Rule};
-use forecourt_host::{LimitSettings, Resident};
+use forecourt_core::{Agent, AgentCard, Handle, Message, MessageId, Part, Rule, Sender, TaskId};
+use forecourt_host::{Host, LimitSettings, Resident, Run};
 use forecourt_identity::IdentityConfig;
 use forecourt_mcp::PROTOCOL;
 use forecourt_mcp::stdio::Pipe;
@@ -89,6 +90,21 @@ impl Place {
         Pipe::new(&self.mounted.mount).unwrap()
     }
 
+    /// The host behind it.
+    pub(crate) fn host(&self) -> &Arc<Host> {
+        &self.mounted.mount.host
+    }
+
+    /// A task of an agent that began over another protocol.
+    pub(crate) async fn begun_elsewhere(&self, agent: &str, sender: Sender) -> TaskId {
+        let host = self.host();
+        let id = MessageId::mint(&**host.entropy());
+        let agent = Handle::parse(agent).unwrap();
+        let message = Message { sender, ..Message::new(id, agent, vec![Part::text("x")], "a2a", host.clock().now()) };
+        let run = Run::Tracked { webhook: None, continues: None, patience: Duration::ZERO };
+        host.receive(message, run).await.unwrap().task.unwrap()
+    }
+
     /// A token that proves to this host who `name` is.
     pub(crate) fn token(&self, name: &str) -> String {
         self.mounted.token(name)
@@ -131,7 +147,8 @@ pub(crate) fn post(path: &str) -> Builder {
 
 /// A request of 2026-07-28, by a client of these capabilities.
 pub(crate) fn modern(path: &str, method: &str, mut params: Value, capabilities: Value) -> Request<Body> {
-    let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+    let named = ["name", "uri", "taskId"].into_iter().find_map(|key| params[key].as_str());
+    let name = named.map(str::to_owned);
     let mut request = post(path).header("mcp-protocol-version", "2026-07-28").header("mcp-method", method.to_owned());
     if let Some(name) = name {
         request = request.header("mcp-name", name);

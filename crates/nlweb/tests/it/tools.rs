@@ -19,6 +19,7 @@ async fn call(place: &Place, name: &str, arguments: Value, answered: Option<Answ
         hop: 0,
         language: None,
         via: "mcp",
+        gives_tasks: false,
         answered: answered.map(Box::new),
     };
     let events: Vec<ToolEvent> = (tool.call)(call).collect().await;

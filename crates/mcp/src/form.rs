@@ -1,0 +1,221 @@
+//! The forms of others: questions that a server asks in the middle of a call.
+
+use serde_json::{Map, Value};
+
+use crate::limits::FIELDS_MAX;
+
+/// Questions that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    /// What it is about.
+    pub text: String,
+    /// The questions, in the order of the schema; at most 20, the rest is left out.
+    pub fields: Vec<Field>,
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Names it in the answer.
+    pub name: String,
+    /// The question in words.
+    pub title: String,
+    /// What can be answered.
+    pub kind: Kind,
+    /// Whether the form is no use without it.
+    pub required: bool,
+    /// What is taken when nothing is said.
+    pub default: Option<Value>,
+}
+
+/// What can be answered to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Words.
+    Text,
+    /// A number, and whether it must be whole.
+    Number {
+        /// Whether it must be whole.
+        whole: bool,
+    },
+    /// Yes or no.
+    Boolean,
+    /// One of these.
+    One(Vec<Choice>),
+    /// Any of these.
+    Many(Vec<Choice>),
+}
+
+/// Something to choose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// What is sent.
+    pub value: String,
+    /// What is shown.
+    pub title: String,
+}
+
+impl Form {
+    /// Reads the schema of a form: a flat object. What can't be read is asked for in words.
+    pub(crate) fn read(text: String, schema: &Value) -> Self {
+        let required = schema["required"].as_array();
+        let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+        let all = schema["properties"].as_object().into_iter().flatten().take(FIELDS_MAX);
+        let fields = all.map(|(name, field)| Field {
+            name: name.clone(),
+            title: words(field, &["title", "description"]).unwrap_or(name).to_owned(),
+            kind: kind(field),
+            required: is_required(name),
+            default: field.get("default").cloned(),
+        });
+        Self { text, fields: fields.collect() }
+    }
+}
+
+impl Field {
+    /// The value that somebody meant with `said`: `None` when it is no answer to this question. Choices are
+    /// named by their number, their title or their value.
+    pub fn value(&self, said: &str) -> Option<Value> {
+        let said = said.trim();
+        match &self.kind {
+            _ if said.is_empty() => self.default.clone(),
+            Kind::Text => Some(said.into()),
+            Kind::Number { whole: true } => said.parse::<i64>().ok().map(Value::from),
+            Kind::Number { whole: false } => said.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
+            Kind::Boolean => match said.to_lowercase().as_str() {
+                "y" | "yes" | "true" => Some(true.into()),
+                "n" | "no" | "false" => Some(false.into()),
+                _ => None,
+            },
+            Kind::One(choices) => chosen(choices, said).map(Value::from),
+            Kind::Many(choices) => {
+                said.split(',').map(|one| chosen(choices, one.trim()).map(Value::from)).collect::<Option<_>>()
+            }
+        }
+    }
+
+    /// The values of all fields, from what was said to each. `None` when one that is required is missing.
+    pub fn values(fields: &[(Self, Option<Value>)]) -> Option<Map<String, Value>> {
+        let given = |(field, value): &(Self, Option<Value>)| match value {
+            Some(value) => Some(Some((field.name.clone(), value.clone()))),
+            None => (!field.required).then_some(None),
+        };
+        fields.iter().map(given).collect::<Option<Vec<_>>>().map(|all| all.into_iter().flatten().collect())
+    }
+}
+
+fn words<'a>(field: &'a Value, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| field[key].as_str())
+}
+
+fn kind(field: &Value) -> Kind {
+    let choices = choices(field);
+    match field["type"].as_str() {
+        Some("array") => Kind::Many(self::choices(&field["items"])),
+        Some("integer") => Kind::Number { whole: true },
+        Some("number") => Kind::Number { whole: false },
+        Some("boolean") => Kind::Boolean,
+        _ if !choices.is_empty() => Kind::One(choices),
+        _ => Kind::Text,
+    }
+}
+
+/// Choices in any of the three forms: `enum`, `enum` with `enumNames`, and `const` with `title`.
+fn choices(field: &Value) -> Vec<Choice> {
+    let list = |key: &str| field[key].as_array().map_or(&[][..], Vec::as_slice);
+    let titled = list("oneOf").iter().chain(list("anyOf")).filter_map(|one| {
+        let value = one["const"].as_str()?;
+        Some(Choice { value: value.to_owned(), title: one["title"].as_str().unwrap_or(value).to_owned() })
+    });
+    let names = list("enumNames");
+    let plain = list("enum").iter().enumerate().filter_map(|(index, value)| {
+        let value = value.as_str()?;
+        let title = names.get(index).and_then(Value::as_str).unwrap_or(value);
+        Some(Choice { value: value.to_owned(), title: title.to_owned() })
+    });
+    titled.chain(plain).collect()
+}
+
+fn chosen(choices: &[Choice], said: &str) -> Option<String> {
+    let numbered = said.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+    let is_meant = |choice: &&Choice| choice.value == said || choice.title.eq_ignore_ascii_case(said);
+    choices.iter().find(is_meant).or(numbered).map(|choice| choice.value.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn form(properties: Value) -> Form {
+        Form::read("Tell me.".into(), &json!({"type": "object", "properties": properties, "required": ["a"]}))
+    }
+
+    #[test]
+    fn s5_each_form_of_a_choice_is_read() {
+        for field in [
+            json!({"type": "string", "enum": ["x", "y"]}),
+            json!({"type": "string", "enum": ["x", "y"], "enumNames": ["Ex", "Why"]}),
+            json!({"type": "string", "oneOf": [{"const": "x", "title": "Ex"}, {"const": "y", "title": "Why"}]}),
+        ] {
+            let field = form(json!({"a": field})).fields.remove(0);
+            for said in ["y", "2", " y "] {
+                assert_eq!(field.value(said), Some("y".into()), "{said}");
+            }
+            assert_eq!(field.value("z"), None);
+            assert_eq!(field.value("3"), None);
+        }
+        let many = json!({"type": "array", "items": {"anyOf": [{"const": "x", "title": "Ex"}, {"const": "y"}]}});
+        let field = form(json!({"a": many})).fields.remove(0);
+        assert_eq!(field.value("ex, 2"), Some(json!(["x", "y"])));
+        assert_eq!(field.value("ex, nothing"), None);
+    }
+
+    #[test]
+    fn s5_what_is_said_has_the_type_of_the_field() {
+        let value = |kind: &str, said: &str| form(json!({"a": {"type": kind}})).fields[0].value(said);
+        assert_eq!(value("integer", "3"), Some(3.into()));
+        assert_eq!(value("integer", "3.5"), None);
+        assert_eq!(value("number", "3.5"), Some(3.5.into()));
+        assert_eq!(value("number", "nan"), None);
+        assert_eq!(value("boolean", "Yes"), Some(true.into()));
+        assert_eq!(value("boolean", "perhaps"), None);
+        assert_eq!(value("string", "7"), Some("7".into()));
+        assert_eq!(value("string", " "), None);
+    }
+
+    #[test]
+    fn what_is_required_must_be_there_and_defaults_are_taken() {
+        let form = form(json!({"a": {"type": "string"}, "b": {"type": "number", "default": 4}}));
+        let said = |a: &str, b: &str| {
+            let given: Vec<_> =
+                form.fields.iter().zip([a, b]).map(|(field, said)| (field.clone(), field.value(said))).collect();
+            Field::values(&given).map(Value::Object)
+        };
+        assert_eq!(said("x", ""), Some(json!({"a": "x", "b": 4})));
+        assert_eq!(said("", "5"), None);
+    }
+
+    #[test]
+    fn forms_are_bounded() {
+        let of = |count: usize| {
+            let all = (0..count).map(|n| (format!("f{n}"), json!({"type": "string"}))).collect::<Map<_, _>>();
+            form(Value::Object(all)).fields.len()
+        };
+        assert_eq!((of(FIELDS_MAX), of(FIELDS_MAX + 1)), (FIELDS_MAX, FIELDS_MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn no_schema_and_no_answer_is_too_strange(schema in "\\PC{0,200}", said in "\\PC{0,40}") {
+            let odd = [json!({"a": schema}), json!({"a": {"type": "array", "items": schema}}), json!(schema)];
+            for properties in odd {
+                for field in form(properties).fields {
+                    let _ = field.value(&said);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Tasks of the host as tasks of MCP: the extension `io.modelcontextprotocol/tasks` of 2026-07-28. They are
+//! the same tasks that every other protocol reads by the same id, whichever of them began it.
+
+use std::time::Duration;
+
+use forecourt_core::{Error, Message, MessageId, Part, Task, TaskState};
+use forecourt_host::{Host, Run};
+use forecourt_surface::tool::{Answered, Called};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CreateTaskResult, DetailedTask, ElicitRequest, ElicitResult, InputRequest, InputRequests, InputResponses,
+    JsonObject, TaskPayload, TaskStatus,
+};
+use serde_json::Value;
+
+use crate::NAME;
+use crate::answer::{self, Place};
+use crate::call::INPUT;
+use crate::caller::Caller;
+use crate::content::{object, result};
+use crate::elicit::{self, Modes};
+use crate::limits::TASK_POLL;
+use crate::offer::Offer;
+use crate::task::readable;
+
+/// Why a request about a task is refused.
+fn refused(called: &Called) -> ErrorData {
+    ErrorData::invalid_params(called.text.join(" "), None)
+}
+
+fn fault(error: &Error) -> ErrorData {
+    refused(&answer::fault(error))
+}
+
+/// The task that a call has become.
+pub(crate) async fn created(host: &Host, called: &Called) -> Option<CreateTaskResult> {
+    let task = host.task(called.task.as_ref()?).await.ok()?;
+    Some(CreateTaskResult::new(described(&task, status(&task), None)))
+}
+
+/// A task as it stands, with all that came of it. Fails for tasks that do not exist for the caller.
+pub(crate) async fn read(offer: &Offer, caller: &Caller, modes: Modes, id: &str) -> Result<DetailedTask, ErrorData> {
+    let host = &offer.host;
+    let task = readable(host, id, &caller.sender).await.map_err(|called| refused(&called))?;
+    let note = match task.state.is_settled() {
+        true => None,
+        false => host.progress(&task.id).await.ok().flatten().and_then(|progress| progress.note),
+    };
+    let payload = payload(offer, caller, modes, &task).await;
+    Ok(DetailedTask::new(described(&task, payload.status(), note), payload))
+}
+
+async fn payload(offer: &Offer, caller: &Caller, modes: Modes, task: &Task) -> TaskPayload {
+    match task.state {
+        TaskState::Submitted | TaskState::Working => return TaskPayload::Working,
+        TaskState::Canceled => return TaskPayload::Cancelled,
+        _ => {}
+    }
+    let called = outcome(offer, task).await;
+    let form = called.question.as_ref().filter(|_| modes.form && task.state.is_waiting()).and_then(elicit::form);
+    if let Some(form) = form {
+        let request = InputRequest::Elicitation(ElicitRequest::new(form));
+        return TaskPayload::InputRequired { input_requests: InputRequests::from([(key(task), request)]) };
+    }
+    let result: JsonObject = object(serde_json::to_value(result(called, caller.language.as_ref())).unwrap_or_default());
+    TaskPayload::Completed { result }
+}
+
+/// What came of a task, as the call that began it would have ended; of tasks that began over another
+/// protocol, as a call of its agent would have.
+async fn outcome(offer: &Offer, task: &Task) -> Called {
+    for read in offer.tools(None).iter().filter(|tool| tool.agent.is_none()).filter_map(|tool| tool.outcome.as_ref()) {
+        if let Some(called) = read(task.clone()).await {
+            return called;
+        }
+    }
+    let place = Place { thread: task.thread.clone(), task: Some(task.id.clone()) };
+    match task.outcome.clone() {
+        Some(outcome) => answer::ended(&offer.host, outcome, &place).await,
+        None => answer::fault(&Error::Unavailable { retry_after: None }),
+    }
+}
+
+/// Takes what the person said to a task's question, and lets the task go on with it. What answers no
+/// question that is open is passed over.
+pub(crate) async fn update(
+    offer: &Offer,
+    caller: &Caller,
+    id: &str,
+    responses: &InputResponses,
+) -> Result<(), ErrorData> {
+    let host = &offer.host;
+    let task = readable(host, id, &caller.sender).await.map_err(|called| refused(&called))?;
+    let Some(response) = responses.get(&key(&task)).filter(|_| task.state.is_waiting()) else { return Ok(()) };
+    let response: ElicitResult = serde_json::from_value(response.clone())
+        .map_err(|_| ErrorData::invalid_params("the response to an elicitation has an `action`", None))?;
+    let called = outcome(offer, &task).await;
+    match (elicit::accepted(response), called.question) {
+        (Some(answers), Some(question)) => {
+            let answered = Answered { question, answers, earlier: Value::Null };
+            go_on(host, caller, &task, elicit::words(&answered)).await
+        }
+        // Who does not answer gives the task up, as with a call.
+        (None, Some(_)) => cancel(offer, caller, id).await,
+        (_, None) => Ok(()),
+    }
+}
+
+async fn go_on(host: &Host, caller: &Caller, task: &Task, words: String) -> Result<(), ErrorData> {
+    let id = MessageId::mint(&**host.entropy());
+    let message = Message {
+        thread: task.thread.clone(),
+        sender: caller.sender.clone(),
+        hop: caller.hop,
+        language: caller.language.clone(),
+        ..Message::new(id, task.agent.clone(), vec![Part::text(words)], NAME, host.clock().now())
+    };
+    let run = Run::Tracked { webhook: None, continues: Some(task.id.clone()), patience: Duration::ZERO };
+    host.receive(message, run).await.map(drop).map_err(|error| fault(&error))
+}
+
+/// Gives a task up. One that has ended stays as it is.
+pub(crate) async fn cancel(offer: &Offer, caller: &Caller, id: &str) -> Result<(), ErrorData> {
+    let task = readable(&offer.host, id, &caller.sender).await.map_err(|called| refused(&called))?;
+    match offer.host.cancel(&task.id).await {
+        Ok(_) | Err(Error::Conflict { .. }) => Ok(()),
+        Err(error) => Err(fault(&error)),
+    }
+}
+
+/// What a question is answered under: another one each time the task asks.
+fn key(task: &Task) -> String {
+    format!("{INPUT}_{}", task.turns.len())
+}
+
+/// Where a task stands before it is known what came of it.
+fn status(task: &Task) -> TaskStatus {
+    match task.state {
+        TaskState::Submitted | TaskState::Working | TaskState::InputRequired | TaskState::AuthRequired => {
+            TaskStatus::Working
+        }
+        TaskState::Completed | TaskState::Failed | TaskState::Rejected => TaskStatus::Completed,
+        TaskState::Canceled => TaskStatus::Cancelled,
+    }
+}
+
+fn described(task: &Task, status: TaskStatus, note: Option<String>) -> rmcp::model::Task {
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let kept = task.expires_at.duration_since(task.created_at).unsigned_abs();
+    let (begun, changed) = (task.created_at.to_string(), task.updated_at.to_string());
+    let mut described = rmcp::model::Task::new(task.id.expose(), status, begun, changed)
+        .with_ttl_ms(millis(kept))
+        .with_poll_interval_ms(millis(TASK_POLL));
+    described.status_message = note;
+    described
+}
