@@ -32,6 +32,7 @@ pub mod siblings;
 pub mod sse_reader;
 pub mod tool;
 
+mod provider;
 mod upstream;
 
 pub use backend::{Backend, Built, Context, Indexed, Indexing, IndexingError};

@@ -12,14 +12,10 @@
 //! |---|---|
 //! | `settings.rs` | the keys |
 //! | `messages.rs` | a message and its history in the words of the API |
-//! | `draft.rs` | chunks of an answer, put together |
-//! | `provider.rs` | one request, and the provider's faults |
 //! | `toolbox.rs` | calls of tools, within bounds |
 //! | `talk.rs` | one answer: rounds of asking, reading and calling |
 
-mod draft;
 mod messages;
-mod provider;
 mod settings;
 mod talk;
 mod toolbox;
@@ -31,8 +27,8 @@ use forecourt_settings::{Problems, Section};
 use futures::stream;
 
 use crate::backend::{Backend, Built, Context};
+use crate::provider::Provider;
 use messages::Prompt;
-use provider::Provider;
 use settings::{Checked, ModelSettings};
 use talk::Talk;
 use toolbox::Toolbox;
@@ -44,9 +40,6 @@ pub const BACKEND: Backend = Backend {
     schema: || schemars::schema_for!(ModelSettings),
     build,
 };
-
-/// How our own words call the provider.
-const WHO: &str = "The model provider";
 
 fn build(section: Section, context: &Context) -> Result<Built, Problems> {
     let Checked { prompt, provider, toolbox, tools_are_optional, indexing } = settings::read(&section, context)?;

@@ -8,6 +8,7 @@
 //! | [`address`] | `@agent@domain`, handles and domains |
 //! | [`message`] | a message, its sender and its history |
 //! | [`mention`] | whom a text speaks to |
+//! | [`clean`] | characters that nobody should see |
 //! | [`findings`] | what a search tells about its own answer |
 //! | [`part`] | what messages and replies are made of |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
@@ -19,6 +20,7 @@
 
 pub mod address;
 pub mod agent;
+pub mod clean;
 pub mod clock;
 pub mod error;
 pub mod findings;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use forecourt_core::clean::is_hidden;
+
 use crate::limits::LINE_CHARS_MAX;
 
 /// Text without controls and without bidirectional overrides; tabs and line ends stay.
@@ -45,12 +47,6 @@ pub fn href(url: &str) -> Option<String> {
 fn scheme(url: &str) -> Option<&str> {
     let end = url.find([':', '/', '?', '#'])?;
     url[end..].starts_with(':').then(|| &url[..end])
-}
-
-/// Controls other than tab and line ends, and the characters that turn the direction of text.
-pub(crate) fn is_hidden(c: char) -> bool {
-    let control = c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    control || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

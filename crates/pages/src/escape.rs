@@ -30,7 +30,7 @@ pub(crate) fn push(into: &mut String, text: &str, bytes_max: usize) -> bool {
 pub fn json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
-        match matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}') || crate::clean::is_hidden(c) {
+        match matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}') || forecourt_core::clean::is_hidden(c) {
             true => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
             false => escaped.push(c),
         }

@@ -6,22 +6,19 @@ use std::sync::Arc;
 
 use forecourt_content::Options;
 use forecourt_settings::{Problems, Section};
-use http::HeaderValue;
-use http::header::AUTHORIZATION;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::messages::Prompt;
-use super::provider::Provider;
 use super::toolbox::Toolbox;
 use crate::backend::{Context, Indexing};
-use crate::http::settings::fields;
 use crate::limits::{SIBLINGS_MAX, SYSTEM_BYTES_MAX};
+use crate::provider::{self, Provider};
 use crate::search::settings::sources;
 use crate::search::shelf::Shelf;
 use crate::search::tool::SearchTool;
-use crate::settings::{count, seconds, upstream_url};
+use crate::settings::{count, seconds};
 use crate::siblings::{AskAgent, Sibling};
 use crate::upstream::Patience;
 
@@ -185,28 +182,11 @@ fn prompt(section: &Section, settings: &ModelSettings, context: &Context, proble
 }
 
 fn provider(section: &Section, settings: &ModelSettings, context: &Context, problems: &mut Problems) -> Provider {
-    upstream_url(section, "base_url", &settings.base_url, problems);
-    if settings.temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
-        problems.push(section.problem(Some("temperature"), "`temperature` must be between 0 and 2"));
-    }
-    if settings.max_tokens == 0 {
-        problems.push(section.problem(Some("max_tokens"), "`max_tokens` must be at least 1"));
-    }
-    let mut headers = fields(section, &settings.headers, problems);
-    if let Some(key) = settings.api_key.as_deref().filter(|key| !key.is_empty()) {
-        match HeaderValue::from_str(&format!("Bearer {key}")) {
-            Ok(mut value) => {
-                value.set_sensitive(true);
-                headers.insert(AUTHORIZATION, value);
-            }
-            Err(_) => problems.push(section.problem(Some("api_key"), "`api_key` holds characters that no key has")),
-        }
-    }
     let first = seconds(section, "first_token_seconds", settings.first_token_seconds, problems);
     Provider {
         egress: context.egress.clone(),
-        url: format!("{}/chat/completions", settings.base_url.trim_end_matches('/')),
-        headers,
+        url: provider::settings::url(section, &settings.base_url, problems),
+        headers: provider::settings::headers(section, &settings.headers, settings.api_key.as_deref(), problems),
         fields: body(section, settings, problems),
         patience: Patience {
             first,
@@ -220,22 +200,18 @@ fn provider(section: &Section, settings: &ModelSettings, context: &Context, prob
 
 /// The fields of each request beside messages and tools.
 fn body(section: &Section, settings: &ModelSettings, problems: &mut Problems) -> Map<String, Value> {
-    let own = json!({"model": settings.model, "max_tokens": settings.max_tokens, "stream": settings.stream});
-    let Value::Object(mut body) = own else { return Map::new() };
-    if let Some(temperature) = settings.temperature {
-        body.insert("temperature".to_owned(), temperature.into());
+    if settings.max_tokens == 0 {
+        problems.push(section.problem(Some("max_tokens"), "`max_tokens` must be at least 1"));
     }
-    for (key, value) in &settings.body {
-        if matches!(key.as_str(), "messages" | "tools" | "tool_choice" | "stream" | "model") {
-            problems.push(section.problem(Some("body"), format!("`{key}` is set by the backend itself")));
-        }
-        body.insert(key.clone(), value.clone());
-    }
-    if body.contains_key("max_completion_tokens") {
-        // The newer name of the same bound; APIs refuse both at once.
-        body.remove("max_tokens");
-    }
-    body
+    let temperature = provider::settings::temperature(section, settings.temperature, problems);
+    let own = [
+        ("model", Some(json!(settings.model))),
+        ("max_tokens", Some(json!(settings.max_tokens))),
+        ("stream", Some(json!(settings.stream))),
+        ("temperature", temperature),
+    ];
+    let own = own.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
+    provider::settings::body(section, own, &settings.body, problems)
 }
 
 fn shelf(

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use forecourt_core::{Admitted, Ending, Event};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::draft::{Draft, Finish};
-use super::provider::{NoReply, Reply};
+use super::Model;
 use super::toolbox::{Call, Spent, Toolbox};
-use super::{Model, WHO};
 use crate::limits::MODEL_TEXT_BYTES_MAX;
+use crate::provider::draft::{Draft, Finish};
+use crate::provider::{NoReply, Reply, WHO};
 use crate::upstream::Fault;
 
 /// An answer on its way.
@@ -86,11 +86,11 @@ impl Talk {
     async fn ask(&mut self) -> Result<(), Ending> {
         let model = self.model.clone();
         let (hop, deadline) = (self.admitted.message().hop, self.deadline);
-        let reply = match model.provider.ask(self.body(), hop, deadline).await {
-            Err(NoReply::Unfit(_)) if self.may_do_without_tools() => {
+        let reply = match model.provider.ask(&self.body(), hop, deadline).await {
+            Err(NoReply::Unfit(_) | NoReply::Broke(_)) if self.may_do_without_tools() => {
                 self.toolbox = Toolbox::default();
                 self.messages = model.prompt.messages(&self.admitted, &self.toolbox);
-                model.provider.ask(self.body(), hop, deadline).await
+                model.provider.ask(&self.body(), hop, deadline).await
             }
             reply => reply,
         };
@@ -98,8 +98,16 @@ impl Talk {
         Ok(())
     }
 
-    fn body(&self) -> Value {
-        self.model.provider.body(&self.messages, &self.toolbox, self.spent.may_go_on())
+    /// The body of a request. When tools may not be used any more the model is still told of them,
+    /// since its earlier calls are among the messages.
+    fn body(&self) -> Map<String, Value> {
+        let mut body = self.model.provider.fields.clone();
+        body.insert("messages".to_owned(), self.messages.clone().into());
+        if !self.toolbox.is_empty() {
+            body.insert("tools".to_owned(), self.toolbox.describe().into());
+            body.insert("tool_choice".to_owned(), if self.spent.may_go_on() { "auto" } else { "none" }.into());
+        }
+        body
     }
 
     fn may_do_without_tools(&self) -> bool {

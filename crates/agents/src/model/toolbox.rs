@@ -7,8 +7,8 @@ use std::sync::Arc;
 use forecourt_core::{Event, Message, ToolCall, ToolOutcome};
 use serde_json::{Map, Value, json};
 
-use super::draft::{AskedCall, AskedCalls};
 use crate::limits::{TOOL_CALLS_MAX, TOOL_RESULT_BYTES_MAX, TOOL_ROUNDS_MAX};
+use crate::provider::draft::{AskedCall, AskedCalls};
 use crate::tool::{Tool, ToolResult};
 
 /// The tools of one agent.

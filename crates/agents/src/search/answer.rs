@@ -49,12 +49,12 @@ impl Words<'_> {
 
     /// The answer: a lead, the items one by one, what to do next; then the items as data.
     pub(super) fn found(&self, asked: &Asked, found: &Found) -> Vec<Event> {
-        if found.hits.is_empty() {
+        let Some(best) = found.hits.first() else {
             return vec![Event::Text(self.nothing(asked, found))];
-        }
+        };
         let first = asked.offset + 1;
-        let mut texts = vec![format!("{}\n", self.lead(asked, found))];
-        texts.extend(found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text)));
+        let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()))];
+        texts.extend(found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, "")));
         if found.has_more {
             texts.push("\n\nSay *more* for the next ones.\n".to_owned());
         }
@@ -64,9 +64,9 @@ impl Words<'_> {
 
     /// What the answer says about itself, for those who ask.
     pub(super) fn findings(&self, asked: &Asked, found: &Found) -> Findings {
-        let summary = match found.hits.is_empty() {
-            true => self.nothing(asked, found),
-            false => self.lead(asked, found),
+        let summary = match found.hits.first() {
+            None => self.nothing(asked, found),
+            Some(best) => self.lead(asked, found, best, found.hits.len()),
         };
         let mut ignored = asked.unread.clone();
         ignored.extend(found.ignored.iter().map(|named| named.name.clone()));
@@ -77,7 +77,12 @@ impl Words<'_> {
 
     /// Why each item is here.
     pub(super) fn reasons(&self, found: &Found) -> Vec<Reason> {
-        found.hits.iter().map(|hit| Reason { snippet: hit.snippet.clone(), fits: self.fits(hit, said) }).collect()
+        found.hits.iter().map(|hit| self.reason(hit)).collect()
+    }
+
+    /// Why an item is here.
+    pub(super) fn reason(&self, hit: &Hit) -> Reason {
+        Reason { snippet: hit.snippet.clone(), fits: self.fits(hit, said), why: String::new() }
     }
 
     /// The constraints that an item keeps, but for those that only repeat what it is.
@@ -85,22 +90,20 @@ impl Words<'_> {
         hit.matched.iter().filter(|matched| !self.is_what_all_are(&matched.constraint)).map(said).collect()
     }
 
-    fn lead(&self, asked: &Asked, found: &Found) -> String {
+    /// The answer in a sentence or two: how many items there are, the `best` of the `count` that are shown, and
+    /// under which limits.
+    pub(super) fn lead(&self, asked: &Asked, found: &Found, best_hit: &Hit, count: usize) -> String {
         let noun = plain(self.noun);
-        let quote = found.hits.first().filter(|hit| asked.offset == 0 && is_prose(hit));
-        let quote = quote.map_or_else(String::new, |hit| format!("{}\n\n", excerpt(hit)));
-        let mut lead = match (found.hits.as_slice(), asked.offset) {
-            (hits, offset) if offset > 0 => {
-                format!(
-                    "{} {} to {}, in the order in which they match.",
-                    capital(&noun),
-                    offset + 1,
-                    offset + hits.len()
-                )
+        let quotes = asked.offset == 0 && is_prose(best_hit);
+        let quote = if quotes { format!("{}\n\n", excerpt(best_hit)) } else { String::new() };
+        let (best, offset) = (best(best_hit), asked.offset);
+        let mut lead = match count {
+            _ if offset > 0 => {
+                format!("{} {} to {}, in the order in which they match.", capital(&noun), offset + 1, offset + count)
             }
-            ([only], _) => format!("One match: {}.", best(only)),
-            (hits, _) if !found.has_more => format!("{} {noun} match; the best is {}.", hits.len(), best(&hits[0])),
-            (hits, _) => format!("The best of the {noun} that match is {}.", best(&hits[0])),
+            1 => format!("One match: {best}."),
+            _ if !found.has_more => format!("{count} {noun} match; the best is {best}."),
+            _ => format!("The best of the {noun} that match is {best}."),
         };
         lead.push_str(&self.limits(found));
         asked.notes.iter().for_each(|note| lead.push_str(&format!(" {}", plain(note))));
@@ -150,8 +153,9 @@ impl Words<'_> {
         !words.is_empty() && self.noun.get(..words.len()).is_some_and(|start| start.eq_ignore_ascii_case(words))
     }
 
-    /// One item of the list: its name, its facts, what it says, and why it is here.
-    fn item(&self, number: usize, hit: &Hit, question: &str) -> String {
+    /// One item of the list: its name, its facts, what it says, and why it is here. `why` is what somebody who
+    /// judged it says, and may be empty.
+    pub(super) fn item(&self, number: usize, hit: &Hit, question: &str, why: &str) -> String {
         let facts = facts(&hit.item).iter().map(|fact| plain(fact)).collect::<Vec<_>>().join(", ");
         let mut lines = vec![format!("\n{number}. {}", link(&hit.name, hit.url.as_deref()))];
         if !facts.is_empty() {
@@ -168,6 +172,9 @@ impl Words<'_> {
         let fits = self.fits(hit, |matched| plain(&said(matched)));
         if !fits.is_empty() {
             lines.push(format!("Fits: {}", fits.join("; ")));
+        }
+        if !why.is_empty() {
+            lines.push(format!("Why: {}", plain(why)));
         }
         // Two spaces before a line's end break the line inside a list item.
         let indent = " ".repeat(number.to_string().len() + 2);

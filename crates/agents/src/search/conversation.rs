@@ -251,7 +251,8 @@ fn next(before: Option<Asked>, text: &str, noun: &str, page: usize, understand: 
     }
 }
 
-fn is_more(text: &str, noun: &str) -> bool {
+/// Whether a turn asks for more of the same, and for nothing else.
+pub(super) fn is_more(text: &str, noun: &str) -> bool {
     // "More recipes" is "more items", whatever they are called.
     text.len() <= MORE_BYTES_MAX && MORE.is_match(&text.to_lowercase().replace(&noun.to_lowercase(), "items"))
 }

@@ -53,7 +53,7 @@ pub(super) fn link(name: &str, url: Option<&str>) -> String {
 }
 
 /// An http or https URL, written so that it can't end the link.
-fn address(text: &str) -> Option<String> {
+pub(super) fn address(text: &str) -> Option<String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let written = url.as_str().replace('(', "%28").replace(')', "%29");
     (!written.contains(['<', '>', ' ', '\\'])).then_some(written)

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
 
+use super::sharpen::settings::SharpenSettings;
 use super::shelf::Shelf;
 use super::sites::Sites;
 use crate::backend::Context;
@@ -20,7 +21,7 @@ use crate::limits::{
 use crate::settings::count;
 
 /// The section of a `search` backend.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SearchSettings {
     /// `"search"`.
@@ -56,6 +57,10 @@ pub(super) struct SearchSettings {
     /// Items of one answer, 1 to 50.
     #[serde(default = "results")]
     pub(super) results: usize,
+    /// A language model that words questions anew, ranks what was found and sums it up. Without it, and
+    /// whenever it fails, answers are those of the search alone.
+    #[serde(rename = "sharpen")]
+    _sharpen: Option<SharpenSettings>,
 }
 
 /// When a question is asked back.

@@ -1,4 +1,5 @@
-//! A provider of a chat completions API that gives the answers it is told to give.
+//! A provider of a chat completions API that gives the answers it is told to give, by their order or by what
+//! it is asked.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -9,31 +10,48 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures::{Stream, StreamExt, stream};
+use futures::future::{BoxFuture, ready};
+use futures::{FutureExt, Stream, StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-type Answers = Arc<Mutex<VecDeque<Response>>>;
+/// Answers a request by what it holds.
+type Answering = Arc<dyn Fn(&Value) -> BoxFuture<'static, Response> + Send + Sync>;
 
-/// A provider that gives these answers, one for each request, and what it was asked.
+/// A provider, and what it was asked.
 pub struct Server {
     pub url: String,
     pub asked: mpsc::UnboundedReceiver<(HeaderMap, Value)>,
 }
 
 impl Server {
+    /// Gives these answers, one for each request.
     pub async fn new(answers: Vec<Response>) -> Self {
+        let answers = Mutex::new(VecDeque::from(answers));
+        Self::answering(move |_| answers.lock().unwrap().pop_front().expect("a request that the test expects")).await
+    }
+
+    /// Gives each request the answer that fits it.
+    pub async fn answering(answer: impl Fn(&Value) -> Response + Send + Sync + 'static) -> Self {
+        Self::answering_later(move |asked| ready(answer(asked)).boxed()).await
+    }
+
+    /// The same, after a while.
+    pub async fn answering_later(
+        answer: impl Fn(&Value) -> BoxFuture<'static, Response> + Send + Sync + 'static,
+    ) -> Self {
         let (sender, asked) = mpsc::unbounded_channel();
-        let answers: Answers = Arc::new(Mutex::new(answers.into()));
+        let answer: Answering = Arc::new(answer);
         let app = Router::new().route(
             "/v1/chat/completions",
             axum::routing::post(move |request: Request| {
-                let (sender, answers) = (sender.clone(), answers.clone());
+                let (sender, answer) = (sender.clone(), answer.clone());
                 async move {
                     let (head, body) = request.into_parts();
                     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
-                    sender.send((head.headers, serde_json::from_slice(&body).unwrap())).ok();
-                    answers.lock().unwrap().pop_front().expect("a request that the test expects")
+                    let asked: Value = serde_json::from_slice(&body).unwrap();
+                    sender.send((head.headers, asked.clone())).ok();
+                    answer(&asked).await
                 }
             }),
         );
@@ -41,6 +59,11 @@ impl Server {
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         tokio::spawn(async { axum::serve(listener, app).await });
         Self { url, asked }
+    }
+
+    /// Everything that was asked by now.
+    pub fn all(&mut self) -> Vec<Value> {
+        std::iter::from_fn(|| self.asked.try_recv().ok()).map(|(_, asked)| asked).collect()
     }
 
     pub async fn next(&mut self) -> Value {

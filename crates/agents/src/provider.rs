@@ -1,4 +1,13 @@
-//! One request to the provider of a model, and the provider's faults in words.
+//! The provider of a model behind a chat completions API: one request, its reply as it comes in, and the
+//! provider's faults in words. Whatever a provider does wrong is an honest failure; the details go to the log.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `draft.rs` | chunks of a reply, put together |
+//! | `settings.rs` | the keys that every section with a provider has |
+
+pub(crate) mod draft;
+pub(crate) mod settings;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,12 +22,13 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::WHO;
-use super::draft::Draft;
-use super::toolbox::Toolbox;
 use crate::limits::MODEL_BODY_BYTES_MAX;
 use crate::sse_reader::SseEvent;
 use crate::upstream::{self, Begun, Fault, Patience, retry_after, unavailable};
+use draft::Draft;
+
+/// How our own words call the provider.
+pub(crate) const WHO: &str = "The model provider";
 
 /// Bytes of an error that are read, for the log.
 const ERROR_BYTES_MAX: usize = 4 * 1024;
@@ -26,39 +36,41 @@ const ERROR_BYTES_MAX: usize = 4 * 1024;
 const RETRIES: usize = 1;
 
 /// Where the model is, and how it is asked.
-pub(super) struct Provider {
-    pub(super) egress: Egress,
-    pub(super) url: String,
+pub(crate) struct Provider {
+    pub(crate) egress: Egress,
+    pub(crate) url: String,
     /// The key among them.
-    pub(super) headers: HeaderMap,
-    /// The fields of each request beside messages and tools.
-    pub(super) fields: Map<String, Value>,
+    pub(crate) headers: HeaderMap,
+    /// The fields of each request that the settings decide.
+    pub(crate) fields: Map<String, Value>,
     /// `idle` is the wait for the first piece of an answer.
-    pub(super) patience: Patience,
+    pub(crate) patience: Patience,
     /// The wait from one piece to the next.
-    pub(super) stall: Duration,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(crate) stall: Duration,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 /// A reply as it comes in.
-pub(super) struct Reply {
+pub(crate) struct Reply {
     source: Source,
-    pub(super) draft: Draft,
+    pub(crate) draft: Draft,
 }
 
 /// Why a request got no reply.
-pub(super) enum NoReply {
-    /// The provider does not take a request like this. Without tools it might.
+pub(crate) enum NoReply {
+    /// The provider does not take a request like this. A plainer one it might.
     Unfit(Ending),
+    /// It broke over the request, as some do over what they do not know.
+    Broke(Ending),
     /// Anything else.
     Other(Ending),
 }
 
 impl NoReply {
     /// What it comes to, when nothing is tried again.
-    pub(super) fn into_ending(self) -> Ending {
+    pub(crate) fn into_ending(self) -> Ending {
         match self {
-            Self::Unfit(ending) | Self::Other(ending) => ending,
+            Self::Unfit(ending) | Self::Broke(ending) | Self::Other(ending) => ending,
         }
     }
 }
@@ -71,25 +83,13 @@ enum Source {
 }
 
 impl Provider {
-    /// The body of a request. When tools may not be used any more the model is still told of them,
-    /// since its earlier calls are among the messages.
-    pub(super) fn body(&self, messages: &[Value], toolbox: &Toolbox, may_call: bool) -> Value {
-        let mut body = self.fields.clone();
-        body.insert("messages".to_owned(), messages.into());
-        if !toolbox.is_empty() {
-            body.insert("tools".to_owned(), toolbox.describe().into());
-            body.insert("tool_choice".to_owned(), if may_call { "auto" } else { "none" }.into());
-        }
-        Value::Object(body)
-    }
-
     /// Asks, and waits for the reply to begin.
-    pub(super) async fn ask(&self, body: Value, hop: u32, deadline: Instant) -> Result<Reply, NoReply> {
+    pub(crate) async fn ask(&self, body: &Map<String, Value>, hop: u32, deadline: Instant) -> Result<Reply, NoReply> {
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
         hops::write(&mut headers, hop);
-        let request = Outgoing { headers, ..Outgoing::post(&self.url, Bytes::from(body.to_string())) };
+        let request = Outgoing { headers, ..Outgoing::post(&self.url, Bytes::from(json_text(body))) };
         let total = deadline.saturating_duration_since(Instant::now());
         let begun = upstream::send(&self.egress, request, Patience { total, ..self.patience }, RETRIES).await;
         let begun = begun.map_err(|fault| NoReply::Other(fault.ending(WHO)))?;
@@ -121,15 +121,17 @@ impl Provider {
             _ => Ending::failed("The model provider did not accept the request."),
         };
         match status {
-            // Servers without tools say so with any of these.
-            StatusCode::BAD_REQUEST
-            | StatusCode::NOT_FOUND
-            | StatusCode::UNPROCESSABLE_ENTITY
-            | StatusCode::INTERNAL_SERVER_ERROR
-            | StatusCode::NOT_IMPLEMENTED => NoReply::Unfit(ending),
+            StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
+                NoReply::Unfit(ending)
+            }
+            StatusCode::INTERNAL_SERVER_ERROR | StatusCode::NOT_IMPLEMENTED => NoReply::Broke(ending),
             _ => NoReply::Other(ending),
         }
     }
+}
+
+fn json_text(body: &Map<String, Value>) -> String {
+    serde_json::to_string(body).unwrap_or_default()
 }
 
 async fn whole(begun: Begun) -> Result<Value, Ending> {
@@ -139,12 +141,12 @@ async fn whole(begun: Begun) -> Result<Value, Ending> {
 
 impl Reply {
     /// A reply of which nothing more comes.
-    pub(super) fn ended(draft: Draft) -> Self {
+    pub(crate) fn ended(draft: Draft) -> Self {
         Self { source: Source::Ended, draft }
     }
 
     /// The next text. `None` when the reply has ended; [`Draft::finish`] knows how.
-    pub(super) async fn next(&mut self) -> Result<Option<String>, Ending> {
+    pub(crate) async fn next(&mut self) -> Result<Option<String>, Ending> {
         loop {
             let chunk = match &mut self.source {
                 Source::Ended => return Ok(None),

@@ -10,7 +10,7 @@ use crate::upstream::Fault;
 
 /// What has come of one reply.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     /// All of its text, which goes back with the calls.
     text: String,
     calls: Vec<AskedCall>,
@@ -22,24 +22,24 @@ pub(super) struct Draft {
 
 /// A call that the model asks for, as it wrote it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct AskedCall {
+pub(crate) struct AskedCall {
     /// The server's number for it, if there is one.
     index: Option<u64>,
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) arguments: String,
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
 }
 
 /// The calls of one reply, with the text that came before them.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct AskedCalls {
+pub(crate) struct AskedCalls {
     text: String,
-    pub(super) calls: Vec<AskedCall>,
+    pub(crate) calls: Vec<AskedCall>,
 }
 
 /// How a reply ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Finish {
+pub(crate) enum Finish {
     /// It is whole.
     Whole,
     /// It would have been longer.
@@ -50,17 +50,17 @@ pub(super) enum Finish {
 
 impl Draft {
     /// A reply that is whole.
-    pub(super) fn whole() -> Self {
+    pub(crate) fn whole() -> Self {
         Self { is_done: true, ..Self::default() }
     }
 
     /// The server said that nothing follows.
-    pub(super) fn done(&mut self) {
+    pub(crate) fn done(&mut self) {
         self.is_done = true;
     }
 
     /// Adds a chunk, or an answer in one piece; gives the text in it.
-    pub(super) fn take(&mut self, chunk: &Value) -> Result<String, Ending> {
+    pub(crate) fn take(&mut self, chunk: &Value) -> Result<String, Ending> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
             tracing::warn!(%error, "the model provider reported an error in its answer");
             return Err(Ending::failed("The model provider failed in the middle of its answer."));
@@ -119,7 +119,7 @@ impl Draft {
     }
 
     /// What the reply comes to, now that nothing follows. Without any word of its end it broke off.
-    pub(super) fn finish(mut self) -> Result<Finish, Ending> {
+    pub(crate) fn finish(mut self) -> Result<Finish, Ending> {
         if self.reason.is_none() && !self.is_done {
             return Err(Fault::Broken.ending(WHO));
         }
@@ -139,7 +139,7 @@ impl Draft {
 
 impl AskedCalls {
     /// The reply, as the model reads it in the next round.
-    pub(super) fn message(&self) -> Value {
+    pub(crate) fn message(&self) -> Value {
         let calls = self.calls.iter().map(|call| {
             let function = json!({"name": call.name, "arguments": call.arguments});
             json!({"id": call.id, "type": "function", "function": function})
