@@ -166,6 +166,34 @@ async fn values_asked_for_by_name_hold_or_are_named_as_ignored() {
 }
 
 #[tokio::test]
+async fn what_is_known_of_the_caller_constrains_is_named_and_can_be_set_aside() {
+    let (_folder, built) = kitchen();
+    let asking = async |text: &str, context: Value| {
+        let parts = vec![Part::text(text), Part::data(json!({ "context": context }))];
+        forecourt_core::reply::collect(support::stream(&built, message(parts)).await).await
+    };
+    let answer = asking("chickpeas", json!({"memory": "vegetarian, no nuts, under 30 minutes"})).await;
+    assert_eq!(names(&answer), ["Hummus"], "{}", answer.text());
+    assert!(answer.text().contains("As you told before: 30 minutes or less; no nuts; vegetarian"), "{}", answer.text());
+    let aside = asking("chickpeas, ignore my preferences", json!({"memory": "vegetarian, no nuts"})).await;
+    assert_eq!(names(&aside).len(), 3, "{}", aside.text());
+    let leaning = asking("chickpeas", json!({"text": "cooking for people who love tomatoes"})).await;
+    assert_eq!(names(&leaning)[0], "Chickpea stew", "{}", leaning.text());
+    let custom = json!({"@type": "UserDiet", "@context": "https://x.example/diet", "allergies": ["nuts"]});
+    assert!(!names(&asking("chickpeas", custom).await).contains(&"Chickpea and almond salad".to_owned()));
+}
+
+#[tokio::test]
+async fn more_keeps_the_filters_by_name() {
+    let (_folder, built) = kitchen();
+    let filters = Part::data(json!({"filters": {"recipeIngredient": "chickpeas"}}));
+    let first = Turn { parts: vec![Part::text("recipes"), filters], ..Turn::text(Role::User, "recipes") };
+    let more = ask_after(&built, vec![first, Turn::text(Role::Assistant, "…")], "more").await;
+    assert_eq!(names(&more).len(), 2, "{}", more.text());
+    assert!(more.text().contains("Recipes 4 to 5"), "{}", more.text());
+}
+
+#[tokio::test]
 async fn whoever_wishes_for_findings_is_told_them_before_the_answer() {
     let (_folder, built) = kitchen();
     let asking = |text: &str, wishes: bool| {
@@ -183,7 +211,7 @@ async fn whoever_wishes_for_findings_is_told_them_before_the_answer() {
     };
     let found = told("chickpeas", true).await.expect("findings");
     assert_eq!((found.count > 0, found.scores.len(), found.more), (true, found.count, true));
-    assert_eq!(found.ignored, ["x", "colour"]);
+    assert_eq!(found.ignored, ["colour", "x"]);
     assert!(found.summary.contains("match") && !found.summary.contains("\n1."), "{}", found.summary);
     let nothing = told("zzxqqq", true).await.expect("findings");
     assert_eq!((nothing.count, nothing.scores.len()), (0, 0));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use forecourt_core::Language;
+use forecourt_core::findings::URL_HOST;
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -14,9 +15,9 @@ use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Snapshot, run};
 use crate::item::hash;
 use crate::report::{Progress, Report};
-use crate::search::{By, Explained, Facets, Hit, Query, explain, facets, search, stored};
+use crate::search::{By, Explained, Facets, Filter, Hit, Query, explain, facets, search, stored};
 use crate::source::{Source, files};
-use crate::understand::{Understood, understand};
+use crate::understand::{Known as _, Understood, named, understand};
 
 /// How a library is opened.
 #[derive(Debug, Clone, Default)]
@@ -108,6 +109,17 @@ impl Library {
     /// left. Put both into a [`Query`].
     pub fn understand(&self, text: &str) -> Understood {
         understand(text, &**self.snapshot.load())
+    }
+
+    /// The constraints that a caller gives by a name and a value, such as `price` and `"less than $20"`. Empty
+    /// when the value says nothing that could be looked for.
+    pub fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
+        named(name, value, &**self.snapshot.load())
+    }
+
+    /// Whether items have links to this host of the web.
+    pub fn has_host(&self, host: &str) -> bool {
+        self.snapshot.load().has_value(URL_HOST, host)
     }
 
     /// Items in the index.

@@ -37,6 +37,10 @@ pub const QUERY_BYTES_MAX: usize = 8 * 1024;
 pub const QUERY_WORDS_MAX: usize = 64;
 /// Filters of one query.
 pub const FILTERS_MAX: usize = 64;
+/// Values of one filter of which any may hold.
+pub const FILTER_VALUES_MAX: usize = 16;
+/// Objects inside of one another in the value of a filter.
+pub const FILTER_LEVELS_MAX: usize = 4;
 /// Hits that can be paged through: `offset + limit` of a query.
 pub const HITS_MAX: usize = 1_000;
 /// Items in which the values of facets are counted.

@@ -81,7 +81,7 @@ fn is_currency(text: &str) -> bool {
 }
 
 /// Properties of schema.org that hold dates end in `Date`, `Time` or `Through`, or begin with `date`.
-fn is_date_key(key: &str) -> bool {
+pub(crate) fn is_date_key(key: &str) -> bool {
     let last = key.rsplit('.').next().unwrap_or(key);
     last.starts_with("date") || ["Date", "Time", "Through", "From", "Until"].iter().any(|end| last.ends_with(end))
 }

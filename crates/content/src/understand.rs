@@ -1,16 +1,31 @@
-//! Constraints in a question, found without a language model: time limits, prices, dates, things
-//! that must be absent, and kinds of items. English only.
+//! Constraints in a question, found without a language model: time limits, prices, ratings, dates, things
+//! that must be absent, people, places, and kinds of items. English, and the commonest forms of German,
+//! French and Spanish.
 //!
 //! Careful on purpose. A rule speaks up only when the index has facts that it could ask about, so a
 //! collection without times keeps "under 30 minutes" as mere words; what is understood leaves the
 //! text and becomes a filter with its own wording, so that an answer can say what it did. A limit
 //! is a limit: items that do not state the fact are left out, and a note says so.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `time.rs`, `price.rs`, `rating.rs`, `date.rs` | limits |
+//! | `without.rs`, `groups.rs` | what must be absent, and what that stands for |
+//! | `people.rs`, `place.rs`, `value.rs`, `kind.rs` | what the data has a value for |
+//! | `named.rs` | constraints that a caller gives by name |
+//! | `sample.rs` | what items have, judged by some of them |
 
 mod date;
 mod groups;
 mod kind;
+mod named;
+mod people;
+mod place;
 mod price;
+mod rating;
+mod sample;
 mod time;
+mod value;
 mod without;
 
 use std::ops::Range;
@@ -22,6 +37,9 @@ use crate::analysis::{Tongue, Words, fact_word, whole_fact};
 use crate::index::Snapshot;
 use crate::limits::QUERY_BYTES_MAX;
 use crate::search::{Filter, Test};
+
+pub(crate) use named::named;
+pub(crate) use sample::Sample;
 
 /// A question taken apart.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -42,6 +60,12 @@ pub(crate) trait Known {
     fn has_word(&self, path: &str, word: &str) -> bool;
     /// Whether some item has exactly this value at this path, apart from case.
     fn has_value(&self, path: &str, value: &str) -> bool;
+    /// Whether items are in the language of this code.
+    fn speaks(&self, code: &str) -> bool;
+    /// The part of the items that have this property, 0 to 1, about.
+    fn share(&self, path: &str) -> f64;
+    /// The quantity at this path that `part` of the items do not exceed, about.
+    fn quantile(&self, path: &str, part: f64) -> Option<f64>;
 }
 
 /// Takes a question apart. Reads at most [`QUERY_BYTES_MAX`] bytes of it.
@@ -50,7 +74,9 @@ pub(crate) fn understand(text: &str, known: &dyn Known) -> Understood {
         return Understood { text: text.to_owned(), ..Understood::default() };
     }
     let mut draft = Draft { known, out: Understood { text: text.to_owned(), ..Understood::default() } };
-    for rule in [time::read, price::read, date::read, without::read, kind::read] {
+    let limits = [time::read, price::read, rating::read, date::read, without::read];
+    let values = [people::read, place::read, value::read, kind::read];
+    for rule in limits.into_iter().chain(values) {
         rule(&mut draft);
     }
     draft.finish(text)
@@ -97,7 +123,7 @@ impl Draft<'_> {
             return self.out;
         }
         let text = self.out.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = text.replace(" ,", ",");
+        let text = [" ,", " ?", " !", " ."].iter().fold(text, |text, gap| text.replace(gap, gap.trim_start()));
         self.out.text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '.' | '-')).to_owned();
         self.out
     }
@@ -109,12 +135,27 @@ impl Known for Snapshot {
     }
 
     fn has_word(&self, path: &str, word: &str) -> bool {
-        let words = Words::of(word, Tongue::ENGLISH);
-        words.len() > 0 && words.iter().all(|word| self.has_fact(&fact_word(path, word)))
+        let in_tongue = |tongue| {
+            let words = Words::of(word, tongue);
+            words.len() > 0 && words.iter().all(|word| self.has_fact(&fact_word(path, word)))
+        };
+        in_tongue(Tongue::ENGLISH) || self.summary.tongues().any(in_tongue)
     }
 
     fn has_value(&self, path: &str, value: &str) -> bool {
         self.has_fact(&whole_fact(path, value))
+    }
+
+    fn speaks(&self, code: &str) -> bool {
+        self.summary.tongues().any(|tongue| tongue.code() == code)
+    }
+
+    fn share(&self, path: &str) -> f64 {
+        self.sample().share(path)
+    }
+
+    fn quantile(&self, path: &str, part: f64) -> Option<f64> {
+        self.sample().quantile(path, part)
     }
 }
 
@@ -124,7 +165,7 @@ impl Snapshot {
     }
 }
 
-/// A number as people write it in a question: digits, or `a`, `an`, `one`, `half an`, `two` …
+/// A number as people write it in a question: digits, or `a`, `half an`, `two`, `einer halben` …
 fn amount(text: &str) -> Option<f64> {
     const WORDS: &[(&str, f64)] = &[
         ("a", 1.0),
@@ -132,6 +173,14 @@ fn amount(text: &str) -> Option<f64> {
         ("one", 1.0),
         ("half an", 0.5),
         ("half a", 0.5),
+        ("eine", 1.0),
+        ("einem", 1.0),
+        ("einer", 1.0),
+        ("einer halben", 0.5),
+        ("une", 1.0),
+        ("une demi", 0.5),
+        ("una", 1.0),
+        ("media", 0.5),
         ("two", 2.0),
         ("three", 3.0),
         ("four", 4.0),
@@ -145,7 +194,7 @@ fn amount(text: &str) -> Option<f64> {
         ("fifty", 50.0),
         ("sixty", 60.0),
     ];
-    let text = text.trim().to_lowercase();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     let word = WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     word.or_else(|| text.replace(',', ".").parse().ok()).filter(|value: &f64| value.is_finite() && *value >= 0.0)
 }
@@ -169,16 +218,40 @@ pub(crate) mod tests {
 
     impl Known for Everything {
         fn has_number(&self, path: &str) -> bool {
-            matches!(path, "totalTime" | "datePublished" | "offers.price")
+            matches!(path, "totalTime" | "datePublished" | "offers.price" | "aggregateRating.ratingValue")
         }
 
         fn has_word(&self, path: &str, word: &str) -> bool {
-            path == "recipeIngredient"
-                && ["nuts", "almond", "milk", "eggs", "egg", "cilantro", "bake", "chicken"].contains(&word)
+            let ingredients =
+                ["nuts", "almond", "milk", "eggs", "egg", "cilantro", "bake", "chicken", "flour", "vegetarian"];
+            path == "recipeIngredient" && ingredients.contains(&word)
         }
 
         fn has_value(&self, path: &str, value: &str) -> bool {
-            path == "@type" && ["recipe", "movie"].contains(&value)
+            let value = value.to_lowercase();
+            let values: &[&str] = match path {
+                "@type" => &["recipe", "movie"],
+                "genre" => &["comedy", "romance", "science fiction", "war", "dance"],
+                "actor.name" => &["bill murray", "sandra oh"],
+                "author.name" => &["ursula k. le guin"],
+                "location.address.addressLocality" => &["berlin", "new york"],
+                "address.addressCountry" => &["it"],
+                _ => &[],
+            };
+            values.contains(&value.as_str())
+        }
+
+        fn speaks(&self, code: &str) -> bool {
+            code == "en"
+        }
+
+        fn share(&self, path: &str) -> f64 {
+            if path == "genre" { 1.0 } else { 0.1 }
+        }
+
+        /// Quantities from 1 to 30.
+        fn quantile(&self, _: &str, part: f64) -> Option<f64> {
+            Some((part * 30.0).round())
         }
     }
 
@@ -196,6 +269,18 @@ pub(crate) mod tests {
 
         fn has_value(&self, _: &str, _: &str) -> bool {
             false
+        }
+
+        fn speaks(&self, _: &str) -> bool {
+            false
+        }
+
+        fn share(&self, _: &str) -> f64 {
+            0.0
+        }
+
+        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+            None
         }
     }
 

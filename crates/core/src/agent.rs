@@ -14,6 +14,12 @@ pub trait Agent: Send + Sync + 'static {
     ///
     /// Takes [`Admitted`], so that no agent can be reached around the gate.
     fn handle(&self, admitted: Admitted) -> EventStream;
+
+    /// Whether items of this host of the web are among what it finds. Looked up in what it has, never
+    /// asked of the host itself.
+    fn has_host(&self, _host: &str) -> bool {
+        false
+    }
 }
 
 /// How an agent describes itself. Every protocol derives its own description from this one.

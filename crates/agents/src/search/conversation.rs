@@ -3,14 +3,16 @@
 
 use std::sync::LazyLock;
 
-use forecourt_content::{Filter, Test, Understood};
+use forecourt_content::{Filter, Library, Test, Understood};
 use forecourt_core::message::text_of;
-use forecourt_core::{Message, Narrowing, Part, Role, Turn, behind_mention};
+use forecourt_core::{Message, Role, Turn, behind_mention};
 use regex::Regex;
 use serde_json::Value;
 
-use super::{elicit, facets};
-use crate::limits::{FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
+use super::background::background;
+use super::elicit;
+use super::named::{self, Named};
+use crate::limits::FOLLOW_UPS_MAX;
 
 /// What the caller wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +34,8 @@ pub(super) struct Asked {
     pub(super) named: Vec<Named>,
     /// Names of filters whose values say nothing that could be looked for.
     pub(super) unread: Vec<String>,
+    /// Words that let an item come earlier, and leave none out.
+    pub(super) leanings: Vec<String>,
     /// What a person should know about the constraints.
     pub(super) notes: Vec<String>,
     /// Items that were shown before.
@@ -42,25 +46,23 @@ pub(super) struct Asked {
     pub(super) was_asked_back: bool,
 }
 
-/// A filter by name.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Named {
-    /// The name that the caller gave.
-    pub(super) name: String,
-    /// What it means.
-    pub(super) filter: Filter,
-    /// What it means where no item has a value that is exactly this one.
-    pub(super) loosely: Vec<Filter>,
+/// Where questions are understood.
+pub(super) trait Reads {
+    /// Takes a question apart into words and constraints.
+    fn understand(&self, text: &str) -> Understood;
+    /// The constraints that a name and a value say.
+    fn named(&self, name: &str, value: &Value) -> Vec<Filter>;
 }
 
-impl Named {
-    fn new(name: &str, filter: Filter) -> Self {
-        Self { name: name.to_owned(), filter, loosely: Vec::new() }
+impl Reads for Library {
+    fn understand(&self, text: &str) -> Understood {
+        self.understand(text)
+    }
+
+    fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
+        self.named(name, value)
     }
 }
-
-/// Takes a question apart into words and constraints.
-pub(super) type Understand<'a> = &'a dyn Fn(&str) -> Understood;
 
 static HELLO: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -69,13 +71,13 @@ static HELLO: LazyLock<Regex> = LazyLock::new(|| {
 });
 static MORE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?:and\s+|yes,?\s+|ok(?:ay)?,?\s+)?(?:(?:show|give|tell)\s+(?:me\s+)?)?(?:some\s+|any\s+|the\s+)?(?:more|next|continue|go\s+on|others)(?:\s+(?:please|results?|items?|ones|page|ten|of\s+(?:them|these|those|the\s+same)))*",
+        r"(?:and\s+|yes,?\s+|ok(?:ay)?,?\s+)?(?:(?:show|give|tell)\s+(?:me\s+)?)?(?:some\s+|any\s+|the\s+)?(?:more|next|continue|go\s+on|others|mehr|weitere|weiter|encore|davantage|la\s+suite|más)(?:\s+(?:please|results?|items?|ones|page|ten|of\s+(?:them|these|those|the\s+same)))*",
     )
 });
 /// Words at the beginning that go on with what was said before.
 static GOES_ON: LazyLock<Regex> = LazyLock::new(|| {
     start(
-        r"(?:(?:and|but|only|just|also|plus|ok(?:ay)?|now|then|yes|please|rather|instead|make\s+(?:it|them)|(?:which|any|some)\s+of\s+(?:them|these|those)|(?:can|could)\s+(?:it|they)\s+be|show\s+(?:me\s+)?(?:only|just))\b[\s,]*)+",
+        r"(?:(?:and|but|only|just|und|aber|nur|et|mais|seulement|pero|s[oó]lo|also|plus|ok(?:ay)?|now|then|yes|please|rather|instead|make\s+(?:it|them)|(?:which|any|some)\s+of\s+(?:them|these|those)|(?:can|could)\s+(?:it|they)\s+be|show\s+(?:me\s+)?(?:only|just))\b[\s,]*)+",
     )
 });
 /// Words that point at what was shown before.
@@ -148,47 +150,32 @@ fn start(text: &str) -> Regex {
 }
 
 /// What the caller wants with this message, at `page` items an answer of things called `noun`.
-pub(super) fn wish(message: &Message, noun: &str, page: usize, understand: Understand<'_>) -> Wish {
+pub(super) fn wish(message: &Message, noun: &str, page: usize, reads: &dyn Reads) -> Wish {
     let (mut before, mut about) = (None, None);
     for turn in recent(&message.history) {
         match turn.role {
-            Role::User => before = step(before, &said(turn, message), about.take(), noun, page, understand),
+            Role::User => {
+                let said = Said { text: said(turn, message), named: named::read(&turn.parts, reads) };
+                before = step(before, said, about.take(), noun, page, reads);
+            }
             _ => about = elicit::asked_about(&text_of(&turn.parts)),
         }
     }
-    let text = message.addressed_text();
-    let (mut named, unread) = named_filters(&message.parts, understand);
-    let narrowing: Vec<Narrowing> = message.parts.iter().filter_map(Narrowing::from_part).collect();
-    named.extend(narrowed(&narrowing, understand));
-    // Some callers tell no turns of ours, but name what they answer.
-    let about = about.or_else(|| answered(&named, &text));
-    if named.is_empty() && (text.trim().is_empty() || HELLO.is_match(&text)) {
+    let said = Said { text: message.addressed_text(), named: named::read(&message.parts, reads) };
+    if said.named.filters.is_empty() && (said.text.trim().is_empty() || HELLO.is_match(&said.text)) {
         return Wish::Introduction;
     }
-    let asked = match step(before, &text, about, noun, page, understand) {
-        Some(mut asked) => {
-            asked.named.retain(|earlier| named.iter().all(|named| named.name != earlier.name));
-            asked.named.extend(named);
-            Asked { unread, ..asked }
-        }
-        None if named.is_empty() => return Wish::Introduction,
-        None => Asked { named, unread, ..Asked::default() },
-    };
-    Wish::Items(Asked {
-        results: narrowing.iter().rev().find_map(|narrowing| narrowing.results),
-        was_asked_back: asked.was_asked_back || narrowing.iter().any(|narrowing| narrowing.decided),
-        ..asked
-    })
+    let question = said.text.clone();
+    match step(before, said, about, noun, page, reads) {
+        Some(asked) => Wish::Items(background(message, reads).behind(asked, &question)),
+        None => Wish::Introduction,
+    }
 }
 
-/// The values that were chosen, each exactly as it is where there are such items.
-fn narrowed(narrowing: &[Narrowing], understand: Understand<'_>) -> Vec<Named> {
-    let chosen = narrowing.iter().flat_map(|narrowing| &narrowing.exactly).take(QUESTION_FILTERS_MAX);
-    let exactly = |(name, value): &(String, String)| Named {
-        loosely: named(name, &Value::String(value.clone()), understand),
-        ..Named::new(name, Filter { words: value.clone(), ..Filter::is(name, value) })
-    };
-    chosen.map(exactly).collect()
+/// One turn of the caller.
+struct Said {
+    text: String,
+    named: named::Read,
 }
 
 /// The turns behind which a question may stand: those since the last [`FOLLOW_UPS_MAX`] of the caller.
@@ -198,37 +185,42 @@ fn recent(history: &[Turn]) -> &[Turn] {
     &history[first..]
 }
 
-/// The property that a message answers a question about, when its text says no more than its filter.
-fn answered(named: &[Named], text: &str) -> Option<&'static str> {
-    let is_said = |named: &&Named| match &named.filter.test {
-        Test::Is(value) | Test::Mentions(value) => value.eq_ignore_ascii_case(text.trim()),
-        Test::Lacks { .. } | Test::Within { .. } => false,
-    };
-    named.iter().find(is_said).and_then(|named| facets::known(&named.name))
-}
-
-/// What is asked after another turn, which may have been a question of ours `about` a property.
+/// What is asked after another turn, which may have been a question of ours `about` a property. Filters by
+/// name stay for as long as the question does, until another of the same name comes.
 fn step(
     before: Option<Asked>,
-    text: &str,
+    said: Said,
     about: Option<&'static str>,
     noun: &str,
     page: usize,
-    understand: Understand<'_>,
+    reads: &dyn Reads,
 ) -> Option<Asked> {
-    let (Some(mut asked), Some(field)) = (before.clone(), about) else {
-        return next(before, text, noun, page, understand);
+    let Said { text, named } = said;
+    // Some callers tell no turns of ours, but name what they answer.
+    let about = about.or_else(|| named.answers(&text));
+    let is_short = text.split_whitespace().count() <= POINTING_WORDS_MAX;
+    let asked = match (before, about) {
+        (Some(before), Some(field)) if is_short => Some(answered(before, field, &text, reads)),
+        (before, _) => next(before, &text, noun, page, reads),
     };
-    if text.split_whitespace().count() > POINTING_WORDS_MAX {
-        return next(before, text, noun, page, understand);
-    }
-    asked.was_asked_back = true;
+    let mut asked = match asked {
+        None if named.filters.is_empty() => return None,
+        asked => asked.unwrap_or_default(),
+    };
+    asked.named.retain(|earlier| named.names.iter().all(|name| *name != earlier.name));
+    asked.named.extend(named.filters);
+    let was_asked_back = asked.was_asked_back || named.decided;
+    Some(Asked { unread: named.unread, results: named.results, was_asked_back, ..asked })
+}
+
+/// The earlier question with the answer to ours.
+fn answered(before: Asked, field: &'static str, text: &str, reads: &dyn Reads) -> Asked {
+    let mut asked = Asked { was_asked_back: true, ..before };
     if !elicit::is_any(text) {
-        let value = text.trim().trim_end_matches(['.', '!']);
-        let filter = if field == "@type" { Filter::is(field, value) } else { Filter::mentions(field, value) };
-        asked.named.push(Named::new(field, filter));
+        let filters = reads.named(field, &elicit::chosen(text));
+        asked.named.extend(filters.into_iter().map(|filter| Named::new(field, filter)));
     }
-    Some(asked)
+    asked
 }
 
 /// What an earlier turn said to this agent.
@@ -238,16 +230,16 @@ fn said(turn: &Turn, message: &Message) -> String {
 }
 
 /// What is asked after another turn. `None`: nothing yet.
-fn next(before: Option<Asked>, text: &str, noun: &str, page: usize, understand: Understand<'_>) -> Option<Asked> {
+fn next(before: Option<Asked>, text: &str, noun: &str, page: usize, reads: &dyn Reads) -> Option<Asked> {
     if text.trim().is_empty() || HELLO.is_match(text) {
         return before;
     }
     if is_more(text, noun) {
-        return before.map(|asked| Asked { offset: asked.offset + page, ..asked });
+        return before.map(|asked| Asked { offset: asked.offset + asked.results.unwrap_or(page), ..asked });
     }
     match before {
-        Some(before) => Some(follow_up(&before, text, understand).unwrap_or_else(|| fresh(text, understand))),
-        None => Some(fresh(text, understand)),
+        Some(before) => Some(follow_up(&before, text, reads).unwrap_or_else(|| fresh(text, reads))),
+        None => Some(fresh(text, reads)),
     }
 }
 
@@ -257,17 +249,17 @@ pub(super) fn is_more(text: &str, noun: &str) -> bool {
     text.len() <= MORE_BYTES_MAX && MORE.is_match(&text.to_lowercase().replace(&noun.to_lowercase(), "items"))
 }
 
-fn fresh(text: &str, understand: Understand<'_>) -> Asked {
-    let Understood { text, filters, notes } = understand(text);
+fn fresh(text: &str, reads: &dyn Reads) -> Asked {
+    let Understood { text, filters, notes } = reads.understand(text);
     Asked { text, filters, notes, ..Asked::default() }
 }
 
 /// The earlier question, narrowed down. `None` when the turn is a question of its own.
-fn follow_up(before: &Asked, text: &str, understand: Understand<'_>) -> Option<Asked> {
+fn follow_up(before: &Asked, text: &str, reads: &dyn Reads) -> Option<Asked> {
     let rest = GOES_ON.replace(text, "");
     let goes_on = rest.len() < text.len();
     let points_back = POINTS_BACK.is_match(text) && text.split_whitespace().count() <= POINTING_WORDS_MAX;
-    let Understood { text, filters, notes } = understand(rest.trim_end_matches(['?', '!', '.']));
+    let Understood { text, filters, notes } = reads.understand(rest.trim_end_matches(['?', '!', '.']));
     let words: Vec<&str> = content_words(&text).collect();
     let constraint =
         |word: &&str| filters.iter().any(|filter| filter.words.to_lowercase().contains(&word.to_lowercase()));
@@ -290,54 +282,33 @@ pub(super) fn content_words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Adds a constraint. Another limit on the same property takes the place of the earlier one.
-fn narrow(filters: &mut Vec<Filter>, filter: Filter) {
+pub(super) fn narrow(filters: &mut Vec<Filter>, filter: Filter) {
     let is_limit = |filter: &Filter| matches!(filter.test, Test::Within { .. });
     filters
         .retain(|other| *other != filter && !(is_limit(other) && is_limit(&filter) && other.fields == filter.fields));
     filters.push(filter);
 }
 
-/// The values of properties that data parts of the message ask for, and the names of those that say
-/// nothing.
-fn named_filters(parts: &[Part], understand: Understand<'_>) -> (Vec<Named>, Vec<String>) {
-    let data = parts.iter().filter_map(|part| match part {
-        Part::Data(data) => data.data.get("filters")?.as_object(),
-        _ => None,
-    });
-    let (mut all, mut unread) = (Vec::new(), Vec::new());
-    for (name, value) in data.flatten().take(QUESTION_FILTERS_MAX) {
-        match named(name, value, understand) {
-            filters if filters.is_empty() => unread.push(name.clone()),
-            filters => all.extend(filters.into_iter().map(|filter| Named::new(name, filter))),
-        }
-    }
-    (all, unread)
-}
-
-fn named(key: &str, value: &Value, understand: Understand<'_>) -> Vec<Filter> {
-    let text = match value {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Number(number) => number.to_string(),
-        Value::Bool(_) | Value::Null | Value::Array(_) | Value::Object(_) => return Vec::new(),
-    };
-    match key {
-        "itemType" | "type" | "@type" => vec![Filter::is("@type", text)],
-        // "less than $20" and "under 30 minutes" name their property better than the key does.
-        _ => match understand(&text).filters {
-            filters if filters.is_empty() => vec![Filter::mentions(key, text)],
-            filters => filters,
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use forecourt_core::{Handle, MessageId, Turn};
+    use forecourt_core::{Handle, MessageId, Narrowing, Part, Turn};
     use serde_json::json;
 
     use super::*;
 
     /// Understands minutes, nuts and vegetarians.
+    struct Cook;
+
+    impl Reads for Cook {
+        fn understand(&self, text: &str) -> Understood {
+            understand(text)
+        }
+
+        fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
+            value.as_str().map(|text| Filter::mentions(name, text)).into_iter().collect()
+        }
+    }
+
     fn understand(text: &str) -> Understood {
         let mut out = Understood { text: text.to_owned(), ..Understood::default() };
         for minutes in [20, 30] {
@@ -367,7 +338,7 @@ mod tests {
     }
 
     fn asked(text: &str, history: &[&str]) -> (String, Vec<String>, usize) {
-        match wish(&message(text, history), "recipes", 10, &understand) {
+        match wish(&message(text, history), "recipes", 10, &Cook) {
             Wish::Items(asked) => {
                 (asked.text, asked.filters.into_iter().map(|filter| filter.words).collect(), asked.offset)
             }
@@ -378,7 +349,7 @@ mod tests {
     #[test]
     fn greetings_and_empty_turns_ask_for_an_introduction() {
         for text in ["", " ", "hello", "Hi there!", "help", "?", "what can you do?", "Who are you", "more"] {
-            assert_eq!(wish(&message(text, &[]), "recipes", 10, &understand), Wish::Introduction, "{text}");
+            assert_eq!(wish(&message(text, &[]), "recipes", 10, &Cook), Wish::Introduction, "{text}");
         }
         for text in ["hello dolly", "help me with soup", "hi-fi"] {
             assert_eq!(asked(text, &["soup"]).0, text, "{text}");
@@ -434,38 +405,41 @@ mod tests {
         let turns =
             |count: usize| std::iter::once("soup").chain(std::iter::repeat_n("more", count - 1)).collect::<Vec<_>>();
         assert_eq!(asked("more", &turns(FOLLOW_UPS_MAX)).2, FOLLOW_UPS_MAX * 10);
-        assert_eq!(wish(&message("more", &turns(FOLLOW_UPS_MAX + 1)), "recipes", 10, &understand), Wish::Introduction);
+        assert_eq!(wish(&message("more", &turns(FOLLOW_UPS_MAX + 1)), "recipes", 10, &Cook), Wish::Introduction);
+    }
+
+    fn filtered(text: &str, data: Value, results: usize) -> Turn {
+        let wanted = Narrowing { results: Some(results), ..Narrowing::default() };
+        Turn { parts: vec![Part::text(text), Part::data(data), wanted.to_part()], ..Turn::text(Role::User, text) }
+    }
+
+    /// The words of the filters, and the offset.
+    fn paged(history: Vec<Turn>, text: &str) -> (Vec<String>, usize) {
+        let message = Message { history, ..message(text, &[]) };
+        let Wish::Items(asked) = wish(&message, "recipes", 10, &Cook) else { panic!("items") };
+        (asked.named.into_iter().map(|named| named.filter.words).collect(), asked.offset)
     }
 
     #[test]
-    fn what_was_clicked_narrows_and_ends_questions() {
-        let mut asking = message("soup", &[]);
-        let exactly = vec![("cuisine".to_owned(), "under 20 minutes".to_owned()); QUESTION_FILTERS_MAX + 1];
-        asking.parts.push(Narrowing { exactly, results: Some(20), decided: true }.to_part());
-        let Wish::Items(asked) = wish(&asking, "recipes", 10, &understand) else { panic!("items") };
-        assert_eq!((asked.named.len(), asked.results, asked.was_asked_back), (QUESTION_FILTERS_MAX, Some(20), true));
-        assert_eq!(asked.named[0].filter.test, Test::Is("under 20 minutes".to_owned()));
-        assert_eq!(asked.named[0].loosely[0].words, "under 20 minutes");
+    fn more_and_follow_ups_keep_filters_by_name_and_a_question_of_its_own_does_not() {
+        let history = || vec![filtered("soup", json!({"filters": {"cuisine": "Indian", "kind": "x"}}), 3)];
+        let both = vec!["cuisine: Indian".to_owned(), "kind: x".to_owned()];
+        assert_eq!(paged(history(), "more"), (both.clone(), 3));
+        assert_eq!(paged(history(), "and under 20 minutes"), (both, 0));
+        assert_eq!(paged(history(), "bread"), (vec![], 0));
+        let mut changed = history();
+        changed.push(filtered("more", json!({"filters": {"cuisine": "Thai"}}), 5));
+        assert_eq!(paged(changed, "more"), (vec!["kind: x".to_owned(), "cuisine: Thai".to_owned()], 8));
     }
 
     #[test]
-    fn values_can_be_asked_for_by_name() {
-        let mut asking = message("", &[]);
-        let filters =
-            json!({"filters": {"itemType": "Recipe", "price": "under 20 minutes", "cuisine": "Indian", "x": [1]}});
-        asking.parts.push(Part::data(filters));
-        let Wish::Items(asked) = wish(&asking, "recipes", 10, &understand) else { panic!("items") };
-        let words: Vec<&str> = asked.named.iter().map(|named| named.filter.words.as_str()).collect();
-        assert_eq!(words, ["cuisine: Indian", "@type: Recipe", "under 20 minutes"]);
-        assert_eq!(
-            asked.named.iter().map(|named| named.name.as_str()).collect::<Vec<_>>(),
-            ["cuisine", "itemType", "price"]
-        );
-        assert_eq!(asked.unread, ["x"]);
-        let many: serde_json::Map<String, Value> =
-            (0..=QUESTION_FILTERS_MAX).map(|n| (format!("k{n}"), json!("v"))).collect();
-        asking.parts = vec![Part::data(json!({"filters": many}))];
-        let Wish::Items(asked) = wish(&asking, "recipes", 10, &understand) else { panic!("items") };
-        assert_eq!(asked.named.len(), QUESTION_FILTERS_MAX);
+    fn an_answer_by_name_goes_on_with_what_was_asked() {
+        for (text, value) in [("Soup", json!("soup")), ("Soup, Stew", json!(["soup", "stew"])), ("any", json!("any"))] {
+            let mut asking = message(text, &[]);
+            asking.history = vec![Turn::text(Role::User, "pumpkin")];
+            asking.parts.push(Part::data(json!({"filters": {"recipeCategory": value}})));
+            let Wish::Items(asked) = wish(&asking, "recipes", 10, &Cook) else { panic!("items") };
+            assert_eq!((asked.text.as_str(), asked.was_asked_back), ("pumpkin", true), "{text}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Asking back: when very many items fit and one property splits them well, which of its values is meant.
 
 use forecourt_content::{Error, Facet, Library, Query};
+use forecourt_core::findings::URL_HOST;
 use forecourt_core::reply::Question;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::conversation::Asked;
 use super::facets;
@@ -19,7 +20,8 @@ const SHARE_MIN: f64 = 0.04;
 
 /// What to ask back about. `None` when at most `over` items fit, or nothing splits them well.
 pub(super) fn question(library: &Library, asked: &Asked, noun: &str, over: usize) -> Result<Option<Question>, Error> {
-    if asked.offset > 0 || !asked.named.is_empty() || asked.was_asked_back {
+    let has_chosen = asked.named.iter().any(|named| named.name != URL_HOST);
+    if asked.offset > 0 || has_chosen || asked.was_asked_back {
         return Ok(None);
     }
     let query = Query { text: asked.text.clone(), filters: asked.filters.clone(), limit: 1, ..Query::default() };
@@ -63,6 +65,15 @@ pub(super) fn asked_about(said: &str) -> Option<&'static str> {
     facets::of_label(said[at..].split('?').next()?)
 }
 
+/// What an answer in words chooses: one value, or any of several.
+pub(super) fn chosen(answer: &str) -> Value {
+    let answer = answer.trim().trim_end_matches(['.', '!']).to_lowercase();
+    let values: Vec<&str> = answer.split([',', '/']).flat_map(|part| part.split(" and ")).collect();
+    let values = values.into_iter().flat_map(|part| part.split(" or ")).map(str::trim);
+    let mut values: Vec<Value> = values.filter(|value| !value.is_empty()).map(Value::from).collect();
+    if values.len() == 1 { values.remove(0) } else { values.into() }
+}
+
 /// Whether an answer leaves it open.
 pub(super) fn is_any(answer: &str) -> bool {
     let answer = answer.trim().trim_end_matches(['.', '!']).to_lowercase();
@@ -100,6 +111,13 @@ mod tests {
         }
         assert_eq!(asked_about("Which genre? I know none."), None);
         assert!(is_any("All of them!") && !is_any("Comedy"));
+    }
+
+    #[test]
+    fn an_answer_may_choose_several() {
+        assert_eq!(chosen("Soup!"), json!("soup"));
+        assert_eq!(chosen("soup, stew or pie and bread"), json!(["soup", "stew", "pie", "bread"]));
+        assert_eq!(chosen(" "), json!([]));
     }
 
     #[test]

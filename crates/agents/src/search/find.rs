@@ -2,7 +2,9 @@
 
 use forecourt_content::{Error, Filter, Hit, Library, Query};
 
-use super::conversation::{Asked, Named};
+use super::conversation::Asked;
+use super::lean;
+use super::named::Named;
 use crate::limits::SHOWN_MAX;
 
 /// What was found.
@@ -41,7 +43,7 @@ pub(super) fn find(library: &Library, asked: &Asked, results: usize) -> Result<F
         offset: asked.offset,
         language: None,
     };
-    let mut hits = library.search(&query)?;
+    let mut hits = lean::search(library, &query, &asked.leanings)?;
     let has_more = hits.len() > results;
     hits.truncate(results);
     let relaxations = match hits.is_empty() && asked.offset == 0 {

@@ -1,7 +1,7 @@
 //! One state of the index, as queries see it. A new one is put in its place when a run is done.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use tantivy::columnar::ColumnValues;
@@ -13,6 +13,7 @@ use super::schema::{Fields, HASH, KEY, ORIGIN, VERSION};
 use crate::analysis::Tongue;
 use crate::dense::Vectors;
 use crate::error::Result;
+use crate::understand::Sample;
 
 /// What a run writes beside its commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -61,6 +62,8 @@ pub(crate) struct Snapshot {
     /// By segment.
     pub(crate) columns: Vec<Columns>,
     pub(crate) vectors: Option<Vectors>,
+    /// Taken when a question first asks for it.
+    sample: OnceLock<Sample>,
 }
 
 impl Snapshot {
@@ -70,7 +73,19 @@ impl Snapshot {
         let searcher = folder.reader.searcher();
         let columns = searcher.segment_readers().iter().map(columns).collect::<Result<Vec<_>>>()?;
         let vectors = vectors(&columns)?;
-        Ok(Self { searcher, fields: folder.fields, summary: folder.summary()?, columns, vectors })
+        Ok(Self {
+            searcher,
+            fields: folder.fields,
+            summary: folder.summary()?,
+            columns,
+            vectors,
+            sample: OnceLock::new(),
+        })
+    }
+
+    /// What items have, judged by some of them.
+    pub(crate) fn sample(&self) -> &Sample {
+        self.sample.get_or_init(|| Sample::of(self))
     }
 
     /// The key of a document.

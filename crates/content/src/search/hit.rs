@@ -94,6 +94,7 @@ fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: Tongue) -> bool {
             let there = Words::of(text, tongue);
             Words::of(words, tongue).iter().any(|word| there.iter().any(|other| other == word))
         }),
+        Test::OneOf(texts) => texts.iter().any(|text| passes(fact, &Test::Mentions(text.clone()), tongue)),
         Test::Lacks { .. } => false,
         Test::Within { from, to } => {
             fact.number.is_some_and(|number| from.is_none_or(|from| number >= from) && to.is_none_or(|to| number <= to))

@@ -233,6 +233,11 @@ fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[Tongue]) -> V
                 |field: &String| any(tongues.iter().map(|tongue| mentions(snapshot, field, words, *tongue)).collect());
             vec![must(any(filter.fields.iter().map(in_field).collect()))]
         }
+        Test::OneOf(texts) => {
+            let each = filter.fields.iter().flat_map(|field| texts.iter().map(move |text| (field, text)));
+            let each = each.flat_map(|(field, text)| tongues.iter().map(move |tongue| (field, text, *tongue)));
+            vec![must(any(each.map(|(field, text, tongue)| mentions(snapshot, field, text, tongue)).collect()))]
+        }
         Test::Lacks { words, unless } => lacks(snapshot, words, unless, tongues),
         Test::Within { from, to } => {
             let in_field = |field: &String| range(snapshot, field, *from, *to);

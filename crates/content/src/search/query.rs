@@ -45,6 +45,8 @@ pub enum Test {
     Is(String),
     /// All words of this text, in one value or over several of them.
     Mentions(String),
+    /// One of these texts, each as by [`Test::Mentions`].
+    OneOf(Vec<String>),
     /// None of these words anywhere in the item, in its prose neither. What its own name says
     /// otherwise is believed: "gluten-free bread" has no gluten.
     Lacks {

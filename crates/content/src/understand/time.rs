@@ -1,4 +1,5 @@
-//! "under 30 minutes", "in half an hour", "30-minute meals", "quick".
+//! "under 30 minutes", "in half an hour", "30-minute meals", "quick"; "unter 30 Minuten", "en moins de 30
+//! minutes", "en menos de 30 minutos".
 
 use std::sync::LazyLock;
 
@@ -8,30 +9,33 @@ use super::{Draft, amount, within};
 use crate::search::Filter;
 
 /// Properties that say how long something takes, the most telling first.
-const WORK: &[&str] = &["totalTime", "cookTime", "prepTime", "performTime"];
+pub(super) const WORK: &[&str] = &["totalTime", "cookTime", "prepTime", "performTime"];
 /// Properties that say how long something lasts.
-const LENGTH: &[&str] = &["duration", "timeRequired"];
+pub(super) const LENGTH: &[&str] = &["duration", "timeRequired"];
 /// What "quick" promises, in minutes.
 const QUICK_MINUTES: f64 = 30.0;
 
-const NUMBER: &str =
-    r"(half an?|an?|one|two|three|four|five|ten|fifteen|twenty|thirty|forty-five|forty|fifty|sixty|\d{1,4}(?:[.,]\d)?)";
-const UNIT: &str = r"[\s-]*(minutes?|mins?|hours?|hrs?|h)\b";
+const NUMBER: &str = r"(half an?|an?|one|two|three|four|five|ten|fifteen|twenty|thirty|forty-five|forty|fifty|sixty|einer?\s+halben|eine[rm]?|une\s+demi|une|una|media|\d{1,4}(?:[.,]\d)?)";
+const UNIT: &str = r"[\s-]*(minutes?|minuten?|minutos?|mins?|hours?|hrs?|h|stunden?|std|heures?|horas?)\b";
+/// What stands between a comparison and its number: French elides.
+const SPACE: &str = r"(?:\s+|['\u{2019}])";
+/// English, German, French and Spanish for "at most".
+const MOST: &str = r"(?:under|below|less\s+than|within|at\s+most|max(?:imum)?|up\s+to|(?:no|not)\s+more\s+than|no\s+longer\s+than|shorter\s+than|in|unter|höchstens|maximal|bis\s+zu|(?:in\s+)?weniger\s+als|innerhalb\s+von|en|(?:en\s+)?moins\s+de?|(?:en\s+)?menos\s+de|como\s+máximo)";
+/// The same for "at least".
+const LEAST: &str = r"(?:over|more\s+than|longer\s+than|at\s+least|über|mehr\s+als|länger\s+als|mindestens|plus\s+de?|au\s+moins|más\s+de|al\s+menos)";
 
 static AT_MOST: LazyLock<Regex> = LazyLock::new(|| {
-    let before = r"(?:(?:that\s+)?(?:takes?|ready|done|made|prepared|cooks?|cooked)\s+)?";
-    let most = r"(?:in\s+)?(?:under|below|less\s+than|within|at\s+most|max(?:imum)?|up\s+to|(?:no|not)\s+more\s+than|no\s+longer\s+than|shorter\s+than|in)";
-    pattern(&format!(r"\b{before}{most}\s+{NUMBER}{UNIT}(?:\s+or\s+(?:less|under|so))?"))
+    let before = r"(?:(?:that\s+)?(?:takes?|ready|done|made|prepared|cooks?|cooked)\s+)?(?:in\s+)?";
+    pattern(&format!(r"\b{before}{MOST}{SPACE}{NUMBER}{UNIT}(?:\s+or\s+(?:less|under|so))?"))
 });
 static OR_LESS: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"\b{NUMBER}{UNIT}\s+(?:or\s+(?:less|under|faster)|max(?:imum)?|tops)\b")));
-static AT_LEAST: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&format!(r"\b(?:over|more\s+than|longer\s+than|at\s+least)\s+{NUMBER}{UNIT}")));
+static AT_LEAST: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\b{LEAST}{SPACE}{NUMBER}{UNIT}")));
 /// `30-minute meals`: the unit in the singular, in front of what it describes.
 static ADJECTIVE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\d{1,4})[\s-](minute|min|hour)\b"));
 static QUICK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(?:quick|quickly|fast|speedy|in\s+a\s+(?:hurry|rush))\b(\s+(?:breads?|oats?|pickles?|pickled|food|cooking))?",
+        r"\b(?:quick|quickly|fast|speedy|in\s+a\s+(?:hurry|rush)|schnelle?[mnrs]?|rapides?|rápid[oa]s?)\b(\s+(?:breads?|oats?|pickles?|pickled|food|cooking))?",
     )
 });
 
@@ -66,7 +70,7 @@ fn most(path: &str, minutes: f64) -> Filter {
 
 fn minutes(found: &Captures<'_>) -> Option<f64> {
     let unit = found.get(2)?.as_str().to_lowercase();
-    let minutes = amount(found.get(1)?.as_str())? * if unit.starts_with('h') { 60.0 } else { 1.0 };
+    let minutes = amount(found.get(1)?.as_str())? * if unit.starts_with('m') { 1.0 } else { 60.0 };
     (minutes > 0.0).then_some(minutes)
 }
 
@@ -95,6 +99,16 @@ mod tests {
             ("stew over 2 hours", "stew", "2 hours or more"),
             ("quick soup", "soup", "30 minutes or less"),
             ("quick soup under 15 minutes", "quick soup", "15 minutes or less"),
+            ("desserts under an hour", "desserts", "1 hour or less"),
+            ("Suppe unter 30 Minuten", "Suppe", "30 minutes or less"),
+            ("schnelle Suppe", "Suppe", "30 minutes or less"),
+            ("Eintopf in weniger als einer halben Stunde", "Eintopf", "30 minutes or less"),
+            ("Braten, mindestens 2 Stunden", "Braten", "2 hours or more"),
+            ("soupe en moins de 30 minutes", "soupe", "30 minutes or less"),
+            ("soupe, moins d'une heure", "soupe", "1 hour or less"),
+            ("sopa en menos de 30 minutos", "sopa", "30 minutes or less"),
+            ("sopa en media hora", "sopa", "30 minutes or less"),
+            ("sopa rápida", "sopa", "30 minutes or less"),
         ] {
             assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
         }

@@ -1,11 +1,12 @@
-//! "no nuts", "without eggs or milk", "nut-free", "vegetarian".
+//! "no nuts", "without eggs or milk", "nut-free", "doesn't eat pork", "vegetarian"; "ohne Nüsse", "sans noix",
+//! "sin nueces".
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::groups::{DIETS, group};
-use super::{Draft, Known};
+use super::groups::{concept, diet, members};
+use super::{Draft, Known, last_word};
 use crate::search::{Filter, Test};
 
 /// Properties with lists of what is in an item. A word that none of them has cannot be left out.
@@ -27,24 +28,59 @@ const LISTS: &[&str] = &[
 ];
 /// "No bake" and the like say how, not what.
 const HOW: &[&str] = &[
-    "bake", "baking", "cook", "cooking", "knead", "churn", "fuss", "stir", "fry", "boil", "more", "less", "longer",
-    "matter", "idea", "problem", "one", "need", "other",
+    "bake",
+    "baking",
+    "cook",
+    "cooking",
+    "knead",
+    "churn",
+    "fuss",
+    "stir",
+    "fry",
+    "boil",
+    "more",
+    "less",
+    "longer",
+    "matter",
+    "idea",
+    "problem",
+    "one",
+    "need",
+    "other",
+    "vegan",
+    "vegetarian",
+    "meatless",
 ];
-/// Groups, by the first word that asks for them, that nothing vegan has.
-const VEGAN_LACKS: &[&str] = &["dairy", "egg", "meat", "fish", "shellfish", "pork"];
+/// Groups that nothing vegan has.
+const VEGAN_LACKS: &[&str] = &["dairy", "eggs", "meat", "fish", "shellfish", "pork"];
+/// Words in front of a diet that is not meant.
+const NOT: &[&str] = &["not", "non", "no", "isn't", "nicht", "keine", "pas", "kein"];
 /// Things that one question can leave out.
 const THINGS_MAX: usize = 8;
 
 static WITHOUT: LazyLock<Regex> = LazyLock::new(|| {
-    let no = r"(?:(?:but|and|with)\s+)?(?:no|without|excluding|except|avoid(?:ing)?|free\s+of|free\s+from|minus|hold\s+the|not(?:\s+(?:too|very|so))?|i(?:'m|\s+am)\s+allergic\s+to|allergic\s+to)";
-    let word = r"[\p{L}]+(?:\s+(?:nuts|sauce|products|butter|cheese|milk|oil|peppers?))?";
-    let list = format!(r"({word}(?:\s*(?:,\s*(?:and|or|nor)|,|/|and|or|nor)\s+(?:no\s+|any\s+|without\s+)?{word})*)");
-    pattern(&format!(r"\b{no}\s+(?:any\s+|the\s+)?{list}"))
+    let no = r"(?:(?:but|and|with)\s+)?(?:no|without|excluding|except|free\s+of|free\s+from|minus|hold\s+the|not(?:\s+(?:too|very|so))?|ohne|keinen?|sans|sin)";
+    let never = r"(?:i\s+|we\s+|who\s+|they\s+|(?:s?he)\s+)?(?:(?:do(?:es)?\s+not|do(?:es)?n['’]t|can(?:not|['’]t|\s+not)|never)\s+(?:eat|have|like|want|drink)s?|avoid(?:s|ing)?|hates?|dislikes?)";
+    let allergy = r"(?:i(?:['’]m|\s+am)\s+|is\s+)?(?:allergic\s+to|allerg(?:y|ies)\s*(?:to|:)|allergisch\s+(?:auf|gegen)|allergique\s+(?:aux?|à\s+la)|alérgic[oa]s?\s+a(?:l|\s+l[oa]s?)?)";
+    let word =
+        r"[\p{L}]+(?:\s+(?:nuts|sauce|products|butter|cheese|milk|oil|peppers?|à\s+coque|de\s+mer|laitiers|secos))?";
+    let and = r"(?:and|or|nor|und|oder|et|ou|ni|y|o)";
+    let again = r"(?:no\s+|any\s+|without\s+|ohne\s+|keine\s+|sans\s+|sin\s+)?";
+    let list = format!(r"({word}(?:\s*(?:,\s*{and}|,|/|{and})\s+{again}{word})*)");
+    pattern(&format!(r"\b(?:{no}|{never}|{allergy})\s+(?:any\s+|the\s+|les\s+|des\s+|la\s+|los\s+|las\s+)?{list}"))
 });
-static FREE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\p{L}+)[\s-]free\b"));
-static DIET: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(vegetarian|meatless|vegan)\b"));
-static SEPARATOR: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\s*(?:,|/|\band\b|\bor\b|\bnor\b)\s*(?:(?:and|or|nor|no|any|without)\s+)*"));
+static FREE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(\p{L}+)(?:[\s-](?:free|allergy|intolerant|intolerance)|freie?[mnrs]?)\b"));
+static DIET: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(vegetarians?|meatless|vegans?|pesc[ae]tarians?|vegetarische?[mnrs]?|vegetarier(?:in)?|vegane?[mnrs]?|végétarien(?:ne)?s?|végane?s?|vegetarian[oa]s?|vegan[oa]s?)\b",
+    )
+});
+static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\s*(?:,|/|\b(?:and|or|nor|und|oder|et|ou|ni|y|o)\b)\s*(?:(?:and|or|nor|no|any|without|und|oder|ohne|keine|et|sans|y|sin)\s+)*",
+    )
+});
 
 fn pattern(text: &str) -> Regex {
     Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
@@ -59,9 +95,9 @@ pub(super) fn read(draft: &mut Draft<'_>) {
     let known = draft.known;
     draft.each(&FREE, |found, _| {
         let thing = found.get(1)?.as_str().to_lowercase();
-        (group(&thing).is_some() && is_known(known, &thing)).then(|| lacks(&format!("no {thing}"), &[&thing]))
+        (concept(&thing).is_some() && is_known(known, &thing)).then(|| lacks(known, &format!("no {thing}"), &[&thing]))
     });
-    diet(draft);
+    diets(draft);
     if draft.out.filters.iter().any(|filter| matches!(filter.test, Test::Lacks { .. })) {
         draft.note("What is left out is judged by the words of each item: with an allergy, look closely.");
     }
@@ -106,44 +142,35 @@ fn known_thing<'t>(known: &dyn Known, text: &'t str) -> Option<&'t str> {
 }
 
 fn is_known(known: &dyn Known, thing: &str) -> bool {
-    let one = [thing];
-    let members = group(thing).map_or(&one[..], |group| group.members);
-    members.iter().any(|word| LISTS.iter().any(|path| known.has_word(path, word)))
+    members(known, thing).iter().any(|word| LISTS.iter().any(|path| known.has_word(path, word)))
 }
 
 fn lack(draft: &mut Draft<'_>, thing: &str) {
-    draft.out.filters.push(lacks(&format!("no {thing}"), &[thing]));
+    draft.out.filters.push(lacks(draft.known, &format!("no {thing}"), &[thing]));
 }
 
 /// What is called free of a thing is believed, and what is vegan has neither milk nor eggs.
-fn lacks(wording: &str, things: &[&str]) -> Filter {
+fn lacks(known: &dyn Known, wording: &str, things: &[&str]) -> Filter {
     let mut unless: Vec<String> = things.iter().map(|thing| format!("{} free", thing.trim_end_matches('s'))).collect();
-    if things.iter().all(|thing| group(thing).is_some_and(|group| VEGAN_LACKS.contains(&group.asked[0]))) {
+    if things.iter().all(|thing| concept(thing).is_some_and(|concept| VEGAN_LACKS.contains(&concept))) {
         unless.push("vegan".to_owned());
     }
-    Filter { fields: Vec::new(), test: Test::Lacks { words: members(things), unless }, words: wording.to_owned() }
-}
-
-/// The things, or what they stand for.
-fn members(things: &[&str]) -> Vec<String> {
-    let each = |thing: &&str| match group(thing) {
-        Some(group) => group.members.iter().map(|word| (*word).to_owned()).collect(),
-        None => vec![(*thing).to_owned()],
-    };
-    things.iter().flat_map(each).collect()
+    let words = things.iter().flat_map(|thing| members(known, thing)).collect();
+    Filter { fields: Vec::new(), test: Test::Lacks { words, unless }, words: wording.to_owned() }
 }
 
 /// A diet leaves things out. Its name leaves the text: what is curry without meat is as good an
 /// answer to "vegetarian curry" as what calls itself vegetarian, and better than other such dishes.
-fn diet(draft: &mut Draft<'_>) {
+fn diets(draft: &mut Draft<'_>) {
     let known = draft.known;
-    draft.each(&DIET, |found, _| {
-        let asked = found.get(1)?.as_str().to_lowercase();
-        let diet = DIETS.iter().find(|diet| diet.name == asked)?;
+    draft.each(&DIET, |found, before| {
+        let is_meant = !NOT.contains(&last_word(before).trim_end_matches('-'));
+        let diet = diet(found.get(1)?.as_str()).filter(|_| is_meant)?;
         let unless = diet.promised_by.iter().map(|word| (*word).to_owned()).collect();
+        let words = diet.without.iter().flat_map(|thing| members(known, thing)).collect();
         diet.without.iter().any(|thing| is_known(known, thing)).then(|| Filter {
             fields: Vec::new(),
-            test: Test::Lacks { words: members(diet.without), unless },
+            test: Test::Lacks { words, unless },
             words: format!("{}: no {}", diet.name, diet.without.join(", no ")),
         })
     });
@@ -167,6 +194,14 @@ mod tests {
             ("cake, not chicken", "cake", &["no chicken"]),
             ("no nuts and crispy", "and crispy", &["no nuts"]),
             ("I'm allergic to nuts: cake", ": cake", &["no nuts"]),
+            ("cake, I don't eat eggs or milk", "cake", &["no eggs", "no milk"]),
+            ("allergies: nuts, milk", "", &["no nuts", "no milk"]),
+            ("has a nut allergy", "has a", &["no nut"]),
+            ("lactose intolerant, hates cilantro", "", &["no cilantro", "no lactose"]),
+            ("Kuchen ohne Nüsse und Eier", "Kuchen", &["no nüsse", "no eier"]),
+            ("glutenfreier Kuchen", "Kuchen", &["no gluten"]),
+            ("gâteau sans noix ni œufs", "gâteau", &["no noix", "no œufs"]),
+            ("pastel sin nueces y huevos", "pastel", &["no nueces", "no huevos"]),
         ] {
             let limits: Vec<String> = limits.iter().map(|limit| (*limit).to_owned()).collect();
             assert_eq!(parts(text), (left.to_owned(), limits), "{text}");
@@ -190,7 +225,11 @@ mod tests {
 
     #[test]
     fn diets_leave_out() {
-        assert_eq!(parts("vegetarian curry"), ("curry".to_owned(), vec!["vegetarian: no meat, no fish".to_owned()]));
+        let vegetarian = vec!["vegetarian: no meat, no fish".to_owned()];
+        for text in ["vegetarian curry", "vegetarisches curry", "curry végétarien", "curry vegetariano"] {
+            assert_eq!(parts(text), ("curry".to_owned(), vegetarian.clone()), "{text}");
+        }
+        assert_eq!(parts("not vegetarian").1, [] as [String; 0]);
     }
 
     #[test]

@@ -1,0 +1,94 @@
+//! What is known of a caller in the order of what was found: an item that has more of those words comes
+//! earlier. Among the first items only, so that pages follow on each other and nothing is left out.
+
+use std::collections::BTreeSet;
+
+use forecourt_content::{Error, Hit, Library, Query};
+use serde_json::Value;
+
+use crate::limits::LEANING_ITEMS_MAX;
+
+/// What one such word adds to an item's score, as part of it.
+const WORTH: f32 = 0.15;
+/// Words of one item that count.
+const COUNTED_MAX: usize = 3;
+
+/// Searches, with the first [`LEANING_ITEMS_MAX`] items in the order that `leanings` give them.
+pub(super) fn search(library: &Library, query: &Query, leanings: &[String]) -> Result<Vec<Hit>, Error> {
+    if leanings.is_empty() || query.offset >= LEANING_ITEMS_MAX {
+        return library.search(query);
+    }
+    let end = query.offset + query.limit;
+    let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
+    Ok(lean(all, leanings).into_iter().skip(query.offset).take(query.limit).collect())
+}
+
+fn lean(mut hits: Vec<Hit>, leanings: &[String]) -> Vec<Hit> {
+    let first = hits.len().min(LEANING_ITEMS_MAX);
+    for hit in &mut hits[..first] {
+        let mut words = BTreeSet::new();
+        gather(&hit.item, &mut words);
+        let counted = leanings.iter().filter(|leaning| has(&words, leaning)).take(COUNTED_MAX).count();
+        hit.score *= 1.0 + WORTH * counted as f32;
+    }
+    hits[..first].sort_by(|a, b| b.score.total_cmp(&a.score));
+    hits
+}
+
+/// Whether a word is there, in the singular or the plural.
+fn has(words: &BTreeSet<String>, word: &str) -> bool {
+    let single = word.strip_suffix('s').unwrap_or(word);
+    words.contains(word) || words.contains(single) || words.contains(&format!("{single}s"))
+}
+
+/// The words of all texts of an item.
+fn gather(value: &Value, words: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) if !text.starts_with("http") => {
+            let split = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.extend(split.map(str::to_lowercase));
+        }
+        Value::Array(items) => items.iter().for_each(|item| gather(item, words)),
+        Value::Object(fields) => fields.values().for_each(|value| gather(value, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn hit(name: &str, score: f32) -> Hit {
+        Hit {
+            score,
+            id: name.to_owned(),
+            item: json!({"name": name, "keywords": ["a", {"x": "Peas"}], "url": "https://sweet.example/"}),
+            name: name.to_owned(),
+            url: None,
+            snippet: String::new(),
+            matched: Vec::new(),
+        }
+    }
+
+    fn order(hits: Vec<Hit>, leanings: &[&str]) -> Vec<String> {
+        let leanings: Vec<String> = leanings.iter().map(|word| (*word).to_owned()).collect();
+        lean(hits, &leanings).into_iter().map(|hit| hit.name).collect()
+    }
+
+    #[test]
+    fn s3_2_what_has_more_of_the_words_comes_earlier() {
+        let hits = || vec![hit("Plain soup", 1.0), hit("Sweet soup", 0.9), hit("Other", 0.5)];
+        assert_eq!(order(hits(), &["sweet"]), ["Sweet soup", "Plain soup", "Other"]);
+        assert_eq!(order(hits(), &["soups", "pea"]), ["Plain soup", "Sweet soup", "Other"]);
+        assert_eq!(order(vec![hit("a", 1.0), hit("sweet", 0.5)], &["sweet"]), ["a", "sweet"], "it is no trump");
+    }
+
+    #[test]
+    fn only_the_first_items_change_places() {
+        let hits = |plain: usize| (0..plain).map(|_| hit("plain", 1.0)).chain([hit("sweet", 1.0)]).collect();
+        assert_eq!(order(hits(LEANING_ITEMS_MAX - 1), &["sweet"])[0], "sweet");
+        assert_eq!(order(hits(LEANING_ITEMS_MAX), &["sweet"])[0], "plain");
+    }
+}

@@ -1,0 +1,82 @@
+//! What items have, judged by some of them: cheap to take, and the same every time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tantivy::DocAddress;
+
+use crate::facts;
+use crate::index::Snapshot;
+use crate::search::stored;
+
+/// Items that are looked at.
+const ITEMS: usize = 200;
+
+/// Some of the items of an index, counted.
+#[derive(Debug, Default)]
+pub(crate) struct Sample {
+    items: usize,
+    /// How many of them have a property.
+    with: BTreeMap<String, usize>,
+    /// Its quantities, in ascending order.
+    numbers: BTreeMap<String, Vec<f64>>,
+}
+
+impl Sample {
+    /// Takes every so many of the living items of an index. What can't be read is passed over.
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+        let step = (snapshot.searcher.num_docs() as usize).div_ceil(ITEMS).max(1);
+        let segments = snapshot.searcher.segment_readers().iter().zip(0..);
+        let docs =
+            segments.flat_map(|(reader, segment)| reader.doc_ids_alive().map(move |doc| DocAddress::new(segment, doc)));
+        let mut sample = Self::default();
+        for address in docs.step_by(step) {
+            if let Ok((_, item)) = stored(snapshot, address) {
+                sample.add(&item);
+            }
+        }
+        sample.numbers.values_mut().for_each(|numbers| numbers.sort_by(f64::total_cmp));
+        sample
+    }
+
+    fn add(&mut self, item: &serde_json::Value) {
+        let mut paths = BTreeSet::new();
+        facts::visit(item, |fact| {
+            paths.insert(fact.path.to_owned());
+            if let Some(number) = fact.number {
+                self.numbers.entry(fact.path.to_owned()).or_default().push(number);
+            }
+        });
+        self.items += 1;
+        paths.into_iter().for_each(|path| *self.with.entry(path).or_default() += 1);
+    }
+
+    /// The part of the items that have a property, 0 to 1.
+    pub(crate) fn share(&self, path: &str) -> f64 {
+        self.with.get(path).map_or(0.0, |with| *with as f64 / self.items as f64)
+    }
+
+    /// The quantity that `part` of the items do not exceed.
+    pub(crate) fn quantile(&self, path: &str, part: f64) -> Option<f64> {
+        let numbers = self.numbers.get(path)?;
+        let at = (numbers.len() as f64 * part).ceil() as usize;
+        numbers.get(at.max(1) - 1).or(numbers.last()).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn shares_and_quantiles_are_those_of_the_items() {
+        let mut sample = Sample::default();
+        (1..=9).for_each(|n| sample.add(&json!({"price": n, "genre": "x"})));
+        sample.add(&json!({"genre": ["x", "y"]}));
+        assert_eq!((sample.share("genre"), sample.share("price"), sample.share("other")), (1.0, 0.9, 0.0));
+        assert_eq!(sample.quantile("price", 1.0 / 3.0), Some(3.0));
+        assert_eq!((sample.quantile("price", 0.0), sample.quantile("price", 1.0)), (Some(1.0), Some(9.0)));
+        assert_eq!(sample.quantile("genre", 0.5), None);
+    }
+}
