@@ -6,6 +6,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`address`] | `@agent@domain`, handles and domains |
+//! | [`agent_id`] | agents named by the hash of their origin |
 //! | [`message`] | a message, its sender and its history |
 //! | [`mention`] | whom a text speaks to |
 //! | [`clean`] | characters that nobody should see |
@@ -20,6 +21,7 @@
 
 pub mod address;
 pub mod agent;
+pub mod agent_id;
 pub mod clean;
 pub mod clock;
 pub mod error;
@@ -40,6 +42,7 @@ pub mod task;
 
 pub use address::{Address, Domain, Handle};
 pub use agent::{Agent, AgentCard, Endpoint, Mode, Skill};
+pub use agent_id::AgentId;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use error::{Error, Noun};
 pub use findings::{Findings, Narrowing};

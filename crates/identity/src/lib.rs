@@ -10,6 +10,7 @@
 //! | `jws.rs` | JSON Web Signatures |
 //! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
 //! | `signing_key.rs`, `host_keys.rs` | keys of ours |
+//! | `genesis/` | the documents that make agents, and how far an agent is vouched for |
 //! | `remote_keys.rs` | key sets behind trusted URLs |
 //! | `config.rs`, `settings.rs` | the `[identity]` section, and its problems |
 
@@ -19,6 +20,7 @@ mod config;
 mod encoding;
 pub mod evidence;
 mod fault;
+pub mod genesis;
 mod host_keys;
 pub mod http_signature;
 pub mod jws;

@@ -158,6 +158,14 @@ impl VerifyKey {
         self.algorithm
     }
 
+    /// The 32 bytes of an Ed25519 key.
+    pub fn edwards_bytes(&self) -> Option<[u8; 32]> {
+        match &self.material {
+            Material::Edwards(key) => Some(key.to_bytes()),
+            _ => None,
+        }
+    }
+
     /// Whether it is a shared secret.
     pub fn is_secret(&self) -> bool {
         matches!(self.material, Material::Secret(_))

@@ -1,0 +1,146 @@
+//! The document that makes an agent: signed once, never reissued, and its hash is the agent's name.
+//!
+//! Whatever object was loaded is served as it was loaded: fields that nobody here knows are part of the
+//! hash. AGTP base, Agent Genesis; AGTP-API 5.8.1.
+
+mod canonical;
+mod draft;
+mod posture;
+
+use forecourt_core::{AgentId, Timestamp};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::encoding::from_base64url;
+use crate::verify_key::VerifyKey;
+
+pub use draft::{Archetype, Draft};
+pub use posture::{Posture, Stated, TrustTier};
+
+/// What is left out of what is hashed and signed: the signature, and the name, which is the hash.
+const NOT_HASHED: [&str; 2] = ["signature", "agent_id"];
+
+/// An agent's origin document whose signature was checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Genesis {
+    id: AgentId,
+    document: Map<String, Value>,
+    escaped: bool,
+}
+
+/// Why a document is no agent's origin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GenesisFault {
+    /// It is not a JSON object, or holds numbers that have no canonical form.
+    #[error("it must be a JSON object: {0}")]
+    Malformed(String),
+    /// A field is missing, or is of another kind.
+    #[error("`{0}` is missing or is not what it should be")]
+    Field(&'static str),
+    /// Nobody with the issuer's key signed this.
+    #[error("the signature does not fit the document and its `issuer_public_key`")]
+    Signature,
+    /// It calls itself something else than its hash.
+    #[error("its hash is {found}, and not the agent id that is expected")]
+    AgentId {
+        /// The hash.
+        found: AgentId,
+    },
+}
+
+impl Genesis {
+    /// Reads and checks a document. `expected` is the name under which it is known, if it is.
+    pub fn parse(bytes: &[u8], expected: Option<&AgentId>) -> Result<Self, GenesisFault> {
+        match forecourt_core::json::parse(bytes).map_err(GenesisFault::Malformed)? {
+            Value::Object(document) => Self::check(document, expected),
+            _ => Err(GenesisFault::Malformed("it is something else".to_owned())),
+        }
+    }
+
+    /// [`Genesis::parse`] for an object that was read.
+    pub fn check(document: Map<String, Value>, expected: Option<&AgentId>) -> Result<Self, GenesisFault> {
+        let key = issuer_key(&document)?;
+        let signature = document.get("signature").and_then(Value::as_str).and_then(from_base64url);
+        let signature = signature.ok_or(GenesisFault::Field("signature"))?;
+        let plain = canonical::plain(&document)?;
+        // The reference implementation hashes and signs another spelling of what is not ASCII.
+        let escaped = canonical::escaped(&plain);
+        let fits = |bytes: &[u8]| key.verify(bytes, &signature);
+        let (hashed, escaped) = match fits(plain.as_bytes()) {
+            true => (plain, false),
+            false if escaped != plain && fits(escaped.as_bytes()) => (escaped, true),
+            false => return Err(GenesisFault::Signature),
+        };
+        let id = canonical::hash(hashed.as_bytes());
+        let named = document.get("agent_id").and_then(Value::as_str);
+        match named.is_none_or(|named| named == id.as_str()) && expected.is_none_or(|expected| *expected == id) {
+            true => Ok(Self { id, document, escaped }),
+            false => Err(GenesisFault::AgentId { found: id }),
+        }
+    }
+
+    /// The agent's name.
+    pub fn id(&self) -> &AgentId {
+        &self.id
+    }
+
+    /// All of it, as it was loaded.
+    pub fn document(&self) -> &Map<String, Value> {
+        &self.document
+    }
+
+    /// Whether it was hashed in the spelling of the reference implementation, which nobody else shares:
+    /// worth a warning.
+    pub fn is_escaped(&self) -> bool {
+        self.escaped
+    }
+
+    /// Who answers for the agent: `owner_id`, else `owner`.
+    pub fn owner(&self) -> Option<&str> {
+        ["owner_id", "owner"].iter().find_map(|name| self.document.get(*name)?.as_str())
+    }
+
+    /// What the agent may do, as tokens. Empty when the document does not say.
+    pub fn scope(&self) -> impl Iterator<Item = &str> {
+        self.document.get("scope").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// How well the agent is vouched for, if the document says.
+    pub fn trust_tier(&self) -> Option<TrustTier> {
+        TrustTier::deserialize(self.document.get("trust_tier")?).ok()
+    }
+
+    /// By what it is vouched for, if the document says.
+    pub fn verification_path(&self) -> Option<&str> {
+        self.document.get("verification_path")?.as_str()
+    }
+
+    /// When it was issued, if the document says.
+    pub fn issued_at(&self) -> Option<Timestamp> {
+        self.document.get("issued_at")?.as_str()?.parse().ok()
+    }
+
+    /// SHA-256 of the issuer's raw key in hexadecimal: by which it proves itself with a certificate.
+    pub fn issuer_fingerprint(&self) -> Option<String> {
+        let key = issuer_bytes(self.document.get("issuer_public_key")?.as_str()?)?;
+        Some(canonical::hash(&key).as_str().to_owned())
+    }
+}
+
+fn issuer_key(document: &Map<String, Value>) -> Result<VerifyKey, GenesisFault> {
+    let wrong = || GenesisFault::Field("issuer_public_key");
+    let text = document.get("issuer_public_key").and_then(Value::as_str).ok_or_else(wrong)?;
+    let bytes = issuer_bytes(text).ok_or_else(wrong)?;
+    VerifyKey::ed25519(&bytes).map_err(|_| wrong())
+}
+
+/// The 32 bytes of an Ed25519 key: base64url, or PEM as the reference implementation has it.
+fn issuer_bytes(text: &str) -> Option<Vec<u8>> {
+    match text.contains("BEGIN") {
+        true => VerifyKey::from_pem(text, None).ok()?.edwards_bytes().map(|bytes| bytes.to_vec()),
+        false => from_base64url(text).filter(|bytes| bytes.len() == 32),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! How far an agent is vouched for, put together from what the operator says and what its origin says.
+//! AGTP trust: precedence is field by field, explicit before origin before default.
+
+use serde::{Deserialize, Serialize};
+
+use super::Genesis;
+
+/// What a second-tier agent carries when nobody said more.
+const INCOMPLETE: &str = "verification-incomplete";
+/// What an agent carries whose path of verification nobody knows.
+const UNSUPPORTED: &str = "verification-path-unsupported";
+/// The paths by which a first-tier agent can be verified.
+const FIRST_TIER_PATHS: [&str; 3] = ["dns-anchored", "log-anchored", "hybrid"];
+/// The path of who only vouches for itself.
+const ORG_ASSERTED: &str = "org-asserted";
+
+/// How well an agent is vouched for. A smaller number is stronger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum TrustTier {
+    /// Verified by somebody else.
+    Verified = 1,
+    /// Asserted by its own organisation.
+    OrgAsserted = 2,
+    /// An experiment.
+    Experimental = 3,
+}
+
+impl TryFrom<u8> for TrustTier {
+    type Error = &'static str;
+
+    fn try_from(number: u8) -> Result<Self, Self::Error> {
+        match number {
+            1 => Ok(Self::Verified),
+            2 => Ok(Self::OrgAsserted),
+            3 => Ok(Self::Experimental),
+            _ => Err("a trust tier is 1, 2 or 3"),
+        }
+    }
+}
+
+impl From<TrustTier> for u8 {
+    fn from(tier: TrustTier) -> Self {
+        tier as Self
+    }
+}
+
+/// What an operator states about an agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stated {
+    /// How well it is vouched for.
+    pub trust_tier: Option<TrustTier>,
+    /// By what.
+    pub verification_path: Option<String>,
+    /// What to be careful about.
+    pub trust_warning: Option<String>,
+    /// Who answers for it.
+    pub owner_id: Option<String>,
+}
+
+/// How far an agent is vouched for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Posture {
+    /// How well it is vouched for.
+    pub trust_tier: TrustTier,
+    /// By what.
+    pub verification_path: String,
+    /// What to be careful about. A second-tier agent always has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust_warning: Option<String>,
+    /// Who answers for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_id: Option<String>,
+}
+
+impl Posture {
+    /// Puts it together.
+    pub fn resolve(stated: &Stated, genesis: Option<&Genesis>) -> Self {
+        let tier = stated.trust_tier.or_else(|| genesis?.trust_tier()).unwrap_or(TrustTier::OrgAsserted);
+        let path = stated.verification_path.as_deref().or_else(|| genesis?.verification_path());
+        let path = path.unwrap_or(ORG_ASSERTED).to_owned();
+        let owner_id = stated.owner_id.as_deref().or_else(|| genesis?.owner()).map(str::to_owned);
+        let is_supported = path == ORG_ASSERTED || FIRST_TIER_PATHS.contains(&path.as_str());
+        // A claim to be verified by what nobody knows is worth no more than the organisation's word.
+        let trust_tier = if is_supported { tier } else { tier.max(TrustTier::OrgAsserted) };
+        let warning = match trust_tier {
+            TrustTier::OrgAsserted if is_supported => Some(INCOMPLETE),
+            TrustTier::OrgAsserted => Some(UNSUPPORTED),
+            TrustTier::Verified | TrustTier::Experimental => None,
+        };
+        let trust_warning = stated.trust_warning.clone().or_else(|| warning.map(str::to_owned));
+        Self { trust_tier, verification_path: path, trust_warning, owner_id }
+    }
+
+    /// Whether it is vouched for at least as well as `min`.
+    pub fn is_at_least(&self, min: TrustTier) -> bool {
+        self.trust_tier <= min
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stated(tier: u8, path: &str) -> Stated {
+        let trust_tier = Some(TrustTier::try_from(tier).unwrap());
+        Stated { trust_tier, verification_path: Some(path.to_owned()), ..Stated::default() }
+    }
+
+    #[test]
+    fn the_second_tier_always_warns() {
+        let nothing = Posture::resolve(&Stated::default(), None);
+        assert_eq!((nothing.trust_tier, nothing.verification_path.as_str()), (TrustTier::OrgAsserted, "org-asserted"));
+        assert_eq!(nothing.trust_warning.as_deref(), Some("verification-incomplete"));
+        assert_eq!(nothing.owner_id, None);
+        assert_eq!(Posture::resolve(&stated(1, "dns-anchored"), None).trust_warning, None);
+        assert_eq!(Posture::resolve(&stated(3, "org-asserted"), None).trust_warning, None);
+        let own = Stated { trust_warning: Some("under-review".to_owned()), ..stated(2, "org-asserted") };
+        assert_eq!(Posture::resolve(&own, None).trust_warning.as_deref(), Some("under-review"));
+    }
+
+    #[test]
+    fn a_path_that_nobody_knows_verifies_nothing() {
+        let posture = Posture::resolve(&stated(1, "blockchain"), None);
+        assert_eq!(posture.trust_tier, TrustTier::OrgAsserted);
+        assert_eq!(posture.trust_warning.as_deref(), Some("verification-path-unsupported"));
+        assert_eq!(Posture::resolve(&stated(3, "blockchain"), None).trust_tier, TrustTier::Experimental);
+    }
+
+    #[test]
+    fn a_smaller_number_is_stronger() {
+        let posture = Posture::resolve(&stated(2, "org-asserted"), None);
+        let at_least = [TrustTier::Verified, TrustTier::OrgAsserted, TrustTier::Experimental];
+        assert_eq!(at_least.map(|min| posture.is_at_least(min)), [false, true, true]);
+        assert!(serde_json::from_str::<TrustTier>("0").is_err() && serde_json::from_str::<TrustTier>("4").is_err());
+    }
+}
