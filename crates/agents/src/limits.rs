@@ -108,3 +108,42 @@ pub const SIBLING_WORDS_CHARS_MAX: usize = 200;
 pub const SIBLING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Bytes of JSON of another agent's answer that a model reads.
 pub const SIBLING_ANSWER_BYTES_MAX: usize = 24 * 1024;
+
+/// Bytes of a prompt that count as one token: fewer than any language takes, so that budgets hold.
+pub const BYTES_PER_TOKEN: usize = 3;
+/// Tokens that one question may be allowed.
+pub const SHARPEN_TOKENS_MAX: usize = 1_000_000;
+/// How long a model that sharpens an answer may be given.
+pub const SHARPEN_TIME_MAX: Duration = Duration::from_secs(60);
+/// Items of one answer that a model may rank.
+pub const RANKED_MAX: usize = 100;
+/// Items that a model ranks in one call.
+pub const RANK_WINDOW_ITEMS: usize = 10;
+/// Calls for one question that run at once.
+pub const RANK_CALLS_MAX: usize = 4;
+/// Calls of one agent's model that run at once. More wait.
+pub const SHARPEN_CALLS_MAX: usize = 16;
+/// Failures in a row after which a model is left alone for [`SHARPEN_REST`].
+pub const SHARPEN_FAILURES_MAX: u32 = 5;
+/// How long a model that fails is left alone.
+pub const SHARPEN_REST: Duration = Duration::from_secs(30);
+/// Bytes of one answer of a model that sharpens.
+pub const SHARPEN_ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of answers that are kept for those who ask the same.
+pub const KEPT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Minutes for which they are kept: a day.
+pub const KEPT_MINUTES_MAX: u64 = 1_440;
+/// Bytes of one text of an item, or of a turn, in a prompt.
+pub const PROMPT_TEXT_BYTES_MAX: usize = 600;
+/// Turns before the question in a prompt.
+pub const PROMPT_TURNS_MAX: usize = 8;
+/// Bytes of a question as a model words it.
+pub const REWRITTEN_BYTES_MAX: usize = 400;
+/// Further searches that a model may think of.
+pub const FURTHER_SEARCHES_MAX: usize = 3;
+/// Characters of why an item stands where it does.
+pub const WHY_CHARS_MAX: usize = 160;
+/// Items that a summary is made from.
+pub const SUMMARIZED_MAX: usize = 10;
+/// Bytes of a summary.
+pub const SUMMARY_BYTES_MAX: usize = 4 * 1024;

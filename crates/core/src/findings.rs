@@ -10,15 +10,18 @@ pub const WISH: &str = "urn:forecourt:findings";
 /// The extension for who wishes to be told how the items differ as well, which takes a look at many
 /// more of them: [`Findings::total`], [`Findings::facets`] and [`Findings::reasons`].
 pub const FACETS_WISH: &str = "urn:forecourt:findings:facets";
+/// The extension for who wishes for items alone: a summary that takes long to make is not wanted.
+pub const LIST_WISH: &str = "urn:forecourt:findings:list";
 /// The media type of the data part that tells it.
 pub const MEDIA_TYPE: &str = "application/vnd.forecourt.findings+json";
 /// The media type of the data part that narrows a search down.
 const NARROWING_TYPE: &str = "application/vnd.forecourt.narrowing+json";
 
-/// What came of a search, beside the items themselves. Told before them, in one data part.
+/// What came of a search, beside the items themselves. Told before them, in one data part; told again
+/// whenever more is known, such as a summary that takes its time: the last one holds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// The answer in a sentence or two, in markdown, without a list of the items.
+    /// The answer in a sentence or two, in markdown, without a list of the items. Empty: it follows.
     pub summary: String,
     /// Items in this answer. None is an honest "nothing found", and the summary says what might help.
     pub count: usize,
@@ -31,6 +34,9 @@ pub struct Findings {
     /// How well each item fits, in the order of the items. Comparable within one answer only.
     #[serde(default)]
     pub scores: Vec<f32>,
+    /// What the caller should know about how the answer was made, such as what had to be left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Items that fit in all. Told on [`FACETS_WISH`] alone, as what follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
@@ -63,6 +69,9 @@ pub struct Reason {
     pub snippet: String,
     /// The limits of the question that it keeps, and with what.
     pub fits: Vec<String>,
+    /// Why it stands where it does, in a sentence of plain text, when somebody judged it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
 }
 
 /// The property that says which host of the web an item is from, for [`Narrowing::exactly`].
@@ -123,6 +132,11 @@ impl Message {
         self.extensions.iter().any(|uri| uri == WISH || uri == FACETS_WISH)
     }
 
+    /// Whether it wishes for items alone: [`LIST_WISH`].
+    pub fn wants_list(&self) -> bool {
+        self.extensions.iter().any(|uri| uri == LIST_WISH)
+    }
+
     /// Whether it would like to be told of facets as well: [`FACETS_WISH`].
     pub fn wants_facets(&self) -> bool {
         self.extensions.iter().any(|uri| uri == FACETS_WISH)
@@ -143,6 +157,7 @@ mod tests {
             more: true,
             ignored: vec!["price".to_owned()],
             scores: vec![2.5, 1.0],
+            notes: vec!["Not ranked.".to_owned()],
             total: Some(7),
             counted: 7,
             facets: vec![Facet {
@@ -150,7 +165,11 @@ mod tests {
                 label: "kind".to_owned(),
                 values: vec![("x".to_owned(), 3)],
             }],
-            reasons: vec![Reason { snippet: "Hot.".to_owned(), fits: vec!["vegan".to_owned()] }],
+            reasons: vec![Reason {
+                snippet: "Hot.".to_owned(),
+                fits: vec!["vegan".to_owned()],
+                why: "Hot.".to_owned(),
+            }],
         };
         assert_eq!(Findings::from_part(&told.to_part()), Some(told));
     }
