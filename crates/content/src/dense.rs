@@ -1,10 +1,17 @@
-//! Meaning as vectors: an optional model, the vectors of all items, and an exact scan over them.
+//! Meaning as vectors: an optional model, the vectors of all items, and the search for the nearest.
 
 mod collect;
 mod file;
+mod lists;
 mod model;
+mod nearest;
+mod quantized;
+#[cfg(test)]
+mod tests;
 mod vectors;
+mod write;
 
 pub(crate) use collect::Collector;
 pub(crate) use model::Model;
-pub(crate) use vectors::{Near, Vectors};
+pub(crate) use nearest::{Filtered, Near};
+pub(crate) use vectors::Vectors;

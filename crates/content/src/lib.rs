@@ -3,7 +3,7 @@
 //!
 //! A [`Library`] is an index in a folder. [`Library::index`] brings it in line with a list of
 //! [`Source`]s, [`Library::search`] answers a [`Query`], and [`Library::understand`] finds the
-//! constraints in a question. Ranking is BM25 by words, fused with an exact vector search when an
+//! constraints in a question. Ranking is BM25 by words, fused with the nearest vectors when an
 //! embedding model is given.
 //!
 //! | module | holds |

@@ -59,6 +59,9 @@ pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
 pub const MODEL_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Files that vectors may be spread over before they are written into one.
 pub const VECTOR_FILES_MAX: usize = 16;
+/// Vectors that are compared one by one with what is asked; more are sorted into lists, of which the
+/// closest are looked into.
+pub const COMPARED_ROWS_MAX: usize = 50_000;
 /// Rules of one `robots.txt`; later ones are passed over.
 pub const ROBOTS_RULES_MAX: usize = 10_000;
 /// The longest time between two requests that a site's `robots.txt` can ask for.

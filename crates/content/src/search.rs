@@ -72,14 +72,11 @@ fn rank_all(
     plan: &plan::Plan,
     end: usize,
 ) -> Result<Vec<rank::Ranked>> {
-    let model = model.filter(|_| plan.has_text() && by != By::Words);
-    let vector = model.and_then(|model| model.embed(&query.text));
-    let (Some(vector), Some(vectors)) = (vector, &snapshot.vectors) else {
+    let depth = end.max(FUSE_DEPTH);
+    let model = model.filter(|_| by != By::Words);
+    let Some(near) = rank::nearest(snapshot, model, &query.text, plan, depth)? else {
         return if by == By::Meaning { Ok(Vec::new()) } else { rank::top(snapshot, plan, end) };
     };
-    let depth = end.max(FUSE_DEPTH);
-    let docs = |segment, take: &mut dyn FnMut(_)| plan.allowed(snapshot, segment, take);
-    let near = vectors.nearest(&vector, depth, COSINE_MIN, &snapshot.columns, docs)?;
     let words = if by == By::Both { rank::top(snapshot, plan, depth)? } else { Vec::new() };
     Ok(fuse::fuse(words, near))
 }

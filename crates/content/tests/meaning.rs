@@ -83,6 +83,28 @@ fn a_model_that_comes_later_or_loses_its_files_is_made_up_for() {
 }
 
 #[test]
+fn a_file_that_is_broken_or_of_another_version_is_made_again() {
+    let model = tempfile::tempdir().unwrap();
+    let shelf = Shelf::with(options(model.path()));
+    shelf.put("a.jsonl", &item("1", "stew", "Recipe"));
+    shelf.index();
+    let Shelf { mut library, dir } = shelf;
+    let sources = [forecourt_content::Source::new(dir.path().join("content"))];
+    let folder = std::fs::read_dir(dir.path().join("index/vectors")).unwrap().next().unwrap().unwrap().path();
+    let whole = std::fs::read(folder.join("0000000000.vec")).unwrap();
+    let older = [b"FCV1", &whole[4..]].concat();
+    for broken in [&whole[..whole.len() - 1], &whole[..7], &[], &older] {
+        drop(library);
+        std::fs::write(folder.join("0000000000.vec"), broken).unwrap();
+        library = Library::open(&dir.path().join("index"), options(model.path())).unwrap();
+        assert!(library.search(&Query::new("soup")).unwrap().is_empty());
+        library.index(&sources, &mut (), &|| false).unwrap();
+        assert_eq!(library.search(&Query::new("soup")).unwrap().len(), 1);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    }
+}
+
+#[test]
 fn many_small_runs_leave_few_files() {
     let model = tempfile::tempdir().unwrap();
     let shelf = Shelf::with(options(model.path()));

@@ -1,15 +1,21 @@
 //! Making the vectors that are missing, while items are loaded.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Model;
-use super::file::{Quantized, RowsWriter, as_bytes};
-use super::vectors::{all_hashes, folder_of, names, open_all};
+use super::file::Rows;
+use super::lists::TRIALS;
+use super::quantized::Quantized;
+use super::vectors::{folder_of, names, open_all};
+use super::write::RowsWriter;
 use crate::error::{Result, folder};
 use crate::item::Item;
-use crate::limits::{EMBED_BYTES_MAX, VECTOR_FILES_MAX};
+use crate::limits::{COMPARED_ROWS_MAX, EMBED_BYTES_MAX, VECTOR_FILES_MAX};
+
+/// The largest file is written anew with the others once these have as many rows as this part of it.
+const GROWN: usize = 4;
 
 /// Takes every item of a run; embeds those whose content has no vector yet.
 pub(crate) struct Collector {
@@ -19,22 +25,38 @@ pub(crate) struct Collector {
     known: HashSet<u64>,
     asked: HashSet<u64>,
     writer: Option<RowsWriter>,
+    /// Names of some items, by the hash of their content: those with the smallest, at most [`TRIALS`].
+    trials: BTreeMap<u64, String>,
     text: String,
 }
 
 impl Collector {
-    /// Begins a run. Vectors of other models are thrown away.
+    /// Begins a run. Vectors of other models are thrown away, and so are files that are broken.
     pub(crate) fn begin(dir: &Path, model: Arc<Model>) -> Result<Self> {
         drop_other_models(dir, &model);
-        let known = all_hashes(&open_all(dir, &model)?).collect();
+        let files = open_all(dir, &model)?;
+        drop_broken(&folder_of(dir, &model), &files)?;
+        let known = files.iter().flat_map(Rows::hashes).collect();
         let dir = dir.to_owned();
-        Ok(Self { model, dir, known, asked: HashSet::new(), writer: None, text: String::new() })
+        Ok(Self {
+            model,
+            dir,
+            known,
+            asked: HashSet::new(),
+            writer: None,
+            trials: BTreeMap::new(),
+            text: String::new(),
+        })
     }
 
     /// An item of this content hash is part of the index.
     pub(crate) fn add(&mut self, hash: u64, item: &Item<'_>) -> Result<()> {
         if !self.asked.insert(hash) || self.known.contains(&hash) {
             return Ok(());
+        }
+        self.trials.insert(hash, item.name.to_owned());
+        if self.trials.len() > TRIALS {
+            self.trials.pop_last();
         }
         self.text.clear();
         item.embeddable(&mut self.text, EMBED_BYTES_MAX);
@@ -48,48 +70,60 @@ impl Collector {
                 self.writer.insert(RowsWriter::create(&dir, self.model.dims())?)
             }
         };
-        writer.push(hash, row.scale, &as_bytes(&row.values))
+        writer.push(hash, &row.to_bytes())
     }
 
     /// Puts the new rows beside the old ones: before the commit that needs them.
     pub(crate) fn finish(&mut self) -> Result<()> {
-        match self.writer.take() {
-            Some(writer) => {
-                let dir = folder_of(&self.dir, &self.model);
-                writer.finish(&dir.join(next_name(&dir)?))
-            }
-            None => Ok(()),
-        }
+        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        let vectors = self.trials.values().filter_map(|name| self.model.embed(name));
+        vectors.for_each(|vector| writer.try_with(Quantized::of(&vector)));
+        writer.finish(&next_name(&folder_of(&self.dir, &self.model))?, COMPARED_ROWS_MAX + 1)
     }
 
     /// Makes one file of many, or of files whose rows are mostly unwanted: after the commit that
     /// no longer needs them.
     pub(crate) fn tidy(self) -> Result<()> {
-        let dir = folder_of(&self.dir, &self.model);
+        let files = open_all(&self.dir, &self.model)?;
         let wanted = self.known.iter().filter(|hash| self.asked.contains(hash)).count();
-        match names(&dir)?.len() > VECTOR_FILES_MAX || wanted * 2 < self.known.len() {
-            true => self.compact(&dir),
-            false => Ok(()),
-        }
+        let old: Vec<usize> = match wanted * 2 < self.known.len() {
+            true => (0..files.len()).collect(),
+            false => outgrown(&files.iter().map(|file| (file.len(), file.lists() > 0)).collect::<Vec<_>>()),
+        };
+        if old.is_empty() { Ok(()) } else { self.compact(&files, &old) }
     }
 
-    /// Writes the rows that are asked for into one file, then removes the others.
-    fn compact(mut self, dir: &Path) -> Result<()> {
-        let old = names(dir)?;
-        let mut writer = RowsWriter::create(dir, self.model.dims())?;
-        for file in open_all(&self.dir, &self.model)? {
+    /// Writes the rows of some files that are asked for into one, then removes those files.
+    fn compact(mut self, files: &[Rows], old: &[usize]) -> Result<()> {
+        let dir = folder_of(&self.dir, &self.model);
+        let mut writer = RowsWriter::create(&dir, self.model.dims())?;
+        for file in old.iter().map(|at| &files[*at]) {
+            file.trials().for_each(|trial| writer.try_with(trial.into()));
             for (at, hash) in file.hashes().enumerate() {
                 if self.asked.remove(&hash) {
-                    let (scale, values) = file.row(at);
-                    writer.push(hash, scale, values)?;
+                    writer.push(hash, file.bytes(at))?;
                 }
             }
         }
-        writer.finish(&dir.join(next_name(dir)?))?;
+        writer.finish(&next_name(&dir)?, COMPARED_ROWS_MAX + 1)?;
         // A file that cannot be removed now is removed by a later run.
-        old.iter().for_each(|name| drop(std::fs::remove_file(dir.join(name))));
+        old.iter().for_each(|at| drop(std::fs::remove_file(dir.join(&files[*at].name))));
         Ok(())
     }
+}
+
+/// Which files are to become one, each given by its rows and whether they are in lists: when there
+/// are too many files, or too many rows without lists. The largest stays as it is while the others
+/// are few beside it, since sorting it anew takes long.
+fn outgrown(files: &[(usize, bool)]) -> Vec<usize> {
+    let loose: usize = files.iter().filter(|(_, is_listed)| !is_listed).map(|(rows, _)| rows).sum();
+    if files.len() <= VECTOR_FILES_MAX && (loose <= COMPARED_ROWS_MAX || files.len() == 1) {
+        return Vec::new();
+    }
+    let largest = (0..files.len()).max_by_key(|at| files[*at].0).unwrap_or_default();
+    let others: usize = files.iter().map(|(rows, _)| rows).sum::<usize>() - files[largest].0;
+    let stays = |at: usize| at == largest && others * GROWN < files[largest].0;
+    (0..files.len()).filter(|at| !stays(*at)).collect()
 }
 
 /// A name after all others.
@@ -104,5 +138,42 @@ fn drop_other_models(dir: &Path, model: &Model) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten().filter(|entry| entry.path() != own) {
         drop(std::fs::remove_dir_all(entry.path()));
+    }
+}
+
+/// What is in the way of the rows that will be made again.
+fn drop_broken(dir: &Path, files: &[Rows]) -> Result<()> {
+    let is_broken = |name: &PathBuf| !files.iter().any(|file| file.name == *name);
+    names(dir)?.iter().filter(|name| is_broken(name)).for_each(|name| drop(std::fs::remove_file(dir.join(name))));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_files_stay_as_they_are() {
+        assert!(outgrown(&[]).is_empty());
+        assert!(outgrown(&[(1, false); VECTOR_FILES_MAX]).is_empty());
+        assert_eq!(outgrown(&[(1, false); VECTOR_FILES_MAX + 1]).len(), VECTOR_FILES_MAX + 1);
+    }
+
+    #[test]
+    fn rows_without_lists_are_few() {
+        let half = COMPARED_ROWS_MAX / 2;
+        assert!(outgrown(&[(half, false), (half, false)]).is_empty());
+        assert_eq!(outgrown(&[(half, false), (half + 1, false)]), [0, 1]);
+        assert_eq!(outgrown(&[(COMPARED_ROWS_MAX * 100, true), (half, false), (half + 1, false)]), [1, 2]);
+    }
+
+    #[test]
+    fn the_largest_file_is_sorted_anew_when_the_others_have_grown() {
+        let mut files = vec![(1_000, false); VECTOR_FILES_MAX];
+        files.insert(3, (GROWN * 1_000 * VECTOR_FILES_MAX + 1, true));
+        assert!(!outgrown(&files).contains(&3));
+        assert_eq!(outgrown(&files).len(), VECTOR_FILES_MAX);
+        files[3].0 -= 1;
+        assert_eq!(outgrown(&files).len(), VECTOR_FILES_MAX + 1);
     }
 }

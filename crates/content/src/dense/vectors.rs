@@ -1,116 +1,135 @@
-//! The vectors of one snapshot of the index, and the search through all of them.
+//! The vectors of one snapshot of the index: which row is whose.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
 use tantivy::{DocAddress, DocId};
 
 use super::Model;
-use super::file::{Quantized, Rows};
+use super::file::Rows;
 use crate::error::{Result, folder};
 use crate::index::Columns;
+use crate::limits::COMPARED_ROWS_MAX;
 
 /// No vector for this document.
 const NONE: u32 = u32::MAX;
 
-/// Which row is whose.
+/// Which row is whose. Rows are counted through all files, documents through all segments.
 pub(crate) struct Vectors {
-    files: Vec<Rows>,
-    /// The first row of each file, counted through all files.
+    pub(super) files: Vec<Rows>,
+    /// The first row of each file.
     starts: Vec<usize>,
-    /// By segment and document.
-    rows: Vec<Vec<u32>>,
-}
-
-/// A document and how close it is, from -1 to 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Near {
-    pub(crate) cosine: f32,
-    pub(crate) key: u64,
-    pub(crate) address: DocAddress,
-}
-
-impl Eq for Near {}
-
-impl Ord for Near {
-    /// Closer is greater; then the smaller key.
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.cosine.total_cmp(&other.cosine).then(other.key.cmp(&self.key))
-    }
-}
-
-impl PartialOrd for Near {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+    /// The first document of each segment.
+    segments: Vec<u32>,
+    /// By document.
+    rows: Vec<u32>,
+    /// The living documents that have a row, row by row.
+    docs: Vec<u32>,
+    /// Where the documents of each row begin in `docs`, and where the last ones end.
+    docs_starts: Vec<u32>,
+    /// Documents that a filter may leave over to be compared one by one.
+    pub(super) compared_max: usize,
 }
 
 impl Vectors {
     /// Finds the rows of the documents of an index.
     pub(crate) fn find(dir: &Path, model: &Model, columns: &[Columns]) -> Result<Self> {
-        let files = open_all(dir, model)?;
-        let starts = starts(&files);
-        let mut by_hash: Vec<(u64, u32)> = all_hashes(&files).zip(0..).collect();
+        Ok(Self::of(open_all(dir, model)?, columns, COMPARED_ROWS_MAX))
+    }
+
+    pub(super) fn of(files: Vec<Rows>, columns: &[Columns], compared_max: usize) -> Self {
+        let mut by_hash: Vec<(u64, u32)> = files.iter().flat_map(Rows::hashes).zip(0..).collect();
         by_hash.sort_unstable();
         let row_of = |hash: u64| match by_hash.binary_search_by_key(&hash, |(hash, _)| *hash) {
             Ok(at) => by_hash[at].1,
             Err(_) => NONE,
         };
-        let rows = columns.iter().map(|columns| columns.hash.iter().map(row_of).collect()).collect();
-        Ok(Self { files, starts, rows })
+        let living =
+            |columns: &Columns, doc: DocId, hash: u64| if columns.is_living(doc) { row_of(hash) } else { NONE };
+        let of_segment = |columns: &Columns| -> Vec<u32> {
+            columns.hash.iter().zip(0..).map(|(hash, doc)| living(columns, doc, hash)).collect()
+        };
+        let rows: Vec<u32> = columns.iter().flat_map(of_segment).collect();
+        let (docs, docs_starts) = by_row(&rows, by_hash.len());
+        let starts = starts(files.iter().map(Rows::len));
+        let segments = starts_of(columns);
+        Self { files, starts, segments, rows, docs, docs_starts, compared_max }
     }
 
-    /// Whether a document has a vector.
-    pub(crate) fn row(&self, segment: usize, doc: DocId) -> Option<(f32, &[u8])> {
-        let row = *self.rows.get(segment)?.get(doc as usize)?;
-        if row == NONE {
-            return None;
-        }
-        let file = self.starts.partition_point(|start| *start <= row as usize) - 1;
-        Some(self.files[file].row(row as usize - self.starts[file]))
+    /// Documents, with or without a vector.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
     }
 
-    /// The `wanted` documents that are closest to a vector and not further than `cosine_min`,
-    /// closest first. `docs` visits the documents of a segment that may be found.
-    pub(crate) fn nearest(
-        &self,
-        vector: &[f32],
-        wanted: usize,
-        cosine_min: f32,
-        columns: &[Columns],
-        mut docs: impl FnMut(usize, &mut dyn FnMut(DocId)) -> Result<()>,
-    ) -> Result<Vec<Near>> {
-        let query = Quantized::of(vector);
-        let mut heap: BinaryHeap<Reverse<Near>> = BinaryHeap::with_capacity(wanted + 1);
-        for (segment, columns) in columns.iter().enumerate() {
-            docs(segment, &mut |doc| {
-                let Some((scale, values)) = self.row(segment, doc) else { return };
-                let cosine = dot(&query.values, values) as f32 * scale * query.scale;
-                let is_full = heap.len() == wanted;
-                if cosine < cosine_min || (is_full && heap.peek().is_some_and(|last| cosine < last.0.cosine)) {
-                    return;
-                }
-                let key = columns.key.get_val(doc);
-                heap.push(Reverse(Near { cosine, key, address: DocAddress::new(segment as u32, doc) }));
-                if heap.len() > wanted {
-                    heap.pop();
-                }
-            })?;
-        }
-        Ok(heap.into_sorted_vec().into_iter().map(|Reverse(near)| near).collect())
+    pub(super) fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Living documents that have a vector.
+    pub(super) fn found(&self) -> usize {
+        self.docs.len()
+    }
+
+    /// The number of a document through all segments.
+    pub(super) fn number(&self, segment: usize, doc: DocId) -> u32 {
+        self.segments[segment] + doc
+    }
+
+    /// Where the document of a number is.
+    pub(super) fn address(&self, number: u32) -> DocAddress {
+        let segment = self.segments.partition_point(|start| *start <= number) - 1;
+        DocAddress::new(segment as u32, number - self.segments[segment])
+    }
+
+    /// The file and the row in it that a document has.
+    pub(super) fn row(&self, number: u32) -> Option<(&Rows, usize)> {
+        let row = *self.rows.get(number as usize).filter(|row| **row != NONE)? as usize;
+        let file = self.starts.partition_point(|start| *start <= row) - 1;
+        Some((&self.files[file], row - self.starts[file]))
+    }
+
+    /// The documents of a row of a file.
+    pub(super) fn docs(&self, file: usize, row: usize) -> &[u32] {
+        let row = self.starts[file] + row;
+        &self.docs[self.docs_starts[row] as usize..self.docs_starts[row + 1] as usize]
     }
 }
 
-/// Whole numbers in blocks that the compiler turns into vector instructions.
-fn dot(query: &[i8], row: &[u8]) -> i32 {
-    let products = |(q, r): (&i8, &u8)| i32::from(i16::from(*q) * i16::from(*r as i8));
-    let (query_blocks, query_rest) = query.as_chunks::<32>();
-    let (row_blocks, row_rest) = row.as_chunks::<32>();
-    let blocks: i32 =
-        query_blocks.iter().zip(row_blocks).map(|(q, r)| q.iter().zip(r).map(products).sum::<i32>()).sum();
-    blocks + query_rest.iter().zip(row_rest).map(products).sum::<i32>()
+/// The documents of each row, row by row, and where those of each row begin.
+fn by_row(rows: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0; count + 1];
+    let known = || rows.iter().zip(0..rows.len() as u32).filter(|(row, _)| **row != NONE);
+    known().for_each(|(row, _)| starts[*row as usize] += 1);
+    let mut end = 0;
+    for start in &mut starts {
+        end += *start;
+        *start = end;
+    }
+    let mut docs = vec![0; end as usize];
+    // Filled from behind, so that each start ends up where its documents begin.
+    for (row, doc) in known().rev() {
+        let start = &mut starts[*row as usize];
+        *start -= 1;
+        docs[*start as usize] = doc;
+    }
+    (docs, starts)
+}
+
+fn starts_of(columns: &[Columns]) -> Vec<u32> {
+    starts(columns.iter().map(|columns| columns.hash.num_vals() as usize))
+        .into_iter()
+        .map(|start| start as u32)
+        .collect()
+}
+
+/// Where each of these begins when they lie one behind the other.
+fn starts(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
+    let begin = |end: &mut usize, length| {
+        let start = *end;
+        *end += length;
+        Some(start)
+    };
+    lengths.scan(0, begin).collect()
 }
 
 /// The folder of a model's vectors.
@@ -139,31 +158,4 @@ pub(super) fn names(dir: &Path) -> Result<Vec<PathBuf>> {
     names.retain(|name| name.extension().is_some_and(|extension| extension == "vec"));
     names.sort();
     Ok(names)
-}
-
-fn starts(files: &[Rows]) -> Vec<usize> {
-    let ends = files.iter().scan(0, |end, file| {
-        *end += file.len();
-        Some(*end)
-    });
-    std::iter::once(0).chain(ends).take(files.len()).collect()
-}
-
-/// Content hashes of all rows in all files.
-pub(super) fn all_hashes(files: &[Rows]) -> impl Iterator<Item = u64> {
-    files.iter().flat_map(Rows::hashes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_of_whole_numbers_add_up() {
-        let query: Vec<i8> = (0..70).map(|n| n - 35).collect();
-        let row: Vec<u8> = (0..70_i32).map(|n| (n * 2 - 70) as u8).collect();
-        let expected: i32 = (0..70_i32).map(|n| (n - 35) * (n * 2 - 70)).sum();
-        assert_eq!(dot(&query, &row), expected);
-        assert_eq!(dot(&[-127; 256], &[129; 256]), 127 * 127 * 256);
-    }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use tantivy::columnar::ColumnValues;
+use tantivy::fastfield::AliveBitSet;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet, Searcher, TERMINATED, Term};
 
@@ -52,6 +53,15 @@ pub(crate) struct Columns {
     pub(crate) key: Arc<dyn ColumnValues<u64>>,
     pub(crate) hash: Arc<dyn ColumnValues<u64>>,
     pub(crate) origin: Arc<dyn ColumnValues<u64>>,
+    /// Which documents are not deleted. `None`: all.
+    pub(crate) living: Option<AliveBitSet>,
+}
+
+impl Columns {
+    /// Whether a document is still there.
+    pub(crate) fn is_living(&self, doc: DocId) -> bool {
+        self.living.as_ref().is_none_or(|living| living.is_alive(doc))
+    }
 }
 
 /// An index that does not change while it is looked at.
@@ -127,5 +137,6 @@ impl Snapshot {
 
 fn columns(segment: &tantivy::SegmentReader) -> Result<Columns> {
     let column = |name: &str| segment.fast_fields().u64(name).map(|column| column.first_or_default_col(0));
-    Ok(Columns { key: column(KEY)?, hash: column(HASH)?, origin: column(ORIGIN)? })
+    let living = segment.alive_bitset().cloned();
+    Ok(Columns { key: column(KEY)?, hash: column(HASH)?, origin: column(ORIGIN)?, living })
 }

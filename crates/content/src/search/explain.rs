@@ -7,7 +7,7 @@ use tantivy::DocAddress;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::Ranked;
-use super::{COSINE_MIN, FUSE_DEPTH, fuse, hit, rank};
+use super::{FUSE_DEPTH, fuse, hit, rank};
 use crate::analysis::Tongue;
 use crate::dense::{Model, Near};
 use crate::error::Result;
@@ -41,7 +41,7 @@ pub(crate) fn explain(
 ) -> Result<Vec<Explained>> {
     let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
     let mut plan = Plan::of(snapshot, query, tongue);
-    let near = near(snapshot, model, query, &plan)?;
+    let near = rank::nearest(snapshot, model, &query.text, &plan, FUSE_DEPTH)?;
     let mut words = rank::top(snapshot, &plan, FUSE_DEPTH)?;
     if words.is_empty() && near.is_none() && plan.relax() {
         words = rank::top(snapshot, &plan, FUSE_DEPTH)?;
@@ -56,13 +56,6 @@ pub(crate) fn explain(
         .take(query.limit)
         .map(|one| one_of(snapshot, &plan, query, one, &words, &near))
         .collect()
-}
-
-fn near(snapshot: &Snapshot, model: Option<&Model>, query: &Query, plan: &Plan) -> Result<Option<Vec<Near>>> {
-    let vector = model.filter(|_| plan.has_text()).and_then(|model| model.embed(&query.text));
-    let (Some(vector), Some(vectors)) = (vector, &snapshot.vectors) else { return Ok(None) };
-    let docs = |segment, take: &mut dyn FnMut(_)| plan.allowed(snapshot, segment, take);
-    vectors.nearest(&vector, FUSE_DEPTH, COSINE_MIN, &snapshot.columns, docs).map(Some)
 }
 
 fn one_of(

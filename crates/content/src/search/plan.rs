@@ -78,6 +78,11 @@ impl Plan {
         self.asked_text
     }
 
+    /// Whether some documents may not be found, whatever they say.
+    pub(crate) fn is_filtered(&self) -> bool {
+        !self.filters.is_empty()
+    }
+
     /// What adds to a document's score.
     pub(crate) fn clauses(&self) -> impl Iterator<Item = &dyn Search> {
         let clauses = self.scored.iter().flat_map(|scored| scored.clauses());

@@ -1,0 +1,196 @@
+//! The search through vectors. Files with lists are looked into where the vector is close; all
+//! others, and what a filter leaves over when that is little, are compared row by row.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use tantivy::{DocAddress, DocId};
+
+use super::file::Rows;
+use super::lists::by_closeness;
+use super::quantized::Quantized;
+use super::vectors::Vectors;
+use crate::error::Result;
+use crate::index::Columns;
+
+/// With a filter, what is nearest lies further away than without one, and so does its list: how many
+/// times more of them are looked into, beside what the filter takes away.
+const FILTERED_PROBES: usize = 2;
+
+/// A document and how close it is, from -1 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Near {
+    pub(crate) cosine: f32,
+    pub(crate) key: u64,
+    pub(crate) address: DocAddress,
+}
+
+impl Eq for Near {}
+
+impl Ord for Near {
+    /// Closer is greater; then the smaller key.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.cosine.total_cmp(&other.cosine).then(other.key.cmp(&self.key))
+    }
+}
+
+impl PartialOrd for Near {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Visits the documents of a segment that a filter lets through.
+pub(crate) type Filtered<'f> = &'f mut dyn FnMut(usize, &mut dyn FnMut(DocId)) -> Result<()>;
+
+impl Vectors {
+    /// The `wanted` documents that are closest to a vector and not further than `cosine_min`,
+    /// closest first; of more than [`crate::limits::COMPARED_ROWS_MAX`], nearly all of those that are. Without
+    /// `filtered`, every document may be found.
+    pub(crate) fn nearest(
+        &self,
+        vector: &[f32],
+        wanted: usize,
+        cosine_min: f32,
+        columns: &[Columns],
+        filtered: Option<Filtered<'_>>,
+    ) -> Result<Vec<Near>> {
+        let among = filtered.map(|filtered| self.among(filtered)).transpose()?;
+        let query = Quantized::of(vector);
+        let best = Best { vectors: self, columns, wanted, cosine_min, heap: BinaryHeap::with_capacity(wanted + 1) };
+        let mut search = Search { vectors: self, query, among, best };
+        match &search.among {
+            Some(among) if among.count <= self.compared_max => search.each_document(),
+            _ => search.each_file(),
+        }
+        Ok(search.best.heap.into_sorted_vec().into_iter().map(|Reverse(near)| near).collect())
+    }
+
+    fn among(&self, filtered: Filtered<'_>) -> Result<Among> {
+        let mut among = Among { bits: vec![0; self.len().div_ceil(64)], count: 0 };
+        for segment in 0..self.segments() {
+            filtered(segment, &mut |doc| among.insert(self.number(segment, doc)))?;
+        }
+        Ok(among)
+    }
+}
+
+/// Some of the documents, by number.
+struct Among {
+    bits: Vec<u64>,
+    count: usize,
+}
+
+impl Among {
+    /// Takes every document once.
+    fn insert(&mut self, doc: u32) {
+        if let Some(word) = self.bits.get_mut(doc as usize / 64) {
+            *word |= 1 << (doc % 64);
+            self.count += 1;
+        }
+    }
+
+    fn has(&self, doc: u32) -> bool {
+        self.bits.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        let docs_of = |(word, start): (&u64, u32)| {
+            let mut word = *word;
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros();
+                word &= word.checked_sub(1)?;
+                Some(start + bit)
+            })
+        };
+        self.bits.iter().zip((0..).step_by(64)).flat_map(docs_of)
+    }
+}
+
+struct Search<'v> {
+    vectors: &'v Vectors,
+    query: Quantized,
+    among: Option<Among>,
+    best: Best<'v>,
+}
+
+impl Search<'_> {
+    /// Compares the documents that may be found, one by one.
+    fn each_document(&mut self) {
+        for doc in self.among.iter().flat_map(Among::iter) {
+            if let Some((file, row)) = self.vectors.row(doc) {
+                self.best.offer(self.query.dot(file.row(row)), doc);
+            }
+        }
+    }
+
+    fn each_file(&mut self) {
+        for (at, file) in self.vectors.files.iter().enumerate() {
+            match file.lists() {
+                0 => self.rows(at, file, 0..file.len()),
+                _ => self.lists(at, file),
+            }
+        }
+    }
+
+    /// Looks into the lists that are close. What passes a filter is spread over more of them.
+    fn lists(&mut self, at: usize, file: &Rows) {
+        let passing = self.among.as_ref().map_or(self.vectors.found(), |among| among.count);
+        let spread = if self.among.is_some() { FILTERED_PROBES } else { 1 };
+        let probes = (file.probes() * self.vectors.found() * spread).div_ceil(passing.max(1));
+        let centres = (0..file.lists()).map(|list| file.centre(list));
+        for list in by_closeness(centres, &self.query).into_iter().take(probes) {
+            self.rows(at, file, file.list(list));
+        }
+    }
+
+    fn rows(&mut self, at: usize, file: &Rows, rows: Range<usize>) {
+        for row in rows {
+            let may_be_found = |doc: &&u32| self.among.as_ref().is_none_or(|among| among.has(**doc));
+            let mut docs = self.vectors.docs(at, row).iter().filter(may_be_found).peekable();
+            if docs.peek().is_some() {
+                let cosine = self.query.dot(file.row(row));
+                docs.for_each(|doc| self.best.offer(cosine, *doc));
+            }
+        }
+    }
+}
+
+/// The best so far.
+struct Best<'v> {
+    vectors: &'v Vectors,
+    columns: &'v [Columns],
+    wanted: usize,
+    cosine_min: f32,
+    heap: BinaryHeap<Reverse<Near>>,
+}
+
+impl Best<'_> {
+    fn offer(&mut self, cosine: f32, doc: u32) {
+        let is_full = self.heap.len() == self.wanted;
+        if cosine < self.cosine_min || (is_full && self.heap.peek().is_none_or(|last| cosine < last.0.cosine)) {
+            return;
+        }
+        let address = self.vectors.address(doc);
+        let key = self.columns[address.segment_ord as usize].key.get_val(address.doc_id);
+        self.heap.push(Reverse(Near { cosine, key, address }));
+        if self.heap.len() > self.wanted {
+            self.heap.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_in_order() {
+        let mut among = Among { bits: vec![0; 3], count: 0 };
+        [0, 5, 63, 64, 191, 192].into_iter().for_each(|doc| among.insert(doc));
+        assert_eq!(among.iter().collect::<Vec<_>>(), [0, 5, 63, 64, 191]);
+        assert_eq!(among.count, 5);
+        assert!(among.has(63) && !among.has(62) && !among.has(192));
+    }
+}

@@ -1,0 +1,295 @@
+//! The search in lists, held against comparing every row.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::DocId;
+use tantivy::columnar::ColumnValues;
+use tantivy::directory::{MmapDirectory, OwnedBytes};
+use tantivy::fastfield::AliveBitSet;
+
+use super::Model;
+use super::file::Rows;
+use super::lists::TRIALS;
+use super::nearest::{Filtered, Near};
+use super::quantized::{Quantized, Row};
+use super::vectors::Vectors;
+use super::write::RowsWriter;
+use crate::index::Columns;
+use crate::item::{Item, Place};
+
+const WANTED: usize = 100;
+const RECALL_MIN: f64 = 0.95;
+/// So many rows make lists in these tests.
+const LISTED_MIN: usize = 1_000;
+
+/// Texts are about so many things.
+const GROUPS: usize = 8;
+
+/// Numbers without a pattern, the same in every run (SplitMix64), as normal as a sum of four is.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+
+    fn vector(&mut self, dims: usize) -> Vec<f32> {
+        (0..dims).map(|_| (0..4).map(|_| self.roll()).sum()).collect()
+    }
+
+    /// Around one of several middles.
+    fn grouped(&mut self, count: usize, dims: usize) -> Vec<Vec<f32>> {
+        let middles: Vec<Vec<f32>> = (0..GROUPS).map(|_| self.vector(dims)).collect();
+        let near = |middle: &Vec<f32>, noise: Vec<f32>| middle.iter().zip(noise).map(|(m, n)| m + n * 0.6).collect();
+        (0..count).map(|n| near(&middles[n % GROUPS], self.vector(dims))).collect()
+    }
+}
+
+/// A column in memory.
+struct Listed(Vec<u64>);
+
+impl ColumnValues<u64> for Listed {
+    fn get_val(&self, doc: DocId) -> u64 {
+        self.0[doc as usize]
+    }
+
+    fn min_value(&self) -> u64 {
+        0
+    }
+
+    fn max_value(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn num_vals(&self) -> u32 {
+        self.0.len() as u32
+    }
+}
+
+/// A segment of documents whose keys and content hashes are these.
+fn segment(hashes: impl Iterator<Item = u64>, deleted: &[DocId]) -> Columns {
+    let hashes: Vec<u64> = hashes.collect();
+    // As tantivy writes them: how many, then a bit for each.
+    let mut bytes = Vec::from((hashes.len() as u32).to_le_bytes());
+    for word in 0..hashes.len().div_ceil(64) as u32 {
+        let living = |bit: &u32| !deleted.contains(&(word * 64 + bit));
+        bytes.extend((0..64).filter(living).fold(0_u64, |bits, bit| bits | 1 << bit).to_le_bytes());
+    }
+    let column: Arc<dyn ColumnValues<u64>> = Arc::new(Listed(hashes));
+    let living = Some(AliveBitSet::open(OwnedBytes::new(bytes)));
+    Columns { key: column.clone(), hash: column.clone(), origin: column, living }
+}
+
+/// A folder of vector files.
+struct Files {
+    dir: tempfile::TempDir,
+    dims: usize,
+}
+
+impl Files {
+    fn new(dims: usize) -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), dims }
+    }
+
+    fn write(&self, name: &str, first: u64, vectors: &[Vec<f32>]) {
+        self.write_with(name, first, vectors, &[]);
+    }
+
+    /// Writes a file of rows with hashes from `first` on.
+    fn write_with(&self, name: &str, first: u64, vectors: &[Vec<f32>], trials: &[Vec<f32>]) {
+        let mut writer = RowsWriter::create(self.dir.path(), self.dims).unwrap();
+        for (vector, hash) in vectors.iter().zip(first..) {
+            writer.push(hash, &Quantized::unit(vector).unwrap().to_bytes()).unwrap();
+        }
+        trials.iter().for_each(|trial| writer.try_with(Quantized::of(trial)));
+        writer.finish(name, LISTED_MIN).unwrap();
+    }
+
+    fn open(&self, name: &str) -> Option<Rows> {
+        Rows::open(&MmapDirectory::open(self.dir.path()).unwrap(), Path::new(name), self.dims)
+    }
+
+    fn vectors(&self, columns: &[Columns]) -> Vectors {
+        let mut names: Vec<PathBuf> =
+            std::fs::read_dir(self.dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into()).collect();
+        names.sort();
+        let files = names.iter().map(|name| self.open(name.to_str().unwrap()).unwrap()).collect();
+        Vectors::of(files, columns, WANTED)
+    }
+}
+
+/// Keys of what is found, closest first.
+fn keys(vectors: &Vectors, columns: &[Columns], question: &[f32], passes: Option<&dyn Fn(u64) -> bool>) -> Vec<u64> {
+    let mut filtered = |segment: usize, take: &mut dyn FnMut(DocId)| {
+        let columns: &Columns = &columns[segment];
+        let docs = (0..columns.key.num_vals()).filter(|doc| columns.is_living(*doc));
+        docs.filter(|doc| passes.is_none_or(|passes| passes(columns.key.get_val(*doc)))).for_each(take);
+        Ok(())
+    };
+    let filtered: Option<Filtered<'_>> = if passes.is_some() { Some(&mut filtered) } else { None };
+    let near: Vec<Near> = vectors.nearest(question, WANTED, f32::NEG_INFINITY, columns, filtered).unwrap();
+    assert!(near.is_sorted_by(|a, b| a > b));
+    near.iter().map(|near| near.key).collect()
+}
+
+/// How much of what every row was compared for is found.
+fn recall(
+    all: &[Vec<f32>],
+    questions: &[Vec<f32>],
+    passes: &dyn Fn(u64) -> bool,
+    find: &dyn Fn(&[f32]) -> Vec<u64>,
+) -> f64 {
+    let rows: Vec<Vec<u8>> = all.iter().map(|row| Quantized::unit(row).unwrap().to_bytes()).collect();
+    let mut share = 0.0;
+    for question in questions {
+        let query = Quantized::of(question);
+        let cosines = rows.iter().map(|row| query.dot(Row::read(row))).zip(0_u64..);
+        let mut best: Vec<(f32, u64)> = cosines.filter(|(_, key)| passes(*key)).collect();
+        best.sort_by(|a, b| b.0.total_cmp(&a.0));
+        best.truncate(WANTED);
+        let last = best.last().unwrap().0;
+        let found = find(question);
+        // Those that are as close as the last one are as good as it.
+        let good = found.iter().filter(|key| query.dot(Row::read(&rows[**key as usize])) >= last);
+        share += good.count() as f64 / best.len() as f64;
+    }
+    share / questions.len() as f64
+}
+
+/// Holds one file of rows against all of them. Gives how many of its lists are looked into.
+fn check(files: &Files, all: &[Vec<f32>], questions: &[Vec<f32>]) -> usize {
+    let half = all.len() as u64 / 2;
+    let columns = [segment(0..half, &[]), segment(half..all.len() as u64, &[])];
+    let vectors = files.vectors(&columns);
+    let rows = files.open("1.vec").unwrap();
+    println!("{} rows, {} lists, {} looked into", rows.len(), rows.lists(), rows.probes());
+    for (name, passes) in [
+        ("no filter", None),
+        ("a filter for all", Some(&(|_| true) as &dyn Fn(u64) -> bool)),
+        ("half", Some(&|key| key % 2 == 0)),
+        ("a tenth", Some(&|key| key % 10 == 3)),
+        ("few", Some(&|key| key % 97 == 0)),
+    ] {
+        let among: &dyn Fn(u64) -> bool = passes.unwrap_or(&|_| true);
+        let recall = recall(all, questions, among, &|question| keys(&vectors, &columns, question, passes));
+        println!("  {name}: {recall:.4}");
+        assert!(recall >= RECALL_MIN, "{name}: {recall}");
+    }
+    rows.probes()
+}
+
+#[test]
+fn lists_have_nearly_all_of_what_is_near() {
+    let mut dice = Dice(1);
+    let all = dice.grouped(2_000, 16);
+    let questions: Vec<Vec<f32>> =
+        all.iter().step_by(67).map(|row| row.iter().map(|v| v + 0.5 * dice.roll()).collect()).collect();
+    let files = Files::new(16);
+    files.write("1.vec", 0, &all);
+    let probes = check(&files, &all, &questions);
+    assert!(probes < 30, "{probes} of 88 lists");
+}
+
+#[test]
+fn vectors_without_any_order_are_found_too() {
+    let mut dice = Dice(2);
+    let all: Vec<Vec<f32>> = (0..2_000).map(|_| dice.vector(16)).collect();
+    let questions: Vec<Vec<f32>> = (0..20).map(|_| dice.vector(16)).collect();
+    let files = Files::new(16);
+    files.write("1.vec", 0, &all);
+    check(&files, &all, &questions);
+}
+
+#[test]
+fn what_is_deleted_is_not_found_and_what_is_new_is() {
+    let mut dice = Dice(3);
+    let (old, new) = (dice.grouped(1_500, 16), dice.grouped(10, 16));
+    let files = Files::new(16);
+    files.write("1.vec", 0, &old);
+    files.write("2.vec", 1_500, &new);
+    let columns = [segment(0..1_500, &[700]), segment(1_500..1_510, &[3])];
+    let vectors = files.vectors(&columns);
+    assert_eq!((vectors.len(), vectors.found()), (1_510, 1_508));
+    let first = |vector: &[f32]| keys(&vectors, &columns, vector, None)[0];
+    assert_eq!((first(&old[701]), first(&new[4])), (701, 1_504));
+    for gone in [&old[700], &new[3]] {
+        let found = keys(&vectors, &columns, gone, None);
+        assert!(!found.contains(&700) && !found.contains(&1_503));
+    }
+}
+
+#[test]
+fn documents_of_the_same_content_share_a_row() {
+    let files = Files::new(4);
+    files.write("1.vec", 7, &[vec![1.0, 0.0, 0.0, 0.0], vec![0.0, 1.0, 0.0, 0.0]]);
+    let columns = [segment([8, 7].into_iter(), &[]), segment([7, 9].into_iter(), &[])];
+    let near = files.vectors(&columns).nearest(&[1.0, 0.1, 0.0, 0.0], 3, 0.5, &columns, None).unwrap();
+    let at: Vec<(u32, DocId)> = near.iter().map(|near| (near.address.segment_ord, near.address.doc_id)).collect();
+    assert_eq!(at.len(), 2);
+    assert!(at.contains(&(0, 1)) && at.contains(&(1, 0)));
+}
+
+#[test]
+fn lists_begin_at_the_bound_and_keep_every_row() {
+    let all = Dice(4).grouped(LISTED_MIN, 4);
+    let files = Files::new(4);
+    files.write("1.vec", 0, &all[1..]);
+    files.write("2.vec", 0, &all);
+    let (small, large) = (files.open("1.vec").unwrap(), files.open("2.vec").unwrap());
+    assert_eq!(small.lists(), 0);
+    assert!(large.lists() > 0 && large.probes() > 0 && large.probes() <= large.lists());
+    for (at, hash) in large.hashes().enumerate() {
+        assert_eq!(large.bytes(at), Quantized::unit(&all[hash as usize]).unwrap().to_bytes());
+    }
+    let mut hashes: Vec<u64> = large.hashes().collect();
+    hashes.sort_unstable();
+    assert!(hashes.into_iter().eq(0..LISTED_MIN as u64));
+    assert_eq!(std::fs::read_dir(files.dir.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn trials_stay_with_the_rows() {
+    let files = Files::new(4);
+    let trial = Quantized::of(&[0.5, 0.0, 0.0, 0.1]);
+    let mut writer = RowsWriter::create(files.dir.path(), 4).unwrap();
+    (0..=TRIALS).for_each(|_| writer.try_with(trial.clone()));
+    writer.push(1, &trial.to_bytes()).unwrap();
+    writer.finish("1.vec", 1).unwrap();
+    let rows = files.open("1.vec").unwrap();
+    assert_eq!(rows.trials().count(), TRIALS);
+    assert!(rows.trials().all(|row| Quantized::from(row) == trial));
+    assert_eq!((rows.len(), rows.lists()), (1, 1));
+}
+
+/// Films of the test data, asked for by their titles. Without optimisation only some of them.
+#[test]
+fn real_texts_are_found_in_lists() {
+    const ITEMS: usize = if cfg!(debug_assertions) { 1_050 } else { usize::MAX };
+    let data = std::env::var_os("FORECOURT_DATA").map(PathBuf::from);
+    let data = data.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
+    let text = std::fs::read_to_string(data.join("movies/movies.jsonl"));
+    let (Some(model), Ok(text)) = (std::env::var_os("FORECOURT_MODEL"), text) else {
+        return eprintln!("skipped: no data (FORECOURT_DATA) or no model (FORECOURT_MODEL)");
+    };
+    let model = Model::load(Path::new(&model)).unwrap();
+    let (mut all, mut titles) = (Vec::new(), Vec::new());
+    for (n, line) in text.lines().take(ITEMS).enumerate() {
+        let json: serde_json::Value = serde_json::from_str(line).unwrap();
+        let place = Place { file: "movies.jsonl", line: 1 };
+        let Some(item) = Item::read(&json, place) else { continue };
+        let mut text = String::new();
+        item.embeddable(&mut text, 500);
+        all.extend(model.embed(&text));
+        if n % 20 == 0 {
+            titles.extend(model.embed(item.name));
+        }
+    }
+    let files = Files::new(model.dims());
+    let (trials, questions) = titles.split_at(titles.len() / 2);
+    files.write_with("1.vec", 0, &all, trials);
+    check(&files, &all, questions);
+}
