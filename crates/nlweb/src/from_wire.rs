@@ -41,10 +41,15 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, envelope: Envelope) -> Messag
         language: ask.prefer.language.clone().or(language),
         hop,
         metadata: hearsay(ask).into_iter().map(|said| (NAME.to_owned(), said)).collect(),
-        extensions: vec![findings::WISH.to_owned()],
+        extensions: wishes(ask).map(str::to_owned).collect(),
         unrecorded: !ask.meta.remember,
         ..Message::new(id, card.handle().clone(), parts, via, received_at)
     }
+}
+
+/// What is wished for beside the items: a summary that has to be made belongs to the mode alone. NLWeb 3.3.2.
+fn wishes(ask: &Ask) -> impl Iterator<Item = &'static str> {
+    std::iter::once(findings::WISH).chain((!ask.style.summarize).then_some(findings::LIST_WISH))
 }
 
 /// What the agent is given beside the words, if there is anything.

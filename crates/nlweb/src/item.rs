@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use forecourt_core::findings::Reason;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::{File, FileSource, Handle, Part, TaskId};
 use serde_json::{Map, Value, json};
@@ -154,6 +155,18 @@ pub(crate) fn in_054(mut item: Value, site: &Handle, score: Option<f32>, index: 
         set("@id", id.into());
         set("site", site.as_str().into());
         set("score", json!(score.filter(|score| score.is_finite()).unwrap_or(0.0)));
+        // What clients of 0.54 show beside a score.
+        if let (Some(why), false) = (fields.get("forecourt/why").cloned(), fields.contains_key("description")) {
+            fields.insert("description".to_owned(), why);
+        }
+    }
+    item
+}
+
+/// An item with why it stands where it does, where somebody judged it.
+pub(crate) fn explained(mut item: Value, reason: Option<&Reason>) -> Value {
+    if let (Value::Object(fields), Some(reason)) = (&mut item, reason.filter(|reason| !reason.why.is_empty())) {
+        fields.insert("forecourt/why".to_owned(), reason.why.clone().into());
     }
     item
 }

@@ -176,6 +176,7 @@ impl Service {
         let (last, end) = unfolding.finish(ending);
         pieces.extend(last);
         about.ignored = unfolding.ignored().to_vec();
+        about.notes.extend_from_slice(unfolding.notes());
         match end {
             End::Answer => {
                 let said = unfolding.said();

@@ -31,6 +31,7 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
                 Event::Ending(ending) => {
                     let (last, end) = unfolding.finish(ending);
                     writer.about.ignored = unfolding.ignored().to_vec();
+                    writer.about.notes.extend_from_slice(unfolding.notes());
                     let outcome = writer.close(end, unfolding.said(), language.as_ref(), at.elapsed() >= time_max);
                     for frame in writer.end(last, outcome, at) {
                         yield frame;

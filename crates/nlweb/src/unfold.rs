@@ -129,6 +129,11 @@ impl<'a> Unfolding<'a> {
         self.findings.as_ref().map(|findings| findings.ignored.as_slice()).unwrap_or_default()
     }
 
+    /// What the agent says about how the answer was made.
+    pub(crate) fn notes(&self) -> &[String] {
+        self.findings.as_ref().map(|findings| findings.notes.as_slice()).unwrap_or_default()
+    }
+
     fn listed(&self) -> String {
         match self.given {
             0 => "There is nothing to show.".to_owned(),
@@ -139,7 +144,8 @@ impl<'a> Unfolding<'a> {
     }
 
     fn found(&mut self, findings: Findings) -> Vec<Piece> {
-        let summary = (self.style.summarize && findings.count > 0).then(|| findings.summary.clone());
+        let is_wanted = self.style.summarize && findings.count > 0 && !self.summarized;
+        let summary = is_wanted.then(|| findings.summary.clone());
         self.findings = Some(findings);
         summary.filter(|text| !text.is_empty()).map(|text| self.summarize(&text)).into_iter().collect()
     }
@@ -164,6 +170,7 @@ impl<'a> Unfolding<'a> {
             return None;
         }
         let score = self.findings.as_ref().and_then(|findings| findings.scores.get(self.given).copied());
+        let item = item::explained(item, self.findings.as_ref().and_then(|told| told.reasons.get(self.given)));
         if self.names.len() < NAMED_ITEMS_MAX {
             self.names.push(item::name(&item).unwrap_or("one without a name").to_owned());
         }

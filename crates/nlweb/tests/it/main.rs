@@ -7,6 +7,7 @@
 //! | `s4_2_await` | 4.2: promises checked on and cancelled |
 //! | `s6_stream` | 6: answers as they come |
 //! | `s7_http` | 7: paths, methods, statuses, refusals |
+//! | `told_again` | 4.1.1, 6.1: what is known of an answer while it is made |
 //! | `v0_54` | the older dialect, and its flat form |
 //! | `tools` | appendix A: what carriers of tools get |
 //! | `client` | appendix B, by a client that knows nothing else |
@@ -20,6 +21,7 @@ mod s4_response;
 mod s6_stream;
 mod s7_http;
 mod support;
+mod told_again;
 mod tools;
 mod v0_54;
 mod vectors;
