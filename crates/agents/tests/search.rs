@@ -212,6 +212,7 @@ async fn whoever_wishes_for_findings_is_told_them_before_the_answer() {
     let found = told("chickpeas", true).await.expect("findings");
     assert_eq!((found.count > 0, found.scores.len(), found.more), (true, found.count, true));
     assert_eq!(found.ignored, ["colour", "x"]);
+    assert_eq!(told("chickpeas, no nuts", true).await.expect("findings").applied, ["no nuts"]);
     assert!(found.summary.contains("match") && !found.summary.contains("\n1."), "{}", found.summary);
     let nothing = told("zzxqqq", true).await.expect("findings");
     assert_eq!((nothing.count, nothing.scores.len()), (0, 0));

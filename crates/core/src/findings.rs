@@ -28,6 +28,10 @@ pub struct Findings {
     /// Whether there are more behind them.
     #[serde(default)]
     pub more: bool,
+    /// The limits that hold for every item, in words: those of the question, and those that are known of
+    /// the caller.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applied: Vec<String>,
     /// Filters by name that meant nothing to the content, and so were left out.
     #[serde(default)]
     pub ignored: Vec<String>,
@@ -155,6 +159,7 @@ mod tests {
             summary: "Two soups.".to_owned(),
             count: 2,
             more: true,
+            applied: vec!["no nuts".to_owned()],
             ignored: vec!["price".to_owned()],
             scores: vec![2.5, 1.0],
             notes: vec!["Not ranked.".to_owned()],

@@ -1,7 +1,8 @@
 //! A question into a message: the one place where both vocabularies are in scope on the way in.
 
 use forecourt_core::{
-    AgentCard, Language, Message, MessageId, Part, Role, Sender, ThreadId, Timestamp, Transport, Turn, findings,
+    AgentCard, Language, Message, MessageId, Narrowing, Part, Role, Sender, ThreadId, Timestamp, Transport, Turn,
+    findings,
 };
 use serde_json::{Map, Value};
 
@@ -29,10 +30,12 @@ pub(crate) struct Envelope {
 }
 
 /// The message for the agent of `card`. NLWeb 3: the text is the turn, `prev` the turns before it, and
-/// filters and context go along as data.
-pub(crate) fn message(ask: &Ask, card: &AgentCard, envelope: Envelope) -> Message {
+/// filters and context go along as data. Who finds items is told how many are wanted, and of which `host`.
+pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope: Envelope) -> Message {
     let Envelope { sender, hop, language, via, id, received_at } = envelope;
-    let parts = std::iter::once(Part::text(ask.query.text.clone())).chain(beside(ask).map(Part::data)).collect();
+    let parts = std::iter::once(Part::text(ask.query.text.clone())).chain(beside(ask).map(Part::data));
+    let narrowing = narrowing(ask, host).filter(|_| card.finds);
+    let parts = parts.chain(narrowing.map(|narrowing| narrowing.to_part())).collect();
     let thread = ask.meta.session.get(CONVERSATION).and_then(Value::as_str).and_then(ThreadId::parse);
     Message {
         thread,
@@ -45,6 +48,13 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, envelope: Envelope) -> Messag
         unrecorded: !ask.meta.remember,
         ..Message::new(id, card.handle().clone(), parts, via, received_at)
     }
+}
+
+/// What narrows the search down, if anything does.
+fn narrowing(ask: &Ask, host: Option<&str>) -> Option<Narrowing> {
+    let exactly: Vec<_> = host.map(|host| (findings::URL_HOST.to_owned(), host.to_owned())).into_iter().collect();
+    let results = ask.style.limit;
+    (results.is_some() || !exactly.is_empty()).then_some(Narrowing { exactly, results, decided: false })
 }
 
 /// What is wished for beside the items: a summary that has to be made belongs to the mode alone. NLWeb 3.3.2.

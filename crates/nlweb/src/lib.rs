@@ -3,8 +3,8 @@
 //! | NLWeb | module |
 //! |---|---|
 //! | 3 the question, 4.2 `await` | [`section`] for settings; `wire`, `decode`, `fields`; `legacy` for the flat form |
-//! | 3.1 `site` | `site` |
-//! | 3.2 context, 3.4 sessions into the host's words | `from_wire` |
+//! | 3.1 `site` | `site`; `merged` when it is several agents |
+//! | 3.2 context, 3.4 sessions into the host's words | `from_wire`; `carried` where the caller keeps the conversation |
 //! | 4 the four types of responses | `response`; `unfold` and `item` for answers; `fault` for failures |
 //! | 4.1.2, 4.2 promises | `service`; `kept` for how they are to be written |
 //! | 5 actions | `action`, `template` |
@@ -18,6 +18,7 @@
 
 mod action;
 mod answer;
+mod carried;
 pub mod client;
 mod decode;
 mod fault;
@@ -27,6 +28,7 @@ mod item;
 mod kept;
 mod legacy;
 mod limits;
+mod merged;
 mod response;
 pub mod section;
 mod service;

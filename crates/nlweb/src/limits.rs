@@ -28,6 +28,12 @@ pub(crate) const PREFERENCES_MAX: usize = 16;
 pub(crate) const FILE_BYTES_MAX: usize = 1024 * 1024;
 /// Agents that are named to who asked for one that is not there.
 pub(crate) const NAMED_AGENTS_MAX: usize = 50;
+/// Agents that are asked at once for one answer.
+pub(crate) const ASKED_AT_ONCE_MAX: usize = 16;
+/// Earlier questions that a session carries where no agent keeps the conversation.
+pub(crate) const CARRIED_MAX: usize = 5;
+/// Bytes of one of them with its filters, as JSON; a longer one is left out.
+pub(crate) const CARRIED_BYTES_MAX: usize = 1024;
 /// Actions of one deployment.
 pub(crate) const ACTIONS_MAX: usize = 100;
 /// How long a promise waits for the first event of its task, to tell how far that is.

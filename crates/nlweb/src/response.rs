@@ -1,7 +1,7 @@
 //! A response, whole: `_meta` and content, in the words of its version. NLWeb 4.
 
 use forecourt_core::policy::Kind;
-use forecourt_core::{Language, PolicyPart, Question};
+use forecourt_core::{Findings, Language, PolicyPart, Question};
 use forecourt_surface::refusal;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -31,6 +31,8 @@ pub(crate) struct About {
     pub(crate) request_id: Option<String>,
     /// What the caller should know about how the request was understood.
     pub(crate) notes: Vec<String>,
+    /// The limits that hold for every item.
+    pub(crate) applied: Vec<String>,
     /// Filters that meant nothing here.
     pub(crate) ignored: Vec<String>,
     /// The language of the answer, where it is known.
@@ -73,10 +75,21 @@ impl About {
             session: Map::new(),
             request_id: None,
             notes: Vec::new(),
+            applied: Vec::new(),
             ignored: Vec::new(),
             language: None,
             millis: None,
         }
+    }
+}
+
+impl About {
+    /// Takes over what a search says about its answer, if one says something.
+    pub(crate) fn tell(&mut self, findings: Option<&Findings>) {
+        let Some(findings) = findings else { return };
+        self.applied.clone_from(&findings.applied);
+        self.ignored.clone_from(&findings.ignored);
+        self.notes.extend_from_slice(&findings.notes);
     }
 }
 
@@ -184,6 +197,7 @@ impl Response {
         let mut meta = self.about.beginning(self.outcome.kind(dialect), is_answer, settings);
         meta.extend(present([
             ("processing_time_ms", self.about.millis.map(Value::from)),
+            ("forecourt/applied_limits", (!self.about.applied.is_empty()).then(|| json!(self.about.applied))),
             ("forecourt/ignored_filters", (!self.about.ignored.is_empty()).then(|| json!(self.about.ignored))),
         ]));
         if let Outcome::Refused { part, .. } = &self.outcome {

@@ -20,9 +20,10 @@ use crate::from_wire::{CONVERSATION, Envelope, message};
 use crate::limits::FIRST_EVENT_WAIT;
 use crate::response::{About, Outcome, Promise, Response};
 use crate::section::Settings;
+use crate::site::Chosen;
 use crate::unfold::{End, Piece, Unfolding, Whose};
 use crate::wire::{self, Ask, Await, Dialect};
-use crate::{kept, site};
+use crate::{carried, kept, merged, site};
 
 /// What the protocol is made of.
 pub(crate) struct Service {
@@ -52,16 +53,18 @@ pub(crate) struct Begun {
 }
 
 impl Service {
-    /// The agent that is asked. NLWeb 3.1. At the host's address a conversation that was begun with an
-    /// agent by its name stays with it.
-    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<&Arc<Resident>, Fault> {
-        if let (None, None, Some(thread)) = (own, &ask.query.site, conversation(&ask.meta.session)) {
+    /// Who is asked. NLWeb 3.1. At the host's address a conversation that was begun with an agent by its
+    /// name stays with it, and one that the caller carries with whoever was asked before.
+    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<Chosen, Fault> {
+        let named = ask.query.site.as_deref();
+        if let (None, None, Some(thread)) = (own, named, conversation(&ask.meta.session)) {
             let with = self.host.route(&thread).await.map_err(|error| self.fault(error))?;
             if let Some(resident) = with.and_then(|agent| self.host.directory().find(&agent)) {
-                return Ok(resident);
+                return Ok(Chosen::one(resident));
             }
         }
-        site::asked(&self.host, own, ask.query.site.as_deref())
+        let carried = carried::site(&ask.meta.session).filter(|_| own.is_none());
+        site::asked(&self.host, own, named.or(carried))
     }
 
     /// Remembers whom a conversation is with.
@@ -84,34 +87,35 @@ impl Service {
     }
 
     /// Asks, and waits for the answer or for the promise of one.
-    pub(crate) async fn ask(&self, resident: &Resident, ask: Ask, asker: Asker, run: Run) -> Response {
-        match self.begin(resident, ask, asker, run).await {
+    pub(crate) async fn ask(&self, chosen: Chosen, ask: Ask, asker: Asker, run: Run) -> Response {
+        match self.begin(chosen, ask, asker, run).await {
             Ok(begun) => self.answered(begun).await,
             Err(response) => *response,
         }
     }
 
-    /// Hands a question to its agent.
-    pub(crate) async fn begin(
-        &self,
-        resident: &Resident,
-        ask: Ask,
-        asker: Asker,
-        run: Run,
-    ) -> Result<Begun, Box<Response>> {
+    /// Hands a question to its agent, or to several at once.
+    pub(crate) async fn begin(&self, chosen: Chosen, ask: Ask, asker: Asker, run: Run) -> Result<Begun, Box<Response>> {
         let at = Instant::now();
-        let message = self.message(&ask, resident, asker);
+        let message = self.message(&ask, &chosen, &chosen.resident, asker);
         let language = message.language.clone();
+        let begun = match chosen.beside.is_empty() {
+            true => self.host.receive(message, run).await,
+            false => Box::pin(merged::receive(&self.host, self.for_each(message, &ask, &chosen))).await,
+        };
         let Ask { query, style, meta, notes, .. } = ask;
         let mut about = About { notes, request_id: meta.request_id, ..About::plain(style) };
-        match self.host.receive(message, run).await {
+        match begun {
             Ok(reply) => {
                 // Who was asked by name is asked on.
                 let named = reply.thread.as_ref().filter(|_| query.site.is_some() && meta.remember);
-                self.stay(named, resident.card.handle()).await;
-                about.session = session(meta.session, reply.thread.as_ref());
+                self.stay(named, chosen.resident.card.handle()).await;
+                about.session = match chosen.beside.is_empty() || !meta.remember {
+                    true => session(meta.session, reply.thread.as_ref()),
+                    false => session(carried::carry(meta.session, &query), None),
+                };
                 about.language = Some(reply.language.clone());
-                Ok(Begun { reply, about, language, at, time_max: resident.time_max })
+                Ok(Begun { reply, about, language, at, time_max: chosen.resident.time_max })
             }
             Err(error) => {
                 about.session = session(meta.session, None);
@@ -120,11 +124,30 @@ impl Service {
         }
     }
 
-    fn message(&self, ask: &Ask, resident: &Resident, asker: Asker) -> Message {
+    fn message(&self, ask: &Ask, chosen: &Chosen, resident: &Resident, asker: Asker) -> Message {
         let Asker { sender, hop, language, via } = asker;
         let id = kept::message_id(ask.style, &**self.host.entropy());
         let received_at = self.host.clock().now();
-        message(ask, &resident.card, Envelope { sender, hop, language, via, id, received_at })
+        let envelope = Envelope { sender, hop, language, via, id, received_at };
+        message(ask, &resident.card, chosen.host.as_deref(), envelope)
+    }
+
+    /// The same for each of several agents. None of them keeps the conversation: what came before is what
+    /// the caller tells, or carries.
+    fn for_each(&self, first: Message, ask: &Ask, chosen: &Chosen) -> Vec<Message> {
+        let history = match ask.context.prev.is_empty() {
+            true => carried::turns(&ask.meta.session),
+            false => first.history.clone(),
+        };
+        let all = std::iter::once(&chosen.resident).chain(&chosen.beside);
+        let to = |resident: &Arc<Resident>| Message {
+            recipient: resident.card.handle().clone(),
+            history: history.clone(),
+            thread: None,
+            unrecorded: true,
+            ..first.clone()
+        };
+        all.map(to).collect()
     }
 
     /// What a question has come to by now: its answer, or the promise of one.
@@ -175,8 +198,7 @@ impl Service {
         };
         let (last, end) = unfolding.finish(ending);
         pieces.extend(last);
-        about.ignored = unfolding.ignored().to_vec();
-        about.notes.extend_from_slice(unfolding.notes());
+        about.tell(unfolding.findings());
         match end {
             End::Answer => {
                 let said = unfolding.said();

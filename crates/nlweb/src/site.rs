@@ -1,5 +1,5 @@
-//! Which agent a question is for. `query.site` names something here and is never an address to fetch.
-//! NLWeb 3.1; design 22.
+//! Who a question is for. `query.site` names something here and is never an address to fetch: an agent, the
+//! domain, all of them, or a host of the web whose items are here. NLWeb 3.1; design 22.
 
 use std::sync::Arc;
 
@@ -7,35 +7,80 @@ use forecourt_core::{Address, Handle};
 use forecourt_host::{Host, Resident};
 
 use crate::fault::Fault;
-use crate::limits::NAMED_AGENTS_MAX;
+use crate::limits::{ASKED_AT_ONCE_MAX, NAMED_AGENTS_MAX};
 
 /// Everything that is here.
-const ALL: &str = "all";
+pub(crate) const ALL: &str = "all";
 
-/// The agent that is asked at the endpoint of `own`, or at the host's when that is `None`.
-pub(crate) fn asked<'a>(host: &'a Host, own: Option<&Handle>, site: Option<&str>) -> Result<&'a Arc<Resident>, Fault> {
+/// Who is asked, and for which part of what they have.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    /// The agent, or the first of several.
+    pub(crate) resident: Arc<Resident>,
+    /// Who is asked beside it.
+    pub(crate) beside: Vec<Arc<Resident>>,
+    /// The host of the web that all items are to be from.
+    pub(crate) host: Option<String>,
+}
+
+impl Chosen {
+    /// One agent, for all that it has.
+    pub(crate) fn one(resident: &Arc<Resident>) -> Self {
+        Self { resident: resident.clone(), beside: Vec::new(), host: None }
+    }
+
+    /// The first of several, which there are.
+    fn of(residents: Vec<&Arc<Resident>>, host: Option<String>) -> Option<Self> {
+        let (first, others) = residents.split_first()?;
+        let beside = others.iter().take(ASKED_AT_ONCE_MAX - 1).map(|resident| (*resident).clone()).collect();
+        Some(Self { beside, host, ..Self::one(first) })
+    }
+}
+
+/// Who is asked at the endpoint of `own`, or at the host's when that is `None`.
+pub(crate) fn asked(host: &Host, own: Option<&Handle>, site: Option<&str>) -> Result<Chosen, Fault> {
     let directory = host.directory();
     let here = match own {
         Some(handle) => directory.find(handle).ok_or_else(|| Fault::NoAgent(known(host)))?,
         None => directory.default_agent(),
     };
-    let Some(site) = site.filter(|site| !is_whole(host, site)) else { return Ok(here) };
-    let named = handle(host, site).and_then(|handle| directory.find(&handle));
-    match named {
-        Some(named) if own.is_none_or(|own| named.card.handle() == own) => Ok(named),
-        Some(named) => Err(unknown(site, format!("only @{} at this address, and {ALL}", here.card.handle()), named)),
-        None => Err(Fault::Site { named: shown(site), known: known(host) }),
+    let Some(site) = site else { return Ok(Chosen::one(here)) };
+    if site.eq_ignore_ascii_case(ALL) && own.is_none() {
+        return Ok(everybody(host).unwrap_or_else(|| Chosen::one(here)));
     }
+    if site.eq_ignore_ascii_case(ALL) || site.eq_ignore_ascii_case(host.site().domain.as_str()) {
+        return Ok(Chosen::one(here));
+    }
+    match handle(host, site).and_then(|handle| directory.find(&handle)) {
+        Some(named) if own.is_none_or(|own| named.card.handle() == own) => Ok(Chosen::one(named)),
+        Some(named) => Err(unknown(site, format!("only @{} at this address, and {ALL}", here.card.handle()), named)),
+        None => part(host, own, site).ok_or_else(|| Fault::Site { named: shown(site), known: known(host) }),
+    }
+}
+
+/// All agents that find items, when there are several: the others have nothing to put beside them.
+fn everybody(host: &Host) -> Option<Chosen> {
+    let finding: Vec<_> = host.directory().iter().filter(|resident| resident.card.finds).collect();
+    Chosen::of(finding, None).filter(|chosen| !chosen.beside.is_empty())
+}
+
+/// The agents that have items of a host of the web.
+fn part(host: &Host, own: Option<&Handle>, site: &str) -> Option<Chosen> {
+    let name = host_name(site);
+    let asked = host.directory().iter().filter(|resident| own.is_none_or(|own| resident.card.handle() == own));
+    Chosen::of(asked.filter(|resident| resident.agent.has_host(&name)).collect(), Some(name.clone()))
+}
+
+/// A host as items have it: without scheme, path, port and `www.`, in lower case.
+fn host_name(site: &str) -> String {
+    let site = site.split_once("://").map_or(site, |(_, rest)| rest).to_ascii_lowercase();
+    let name = site.split(['/', '?', '#', ':']).next().unwrap_or_default();
+    name.strip_prefix("www.").unwrap_or(name).to_owned()
 }
 
 fn unknown(site: &str, known: String, named: &Resident) -> Fault {
     let known = format!("{known}; ask @{} at its own address, or at /ask", named.card.handle());
     Fault::Site { named: shown(site), known }
-}
-
-/// Whether `site` means all that is here.
-fn is_whole(host: &Host, site: &str) -> bool {
-    site.eq_ignore_ascii_case(ALL) || site.eq_ignore_ascii_case(host.site().domain.as_str())
 }
 
 /// The handle that `site` names, if it is one of this domain.
@@ -54,4 +99,17 @@ pub(crate) fn known(host: &Host) -> String {
 
 fn shown(site: &str) -> String {
     site.chars().take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_known_however_it_is_written() {
+        for site in ["a.example", "https://www.A.example/", "http://a.example:8080/x?y#z", "www.a.example"] {
+            assert_eq!(host_name(site), "a.example", "{site}");
+        }
+        assert_eq!(host_name("://"), "");
+    }
 }

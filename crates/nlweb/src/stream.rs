@@ -30,8 +30,7 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
             match event {
                 Event::Ending(ending) => {
                     let (last, end) = unfolding.finish(ending);
-                    writer.about.ignored = unfolding.ignored().to_vec();
-                    writer.about.notes.extend_from_slice(unfolding.notes());
+                    writer.about.tell(unfolding.findings());
                     let outcome = writer.close(end, unfolding.said(), language.as_ref(), at.elapsed() >= time_max);
                     for frame in writer.end(last, outcome, at) {
                         yield frame;

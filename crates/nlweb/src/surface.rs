@@ -25,6 +25,7 @@ use crate::answer::{streamed, whole};
 use crate::fault::Fault;
 use crate::limits::BODY_BYTES_MAX;
 use crate::service::{Asker, Service, turned_away, wrong};
+use crate::site::Chosen;
 use crate::wire::{Ask, Dialect, Style};
 use crate::{NAME, decode, legacy, response, site, stream as frames};
 
@@ -150,34 +151,34 @@ impl Asked<'_> {
             Ok(ask) => ask,
             Err(fault) => return self.fault(fault, dialect),
         };
-        let resident = match self.service.resident(self.agent.as_ref(), &ask).await {
-            Ok(resident) => resident,
+        let chosen = match self.service.resident(self.agent.as_ref(), &ask).await {
+            Ok(chosen) => chosen,
             Err(fault) => return self.fault(fault, dialect),
         };
         let language = ask.prefer.language.clone().or_else(|| negotiate::language(&self.head.headers));
-        let sender = match self.sender(resident, body).await {
+        let sender = match self.sender(&chosen.resident, body).await {
             Ok(sender) => sender,
             Err(part) => return self.refused(part, ask.style, language.as_ref()),
         };
         let asker = Asker { sender, hop: hops::read(&self.head.headers), language, via: NAME };
         match self.streams(&ask) {
-            true => self.streamed(resident, ask, asker).await,
+            true => self.streamed(chosen, ask, asker).await,
             // A GET keeps nothing going behind its caller's back.
             false if body.is_none() => {
-                written(self.service, &self.service.ask(resident, ask, asker, Run::Attached).await)
+                written(self.service, &self.service.ask(chosen, ask, asker, Run::Attached).await)
             }
             false => {
                 let run = self.service.patience();
-                written(self.service, &self.service.ask(resident, ask, asker, run).await)
+                written(self.service, &self.service.ask(chosen, ask, asker, run).await)
             }
         }
     }
 
     /// The answer in frames. Who is refused at once learns it from the status. Design 23.
-    async fn streamed(&self, resident: &Resident, ask: Ask, asker: Asker) -> Answer {
+    async fn streamed(&self, chosen: Chosen, ask: Ask, asker: Asker) -> Answer {
         let style = ask.style;
         let wanted = asker.language.clone();
-        let mut begun = match self.service.begin(resident, ask, asker, Run::Attached).await {
+        let mut begun = match self.service.begin(chosen, ask, asker, Run::Attached).await {
             Ok(begun) => begun,
             Err(response) => return written(self.service, &response),
         };

@@ -124,14 +124,9 @@ impl<'a> Unfolding<'a> {
         }
     }
 
-    /// Names of filters that meant nothing to the content.
-    pub(crate) fn ignored(&self) -> &[String] {
-        self.findings.as_ref().map(|findings| findings.ignored.as_slice()).unwrap_or_default()
-    }
-
-    /// What the agent says about how the answer was made.
-    pub(crate) fn notes(&self) -> &[String] {
-        self.findings.as_ref().map(|findings| findings.notes.as_slice()).unwrap_or_default()
+    /// What a search says about its answer.
+    pub(crate) fn findings(&self) -> Option<&Findings> {
+        self.findings.as_ref()
     }
 
     fn listed(&self) -> String {

@@ -71,8 +71,10 @@ impl Words<'_> {
         let mut ignored = asked.unread.clone();
         ignored.extend(found.ignored.iter().map(|named| named.name.clone()));
         ignored.dedup();
+        let applied = found.applied.iter().map(|filter| filter.words.clone()).collect();
         let scores = found.hits.iter().map(|hit| hit.score).collect();
-        Findings { summary, count: found.hits.len(), more: found.has_more, ignored, scores, ..Findings::default() }
+        let (count, more) = (found.hits.len(), found.has_more);
+        Findings { summary, count, more, applied, ignored, scores, ..Findings::default() }
     }
 
     /// Why each item is here.

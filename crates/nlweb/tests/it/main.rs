@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `s3_1_site` | 3.1: who is asked, and for which part |
 //! | `s3_request` | 3: what is read, and what is wrong with it |
 //! | `s4_response` | 4: the four types of responses |
 //! | `s4_2_await` | 4.2: promises checked on and cancelled |
@@ -15,6 +16,7 @@
 
 mod answer;
 mod client;
+mod s3_1_site;
 mod s3_request;
 mod s4_2_await;
 mod s4_response;

@@ -151,7 +151,14 @@ pub(crate) fn remembering(handle: &str) -> AgentCard {
 pub(crate) fn found(names: &[&str]) -> Vec<Event> {
     let scores = (0..names.len()).map(|index| 9.5 - index as f32).collect();
     let summary = format!("{} soups match.", names.len());
-    let findings = Findings { summary, count: names.len(), more: false, ignored: vec!["price".to_owned()], scores, ..Findings::default() };
+    let findings = Findings {
+        summary,
+        count: names.len(),
+        more: false,
+        ignored: vec!["price".to_owned()],
+        scores,
+        ..Findings::default()
+    };
     let items = names.iter().map(|name| {
         let url = format!("https://soups.example/{name}");
         Event::Part(Part::data(json!({"@type": "Recipe", "name": name, "url": url})))

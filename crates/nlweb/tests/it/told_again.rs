@@ -11,11 +11,8 @@ use crate::support::*;
 fn sharpened() -> Vec<Event> {
     let reason = |why: &str| Reason { why: why.to_owned(), ..Reason::default() };
     let first = Findings { count: 2, scores: vec![90.0], reasons: vec![reason("Has peas.")], ..Findings::default() };
-    let second = Findings {
-        scores: vec![90.0, 40.0],
-        reasons: vec![reason("Has peas."), reason("Has leek.")],
-        ..first.clone()
-    };
+    let second =
+        Findings { scores: vec![90.0, 40.0], reasons: vec![reason("Has peas."), reason("Has leek.")], ..first.clone() };
     let last = Findings {
         summary: "Take [[1]](https://soups.example/Pea).".to_owned(),
         notes: vec!["Not all items were ranked.".to_owned()],

@@ -1,0 +1,195 @@
+//! One answer of several agents, for `site: all` and for a host of the web that more than one of them knows.
+//! NLWeb 3.1.
+//!
+//! All are asked at once, each behind its own rules. Scores of different collections say nothing of each other,
+//! so the items come in turn: the best of each agent, then the second best, and so on. The conversation
+//! is kept by the caller, in its session, since no single agent has all of it.
+
+use forecourt_core::{Collected, Ending, Error, Event, EventStream, Findings, Message, Part, Reply};
+use forecourt_host::{Host, Run};
+use futures::future::join_all;
+use futures::stream;
+
+/// Asks every agent that a message is for, and puts what they find together. Fails as the first of them
+/// does, when none answers.
+pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply, Error> {
+    let begun = join_all(messages.into_iter().map(|message| host.receive(message, Run::Attached))).await;
+    let (mut replies, mut error) = (Vec::new(), None);
+    for reply in begun {
+        match reply {
+            Ok(reply) => replies.push(reply),
+            Err(failed) => error = error.or(Some(failed)),
+        }
+    }
+    let Some(first) = replies.first() else {
+        return Err(error.unwrap_or(Error::Unavailable { retry_after: None }));
+    };
+    if let Some(error) = error {
+        tracing::warn!(%error, "an agent could not be asked beside the others");
+    }
+    let (agent, language) = (first.agent.clone(), first.language.clone());
+    let answers = async move { together(join_all(replies.into_iter().map(Reply::collect)).await) };
+    let events: EventStream =
+        Box::pin(futures::StreamExt::flatten(stream::once(async { stream::iter(answers.await) })));
+    Ok(Reply { agent, thread: None, task: None, language, events })
+}
+
+/// What one agent found.
+struct Found {
+    findings: Findings,
+    items: Vec<Part>,
+}
+
+/// The events of all answers as one.
+fn together(answers: Vec<Collected>) -> Vec<Event> {
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for answer in answers {
+        match answer.ending {
+            Ending::Complete | Ending::Message(_) => found.push(of(answer.parts)),
+            other => others.push(other),
+        }
+    }
+    if found.iter().all(|one| one.items.is_empty())
+        && let Some(ending) = most_useful(others)
+    {
+        return vec![Event::Ending(ending)];
+    }
+    let findings = merged(&found);
+    let items = in_turn(found.into_iter().map(|one| one.items).collect());
+    let told = std::iter::once(findings.to_part()).chain(items).map(Event::Part);
+    told.chain([Event::Ending(Ending::Complete)]).collect()
+}
+
+fn of(parts: Vec<Part>) -> Found {
+    let mut found = Found { findings: Findings::default(), items: Vec::new() };
+    for part in parts {
+        match Findings::from_part(&part) {
+            Some(findings) => found.findings = findings,
+            None if matches!(part, Part::Text(_)) => {}
+            None => found.items.push(part),
+        }
+    }
+    found
+}
+
+/// Who asks back can be helped; then come refusals, then failures.
+fn most_useful(endings: Vec<Ending>) -> Option<Ending> {
+    endings.into_iter().min_by_key(|ending| match ending {
+        Ending::Question(_) => 0,
+        Ending::Refused(_) => 1,
+        _ => 2,
+    })
+}
+
+/// What the answers say of themselves. A filter that meant something to one of them was not left out.
+fn merged(found: &[Found]) -> Findings {
+    let telling = found.iter().filter(|one| !one.items.is_empty());
+    let telling: Vec<&Found> = match telling.clone().next() {
+        Some(_) => telling.collect(),
+        None => found.iter().take(1).collect(),
+    };
+    let summaries: Vec<&str> = telling.iter().map(|one| one.findings.summary.as_str()).collect();
+    let is_ignored = |name: &&String| telling.iter().all(|one| one.findings.ignored.contains(name));
+    let first = telling.first().map(|one| one.findings.ignored.as_slice()).unwrap_or_default();
+    let scores = telling.iter().map(|one| one.findings.scores.clone()).collect();
+    Findings {
+        summary: summaries.join("\n\n"),
+        count: telling.iter().map(|one| one.items.len()).sum(),
+        more: telling.iter().any(|one| one.findings.more),
+        notes: telling.iter().flat_map(|one| one.findings.notes.clone()).collect(),
+        applied: applied(&telling),
+        ignored: first.iter().filter(is_ignored).cloned().collect(),
+        scores: in_turn(scores),
+        ..Findings::default()
+    }
+}
+
+/// The limits that hold for the items of everybody.
+fn applied(telling: &[&Found]) -> Vec<String> {
+    let (first, others) = match telling.split_first() {
+        Some((first, others)) => (first.findings.applied.as_slice(), others),
+        None => return Vec::new(),
+    };
+    first.iter().filter(|limit| others.iter().all(|one| one.findings.applied.contains(limit))).cloned().collect()
+}
+
+/// The first of each list, then the second of each.
+fn in_turn<T>(lists: Vec<Vec<T>>) -> Vec<T> {
+    let mut placed: Vec<(usize, T)> = lists.into_iter().flat_map(|list| list.into_iter().enumerate()).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, item)| item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::{PolicyPart, Question, policy};
+    use serde_json::json;
+
+    use super::*;
+
+    fn answer(names: &[&str], ignored: &[&str]) -> Collected {
+        let findings = Findings {
+            summary: format!("{} of them.", names.len()),
+            count: names.len(),
+            ignored: ignored.iter().map(|name| (*name).to_owned()).collect(),
+            scores: vec![1.0; names.len()],
+            ..Findings::default()
+        };
+        let items = names.iter().map(|name| Part::data(json!({ "name": name })));
+        let parts = [Part::text("1. A list"), findings.to_part()].into_iter().chain(items).collect();
+        Collected { parts, ending: Ending::Complete }
+    }
+
+    fn ended(ending: Ending) -> Collected {
+        Collected { parts: Vec::new(), ending }
+    }
+
+    fn told(answers: Vec<Collected>) -> (Findings, Vec<String>) {
+        let mut findings = Findings::default();
+        let mut names = Vec::new();
+        for event in together(answers) {
+            match event {
+                Event::Part(part) => match (Findings::from_part(&part), &part) {
+                    (Some(told), _) => findings = told,
+                    (None, Part::Data(data)) => names.push(data.data["name"].as_str().unwrap_or_default().to_owned()),
+                    _ => {}
+                },
+                Event::Ending(ending) => assert_eq!(ending, Ending::Complete),
+                other => panic!("{other:?}"),
+            }
+        }
+        (findings, names)
+    }
+
+    #[test]
+    fn s3_1_items_come_in_turn() {
+        let (findings, names) = told(vec![answer(&["a1", "a2", "a3"], &["x", "y"]), answer(&["b1"], &["y"])]);
+        assert_eq!(names, ["a1", "b1", "a2", "a3"]);
+        assert_eq!((findings.count, findings.scores.len()), (4, 4));
+        assert_eq!((findings.summary.as_str(), findings.ignored), ("3 of them.\n\n1 of them.", vec!["y".to_owned()]));
+    }
+
+    #[test]
+    fn who_finds_nothing_says_nothing_beside_who_does() {
+        let question = Ending::Question(Question { text: "Which?".to_owned(), questions: Vec::new() });
+        let (findings, names) = told(vec![answer(&[], &["x"]), ended(question), answer(&["b"], &[])]);
+        assert_eq!((names, findings.summary.as_str(), findings.ignored.len()), (vec!["b".to_owned()], "1 of them.", 0));
+        let (findings, names) = told(vec![answer(&[], &[]), answer(&[], &[])]);
+        assert_eq!((names.len(), findings.count, findings.summary.as_str()), (0, 0, "0 of them."));
+    }
+
+    #[test]
+    fn when_nobody_finds_anything_the_most_useful_ending_is_told() {
+        let question = Ending::Question(Question { text: "Which?".to_owned(), questions: Vec::new() });
+        let refused = Ending::Refused(Box::new(PolicyPart::new(policy::Kind::Forbidden, "No.")));
+        let failed = Ending::failed("It broke.");
+        for (endings, wanted) in [
+            (vec![failed.clone(), refused.clone(), question.clone()], question),
+            (vec![failed.clone(), refused.clone()], refused),
+            (vec![failed.clone()], failed),
+        ] {
+            let answers = endings.into_iter().map(ended).chain([answer(&[], &[])]).collect();
+            assert_eq!(together(answers), [Event::Ending(wanted)]);
+        }
+    }
+}
