@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forecourt_content::Progressed;
+use forecourt_content::{Error as ContentError, Progressed, Put, Removed};
 use forecourt_core::{Agent, Clock, Entropy, Handle, Language, Mode};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
@@ -131,12 +131,55 @@ pub trait Indexing: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Has the next run ask again for what is elsewhere, due or not.
-    fn fetch_again(&self) {}
+    /// Whether what is elsewhere has to be asked for again: it was too long ago, or never.
+    fn is_due(&self) -> bool {
+        false
+    }
+
+    /// Asks again for what is elsewhere, due or not, so that the next [`Indexing::index`] has it. Blocks
+    /// for as long as that takes, which may be hours; `cancel` is asked now and then.
+    fn fetch(
+        &self,
+        _progress: &mut (dyn FnMut(&Progressed) + Send),
+        _cancel: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Fetched, IndexingError> {
+        Ok(Fetched::default())
+    }
 
     /// Brings the index up to date. Blocks for as long as that takes, so it belongs on a thread of
     /// its own; questions are answered from the old index meanwhile.
     fn index(&self, progress: &mut (dyn FnMut(&Progressed) + Send)) -> Result<Indexed, IndexingError>;
+
+    /// Puts the items of a document, written as its media type says, in the place of those with their
+    /// ids. On disk when it returns, and found at once unless the index is being brought up to date.
+    fn put(&self, _document: &[u8], _media_type: &str) -> Result<Put, ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// Removes items by their ids or links, wherever they are from. As durable and as soon seen.
+    fn remove(&self, _names: &[String]) -> Result<Removed, ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// Forgets all that was put and removed, from the next [`Indexing::index`] on.
+    fn forget_pushed(&self) -> Result<(), ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+}
+
+/// What asking for content elsewhere came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Fetched {
+    /// Pages and documents that are there, unchanged ones included.
+    pub pages: usize,
+    /// Those that had not changed since they were last asked for.
+    pub unchanged: usize,
+    /// Items in them.
+    pub items: u64,
+    /// Pages and items that were left out.
+    pub skipped: u64,
+    /// Why, each with its address, for the operator. Bounded.
+    pub warnings: Vec<String>,
 }
 
 /// What indexing came to.
@@ -152,6 +195,8 @@ pub struct Indexed {
     pub unchanged: u64,
     /// Items that are in no source any more.
     pub removed: u64,
+    /// Items of files in whose place others were pushed, or that were removed by hand.
+    pub overridden: u64,
     /// Items that were left out.
     pub skipped: u64,
     /// Why items were left out, each with its file and line, for the operator. Bounded.

@@ -35,8 +35,8 @@ pub mod tool;
 mod provider;
 mod upstream;
 
-pub use backend::{Backend, Built, Context, Indexed, Indexing, IndexingError};
-pub use forecourt_content::Progressed;
+pub use backend::{Backend, Built, Context, Fetched, Indexed, Indexing, IndexingError};
+pub use forecourt_content::{Error as ContentError, Progressed, Put, Removed};
 
 /// All backends of this crate, in the order of the reference.
 pub const BACKENDS: &[Backend] =

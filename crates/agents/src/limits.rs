@@ -53,6 +53,8 @@ pub const SITE_DEPTH_MAX: u32 = 50;
 pub const SITE_DELAY_MAX: f64 = 60.0;
 /// Minutes between two visits: a year.
 pub const REFRESH_MINUTES_MAX: u64 = 525_600;
+/// Bytes of one call that pushes items.
+pub const PUSH_BYTES_MAX: usize = forecourt_content::limits::PUSH_BYTES_MAX;
 /// Reasons of one run of indexing that are told.
 pub const WARNINGS_MAX: usize = 100;
 /// Files and folders of content of one agent.

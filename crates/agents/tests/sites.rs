@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::response::Html;
 use axum::routing::get;
 use forecourt_agents::limits::{REFRESH_MINUTES_MAX, SITE_DEPTH_MAX, SITE_PAGES_MAX, SITES_MAX};
-use forecourt_agents::{Built, Context, Indexed};
+use forecourt_agents::{Built, Context, Fetched, Indexed, Indexing};
 use forecourt_core::Part;
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_testkit::HandClock;
@@ -24,6 +24,7 @@ struct Site {
     origin: String,
     page: Arc<Mutex<String>>,
     asked: Arc<AtomicUsize>,
+    task: tokio::task::JoinHandle<()>,
 }
 
 async fn site() -> Site {
@@ -35,11 +36,16 @@ async fn site() -> Site {
         Html(page.lock().unwrap().clone())
     };
     let app = Router::new().route("/", get(answer)).with_state((page.clone(), asked.clone()));
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    Site { origin, page, asked }
+    let task = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    Site { origin, page, asked, task }
 }
 
 impl Site {
+    /// Answers no more.
+    fn stops(&self) {
+        self.task.abort();
+    }
+
     fn says(&self, name: &str) {
         *self.page.lock().unwrap() = format!("<title>{name}</title><p>All about {name}.");
     }
@@ -61,9 +67,26 @@ fn settings(origin: &str) -> String {
     )
 }
 
-async fn index(built: &Built) -> Indexed {
+/// Visits the sites if that is due, as the daemon does, and indexes what there is.
+async fn look(built: &Built) -> (Fetched, Indexed) {
     let indexing = built.indexing.clone().unwrap();
-    tokio::task::spawn_blocking(move || indexing.index(&mut |_| {})).await.unwrap().unwrap()
+    let work = move || {
+        let fetched = if indexing.is_due() { visit(&*indexing) } else { Fetched::default() };
+        (fetched, indexing.index(&mut |_| {}).unwrap())
+    };
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+fn visit(indexing: &dyn Indexing) -> Fetched {
+    indexing.fetch(&mut |_| {}, &|| false).unwrap()
+}
+
+async fn index(built: &Built) -> Indexed {
+    look(built).await.1
+}
+
+fn is_due(built: &Built) -> bool {
+    built.indexing.as_ref().unwrap().is_due()
 }
 
 fn is_current(built: &Built) -> bool {
@@ -77,10 +100,12 @@ async fn a_site_is_visited_when_it_is_due_or_wanted() {
     let (context, clock) = deployment(folder.path());
     let built = build(&settings(&site.origin), &context);
     site.says("Lighthouses");
-    assert!(!is_current(&built));
+    assert!(is_due(&built));
+    let still = ask(&built, "lighthouses").await;
+    assert!(format!("{:?}", still.ending).contains("still reading"), "{:?}", still.ending);
     let indexed = index(&built).await;
     assert_eq!((indexed.items, indexed.loaded, indexed.skipped), (1, 1, 0), "{:?}", indexed.warnings);
-    assert!(is_current(&built));
+    assert!(is_current(&built) && !is_due(&built));
     let answer = ask(&built, "lighthouses").await;
     let item = answer.parts.iter().find_map(|part| match part {
         Part::Data(data) => Some(&data.data),
@@ -90,15 +115,18 @@ async fn a_site_is_visited_when_it_is_due_or_wanted() {
     site.says("Windmills");
     assert_eq!(index(&built).await.unchanged, 1, "it is not due yet");
     assert_eq!(site.asked.load(Ordering::SeqCst), 1);
-    built.indexing.as_ref().unwrap().fetch_again();
-    let wanted = index(&built).await;
-    assert_eq!((wanted.updated, wanted.items), (1, 1));
+    let indexing = built.indexing.clone().unwrap();
+    let wanted = tokio::task::spawn_blocking(move || visit(&*indexing)).await.unwrap();
+    assert_eq!((wanted.pages, wanted.unchanged, wanted.items), (1, 0, 1));
+    assert!(!is_current(&built), "the visit has changed a file");
+    let indexed = index(&built).await;
+    assert_eq!((indexed.updated, indexed.items), (1, 1));
     clock.advance(Duration::from_secs(3_599));
-    assert!(is_current(&built));
+    assert!(is_current(&built) && !is_due(&built));
     clock.advance(Duration::from_secs(1));
-    assert!(!is_current(&built));
+    assert!(is_current(&built) && is_due(&built));
     index(&built).await;
-    assert!(is_current(&built));
+    assert!(!is_due(&built));
     assert_eq!(site.asked.load(Ordering::SeqCst), 3);
 }
 
@@ -108,11 +136,30 @@ async fn a_site_that_is_closed_to_us_says_so_and_leaves_the_files() {
     std::fs::write(folder.path().join("a.jsonl"), "{\"name\": \"Apples\"}\n").unwrap();
     let toml = settings(&site.origin).replace("refresh_minutes", "content = [\"a.jsonl\"]\nrefresh_minutes");
     let built = build(&toml, &in_folder(folder.path()));
-    let indexed = index(&built).await;
-    assert_eq!((indexed.items, indexed.skipped), (1, 1));
-    assert!(indexed.warnings[0].contains("refused"), "{:?}", indexed.warnings);
-    assert!(is_current(&built), "it is tried again when it is due");
+    let (fetched, indexed) = look(&built).await;
+    assert_eq!((indexed.items, fetched.skipped), (1, 1));
+    assert!(fetched.warnings[0].contains("refused"), "{:?}", fetched.warnings);
+    assert!(!is_due(&built), "it is tried again when it is due");
     assert_eq!(site.asked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn several_sites_of_one_agent_all_count_and_items_can_be_asked_for_by_site() {
+    let (folder, [one, other]) = (tempfile::tempdir().unwrap(), [site().await, site().await]);
+    let (context, _) = deployment(folder.path());
+    one.says("Lighthouses");
+    other.says("Windmills");
+    let second = settings(&other.origin).split_once("[[").unwrap().1.to_owned();
+    let built = build(&format!("{}[[{second}", settings(&one.origin)), &context);
+    let (fetched, indexed) = look(&built).await;
+    assert_eq!((fetched.pages, fetched.items, indexed.items), (2, 2, 2), "{:?}", fetched.warnings);
+    let text = ask(&built, "windmills").await.text();
+    assert!(text.contains(&other.origin) && !text.contains(&one.origin), "{text}");
+    other.stops();
+    let indexing = built.indexing.clone().unwrap();
+    let again = tokio::task::spawn_blocking(move || visit(&*indexing)).await.unwrap();
+    assert_eq!((again.pages, again.skipped), (1, 1), "{:?}", again.warnings);
+    assert_eq!(index(&built).await.items, 2, "one site that fails takes nothing away, and not the other");
 }
 
 #[test]

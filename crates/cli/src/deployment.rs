@@ -7,12 +7,12 @@ use forecourt_core::Handle;
 use forecourt_egress::EgressConfig;
 use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
-use forecourt_server::HttpLimits;
+use forecourt_server::{AdminToken, HttpLimits};
 use forecourt_settings::{Environment, Problem, Problems, Section};
 
 use crate::host;
 use crate::registry::PROTOCOLS;
-use crate::settings::{Agent, Deployment, Listen, Log, StoreSettings, Tls};
+use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettings, Tls};
 
 /// The file that makes a folder a deployment.
 pub(crate) const FILE: &str = "forecourt.toml";
@@ -27,6 +27,8 @@ pub(crate) struct Loaded {
     pub deployment: Deployment,
     pub listen: Listen,
     pub tls: Tls,
+    /// What opens calls on the operator's listener that change something.
+    pub admin_token: Option<AdminToken>,
     pub store: StoreSettings,
     pub log: Log,
     pub limits: LimitSettings,
@@ -116,6 +118,7 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
     let mut problems = Problems::new();
     let listen = problems.absorb(root.take_or_empty("listen").read());
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
+    let admin_token = problems.absorb(read_admin(&root.take_or_empty("admin")));
     let store = problems.absorb(root.take_or_empty("store").read());
     let log = problems.absorb(root.take_or_empty("log").read());
     let limits = problems.absorb(root.take_or_empty("limits").read());
@@ -133,6 +136,7 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
             deployment: deployment?,
             listen: listen?,
             tls: tls?,
+            admin_token: admin_token?,
             store: store?,
             log: log?,
             limits: limits?,
@@ -158,6 +162,13 @@ fn read_tls(section: &Section) -> Result<Tls, Problems> {
         (None, Some(_)) => Err(section.problem(Some("key"), "`key` needs `cert` beside it").into()),
         _ => Ok(Tls { cert: whole(&tls.cert), key: whole(&tls.key) }),
     }
+}
+
+fn read_admin(section: &Section) -> Result<Option<AdminToken>, Problems> {
+    let Some(token) = section.read::<AdminSettings>()?.token else { return Ok(None) };
+    let least = AdminToken::BYTES_MIN;
+    let wrong = || section.problem(Some("token"), format!("a token has at least {least} characters, and no spaces"));
+    AdminToken::new(&token).map(Some).ok_or_else(|| wrong().into())
 }
 
 /// The public URL is an https origin and nothing more.

@@ -51,7 +51,8 @@ pub(crate) struct Listen {
     /// HTTPS. Off loopback it needs `[tls]` with a certificate of your own.
     #[schemars(with = "String")]
     pub https: SocketAddr,
-    /// Health, readiness and metrics. Loopback only, as it asks for no password.
+    /// Health, readiness and metrics, for which nobody is asked who they are, and what `[admin]` opens.
+    /// Loopback only.
     #[schemars(with = "String")]
     pub admin: SocketAddr,
 }
@@ -72,6 +73,16 @@ pub(crate) struct Tls {
     pub cert: Option<PathBuf>,
     /// Its private key, PEM.
     pub key: Option<PathBuf>,
+}
+
+/// `[admin]`: calls on the operator's listener that change something.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AdminSettings {
+    /// What programs that push content prove themselves with, as `Authorization: Bearer`: at least 16
+    /// characters, best from the environment, as `"${FORECOURT_ADMIN_TOKEN}"`. Without it such calls are
+    /// refused.
+    pub token: Option<String>,
 }
 
 /// `[store]`: where tasks and conversations are kept.

@@ -27,6 +27,23 @@ pub enum Error {
         /// What was expected.
         reason: String,
     },
+    /// Nothing can be pushed into this index: it was given no file to keep it in.
+    #[error("nothing can be pushed here")]
+    NothingPushed,
+    /// What is pushed can't be read as items at all.
+    #[error("{0}")]
+    Unreadable(String),
+    /// More than one call can carry.
+    #[error("more than {0} in one call; send them in several")]
+    TooMuch(String),
+    /// What is pushed would be more than can be kept.
+    #[error("there is room for {ids_max} pushed ids and {bytes_max} bytes of items; remove some first")]
+    NoRoom {
+        /// Ids, removed ones included.
+        ids_max: u64,
+        /// Bytes of items.
+        bytes_max: u64,
+    },
     /// The index folder cannot be read or written.
     #[error("the index in {} cannot be used: {reason}", path.display())]
     Folder {

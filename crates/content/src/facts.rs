@@ -1,7 +1,9 @@
 //! The properties of an item, flattened to dot paths: what filters can ask about.
 
+use forecourt_core::findings::URL_HOST;
 use serde_json::Value;
 
+use crate::grounding::{self, GROUNDING};
 use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, PATH_LEVELS_MAX};
 use crate::measure;
 
@@ -19,8 +21,11 @@ const NO_FACTS: &[&str] = &[
     "articleBody",
     "reviewBody",
     "transcript",
-    "grounding",
+    GROUNDING,
 ];
+
+/// Where the values of schema.org's enumerations begin.
+const ENUMERATIONS: [&str; 2] = ["https://schema.org/", "http://schema.org/"];
 
 /// One value of one property.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,6 +42,9 @@ pub(crate) struct Fact<'a> {
 pub(crate) fn visit(item: &Value, mut take: impl FnMut(Fact<'_>)) {
     let Value::Object(fields) = item else { return };
     let mut walk = Walk { path: String::new(), left: FACTS_MAX, take: &mut take };
+    for host in grounding::hosts(item) {
+        (walk.take)(Fact { path: URL_HOST, text: Some(&host), number: None });
+    }
     for (key, value) in fields {
         if !NO_FACTS.contains(&key.as_str()) {
             walk.down(key, value, 1);
@@ -83,6 +91,7 @@ impl Walk<'_> {
 
     fn text(&mut self, text: &str) {
         let text = text.trim();
+        let text = ENUMERATIONS.iter().find_map(|start| text.strip_prefix(start)).unwrap_or(text);
         let number = measure::quantity(&self.path, text);
         match self.path.ends_with("@type") {
             true => self.leaf(Some(type_name(text)), None),
@@ -157,6 +166,15 @@ mod tests {
     fn years_are_dates_where_dates_are_meant() {
         let item = json!({"dateCreated": 1970, "pages": 1970});
         assert_eq!(facts(item), [("dateCreated".into(), None, Some(0.0)), ("pages".into(), None, Some(1_970.0))]);
+    }
+
+    #[test]
+    fn an_item_is_of_the_hosts_of_its_sources() {
+        let sources = json!(["https://shop.example/a", "https://www.list.example/"]);
+        let item = json!({"name": "n", "url": "https://other.example/", "grounding": {"source_urls": sources}});
+        let host = |host: &str| (URL_HOST.to_owned(), Some(host.to_owned()), None);
+        assert_eq!(facts(item), [host("shop.example"), host("list.example")]);
+        assert_eq!(facts(json!({"url": "https://other.example:8443/"})), [host("other.example")]);
     }
 
     #[test]

@@ -8,6 +8,6 @@ mod schema;
 mod snapshot;
 
 pub(crate) use folder::Folder;
-pub(crate) use run::{Job, run};
+pub(crate) use run::{Job, Scope, run};
 pub(crate) use schema::{KEY, number_key};
 pub(crate) use snapshot::{Columns, Snapshot};

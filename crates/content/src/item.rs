@@ -4,6 +4,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use serde_json::Value;
 
 use crate::analysis::Tongue;
+use crate::grounding::GROUNDING;
 use crate::limits::ID_BYTES_MAX;
 
 const NAME_KEYS: &[&str] = &["name", "headline", "title"];
@@ -32,9 +33,8 @@ impl<'a> Item<'a> {
     /// Reads an object. `None` when it has no name.
     pub(crate) fn read(json: &'a Value, place: Place<'_>) -> Option<Self> {
         let name = first_text(json, NAME_KEYS)?;
-        let url = first_text(json, &["url"]);
         let language = first_text(json, &["inLanguage"]);
-        Some(Self { id: id(json, url, place), name, tongue: language.map(Tongue::of), json })
+        Some(Self { id: id(json, place), name, tongue: language.map(Tongue::of), json })
     }
 
     /// The item's own prose, if it has any.
@@ -91,14 +91,22 @@ fn text_of(value: &Value) -> Option<&str> {
     }
 }
 
-fn id(json: &Value, url: Option<&str>, place: Place<'_>) -> String {
-    let id = match first_text(json, &["@id"]).or(url) {
-        Some(id) => id.to_owned(),
-        None => match own_id(json) {
+fn id(json: &Value, place: Place<'_>) -> String {
+    global_id(json).unwrap_or_else(|| {
+        bounded_id(match own_id(json) {
             Some(id) => format!("{}#{id}", place.file),
             None => format!("{}#L{}", place.file, place.line),
-        },
-    };
+        })
+    })
+}
+
+/// The id that an item has wherever it lies: its `@id`, else its `url`.
+pub(crate) fn global_id(json: &Value) -> Option<String> {
+    first_text(json, &["@id", "url"]).map(|id| bounded_id(id.to_owned()))
+}
+
+/// An id as it is kept: itself, or its hash when it is longer than [`ID_BYTES_MAX`].
+pub(crate) fn bounded_id(id: String) -> String {
     if id.len() <= ID_BYTES_MAX { id } else { format!("urn:sha-256:{:016x}", hash(&[id.as_bytes()])) }
 }
 
@@ -114,7 +122,7 @@ fn own_id(json: &Value) -> Option<String> {
 fn searchable(key: &str, value: &Value, out: &mut String) {
     match value {
         // Where an item comes from is not what it is about.
-        _ if key == "grounding" => {}
+        _ if key == GROUNDING => {}
         Value::String(text) if is_words(key, text) => {
             out.push_str(text);
             out.push('\n');

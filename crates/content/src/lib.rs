@@ -10,6 +10,8 @@
 //! |---|---|
 //! | `loaders` | JSON Lines, JSON-LD, CSV, feeds and Markdown to items, as streams |
 //! | `item`, `facts`, `measure` | what is read from an item, and what filters can ask about |
+//! | `grounding` | where an item comes from |
+//! | `push`, `pushed` | items that the operator puts and removes by hand, and where they are kept |
 //! | `analysis` | text to words, by language |
 //! | `index` | the index on disk, and the run that fills it |
 //! | `dense` | vectors |
@@ -22,6 +24,7 @@ mod analysis;
 mod dense;
 mod error;
 mod facts;
+mod grounding;
 mod index;
 mod item;
 mod library;
@@ -29,6 +32,8 @@ pub mod limits;
 mod loaders;
 mod measure;
 mod preview;
+mod push;
+mod pushed;
 mod report;
 mod search;
 mod source;
@@ -37,7 +42,8 @@ mod web;
 
 pub use error::{Error, Result};
 pub use library::{Library, Options};
-pub use preview::read_items;
+pub use preview::{read_items, read_page, read_sitemap, robots_allow};
+pub use push::{Put, Removed};
 pub use report::{Progress, Progressed, Report, Skipped};
 pub use search::{By, Explained, Facet, Facets, Filter, Hit, Matched, Query, Test};
 pub use source::{Fingerprint, Source, fingerprint};

@@ -12,8 +12,9 @@ use serde_json::Value;
 use crate::analysis::Tongue;
 use crate::dense::{Collector, Model, Vectors};
 use crate::error::{Error, Result};
-use crate::index::{Columns, Folder, Job, Snapshot, run};
+use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
 use crate::item::hash;
+use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
 use crate::search::{By, Explained, Facets, Filter, Hit, Query, explain, facets, search, stored};
 use crate::source::{Source, files};
@@ -27,6 +28,8 @@ pub struct Options {
     /// A folder with a static embedding model: `tokenizer.json` and one `*.safetensors` matrix.
     /// Without it, search is by words alone.
     pub model: Option<PathBuf>,
+    /// The file in which items that are pushed are kept. Without it, none can be.
+    pub pushed: Option<PathBuf>,
 }
 
 /// An index of content in a folder of its own. Shared by reference: searching and indexing go on
@@ -36,7 +39,13 @@ pub struct Library {
     snapshot: ArcSwap<Snapshot>,
     model: Option<Arc<Model>>,
     tongue: Tongue,
+    pub(crate) pushed: Pushed,
+    /// Held by a run from its beginning to its end.
     indexing: Mutex<()>,
+    /// Held while the index is written, by runs and by pushes.
+    writing: Mutex<()>,
+    /// Held by a push from its beginning to its end.
+    pub(crate) pushing: Mutex<()>,
 }
 
 impl Library {
@@ -48,7 +57,9 @@ impl Library {
         let model = options.model.as_deref().map(Model::load).transpose()?.map(Arc::new);
         let folder = Folder::open(dir)?;
         let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
-        Ok(Self { folder, snapshot: ArcSwap::from_pointee(snapshot), model, tongue, indexing: Mutex::new(()) })
+        let [indexing, writing, pushing] = [const { Mutex::new(()) }; 3];
+        let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), Pushed::new(options.pushed));
+        Ok(Self { folder, snapshot, model, tongue, pushed, indexing, writing, pushing })
     }
 
     /// Brings the index in line with the sources: writes new and changed items, removes vanished
@@ -59,18 +70,41 @@ impl Library {
     pub fn index(&self, sources: &[Source], progress: &mut dyn Progress, cancel: &dyn Fn() -> bool) -> Result<Report> {
         let _running = self.indexing.try_lock().ok_or(Error::Busy)?;
         let files = files(sources)?;
+        // A push that is being indexed is soon done.
+        let _writing = self.writing.lock();
+        self.run(Scope::All(&files), progress, cancel)
+    }
+
+    /// Takes what one call pushed and removed into the index. Whether that was done: while a run is
+    /// under way it is not, and the next run does it.
+    pub(crate) fn index_call(&self, items: &[Value], removed: &[u64]) -> Result<bool> {
+        let Some(_writing) = self.writing.try_lock() else { return Ok(false) };
+        self.run(Scope::Call { items, removed }, &mut (), &|| false)?;
+        Ok(true)
+    }
+
+    fn run(&self, scope: Scope<'_>, progress: &mut dyn Progress, cancel: &dyn Fn() -> bool) -> Result<Report> {
         let vectors = match &self.model {
             Some(model) => Some(Collector::begin(&self.folder.vectors(), Arc::clone(model))?),
             None => None,
         };
         let before = self.snapshot.load_full();
-        let tongue = self.tongue;
-        let report =
-            run(Job { folder: &self.folder, before: &before, files: &files, tongue, vectors, progress, cancel })?;
+        let (folder, pushed, tongue) = (&self.folder, &self.pushed, self.tongue);
+        let report = run(Job { folder, before: &before, scope, pushed, tongue, vectors, progress, cancel })?;
         if !report.cancelled {
             self.refresh()?;
         }
         Ok(report)
+    }
+
+    /// Whether the index has everything that was pushed.
+    pub fn has_what_was_pushed(&self) -> Result<bool> {
+        Ok(self.snapshot.load().summary.pushed == self.pushed.revision()?)
+    }
+
+    /// Whether an item of this key can be found.
+    pub(crate) fn has(&self, key: u64) -> Result<bool> {
+        Ok(self.snapshot.load().find(key)?.is_some())
     }
 
     /// The best items for a query, best first; equal scores in a stable order. Takes processor
@@ -96,7 +130,7 @@ impl Library {
         facets(&self.snapshot.load(), query, fields, over, self.tongue)
     }
 
-    /// The item with this id, as it was loaded.
+    /// The item with this id, as it was loaded, and where it is from.
     pub fn item(&self, id: &str) -> Result<Option<Value>> {
         let snapshot = self.snapshot.load();
         match snapshot.find(hash(&[id.as_bytes()]))? {

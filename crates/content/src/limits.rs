@@ -100,5 +100,17 @@ pub const PAGE_PROPERTIES_MAX: usize = 10_000;
 pub const SITE_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// Redirects followed for a page; all of them within the site.
 pub const PAGE_REDIRECTS_MAX: usize = 5;
+/// The longest time that a visit to a site may take. Then it gives up; what is known of the rest stays.
+pub const VISIT_TIME_MAX: std::time::Duration = std::time::Duration::from_secs(12 * 60 * 60);
 /// Pages in a row that fail before a visit gives up; what is known of the rest stays.
 pub const PAGE_FAILURES_MAX: usize = 10;
+/// Bytes of one call that pushes items.
+pub const PUSH_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Items that one call can push, and ids that one can remove.
+pub const PUSH_ITEMS_MAX: usize = 10_000;
+/// Ids for which something pushed is held in one index, removed ones included.
+pub const PUSHED_IDS_MAX: u64 = 1_000_000;
+/// Bytes of all items that were pushed into one index.
+pub const PUSHED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// Pushed items that are read at once.
+pub const PUSHED_ROWS_READ: u32 = 500;

@@ -10,15 +10,16 @@ mod jsonl;
 mod linked;
 mod markdown;
 mod split;
+mod transcode;
 
 use std::path::Path;
 
 use serde_json::Value;
-use url::Url;
 
 pub(crate) use html::resolve;
 pub(crate) use input::Input;
 pub(crate) use linked::each_item;
+pub(crate) use transcode::{charset, declared};
 
 /// What a file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +73,10 @@ pub(crate) enum Reason {
     NotAnObject,
     #[error("no name, headline or title")]
     NoName,
+    #[error("no `@id` and no `url`, by which it could be replaced and removed")]
+    NoId,
+    #[error("the id `{0}` comes again further on, and the last one counts")]
+    Again(String),
     #[error("longer than {} bytes", crate::limits::ITEM_BYTES_MAX)]
     TooLong,
     #[error("the id `{0}` was seen before")]
@@ -117,34 +122,36 @@ pub(crate) trait Sink {
     fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop>;
 }
 
-/// Items of a document in memory, and why others were left out. Fails when it is in no format that we
-/// read.
-pub(crate) fn collect_items(bytes: &[u8], mime: &str, url: &Url) -> Result<(Vec<Value>, Vec<String>), String> {
-    let named = Format::of(Path::new(url.path()));
-    let format = Format::of_mime(mime).or(named).ok_or("neither a page nor a feed, JSON or CSV")?;
-    let mut found = Found::default();
-    match load(format, &mut Input::new(bytes, url.as_str(), None), &mut found) {
-        Err(Stop::Broken { reason, .. }) => found.skipped.push(reason.to_string()),
-        Ok(()) | Err(Stop::Cancelled | Stop::Failed) => {}
-    }
-    Ok((found.items, found.skipped))
+/// What a document in memory held.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Its items, each with the line on which it begins.
+    pub(crate) items: Vec<(u64, Value)>,
+    /// What is no item: its line, if it has one, and why.
+    pub(crate) skipped: Vec<(Option<u64>, Reason)>,
 }
 
-/// What a document held.
-#[derive(Default)]
-struct Found {
-    items: Vec<Value>,
-    skipped: Vec<String>,
+/// Reads a document in memory, in the format that its media type promises, else its name. `None` when it is
+/// in none that we read.
+pub(crate) fn collect_items(bytes: &[u8], mime: &str, name: &str) -> Option<Found> {
+    let format = Format::of_mime(mime).or_else(|| Format::of(Path::new(name)))?;
+    let mut found = Found::default();
+    let decoded = transcode::utf8_by_mime(bytes, mime);
+    match load(format, &mut Input::new(decoded.as_deref().unwrap_or(bytes), name, None), &mut found) {
+        Err(Stop::Broken { line, reason }) => found.skipped.push((Some(line), reason)),
+        Ok(()) | Err(Stop::Cancelled | Stop::Failed) => {}
+    }
+    Some(found)
 }
 
 impl Sink for Found {
-    fn item(&mut self, _: At, json: &Value, _: Option<&[u8]>) -> Result<(), Stop> {
-        self.items.push(json.clone());
+    fn item(&mut self, at: At, json: &Value, _: Option<&[u8]>) -> Result<(), Stop> {
+        self.items.push((at.line, json.clone()));
         Ok(())
     }
 
     fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop> {
-        self.skipped.push(format!("line {}: {reason}", at.line));
+        self.skipped.push((Some(at.line), reason));
         Ok(())
     }
 }

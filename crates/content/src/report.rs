@@ -11,6 +11,8 @@ pub struct Progressed {
     pub files_total: usize,
     /// Items seen, skipped ones included.
     pub items: u64,
+    /// Items that were skipped.
+    pub skipped: u64,
     /// Bytes read.
     pub bytes: u64,
     /// Bytes in all files, as they were at the start.
@@ -46,6 +48,8 @@ pub struct Report {
     pub unchanged: u64,
     /// Items that are no longer in any source.
     pub removed: u64,
+    /// Items of files in whose place others were pushed, or that were removed by hand.
+    pub overridden: u64,
     /// Items, or rests of files, that were left out.
     pub skipped: u64,
     /// Why, for the first [`REASONS_MAX`] of them.

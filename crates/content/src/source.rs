@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use forecourt_core::Timestamp;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::error::{Error, Result};
@@ -37,6 +38,14 @@ pub(crate) struct SourceFile {
     pub(crate) bytes: u64,
     pub(crate) url: Option<String>,
     modified_ns: u128,
+}
+
+impl SourceFile {
+    /// When it was written last.
+    pub(crate) fn written_at(&self) -> Timestamp {
+        let nanoseconds = i128::try_from(self.modified_ns).unwrap_or_default();
+        Timestamp::from_nanosecond(nanoseconds).unwrap_or_default()
+    }
 }
 
 /// What a set of sources looks like from outside: names, sizes and times of all files.

@@ -14,11 +14,11 @@
 //! | `body.rs` | bytes to text: gzip and encodings |
 //! | `page.rs` | a page to items and links |
 
-mod body;
+pub(crate) mod body;
 mod fetch;
 mod frontier;
 mod kept;
-mod page;
+pub(crate) mod page;
 mod robots;
 mod sitemap;
 mod visit;
@@ -27,6 +27,8 @@ use std::time::Duration;
 
 use url::Url;
 
+pub(crate) use robots::Robots;
+pub(crate) use sitemap::Sitemap;
 pub use visit::{Visit, Visitor};
 
 /// A site, or a part of one, to read from the web.
@@ -42,6 +44,8 @@ pub struct Site {
     pub depth_max: u32,
     /// The least time between two requests. The site's own wish is heeded when it is longer.
     pub delay: Duration,
+    /// The longest time that a visit may take: [`crate::limits::VISIT_TIME_MAX`] unless there is a reason.
+    pub time_max: Duration,
 }
 
 /// What a [`Site`]'s URL leads to.

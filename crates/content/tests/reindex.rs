@@ -115,7 +115,7 @@ fn one_run_at_a_time_and_queries_meanwhile() {
     };
     shelf.library.index(&sources, &mut listen, &|| false).unwrap();
     let bytes = recipe("stew", "red").len() as u64;
-    let expected = Progressed { files: 1, files_total: 1, items: 1, bytes, bytes_total: bytes };
+    let expected = Progressed { files: 1, files_total: 1, items: 1, skipped: 0, bytes, bytes_total: bytes };
     assert_eq!(seen, [expected]);
     assert_eq!(shelf.names("soup stew"), ["stew"]);
 }

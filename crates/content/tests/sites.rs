@@ -16,7 +16,7 @@ use common::Shelf;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use forecourt_content::limits::{
-    PAGE_BYTES_MAX, PAGE_FAILURES_MAX, PAGE_REDIRECTS_MAX, ROBOTS_BYTES_MAX, UNPACKED_BYTES_MAX,
+    PAGE_BYTES_MAX, PAGE_FAILURES_MAX, PAGE_REDIRECTS_MAX, ROBOTS_BYTES_MAX, UNPACKED_BYTES_MAX, VISIT_TIME_MAX,
 };
 use forecourt_content::{Read, Site, Source, Visit, Visitor};
 use forecourt_egress::{Egress, EgressConfig};
@@ -104,7 +104,11 @@ impl Web {
     }
 
     async fn visit(&self, path: &str, read: Read) -> Visit {
-        self.visit_as(|url| Site { url, read, pages_max: 100, depth_max: 3, delay: Duration::ZERO }, path).await
+        self.visit_as(
+            |url| Site { url, read, pages_max: 100, depth_max: 3, delay: Duration::ZERO, time_max: VISIT_TIME_MAX },
+            path,
+        )
+        .await
     }
 
     async fn visit_as(&self, site: impl FnOnce(Url) -> Site, path: &str) -> Visit {
@@ -312,8 +316,16 @@ async fn rfc9309_2_5_a_robots_file_past_its_bound_is_not_passed_over() {
 async fn pages_depth_and_bytes_are_bounded() {
     let web = Web::new().await;
     (0..10).for_each(|n| web.page(&format!("/{n}"), &format!("Page {n}"), &[&format!("/{}", n + 1)]));
-    let site =
-        |depth_max, pages_max| move |url| Site { url, read: Read::Pages, pages_max, depth_max, delay: Duration::ZERO };
+    let site = |depth_max, pages_max| {
+        move |url| Site {
+            url,
+            read: Read::Pages,
+            pages_max,
+            depth_max,
+            delay: Duration::ZERO,
+            time_max: VISIT_TIME_MAX,
+        }
+    };
     assert_eq!(web.visit_as(site(3, 100), "/0").await.pages, 4);
     let few = web.visit_as(site(9, 3), "/0").await;
     assert_eq!(few.pages, 3);
@@ -364,6 +376,41 @@ async fn private_networks_are_closed_unless_they_are_opened() {
 }
 
 #[tokio::test]
+async fn a_site_that_never_ends_is_left_when_the_time_is_up() {
+    let web = Web::new().await;
+    (0..20).for_each(|n| web.page(&format!("/{n}"), &format!("Page {n}"), &[&format!("/{}", n + 1)]));
+    let within = |time_max| {
+        move |url| Site { url, read: Read::Pages, pages_max: 9, depth_max: 9, delay: Duration::ZERO, time_max }
+    };
+    assert_eq!(web.visit_as(within(VISIT_TIME_MAX), "/0").await.pages, 9);
+    let late = web.visit_as(within(Duration::ZERO), "/0").await;
+    assert!(late.gave_up && late.pages == 0 && late.reasons[0].contains("it has taken"), "{:?}", late.reasons);
+    assert_eq!(web.names().len(), 9, "what is known stays");
+}
+
+#[tokio::test]
+async fn an_entry_of_a_feed_says_where_it_is_and_where_it_was_read_and_goes_when_it_leaves() {
+    let web = Web::new().await;
+    let feed = |entries: &[&str]| {
+        let entry = |name: &&str| format!("<item><title>{name}</title><link>https://blog.example/{name}</link></item>");
+        format!("<rss><channel>{}</channel></rss>", entries.iter().map(entry).collect::<String>())
+    };
+    web.script("/feed", 200, "application/rss+xml", feed(&["a", "b"]), &[("etag", "\"1\"")]);
+    web.visit("/feed", Read::Document).await;
+    let first = web.items();
+    let sources = serde_json::json!(["https://blog.example/a", format!("{}/feed", web.origin)]);
+    assert_eq!(first[0]["grounding"]["source_urls"], sources);
+    let again = web.visit("/feed", Read::Document).await;
+    assert_eq!((again.unchanged, web.items()), (1, first));
+    web.script("/feed", 200, "application/rss+xml", feed(&["b", "c"]), &[("etag", "\"2\"")]);
+    web.visit("/feed", Read::Document).await;
+    assert_eq!(web.names(), ["b", "c"]);
+    web.script("/feed", 410, "text/plain", "", &[]);
+    web.visit("/feed", Read::Document).await;
+    assert!(web.names().is_empty());
+}
+
+#[tokio::test]
 async fn a_visit_that_is_cancelled_keeps_what_was_known() {
     let one = NonZeroUsize::MIN.get();
     let web = Web::new().await;
@@ -371,7 +418,8 @@ async fn a_visit_that_is_cancelled_keeps_what_was_known() {
     web.page("/a", "Apples", &[]);
     web.visit("/", Read::Pages).await;
     let url = Url::parse(&web.origin).unwrap();
-    let site = Site { url, read: Read::Pages, pages_max: 10, depth_max: 3, delay: Duration::ZERO };
+    let site =
+        Site { url, read: Read::Pages, pages_max: 10, depth_max: 3, delay: Duration::ZERO, time_max: VISIT_TIME_MAX };
     let pages = std::sync::atomic::AtomicUsize::new(0);
     let mut count = |visit: &Visit| pages.store(visit.pages, std::sync::atomic::Ordering::Relaxed);
     let stop = || pages.load(std::sync::atomic::Ordering::Relaxed) >= one;

@@ -8,7 +8,7 @@
 //! | [`Front`] | host check, client address, default headers, panics, metrics |
 //! | [`limits`] | every bound, each a setting |
 //! | [`tls`], [`local_ca`] | certificates that are replaced while serving; an authority for development |
-//! | [`admin()`] | health, readiness and metrics for the operator |
+//! | [`admin()`] | health, readiness and metrics for the operator, and a door before the rest |
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -45,7 +45,7 @@ mod strict;
 pub mod tls;
 mod wire;
 
-pub use admin::{Ready, admin};
+pub use admin::{AdminToken, Ready, admin, behind_token};
 pub use client::TrustedProxies;
 pub use error::{ServeError, TlsError};
 pub use front::{Classify, Front, FrontSettings};

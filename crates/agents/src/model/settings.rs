@@ -225,7 +225,7 @@ fn shelf(
     }
     let sources = sources(section, &settings.content, 1, &settings.urls, context, problems);
     let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
-    let options = Options { language: Some(context.language.clone()), model };
+    let options = Options { language: Some(context.language.clone()), model, ..Options::default() };
     Some(Arc::new(Shelf::new(context, sources, options)))
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use forecourt_content::limits::VISIT_TIME_MAX;
 use forecourt_content::{Options, Read, Site, Source};
 use forecourt_core::Language;
 use forecourt_settings::{Problems, Section};
@@ -172,7 +173,8 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettin
     }
     let refresh = Duration::from_secs(60 * settings.refresh_minutes.min(REFRESH_MINUTES_MAX));
     let sites = Sites::new(context, sites, refresh);
-    let shelf = Shelf::new(context, sources, Options { language: Some(language), model }).with_sites(sites);
+    let options = Options { language: Some(language), model, ..Options::default() };
+    let shelf = Shelf::new(context, sources, options).with_sites(sites);
     problems.into_result((settings, shelf))
 }
 
@@ -200,7 +202,7 @@ fn site_of(section: &Section, site: &SiteSettings, problems: &mut Problems) -> O
         return None;
     }
     let delay = Duration::from_secs_f64(site.delay_seconds);
-    Some(Site { url: url?, read, pages_max: site.pages, depth_max: site.depth, delay })
+    Some(Site { url: url?, read, pages_max: site.pages, depth_max: site.depth, delay, time_max: VISIT_TIME_MAX })
 }
 
 /// The sources that `content`, of `least` entries, and `urls` name.

@@ -5,18 +5,22 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use forecourt_content::{Error, Library, Options, Progressed, Query, Report, Source, Understood, fingerprint};
+use forecourt_content::{
+    Error, Library, Options, Progressed, Put, Query, Removed, Report, Source, Understood, fingerprint,
+};
+use forecourt_core::Clock;
 
-use super::sites::{Sites, Visited};
-use crate::backend::{Context, Indexed, Indexing, IndexingError};
+use super::sites::Sites;
+use crate::backend::{Context, Fetched, Indexed, Indexing, IndexingError};
 use crate::limits::WARNINGS_MAX;
 
 /// Items whose places are explained.
 const EXPLAINED: usize = 10;
 
-/// Content and its index, in `index/{handle}` of the data folder.
+/// Content and its index, in `index/{handle}` of the data folder. What was pushed is in `pushed`.
 pub(crate) struct Shelf {
     folder: PathBuf,
+    clock: Arc<dyn Clock>,
     /// Files and folders.
     sources: Vec<Source>,
     sites: Sites,
@@ -24,19 +28,25 @@ pub(crate) struct Shelf {
     library: OnceLock<Arc<Library>>,
     /// Held while the index is opened, since only one can have it open.
     opening: Mutex<()>,
+    /// Held while something is pushed.
+    pushing: Mutex<()>,
 }
 
 impl Shelf {
     /// Opens nothing yet.
     pub(crate) fn new(context: &Context, sources: Vec<Source>, options: Options) -> Self {
         let folder = context.data_dir.join("index").join(context.handle.as_str());
+        let pushed = context.data_dir.join("pushed").join(format!("{}.db", context.handle));
+        let options = Options { pushed: Some(pushed), ..options };
         Self {
             folder,
+            clock: context.clock.clone(),
             sources,
             sites: Sites::none(context),
             options,
             library: OnceLock::new(),
             opening: Mutex::new(()),
+            pushing: Mutex::new(()),
         }
     }
 
@@ -67,9 +77,9 @@ impl Shelf {
         Ok(self.library.get_or_init(|| library).clone())
     }
 
-    /// Whether a run has ever come to its end, so that an empty index means empty content.
+    /// Whether everything was read once, so that an empty index means empty content.
     pub(crate) fn is_filled(&self) -> bool {
-        self.mark_file().exists()
+        self.mark_file().exists() && self.sites.were_visited()
     }
 
     /// A file beside the index that says from which content it was made.
@@ -83,6 +93,24 @@ impl Shelf {
         (self.options.language.as_ref().map(|language| language.as_str()), &self.options.model).hash(&mut hasher);
         self.sources.iter().for_each(|source| (&source.path, &source.url).hash(&mut hasher));
         format!("{fingerprint:016x} {:016x} {items}\n", hasher.finish())
+    }
+
+    fn write_mark(&self, mark: &str) {
+        if let Err(error) = fs::write(self.mark_file(), mark) {
+            tracing::warn!(%error, "the mark of an index could not be written; it will be made again");
+        }
+    }
+
+    /// Changes the index by hand. If it was current before, it is so with as many items as it has then.
+    fn pushing<T>(&self, push: impl FnOnce(&Library) -> Result<T, Error>) -> Result<T, Error> {
+        let library = self.library()?;
+        let _one_at_a_time = self.pushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, made_from) = (library.len(), fs::read_to_string(self.mark_file()).unwrap_or_default());
+        let done = push(&library)?;
+        if let Some(mark) = made_from.strip_suffix(&format!(" {before}\n")).filter(|_| library.len() != before) {
+            self.write_mark(&format!("{mark} {}\n", library.len()));
+        }
+        Ok(done)
     }
 }
 
@@ -100,7 +128,8 @@ impl Indexing for Shelf {
 
     fn is_current(&self, fingerprint: u64) -> bool {
         let made_from = fs::read_to_string(self.mark_file()).unwrap_or_default();
-        !self.sites.is_due() && !made_from.is_empty() && made_from == self.mark(fingerprint, self.items())
+        let has_all = || self.library().is_ok_and(|library| library.has_what_was_pushed().unwrap_or(true));
+        !made_from.is_empty() && made_from == self.mark(fingerprint, self.items()) && has_all()
     }
 
     fn items(&self) -> u64 {
@@ -114,35 +143,52 @@ impl Indexing for Shelf {
         Ok(explained.map_err(failed)?.iter().map(ToString::to_string).collect())
     }
 
-    fn fetch_again(&self) {
-        self.sites.want();
+    fn is_due(&self) -> bool {
+        self.sites.is_due()
+    }
+
+    fn fetch(
+        &self,
+        progress: &mut (dyn FnMut(&Progressed) + Send),
+        cancel: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Fetched, IndexingError> {
+        self.sites.visit(progress, cancel)
     }
 
     fn index(&self, progress: &mut (dyn FnMut(&Progressed) + Send)) -> Result<Indexed, IndexingError> {
         let library = self.library().map_err(failed)?;
-        let visited = self.sites.visit(progress)?;
         // Looked at before: what changes during the run is seen by the next one.
         let fingerprint = self.fingerprint()?;
         let mut listener = |progressed: &Progressed| progress(progressed);
         let report = library.index(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
         let items = library.len();
-        if let Err(error) = fs::write(self.mark_file(), self.mark(fingerprint, items)) {
-            tracing::warn!(%error, "the mark of an index could not be written; it will be made again");
-        }
-        Ok(indexed(report, visited, items))
+        self.write_mark(&self.mark(fingerprint, items));
+        Ok(indexed(report, items))
+    }
+
+    fn put(&self, document: &[u8], media_type: &str) -> Result<Put, Error> {
+        self.pushing(|library| library.put(document, media_type, self.clock.now()))
+    }
+
+    fn remove(&self, names: &[String]) -> Result<Removed, Error> {
+        self.pushing(|library| library.remove(names))
+    }
+
+    fn forget_pushed(&self) -> Result<(), Error> {
+        self.library()?.forget_pushed()
     }
 }
 
-fn indexed(report: Report, visited: Visited, items: u64) -> Indexed {
-    let reasons = report.reasons.iter().map(ToString::to_string);
+fn indexed(report: Report, items: u64) -> Indexed {
     Indexed {
         items,
         loaded: report.loaded,
         updated: report.updated,
         unchanged: report.unchanged,
         removed: report.removed,
-        skipped: report.skipped + visited.skipped,
-        warnings: visited.reasons.into_iter().chain(reasons).take(WARNINGS_MAX).collect(),
+        overridden: report.overridden,
+        skipped: report.skipped,
+        warnings: report.reasons.iter().map(ToString::to_string).take(WARNINGS_MAX).collect(),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fs, io};
 
 use forecourt_content::{Progressed, Site, Source, Visit, Visitor};
 use forecourt_core::Timestamp;
 
-use crate::backend::{Context, IndexingError};
+use crate::backend::{Context, Fetched, IndexingError};
+use crate::limits::WARNINGS_MAX;
 
 /// Sites and the files that they are read into, in `sites/{handle}` of the data folder.
 pub(crate) struct Sites {
@@ -17,15 +17,6 @@ pub(crate) struct Sites {
     folder: PathBuf,
     sites: Vec<Site>,
     refresh: Duration,
-    /// Whether the next run visits them, due or not.
-    wanted: AtomicBool,
-}
-
-/// What the visits of one run left out, and why.
-#[derive(Debug, Default)]
-pub(super) struct Visited {
-    pub(super) skipped: u64,
-    pub(super) reasons: Vec<String>,
 }
 
 impl Sites {
@@ -33,7 +24,7 @@ impl Sites {
     pub(super) fn new(context: &Context, sites: Vec<Site>, refresh: Duration) -> Self {
         let folder = context.data_dir.join("sites").join(context.handle.as_str());
         let visitor = Visitor { egress: context.egress.clone(), clock: context.clock.clone() };
-        Self { visitor, folder, sites, refresh, wanted: AtomicBool::new(false) }
+        Self { visitor, folder, sites, refresh }
     }
 
     /// None at all.
@@ -47,17 +38,14 @@ impl Sites {
         files.map(Source::new).collect()
     }
 
-    /// Asks for a visit by the next run.
-    pub(super) fn want(&self) {
-        self.wanted.store(true, Ordering::Relaxed);
+    /// Whether a visit to all of them has ever come to its end.
+    pub(super) fn were_visited(&self) -> bool {
+        self.sites.is_empty() || self.stamp().exists()
     }
 
     /// Whether a site has to be visited: the last visit is too long ago, or was to other sites.
     pub(super) fn is_due(&self) -> bool {
-        if self.sites.is_empty() {
-            return false;
-        }
-        self.wanted.load(Ordering::Relaxed) || !self.is_fresh(&fs::read_to_string(self.stamp()).unwrap_or_default())
+        !self.sites.is_empty() && !self.is_fresh(&fs::read_to_string(self.stamp()).unwrap_or_default())
     }
 
     fn is_fresh(&self, stamp: &str) -> bool {
@@ -68,30 +56,34 @@ impl Sites {
         sites == self.mark() && Duration::try_from(age).is_ok_and(|age| age < self.refresh)
     }
 
-    /// Visits all sites, if that is due. A site that cannot be read leaves what is known of it. Blocks;
-    /// not to be called where async work goes on.
-    pub(super) fn visit(&self, progress: &mut (dyn FnMut(&Progressed) + Send)) -> Result<Visited, IndexingError> {
-        let mut all = Visited::default();
-        if !self.is_due() {
+    /// Visits all sites. A site that cannot be read leaves what is known of it. Blocks; not to be called
+    /// where async work goes on. `cancel` is asked before every page.
+    pub(super) fn visit(
+        &self,
+        progress: &mut (dyn FnMut(&Progressed) + Send),
+        cancel: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Fetched, IndexingError> {
+        let mut all = Fetched::default();
+        if self.sites.is_empty() {
             return Ok(all);
         }
-        self.wanted.store(false, Ordering::Relaxed);
         // A runtime of its own: a visit may be under way when the daemon's comes to its end.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| failed(&e))?;
         for site in &self.sites {
-            let file = self.file(site);
-            let mut told = |visit: &Visit| progress(&progressed(visit));
-            let visit = runtime.block_on(self.visitor.visit(site, &file, &mut told, &|| false));
+            let before = all.clone();
+            let mut told = |visit: &Visit| progress(&progressed(&before, visit));
+            let visit = runtime.block_on(self.visitor.visit(site, &self.file(site), &mut told, cancel));
             let visit = visit.map_err(|error| failed(&error))?;
             tracing::info!(
                 site = %site.url, pages = visit.pages, unchanged = visit.unchanged, items = visit.items,
                 skipped = visit.skipped, gave_up = visit.gave_up, "visited a site"
             );
-            all.skipped += visit.skipped;
-            all.reasons.extend(visit.reasons);
+            all.add(&visit);
         }
-        let stamp = format!("{} {}\n", self.mark(), self.visitor.clock.now());
-        fs::write(self.stamp(), stamp).map_err(|error| failed(&error))?;
+        if !cancel() {
+            let stamp = format!("{} {}\n", self.mark(), self.visitor.clock.now());
+            fs::write(self.stamp(), stamp).map_err(|error| failed(&error))?;
+        }
         Ok(all)
     }
 
@@ -114,12 +106,25 @@ impl Sites {
     }
 }
 
-/// Pages as if they were files.
-fn progressed(visit: &Visit) -> Progressed {
+impl Fetched {
+    fn add(&mut self, visit: &Visit) {
+        self.pages += visit.pages;
+        self.unchanged += visit.unchanged;
+        self.items += visit.items;
+        self.skipped += visit.skipped;
+        let room = WARNINGS_MAX.saturating_sub(self.warnings.len());
+        self.warnings.extend(visit.reasons.iter().take(room).cloned());
+    }
+}
+
+/// Pages as if they were files, behind those of sites that were visited before.
+fn progressed(before: &Fetched, visit: &Visit) -> Progressed {
+    let pages = before.pages + visit.pages;
     Progressed {
-        files: visit.pages,
-        files_total: visit.pages + visit.waiting,
-        items: visit.items,
+        files: pages,
+        files_total: pages + visit.waiting,
+        items: before.items + visit.items,
+        skipped: before.skipped + visit.skipped,
         ..Progressed::default()
     }
 }

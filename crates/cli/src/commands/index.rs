@@ -1,22 +1,23 @@
 //! `forecourt index`: content into indexes, with progress.
 
-use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+mod live;
 
-use forecourt_agents::{Indexed, Progressed};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use forecourt_agents::{Fetched, Indexed};
 use serde_json::json;
 
-use super::printable::printable;
+use self::live::Live;
+use super::printable::{line, printable};
 use crate::args::Index;
 use crate::host::{self, Content};
 use crate::manual;
 use crate::output::{Failure, Outcome, print_json};
 
-/// Warnings that are shown for one agent.
+/// Reasons that are shown for one agent.
 const WARNINGS_SHOWN: usize = 10;
+/// Characters of a reason.
+const WARNING_CHARS_MAX: usize = 300;
 
-/// Loads everything and says what came of it.
+/// Loads everything, sites too, and says what came of it.
 pub(crate) async fn run(index: &Index) -> Outcome {
     let loaded = super::load(&index.place)?;
     let data = host::make_data_dir(&index.place.data_dir())?;
@@ -27,12 +28,16 @@ pub(crate) async fn run(index: &Index) -> Outcome {
     if let Some(question) = &index.explain {
         return explain(&agents.content, question);
     }
-    agents.content.iter().for_each(|content| content.indexing.fetch_again());
-    let done = index_all(&agents.content).await?;
-    match index.json {
-        true => print_json(&done.iter().map(|(content, indexed)| as_json(content, indexed)).collect::<Vec<_>>()),
-        false => Ok(()),
+    let mut done = Vec::with_capacity(agents.content.len());
+    for content in &agents.content {
+        let wrong = |error| Failure::yours(format!("@{}: {error}", content.handle));
+        let fetched = fetched(content, true, || false).await.map_err(wrong)?;
+        report_fetched(content, &fetched);
+        let indexed = indexed(content, true).await.map_err(wrong)?;
+        report(content, &indexed);
+        done.push(as_json(content, &fetched, &indexed));
     }
+    if index.json { print_json(&done) } else { Ok(()) }
 }
 
 /// Says for each agent why its items rank as they do.
@@ -46,85 +51,94 @@ fn explain(contents: &[Content], question: &str) -> Outcome {
     Ok(())
 }
 
-/// Indexes the content of every agent, one after the other, and reports each on standard error.
-pub(crate) async fn index_all(contents: &[Content]) -> Result<Vec<(Content, Indexed)>, Failure> {
-    let mut done = Vec::with_capacity(contents.len());
-    for content in contents {
-        let indexed = index_one(content).await.map_err(|e| Failure::yours(format!("@{}: {e}", content.handle)))?;
-        report(content, &indexed);
-        done.push((content.clone(), indexed));
-    }
-    Ok(done)
-}
-
 /// Indexes what has no index yet. Whatever has one answers from it at once, and is brought up to
-/// date while it does.
+/// date while it does; what is elsewhere is not waited for.
 pub(crate) async fn index_new(contents: &[Content]) -> Outcome {
-    let new: Vec<Content> = contents.iter().filter(|content| content.indexing.items() == 0).cloned().collect();
-    index_all(&new).await.map(|_| ())
+    for content in contents.iter().filter(|content| content.indexing.items() == 0) {
+        let wrong = |error| Failure::yours(format!("@{}: {error}", content.handle));
+        report(content, &indexed(content, false).await.map_err(wrong)?);
+    }
+    Ok(())
 }
 
 /// Indexes the content of one agent on a thread of its own.
 pub(crate) async fn index_one(content: &Content) -> Result<Indexed, String> {
+    indexed(content, false).await
+}
+
+/// Asks for what one agent has elsewhere, on a thread of its own, until that is `cancelled`.
+pub(crate) async fn fetch_one(
+    content: &Content,
+    cancelled: impl Fn() -> bool + Send + Sync + 'static,
+) -> Result<Fetched, String> {
+    fetched(content, false, cancelled).await
+}
+
+async fn indexed(content: &Content, in_pipes: bool) -> Result<Indexed, String> {
     let content = content.clone();
     let work = move || {
-        let (bar, begun) = (bar(&content), Instant::now());
-        let indexed = content.indexing.index(&mut |progressed| {
-            show(&bar, begun.elapsed(), progressed);
-        });
-        bar.finish_and_clear();
+        let mut live = Live::begin(format!("indexing @{}", content.handle), in_pipes);
+        let indexed = content.indexing.index(&mut |progressed| live.show(progressed));
+        live.end();
         indexed.map_err(|error| error.to_string())
     };
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 
-/// Files are measured by their bytes; pages of a site have none before they are read.
-fn show(bar: &ProgressBar, elapsed: Duration, progressed: &Progressed) {
-    let (at, total) = match progressed.bytes_total {
-        0 => (progressed.files as u64, progressed.files_total as u64),
-        bytes => (progressed.bytes, bytes),
+async fn fetched(
+    content: &Content,
+    in_pipes: bool,
+    cancelled: impl Fn() -> bool + Send + Sync + 'static,
+) -> Result<Fetched, String> {
+    let content = content.clone();
+    let work = move || {
+        let mut live = Live::begin(format!("visiting sites of @{}", content.handle), in_pipes);
+        let fetched = content.indexing.fetch(&mut |progressed| live.show(progressed), &cancelled);
+        live.end();
+        fetched.map_err(|error| error.to_string())
     };
-    bar.set_length(total);
-    bar.set_position(at);
-    let remaining = progressed.files_total.saturating_sub(progressed.files);
-    let rate = progressed.items as f64 / elapsed.as_secs_f64().max(0.001);
-    bar.set_message(format!("{} items, {rate:.0} a second, {remaining} files or pages to go", progressed.items));
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 
-fn bar(content: &Content) -> ProgressBar {
-    let target = match std::io::stderr().is_terminal() {
-        true => ProgressDrawTarget::stderr_with_hz(10),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let style = ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} %  {msg}  {elapsed}, {eta} left");
-    let bar = ProgressBar::with_draw_target(None, target);
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.set_prefix(format!("indexing @{}", content.handle));
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
+fn report_fetched(content: &Content, fetched: &Fetched) {
+    if *fetched == Fetched::default() {
+        return;
+    }
+    let Fetched { pages, unchanged, items, skipped, warnings } = fetched;
+    eprintln!("@{}: {pages} pages ({unchanged} unchanged), {items} items on them, {skipped} left out", content.handle);
+    tell(warnings, *skipped);
+}
+
+/// The first reasons, and how many more there are.
+fn tell(warnings: &[String], skipped: u64) {
+    let shown = warnings.len().min(WARNINGS_SHOWN);
+    // They quote strangers.
+    warnings.iter().take(shown).for_each(|warning| eprintln!("  {}", line(warning, WARNING_CHARS_MAX)));
+    match skipped.saturating_sub(shown as u64) {
+        0 => {}
+        more => eprintln!("  and {more} more"),
+    }
 }
 
 fn report(content: &Content, indexed: &Indexed) {
+    let Indexed { items, loaded, updated, unchanged, removed, overridden, skipped, warnings } = indexed;
+    let pushed = match overridden {
+        0 => String::new(),
+        count => format!(", {count} overridden by hand"),
+    };
     eprintln!(
-        "@{}: {} items ({} new, {} updated, {} unchanged, {} removed, {} skipped)",
-        content.handle,
-        indexed.items,
-        indexed.loaded,
-        indexed.updated,
-        indexed.unchanged,
-        indexed.removed,
-        indexed.skipped
+        "@{}: {items} items ({loaded} new, {updated} updated, {unchanged} unchanged, {removed} removed, \
+         {skipped} skipped{pushed})",
+        content.handle
     );
-    for warning in indexed.warnings.iter().take(WARNINGS_SHOWN) {
-        eprintln!("  {warning}");
-    }
-    if indexed.warnings.len() > WARNINGS_SHOWN {
-        eprintln!("  and {} more", indexed.warnings.len() - WARNINGS_SHOWN);
-    }
+    tell(warnings, *skipped);
 }
 
-fn as_json(content: &Content, indexed: &Indexed) -> serde_json::Value {
+fn as_json(content: &Content, fetched: &Fetched, indexed: &Indexed) -> serde_json::Value {
     let mut value = json!(indexed);
     value["agent"] = content.handle.as_str().into();
+    if *fetched != Fetched::default() {
+        value["fetched"] = json!(fetched);
+    }
     value
 }

@@ -13,6 +13,7 @@ use super::ask::is_here;
 use super::way;
 use crate::args::{Mcp, Place};
 use crate::commands::index::index_new;
+use crate::commands::serve::watch;
 use crate::commands::serve::{DRAIN, logging};
 use crate::deployment::Loaded;
 use crate::host::{self, State};
@@ -69,6 +70,7 @@ async fn serve(loaded: &Loaded, data: &Path) -> Outcome {
     let stop = CancellationToken::new();
     let state = State::Kept(data);
     let running = host::start(loaded, site, egress, residents, &siblings, state, stop.clone()).await?;
+    content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
     Pipe::new(&running.mount(loaded, &MCP))?.serve(tokio::io::stdin(), tokio::io::stdout()).await;
     running.host.drain(DRAIN).await;
     stop.cancel();

@@ -9,7 +9,7 @@ use schemars::schema_for;
 
 use crate::output::Outcome;
 use crate::registry::{PROTOCOLS, backends};
-use crate::settings::{Agent, Deployment, Listen, Log, StoreSettings, Tls};
+use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettings, Tls};
 
 /// Prints the reference as markdown.
 pub(crate) fn run() -> Outcome {
@@ -33,6 +33,9 @@ pub(crate) fn reference() -> Reference {
             schema_for!(Listen)
         }),
         documented("forecourt.toml [tls]", "A certificate of your own.", || schema_for!(Tls)),
+        documented("forecourt.toml [admin]", "Calls on the operator's listener that change something.", || {
+            schema_for!(AdminSettings)
+        }),
         documented("forecourt.toml [store]", "Where tasks and conversations are kept.", || schema_for!(StoreSettings)),
         documented("forecourt.toml [limits]", "What one caller may do.", || schema_for!(LimitSettings)),
         documented("forecourt.toml [http]", "What one connection may use.", || schema_for!(HttpLimits)),

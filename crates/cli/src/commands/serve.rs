@@ -3,12 +3,14 @@
 mod banner;
 mod listeners;
 pub(super) mod logging;
-mod watch;
+mod push;
+pub(super) mod watch;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_server::{Ready, admin, behind_token};
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
@@ -48,10 +50,12 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     serving.write()?;
     banner::print(&running.host, &listeners, &data);
 
-    tokio::spawn(watch::content(content, stop.clone()));
-    tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
     let host = running.host.clone();
-    let served = tokio::spawn(listeners.serve(running.surfaces, host.clone(), registry, stop.clone()));
+    let pushes = behind_token(push::routes(&content), loaded.admin_token.clone());
+    let admin = admin(registry, ready(host.clone())).merge(pushes);
+    content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
+    tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
+    let served = tokio::spawn(listeners.serve(running.surfaces, admin, stop.clone()));
     told_to_stop().await?;
     eprintln!("stopping: running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
     tokio::select! {
@@ -80,6 +84,13 @@ fn registry(running: &Running, http: &forecourt_server::Metrics) -> Arc<Registry
     running.host.metrics().register(&mut registry);
     http.register(&mut registry);
     Arc::new(registry)
+}
+
+fn ready(host: Arc<forecourt_host::Host>) -> Ready {
+    Arc::new(move || {
+        let host = host.clone();
+        Box::pin(async move { host.ready().await.map_err(|error| error.to_string()) })
+    })
 }
 
 async fn told_to_stop() -> Outcome {

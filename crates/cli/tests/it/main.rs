@@ -28,6 +28,7 @@ mod items;
 mod operate;
 mod pages;
 mod pipe;
+mod push;
 mod receiver;
 mod remote;
 mod rest;

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use forecourt_core::Timestamp;
 use serde_json::Value;
 use tantivy::{IndexWriter, Term};
 
@@ -15,17 +16,25 @@ use super::snapshot::{Snapshot, Summary};
 use crate::analysis::Tongue;
 use crate::dense::Collector;
 use crate::error::{Error, Result};
+use crate::grounding::{grounded, grounding};
 use crate::item::{Item, Place, hash};
 use crate::limits::{ITEM_BYTES_MAX, ITEMS_MAX, PROGRESS_ITEMS, WRITER_BYTES};
 use crate::loaders::{self, At, Input, Reason, Sink, Stop};
+use crate::pushed::{Pushed, Row};
 use crate::report::{Progress, Progressed, Report};
 use crate::source::SourceFile;
+
+/// What stands for a file in reasons about what was pushed.
+const PUSHED: &str = "pushed";
+/// What was pushed lies on no line.
+const NOWHERE: At = At { line: 0, bytes: 0 };
 
 /// What a run works with.
 pub(crate) struct Job<'a> {
     pub(crate) folder: &'a Folder,
     pub(crate) before: &'a Snapshot,
-    pub(crate) files: &'a [SourceFile],
+    pub(crate) scope: Scope<'a>,
+    pub(crate) pushed: &'a Pushed,
     /// The language of items that do not say theirs.
     pub(crate) tongue: Tongue,
     /// Collects vectors, when there is a model.
@@ -34,12 +43,35 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a dyn Fn() -> bool,
 }
 
-/// Reads all files and commits what has changed.
+/// What a run looks at.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope<'a> {
+    /// Everything: what was pushed, and these files. What is in neither goes.
+    All(&'a [SourceFile]),
+    /// The items that were pushed and the keys that were removed by one call. The others stay.
+    Call { items: &'a [Value], removed: &'a [u64] },
+}
+
+/// Reads what there is and commits what has changed.
 pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     let mut writer = job.folder.index.writer_with_num_threads(1, WRITER_BYTES)?;
+    let (scope, pushed) = (job.scope, job.pushed);
+    // Asked for before: what is pushed during the run is seen by the next one.
+    let revision = pushed.revision()?;
     let mut state = Run::new(job, &writer);
-    let finished = state.read_files().and_then(|()| state.remove_vanished());
-    let Run { mut report, mut summary, mut vectors, error, .. } = state;
+    let finished = match scope {
+        Scope::All(files) => {
+            state.summary.pushed = revision;
+            state.read_pushed().and_then(|()| state.read_files(files)).and_then(|()| state.remove_vanished())
+        }
+        Scope::Call { items, removed } => {
+            // With another change that this index has not seen, the next whole run is needed all the same.
+            state.summary.pushed += u64::from(state.summary.pushed + 1 == revision);
+            state.take_call(items, removed)
+        }
+    };
+    let needless = state.needless_removals();
+    let Run { mut report, mut summary, mut vectors, error, before, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
@@ -50,15 +82,16 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     if let Some(vectors) = &mut vectors {
         vectors.finish()?;
     }
-    if report.has_changed() {
+    if report.has_changed() || summary.pushed != before.summary.pushed {
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&summary.payload());
         commit.commit()?;
         writer.wait_merging_threads()?;
     }
-    if let Some(vectors) = vectors {
+    if let (Some(vectors), Scope::All(_)) = (vectors, scope) {
         vectors.tidy()?;
     }
+    pushed.forget_removed(&needless, revision)?;
     Ok(report)
 }
 
@@ -85,7 +118,7 @@ type Keys = HashSet<u64, BuildHasherDefault<AsIs>>;
 struct Run<'a, 'w> {
     writer: &'w IndexWriter,
     before: &'a Snapshot,
-    files: &'a [SourceFile],
+    pushed: &'a Pushed,
     tongue: Tongue,
     progress: &'a mut dyn Progress,
     cancel: &'a dyn Fn() -> bool,
@@ -94,11 +127,18 @@ struct Run<'a, 'w> {
     summary: Summary,
     report: Report,
     seen: Keys,
+    /// Pushed and removed by hand: what files have under these keys does not count.
+    overridden: Keys,
+    /// Those of them that were removed, as long as no file has been seen to have them.
+    needless: Keys,
     /// Files that could not be read to their end: what was in them stays.
     incomplete: Keys,
     at: Progressed,
     bytes_before: u64,
     file: &'a str,
+    /// Where the file can be found by others, and when it was written.
+    url: Option<String>,
+    written_at: Timestamp,
     origin: u64,
     json: Vec<u8>,
     error: Option<Error>,
@@ -106,11 +146,12 @@ struct Run<'a, 'w> {
 
 impl<'a, 'w> Run<'a, 'w> {
     fn new(job: Job<'a>, writer: &'w IndexWriter) -> Self {
-        let bytes_total = job.files.iter().map(|file| file.bytes).sum();
+        let files = if let Scope::All(files) = job.scope { files } else { &[] };
+        let bytes_total = files.iter().map(|file| file.bytes).sum();
         Self {
             writer,
             before: job.before,
-            files: job.files,
+            pushed: job.pushed,
             tongue: job.tongue,
             progress: job.progress,
             cancel: job.cancel,
@@ -119,19 +160,82 @@ impl<'a, 'w> Run<'a, 'w> {
             summary: job.before.summary.clone(),
             report: Report::default(),
             seen: Keys::default(),
+            overridden: Keys::default(),
+            needless: Keys::default(),
             incomplete: Keys::default(),
-            at: Progressed { files_total: job.files.len(), bytes_total, ..Progressed::default() },
+            at: Progressed { files_total: files.len(), bytes_total, ..Progressed::default() },
             bytes_before: 0,
-            file: "",
-            origin: 0,
+            file: PUSHED,
+            url: None,
+            written_at: Timestamp::UNIX_EPOCH,
+            origin: hash(&[PUSHED.as_bytes()]),
             json: Vec::new(),
             error: None,
         }
     }
 
-    fn read_files(&mut self) -> Result<(), Stop> {
-        for file in self.files {
+    /// Everything that was pushed, before any file.
+    fn read_pushed(&mut self) -> Result<(), Stop> {
+        let mut after = None;
+        loop {
+            let rows = match self.pushed.rows(after) {
+                Ok(rows) => rows,
+                Err(error) => return self.failed(error),
+            };
+            let Some(last) = rows.last() else { break };
+            after = Some(last.key);
+            for row in rows {
+                self.read_row(&row)?;
+            }
+        }
+        // Known from now on, and not before: what was pushed is not overridden by itself.
+        self.overridden = self.seen.iter().chain(&self.needless).copied().collect();
+        Ok(())
+    }
+
+    fn read_row(&mut self, row: &Row) -> Result<(), Stop> {
+        let Some(bytes) = &row.item else {
+            self.needless.insert(row.key);
+            return Ok(());
+        };
+        match serde_json::from_slice(bytes) {
+            Ok(item) => self.item(NOWHERE, &item, Some(bytes)),
+            Err(error) => self.skip(NOWHERE, Reason::Broken(error.to_string())),
+        }
+    }
+
+    /// What one call pushed and removed.
+    fn take_call(&mut self, items: &[Value], removed: &[u64]) -> Result<(), Stop> {
+        for key in removed {
+            let known = match self.before.hash_of(*key) {
+                Ok(known) => known,
+                Err(error) => return self.failed(error),
+            };
+            if known.is_some() {
+                self.writer.delete_term(Term::from_field_u64(self.before.fields.key, *key));
+                self.report.removed += 1;
+            }
+        }
+        items.iter().try_for_each(|item| self.item(NOWHERE, item, None))
+    }
+
+    /// Removed keys that no file has, when all files were read: nothing is hidden by their removal.
+    fn needless_removals(&mut self) -> Vec<u64> {
+        match self.incomplete.is_empty() && !self.report.cancelled {
+            true => self.needless.drain().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    fn failed<T>(&mut self, error: Error) -> Result<T, Stop> {
+        self.error = Some(error);
+        Err(Stop::Failed)
+    }
+
+    fn read_files(&mut self, files: &'a [SourceFile]) -> Result<(), Stop> {
+        for file in files {
             self.file = &file.name;
+            self.written_at = file.written_at();
             self.origin = hash(&[file.path.as_os_str().as_encoded_bytes()]);
             self.bytes_before = self.at.bytes;
             match self.read_file(file) {
@@ -152,12 +256,15 @@ impl<'a, 'w> Run<'a, 'w> {
     fn read_file(&mut self, file: &'a SourceFile) -> Result<(), Stop> {
         let unreadable = |error: std::io::Error| Stop::Broken { line: 0, reason: Reason::Broken(error.to_string()) };
         let reader = File::open(&file.path).map_err(unreadable)?;
-        loaders::load(file.format, &mut Input::new(reader, &file.name, file.url.as_deref()), self)
+        let mut input = Input::new(reader, &file.name, file.url.as_deref());
+        self.url = input.url();
+        loaders::load(file.format, &mut input, self)
     }
 
     /// Counts an item, and looks up from work now and then.
     fn tick(&mut self, at: At) -> Result<(), Stop> {
         self.at.items += 1;
+        self.at.skipped = self.report.skipped;
         self.at.bytes = self.bytes_before + at.bytes;
         if self.at.items.is_multiple_of(PROGRESS_ITEMS) {
             self.progress.progressed(&self.at);
@@ -186,7 +293,14 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         self.summary.note_tongue(tongue);
         let hashes = Hashes { key, content, origin: self.origin };
-        let document = self.maker.document(item, json, bytes, tongue, &hashes, &mut self.summary);
+        // Beside the hash, so that an item of a file is not another one for the time alone.
+        let document = match grounding(json, self.url.as_deref(), self.written_at) {
+            Some(grounding) => {
+                let (json, bytes) = grounded(json, grounding, bytes);
+                self.maker.document(item, &json, &bytes, tongue, &hashes, &mut self.summary)
+            }
+            None => self.maker.document(item, json, bytes, tongue, &hashes, &mut self.summary),
+        };
         self.writer.add_document(document)?;
         Ok(())
     }
@@ -196,8 +310,9 @@ impl<'a, 'w> Run<'a, 'w> {
         for (segment, columns) in self.before.searcher.segment_readers().iter().zip(&self.before.columns) {
             for doc in segment.doc_ids_alive() {
                 let key = columns.key.get_val(doc);
-                let stays = self.seen.contains(&key) || self.incomplete.contains(&columns.origin.get_val(doc));
-                if !stays {
+                let is_unread =
+                    self.incomplete.contains(&columns.origin.get_val(doc)) && !self.overridden.contains(&key);
+                if !self.seen.contains(&key) && !is_unread {
                     self.writer.delete_term(Term::from_field_u64(self.before.fields.key, key));
                     self.report.removed += 1;
                 }
@@ -216,6 +331,11 @@ impl Sink for Run<'_, '_> {
             return self.skip(at, Reason::TooManyItems);
         }
         let key = hash(&[item.id.as_bytes()]);
+        if self.overridden.contains(&key) {
+            self.needless.remove(&key);
+            self.report.overridden += 1;
+            return self.tick(at);
+        }
         if !self.seen.insert(key) {
             return self.skip(at, Reason::SameId(item.id));
         }
@@ -231,11 +351,10 @@ impl Sink for Run<'_, '_> {
         }
         let taken = self.take(&item, key, json, bytes);
         self.json = own;
-        if let Err(error) = taken {
-            self.error = Some(error);
-            return Err(Stop::Failed);
+        match taken {
+            Ok(()) => self.tick(at),
+            Err(error) => self.failed(error),
         }
-        self.tick(at)
     }
 
     fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop> {

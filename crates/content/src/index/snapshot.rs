@@ -22,6 +22,9 @@ pub(crate) struct Summary {
     version: u32,
     /// Codes of the languages that items are in.
     tongues: BTreeSet<String>,
+    /// Up to which change it has what was pushed.
+    #[serde(default)]
+    pub(crate) pushed: u64,
     /// Paths of facts that are quantities.
     pub(crate) numbers: BTreeSet<String>,
 }

@@ -1,9 +1,10 @@
-//! A file being read: counts bytes and lines, drops a byte order mark, and gives up a record that
-//! does not end.
+//! A file being read: brings it to UTF-8, counts bytes and lines, drops a byte order mark, and gives up a
+//! record that does not end.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::At;
+use super::transcode::utf8;
 use crate::limits::RECORD_SEARCH_BYTES_MAX;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -23,7 +24,7 @@ pub(crate) struct Input<'a> {
 impl<'a> Input<'a> {
     /// `file` is the path under its source, `base` the public URL of that source.
     pub(crate) fn new(reader: impl Read + 'a, file: &'a str, base: Option<&'a str>) -> Self {
-        let reader = BufReader::with_capacity(BUFFER_BYTES, Box::new(reader) as Box<dyn Read + 'a>);
+        let reader = BufReader::with_capacity(BUFFER_BYTES, utf8(reader));
         Self { reader, file, base, bytes: 0, line: 1, record: None, begun: false }
     }
 

@@ -21,7 +21,7 @@ pub struct Hit {
     pub score: f32,
     /// The item's id, stable over re-indexing.
     pub id: String,
-    /// The item as it was loaded.
+    /// The item as it was loaded, and where it is from.
     pub item: Value,
     /// Its name.
     pub name: String,

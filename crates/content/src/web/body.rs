@@ -6,10 +6,11 @@ use encoding_rs::{Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 
 use crate::limits::{ENCODING_BYTES_READ, UNPACKED_BYTES_MAX};
+use crate::loaders::{charset, declared};
 
 /// Undoes gzip when the bytes are that, whatever their name says. Fails past
 /// [`UNPACKED_BYTES_MAX`], and when the rest is broken.
-pub(super) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
+pub(crate) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
     if !bytes.starts_with(&[0x1F, 0x8B]) {
         return Ok(bytes.to_vec());
     }
@@ -24,30 +25,17 @@ pub(super) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
 
 /// The text, in the encoding that its mark, the answer's head or the page itself names, in this order;
 /// UTF-8 without. What is not valid in it becomes U+FFFD.
-pub(super) fn text(bytes: &[u8], mime: &str) -> String {
+pub(crate) fn text(bytes: &[u8], mime: &str) -> String {
     let declared = charset(mime).and_then(Encoding::for_label).or_else(|| in_page(bytes));
     // A mark in front wins over the encoding that is passed.
     let (text, _, _) = declared.unwrap_or(UTF_8).decode(bytes);
     text.into_owned()
 }
 
-/// The value of `charset` in a media type, or in a `meta` element.
-fn charset(text: &str) -> Option<&[u8]> {
-    let at = text.to_ascii_lowercase().find("charset=")? + "charset=".len();
-    let value = text[at..].trim_start_matches(['"', '\'', ' ']);
-    let end = value.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '+')));
-    Some(&value.as_bytes()[..end.unwrap_or(value.len())])
-}
-
 /// The encoding that the beginning of a page names.
 fn in_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head: String = bytes.iter().take(ENCODING_BYTES_READ).map(|byte| char::from(byte & 0x7F)).collect();
-    let xml = head.strip_prefix("<?xml").and_then(|rest| rest.split("?>").next());
-    let in_xml = xml.and_then(|xml| xml.split("encoding=").nth(1)).map(|value| value.trim_start_matches(['"', '\'']));
-    let label = match in_xml {
-        Some(value) => value.split(['"', '\'']).next().map(str::as_bytes),
-        None => charset(&head),
-    };
+    let label = declared(head.as_bytes()).or_else(|| charset(&head));
     // A page that can be read so far is not in the sixteen-bit encoding that it may name.
     label.and_then(Encoding::for_label).map(Encoding::output_encoding)
 }

@@ -7,21 +7,19 @@ mod tags;
 use serde_json::Value;
 use url::Url;
 
-pub(super) use items::grounded;
-
 /// What a page holds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Page {
+pub(crate) struct Page {
     /// The URL that it gives itself.
-    pub(super) canonical: Option<Url>,
+    pub(crate) canonical: Option<Url>,
     /// Where its links lead, unless it asks that they be not followed.
-    pub(super) links: Vec<Url>,
+    pub(crate) links: Vec<Url>,
     /// Its items, unless it asks not to be found.
-    pub(super) items: Vec<Value>,
+    pub(crate) items: Vec<Value>,
 }
 
 /// Reads HTML that was found at `url`. Whatever is broken in it is passed over.
-pub(super) fn read(html: &str, url: &Url) -> Page {
+pub(crate) fn read(html: &str, url: &Url) -> Page {
     let seen = tags::read(html, url);
     let robots = seen.meta("robots").unwrap_or_default().to_ascii_lowercase();
     let asks = |word: &str| robots.split(',').any(|part| part.trim() == word || part.trim() == "none");

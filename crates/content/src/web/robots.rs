@@ -6,10 +6,10 @@ use crate::limits::{ROBOTS_DELAY_MAX, ROBOTS_RULES_MAX};
 
 /// What a site asks of a visitor.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Robots {
+pub(crate) struct Robots {
     rules: Vec<Rule>,
     /// The time that it wants between requests, at most [`ROBOTS_DELAY_MAX`].
-    pub(super) delay: Option<Duration>,
+    pub(crate) delay: Option<Duration>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ struct Groups {
 impl Robots {
     /// The rules for the product token `agent`; those for everybody when it has none of its own.
     /// RFC 9309 2.2.1.
-    pub(super) fn read(text: &str, agent: &str) -> Self {
+    pub(crate) fn read(text: &str, agent: &str) -> Self {
         let mut groups = Groups::default();
         let (mut is_own, mut is_others, mut in_heads) = (false, false, false);
         for line in text.lines() {
@@ -77,7 +77,7 @@ impl Robots {
 
     /// Whether a path, with its query, may be read: the longest rule that fits decides, and of two
     /// equally long ones the kinder. RFC 9309 2.2.2.
-    pub(super) fn allows(&self, path: &str) -> bool {
+    pub(crate) fn allows(&self, path: &str) -> bool {
         let fitting = self.rules.iter().filter(|rule| fits(&rule.pattern, path));
         fitting.max_by_key(|rule| (rule.pattern.len(), rule.allows)).is_none_or(|rule| rule.allows)
     }

@@ -7,18 +7,18 @@ use crate::limits::SITEMAP_URLS_MAX;
 
 /// What a sitemap lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sitemap {
+pub(crate) struct Sitemap {
     /// Pages.
-    pub(super) pages: Vec<String>,
+    pub(crate) pages: Vec<String>,
     /// Further sitemaps.
-    pub(super) sitemaps: Vec<String>,
+    pub(crate) sitemaps: Vec<String>,
     /// What ended the reading early; what came before counts.
-    pub(super) broken: Option<String>,
+    pub(crate) broken: Option<String>,
 }
 
 impl Sitemap {
     /// Reads a text, at most [`SITEMAP_URLS_MAX`] URLs of it.
-    pub(super) fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let text = text.trim_start_matches('\u{FEFF}').trim_start();
         match text.starts_with('<') {
             true => xml(text),

@@ -4,9 +4,11 @@ use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::Clock;
 use forecourt_egress::{Document, Egress};
+use tokio::time::Instant;
 use url::Url;
 
 use super::fetch::{Fetched, Fetcher};
@@ -15,10 +17,11 @@ use super::kept::{Before, Kept, Writer};
 use super::robots::Robots;
 use super::sitemap::Sitemap;
 use super::{Read, Site, body, page};
+use crate::grounding::{grounded_in, own_link};
 use crate::limits::{
     DOCUMENT_BYTES_MAX, PAGE_BYTES_MAX, PAGE_FAILURES_MAX, REASONS_MAX, ROBOTS_BYTES_MAX, SITE_BYTES_MAX, SITEMAPS_MAX,
 };
-use crate::loaders::collect_items;
+use crate::loaders::{Found, collect_items};
 
 /// The product token that `robots.txt` calls us by.
 const AGENT: &str = "forecourt";
@@ -84,10 +87,12 @@ impl Visitor {
             failures: 0,
             told: Visit::default(),
         };
+        let begun = Instant::now();
         tour.begin().await;
         while !tour.told.gave_up {
             let Some((url, depth)) = tour.frontier.next() else { break };
-            if cancel() || tour.failures >= PAGE_FAILURES_MAX {
+            if let Some(reason) = tour.enough(begun.elapsed(), cancel) {
+                tour.told.skip(url.as_str(), &format!("the visit ends here: {reason}"));
                 tour.told.gave_up = true;
                 break;
             }
@@ -134,6 +139,17 @@ impl Tour<'_> {
             Read::Sitemap => self.read_sitemaps().await,
             Read::Pages | Read::Document => self.frontier.add(&self.site.url, 0),
         }
+    }
+
+    /// Why no further page is asked for, if there is a reason.
+    fn enough(&self, elapsed: Duration, cancel: &(dyn Fn() -> bool + Sync)) -> Option<String> {
+        if self.failures >= PAGE_FAILURES_MAX {
+            return Some(format!("{PAGE_FAILURES_MAX} pages in a row could not be read"));
+        }
+        if elapsed >= self.site.time_max {
+            return Some(format!("it has taken {} s", self.site.time_max.as_secs()));
+        }
+        cancel().then(|| "it was told to stop".to_owned())
     }
 
     /// RFC 9309 2.3.1: no file allows everything, a broken server nothing.
@@ -235,18 +251,20 @@ impl Tour<'_> {
     /// A document that was found, as it is kept. An item that has not changed keeps the time at which it
     /// was read first, so that nothing is indexed again for the time alone.
     fn read(&mut self, url: &Url, at: Url, document: Document, before: Option<Kept>) -> Result<Kept, String> {
-        let (canonical, links, items) = match is_page(&document.mime) {
+        let is_html = is_page(&document.mime);
+        let (canonical, links, items) = match is_html {
             true => {
                 let found = page::read(&body::text(&document.bytes, &document.mime), &at);
                 (found.canonical.unwrap_or(at), found.links, found.items)
             }
             false => {
                 let bytes = body::unpacked(&document.bytes)?;
-                let (items, skipped) = collect_items(&bytes, &document.mime, &at)?;
-                for reason in skipped {
-                    self.told.skip(at.as_str(), &reason);
+                let found = collect_items(&bytes, &document.mime, at.path());
+                let Found { items, skipped } = found.ok_or("neither a page nor a feed, JSON or CSV")?;
+                for (line, reason) in skipped {
+                    self.told.skip(at.as_str(), &format!("line {}: {reason}", line.unwrap_or(1)));
                 }
-                (at, Vec::new(), items)
+                (at, Vec::new(), items.into_iter().map(|(_, item)| item).collect())
             }
         };
         let is_first = self.canonical.insert(canonical.as_str().to_owned());
@@ -255,7 +273,10 @@ impl Tour<'_> {
         let items = items.into_iter().map(|item| {
             let first =
                 old.iter().find(|old| is_same(old, &item)).and_then(|old| old["grounding"]["fetched_at"].as_str());
-            page::grounded(item, &canonical, first.unwrap_or(&self.now))
+            let read_at = first.unwrap_or(&self.now);
+            // A document lists what lies elsewhere; a page is what it says.
+            let own = if is_html { None } else { own_link(&item).map(str::to_owned) };
+            grounded_in(item, own.as_deref(), &canonical, read_at)
         });
         Ok(Kept {
             url: url.as_str().to_owned(),

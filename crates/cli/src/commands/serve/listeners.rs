@@ -8,14 +8,11 @@ use std::time::Duration;
 
 use axum::Router;
 use forecourt_core::Timestamp;
-use forecourt_host::Host;
 use forecourt_server::tls::CertificateFiles;
 use forecourt_server::{
-    Certificates, Front, FrontSettings, Hosts, HttpLimits, Listener, Metrics, ServeError, TrustedProxies, admin,
-    local_ca,
+    Certificates, Front, FrontSettings, Hosts, HttpLimits, Listener, Metrics, ServeError, TrustedProxies, local_ca,
 };
 use forecourt_surface::Surface;
-use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::ListenFlags;
@@ -108,13 +105,7 @@ impl Listeners {
     }
 
     /// Serves until `stop`.
-    pub(super) async fn serve(
-        self,
-        surfaces: Vec<Surface>,
-        host: Arc<Host>,
-        registry: Arc<Registry>,
-        stop: CancellationToken,
-    ) {
+    pub(super) async fn serve(self, surfaces: Vec<Surface>, admin: Router, stop: CancellationToken) {
         let front = |hosts: Hosts, proxies: TrustedProxies| {
             Front::new(FrontSettings {
                 hosts,
@@ -128,7 +119,6 @@ impl Listeners {
         let public = front(self.hosts.clone(), self.proxies.clone());
         let operator = front(Hosts::new(self.hosts.names().to_vec(), true), TrustedProxies::default());
         let router = router(surfaces);
-        let admin = admin(registry, ready(host));
         let (certificates, authority) = (self.certificates, self.authority);
         let plain = async {
             if let Some(http) = self.http {
@@ -181,13 +171,6 @@ fn class(path: &str) -> &'static str {
         _ if path.starts_with("/assets/") => "asset",
         _ => "other",
     }
-}
-
-fn ready(host: Arc<Host>) -> forecourt_server::Ready {
-    Arc::new(move || {
-        let host = host.clone();
-        Box::pin(async move { host.ready().await.map_err(|error| error.to_string()) })
-    })
 }
 
 fn yours(error: impl std::fmt::Display) -> Failure {

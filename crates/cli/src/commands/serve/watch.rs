@@ -1,29 +1,33 @@
 //! What changes while the daemon runs: content, and keys.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
-use forecourt_core::Handle;
 use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::index::index_one;
+use crate::commands::index::{fetch_one, index_one};
 use crate::host::Content;
 
 /// How often files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Reasons of one visit that reach the log.
+const WARNINGS_LOGGED: usize = 10;
 
-/// Indexes content again when its files change, until `stop`. Questions are answered from the old
-/// index meanwhile. What could not be read is looked at again when it changes again.
-pub(super) async fn content(contents: Vec<Content>, stop: CancellationToken) {
-    let mut failed: HashMap<Handle, u64> = HashMap::new();
+/// Keeps the content of one agent up to date, until `stop`: indexes it when its files change, and asks for
+/// what is elsewhere when that is due. Questions are answered from the old index meanwhile. What could not
+/// be read is looked at again when it changes again.
+pub(in crate::commands) async fn content(content: Content, stop: CancellationToken) {
+    let mut failed = None;
+    let mut fetching: Option<JoinHandle<()>> = None;
     loop {
-        for content in &contents {
-            update(content, &mut failed).await;
+        update(&content, &mut failed).await;
+        if fetching.as_ref().is_none_or(JoinHandle::is_finished) && content.indexing.is_due() {
+            fetching = Some(tokio::spawn(fetch(content.clone(), stop.clone())));
         }
         if stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_none() {
             return;
@@ -31,9 +35,9 @@ pub(super) async fn content(contents: Vec<Content>, stop: CancellationToken) {
     }
 }
 
-async fn update(content: &Content, failed: &mut HashMap<Handle, u64>) {
+async fn update(content: &Content, failed: &mut Option<u64>) {
     let Some(found) = look(content).await else { return };
-    if failed.get(&content.handle) == Some(&found) || content.indexing.is_current(found) {
+    if *failed == Some(found) || content.indexing.is_current(found) {
         return;
     }
     tracing::info!(agent = %content.handle, "content has changed, indexing it");
@@ -43,7 +47,21 @@ async fn update(content: &Content, failed: &mut HashMap<Handle, u64>) {
         }
         Err(error) => {
             tracing::error!(agent = %content.handle, %error, "indexing failed, the old index stays");
-            failed.insert(content.handle.clone(), found);
+            *failed = Some(found);
+        }
+    }
+}
+
+/// Asks for what is elsewhere, beside everything else: it may take hours.
+async fn fetch(content: Content, stop: CancellationToken) {
+    let handle = content.handle.clone();
+    match fetch_one(&content, move || stop.is_cancelled()).await {
+        Ok(fetched) => {
+            tracing::info!(agent = %handle, pages = fetched.pages, skipped = fetched.skipped, "sites were visited");
+            fetched.warnings.iter().take(WARNINGS_LOGGED).for_each(|why| tracing::warn!(agent = %handle, "{why}"));
+        }
+        Err(error) => {
+            tracing::error!(agent = %handle, %error, "sites could not be visited, what is known of them stays")
         }
     }
 }

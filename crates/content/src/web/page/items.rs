@@ -1,6 +1,6 @@
-//! The items of a page, made whole: addresses, language, and where they come from.
+//! The items of a page, made whole: addresses and language.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use url::Url;
 
 use super::tags::Seen;
@@ -40,14 +40,6 @@ pub(super) fn of(seen: &Seen, url: &Url) -> Vec<Value> {
     }
     items.truncate(PAGE_ITEMS_MAX);
     items.into_iter().zip(1..).map(|(item, place)| whole(item, place, seen, url)).collect()
-}
-
-/// The same item with the page that it was read from and the time of that.
-pub(in crate::web) fn grounded(mut item: Value, url: &Url, read_at: &str) -> Value {
-    if let Value::Object(fields) = &mut item {
-        fields.insert("grounding".to_owned(), json!({"source_urls": [url.as_str()], "fetched_at": read_at}));
-    }
-    item
 }
 
 /// Objects with a name in a JSON-LD text. Line breaks in strings, a usual mistake, are forgiven.

@@ -1,0 +1,127 @@
+//! How far it has come, while it goes on: a bar on a terminal, a line now and then in a pipe.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use forecourt_agents::Progressed;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// The time between two lines in a pipe. What takes less says only what came of it.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Shows how far something has come, on standard error.
+pub(super) struct Live {
+    what: String,
+    begun: Instant,
+    shown: Shown,
+}
+
+enum Shown {
+    Bar(ProgressBar),
+    /// When the last line was.
+    Lines(Duration),
+    Nothing,
+}
+
+impl Live {
+    /// Begins. `in_pipes` says whether there are lines where there is no terminal.
+    pub(super) fn begin(what: String, in_pipes: bool) -> Self {
+        let shown = match (std::io::stderr().is_terminal(), in_pipes) {
+            (true, _) => Shown::Bar(bar(&what)),
+            (false, true) => Shown::Lines(Duration::ZERO),
+            (false, false) => Shown::Nothing,
+        };
+        Self { what, begun: Instant::now(), shown }
+    }
+
+    /// It has come this far.
+    pub(super) fn show(&mut self, progressed: &Progressed) {
+        let elapsed = self.begun.elapsed();
+        match &mut self.shown {
+            Shown::Bar(bar) => {
+                let (at, total) = match progressed.bytes_total {
+                    0 => (progressed.files as u64, progressed.files_total as u64),
+                    bytes => (progressed.bytes, bytes),
+                };
+                bar.set_length(total);
+                bar.set_position(at);
+                bar.set_message(words(progressed, elapsed));
+            }
+            Shown::Lines(last) if elapsed.saturating_sub(*last) >= LINE_EVERY => {
+                *last = elapsed;
+                eprintln!("{}: {}", self.what, words(progressed, elapsed));
+            }
+            Shown::Lines(_) | Shown::Nothing => {}
+        }
+    }
+
+    /// It has come to its end; the bar makes room for what came of it.
+    pub(super) fn end(self) {
+        if let Shown::Bar(bar) = self.shown {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(what: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} {bar:20} {percent:>3} %  {wide_msg}");
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.set_prefix(what.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+/// What was done, how fast, what was left out and what is to come. Files are measured by their bytes; pages
+/// have none before they are read.
+fn words(progressed: &Progressed, elapsed: Duration) -> String {
+    let Progressed { files, files_total, items, skipped, bytes, bytes_total } = *progressed;
+    let rate = items as f64 / elapsed.as_secs_f64().max(0.001);
+    let done = match bytes_total {
+        0 => format!("{files} pages, {} to go", files_total.saturating_sub(files)),
+        _ => format!("{} of {}", size(bytes), size(bytes_total)),
+    };
+    let left = match bytes {
+        0 => String::new(),
+        _ => {
+            let seconds = elapsed.as_secs_f64() * bytes_total.saturating_sub(bytes) as f64 / bytes as f64;
+            format!(", {} left", time(seconds))
+        }
+    };
+    format!("{done}, {items} items, {rate:.0} a second, {skipped} skipped{left}")
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+fn time(seconds: f64) -> String {
+    let seconds = seconds.ceil() as u64;
+    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_by_their_bytes_and_pages_by_their_number() {
+        let files = Progressed {
+            files: 1,
+            files_total: 3,
+            items: 5_000,
+            skipped: 2,
+            bytes: 2_500_000,
+            bytes_total: 10_000_000,
+        };
+        let told = words(&files, Duration::from_secs(2));
+        assert_eq!(told, "2.5 MB of 10.0 MB, 5000 items, 2500 a second, 2 skipped, 6 s left");
+        let pages = Progressed { files: 4, files_total: 10, items: 8, ..Progressed::default() };
+        assert_eq!(words(&pages, Duration::from_secs(4)), "4 pages, 6 to go, 8 items, 2 a second, 0 skipped");
+        assert!(words(&Progressed::default(), Duration::ZERO).contains("0 a second"));
+        assert_eq!([time(118.5), time(121.0), size(1)], ["119 s", "3 min", "1 kB"]);
+    }
+}

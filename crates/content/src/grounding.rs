@@ -1,0 +1,114 @@
+//! Where an item comes from: `grounding`, which every item has (NLWeb 4.1.1).
+//!
+//! `source_urls` are the pages and documents that it was read from, the nearest first; `fetched_at` is
+//! when. What an item of a file or a push says of itself is kept.
+
+use forecourt_core::Timestamp;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::item::first_text;
+
+/// The member that holds it.
+pub(crate) const GROUNDING: &str = "grounding";
+
+/// The grounding of an item that was found in a document of this URL, if that has one. `None` when the
+/// item brings its own.
+pub(crate) fn grounding(item: &Value, document: Option<&str>, read_at: Timestamp) -> Option<Value> {
+    if item.get(GROUNDING).is_some() {
+        return None;
+    }
+    Some(of(own_link(item).into_iter().chain(document), &format!("{read_at:.0}")))
+}
+
+/// An item of a site with the grounding that we know, whatever it says of itself: its own link, if that is
+/// believed, and the page or document that it was read from.
+pub(crate) fn grounded_in(mut item: Value, own: Option<&str>, document: &Url, read_at: &str) -> Value {
+    if let Value::Object(fields) = &mut item {
+        fields.insert(GROUNDING.to_owned(), of(own.into_iter().chain([document.as_str()]), read_at));
+    }
+    item
+}
+
+fn of<'a>(sources: impl Iterator<Item = &'a str>, read_at: &str) -> Value {
+    let mut sources: Vec<&str> = sources.collect();
+    sources.dedup();
+    match sources.is_empty() {
+        true => json!({"fetched_at": read_at}),
+        false => json!({"source_urls": sources, "fetched_at": read_at}),
+    }
+}
+
+/// The item with its grounding, and the same as text: `raw`, which is the item's own, with one member more.
+pub(crate) fn grounded(item: &Value, grounding: Value, raw: &[u8]) -> (Value, Vec<u8>) {
+    let mut bytes = raw.trim_ascii_end().strip_suffix(b"}").unwrap_or(raw).to_vec();
+    let comma = if item.as_object().is_some_and(|fields| !fields.is_empty()) { "," } else { "" };
+    bytes.extend_from_slice(format!("{comma}\"{GROUNDING}\":{grounding}}}").as_bytes());
+    let mut item = item.clone();
+    item[GROUNDING] = grounding;
+    (item, bytes)
+}
+
+/// The hosts of the sites that an item is from: of its sources, else of its own link.
+pub(crate) fn hosts(item: &Value) -> Vec<String> {
+    let sources = item.get(GROUNDING).and_then(|grounding| grounding.get("source_urls")).and_then(Value::as_array);
+    let sources: Vec<&str> = sources.into_iter().flatten().filter_map(Value::as_str).collect();
+    let links = if sources.is_empty() { own_link(item).into_iter().collect() } else { sources };
+    let mut hosts: Vec<String> = links.into_iter().filter_map(host).collect();
+    hosts.dedup();
+    hosts
+}
+
+/// The host of a link, without `www.`; in lower case and ASCII.
+fn host(link: &str) -> Option<String> {
+    let url = Url::parse(link).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let host = url.host_str()?;
+    Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
+}
+
+/// Where an item says that it is to be found on the web.
+pub(crate) fn own_link(item: &Value) -> Option<&str> {
+    let links = ["url", "@id", "mainEntityOfPage"].iter().filter_map(|key| first_text(item, &[key]));
+    links.into_iter().find(|link| link.starts_with("https://") || link.starts_with("http://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(item: Value, document: Option<&str>) -> Option<Value> {
+        grounding(&item, document, Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn an_item_is_grounded_in_its_link_and_its_document() {
+        let at = "1970-01-01T00:00:00Z";
+        let (link, file) = ("https://e.org/a", "https://e.org/list.csv");
+        let first = found(json!({"url": link}), Some(file));
+        assert_eq!(first, Some(json!({"source_urls": [link, file], "fetched_at": at})));
+        assert_eq!(found(json!({"@id": link}), Some(link)), Some(json!({"source_urls": [link], "fetched_at": at})));
+        assert_eq!(found(json!({"name": "x", "url": "javascript:x"}), None), Some(json!({"fetched_at": at})));
+        assert_eq!(found(json!({"url": link, "grounding": {"citations": []}}), Some(file)), None);
+    }
+
+    #[test]
+    fn the_text_of_a_grounded_item_is_what_it_was_and_a_member_more() {
+        for raw in ["{\"a\": 1.50}", "{}", "{\"a\": {}} "] {
+            let item: Value = serde_json::from_str(raw).unwrap();
+            let (value, bytes) = grounded(&item, json!({"fetched_at": "x"}), raw.as_bytes());
+            assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), value);
+            assert!(bytes.starts_with(raw.trim_end().strip_suffix('}').unwrap().as_bytes()));
+        }
+    }
+
+    #[test]
+    fn hosts_are_those_of_the_sources() {
+        assert_eq!(hosts(&json!({"url": "https://Shop.example:8443/x"})), ["shop.example"]);
+        let sources = json!(["https://a.example/1", "https://a.example/2", "http://b.example/"]);
+        let item = json!({"url": "https://c.example/", "grounding": {"source_urls": sources}});
+        assert_eq!(hosts(&item), ["a.example", "b.example"]);
+        assert!(hosts(&json!({"name": "x", "grounding": {"source_urls": [1, "urn:x"]}})).is_empty());
+        assert_eq!(host("http://www.Bücher.example").as_deref(), Some("xn--bcher-kva.example"));
+        assert_eq!((host("ftp://x/"), host("https://a b"), host("")), (None, None, None));
+    }
+}
