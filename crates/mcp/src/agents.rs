@@ -71,7 +71,8 @@ fn input() -> Value {
     })
 }
 
-fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: ToolCall) -> BoxStream<'static, ToolEvent> {
+/// Puts `message` of a call to an agent; tells of its progress, and ends with its answer or its task.
+pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: ToolCall) -> BoxStream<'static, ToolEvent> {
     Box::pin(stream! {
         let begun_at = Instant::now();
         let begun = match begin(&host, agent, patience, &call).await {

@@ -3,7 +3,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | what is on offer where | `offer`, `agents`, `resources`, `prompts`, `widget` |
+//! | what is on offer where | `offer`, `agents`, `named`, `resources`, `prompts`, `widget` |
 //! | one call: progress, questions, result | `call`, `elicit`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, and `task` for clients without them |
 //! | the handler of the SDK; lists in pages | `server`, `page` |
@@ -30,6 +30,7 @@ mod fault;
 pub mod form;
 mod limits;
 mod metadata;
+mod named;
 mod offer;
 mod origin;
 mod page;
@@ -76,8 +77,7 @@ pub const PROTOCOL: Protocol = Protocol {
 };
 
 fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
-    let settings = Settings::read(&mount.section)?;
-    let offer = Arc::new(Offer::new(&mount, settings));
+    let offer = Arc::new(Offer::new(&mount)?);
     let door = Door::new(offer, mount.verifier);
     Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
 }

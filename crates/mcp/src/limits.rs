@@ -36,3 +36,7 @@ pub(crate) const TOOLS_NAMED_MAX: usize = 20;
 pub(crate) const TOOL_LISTING_TIME_MAX: Duration = Duration::from_secs(10);
 /// How often clients are asked to look at a task.
 pub(crate) const TASK_POLL: Duration = Duration::from_secs(1);
+/// Tools of the owner's naming, and prompts.
+pub(crate) const NAMED_MAX: usize = 100;
+/// Characters of their names.
+pub(crate) const NAME_CHARS_MAX: usize = 64;

@@ -13,6 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 
 use crate::call;
 use crate::caller::Caller;
@@ -112,11 +113,17 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(self.offer.tools(caller.agent.as_ref()).iter().collect(), request)?;
-        let tools = page.items.into_iter().map(|tool| self.offer.described(tool)).collect();
+        let page = Page::of(self.offer.listed(caller.agent.as_ref()).iter().collect(), request)?;
+        let tools = page.items.into_iter().cloned().collect();
         let mut listed = ListToolsResult::with_all_items(tools).with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
         Ok(listed)
+    }
+
+    /// What the SDK compares the fields of a call with. Only tools of the owner's naming mark arguments,
+    /// and those have one name everywhere.
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        self.offer.listing(name).cloned()
     }
 
     async fn call_tool(
@@ -158,7 +165,9 @@ impl ServerHandler for Server {
         let caller = self.caller(&context)?;
         let read = resources::read(&self.offer, caller.agent.as_ref(), &request.uri);
         // The SDK writes the code that the client's revision has for this.
-        let read = read.ok_or_else(|| ErrorData::resource_not_found("there is no such resource here", None))?;
+        let missing =
+            || ErrorData::resource_not_found("there is no such resource here", Some(json!({"uri": request.uri})));
+        let read = read.ok_or_else(missing)?;
         Ok(read.with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public).into())
     }
 
@@ -181,9 +190,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let prompt = prompts::get(&self.offer, caller.agent.as_ref(), &request.name);
-        let missing = || ErrorData::invalid_params("there is no prompt of this name here", None);
-        Ok(prompt.ok_or_else(missing)?.into())
+        let arguments = request.arguments.unwrap_or_default();
+        let prompt = prompts::get(&self.offer, caller.agent.as_ref(), &request.name, &arguments);
+        Ok(prompt.map_err(|words| ErrorData::invalid_params(words, None))?.into())
     }
 
     async fn get_task(

@@ -8,7 +8,6 @@ use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::offer::Offer;
-use crate::section::Settings;
 use crate::server::Server;
 
 /// The host of a mount, for one client.
@@ -19,8 +18,7 @@ pub struct Pipe {
 impl Pipe {
     /// Reads the section of `mount`. Fails with everything that is wrong there.
     pub fn new(mount: &Mount) -> Result<Self, Problems> {
-        let settings = Settings::read(&mount.section)?;
-        Ok(Self { server: Server::local(Arc::new(Offer::new(mount, settings))) })
+        Ok(Self { server: Server::local(Arc::new(Offer::new(mount)?)) })
     }
 
     /// Talks to the client: one message of JSON-RPC a line and nothing else, until `input` ends.

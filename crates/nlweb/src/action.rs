@@ -1,13 +1,13 @@
 //! What can be done with an item, by configuration. NLWeb 5.
 
 use forecourt_core::Handle;
+use forecourt_surface::template::{Template, Text, encoded, unbroken};
 use http::{HeaderName, Method};
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::limits::ACTIONS_MAX;
 use crate::section::ActionSettings;
-use crate::template::{Template, Text, encoded, unbroken};
 
 /// The vocabulary of types that say no other.
 const SCHEMA_ORG: &str = "https://schema.org/";

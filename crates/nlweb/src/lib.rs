@@ -7,7 +7,7 @@
 //! | 3.2 context, 3.4 sessions into the host's words | `from_wire`; `carried` where the caller keeps the conversation |
 //! | 4 the four types of responses | `response`; `unfold` and `item` for answers; `fault` for failures |
 //! | 4.1.2, 4.2 promises | `service`; `kept` for how they are to be written |
-//! | 5 actions | `action`, `template` |
+//! | 5 actions | `action` |
 //! | 6 streaming | `stream` |
 //! | 7 HTTP | `surface`, `answer` |
 //! | appendix A | `tools` |
@@ -35,7 +35,6 @@ mod service;
 mod site;
 mod stream;
 mod surface;
-mod template;
 mod tools;
 mod unfold;
 mod wire;

@@ -15,6 +15,7 @@
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
 //! | [`sse`] | server-sent events that no text can break out of |
 //! | [`prefer`] | the `Prefer` header, RFC 7240 |
+//! | [`template`] | texts and JSON with holes |
 //! | [`disposition`] | safe `Content-Disposition`, RFC 6266 |
 
 pub mod abandon;
@@ -29,6 +30,7 @@ pub mod prefer;
 pub mod protocol;
 pub mod refusal;
 pub mod sse;
+pub mod template;
 pub mod tool;
 
 pub use protocol::{HttpRoutes, Mount, Protocol, Published, Surface};

@@ -16,9 +16,12 @@
 //! | `pages` | what a person sees, in Chromium |
 //! | `pipe` | `forecourt mcp`: a deployment, or a server, over standard input and output |
 //! | `widget` | the widget of MCP, in Chromium |
+//! | `tool` | `ask --via mcp` |
+//! | `conformance` | the conformance suite of MCP, with a list of known gaps |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod browser;
+mod conformance;
 mod discovery;
 mod export;
 mod faults;

@@ -6,6 +6,7 @@
 //! | `modern` | clients of 2026-07-28: each request for itself |
 //! | `calls` | tools of agents and of other protocols: results, tasks, progress, cancellation |
 //! | `tasks` | calls that become tasks of the protocol |
+//! | `named` | tools and prompts of the owner's naming |
 //! | `questions` | what a person is asked in the middle of a call |
 //! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
 //! | `remote` | this host over a real listener: fronted as an agent, bridged to a pipe |
@@ -14,6 +15,7 @@
 mod calls;
 mod doors;
 mod modern;
+mod named;
 mod questions;
 mod remote;
 mod sdk;

@@ -9,6 +9,7 @@ use forecourt_host::{Host, LimitSettings, Resident, Run};
 use forecourt_identity::IdentityConfig;
 use forecourt_mcp::PROTOCOL;
 use forecourt_mcp::stdio::Pipe;
+use forecourt_settings::Problems;
 use forecourt_surface::tool::Tool;
 use forecourt_testhost::{Blueprint, Mounted, resident, unlimited};
 use forecourt_testkit::{Scripted, Step, card};
@@ -51,6 +52,11 @@ impl Setup {
     }
 
     pub(crate) async fn start(self) -> Place {
+        self.try_start().await.unwrap()
+    }
+
+    /// The same, when something in the section may be wrong.
+    pub(crate) async fn try_start(self) -> Result<Place, Problems> {
         let blueprint = Blueprint {
             residents: self.residents,
             identity: (!self.issuer).then(IdentityConfig::default),
@@ -60,8 +66,8 @@ impl Setup {
             ..Blueprint::default()
         };
         let mounted = blueprint.start(Some(&PROTOCOL)).await;
-        let router = mounted.router(&PROTOCOL).unwrap();
-        Place { router, mounted }
+        let router = mounted.router(&PROTOCOL)?;
+        Ok(Place { router, mounted })
     }
 }
 

@@ -1,4 +1,4 @@
-//! JSON with holes that an item fills: `{name}`, `{offers.price}`. NLWeb 5.
+//! Texts and JSON with holes that the fields of an object fill: `{name}`, `{offers.price}`.
 
 use serde_json::{Map, Value};
 
@@ -9,16 +9,20 @@ const FILLED_BYTES_MAX: usize = 16 * 1024;
 
 /// A JSON value with holes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Template {
+pub enum Template {
+    /// Without holes, whatever fills the rest.
     Fixed(Value),
+    /// A text.
     Text(Text),
+    /// A list of templates.
     List(Vec<Template>),
+    /// An object of templates, in their order.
     Object(Vec<(String, Template)>),
 }
 
 /// A text with holes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Text(Vec<Piece>);
+pub struct Text(Vec<Piece>);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Piece {
@@ -28,7 +32,7 @@ enum Piece {
 
 impl Template {
     /// Reads a template. Fails on a brace that opens nothing, and on what is nested too deep.
-    pub(crate) fn read(value: &Value) -> Result<Self, String> {
+    pub fn read(value: &Value) -> Result<Self, String> {
         Self::nested(value, 0)
     }
 
@@ -51,7 +55,7 @@ impl Template {
 
     /// The value for an item. `None` when the item lacks what a hole asks for. A text that is one hole
     /// becomes the item's value itself, lists and objects included.
-    pub(crate) fn fill(&self, item: &Value) -> Option<Value> {
+    pub fn fill(&self, item: &Value) -> Option<Value> {
         match self {
             Self::Fixed(value) => Some(value.clone()),
             Self::Text(text) => text.value(item),
@@ -66,7 +70,7 @@ impl Template {
 
 impl Text {
     /// Reads a text. `{{` and `}}` are braces of its own.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut words = String::new();
         let mut rest = text;
@@ -95,20 +99,29 @@ impl Text {
     }
 
     /// The text up to its first hole.
-    pub(crate) fn beginning(&self) -> &str {
+    pub fn beginning(&self) -> &str {
         match self.0.first() {
             Some(Piece::Words(words)) => words,
             Some(Piece::Hole(_)) | None => "",
         }
     }
 
+    /// The fields that fill its holes, by the first name of each path.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Hole(path) => path.first().map(String::as_str),
+            Piece::Words(_) => None,
+        })
+    }
+
     /// Whether an item fills anything in it.
-    pub(crate) fn has_holes(&self) -> bool {
+    pub fn has_holes(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Hole(_)))
     }
 
-    /// The text for an item, each filled hole passed through `written`.
-    pub(crate) fn fill(&self, item: &Value, written: fn(&str) -> String) -> Option<String> {
+    /// The text for an item, each filled hole passed through `written`; at most 16 KiB. `None` when the item
+    /// lacks what a hole asks for.
+    pub fn fill(&self, item: &Value, written: fn(&str) -> String) -> Option<String> {
         let mut filled = String::new();
         for piece in &self.0 {
             match piece {
@@ -158,7 +171,7 @@ fn as_text(value: &Value) -> Option<String> {
 
 /// Everything but unreserved characters percent-encoded: what an item says stays inside one segment
 /// or value of an address. RFC 3986 2.3.
-pub(crate) fn encoded(text: &str) -> String {
+pub fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -170,7 +183,7 @@ pub(crate) fn encoded(text: &str) -> String {
 }
 
 /// Without control characters, as fields of HTTP want it.
-pub(crate) fn unbroken(text: &str) -> String {
+pub fn unbroken(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
