@@ -414,6 +414,7 @@ async fn what_is_clicked_holds_exactly_and_more_can_be_wanted() {
     let soups = narrowed(&[("recipeCategory", "Soup")], Some(20));
     let (told, answer) = findings(&built, "chickpeas", findings::FACETS_WISH, soups).await;
     assert_eq!((told.total, told.count, told.more), (Some(4), 4, false), "soup dumplings are no soup");
+    assert_eq!(told.facets[0].values, [("Soup".to_owned(), 4)], "what was chosen can be left again");
     assert!(told.summary.contains("Limits: Soup."), "{}", told.summary);
     assert_eq!(names(&answer).len(), 4);
     let both = narrowed(&[("recipeCategory", "Soup"), ("recipeCuisine", "Thai")], None);

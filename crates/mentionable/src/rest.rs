@@ -14,7 +14,7 @@
 //! | 6 sessions | `asked.rs` |
 //! | 7 identity | `transport.rs`; the fields in `forecourt_surface::credentials` |
 //! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
-//! | the host's own pages | `front.rs` |
+//! | the host's own pages | `front.rs`, and `search.rs` for agents that find things |
 //!
 //! A request is an [`asked::Asked`] and what comes of it an [`answer::Outcome`]; `transport.rs` is the
 //! trip between the two, and `surface.rs` alone knows the web framework.
@@ -36,6 +36,7 @@ mod query;
 mod refusal;
 mod render;
 mod same_origin;
+mod search;
 mod sidecar;
 mod surface;
 mod task;

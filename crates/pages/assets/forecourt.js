@@ -388,7 +388,3 @@ function addCopyButton(holder) {
   });
   holder.append(button);
 }
-
-if (navigator.clipboard) document.querySelectorAll(".copy").forEach(addCopyButton);
-const form = document.getElementById("ask");
-if (form) startChat(form);

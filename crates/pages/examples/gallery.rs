@@ -151,9 +151,9 @@ fn reply(card: &AgentCard, language: &Language) -> String {
         ],
         ending: Ending::Complete,
     };
-    let session_link = Some("/~chef#session=abc".to_owned());
     let url = "https://demo.localhost/~chef?user=something%20quick";
-    ReplyPage { card, url, language, collected: &collected, session_link, kept_under: None }.render()
+    ReplyPage { card, url, language, collected: &collected, path: "/~chef", session: Some("abc"), kept_under: None }
+        .render()
 }
 
 fn question(card: &AgentCard, language: &Language) -> String {
@@ -163,7 +163,7 @@ fn question(card: &AgentCard, language: &Language) -> String {
     };
     let collected = Collected { parts: vec![Part::markdown("Gladly.")], ending: Ending::Question(question) };
     let url = "https://demo.localhost/~chef?user=cake";
-    ReplyPage { card, url, language, collected: &collected, session_link: None, kept_under: None }.render()
+    ReplyPage { card, url, language, collected: &collected, path: "/~chef", session: None, kept_under: None }.render()
 }
 
 fn refusals() -> Vec<PolicyPart> {

@@ -4,8 +4,14 @@ use std::sync::LazyLock;
 
 /// The style of answers, which carry it inline.
 pub(crate) const ANSWER_CSS: &str = include_str!("../assets/answer.css");
-const PAGE_CSS: &str = concat!(include_str!("../assets/answer.css"), "\n", include_str!("../assets/page.css"));
-const PAGE_JS: &str = include_str!("../assets/forecourt.js");
+const PAGE_CSS: &str = concat!(
+    include_str!("../assets/answer.css"),
+    "\n",
+    include_str!("../assets/page.css"),
+    "\n",
+    include_str!("../assets/search.css")
+);
+const PAGE_JS: &str = concat!(include_str!("../assets/forecourt.js"), include_str!("../assets/search.js"));
 const ICON_SVG: &str = include_str!("../assets/forecourt.svg");
 
 /// A file that never changes while the process runs.

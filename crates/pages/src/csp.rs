@@ -11,6 +11,12 @@ use crate::asset::ANSWER_CSS;
 pub const PAGE: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                         img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// `Content-Security-Policy` of [`crate::SearchPage`]: as [`PAGE`], and pictures of items from where these
+/// say, by https alone. It is an answer too, and yet has the script of our pages: nothing inline runs, so
+/// that what an item says still can't become script. How pictures are asked for is said in `item/picture.rs`.
+pub const SEARCH: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+                          img-src 'self' https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 /// What goes beside the policy on every HTML answer. Session tokens ride in query strings, so no
 /// referrer is ever sent.
 pub const HEADERS: [(&str, &str); 3] = [
@@ -22,13 +28,22 @@ pub const HEADERS: [(&str, &str); 3] = [
 /// `Content-Security-Policy` of answers, refusals and errors: nothing but their own style, known
 /// by its hash.
 pub fn answer() -> &'static str {
-    static POLICY: LazyLock<String> = LazyLock::new(|| {
-        format!(
-            "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-            sha256_base64(ANSWER_CSS)
-        )
-    });
+    static POLICY: LazyLock<String> = LazyLock::new(|| bare("'none'"));
     &POLICY
+}
+
+/// `Content-Security-Policy` of an answer that asks back: its form goes to this origin.
+pub fn asking() -> &'static str {
+    static POLICY: LazyLock<String> = LazyLock::new(|| bare("'self'"));
+    &POLICY
+}
+
+fn bare(form_action: &str) -> String {
+    let style = sha256_base64(ANSWER_CSS);
+    format!(
+        "default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action {form_action}; \
+         frame-ancestors 'none'"
+    )
 }
 
 fn sha256_base64(text: &str) -> String {

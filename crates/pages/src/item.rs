@@ -4,7 +4,10 @@
 use serde_json::{Map, Value};
 
 use crate::clean;
-use crate::limits::{EXCERPT_CHARS_MAX, FACT_CHARS_MAX, FACT_VALUES_MAX, FACTS_MAX};
+use crate::limits::{EXCERPT_CHARS_MAX, FACT_CHARS_MAX, FACT_VALUES_MAX, FACTS_MAX, RESULT_FACTS_MAX};
+
+mod action;
+mod picture;
 
 /// One data item, ready to be shown.
 pub(crate) struct Item {
@@ -14,8 +17,21 @@ pub(crate) struct Item {
     pub(crate) kind: Option<String>,
     pub(crate) description: String,
     pub(crate) facts: Vec<Fact>,
+    /// The facts that are read at a glance.
+    pub(crate) brief: Vec<Fact>,
     /// Where it comes from: the host of its link.
     pub(crate) source: Option<String>,
+    /// The https address of its picture.
+    pub(crate) image: Option<String>,
+    /// What can be done with it.
+    pub(crate) actions: Vec<Action>,
+}
+
+/// A thing to do with an item: a link that says what it does.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Action {
+    pub(crate) name: String,
+    pub(crate) url: String,
 }
 
 /// One property of an item.
@@ -71,6 +87,24 @@ const HIDDEN: [&str; 16] = [
     "sameAs",
 ];
 
+/// Properties that take a closer look.
+const NOT_BRIEF: [&str; 6] = ["matched", "inLanguage", "license", "keywords", "potentialAction", "actions"];
+/// What people call some properties, in a word.
+const LABELS: [(&str, &str); 10] = [
+    ("totalTime", "Time"),
+    ("prepTime", "Preparation"),
+    ("cookTime", "Cooking"),
+    ("recipeYield", "Yield"),
+    ("recipeCategory", "Category"),
+    ("recipeCuisine", "Cuisine"),
+    ("suitableForDiet", "Diet"),
+    ("datePublished", "Published"),
+    ("aggregateRating", "Rating"),
+    ("offers", "Price"),
+];
+/// Characters of a fact that is read at a glance.
+const BRIEF_CHARS_MAX: usize = 80;
+
 /// What is in a data part; a list becomes one card for each of its elements.
 pub(crate) fn shown(data: &Value) -> Vec<Shown> {
     match data {
@@ -83,9 +117,24 @@ pub(crate) fn shown(data: &Value) -> Vec<Shown> {
 
 /// The facts of an object: known ones first, at most [`FACTS_MAX`].
 pub(crate) fn facts(fields: &Map<String, Value>) -> Vec<Fact> {
+    in_order(fields).filter_map(|(key, value)| fact(key, value)).take(FACTS_MAX).collect()
+}
+
+/// Properties in the order in which they are shown.
+fn in_order(fields: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let first = FIRST.iter().filter_map(|key| fields.get_key_value(*key));
-    let others = fields.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()));
-    first.chain(others).filter_map(|(key, value)| fact(key, value)).take(FACTS_MAX).collect()
+    first.chain(fields.iter().filter(|(key, _)| !FIRST.contains(&key.as_str())))
+}
+
+/// Facts that are read at a glance: short ones, and no addresses.
+fn brief(fields: &Map<String, Value>) -> Vec<Fact> {
+    let shown = in_order(fields).filter(|(key, _)| !NOT_BRIEF.contains(&key.as_str()));
+    let facts = shown.filter_map(|(key, value)| {
+        let label = LABELS.iter().find(|(known, _)| known == key).map(|(_, label)| (*label).to_owned());
+        fact(key, value).map(|fact| Fact { label: label.unwrap_or(fact.label), ..fact })
+    });
+    let is_brief = |fact: &Fact| fact.value.chars().count() <= BRIEF_CHARS_MAX && !fact.value.contains("://");
+    facts.filter(is_brief).take(RESULT_FACTS_MAX).collect()
 }
 
 /// JSON for people, at most [`EXCERPT_CHARS_MAX`] characters.
@@ -115,6 +164,9 @@ fn item(outer: &Map<String, Value>) -> Option<Item> {
         kind: kind(fields),
         description: either(&["description", "abstract", "text"]).unwrap_or_default(),
         facts: facts(fields),
+        brief: brief(fields),
+        image: picture::of(fields),
+        actions: action::of(fields),
     })
 }
 
@@ -218,7 +270,7 @@ fn quantity(digits: &mut String, unit: &str) -> Option<Option<String>> {
 }
 
 /// `https://schema.org/VeganDiet` as `VeganDiet`; other text as it is.
-fn short_name(text: &str) -> &str {
+pub(crate) fn short_name(text: &str) -> &str {
     let bare = text.strip_prefix("https://schema.org/").or_else(|| text.strip_prefix("http://schema.org/"));
     bare.unwrap_or(text)
 }
@@ -287,6 +339,18 @@ mod tests {
         assert!(said.contains(&"Aggregate rating: 4.5 (10 ratings)".to_owned()), "{said:?}");
         assert!(said.contains(&"Offers: 3 EUR".to_owned()), "{said:?}");
         assert!(said.contains(&"Recipe ingredient: 1, 2, 3, 4, 5, 6 and 1 more".to_owned()), "{said:?}");
+    }
+
+    #[test]
+    fn what_is_read_at_a_glance_is_short_and_no_address() {
+        let item = card(json!({
+            "name": "A", "totalTime": "PT5M", "license": "x", "x": "https://a.example/", "y": "z".repeat(BRIEF_CHARS_MAX + 1),
+            "recipeCategory": "Soup", "difficulty": 2, "a": "1", "b": "2", "c": "3",
+        }));
+        let said: Vec<_> = item.brief.iter().map(|f| format!("{} {}", f.label, f.value)).collect();
+        assert_eq!(said.len(), RESULT_FACTS_MAX);
+        assert_eq!(said[0], "Time 5 min");
+        assert!(said.iter().all(|said| !said.contains("://") && !said.starts_with("License")), "{said:?}");
     }
 
     #[test]

@@ -5,11 +5,12 @@
 //!
 //! | page | what it shows | content security policy |
 //! |---|---|---|
-//! | [`ReplyPage`] | an agent's answer. Mentionable REST 4.1 | [`csp::answer`] |
+//! | [`ReplyPage`] | an agent's answer. Mentionable REST 4.1 | [`csp::answer`], or [`csp::asking`] |
 //! | [`RefusalPage`] | a refusal. Mentionable REST 5.1 | [`csp::answer`] |
 //! | [`ErrorPage`] | a fault, and what would be right | [`csp::answer`] |
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
+//! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`] |
 //! | [`asset`] | style and script of the last two, by path | [`csp::answer`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the
@@ -32,8 +33,10 @@ mod item;
 mod limits;
 pub mod markdown;
 mod part;
+mod question;
 mod refusal;
 mod reply;
+pub mod search;
 mod template;
 #[cfg(test)]
 mod testing;
@@ -46,3 +49,4 @@ pub use error_page::ErrorPage;
 pub use front::{FrontPage, Listed};
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
+pub use search::{SearchAnswer, SearchPage};

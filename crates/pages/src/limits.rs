@@ -25,3 +25,23 @@ pub(crate) const FACT_CHARS_MAX: usize = 160;
 pub(crate) const EXCERPT_CHARS_MAX: usize = 20_000;
 /// Suggested questions shown of one agent.
 pub(crate) const EXAMPLES_MAX: usize = 6;
+/// Results that one page of a search may show. Whoever wants more narrows down.
+pub(crate) const RESULTS_SHOWN_MAX: usize = 100;
+/// Further results that a page of a search offers at once.
+pub(crate) const RESULTS_STEP: usize = 10;
+/// Properties to click on one page.
+pub(crate) const FACETS_SHOWN: usize = 8;
+/// Values of one property that are seen at once.
+pub(crate) const FACET_VALUES_OPEN: usize = 7;
+/// Values of one property, the folded ones included.
+pub(crate) const FACET_VALUES_SHOWN: usize = 20;
+/// Characters of a value to click; longer ones can't be read at a glance.
+pub(crate) const FACET_VALUE_CHARS_MAX: usize = 60;
+/// Questions of one form.
+pub(crate) const QUESTIONS_MAX: usize = 20;
+/// Options of one question.
+pub(crate) const OPTIONS_MAX: usize = 50;
+/// Things to do with one item.
+pub(crate) const ACTIONS_MAX: usize = 4;
+/// Facts of one result.
+pub(crate) const RESULT_FACTS_MAX: usize = 5;

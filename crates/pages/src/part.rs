@@ -1,7 +1,7 @@
 //! The typed parts of an answer, ready to be shown under its words.
 
 use forecourt_core::part::{Artifact, ArtifactContent, Data};
-use forecourt_core::{Collected, Ending, File, FileSource, Link, Part, Question, ToolCall, ToolOutcome};
+use forecourt_core::{Collected, Ending, File, FileSource, Link, Part, ToolCall, ToolOutcome};
 
 use crate::item::{self, Item, Shown};
 use crate::limits::EXCERPT_CHARS_MAX;
@@ -58,13 +58,6 @@ pub(crate) struct CallView {
     pub(crate) outcome: Option<String>,
 }
 
-/// What the agent asks back.
-pub(crate) struct QuestionView {
-    pub(crate) html: String,
-    /// The structured questions in words, where they have some.
-    pub(crate) points: Vec<String>,
-}
-
 impl PartView {
     /// Everything in the answer that is not words.
     ///
@@ -114,17 +107,6 @@ impl PartView {
             }
         }
     }
-}
-
-/// What the agent asks back, if it does.
-pub(crate) fn question(ending: &Ending) -> Option<QuestionView> {
-    let Ending::Question(Question { text, questions }) = ending else { return None };
-    let words = |value: &serde_json::Value| {
-        let text = ["question", "text", "name"].iter().find_map(|key| value.get(key)?.as_str()).or(value.as_str());
-        text.map(clean::line)
-    };
-    let points = questions.iter().filter_map(words).filter(|point| point != text).collect();
-    Some(QuestionView { html: markdown::to_html(text), points })
 }
 
 /// Whether words link to an address, as it is or with the parentheses that would end a link escaped.

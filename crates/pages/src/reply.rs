@@ -3,11 +3,12 @@
 use askama::Template;
 use forecourt_core::{AgentCard, Collected, Ending, Language};
 
-use crate::part::{self, PartView};
+use crate::part::PartView;
+use crate::question::{Kind, QuestionView};
 use crate::template::{self, Head};
 use crate::{clean, markdown};
 
-/// A finished answer. Send with [`crate::csp::answer`].
+/// A finished answer. Send with [`crate::csp::answer`], or [`crate::csp::asking`] when it asks back.
 ///
 /// A reply that was refused is shown by [`crate::RefusalPage`] instead; given here, its refusal
 /// stands under what was said before it.
@@ -20,8 +21,10 @@ pub struct ReplyPage<'a> {
     pub language: &'a Language,
     /// What was answered.
     pub collected: &'a Collected,
-    /// Where to ask on in the same conversation: the agent's page with `#session=…`.
-    pub session_link: Option<String>,
+    /// The path of the agent's page.
+    pub path: &'a str,
+    /// The conversation, to ask on in: the page with `#session=…` does that.
+    pub session: Option<&'a str>,
     /// The path under which kept files are served, with its last slash, such as
     /// `/tasks/…/artifacts/`. Without it they are named but not linked.
     pub kept_under: Option<String>,
@@ -33,7 +36,7 @@ struct ReplyTemplate {
     head: Head,
     name: String,
     article: String,
-    question: Option<part::QuestionView>,
+    question: Option<QuestionView>,
     failure: Option<String>,
     parts: PartView,
     session_link: Option<String>,
@@ -46,10 +49,10 @@ impl ReplyPage<'_> {
             head: Head::new(&self.card.address.to_string(), self.url, self.language),
             name: clean::line(&self.card.name),
             article: markdown::to_html(&self.collected.text()),
-            question: part::question(&self.collected.ending),
+            question: QuestionView::turn(&self.collected.ending, self.path, self.session),
             failure: failure(&self.collected.ending),
             parts: PartView::of(self.collected, self.kept_under.as_deref()),
-            session_link: self.session_link.as_deref().and_then(clean::href),
+            session_link: self.session.and_then(|session| clean::href(&format!("{}#session={session}", self.path))),
         })
     }
 }

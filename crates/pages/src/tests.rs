@@ -126,7 +126,8 @@ fn reply_page(text: &str, ending: Ending) -> String {
         url: URL,
         language: &Language::english(),
         collected: &collected,
-        session_link: Some(text.to_owned()),
+        path: "/~chef",
+        session: Some(text),
         kept_under: Some("/tasks/t/artifacts/".to_owned()),
     };
     page.render()
@@ -361,3 +362,5 @@ fn the_front_page_says_the_same_in_markdown() {
     );
     assert!(text.ends_with("Manual: <https://demo.localhost/manual>\n"), "{text}");
 }
+
+mod search;

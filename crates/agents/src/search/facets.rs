@@ -46,8 +46,8 @@ pub(super) fn known(name: &str) -> Option<&'static str> {
     FACETS.iter().find(|(field, _)| *field == name).map(|(field, _)| *field)
 }
 
-/// How many items fit in all, in how many values were counted, and the properties that tell them apart,
-/// the most telling first.
+/// How many items fit in all, in how many values were counted, and the properties that tell them apart:
+/// those that something was chosen of, then the most telling first.
 pub(super) fn told(
     library: &Library,
     asked: &Asked,
@@ -55,8 +55,13 @@ pub(super) fn told(
 ) -> Result<(usize, usize, Vec<findings::Facet>), Error> {
     let query = Query { text: asked.text.clone(), filters: found.applied.clone(), ..Query::default() };
     let counted = library.facets(&query, &fields(), 0)?;
-    let mut telling: Vec<(f64, Facet)> =
-        counted.facets.into_iter().map(|facet| (worth(&facet, counted.counted), facet)).collect();
+    // What was chosen is told even if all have it now, so that it can be left again.
+    let is_chosen = |facet: &Facet| asked.named.iter().any(|named| named.name == facet.field);
+    let worth = |facet: Facet| match is_chosen(&facet) && !facet.values.is_empty() {
+        true => (f64::INFINITY, facet),
+        false => (worth(&facet, counted.counted), facet),
+    };
+    let mut telling: Vec<(f64, Facet)> = counted.facets.into_iter().map(worth).collect();
     telling.retain(|(worth, _)| *worth > 0.0);
     telling.sort_by(|a, b| b.0.total_cmp(&a.0));
     let facets = telling.into_iter().take(FACETS_MAX).map(|(_, facet)| named(facet)).collect();

@@ -14,6 +14,7 @@
 //! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `items` | `ask --via nlweb`, and promises |
 //! | `pages` | what a person sees, in Chromium |
+//! | `search_page` | an agent that finds things, as a person sees it |
 //! | `pipe` | `forecourt mcp`: a deployment, or a server, over standard input and output |
 //! | `widget` | the widget of MCP, in Chromium |
 //! | `tool` | `ask --via mcp` |
@@ -36,6 +37,7 @@ mod receiver;
 mod remote;
 mod rest;
 mod sdk;
+mod search_page;
 mod siblings;
 mod support;
 mod tasks;

@@ -110,14 +110,17 @@ impl Asked<'_> {
                 let url = self.frame_url(media);
                 let session = thread.as_ref().map(ThreadId::expose);
                 let frame = Frame { door: self.door, url: &url, language: &language, session };
-                let content = render::answer(media, &frame, collected);
-                Answer::whole(StatusCode::OK, self.answer_head(media, &language, thread.as_ref()), content)
+                let mut head = self.answer_head(media, &language, thread.as_ref());
+                if media == Media::Html && matches!(collected.ending, Ending::Question(_)) {
+                    render::security_fields(&mut head, csp::asking());
+                }
+                Answer::whole(StatusCode::OK, head, render::answer(media, &frame, collected))
             }
         }
     }
 
     /// The fields of a whole answer.
-    fn answer_head(&self, media: Media, language: &Language, thread: Option<&ThreadId>) -> HeaderMap {
+    pub(crate) fn answer_head(&self, media: Media, language: &Language, thread: Option<&ThreadId>) -> HeaderMap {
         let mut head = self.head_of(media, language, thread);
         if let (Some(own), None) = (self.door.cache_control(), thread) {
             head.insert(CACHE_CONTROL, own);
@@ -191,11 +194,11 @@ impl Asked<'_> {
         Answer::whole(failure.status, head, render::failure(media, &frame, failure))
     }
 
-    /// A page of our own in the wanted form. `html` is sent with its own policy.
-    pub(crate) fn page(&self, media: Media, language: &Language, content: Bytes) -> Answer {
+    /// A page of our own in the wanted form. HTML is sent with `policy`, one of [`csp`].
+    pub(crate) fn page(&self, media: Media, policy: &'static str, language: &Language, content: Bytes) -> Answer {
         let mut head = self.head_of(media, language, None);
         if media == Media::Html {
-            render::security_fields(&mut head, csp::PAGE);
+            render::security_fields(&mut head, policy);
         }
         Answer::whole(StatusCode::OK, head, content)
     }

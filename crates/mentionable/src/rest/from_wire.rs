@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use forecourt_core::{File, FileSource, Handle, Language, Message, MessageId, Part, Sender, ThreadId, Timestamp, Turn};
+use forecourt_core::findings::FACETS_WISH;
+use forecourt_core::{
+    File, FileSource, Handle, Language, Message, MessageId, Narrowing, Part, Sender, ThreadId, Timestamp, Turn,
+};
 use forecourt_egress::data_url;
 
 use super::limits::DATA_URLS_MAX;
@@ -19,6 +22,10 @@ pub(crate) struct Envelope {
     pub(crate) sender: Sender,
     /// What `Accept-Language` asks for. `None` when it names no language.
     pub(crate) language: Option<Language>,
+    /// Whether the agent finds things, so that a search may be narrowed down.
+    pub(crate) finds: bool,
+    /// Whether what was found is to be told with everything that narrows it down.
+    pub(crate) with_facets: bool,
     /// Agents in line before this one.
     pub(crate) hop: u32,
     /// Our id for the message; REST has none of its own.
@@ -30,18 +37,22 @@ pub(crate) struct Envelope {
 /// Puts a message together. URLs are not fetched here: files named by `http(s):` are fetched by the
 /// host after its gate, `data:` URLs are decoded in place. REST 3.3.
 pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
-    let Ask { mut runs, session, lang, parts, history } = ask;
+    let Ask { mut runs, session, lang, parts, history, narrowing } = ask;
     let current = runs.pop().map(|run| run.entries).unwrap_or_default();
-    let parts = dispatch(match parts {
+    let mut parts = dispatch(match parts {
         Some(parts) => parts.into_iter().map(with_url_read).collect(),
         None => current.into_iter().map(part).collect(),
     })?;
+    if envelope.finds && narrowing != Narrowing::default() {
+        parts.push(narrowing.to_part());
+    }
     Ok(Message {
         thread: session.as_deref().and_then(ThreadId::parse),
         sender: envelope.sender,
         history: history.unwrap_or_else(|| runs.into_iter().filter_map(turn).collect()),
         language: envelope.language.or_else(|| lang.as_deref().and_then(Language::parse)),
         hop: envelope.hop,
+        extensions: envelope.with_facets.then(|| FACETS_WISH.to_owned()).into_iter().collect(),
         ..Message::new(envelope.id, envelope.recipient, parts, TRANSPORT, envelope.received_at)
     })
 }
@@ -148,6 +159,8 @@ mod tests {
             recipient: Handle::parse("echo").expect("a handle"),
             sender: Sender::anonymous(),
             language: None,
+            finds: false,
+            with_facets: false,
             hop: 0,
             id: MessageId::parse("m1").expect("an id"),
             received_at: SystemClock.now(),

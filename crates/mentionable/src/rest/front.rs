@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_core::{AgentCard, Language};
 use forecourt_host::Resident;
-use forecourt_pages::{AgentPage, FrontPage, Listed, asset};
+use forecourt_pages::{AgentPage, FrontPage, Listed, asset, csp};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, StatusCode};
@@ -54,7 +54,7 @@ impl Asked<'_> {
                 written(&json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents}))
             }
         };
-        Ok(self.page(media, &language, content))
+        Ok(self.page(media, csp::PAGE, &language, content))
     }
 
     /// The page of the addressed agent, for a request that asks nothing yet. Design 7, item 1.
@@ -75,6 +75,7 @@ impl Asked<'_> {
             json_ld: None,
         };
         let content = match media {
+            Media::Html if card.finds => return Ok(self.page(media, csp::SEARCH, &language, self.search_page())),
             Media::Html => page.render().into(),
             Media::Markdown => page.render_markdown().into(),
             Media::Stream => render::one_message(&page.render_markdown()),
@@ -84,7 +85,7 @@ impl Asked<'_> {
                 written(&about)
             }
         };
-        Ok(self.page(media, &language, content))
+        Ok(self.page(media, csp::PAGE, &language, content))
     }
 
     /// A file of the host's own pages. Its address changes with its content, so it may be kept.

@@ -11,6 +11,8 @@ pub(crate) const BOUNDARY_BYTES_MAX: usize = 70;
 pub(crate) const PART_HEAD_BYTES_MAX: usize = 8 * 1024;
 /// Parts of one multipart body, and entries of one query.
 pub(crate) const ENTRIES_MAX: usize = forecourt_core::limits::PARTS_MAX;
+/// Values that one query narrows a search down to.
+pub(crate) const FILTERS_MAX: usize = 16;
 /// `data:` URLs among the entries of one turn.
 pub(crate) const DATA_URLS_MAX: usize = 16;
 /// Bytes of a webhook registration.

@@ -1,9 +1,14 @@
 //! The GET form: a query string into one turn. REST 3.1.
+//!
+//! Beside the parameters of the spec there are those that the forms and links of our own pages send,
+//! which agents that know nothing of them ignore: `filter.{property}`, `results` and `ask=no` narrow a
+//! search down, `answer.{question}` answers one of several questions.
 
-use forecourt_core::Role;
+use forecourt_core::{Narrowing, Role};
+use forecourt_pages::search::{ANSWER_PREFIX, DECIDED, FILTER_PREFIX, RESULTS};
 use url::form_urlencoded;
 
-use super::limits::{ENTRIES_MAX, QUERY_BYTES_MAX};
+use super::limits::{ENTRIES_MAX, FILTERS_MAX, QUERY_BYTES_MAX};
 use super::wire::{Ask, Entry, Fault, Run};
 
 /// Reads a raw query string, the part after `?`. Unknown parameters are ignored. Broken UTF-8 is
@@ -22,7 +27,10 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
             "session" if ask.session.is_some() => return Err(Fault::TwoSessions),
             "session" => ask.session = Some(value.into_owned()),
             "lang" if ask.lang.is_none() => ask.lang = Some(value.into_owned()),
-            _ => {}
+            _ if key.starts_with(ANSWER_PREFIX) => {
+                entries.extend(answer(&key[ANSWER_PREFIX.len()..], &value).map(Entry::text));
+            }
+            _ => narrow(&mut ask.narrowing, &key, &value),
         }
     }
     match entries.len() {
@@ -32,6 +40,24 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
             ask.runs.push(Run { role: Role::User, entries });
             Ok(ask)
         }
+    }
+}
+
+/// What one answer of several says, with its question. `None`: it was left open.
+fn answer(question: &str, value: &str) -> Option<String> {
+    (!value.trim().is_empty()).then(|| format!("{question} {value}"))
+}
+
+/// Takes what narrows a search down; whatever else there is means nothing to us.
+fn narrow(narrowing: &mut Narrowing, key: &str, value: &str) {
+    let field = key.strip_prefix(FILTER_PREFIX).filter(|field| !field.is_empty() && !value.trim().is_empty());
+    match (field, key) {
+        (Some(field), _) if narrowing.exactly.len() < FILTERS_MAX => {
+            narrowing.exactly.push((field.to_owned(), value.trim().to_owned()));
+        }
+        (_, RESULTS) => narrowing.results = value.parse().ok().or(narrowing.results),
+        (_, key) if (key, value) == DECIDED => narrowing.decided = true,
+        _ => {}
     }
 }
 
@@ -81,6 +107,31 @@ mod tests {
     #[test]
     fn s3_1_entries_keep_their_order_and_unknown_parameters_are_ignored() {
         assert_eq!(texts("user=hello&utm=1&user=4%25+rule&user="), ["hello", "4% rule", ""]);
+    }
+
+    #[test]
+    fn s3_1_parameters_of_our_own_narrow_a_search_down() {
+        let ask = decode("user=a&filter.genre=Comedy&filter.genre=+Drama+&filter.=x&filter.x=&results=20&ask=no");
+        let Narrowing { exactly, results, decided } = ask.expect("the query is fine").narrowing;
+        let exactly: Vec<(&str, &str)> = exactly.iter().map(|(field, value)| (&**field, &**value)).collect();
+        assert_eq!((exactly, results, decided), (vec![("genre", "Comedy"), ("genre", "Drama")], Some(20), true));
+        let ask = decode("user=a&results=-1&ask=yes&filterx=1").expect("the query is fine");
+        assert_eq!(ask.narrowing, Narrowing::default());
+    }
+
+    #[test]
+    fn s3_1_filters_are_bounded() {
+        let ask = decode(&format!("user=a{}", "&filter.a=b".repeat(FILTERS_MAX + 1))).expect("the query is fine");
+        assert_eq!(ask.narrowing.exactly.len(), FILTERS_MAX);
+    }
+
+    #[test]
+    fn s3_1_answers_to_several_questions_are_one_turn() {
+        assert_eq!(
+            texts("answer.Which+diet%3F=vegan&answer.Spicy%3F=yes&answer.Else%3F=+"),
+            ["Which diet? vegan", "Spicy? yes"]
+        );
+        assert_eq!(decode("answer.Else=").err(), Some(Fault::NoUser));
     }
 
     #[test]

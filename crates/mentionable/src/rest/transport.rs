@@ -82,16 +82,22 @@ impl Asked<'_> {
         let host = &self.rest.host;
         let received_at = host.clock().now();
         let body = body.map(|body| &**body);
+        let search = self.search(&ask);
         let proof = credentials::Request { head: self.head, body, agent: &self.door.card.address, now: received_at };
         let envelope = Envelope {
             recipient: self.door.card.handle().clone(),
             sender: credentials::sender(&self.rest.verifier, host.site(), proof).await?,
             language: self.language(),
+            finds: self.door.card.finds,
+            with_facets: search.is_some(),
             hop: hops::read(&self.head.headers),
             id: self.rest.ids.next(),
             received_at,
         };
         let reply = host.receive(message(ask, envelope)?, run).await?;
-        Ok(self.replied(media, reply).await)
+        Ok(match search {
+            Some(search) => self.found(search, reply).await,
+            None => self.replied(media, reply).await,
+        })
     }
 }

@@ -14,7 +14,8 @@ pub(super) fn answer(frame: &Frame<'_>, collected: &Collected) -> String {
         url: frame.url,
         language: frame.language,
         collected,
-        session_link: frame.session.map(|session| format!("{}#session={session}", frame.door.path)),
+        path: &frame.door.path,
+        session: frame.session,
         kept_under: None,
     }
     .render()

@@ -1,0 +1,117 @@
+//! A search in a browser: the page of an agent that finds things, written as the answer comes.
+//!
+//! The URL that asks an agent is the URL of the page of results: what a person shares, another person
+//! opens, and a program reads the same results in the form that it wants. REST 3.1, 4.
+
+use bytes::Bytes;
+use forecourt_core::{Ending, Event, EventStream, Language, Narrowing, Reply, ThreadId};
+use forecourt_pages::{SearchAnswer, SearchPage, csp};
+use forecourt_surface::refusal::{add_fields, status};
+use futures::{Stream, StreamExt};
+use http::StatusCode;
+
+use super::answer::{Answer, Content};
+use super::asked::Asked;
+use super::media::Media;
+use super::refusal;
+use super::render;
+use super::wire::{Ask, Entry};
+use crate::NAME;
+
+/// Events that are written in one go when they are there at once.
+const EVENTS_AT_ONCE: usize = 128;
+
+/// What a page of results is about.
+pub(crate) struct Search {
+    question: String,
+    narrowing: Narrowing,
+}
+
+impl Asked<'_> {
+    /// The search that a request is: by words alone, by a browser, in no conversation, and of an agent
+    /// that finds things. Conversations are shown as answers, since a link says one turn only.
+    pub(crate) fn search(&self, ask: &Ask) -> Option<Search> {
+        if !self.door.card.finds || self.media != Some(Media::Html) || ask.session.is_some() {
+            return None;
+        }
+        let [run] = ask.runs.as_slice() else { return None };
+        let [Entry::Text { text, .. }] = run.entries.as_slice() else { return None };
+        Some(Search { question: text.clone(), narrowing: ask.narrowing.clone() })
+    }
+
+    /// The page of an agent that finds things, before anything is asked.
+    pub(crate) fn search_page(&self) -> Bytes {
+        let (url, language, narrowing) = (self.url(), Language::english(), Narrowing::default());
+        self.page_of("", &narrowing, &url, &language).render().into()
+    }
+
+    /// What came of a search. The first event decides the status; the page is sent as the others come.
+    pub(crate) async fn found(&self, search: Search, reply: Reply) -> Answer {
+        let Reply { thread, language, mut events, .. } = reply;
+        let url = self.url();
+        let page = self.page_of(&search.question, &search.narrowing, &url, &language);
+        let (begin, answer) = (page.begin(), page.answer());
+        let first = events.next().await;
+        let mut head = self.answer_head(Media::Html, &language, thread.as_ref());
+        render::security_fields(&mut head, csp::SEARCH);
+        let status = match &first {
+            Some(Event::Ending(Ending::Refused(part))) => {
+                add_fields(&mut head, part, self.rest.host.site().canonical_host());
+                if self.rest.settings.policy_header {
+                    refusal::add_policy_field(&mut head, part);
+                }
+                status(&part.kind)
+            }
+            Some(Event::Ending(Ending::Failed { .. } | Ending::Canceled)) | None => StatusCode::BAD_GATEWAY,
+            Some(_) => StatusCode::OK,
+        };
+        Answer { status, head, content: Content::Frames(Box::pin(written(begin, answer, first, events, thread))) }
+    }
+
+    fn page_of<'a>(
+        &'a self,
+        question: &'a str,
+        narrowing: &'a Narrowing,
+        url: &'a str,
+        language: &'a Language,
+    ) -> SearchPage<'a> {
+        SearchPage {
+            card: &self.door.card,
+            url,
+            language,
+            path: &self.door.path,
+            ask: self.door.card.endpoint(NAME),
+            host_name: &self.rest.host.site().name,
+            question,
+            narrowing,
+        }
+    }
+}
+
+/// The page in pieces: what is there at once is one of them.
+fn written(
+    begin: String,
+    mut answer: SearchAnswer,
+    first: Option<Event>,
+    events: EventStream,
+    thread: Option<ThreadId>,
+) -> impl Stream<Item = Bytes> + Send {
+    let first = first.unwrap_or_else(|| Event::Ending(Ending::unfinished()));
+    async_stream::stream! {
+        let mut html = begin;
+        let mut ended = matches!(first, Event::Ending(_));
+        html.push_str(&answer.take(first));
+        let mut events = events.ready_chunks(EVENTS_AT_ONCE);
+        while !ended {
+            // What is known so far is worth seeing before the rest is there.
+            yield Bytes::from(std::mem::take(&mut html));
+            let next = events.next().await.unwrap_or_else(|| vec![Event::Ending(Ending::unfinished())]);
+            for event in next {
+                ended |= matches!(event, Event::Ending(_));
+                html.push_str(&answer.take(event));
+            }
+        }
+        html.push_str(&answer.end(thread.as_ref().map(ThreadId::expose)));
+        yield Bytes::from(html);
+    }
+}

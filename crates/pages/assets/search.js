@@ -1,0 +1,152 @@
+
+/* ---- the search page ---- */
+
+// Every state of a search has a URL, and the server writes its page. Here that page is put into this
+// one, as it comes, so that nothing jumps and focus stays. Without this the same links and forms just
+// lead there. The only markup that is ever parsed is the page that our own origin wrote.
+const PAGES_KEPT_MAX = 20;
+const DRAW_EVERY_MS = 80;
+
+function startSearch(form) {
+  const [found, box, status] = ["found", "q", "searched"].map((id) => document.getElementById(id));
+  const wide = matchMedia("(min-width: 56rem)");
+  const kept = new Map();
+  let running = null;
+  let shown = location.pathname + location.search;
+
+  // On a wide page the facets are always there; on a narrow one they are folded.
+  const unfold = () => found.querySelectorAll(".facets > details").forEach((facets) => (facets.open = wide.matches));
+
+  const show = (html) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const fresh = page.getElementById("found");
+    if (!fresh) return;
+    document.title = page.title;
+    document.body.className = page.body.className;
+    if (running) document.body.classList.add("busy");
+    found.replaceChildren(...document.importNode(fresh, true).childNodes);
+    unfold();
+  };
+
+  const busy = (on) => {
+    document.body.classList.toggle("busy", on);
+    found.ariaBusy = String(on);
+    if (on) status.textContent = "Searching …";
+  };
+
+  const announce = () => {
+    const said = found.querySelector(".notice h2, .asking legend, #count");
+    status.textContent = said ? said.textContent : "";
+  };
+
+  const keep = (url, html) => {
+    kept.delete(url);
+    kept.set(url, html);
+    if (kept.size > PAGES_KEPT_MAX) kept.delete(kept.keys().next().value);
+  };
+
+  const load = async (url, signal) => {
+    const response = await fetch(url, { headers: { Accept: "text/html" }, signal });
+    if (!(response.headers.get("content-type") || "").startsWith("text/html")) throw new Error("This is no page.");
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let [html, drawn] = ["", 0];
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      html += value;
+      if (performance.now() - drawn < DRAW_EVERY_MS) continue;
+      show(html);
+      drawn = performance.now();
+    }
+    if (response.ok) keep(url, html);
+    return html;
+  };
+
+  // Where the reader was: the value that was clicked, or the first of the results that are new.
+  const place = () => document.activeElement?.closest?.(".facet a")?.querySelector(".value").textContent;
+  const settle = (url, value) => {
+    const hash = new URL(url, location.href).hash;
+    const fresh = hash && found.querySelector(`${CSS.escape(hash).replace("\\#", "#")} a`);
+    const values = [...found.querySelectorAll(".facet a")];
+    const same = value && values.find((link) => link.querySelector(".value").textContent === value);
+    (fresh || same)?.focus({ preventScroll: true });
+    if (!fresh && found.getBoundingClientRect().top < 0) found.scrollIntoView();
+  };
+
+  const visit = async (url, push) => {
+    running?.abort();
+    const own = (running = new AbortController());
+    const value = place();
+    box.value = new URL(url, location.href).searchParams.get("user") || "";
+    if (push) history.pushState(null, "", url);
+    shown = location.pathname + location.search;
+    busy(true);
+    try {
+      const html = await load(url.split("#")[0], own.signal);
+      if (running !== own) return;
+      running = null;
+      busy(false);
+      show(html);
+      announce();
+      if (push) settle(url, value);
+    } catch (error) {
+      if (running !== own) return;
+      running = null;
+      busy(false);
+      const words = error instanceof TypeError ? "The agent cannot be reached." : error.message;
+      found.replaceChildren(problem(words, () => visit(url, false)));
+    }
+  };
+
+  const asked = (of) => `${of.getAttribute("action")}?${new URLSearchParams(new FormData(of))}`;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!wide.matches) box.blur();
+    visit(asked(form), true);
+  });
+  found.addEventListener("submit", (event) => {
+    event.preventDefault();
+    visit(asked(event.target), true);
+  });
+  document.querySelector("main").addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const here = link.origin === location.origin && link.pathname === location.pathname;
+    if (!here || !new URLSearchParams(link.search).has("user")) return;
+    event.preventDefault();
+    visit(link.pathname + link.search + link.hash, true);
+  });
+  addEventListener("popstate", () => {
+    const url = location.pathname + location.search;
+    if (url === shown) return;
+    const html = kept.get(url);
+    if (!html) return visit(url, false);
+    running?.abort();
+    running = null;
+    busy(false);
+    shown = url;
+    box.value = new URLSearchParams(location.search).get("user") || "";
+    show(html);
+    announce();
+  });
+  // A picture that does not come leaves no hole.
+  found.addEventListener("error", (event) => {
+    event.target.closest(".pictured")?.classList.remove("pictured");
+    event.target.remove();
+  }, true);
+  wide.addEventListener("change", unfold);
+  unfold();
+  if (matchMedia("(hover: hover)").matches && !box.value) box.focus();
+}
+
+/* ---- beginning ---- */
+
+if (navigator.clipboard) document.querySelectorAll(".copy").forEach(addCopyButton);
+const [chat, search] = ["ask", "search"].map((id) => document.getElementById(id));
+const talks = !search || new URLSearchParams(location.hash.slice(1)).has("session");
+if (search && talks) {
+  document.body.classList.add("chat");
+  document.getElementById("chat").hidden = false;
+}
+if (chat && talks) startChat(chat);
+if (search && !talks) startSearch(search);

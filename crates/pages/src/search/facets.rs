@@ -1,0 +1,98 @@
+//! Properties and values to click.
+
+use forecourt_core::findings::{Facet, Findings};
+
+use super::link::Place;
+use crate::limits::{FACET_VALUE_CHARS_MAX, FACET_VALUES_OPEN, FACET_VALUES_SHOWN, FACETS_SHOWN};
+use crate::{clean, item};
+
+/// A property.
+pub(super) struct FacetView {
+    pub(super) label: String,
+    /// The values that are seen at once.
+    pub(super) open: Vec<ValueView>,
+    /// The others, folded.
+    pub(super) folded: Vec<ValueView>,
+}
+
+/// A value, and the page with or without it.
+pub(super) struct ValueView {
+    pub(super) value: String,
+    pub(super) items: usize,
+    pub(super) is_chosen: bool,
+    pub(super) url: String,
+}
+
+/// What there is to click, but for values that are too long to be read at a glance.
+pub(super) fn views(findings: &Findings, place: &Place) -> Vec<FacetView> {
+    let views = findings.facets.iter().map(|facet| view(facet, place));
+    views.filter(|view| !view.open.is_empty()).take(FACETS_SHOWN).collect()
+}
+
+fn view(facet: &Facet, place: &Place) -> FacetView {
+    let fits = |value: &&(String, usize)| value.0.chars().count() <= FACET_VALUE_CHARS_MAX;
+    let values = facet.values.iter().filter(fits).take(FACET_VALUES_SHOWN);
+    let mut open: Vec<ValueView> = values.map(|(value, items)| value_view(facet, value, *items, place)).collect();
+    // What is chosen can always be reached.
+    open.sort_by_key(|value| !value.is_chosen);
+    let folded = open.split_off(open.len().min(FACET_VALUES_OPEN));
+    FacetView { label: capital(&clean::line(&facet.label)), open, folded }
+}
+
+fn value_view(facet: &Facet, value: &str, items: usize, place: &Place) -> ValueView {
+    let (is_chosen, url) = (place.has(&facet.field, value), place.toggled(&facet.field, value));
+    ValueView { value: said(value), items, is_chosen, url }
+}
+
+/// A value as people read it.
+pub(super) fn said(value: &str) -> String {
+    clean::line(item::short_name(value))
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::Narrowing;
+
+    use super::*;
+
+    fn seen(values: usize, chosen: &[(&str, &str)]) -> Vec<FacetView> {
+        let values = (0..values).map(|n| (format!("v{n}"), 100 - n)).collect();
+        let facet = Facet { field: "genre".to_owned(), label: "genre".to_owned(), values };
+        let exactly = chosen.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
+        let narrowing = Narrowing { exactly, ..Narrowing::default() };
+        let place = Place { path: "/~a".to_owned(), question: "q".to_owned(), narrowing };
+        views(&Findings { facets: vec![facet], ..Findings::default() }, &place)
+    }
+
+    #[test]
+    fn values_beyond_a_glance_are_folded_but_what_is_chosen_is_not() {
+        let view = seen(FACET_VALUES_OPEN, &[]).remove(0);
+        assert_eq!((view.label.as_str(), view.open.len(), view.folded.len()), ("Genre", FACET_VALUES_OPEN, 0));
+        let last = format!("v{FACET_VALUES_OPEN}");
+        let view = seen(FACET_VALUES_OPEN + 1, &[("genre", &last)]).remove(0);
+        assert_eq!((view.open[0].value.as_str(), view.open[0].is_chosen, view.folded.len()), (last.as_str(), true, 1));
+        assert_eq!(view.open[0].url, "/~a?user=q");
+        assert_eq!(seen(FACET_VALUES_SHOWN + 1, &[]).remove(0).folded.len(), FACET_VALUES_SHOWN - FACET_VALUES_OPEN);
+    }
+
+    #[test]
+    fn a_facet_without_values_is_not_shown_and_a_long_value_is_none() {
+        assert!(seen(0, &[]).is_empty());
+        let values = vec![("x".repeat(FACET_VALUE_CHARS_MAX), 2), ("x".repeat(FACET_VALUE_CHARS_MAX + 1), 1)];
+        let facet = Facet { field: "a".to_owned(), label: String::new(), values };
+        let place = Place { path: String::new(), question: String::new(), narrowing: Narrowing::default() };
+        let view = views(&Findings { facets: vec![facet], ..Findings::default() }, &place).remove(0);
+        assert_eq!((view.label.as_str(), view.open.len()), ("", 1));
+    }
+
+    #[test]
+    fn names_of_a_vocabulary_are_short() {
+        assert_eq!(said("https://schema.org/VeganDiet"), "VeganDiet");
+        assert_eq!(said("A\u{202e}\nB"), "A B");
+    }
+}

@@ -1,0 +1,263 @@
+//! An answer into pieces of the page, as it comes.
+
+use askama::Template;
+use forecourt_core::{Collected, Ending, Event, Findings, Part};
+
+use super::card::card;
+use super::facets::{self, FacetView};
+use super::link::Place;
+use crate::front::AgentView;
+use crate::item::{self, Shown};
+use crate::limits::{RESULTS_SHOWN_MAX, RESULTS_STEP};
+use crate::part::PartView;
+use crate::question::{Kind, QuestionView};
+use crate::refusal::RefusalView;
+use crate::{clean, markdown, template};
+
+/// An answer on its way into a [`super::SearchPage`].
+pub struct SearchAnswer {
+    place: Place,
+    agent: AgentView,
+    version: String,
+    findings: Option<Findings>,
+    /// What was said in words. Shown as it is where nothing was told of what was found.
+    words: String,
+    /// Items on the page.
+    shown: usize,
+    /// Whether the list of results is open.
+    is_listing: bool,
+    has_facets: bool,
+    /// Parts that are no items.
+    others: Vec<Part>,
+}
+
+#[derive(Template)]
+#[template(path = "search/summary.html")]
+struct Summary {
+    html: String,
+    is_empty: bool,
+    all: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "search/facets.html")]
+struct FacetsTemplate {
+    facets: Vec<FacetView>,
+    chosen: usize,
+    /// How many items were counted, when these are not all.
+    of_best: Option<usize>,
+}
+
+#[derive(Template)]
+#[template(path = "search/results.html")]
+struct Results {
+    /// The number of the next result.
+    from: usize,
+    shown: usize,
+    /// Items that fit, when these are more.
+    total: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "search/more.html")]
+struct More {
+    /// `None` when the page holds as many as it may.
+    url: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "search/ended.html")]
+struct Ended {
+    question: Option<QuestionView>,
+    skip: String,
+    refusal: Option<RefusalView>,
+    failure: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "search/end.html")]
+struct End {
+    agent: AgentView,
+    version: String,
+    parts: PartView,
+    words: Option<String>,
+    session_link: Option<String>,
+    /// The conversation that the chat of this page begins with: none.
+    session: Option<String>,
+}
+
+impl SearchAnswer {
+    pub(super) fn new(place: Place, agent: AgentView, version: String) -> Self {
+        Self {
+            place,
+            agent,
+            version,
+            findings: None,
+            words: String::new(),
+            shown: 0,
+            is_listing: false,
+            has_facets: false,
+            others: Vec::new(),
+        }
+    }
+
+    /// What one event adds to the page. Steps on the way have no place on it.
+    pub fn take(&mut self, event: Event) -> String {
+        match event {
+            Event::Text(text) => {
+                self.words.push_str(&text);
+                String::new()
+            }
+            Event::Part(part) => match Findings::from_part(&part) {
+                Some(findings) => self.found(findings),
+                None => self.part(part),
+            },
+            Event::Ending(ending) => self.ended(ending),
+            Event::ToolCall(_) | Event::Progress(_) => String::new(),
+        }
+    }
+
+    /// The end of the page. In the conversation `session` it can be asked on in words.
+    pub fn end(mut self, session: Option<&str>) -> String {
+        let mut html = self.close();
+        let has_words = !self.words.trim().is_empty();
+        html.push_str(&template::finish(&End {
+            agent: self.agent,
+            version: self.version,
+            parts: PartView::of(&Collected { parts: self.others, ending: Ending::Complete }, None),
+            words: (has_words && self.findings.is_some()).then(|| markdown::to_html(&self.words)),
+            session_link: session.and_then(|session| clean::href(&format!("{}#session={session}", self.place.path))),
+            session: None,
+        }));
+        html
+    }
+
+    /// What is told of the answer; told again, it takes the place of what was told before.
+    fn found(&mut self, findings: Findings) -> String {
+        let mut html = String::new();
+        let said_before = self.findings.as_ref().map(|before| before.summary.clone()).unwrap_or_default();
+        if !findings.summary.is_empty() && findings.summary != said_before {
+            let is_empty = findings.count == 0;
+            let is_narrowed = !self.place.narrowing.exactly.is_empty();
+            let all = (is_empty && is_narrowed).then(|| self.place.widest());
+            html.push_str(&self.aside(&Summary { html: markdown::to_html(&findings.summary), is_empty, all }));
+        }
+        let facets = facets::views(&findings, &self.place);
+        if !self.has_facets && !facets.is_empty() {
+            self.has_facets = true;
+            let of_best = findings.total.filter(|total| *total > findings.counted).map(|_| findings.counted);
+            let chosen = self.place.narrowing.exactly.len();
+            html.push_str(&self.aside(&FacetsTemplate { facets, chosen, of_best }));
+        }
+        self.findings = Some(findings);
+        html
+    }
+
+    fn part(&mut self, part: Part) -> String {
+        let Part::Data(data) = &part else {
+            self.others.push(part);
+            return String::new();
+        };
+        let mut html = String::new();
+        let mut is_shown = true;
+        for shown in item::shown(&data.data) {
+            match shown {
+                Shown::Item(item) => html.push_str(&self.item(&item)),
+                Shown::Json(_) => is_shown = false,
+            }
+        }
+        if !is_shown {
+            self.others.push(part);
+        }
+        html
+    }
+
+    fn item(&mut self, item: &item::Item) -> String {
+        let mut html = String::new();
+        if !self.is_listing {
+            self.is_listing = true;
+            let findings = self.findings.as_ref();
+            let shown = findings.map_or(0, |findings| findings.count);
+            let total = findings.and_then(|findings| findings.total);
+            let total = total.filter(|total| *total > shown).map(grouped);
+            html.push_str(&template::finish(&Results { from: self.shown + 1, shown, total }));
+        }
+        let reason = self.findings.as_ref().and_then(|findings| findings.reasons.get(self.shown));
+        self.shown += 1;
+        html.push_str(&card(self.shown, item, reason, &self.place));
+        html
+    }
+
+    fn ended(&mut self, ending: Ending) -> String {
+        let mut html = String::new();
+        if let Ending::Message(text) = &ending {
+            self.words.push_str(text);
+        }
+        if self.findings.is_none() && !self.words.trim().is_empty() {
+            let summary = Summary { html: markdown::to_html(&self.words), is_empty: false, all: None };
+            html.push_str(&self.aside(&summary));
+        }
+        html.push_str(&self.close());
+        html.push_str(&self.more());
+        let failure = match &ending {
+            Ending::Failed { reason } => Some(clean::line(reason)),
+            Ending::Canceled => Some("This answer was cancelled before its end.".to_owned()),
+            _ => None,
+        };
+        let question = QuestionView::filters(&ending, &self.place.path, &self.place.question, &self.place.narrowing);
+        let refusal = match &ending {
+            Ending::Refused(part) => Some(RefusalView::new(part, None)),
+            _ => None,
+        };
+        html.push_str(&template::finish(&Ended { question, skip: self.place.decided(), refusal, failure }));
+        html
+    }
+
+    /// Something beside the list of results, which it closes.
+    fn aside(&mut self, template: &impl Template) -> String {
+        self.close() + &template::finish(template)
+    }
+
+    /// Ends the list of results, if it is open.
+    fn close(&mut self) -> String {
+        match std::mem::take(&mut self.is_listing) {
+            true => "</ol></section>\n".to_owned(),
+            false => String::new(),
+        }
+    }
+
+    /// How to see more results, when there are more.
+    fn more(&self) -> String {
+        if !self.findings.as_ref().is_some_and(|findings| findings.more) {
+            return String::new();
+        }
+        let wanted = (self.shown + RESULTS_STEP).min(RESULTS_SHOWN_MAX);
+        let further = wanted > self.shown;
+        let url = format!("{}#result-{}", self.place.with_results(wanted), self.shown + 1);
+        template::finish(&More { url: further.then_some(url) })
+    }
+}
+
+/// A number for people: `1,161`.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut said = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            said.push(',');
+        }
+        said.push(digit);
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let said: Vec<_> = [0, 999, 1_000, 12_345, 1_234_567].map(grouped).into();
+        assert_eq!(said, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
+}
