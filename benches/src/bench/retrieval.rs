@@ -1,34 +1,52 @@
-//! How good the first results are, on judged questions: by words, by meaning, and by both.
+//! How good the first results are, on judged questions: by words, by meaning, and by both; and what
+//! one typing error in every question costs.
 //!
-//! Reads every set in `judged/` of `FORECOURT_DATA` (else of `../shared/data` beside the workspace), and
-//! those whose folders `FORECOURT_JUDGED` lists like a search path. `FORECOURT_MODEL` is the folder of
-//! the embedding model; without it, only words are measured.
+//! Reads the folders that are named; else every set in `judged/` of `FORECOURT_DATA` (or of
+//! `../shared/data` beside the workspace), the sets that are made of the items there, and those whose
+//! folders `FORECOURT_JUDGED` lists like a search path. `FORECOURT_MODEL` and `FORECOURT_MINILM` are
+//! folders of embedding models; without them, only words are measured.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use forecourt_content::{By, Library, Options, Query, Source};
-use forecourt_testkit::judged::{DEEP, Judged, Scores};
+use forecourt_testkit::judged::{DEEP, Judged, MADE, Scores};
 
-/// Measures every set that there is, and the mean over them.
+/// Items of a set that is made, and questions about them.
+const MADE_ITEMS: usize = 1_500;
+const MADE_QUESTIONS: usize = 300;
+
+/// Measures every set that there is.
 pub(super) fn run() -> anyhow::Result<()> {
-    let folders = folders()?;
+    let made = tempfile::tempdir()?;
+    over(&folders(made.path())?)
+}
+
+/// Measures these sets.
+pub(crate) fn over(folders: &[PathBuf]) -> anyhow::Result<()> {
     if folders.is_empty() {
         println!("skipped: no judged sets (FORECOURT_DATA, FORECOURT_JUDGED)");
         return Ok(());
     }
-    let model = std::env::var_os("FORECOURT_MODEL").map(PathBuf::from);
-    if model.is_none() {
-        println!("no model (FORECOURT_MODEL): by words alone");
+    let folder = |variable| std::env::var_os(variable).map(PathBuf::from);
+    let models: Vec<PathBuf> = ["FORECOURT_MODEL", "FORECOURT_MINILM"].into_iter().filter_map(folder).collect();
+    if models.is_empty() {
+        println!("no model (FORECOURT_MODEL, FORECOURT_MINILM): by words alone");
     }
-    println!("{:<24} {:<8} {:>8} {:>10} {:>8}", "set", "by", "nDCG@10", "recall@100", "MRR@10");
-    for folder in &folders {
-        measure(folder, model.as_deref())?;
+    println!(
+        "{:<18} {:<8} {:<8} {:>8} {:>10} {:>8} {:>12}",
+        "set", "model", "by", "nDCG@10", "recall@100", "MRR@10", "misspelled"
+    );
+    for folder in folders {
+        let set = Judged::read(folder)?;
+        let name = name(folder);
+        measure(&name, &set, None)?;
+        models.iter().try_for_each(|model| measure(&name, &set, Some(model)))?;
     }
     Ok(())
 }
 
-fn folders() -> anyhow::Result<Vec<PathBuf>> {
+fn folders(made: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let data = std::env::var_os("FORECOURT_DATA").map(PathBuf::from);
     let data = data.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"));
     let mut folders = Vec::new();
@@ -41,23 +59,38 @@ fn folders() -> anyhow::Result<Vec<PathBuf>> {
     folders.sort();
     folders.extend(std::env::var_os("FORECOURT_JUDGED").iter().flat_map(std::env::split_paths));
     folders.retain(|folder| folder.join("qrels.tsv").exists());
+    for set in MADE {
+        let (file, folder) = (data.join(set.items), made.join(set.name));
+        if file.exists() {
+            set.write(&file, &folder, MADE_ITEMS, MADE_QUESTIONS)?;
+            folders.push(folder);
+        }
+    }
     Ok(folders)
 }
 
-fn measure(folder: &Path, model: Option<&Path>) -> anyhow::Result<()> {
-    let set = Judged::read(folder)?;
+/// By words without a model, by meaning and by both with one.
+fn measure(name: &str, set: &Judged, model: Option<&PathBuf>) -> anyhow::Result<()> {
     let index = tempfile::tempdir()?;
-    let library = Library::open(index.path(), Options { model: model.map(Path::to_owned), ..Options::default() })?;
+    let library = Library::open(index.path(), Options { model: model.cloned(), ..Options::default() })?;
     let report = library.index(&[Source::new(&set.corpus)], &mut (), &|| false)?;
     ensure!(report.loaded > 0, "nothing was loaded: {:?}", report.reasons.first());
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    for (label, by) in [("words", By::Words), ("meaning", By::Meaning), ("both", By::Both)] {
-        if by == By::Words || model.is_some() {
-            let Scores { ndcg, recall, reciprocal_rank } = set.score(|question| ranked(&library, question, by));
-            println!("{name:<24} {label:<8} {ndcg:>8.4} {recall:>10.4} {reciprocal_rank:>8.4}");
-        }
+    let misspelled = set.misspelled();
+    let model = model.map_or_else(String::new, |folder| self::name(folder));
+    let rankings: &[_] = match library.has_model() {
+        true => &[("meaning", By::Meaning), ("both", By::Both)],
+        false => &[("words", By::Words)],
+    };
+    for (label, by) in rankings {
+        let Scores { ndcg, recall, reciprocal_rank } = set.score(|question| ranked(&library, question, *by));
+        let wrong = misspelled.score(|question| ranked(&library, question, *by)).ndcg;
+        println!("{name:<18} {model:<8} {label:<8} {ndcg:>8.4} {recall:>10.4} {reciprocal_rank:>8.4} {wrong:>12.4}");
     }
     Ok(())
+}
+
+fn name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Ids of what is found. A search that fails finds nothing, and the scores say so.

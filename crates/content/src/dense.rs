@@ -3,7 +3,6 @@
 mod collect;
 mod file;
 mod lists;
-mod model;
 mod nearest;
 mod quantized;
 #[cfg(test)]
@@ -12,6 +11,6 @@ mod vectors;
 mod write;
 
 pub(crate) use collect::Collector;
-pub(crate) use model::Model;
+pub(crate) use forecourt_embed::Model;
 pub(crate) use nearest::{Filtered, Near};
 pub(crate) use vectors::Vectors;

@@ -20,13 +20,8 @@ pub enum Error {
         reason: String,
     },
     /// The folder of an embedding model does not hold one that can be used.
-    #[error("no usable embedding model in {}: {reason}", path.display())]
-    Model {
-        /// The folder or file.
-        path: PathBuf,
-        /// What was expected.
-        reason: String,
-    },
+    #[error(transparent)]
+    Model(#[from] forecourt_embed::Error),
     /// Nothing can be pushed into this index: it was given no file to keep it in.
     #[error("nothing can be pushed here")]
     NothingPushed,

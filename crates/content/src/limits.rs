@@ -51,12 +51,10 @@ pub const FACET_VALUES_MAX: usize = 20;
 pub const SNIPPET_CHARS_MAX: usize = 240;
 /// Bytes of an item's text that are read for its snippet.
 pub const SNIPPET_BYTES_READ: usize = 16 * 1024;
-/// Bytes of an item's text that are embedded.
-pub const EMBED_BYTES_MAX: usize = 8 * 1024;
+/// Items whose vectors are made together, on all processors.
+pub const EMBED_ITEMS: usize = 64;
 /// Bytes of memory for the words of items that are not yet written out.
 pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes of a tokenizer or a weight file of an embedding model.
-pub const MODEL_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Files that vectors may be spread over before they are written into one.
 pub const VECTOR_FILES_MAX: usize = 16;
 /// Vectors that are compared one by one with what is asked; more are sorted into lists, of which the

@@ -4,10 +4,12 @@ mod explain;
 mod facets;
 mod fuse;
 mod hit;
+mod meaning;
 mod plan;
 mod query;
 mod rank;
 mod snippet;
+mod spelling;
 
 pub use explain::Explained;
 pub(crate) use explain::explain;
@@ -17,6 +19,9 @@ pub(crate) use hit::stored;
 pub use hit::{Hit, Matched};
 pub use query::{Filter, Query, Test};
 
+use fuse::fuse;
+use meaning::Meaning;
+
 use crate::analysis::Tongue;
 use crate::dense::Model;
 use crate::error::Result;
@@ -25,8 +30,6 @@ use crate::limits::{FILTERS_MAX, HITS_MAX};
 
 /// Hits of each kind of search that are put together.
 const FUSE_DEPTH: usize = 100;
-/// Below this, two texts have nothing to say to each other, and nearest is only least far.
-const COSINE_MIN: f32 = 0.2;
 
 /// What a ranking goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,9 +77,10 @@ fn rank_all(
 ) -> Result<Vec<rank::Ranked>> {
     let depth = end.max(FUSE_DEPTH);
     let model = model.filter(|_| by != By::Words);
-    let Some(near) = rank::nearest(snapshot, model, &query.text, plan, depth)? else {
+    let Some(meaning) = Meaning::of(snapshot, model, &query.text, plan) else {
         return if by == By::Meaning { Ok(Vec::new()) } else { rank::top(snapshot, plan, end) };
     };
+    let near = meaning.nearest(plan, depth)?;
     let words = if by == By::Both { rank::top(snapshot, plan, depth)? } else { Vec::new() };
-    Ok(fuse::fuse(words, near))
+    Ok(fuse(&words, &near, plan.asked, meaning.kind, |address| meaning.cosine(address)))
 }

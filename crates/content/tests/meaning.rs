@@ -123,5 +123,5 @@ fn a_missing_model_is_said_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options { model: Some(dir.path().join("none")), ..Options::default() };
     let error = Library::open(&dir.path().join("index"), options).err().unwrap();
-    assert!(matches!(error, Error::Model { .. }));
+    assert!(matches!(error, Error::Model(_)));
 }

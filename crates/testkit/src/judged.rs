@@ -3,11 +3,17 @@
 //! A set is a folder in BEIR's layout: `corpus.jsonl` with an `_id` in each line, `queries.jsonl` with
 //! `_id` and `text`, and `qrels.tsv` with a header and the columns query, document and grade.
 
+mod draw;
+mod made;
+
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+
+use draw::Draw;
+pub use made::{MADE, Made};
 
 /// How many of the first documents count for gain and rank.
 pub const TOP: usize = 10;
@@ -54,6 +60,15 @@ impl Judged {
         Ok(Self { corpus: folder.join("corpus.jsonl"), questions })
     }
 
+    /// The same questions with a typing error each: one letter of one word left out, doubled, replaced
+    /// or swapped with the next. The same errors in every run.
+    #[must_use]
+    pub fn misspelled(&self) -> Self {
+        let mut draw = Draw::new();
+        let questions = self.questions.iter().map(|(text, grades)| (misspell(text, &mut draw), grades.clone()));
+        Self { corpus: self.corpus.clone(), questions: questions.collect() }
+    }
+
     /// Asks every question. `rank` gives the ids of the documents that it finds, best first, at least
     /// [`DEEP`] of them when there are as many.
     pub fn score(&self, mut rank: impl FnMut(&str) -> Vec<String>) -> Scores {
@@ -81,6 +96,35 @@ fn grades(table: &str) -> io::Result<HashMap<String, Grades>> {
         all.entry(query.to_owned()).or_default().insert(document.to_owned(), grade);
     }
     Ok(all)
+}
+
+/// Letters of a word that is misspelled; shorter ones are rarely what a question is about.
+const MISSPELLED_MIN: usize = 5;
+
+fn misspell(text: &str, draw: &mut Draw) -> String {
+    let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+    let is_long = |word: &String| word.len() >= MISSPELLED_MIN && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let long: Vec<usize> = (0..words.len()).filter(|at| is_long(&words[*at])).collect();
+    if let Some(word) = draw.one(&long) {
+        let letters = words[*word].as_bytes();
+        let at = 1 + draw.below(letters.len() - 2);
+        let (before, after) = (&letters[..at], &letters[at + 1..]);
+        let middle = match draw.below(4) {
+            0 => Vec::new(),
+            1 => vec![letters[at], letters[at]],
+            2 => vec![b'a' + draw.below(26) as u8],
+            _ => return swapped(&mut words, *word, at),
+        };
+        words[*word] = String::from_utf8_lossy(&[before, &middle, after].concat()).into_owned();
+    }
+    words.join(" ")
+}
+
+fn swapped(words: &mut [String], word: usize, at: usize) -> String {
+    let mut letters: Vec<char> = words[word].chars().collect();
+    letters.swap(at, at + 1);
+    words[word] = letters.into_iter().collect();
+    words.join(" ")
 }
 
 fn broken(file: &str, line: &str) -> io::Error {

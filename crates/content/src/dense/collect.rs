@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forecourt_embed::limits::TEXT_BYTES_MAX;
+
 use super::Model;
 use super::file::Rows;
 use super::lists::TRIALS;
@@ -12,7 +14,7 @@ use super::vectors::{folder_of, names, open_all};
 use super::write::RowsWriter;
 use crate::error::{Result, folder};
 use crate::item::Item;
-use crate::limits::{COMPARED_ROWS_MAX, EMBED_BYTES_MAX, VECTOR_FILES_MAX};
+use crate::limits::{COMPARED_ROWS_MAX, EMBED_ITEMS, VECTOR_FILES_MAX};
 
 /// The largest file is written anew with the others once these have as many rows as this part of it.
 const GROWN: usize = 4;
@@ -27,7 +29,8 @@ pub(crate) struct Collector {
     writer: Option<RowsWriter>,
     /// Names of some items, by the hash of their content: those with the smallest, at most [`TRIALS`].
     trials: BTreeMap<u64, String>,
-    text: String,
+    /// Content hashes and texts that wait to be embedded together, at most [`EMBED_ITEMS`].
+    waiting: Vec<(u64, String)>,
 }
 
 impl Collector {
@@ -45,7 +48,7 @@ impl Collector {
             asked: HashSet::new(),
             writer: None,
             trials: BTreeMap::new(),
-            text: String::new(),
+            waiting: Vec::new(),
         })
     }
 
@@ -58,10 +61,25 @@ impl Collector {
         if self.trials.len() > TRIALS {
             self.trials.pop_last();
         }
-        self.text.clear();
-        item.embeddable(&mut self.text, EMBED_BYTES_MAX);
-        let Some(vector) = self.model.embed(&self.text) else { return Ok(()) };
-        let row = Quantized::of(&vector);
+        let mut text = String::new();
+        item.embeddable(&mut text, TEXT_BYTES_MAX);
+        self.waiting.push((hash, text));
+        if self.waiting.len() < EMBED_ITEMS { Ok(()) } else { self.embed_waiting() }
+    }
+
+    fn embed_waiting(&mut self) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let texts: Vec<&str> = waiting.iter().map(|(_, text)| text.as_str()).collect();
+        let vectors = self.model.embed_all(&texts);
+        for ((hash, _), vector) in waiting.iter().zip(vectors) {
+            if let Some(vector) = vector {
+                self.write(*hash, &Quantized::of(&vector))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, hash: u64, row: &Quantized) -> Result<()> {
         let writer = match &mut self.writer {
             Some(writer) => writer,
             None => {
@@ -75,9 +93,11 @@ impl Collector {
 
     /// Puts the new rows beside the old ones: before the commit that needs them.
     pub(crate) fn finish(&mut self) -> Result<()> {
+        self.embed_waiting()?;
         let Some(mut writer) = self.writer.take() else { return Ok(()) };
-        let vectors = self.trials.values().filter_map(|name| self.model.embed(name));
-        vectors.for_each(|vector| writer.try_with(Quantized::of(&vector)));
+        let names: Vec<&str> = self.trials.values().map(String::as_str).collect();
+        let vectors = self.model.embed_all(&names);
+        vectors.iter().flatten().for_each(|vector| writer.try_with(Quantized::of(vector)));
         writer.finish(&next_name(&folder_of(&self.dir, &self.model))?, COMPARED_ROWS_MAX + 1)
     }
 

@@ -67,6 +67,12 @@ impl Vectors {
         Ok(search.best.heap.into_sorted_vec().into_iter().map(|Reverse(near)| near).collect())
     }
 
+    /// How near a document is to a vector. `None` when it has none of its own.
+    pub(crate) fn cosine(&self, vector: &[f32], address: DocAddress) -> Option<f32> {
+        let (file, row) = self.row(self.number(address.segment_ord as usize, address.doc_id))?;
+        Some(Quantized::of(vector).dot(file.row(row)))
+    }
+
     fn among(&self, filtered: Filtered<'_>) -> Result<Among> {
         let mut among = Among { bits: vec![0; self.len().div_ceil(64)], count: 0 };
         for segment in 0..self.segments() {

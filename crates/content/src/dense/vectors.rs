@@ -134,7 +134,7 @@ fn starts(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
 
 /// The folder of a model's vectors.
 pub(super) fn folder_of(dir: &Path, model: &Model) -> PathBuf {
-    dir.join(format!("{:016x}", model.id))
+    dir.join(format!("{:016x}", model.id()))
 }
 
 /// All files of a model, in the order of their names. Files that are broken are passed over.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use tantivy::DocAddress;
 
+use super::meaning::Meaning;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::Ranked;
@@ -20,7 +21,7 @@ pub struct Explained {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// The score that its place comes from: BM25, or the sum of reciprocal ranks.
+    /// The score that its place comes from: BM25, or what words and meaning add up to.
     pub score: f32,
     /// Its place by words, from 1, and its BM25 score.
     pub words: Option<(usize, f32)>,
@@ -41,13 +42,16 @@ pub(crate) fn explain(
 ) -> Result<Vec<Explained>> {
     let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
     let mut plan = Plan::of(snapshot, query, tongue);
-    let near = rank::nearest(snapshot, model, &query.text, &plan, FUSE_DEPTH)?;
+    let meaning = Meaning::of(snapshot, model, &query.text, &plan);
     let mut words = rank::top(snapshot, &plan, FUSE_DEPTH)?;
-    if words.is_empty() && near.is_none() && plan.relax() {
+    if words.is_empty() && meaning.is_none() && plan.relax() {
         words = rank::top(snapshot, &plan, FUSE_DEPTH)?;
     }
-    let (ranked, near) = match near {
-        Some(near) => (fuse::fuse(words.clone(), near.clone()), near),
+    let (ranked, near) = match &meaning {
+        Some(meaning) => {
+            let near = meaning.nearest(&plan, FUSE_DEPTH)?;
+            (fuse(&words, &near, plan.asked, meaning.kind, |address| meaning.cosine(address)), near)
+        }
         None => (words.clone(), Vec::new()),
     };
     ranked

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, EnableScoring, FuzzyTermQuery, Occur,
-    Query as Search, RangeQuery, TermQuery,
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, EnableScoring, Occur, Query as Search, RangeQuery,
+    TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
 use super::query::{Filter, Query, Test};
+use super::spelling;
 use crate::analysis::{Tongue, Words, fact_word, is_generic_word, is_stop_word, whole_fact};
 use crate::error::Result;
 use crate::index::{Snapshot, number_key};
@@ -23,12 +24,8 @@ const NAME_BOOST: f32 = 0.6;
 /// What two of the query's neighbouring words side by side in the name are worth.
 const PAIR_BOOST: f32 = 0.4;
 
-/// Typing errors are looked for in short queries only: a long one has words enough without them.
-const CORRECTED_QUERY_WORDS_MAX: usize = 5;
-/// Characters of a word that may have a typing error; shorter ones become other words too easily.
-const CORRECTED_CHARS_MIN: usize = 5;
-/// What a word with a typing error is worth, whatever it means: such matches have no frequencies.
-const ALMOST_BOOST: f32 = 4.0;
+/// Unknown words of a query that are read as others: the work is more than that of a known one.
+const UNKNOWN_WORDS_READ: usize = 8;
 
 /// A query that is ready to run.
 pub(crate) struct Plan {
@@ -38,6 +35,8 @@ pub(crate) struct Plan {
     scored: Option<BooleanQuery>,
     filters: Vec<(Occur, Box<dyn Search>)>,
     asked_text: bool,
+    /// Words of the text, known or not, the ones that say nothing included.
+    pub(super) asked: usize,
     /// Whether the words say no more than that something to eat, read or see is wanted.
     is_generic: bool,
 }
@@ -58,8 +57,9 @@ impl Plan {
         }
         let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
         let scored = (!terms.clauses.is_empty()).then(|| BooleanQuery::new(terms.clauses));
+        let asked = Words::of(text, tongue).len();
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare(word), tongue));
-        Self { stems: terms.stems, tongue, scored, filters, asked_text: !only_filters, is_generic }
+        Self { stems: terms.stems, tongue, scored, filters, asked_text: !only_filters, asked, is_generic }
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
@@ -135,17 +135,18 @@ impl Terms<'_> {
     /// The words, each as its stems in all tongues. The first tongue is the query's.
     fn add(&mut self, kept: &str, tongues: &[Tongue]) {
         let all: Vec<Words> = tongues.iter().map(|tongue| Words::of(kept, *tongue)).collect();
-        let Some(own) = all.first() else { return };
         let mut unknown = Vec::new();
-        for at in 0..own.len() {
+        for at in 0..all.first().map_or(0, Words::len) {
             // Not a short circuit: every tongue may add a stem of its own.
             let known = all.iter().filter_map(|words| words.get(at)).fold(false, |known, stem| self.stem(stem) | known);
             if !known {
-                unknown.extend(own.get(at));
+                unknown.push(at);
             }
         }
-        if own.len() <= CORRECTED_QUERY_WORDS_MAX {
-            unknown.into_iter().for_each(|word| self.almost(word));
+        for at in unknown.into_iter().take(UNKNOWN_WORDS_READ) {
+            self.unknown(
+                all.iter().zip(tongues).filter_map(|(words, tongue)| Some((words.get(at)?, *tongue))).collect(),
+            );
         }
     }
 
@@ -164,14 +165,18 @@ impl Terms<'_> {
 
     /// A stem in text and name. Whether the index has it.
     fn stem(&mut self, stem: &str) -> bool {
+        self.worth(stem, 1.0)
+    }
+
+    fn worth(&mut self, stem: &str, worth: f32) -> bool {
         let fields = self.snapshot.fields;
         if self.stems.iter().any(|other| other == stem) {
             return true;
         }
-        if self.stems.len() == QUERY_WORDS_MAX || !self.push(fields.text, stem, 1.0) {
+        if self.stems.len() == QUERY_WORDS_MAX || !self.push(fields.text, stem, worth) {
             return false;
         }
-        self.push(fields.name, stem, NAME_BOOST);
+        self.push(fields.name, stem, worth * NAME_BOOST);
         self.stems.push(stem.to_owned());
         true
     }
@@ -191,15 +196,15 @@ impl Terms<'_> {
         true
     }
 
-    /// A word that the index does not have, one letter wrong.
-    fn almost(&mut self, word: &str) {
-        if word.chars().count() < CORRECTED_CHARS_MIN {
-            return;
+    /// A word that the index does not have, as its stems in all tongues: read as words that it has.
+    fn unknown(&mut self, mut stems: Vec<(&str, Tongue)>) {
+        stems.dedup_by_key(|(stem, _)| *stem);
+        let mut readings: Vec<_> = stems.iter().flat_map(|(stem, _)| spelling::almost(self.snapshot, stem)).collect();
+        if readings.is_empty() {
+            readings = stems.iter().flat_map(|(stem, tongue)| spelling::parts(self.snapshot, stem, *tongue)).collect();
         }
-        let fields = self.snapshot.fields;
-        for (field, boost) in [(fields.text, ALMOST_BOOST), (fields.name, ALMOST_BOOST * NAME_BOOST)] {
-            let query = FuzzyTermQuery::new(Term::from_field_text(field, word), 1, true);
-            self.clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(query), boost))));
+        for (stem, worth) in readings {
+            self.worth(&stem, worth);
         }
     }
 }

@@ -4,11 +4,9 @@
 use tantivy::collector::TopDocs;
 use tantivy::collector::sort_key::{SortBySimilarityScore, SortByStaticFastValue};
 use tantivy::query::Query as Search;
-use tantivy::{DocAddress, DocId, Order};
+use tantivy::{DocAddress, Order};
 
-use super::COSINE_MIN;
 use super::plan::Plan;
-use crate::dense::{Filtered, Model, Near};
 use crate::error::Result;
 use crate::index::{KEY, Snapshot};
 
@@ -27,22 +25,6 @@ pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec
         Some(query) if plan.has_text() => by_score(snapshot, &*query, wanted),
         Some(query) => by_key(snapshot, &*query, wanted),
     }
-}
-
-/// The `wanted` documents of a plan that are nearest to its text. `None` without a model, or when
-/// nothing was said that it could know.
-pub(super) fn nearest(
-    snapshot: &Snapshot,
-    model: Option<&Model>,
-    text: &str,
-    plan: &Plan,
-    wanted: usize,
-) -> Result<Option<Vec<Near>>> {
-    let vector = model.filter(|_| plan.has_text()).and_then(|model| model.embed(text));
-    let (Some(vector), Some(vectors)) = (vector, &snapshot.vectors) else { return Ok(None) };
-    let mut allowed = |segment, take: &mut dyn FnMut(DocId)| plan.allowed(snapshot, segment, take);
-    let filtered: Option<Filtered<'_>> = if plan.is_filtered() { Some(&mut allowed) } else { None };
-    vectors.nearest(&vector, wanted, COSINE_MIN, &snapshot.columns, filtered).map(Some)
 }
 
 /// One document more than wanted shows whether a tie is cut in two. It rarely is; then a slower

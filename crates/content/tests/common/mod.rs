@@ -15,7 +15,14 @@ pub(crate) fn data(name: &str) -> Option<PathBuf> {
     found(dir.join(name), "data")
 }
 
-/// The folder of an embedding model: `FORECOURT_MODEL`. `None`, and a line that says so, without.
+/// The folder of a sentence transformer: `FORECOURT_MINILM`. `None`, and a line that says so, without.
+pub(crate) fn minilm() -> Option<PathBuf> {
+    let folder = std::env::var_os("FORECOURT_MINILM").map(PathBuf::from).unwrap_or_default();
+    found(folder.join("config.json"), "model (FORECOURT_MINILM)")?;
+    Some(folder)
+}
+
+/// The folder of a static embedding model: `FORECOURT_MODEL`. `None`, and a line that says so, without.
 pub(crate) fn model() -> Option<PathBuf> {
     let folder = std::env::var_os("FORECOURT_MODEL").map(PathBuf::from).unwrap_or_default();
     found(folder.join("tokenizer.json"), "model (FORECOURT_MODEL)")?;
