@@ -10,18 +10,48 @@
 //! | [`path`] | 5.1 to 5.4 | the grammar of paths, and templates |
 //! | [`scope`] | 6.4 | what a caller may do |
 //! | [`schema`] | 6.4, 13.3 | Draft 2020-12 with bounds |
+//! | [`semantic`] | 7 | what an endpoint means |
+//! | [`endpoint`] | 6, 8.9, 12, 13.2 | definitions, the rules of registration, files, the projection |
+//! | [`reserved`] | 5.9, 6.1 | what the host answers itself |
+//! | [`policy`] | 3.3, 3.6, 9 | which methods are let in, and under which name |
+//! | [`recipe`] | 10.5, 12.1 | calls made of calls, as data and as a value that is stepped |
+//! | [`registry`] | 5.4 | which endpoint a call is for |
+//! | [`input`] | 5.3, 5.5 | one input out of query, path and body |
+//! | [`call`], [`refusal`] | 6.1, 11 | what is asked, and why it is not answered |
+//! | [`dispatch`] | 6.1, 13.2 | the order of checks, in one function |
+//! | [`handler`] | 12 | the trait of what answers |
 //! | [`limits`] | | every bound, with its unit |
 
+pub mod call;
 pub mod catalog;
 pub mod deprecation;
+pub mod dispatch;
+pub mod endpoint;
+pub mod handler;
+pub mod input;
 pub mod limits;
 pub mod method;
 pub mod path;
+pub mod policy;
+pub mod recipe;
+pub mod refusal;
+pub mod registry;
+pub mod reserved;
 pub mod schema;
 pub mod scope;
+pub mod semantic;
 
+pub use call::{Call, Caller, Outcome, Tier};
 pub use catalog::Catalog;
+pub use dispatch::{Dispatcher, Rules};
+pub use endpoint::Endpoint;
+pub use handler::{Failure, Handler, Invocation};
 pub use method::Method;
 pub use path::{RequestPath, Template};
+pub use policy::MethodPolicy;
+pub use recipe::{Recipe, RecipeBook};
+pub use refusal::Refusal;
+pub use registry::Registry;
 pub use schema::{Schema, Violation};
 pub use scope::{Scope, ScopeSet};
+pub use semantic::Semantic;

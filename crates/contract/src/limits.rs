@@ -1,5 +1,7 @@
 //! Every bound of the contract layer, with its unit.
 
+use std::time::Duration;
+
 /// Letters of a method name, at least. Section 3.2.
 pub const METHOD_CHARS_MIN: usize = 3;
 /// Letters of a method name, at most. Section 3.2.
@@ -42,3 +44,19 @@ pub const CHECKS_PER_VALUE_MAX: u64 = 10_000;
 pub const CHECKS_MAX: u64 = 10_000_000;
 /// Characters of a sentence about a schema or a value that breaks it.
 pub const VIOLATION_CHARS_MAX: usize = 300;
+/// Errors that one endpoint declares.
+pub const DECLARED_ERRORS_MAX: usize = 128;
+/// Characters of an error's name.
+pub const ERROR_CHARS_MAX: usize = 64;
+/// How long a handler may take, unless its endpoint says otherwise. Section 12.3.
+pub const HANDLER_TIME_DEFAULT: Duration = Duration::from_secs(30);
+/// How long an endpoint may let its handler take.
+pub const HANDLER_TIME_MAX: Duration = Duration::from_secs(600);
+/// Recipes of one host.
+pub const RECIPES_MAX: usize = 1_000;
+/// Steps of one recipe.
+pub const STEPS_MAX: usize = 64;
+/// Compositions within compositions.
+pub const COMPOSITION_DEPTH_MAX: u32 = 8;
+/// Endpoints of one host.
+pub const ENDPOINTS_MAX: usize = 100_000;

@@ -1,0 +1,131 @@
+//! A call of an endpoint, as any wire hands it in, and what comes of it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::endpoint::Endpoint;
+use crate::method::Method;
+use crate::refusal::Refusal;
+use crate::scope::ScopeSet;
+
+/// A call as it arrived, read but not yet looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// The method, as it was sent.
+    pub method: String,
+    /// The path, as it was sent, without the query.
+    pub path: String,
+    /// What follows the first `?`.
+    pub query: Option<String>,
+    /// The parameters of the body. Within the bounds of JSON.
+    pub body: Map<String, Value>,
+    /// Who calls.
+    pub caller: Caller,
+    /// The scopes that the caller claims for this call. `None`: it said nothing.
+    pub claimed: Option<ScopeSet>,
+    /// The key by which the caller knows a repetition.
+    pub idempotency_key: Option<String>,
+    /// What the call belongs to.
+    pub thread: Thread,
+    /// How many compositions this call is inside of; 0 from outside.
+    pub depth: u32,
+}
+
+/// Who calls, as far as that was established before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Caller {
+    /// The name that the caller goes by.
+    pub agent_id: Option<String>,
+    /// Whether the name was recognised.
+    pub identity: Identity,
+    /// Whether the agent is in service.
+    pub standing: Standing,
+    /// What its identity document says it may do.
+    pub declared: ScopeSet,
+    /// Whether its identity document consents to methods beyond the declared ones. Section 16.4.
+    pub wildcards: bool,
+}
+
+/// What is known of a caller's name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Identity {
+    /// It gave none.
+    #[default]
+    Anonymous,
+    /// It gave one that nobody here knows, or that is malformed.
+    Unrecognised,
+    /// It gave one that is known.
+    Recognised,
+}
+
+/// Where an agent is in its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// In service.
+    #[default]
+    Active,
+    /// Out of service for now.
+    Suspended,
+    /// Out of service for good.
+    Retired,
+    /// In service, and on its way out.
+    Deprecated,
+}
+
+/// What a call belongs to, in the caller's words. Opaque.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// A piece of work.
+    pub task_id: Option<String>,
+    /// A conversation.
+    pub session_id: Option<String>,
+    /// This one call.
+    pub request_id: Option<String>,
+}
+
+/// Who guarantees a method at a path. Section 6.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Tier {
+    /// The protocol: the host answers it itself.
+    #[serde(rename = "A")]
+    Native,
+    /// The operator: an endpoint is registered.
+    #[serde(rename = "B")]
+    Registered,
+    /// An agreement with this caller.
+    #[serde(rename = "C")]
+    Negotiated,
+    /// Nobody.
+    #[serde(rename = "unregistered")]
+    Unregistered,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The endpoint's result, or why there is none.
+    pub answer: Result<Value, Refusal>,
+    /// What was found on the way.
+    pub trail: Trail,
+}
+
+/// What was found on the way to an answer, for notices and records. Grows as checks are passed.
+#[derive(Clone, Debug, Default)]
+pub struct Trail {
+    /// The method that was sent, once it is known to be one.
+    pub requested: Option<Method>,
+    /// The method that was meant, after aliases and redirects.
+    pub method: Option<Method>,
+    /// The path that was meant, after redirects.
+    pub path: Option<String>,
+    /// Who guarantees the pair.
+    pub tier: Option<Tier>,
+    /// The endpoint, once one was found.
+    pub endpoint: Option<Arc<Endpoint>>,
+    /// The notice that the method is deprecated. Section 4.4.
+    pub method_notice: Option<String>,
+    /// The notice that the endpoint is deprecated. Section 6.5.
+    pub endpoint_notice: Option<String>,
+}

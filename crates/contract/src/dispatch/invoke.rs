@@ -1,0 +1,66 @@
+//! The last two steps of a call: its input, and what the handler makes of it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use serde_json::{Map, Value};
+
+use super::{Target, pair};
+use crate::call::Call;
+use crate::handler::{Failure, Invocation};
+use crate::input::merge;
+use crate::refusal::{Broken, Refusal};
+use crate::registry::{Matched, Registered};
+use crate::scope::ScopeSet;
+
+/// Section 5.5: query, path and body become one input, which is held against the endpoint's schema.
+pub(super) fn prepare(target: &Target, matched: &Matched, call: &Call) -> Result<Map<String, Value>, Refusal> {
+    let mut body = call.body.clone();
+    for (name, value) in &target.resolved.added {
+        body.entry(name).or_insert_with(|| value.clone());
+    }
+    if let Some(key) = call.idempotency_key.as_ref().filter(|_| target.resolved.is_keyed) {
+        body.entry("idempotency_key").or_insert_with(|| key.as_str().into());
+    }
+    let schema = &matched.registered.endpoint.input;
+    let merged = merge(Some(schema), call.query.as_deref(), &matched.values, body);
+    let checked = merged.and_then(|input| {
+        let value = Value::Object(input);
+        schema.check(&value).map(|()| value)
+    });
+    match checked {
+        Ok(Value::Object(input)) => Ok(input),
+        Ok(_) => Ok(Map::new()),
+        Err(violation) => Err(Refusal::Input { pair: pair(target), violation }),
+    }
+}
+
+/// Sections 6.4 and 13.3: the result is what was promised, and an error is a declared one.
+pub(super) async fn invoke(
+    target: &Target,
+    registered: Registered,
+    input: Map<String, Value>,
+    scopes: ScopeSet,
+    call: Call,
+) -> Result<Value, Refusal> {
+    let Registered { endpoint, handler } = registered;
+    let Call { caller, thread, depth, .. } = call;
+    let invocation = Invocation { endpoint: Arc::clone(&endpoint), input, caller, scopes, thread, depth };
+    // A handler that panics ends its call, not its host.
+    let called = AssertUnwindSafe(async { handler.call(invocation).await }).catch_unwind().await;
+    let broken = |kind, cause: String| Err(Refusal::Broken { pair: pair(target), kind, cause });
+    match called {
+        Ok(Ok(output)) => match endpoint.output.check(&output) {
+            Ok(()) => Ok(output),
+            Err(violation) => broken(Broken::Output, format!("{} at `{}`", violation.detail, violation.field)),
+        },
+        Ok(Err(Failure::Named { code, message, details })) if endpoint.declares_error(&code) => {
+            Err(Refusal::Declared { pair: pair(target), code, message, details })
+        }
+        Ok(Err(Failure::Named { code, message, .. })) => broken(Broken::UndeclaredError, format!("{code}: {message}")),
+        Ok(Err(Failure::Unauthorised(missing))) => Err(Refusal::Scope { pair: pair(target), missing }),
+        Ok(Err(Failure::Crashed(cause))) => broken(Broken::Crashed, cause),
+        Err(_) => broken(Broken::Crashed, "the handler panicked".to_owned()),
+    }
+}

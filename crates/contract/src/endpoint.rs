@@ -1,0 +1,91 @@
+//! A method at a path with everything that is promised about it. Section 6.
+
+mod bind;
+mod binding;
+mod define;
+mod deprecated;
+mod fault;
+mod parameters;
+mod read;
+mod settings;
+
+use serde_json::{Map, Value, json};
+
+pub use binding::{Binding, COMPOSITION_ERROR, ExternalService, Headers, UPSTREAM_ERRORS};
+pub use define::{Definition, Surroundings};
+pub use deprecated::{Deprecated, DeprecatedSettings, SuccessorSettings};
+pub use fault::Fault;
+pub use parameters::{ParameterSettings, ParameterType};
+pub use read::{ReadFile, read};
+pub use settings::{
+    EndpointSettings, ErrorsSettings, HandlerSettings, InputSettings, SchemaSettings, SemanticSettings,
+};
+
+use crate::method::Method;
+use crate::path::Template;
+use crate::schema::Schema;
+use crate::scope::Scope;
+use crate::semantic::Semantic;
+
+/// An endpoint that keeps all rules of registration. Section 6.2.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// What is done.
+    pub method: Method,
+    /// Where.
+    pub path: Template,
+    /// One sentence, for people.
+    pub description: String,
+    /// A label to sort it under, without effect.
+    pub namespace: Option<String>,
+    /// What it means, for agents.
+    pub semantic: Semantic,
+    /// What it takes.
+    pub input: Schema,
+    /// What it gives.
+    pub output: Schema,
+    /// The errors that it may end in, by name.
+    pub errors: Vec<String>,
+    /// What a caller must hold.
+    pub required_scopes: Vec<Scope>,
+    /// Set when callers should move on.
+    pub deprecated: Option<Deprecated>,
+    /// What answers it.
+    pub binding: Binding,
+}
+
+impl Endpoint {
+    /// The endpoint as others may see it: of what answers it, the kind alone. Section 8.9.
+    pub fn projection(&self) -> Value {
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
+        put("method", json!(self.method));
+        put("path", json!(self.path.as_str()));
+        put("description", json!(self.description));
+        if let Some(namespace) = &self.namespace {
+            put("namespace", json!(namespace));
+        }
+        put("semantic", json!(self.semantic));
+        put("input_schema", self.input.source().clone());
+        put("output_schema", self.output.source().clone());
+        put("errors", json!(self.errors));
+        put("handler", json!({ "type": self.binding.kind() }));
+        if !self.required_scopes.is_empty() {
+            put("required_scopes", json!(self.required_scopes));
+        }
+        if let Some(deprecated) = &self.deprecated {
+            put("deprecated", json!(deprecated));
+        }
+        Value::Object(fields)
+    }
+
+    /// The notice that goes with every answer of a deprecated endpoint. Section 6.5.
+    pub fn notice(&self) -> Option<String> {
+        self.deprecated.as_ref().map(Deprecated::notice)
+    }
+
+    /// Whether it declared an error of that name.
+    pub fn declares_error(&self, code: &str) -> bool {
+        self.errors.iter().any(|declared| declared == code)
+    }
+}

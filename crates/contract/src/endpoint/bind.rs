@@ -1,0 +1,145 @@
+//! From the table `endpoint.handler` to a binding. Section 12.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::{Binding, ExternalService, Fault, HandlerSettings, Headers};
+use crate::limits::{HANDLER_TIME_DEFAULT, HANDLER_TIME_MAX};
+
+/// The HTTP methods that an external service may be called by. Section 12.3.
+const UPSTREAM_METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+/// Header fields that are the connection's own.
+const FRAMING: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
+
+/// Reads the table.
+///
+/// # Errors
+/// A kind that is not known, a reference that is empty, or a key of another kind.
+pub(super) fn bind(settings: HandlerSettings) -> Result<Binding, Fault> {
+    let kind = settings.kind.clone().unwrap_or_default();
+    foreign(&kind, &settings)?;
+    let timeout = timeout(settings.timeout_seconds)?;
+    match kind.as_str() {
+        "composition" => Ok(Binding::Composition { recipe: named(settings.recipe, "recipe")? }),
+        "registered_function" => {
+            let function = named(settings.function, "function")?;
+            let is_path = function
+                .split('.')
+                .all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+            let message = format!("`function` is a dotted path such as rooms.book, not `{function}`");
+            if is_path {
+                Ok(Binding::RegisteredFunction { function, timeout })
+            } else {
+                Err(fault("bad-reference", message))
+            }
+        }
+        "external_service" => external(settings, timeout).map(|service| Binding::ExternalService(Box::new(service))),
+        other => {
+            let message = format!("`type` is composition, registered_function or external_service, not `{other}`");
+            Err(fault("bad-type", message))
+        }
+    }
+}
+
+fn fault(tag: &str, message: impl Into<String>) -> Fault {
+    Fault::new("handler", format!("handler-{tag}"), message)
+}
+
+fn named(reference: Option<String>, key: &str) -> Result<String, Fault> {
+    let reference = reference.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    reference.ok_or_else(|| fault("empty-reference", format!("this kind of handler needs `{key}`")))
+}
+
+/// Refuses keys that belong to another kind of handler: they would silently do nothing.
+fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), Fault> {
+    let upstream = settings.url.is_some()
+        || settings.method.is_some()
+        || [&settings.headers, &settings.input_transform, &settings.output_transform, &settings.error_map]
+            .iter()
+            .any(|map| !map.is_empty());
+    let present = [
+        ("recipe", "composition", settings.recipe.is_some()),
+        ("function", "registered_function", settings.function.is_some()),
+        ("url, method, headers, transforms and error_map", "external_service", upstream),
+    ];
+    match present.iter().find(|(_, owner, is_there)| *is_there && *owner != kind) {
+        Some((keys, owner, _)) => Err(fault("bad-type", format!("{keys} belong to a handler of type {owner}"))),
+        None => Ok(()),
+    }
+}
+
+fn timeout(seconds: Option<f64>) -> Result<Duration, Fault> {
+    let Some(seconds) = seconds else { return Ok(HANDLER_TIME_DEFAULT) };
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero() && *time <= HANDLER_TIME_MAX);
+    let message = format!("`timeout_seconds` is more than 0 and at most {}", HANDLER_TIME_MAX.as_secs());
+    time.ok_or_else(|| Fault::new("handler", "external-service-bad-timeout", message))
+}
+
+fn external(settings: HandlerSettings, timeout: Duration) -> Result<ExternalService, Fault> {
+    let url = named(settings.url, "url")?;
+    check_url(&url)?;
+    let wrong = |tag: &'static str, message: String| Err(Fault::new("handler", tag, message));
+    let Some(method) = settings.method else {
+        return wrong("external-service-missing-method", "an external service needs the HTTP `method`".into());
+    };
+    if !UPSTREAM_METHODS.contains(&method.as_str()) {
+        let message = format!("`method` is one of {}, not `{method}`", UPSTREAM_METHODS.join(", "));
+        return wrong("external-service-bad-method", message);
+    }
+    check_headers(&settings.headers)?;
+    let is_failure = |status: &String| {
+        status.len() == 3 && matches!(status.as_bytes(), [b'4' | b'5', ..]) && status.parse::<u16>().is_ok()
+    };
+    if let Some(status) = settings.error_map.keys().find(|status| !is_failure(status)) {
+        let message = format!("`error_map` goes from a failing HTTP status such as \"404\", not from `{status}`");
+        return wrong("external-service-bad-error-map", message);
+    }
+    Ok(ExternalService {
+        url,
+        method,
+        headers: Headers(settings.headers),
+        input_transform: settings.input_transform,
+        output_transform: settings.output_transform,
+        error_map: settings.error_map,
+        timeout,
+    })
+}
+
+/// An absolute https URL, in which `{name}` may stand after the host only.
+fn check_url(text: &str) -> Result<(), Fault> {
+    let wrong = |tag: &'static str, message: &str| Err(Fault::new("handler", tag, message));
+    let Ok(url) = url::Url::parse(text) else {
+        return wrong("external-service-bad-url", "`url` is no absolute URL");
+    };
+    if url.scheme() != "https" {
+        return wrong("external-service-bad-scheme", "`url` must begin with https://");
+    }
+    let is_plain =
+        url.host_str().is_some() && url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    let origin = url[..url::Position::AfterPort].contains(['{', '}', '%']);
+    if !is_plain || origin {
+        return wrong(
+            "external-service-bad-url",
+            "`url` has a plain host, no user and no fragment; {name} may follow the host",
+        );
+    }
+    Ok(())
+}
+
+fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Fault> {
+    let is_token = |name: &str| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+    };
+    let is_value = |value: &str| value.bytes().all(|b| b == b'\t' || (b' '..=b'~').contains(&b));
+    let wrong = headers.iter().find(|(name, value)| {
+        !is_token(name) || !is_value(value) || FRAMING.contains(&name.to_ascii_lowercase().as_str())
+    });
+    match wrong {
+        Some((name, _)) => {
+            let message = format!("the header field `{name}` has no plain name and value, or is not for you to set");
+            Err(Fault::new("handler", "external-service-bad-header", message))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,85 @@
+//! What answers an endpoint, as data. Section 12. Nothing of it is shown to others but its kind.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// The error that every composition declares. Section 12.1.
+pub const COMPOSITION_ERROR: &str = "composition_failed";
+
+/// The errors that every external service declares. Section 12.3.
+pub const UPSTREAM_ERRORS: [&str; 5] = [
+    "upstream_timeout",
+    "upstream_connection_error",
+    "upstream_malformed_response",
+    "upstream_authentication_failed",
+    "upstream_error",
+];
+
+/// How an endpoint is realised.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Binding {
+    /// By calls of other endpoints here. Section 12.1.
+    Composition {
+        /// The name of a recipe.
+        recipe: String,
+    },
+    /// By a function of the program or of the deployment. Section 12.2.
+    RegisteredFunction {
+        /// Its dotted path.
+        function: String,
+        /// How long it may take.
+        timeout: Duration,
+    },
+    /// By a service elsewhere. Section 12.3.
+    ExternalService(Box<ExternalService>),
+}
+
+/// A service elsewhere and what its requests and answers are turned into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExternalService {
+    /// An absolute https URL; `{name}` in its path or query stands for a field of the input.
+    pub url: String,
+    /// The HTTP method.
+    pub method: String,
+    /// Header fields that go with every request.
+    pub headers: Headers,
+    /// Field of the input to the service's name for it.
+    pub input_transform: BTreeMap<String, String>,
+    /// Field of the output to the service's name for it.
+    pub output_transform: BTreeMap<String, String>,
+    /// The service's status to a declared error.
+    pub error_map: BTreeMap<String, String>,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// Header fields by name. They hold secrets, so that printing them shows the names alone.
+#[derive(Clone, Default, PartialEq)]
+pub struct Headers(pub BTreeMap<String, String>);
+
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Binding {
+    /// The kind, which is all that others learn. Section 8.9.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Binding::Composition { .. } => "composition",
+            Binding::RegisteredFunction { .. } => "registered_function",
+            Binding::ExternalService(_) => "external_service",
+        }
+    }
+
+    /// The errors that an endpoint of this kind must declare. Section 6.4.
+    pub fn required_errors(&self) -> &'static [&'static str] {
+        match self {
+            Binding::Composition { .. } => &[COMPOSITION_ERROR],
+            Binding::RegisteredFunction { .. } => &[],
+            Binding::ExternalService(_) => &UPSTREAM_ERRORS,
+        }
+    }
+}

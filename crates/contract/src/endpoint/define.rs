@@ -1,0 +1,231 @@
+//! From a definition to an endpoint: every rule of registration in one place. Sections 5.3, 5.9,
+//! 6.3, 6.4 and 13.2.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Binding, Deprecated, DeprecatedSettings, Endpoint, Fault};
+use crate::catalog::{Catalog, LEGACY};
+use crate::limits::{DECLARED_ERRORS_MAX, ERROR_CHARS_MAX, SCOPES_MAX};
+use crate::method::Method;
+use crate::path::Template;
+use crate::policy::MethodPolicy;
+use crate::recipe::RecipeBook;
+use crate::reserved;
+use crate::schema::Schema;
+use crate::scope::Scope;
+use crate::semantic::Semantic;
+
+/// What someone wants to register, wherever it was written. Section 6.2.
+#[derive(Clone, Debug, Default)]
+pub struct Definition {
+    /// The method.
+    pub method: Option<String>,
+    /// The path.
+    pub path: Option<String>,
+    /// A sentence for people.
+    pub description: Option<String>,
+    /// A label.
+    pub namespace: Option<String>,
+    /// The semantic block.
+    pub semantic: Value,
+    /// The schema of the input.
+    pub input_schema: Option<Value>,
+    /// The schema of the output.
+    pub output_schema: Option<Value>,
+    /// The errors by name.
+    pub errors: Option<Vec<String>>,
+    /// What a caller must hold.
+    pub required_scopes: Vec<String>,
+    /// Set when callers should move on.
+    pub deprecated: Option<DeprecatedSettings>,
+    /// What answers it.
+    pub binding: Option<Binding>,
+}
+
+/// What an endpoint is registered among.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The vocabulary in use.
+    pub catalog: &'a Catalog,
+    /// Which methods are the host's own.
+    pub policy: &'a MethodPolicy,
+    /// The recipes that compositions name.
+    pub recipes: &'a RecipeBook,
+    /// The paths of the host's own that the operator answers instead. Section 5.9.
+    pub overrides: &'a BTreeSet<String>,
+    /// Whether outputs are held to what they declare and nothing more. Section 13.3.
+    pub is_output_strict: bool,
+}
+
+impl Endpoint {
+    /// Registers a definition.
+    ///
+    /// # Errors
+    /// Every rule that it breaks.
+    pub fn register(definition: Definition, around: &Surroundings<'_>) -> Result<Endpoint, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let method = keep(method(definition.method, around), &mut faults);
+        let path = keep(path(definition.path, around.catalog), &mut faults);
+        let description = keep(description(definition.description), &mut faults);
+        let semantic = keep_all(Semantic::read(&definition.semantic, around.catalog), &mut faults);
+        let input = keep(schema(definition.input_schema, "input_schema", Schema::input), &mut faults);
+        let output = |source| Schema::output(source, around.is_output_strict);
+        let output = keep(schema(definition.output_schema, "output_schema", output), &mut faults);
+        let errors = keep(errors(definition.errors), &mut faults);
+        let required_scopes = keep(scopes(&definition.required_scopes), &mut faults);
+        let deprecated = definition.deprecated.map(|settings| Deprecated::new(settings, around.catalog)).transpose();
+        let deprecated = keep(deprecated, &mut faults);
+        let binding = keep(binding(definition.binding), &mut faults);
+
+        faults.extend(method.iter().zip(&path).filter_map(|(method, path)| taken(method, path, around)));
+        faults.extend(path.iter().zip(&input).flat_map(|(path, input)| undeclared(path, input)));
+        faults.extend(binding.iter().zip(&errors).flat_map(|(binding, errors)| unbound(binding, errors, around)));
+        let endpoint = || {
+            Some(Endpoint {
+                method: method?,
+                path: path?,
+                description: description?,
+                namespace: definition.namespace,
+                semantic: semantic?,
+                input: input?,
+                output: output?,
+                errors: errors?,
+                required_scopes: required_scopes?,
+                deprecated: deprecated?,
+                binding: binding?,
+            })
+        };
+        if faults.is_empty() { endpoint().ok_or(faults) } else { Err(faults) }
+    }
+}
+
+fn keep<T>(result: Result<T, Fault>, faults: &mut Vec<Fault>) -> Option<T> {
+    keep_all(result.map_err(|fault| vec![fault]), faults)
+}
+
+fn keep_all<T>(result: Result<T, Vec<Fault>>, faults: &mut Vec<Fault>) -> Option<T> {
+    result.map_err(|found| faults.extend(found)).ok()
+}
+
+fn method(name: Option<String>, around: &Surroundings<'_>) -> Result<Method, Fault> {
+    let fault = |tag: &'static str, message: String| Err(Fault::new("method", tag, message));
+    let Some(name) = name else { return fault("method-missing", "an endpoint needs a `method`".into()) };
+    let known = Method::parse(&name).ok().filter(|method| around.policy.knows(method, around.catalog));
+    let Some(method) = known else {
+        let meant = around.catalog.suggest(&name);
+        let hint = if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(" or ")) };
+        let why = if LEGACY.contains(&name.as_str()) {
+            "a verb of HTTP, which names no endpoint"
+        } else {
+            "not in the catalog"
+        };
+        return fault("verb-not-in-catalog", format!("`{name}` is {why}{hint}"));
+    };
+    Ok(method)
+}
+
+fn path(path: Option<String>, catalog: &Catalog) -> Result<Template, Fault> {
+    let path = path.ok_or_else(|| Fault::new("path", "path-missing", "an endpoint needs a `path`"))?;
+    Template::parse(&path, catalog)
+        .map_err(|fault| Fault::new("path", format!("path-grammar:{}", fault.tag()), format!("`{path}`: {fault}")))
+}
+
+fn description(text: Option<String>) -> Result<String, Fault> {
+    let text = text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    text.ok_or_else(|| Fault::new("description", "description-missing", "an endpoint needs a `description`"))
+}
+
+fn schema<E: std::fmt::Display>(
+    source: Option<Value>,
+    key: &'static str,
+    compile: impl Fn(Value) -> Result<Schema, E>,
+) -> Result<Schema, Fault> {
+    let name = key.replace('_', "-");
+    let source =
+        source.ok_or_else(|| Fault::new(key, format!("{name}-missing"), format!("an endpoint needs its `{key}`")))?;
+    compile(source).map_err(|fault| Fault::new(key, format!("{name}-invalid"), format!("`{key}`: {fault}")))
+}
+
+fn errors(names: Option<Vec<String>>) -> Result<Vec<String>, Fault> {
+    let missing = "an endpoint needs its `errors`, an empty list if it has none";
+    let names = names.ok_or_else(|| Fault::new("errors", "errors-missing", missing))?;
+    let is_name = |name: &String| {
+        let fits = (1..=ERROR_CHARS_MAX).contains(&name.len());
+        fits && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
+    };
+    let fault = |tag: String, message: String| Err(Fault::new("errors", tag, message));
+    if names.len() > DECLARED_ERRORS_MAX {
+        return fault("errors-bad-shape:count".into(), format!("an endpoint has at most {DECLARED_ERRORS_MAX} errors"));
+    }
+    if let Some(wrong) = names.iter().find(|name| !is_name(name)) {
+        let message = format!("`{wrong}` is no name of an error: letters, digits and _, at most {ERROR_CHARS_MAX}");
+        return fault(format!("errors-bad-shape:{wrong}"), message);
+    }
+    match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+        Some(at) => fault(format!("errors-bad-shape:{}", names[at]), format!("`{}` is declared twice", names[at])),
+        None => Ok(names),
+    }
+}
+
+fn scopes(tokens: &[String]) -> Result<Vec<Scope>, Fault> {
+    let fault = |message: String| Fault::new("required_scopes", "required-scopes-bad-shape", message);
+    if tokens.len() > SCOPES_MAX {
+        return Err(fault(format!("an endpoint requires at most {SCOPES_MAX} scopes")));
+    }
+    tokens.iter().map(|token| Scope::parse_required(token)).collect::<Result<_, _>>().map_err(|e| fault(e.to_string()))
+}
+
+fn binding(binding: Option<Binding>) -> Result<Binding, Fault> {
+    binding.ok_or_else(|| Fault::new("handler", "handler-missing", "an endpoint needs a `handler`"))
+}
+
+/// Section 5.9: what the host answers itself is left alone, unless the operator said otherwise.
+fn taken(method: &Method, path: &Template, around: &Surroundings<'_>) -> Option<Fault> {
+    let shadowed = reserved::shadowed(method, path)?;
+    let is_overridden = reserved::is_native(method, path.as_str()) && around.overrides.contains(path.as_str());
+    let message = format!("`{method} {path}` would take {shadowed} from the host, which answers it itself");
+    (!is_overridden).then(|| Fault::new("path", "reserved-path", message))
+}
+
+/// Section 5.3: each parameter of the path is a property of the input.
+fn undeclared(path: &Template, input: &Schema) -> Vec<Fault> {
+    let missing = path.parameters().filter(|name| !input.declares(name));
+    missing
+        .map(|name| {
+            let message = format!("the path takes `{name}`, which the input must declare as a property");
+            Fault::new("path", format!("path-parameter-undeclared:{name}"), message)
+        })
+        .collect()
+}
+
+/// Section 6.4: what a kind of handler needs beside itself.
+fn unbound(binding: &Binding, errors: &[String], around: &Surroundings<'_>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for code in binding.required_errors().iter().filter(|code| !errors.iter().any(|error| error == *code)) {
+        let tag = match binding {
+            Binding::Composition { .. } => "composition-missing-error-code".to_owned(),
+            _ => format!("external-service-missing-error-code:{code}"),
+        };
+        faults.push(Fault::new(
+            "errors",
+            tag,
+            format!("`errors` must list `{code}`, which this kind of handler may end in"),
+        ));
+    }
+    match binding {
+        Binding::Composition { recipe } if around.recipes.get(recipe).is_none() => {
+            faults.push(Fault::new("handler", "recipe-not-found", format!("there is no recipe named `{recipe}`")));
+        }
+        Binding::ExternalService(service) => {
+            let undeclared = service.error_map.values().filter(|code| !errors.contains(code));
+            faults.extend(undeclared.map(|code| {
+                let message = format!("`error_map` leads to `{code}`, which `errors` must list");
+                Fault::new("handler", format!("external-service-error-map-undeclared:{code}"), message)
+            }));
+        }
+        _ => {}
+    }
+    faults
+}

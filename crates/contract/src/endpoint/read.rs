@@ -1,0 +1,129 @@
+//! From an endpoint's file to an endpoint, every problem with its line.
+
+use std::path::Path;
+
+use forecourt_core::json;
+use forecourt_settings::{Problem, Problems, Section};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::bind::bind;
+use super::parameters::{input_schema, output_schema};
+use super::{Definition, Endpoint, EndpointSettings, ErrorsSettings, Fault, SchemaSettings, Surroundings};
+
+/// Gives the bytes of a file, or says why not. Reading is the caller's, and so is its bound.
+pub type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<Vec<u8>, String>;
+
+/// What stands in the file beside `[endpoint]`: nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// Reads a file that holds one table `[endpoint]`.
+///
+/// # Errors
+/// Every problem of the file: unknown keys, values of a wrong type, and every rule of registration
+/// that is broken, with its tag first.
+pub fn read(mut file: Section, around: &Surroundings<'_>, read_file: ReadFile<'_>) -> Result<Endpoint, Problems> {
+    let mut problems = Problems::new();
+    let endpoint = file.take("endpoint");
+    problems.absorb(file.read::<Nothing>());
+    let Some(section) = endpoint else {
+        problems.push(file.problem(Some("endpoint"), "endpoint-missing: the file needs a table [endpoint]"));
+        return Err(problems);
+    };
+    let settings = problems.absorb(section.read::<EndpointSettings>());
+    let Some(settings) = settings.filter(|_| problems.is_empty()) else { return Err(problems) };
+    registered(settings, &section, around, read_file).map_err(|faults| at_lines(&section, faults))
+}
+
+fn registered(
+    settings: EndpointSettings,
+    section: &Section,
+    around: &Surroundings<'_>,
+    read_file: ReadFile<'_>,
+) -> Result<Endpoint, Vec<Fault>> {
+    let (definition, mut faults) = definition(settings, &|name| {
+        let bytes = read_file(&section.resolve_path(name))?;
+        json::parse(&bytes)
+    });
+    match Endpoint::register(definition, around) {
+        Ok(endpoint) if faults.is_empty() => Ok(endpoint),
+        Ok(_) => Err(faults),
+        // What could not be read was said already, and is not missing too.
+        Err(more) => {
+            let said: Vec<&'static str> = faults.iter().map(|fault| fault.key).collect();
+            faults.extend(more.into_iter().filter(|fault| !said.contains(&fault.key)));
+            Err(faults)
+        }
+    }
+}
+
+fn at_lines(section: &Section, faults: Vec<Fault>) -> Problems {
+    let at = |fault: Fault| -> Problem {
+        // Lists of parameters and schemas are two spellings of one field.
+        let spelled = match fault.key {
+            "input_schema" if !section.has("input_schema") => "input",
+            "output_schema" if !section.has("output_schema") => "output",
+            key => key,
+        };
+        section.problem(Some(spelled), fault.to_string())
+    };
+    let mut problems = Problems::new();
+    problems.extend(faults.into_iter().map(at));
+    problems
+}
+
+/// What the file says, and what of it can't be said.
+fn definition(
+    settings: EndpointSettings,
+    read_json: &dyn Fn(&str) -> Result<Value, String>,
+) -> (Definition, Vec<Fault>) {
+    let mut faults = Vec::new();
+    // A file that lists parameters may leave out the lists that would be empty.
+    let lists = settings.input.is_some() || settings.output.is_some();
+    let input = settings.input.or_else(|| (lists && settings.input_schema.is_none()).then(Default::default));
+    let output = settings.output.or_else(|| (lists && settings.output_schema.is_none()).then(Vec::new));
+    let input = one(input.map(|input| input_schema(&input)), settings.input_schema, "input_schema", read_json);
+    let output = one(output.map(|output| output_schema(&output)), settings.output_schema, "output_schema", read_json);
+    let errors = settings.errors.map(|errors| match errors {
+        ErrorsSettings::Names(list) | ErrorsSettings::Table { list } => list,
+    });
+    let definition = Definition {
+        method: settings.method,
+        path: settings.path,
+        description: settings.description,
+        namespace: settings.namespace,
+        semantic: settings.semantic.map(|block| serde_json::to_value(block).unwrap_or_default()).unwrap_or_default(),
+        input_schema: kept(input, &mut faults),
+        output_schema: kept(output, &mut faults),
+        errors: errors.or_else(|| lists.then(Vec::new)),
+        required_scopes: settings.required_scopes,
+        deprecated: settings.deprecated,
+        binding: kept(settings.handler.map(bind).transpose().map_err(|fault| vec![fault]), &mut faults),
+    };
+    (definition, faults)
+}
+
+fn kept<T>(result: Result<Option<T>, Vec<Fault>>, faults: &mut Vec<Fault>) -> Option<T> {
+    result.map_err(|found| faults.extend(found)).ok().flatten()
+}
+
+/// The one schema that a list of parameters or a schema gives, when there is one.
+fn one(
+    listed: Option<Result<Value, Vec<Fault>>>,
+    whole: Option<SchemaSettings>,
+    key: &'static str,
+    read_json: &dyn Fn(&str) -> Result<Value, String>,
+) -> Result<Option<Value>, Vec<Fault>> {
+    let refused = |message: String| vec![Fault::new(key, format!("{}-invalid", key.replace('_', "-")), message)];
+    match (listed, whole) {
+        (Some(_), Some(_)) => Err(refused(format!("write a list of parameters or `{key}`, not both"))),
+        (Some(listed), None) => listed.map(Some),
+        (None, Some(SchemaSettings::Inline(schema))) => Ok(Some(schema)),
+        (None, Some(SchemaSettings::File(name))) => {
+            read_json(&name).map(Some).map_err(|fault| refused(format!("`{key}`, from `{name}`: {fault}")))
+        }
+        (None, None) => Ok(None),
+    }
+}

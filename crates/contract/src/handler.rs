@@ -1,0 +1,59 @@
+//! What answers an endpoint: one trait, whatever is behind it. Section 12.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use crate::call::{Caller, Thread};
+use crate::endpoint::Endpoint;
+use crate::scope::{Scope, ScopeSet};
+
+/// Something that answers calls of an endpoint.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers one call. The input is validated and the caller authorised; what comes back is
+    /// validated in turn. Work happens as the future is polled and stops when it is dropped.
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>>;
+}
+
+/// A call that passed every check.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// What was promised.
+    pub endpoint: Arc<Endpoint>,
+    /// What the caller said, in the shape that was promised.
+    pub input: Map<String, Value>,
+    /// Who calls.
+    pub caller: Caller,
+    /// What the caller may do in this call, for calls that are made in its name.
+    pub scopes: ScopeSet,
+    /// What the call belongs to.
+    pub thread: Thread,
+    /// How many compositions this call is inside of.
+    pub depth: u32,
+}
+
+/// How a handler ends without a result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// One of the errors that the endpoint declares.
+    Named {
+        /// Its name.
+        code: String,
+        /// A sentence for the caller.
+        message: String,
+        /// What helps to recover; null when there is nothing.
+        details: Value,
+    },
+    /// The caller may not do what this call turned out to need. Section 12.1.
+    Unauthorised(Vec<Scope>),
+    /// A fault of ours. The text is for the log.
+    Crashed(String),
+}
+
+impl Failure {
+    /// A declared error without details.
+    pub fn named(code: impl Into<String>, message: impl Into<String>) -> Failure {
+        Failure::Named { code: code.into(), message: message.into(), details: Value::Null }
+    }
+}

@@ -1,0 +1,113 @@
+//! Recipes: behaviour made of calls of other endpoints. Sections 10.5 and 12.1.
+//!
+//! A recipe is data. [`Run`] steps through one without calling anything: whoever drives it makes the
+//! calls, so that every step goes through the same checks as a call from outside.
+
+mod pattern;
+mod read;
+mod run;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use pattern::{Candidate, Pattern};
+pub use read::read;
+pub use run::{BadReference, Run, StepCall};
+pub use settings::{AggregationSettings, PatternSettings, RecipeSettings, SourceKind, SourceSettings, StepSettings};
+
+use crate::method::Method;
+use crate::path::Template;
+
+/// A named sequence of calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// Its name, unique in its book.
+    pub name: String,
+    /// What the operator calls this edition of it. Opaque. Section 10.5.
+    pub version: String,
+    /// A line for people.
+    pub description: String,
+    /// Which proposals it answers; none when it is for compositions alone.
+    pub pattern: Option<Pattern>,
+    /// The calls, in order. At least one.
+    pub steps: Vec<Step>,
+    /// What becomes of their results.
+    pub aggregation: Aggregation,
+}
+
+/// One call of a recipe.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// What is called.
+    pub method: Method,
+    /// Where; the root when left out. Its parameters are filled from `parameters`.
+    pub path: Option<Template>,
+    /// The name under which later steps find the result.
+    pub capture_as: Option<String>,
+    /// The input, field by field.
+    pub parameters: BTreeMap<String, Source>,
+}
+
+/// Where a field of a step's input comes from. Whole values only.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// It stands in the recipe.
+    Constant(Value),
+    /// It is a field of what the caller sent; left out when the caller did not send it.
+    Proposal(String),
+    /// It is the result of an earlier step, by the name that it was captured under.
+    PreviousStep(String),
+}
+
+/// What becomes of the results of all steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aggregation {
+    /// The last one is the result.
+    #[default]
+    Last,
+    /// Their fields together; later ones win.
+    Merge,
+    /// All of them, in order.
+    List,
+}
+
+/// All recipes of a host, in the order in which they were declared.
+#[derive(Clone, Debug, Default)]
+pub struct RecipeBook {
+    recipes: Vec<Arc<Recipe>>,
+}
+
+impl RecipeBook {
+    /// A book of recipes whose names are unique.
+    pub(crate) fn new(recipes: Vec<Arc<Recipe>>) -> RecipeBook {
+        RecipeBook { recipes }
+    }
+
+    /// A recipe by its name.
+    pub fn get(&self, name: &str) -> Option<&Arc<Recipe>> {
+        self.recipes.iter().find(|recipe| recipe.name == name)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Recipe>> {
+        self.recipes.iter()
+    }
+
+    /// The first recipe that answers a proposal.
+    pub fn matching(&self, candidate: &Candidate<'_>) -> Option<&Arc<Recipe>> {
+        self.recipes.iter().find(|recipe| recipe.pattern.as_ref().is_some_and(|pattern| pattern.matches(candidate)))
+    }
+}
+
+impl Step {
+    /// The path that every call of this step goes to, where that is known beforehand.
+    pub fn static_path(&self) -> Option<&str> {
+        match &self.path {
+            None => Some("/"),
+            Some(path) => path.is_literal().then(|| path.as_str()),
+        }
+    }
+}

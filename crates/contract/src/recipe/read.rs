@@ -1,0 +1,124 @@
+//! From the recipes' file to a book, every problem with its line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use forecourt_settings::{Problem, Problems, Section};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::settings::{AggregationSettings, RecipeSettings, SourceKind, SourceSettings, StepSettings};
+use super::{Aggregation, Pattern, Recipe, RecipeBook, Source, Step};
+use crate::catalog::Catalog;
+use crate::limits::{RECIPES_MAX, STEPS_MAX};
+use crate::method::Method;
+use crate::path::Template;
+use crate::policy::MethodPolicy;
+
+/// What stands in the file beside `[[recipe]]`: nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// Reads a file of recipes.
+///
+/// # Errors
+/// Every problem of every recipe: one of them that is wrong does not hide the next.
+pub fn read(mut file: Section, catalog: &Catalog, policy: &MethodPolicy) -> Result<RecipeBook, Problems> {
+    let mut problems = Problems::new();
+    let sections = file.take_list("recipe");
+    problems.absorb(file.read::<Nothing>());
+    if sections.len() > RECIPES_MAX {
+        problems.push(file.problem(None, format!("a host has at most {RECIPES_MAX} recipes")));
+        return Err(problems);
+    }
+    let mut recipes: Vec<Arc<Recipe>> = Vec::new();
+    for section in &sections {
+        let Some(settings) = problems.absorb(section.read::<RecipeSettings>()) else { continue };
+        let problem = |(key, message): Wrong| section.problem(Some(key), message);
+        let recipe = recipe(settings, catalog, policy).map_err(problem);
+        let Some(recipe) = problems.absorb::<Recipe>(recipe) else { continue };
+        if recipes.iter().any(|other| other.name == recipe.name) {
+            problems.push(twice(section, &recipe.name));
+        }
+        recipes.push(Arc::new(recipe));
+    }
+    problems.into_result(RecipeBook::new(recipes))
+}
+
+/// The key at fault and what is wrong with it.
+type Wrong = (&'static str, String);
+
+fn twice(section: &Section, name: &str) -> Problem {
+    section.problem(Some("name"), format!("recipe-duplicate: there is another recipe named `{name}`"))
+}
+
+fn recipe(settings: RecipeSettings, catalog: &Catalog, policy: &MethodPolicy) -> Result<Recipe, Wrong> {
+    if settings.name.trim().is_empty() {
+        return Err(("name", "recipe-name-missing: a recipe needs a name".to_owned()));
+    }
+    let version = match settings.version {
+        None => "1".to_owned(),
+        Some(Value::String(text)) if !text.is_empty() => text,
+        Some(Value::Number(number)) => number.to_string(),
+        Some(_) => return Err(("version", "recipe-bad-version: `version` is a text or a number".to_owned())),
+    };
+    let pattern = settings.pattern.map(|pattern| Pattern::new(&pattern, catalog)).transpose();
+    let pattern = pattern.map_err(|why| ("pattern", format!("recipe-bad-pattern: {why}")))?;
+    if settings.steps.is_empty() || settings.steps.len() > STEPS_MAX {
+        return Err(("steps", format!("recipe-bad-steps: a recipe has 1 to {STEPS_MAX} steps")));
+    }
+    let steps = settings.steps.into_iter().map(|settings| step(settings, catalog, policy));
+    let steps = steps.collect::<Result<Vec<Step>, String>>().map_err(|why| ("steps", why))?;
+    captures(&steps).map_err(|why| ("steps", why))?;
+    let aggregation = match settings.aggregation.mode {
+        AggregationSettings::Last => Aggregation::Last,
+        AggregationSettings::Merge => Aggregation::Merge,
+        AggregationSettings::List => Aggregation::List,
+    };
+    Ok(Recipe { name: settings.name, version, description: settings.description, pattern, steps, aggregation })
+}
+
+fn step(settings: StepSettings, catalog: &Catalog, policy: &MethodPolicy) -> Result<Step, String> {
+    let StepSettings { method: name, path, capture_as, parameters } = settings;
+    let known = Method::parse(&name).ok().filter(|method| policy.knows(method, catalog));
+    let method = known.ok_or_else(|| format!("recipe-step-method-missing: `{name}` is not in the catalog"))?;
+    let path = path.map(|path| Template::parse(&path, catalog)).transpose();
+    let path = path.map_err(|fault| format!("recipe-step-path:{}: {fault}", fault.tag()))?;
+    let parameters = parameters.into_iter().map(|(name, settings)| source(settings).map(|source| (name, source)));
+    let parameters: BTreeMap<String, Source> = parameters.collect::<Result<_, _>>()?;
+    let unfilled = path.iter().flat_map(Template::parameters).find(|name| !parameters.contains_key(*name));
+    if let Some(name) = unfilled {
+        return Err(format!(
+            "recipe-bad-reference: the path of a step takes `{name}`, which must be among its parameters"
+        ));
+    }
+    Ok(Step { method, path, capture_as, parameters })
+}
+
+fn source(SourceSettings { kind, value }: SourceSettings) -> Result<Source, String> {
+    match (kind, value) {
+        (SourceKind::Constant, value) => Ok(Source::Constant(value)),
+        (SourceKind::Proposal, Value::String(name)) => Ok(Source::Proposal(name)),
+        (SourceKind::PreviousStep, Value::String(name)) => Ok(Source::PreviousStep(name)),
+        _ => Err("recipe-bad-reference: `value` of this kind is a name".to_owned()),
+    }
+}
+
+/// Each result is captured under a name of its own, and used after it is there.
+fn captures(steps: &[Step]) -> Result<(), String> {
+    let mut captured = BTreeSet::new();
+    for step in steps {
+        let used = step.parameters.values().filter_map(|source| match source {
+            Source::PreviousStep(name) => Some(name),
+            Source::Constant(_) | Source::Proposal(_) => None,
+        });
+        if let Some(name) = used.into_iter().find(|name| !captured.contains(*name)) {
+            return Err(format!("recipe-bad-reference: no earlier step captures its result as `{name}`"));
+        }
+        if let Some(name) = step.capture_as.as_ref().filter(|name| !captured.insert(*name)) {
+            return Err(format!("recipe-bad-reference: two steps capture their result as `{name}`"));
+        }
+    }
+    Ok(())
+}

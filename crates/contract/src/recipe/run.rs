@@ -1,0 +1,118 @@
+//! One run of a recipe, a value that is stepped. It calls nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{Aggregation, Recipe, Source, Step};
+use crate::method::Method;
+
+/// A run of a recipe on an input, somewhere between its first step and its end.
+#[derive(Clone, Debug)]
+pub struct Run {
+    recipe: Arc<Recipe>,
+    input: Map<String, Value>,
+    captured: BTreeMap<String, Value>,
+    outputs: Vec<Value>,
+}
+
+/// What to call next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepCall {
+    /// What is called.
+    pub method: Method,
+    /// Where.
+    pub path: String,
+    /// With what.
+    pub body: Map<String, Value>,
+}
+
+/// A step that can't be called: its path takes a value that is not there, or that no segment takes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a step of the recipe takes a value for its path that is not there")]
+pub struct BadReference;
+
+impl Run {
+    /// A run that is before its first step.
+    pub fn new(recipe: Arc<Recipe>, input: Map<String, Value>) -> Run {
+        Run { recipe, input, captured: BTreeMap::new(), outputs: Vec::new() }
+    }
+
+    /// The recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// How many steps are done; also the index of the next one, counted from 0.
+    pub fn done(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// The results so far that have a name.
+    pub fn captured(&self) -> &BTreeMap<String, Value> {
+        &self.captured
+    }
+
+    /// The next call. `None`: all steps are done.
+    pub fn next_call(&self) -> Option<Result<StepCall, BadReference>> {
+        self.recipe.steps.get(self.outputs.len()).map(|step| self.call(step))
+    }
+
+    /// Notes the result of the step that [`Run::next_call`] gave. Nothing happens after the last one.
+    pub fn record(&mut self, output: Value) {
+        let Some(step) = self.recipe.steps.get(self.outputs.len()) else { return };
+        if let Some(name) = &step.capture_as {
+            self.captured.insert(name.clone(), output.clone());
+        }
+        self.outputs.push(output);
+    }
+
+    /// The result of all steps. Of a merge, results that are no objects are left out.
+    pub fn finish(self) -> Value {
+        match self.recipe.aggregation {
+            Aggregation::Last => self.outputs.into_iter().next_back().unwrap_or_default(),
+            Aggregation::List => Value::Array(self.outputs),
+            Aggregation::Merge => {
+                let objects = self.outputs.into_iter().filter_map(|output| match output {
+                    Value::Object(fields) => Some(fields),
+                    _ => None,
+                });
+                Value::Object(objects.flatten().collect())
+            }
+        }
+    }
+
+    fn call(&self, step: &Step) -> Result<StepCall, BadReference> {
+        let given = step.parameters.iter().filter_map(|(name, source)| Some((name.clone(), self.value(source)?)));
+        let mut body: Map<String, Value> = given.collect();
+        let path = match &step.path {
+            None => "/".to_owned(),
+            Some(path) => {
+                let filled = path.fill(|name| body.get(name).and_then(segment)).ok_or(BadReference)?;
+                // What went into the path arrives from there.
+                path.parameters().for_each(|name| drop(body.remove(name)));
+                filled
+            }
+        };
+        Ok(StepCall { method: step.method.clone(), path, body })
+    }
+
+    fn value(&self, source: &Source) -> Option<Value> {
+        match source {
+            Source::Constant(value) => Some(value.clone()),
+            Source::Proposal(name) => self.input.get(name).cloned(),
+            Source::PreviousStep(name) => self.captured.get(name).cloned(),
+        }
+    }
+}
+
+/// A value as a path has it. `None` for what is no single word.
+fn segment(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}

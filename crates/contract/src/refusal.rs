@@ -1,0 +1,141 @@
+//! Why a call is not answered, with what its caller needs to do better. Section 11.
+//!
+//! These are the layer's own words: each wire spells them in one `match` without a wildcard arm.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::method::Method;
+use crate::schema::Violation;
+use crate::scope::Scope;
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// The method is none that is known here.
+    Method {
+        /// As it was sent.
+        method: String,
+        /// What may have been meant, the likeliest first.
+        suggestions: Vec<String>,
+        /// The catalog that was consulted.
+        catalog_version: String,
+    },
+    /// The path breaks the grammar.
+    Path {
+        /// As it was sent.
+        path: String,
+        /// The offending segment; "" for what follows a trailing slash.
+        segment: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nothing is at the path.
+    NotFound(Pair),
+    /// The caller's name.
+    Identity(IdentityRefusal),
+    /// The caller is out of service.
+    Standing {
+        /// The caller.
+        agent_id: Option<String>,
+        /// For good, or for now.
+        is_final: bool,
+    },
+    /// Something is at the path, but not for this method.
+    NotAllowed {
+        /// What was called.
+        pair: Pair,
+        /// Why not.
+        why: NotAllowed,
+        /// The methods that the path may be called by.
+        allowed_methods: BTreeSet<Method>,
+        /// Methods that are taken for others at the path.
+        redirects: BTreeMap<Method, Method>,
+    },
+    /// The call needs the consent of both sides, and one is missing. Section 16.4.
+    Wildcards(Pair),
+    /// The input is not what the endpoint takes.
+    Input {
+        /// What was called.
+        pair: Pair,
+        /// What to change.
+        violation: Violation,
+    },
+    /// The call claims no scope, and must.
+    ScopeAbsent(Pair),
+    /// The call claims more than the caller's identity document declares.
+    ScopeClaim {
+        /// What was called.
+        pair: Pair,
+        /// What is claimed beyond it.
+        excess: Vec<Scope>,
+    },
+    /// The caller may not do this.
+    Scope {
+        /// What was called.
+        pair: Pair,
+        /// What it would need besides.
+        missing: Vec<Scope>,
+    },
+    /// The endpoint ended in one of its declared errors.
+    Declared {
+        /// What was called.
+        pair: Pair,
+        /// The error's name.
+        code: String,
+        /// A sentence for the caller.
+        message: String,
+        /// What helps to recover; null when there is nothing.
+        details: Value,
+    },
+    /// The endpoint broke its promise. The caller learns which kind, the log learns the cause.
+    Broken {
+        /// What was called.
+        pair: Pair,
+        /// The kind.
+        kind: Broken,
+        /// For the log alone.
+        cause: String,
+    },
+}
+
+/// A method at a path, as the call goes on after aliases and redirects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The method.
+    pub method: Method,
+    /// The path.
+    pub path: String,
+}
+
+/// What is wrong with a caller's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdentityRefusal {
+    /// There is none, and it is needed.
+    Missing,
+    /// It is not known here.
+    Unknown,
+}
+
+/// Why a method is not allowed at a path that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAllowed {
+    /// The path has other methods.
+    OtherMethods,
+    /// The host's policy refuses the method.
+    Policy,
+    /// The host would answer the pair itself, and does not.
+    NotImplemented,
+}
+
+/// How an endpoint breaks its promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// Its result is not what it declares. Section 13.3.
+    Output,
+    /// It ended in an error that it does not declare.
+    UndeclaredError,
+    /// It failed.
+    Crashed,
+}

@@ -1,0 +1,215 @@
+//! The endpoints of a host and which of them a call is for. Section 5.4.
+//!
+//! Literal paths are found by hash, templates by a tree with a level for each segment, so that ten
+//! thousand endpoints cost what ten do. Registration refuses templates between which no call could
+//! choose.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::endpoint::Endpoint;
+use crate::handler::Handler;
+use crate::limits::ENDPOINTS_MAX;
+use crate::method::Method;
+use crate::path::{RequestPath, Segment, Template};
+
+/// An endpoint and what answers it.
+#[derive(Clone)]
+pub struct Registered {
+    /// What is promised.
+    pub endpoint: Arc<Endpoint>,
+    /// What keeps the promise.
+    pub handler: Arc<dyn Handler>,
+}
+
+/// An endpoint that a call is for, with what its path says.
+#[derive(Clone)]
+pub struct Matched {
+    /// The endpoint.
+    pub registered: Registered,
+    /// The path's parameters, decoded, by name.
+    pub values: Vec<(String, String)>,
+}
+
+/// Why an endpoint can't be added to others.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryFault {
+    /// There is one of the same method and path.
+    #[error("endpoint-duplicate: `{0}` is registered already")]
+    Duplicate(String),
+    /// There is one that as good a match could be found for. Section 5.4.
+    #[error("path-ambiguity: `{0}` and `{1}` match the same paths with as many parameters")]
+    Ambiguous(String, String),
+    /// There are enough.
+    #[error("a host has at most {ENDPOINTS_MAX} endpoints")]
+    Full,
+}
+
+/// All endpoints of a host.
+pub struct Registry {
+    literal: HashMap<String, BTreeMap<Method, Registered>>,
+    /// The tree of templates; the first node is its root.
+    tree: Vec<Node>,
+    count: usize,
+}
+
+/// A place in the tree: which segments lead on, and what is registered here.
+#[derive(Default)]
+struct Node {
+    literals: HashMap<String, usize>,
+    parameter: Option<usize>,
+    here: BTreeMap<Method, Registered>,
+}
+
+/// A node that a path ends at, and how many parameters led there.
+type Found = (usize, usize);
+
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry { literal: HashMap::new(), tree: vec![Node::default()], count: 0 }
+    }
+}
+
+impl Registry {
+    /// Adds an endpoint.
+    ///
+    /// # Errors
+    /// Another one is in its way. Section 5.4.
+    pub fn insert(&mut self, endpoint: Arc<Endpoint>, handler: Arc<dyn Handler>) -> Result<(), RegistryFault> {
+        if self.count == ENDPOINTS_MAX {
+            return Err(RegistryFault::Full);
+        }
+        let (method, path) = (endpoint.method.clone(), endpoint.path.clone());
+        let place = match path.is_literal() {
+            true => self.literal.entry(path.as_str().to_owned()).or_default(),
+            false => {
+                self.refuse_rivals(&method, &path)?;
+                let node = self.grow(&path);
+                &mut self.tree[node].here
+            }
+        };
+        if place.contains_key(&method) {
+            return Err(RegistryFault::Duplicate(format!("{method} {path}")));
+        }
+        place.insert(method, Registered { endpoint, handler });
+        self.count += 1;
+        Ok(())
+    }
+
+    /// The endpoint for a call: a literal path, else the template with the fewest parameters.
+    pub fn find(&self, method: &Method, path: &RequestPath) -> Option<Matched> {
+        if let Some(registered) = self.literal.get(path.as_str()).and_then(|place| place.get(method)) {
+            return Some(Matched { registered: registered.clone(), values: Vec::new() });
+        }
+        let candidates = self.ends(path).into_iter().filter(|(node, _)| self.tree[*node].here.contains_key(method));
+        let (node, _) = candidates.min_by_key(|(_, parameters)| *parameters)?;
+        let registered = self.tree[node].here.get(method)?.clone();
+        let values = values(&registered.endpoint.path, path);
+        Some(Matched { registered, values })
+    }
+
+    /// The methods that are registered for a path. Empty: the path is not known.
+    pub fn methods_at(&self, path: &RequestPath) -> BTreeSet<Method> {
+        let literal = self.literal.get(path.as_str()).into_iter().flat_map(BTreeMap::keys);
+        let templates = self.ends(path).into_iter().flat_map(|(node, _)| self.tree[node].here.keys());
+        literal.chain(templates).cloned().collect()
+    }
+
+    /// All endpoints, by path and method.
+    pub fn iter(&self) -> impl Iterator<Item = &Registered> {
+        let literal = self.literal.values().flat_map(BTreeMap::values);
+        let mut all: Vec<&Registered> = literal.chain(self.tree.iter().flat_map(|node| node.here.values())).collect();
+        all.sort_by(|a, b| {
+            (a.endpoint.path.as_str(), &a.endpoint.method).cmp(&(b.endpoint.path.as_str(), &b.endpoint.method))
+        });
+        all.into_iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The nodes that a path ends at.
+    fn ends(&self, path: &RequestPath) -> Vec<Found> {
+        let mut open: Vec<Found> = vec![(0, 0)];
+        for (at, segment) in path.segments().enumerate() {
+            let takes = path.value(at).is_some();
+            open = open.into_iter().flat_map(|(node, count)| self.next(node, count, segment, takes)).collect();
+            if open.is_empty() {
+                break;
+            }
+        }
+        open.retain(|(node, _)| !self.tree[*node].here.is_empty());
+        open
+    }
+
+    /// The nodes after a segment; `takes` says whether a parameter takes it.
+    fn next(&self, node: usize, count: usize, segment: &str, takes: bool) -> impl Iterator<Item = Found> + use<> {
+        let literal = self.tree[node].literals.get(segment).map(|&next| (next, count));
+        let parameter = self.tree[node].parameter.filter(|_| takes).map(|next| (next, count + 1));
+        literal.into_iter().chain(parameter)
+    }
+
+    /// The node of a template, made where it is missing.
+    fn grow(&mut self, path: &Template) -> usize {
+        let mut node = 0;
+        for segment in path.segments() {
+            let known = match segment {
+                Segment::Literal(text) => self.tree[node].literals.get(text).copied(),
+                Segment::Parameter(_) => self.tree[node].parameter,
+            };
+            node = known.unwrap_or_else(|| self.sprout(node, segment));
+        }
+        node
+    }
+
+    fn sprout(&mut self, node: usize, segment: &Segment) -> usize {
+        let new = self.tree.len();
+        self.tree.push(Node::default());
+        match segment {
+            Segment::Literal(text) => drop(self.tree[node].literals.insert(text.clone(), new)),
+            Segment::Parameter(_) => self.tree[node].parameter = Some(new),
+        }
+        new
+    }
+
+    /// Refuses a template when another of its method matches a common path with as many parameters.
+    fn refuse_rivals(&self, method: &Method, path: &Template) -> Result<(), RegistryFault> {
+        let wanted = path.parameters().count();
+        let mut open: Vec<Found> = vec![(0, 0)];
+        for segment in path.segments() {
+            let on = |(node, count): Found| {
+                let node = &self.tree[node];
+                let literals: Vec<usize> = match segment {
+                    Segment::Literal(text) => node.literals.get(text).copied().into_iter().collect(),
+                    Segment::Parameter(_) => node.literals.values().copied().collect(),
+                };
+                let literals = literals.into_iter().map(move |next| (next, count));
+                literals.chain(node.parameter.map(|next| (next, count + 1)))
+            };
+            open = open.into_iter().flat_map(on).filter(|(_, count)| *count <= wanted).collect();
+        }
+        let rivals = open.into_iter().filter(|(_, count)| *count == wanted);
+        let rival = rivals.filter_map(|(node, _)| self.tree[node].here.get(method)).next();
+        match rival.map(|rival| &rival.endpoint.path) {
+            Some(other) if other == path => Err(RegistryFault::Duplicate(format!("{method} {path}"))),
+            Some(other) => Err(RegistryFault::Ambiguous(format!("{method} {path}"), format!("{method} {other}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the parameters of a template take from a path that it matches.
+fn values(template: &Template, path: &RequestPath) -> Vec<(String, String)> {
+    let taken = |(at, segment): (usize, &Segment)| match segment {
+        Segment::Parameter(name) => Some((name.clone(), path.value(at)?.to_owned())),
+        Segment::Literal(_) => None,
+    };
+    template.segments().iter().enumerate().filter_map(taken).collect()
+}

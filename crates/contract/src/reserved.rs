@@ -1,0 +1,75 @@
+//! What the host answers itself and operators leave alone. Sections 5.8, 5.9 and 6.1.
+
+use crate::catalog::EMBEDDED;
+use crate::method::Method;
+use crate::path::{Segment, Template};
+
+/// The first segments under which DISCOVER belongs to the host. Section 5.9.
+pub const ROOTS: [&str; 7] = ["methods", "agents", "genesis", "tools", "apis", "patterns", "contracts"];
+
+/// Whether the host answers the pair itself: an embedded method at the root, or DISCOVER of one of
+/// [`ROOTS`]. Section 6.1, tier A.
+pub fn is_native(method: &Method, path: &str) -> bool {
+    let at_root = path == "/" && EMBEDDED.contains(&method.as_str());
+    at_root || (is_discover(method) && path.strip_prefix('/').is_some_and(|name| ROOTS.contains(&name)))
+}
+
+/// What a registration would take from the host, if anything: the root of an embedded method; under
+/// DISCOVER every path whose first segment begins like one of [`ROOTS`], or could become one.
+pub fn shadowed(method: &Method, path: &Template) -> Option<&'static str> {
+    match path.segments().first() {
+        None => EMBEDDED.contains(&method.as_str()).then_some("/"),
+        Some(Segment::Literal(first)) if is_discover(method) => ROOTS.into_iter().find(|root| first.starts_with(root)),
+        Some(Segment::Parameter(_)) if is_discover(method) => Some("every path of one segment"),
+        Some(_) => None,
+    }
+}
+
+fn is_discover(method: &Method) -> bool {
+    method.as_str() == "DISCOVER"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+
+    fn shadows(method: &str, path: &str) -> bool {
+        let template = Template::parse(path, &Catalog::shipped()).unwrap();
+        shadowed(&Method::parse(method).unwrap(), &template).is_some()
+    }
+
+    #[test]
+    fn s5_9_discover_under_a_reserved_root_is_the_hosts() {
+        for path in ["/methods", "/methods/v2", "/agents-extended", "/toolset", "/patterns-v2", "/contracts/history"] {
+            assert!(shadows("DISCOVER", path), "{path}");
+        }
+        for path in ["/rooms", "/my-methods", "/catalogue/methods"] {
+            assert!(!shadows("DISCOVER", path), "{path}");
+        }
+    }
+
+    #[test]
+    fn s5_9_the_reservation_is_of_discover_alone() {
+        assert!(!shadows("QUERY", "/methods") && !shadows("LIST", "/toolset"));
+    }
+
+    #[test]
+    fn s6_1_the_root_of_embedded_methods_is_the_hosts() {
+        assert!(shadows("QUERY", "/") && shadows("DISCOVER", "/"));
+        assert!(!shadows("BOOK", "/"));
+    }
+
+    #[test]
+    fn s5_9_a_parameter_that_could_become_a_reserved_name_shadows_it() {
+        assert!(shadows("DISCOVER", "/{name}") && shadows("DISCOVER", "/{name}/x"));
+        assert!(!shadows("QUERY", "/{name}"));
+    }
+
+    #[test]
+    fn s6_1_native_pairs_are_exact() {
+        let native = |method: &str, path: &str| is_native(&Method::parse(method).unwrap(), path);
+        assert!(native("DISCOVER", "/methods") && native("DISCOVER", "/") && native("PROPOSE", "/"));
+        assert!(!native("QUERY", "/methods") && !native("DISCOVER", "/methods/v2") && !native("BOOK", "/"));
+    }
+}

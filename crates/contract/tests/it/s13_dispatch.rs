@@ -1,0 +1,208 @@
+//! Sections 4.4, 6.1, 6.5, 9.2 and 13.2: what a call meets on its way to the handler and back.
+
+use std::sync::Arc;
+
+use forecourt_contract::dispatch::Negotiated;
+use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
+use forecourt_contract::refusal::Broken;
+use forecourt_contract::registry::Registered;
+use forecourt_contract::{Call, Caller, Catalog, Dispatcher, Failure, Method, Refusal, Tier, recipe};
+use serde_json::{Value, json};
+
+use crate::support::{
+    Ends, call, caller, definition, dispatcher, handler, object, policy, register, register_with, run, scopes, section,
+};
+
+fn ends(end: fn(forecourt_contract::Invocation) -> Result<Value, Failure>) -> Dispatcher {
+    let mut host = dispatcher([]);
+    let mut book = definition("BOOK", "/room");
+    book.output_schema = Some(json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}));
+    host.registry.insert(Arc::new(register(book).unwrap()), Arc::new(Ends(end))).unwrap();
+    host
+}
+
+fn broken(host: &Dispatcher) -> Broken {
+    match run(host, call("BOOK", "/room")).answer {
+        Err(Refusal::Broken { kind, .. }) => kind,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn s13_3_a_result_that_was_not_promised_is_ours_to_answer_for() {
+    assert_eq!(broken(&ends(|_| Ok(json!({"more": 1})))), Broken::Output);
+    assert_eq!(broken(&ends(|_| Ok(json!(null)))), Broken::Output);
+    assert!(run(&ends(|_| Ok(json!({"id": "1", "more": 1}))), call("BOOK", "/room")).answer.is_ok());
+}
+
+#[test]
+fn s6_4_only_declared_errors_are_told() {
+    let declared =
+        run(&ends(|_| Err(Failure::named("room_unavailable", "All rooms are taken."))), call("BOOK", "/room"));
+    let Err(Refusal::Declared { code, message, details, .. }) = declared.answer else { panic!() };
+    assert_eq!((code.as_str(), message.as_str(), details), ("room_unavailable", "All rooms are taken.", Value::Null));
+    assert_eq!(broken(&ends(|_| Err(Failure::named("secret_state", "x")))), Broken::UndeclaredError);
+}
+
+#[test]
+fn a_handler_that_fails_or_panics_ends_its_call_alone() {
+    assert_eq!(broken(&ends(|_| Err(Failure::Crashed("disk".into())))), Broken::Crashed);
+    let host = ends(|_| panic!("no such luck"));
+    assert_eq!(broken(&host), Broken::Crashed);
+    assert_eq!(broken(&host), Broken::Crashed, "and the next call is served");
+}
+
+#[test]
+fn s12_1_a_handler_may_find_that_a_scope_is_missing() {
+    let host = ends(|_| Err(Failure::Unauthorised(scopes("a:b").iter().cloned().collect())));
+    assert!(
+        matches!(run(&host, call("BOOK", "/room")).answer, Err(Refusal::Scope { missing, .. }) if missing.len() == 1)
+    );
+}
+
+#[test]
+fn s13_2_the_handler_sees_only_what_was_checked() {
+    let host = dispatcher([definition("BOOK", "/rooms/{room_id}")]);
+    let mut call = Call { query: Some("n=5".into()), ..call("BOOK", "/rooms/caf%C3%A9") };
+    call.caller = caller("booking:*");
+    call.claimed = Some(scopes("booking:room"));
+    let answer = run(&host, call).answer.unwrap();
+    assert_eq!(answer, json!({"input": {"n": 5, "room_id": "caf\u{e9}"}, "scopes": ["booking:room"]}));
+}
+
+#[test]
+fn s9_2_an_alias_goes_on_under_its_method_and_is_remembered() {
+    let outcome = run(&dispatcher([definition("FETCH", "/room")]), call("GET", "/room"));
+    assert!(outcome.answer.is_ok());
+    let named = |method: Option<Method>| method.unwrap().to_string();
+    assert_eq!((named(outcome.trail.requested), named(outcome.trail.method)), ("GET".into(), "FETCH".into()));
+}
+
+#[test]
+fn s9_2_a_redirect_is_served_as_its_target() {
+    let mut host = dispatcher([definition("RESERVE", "/rooms")]);
+    let redirect = json!({"from_method": "BOOK", "from_path": "/room", "to_method": "RESERVE", "to_path": "/rooms"});
+    host.policy = policy(json!({"redirects": [redirect]}));
+    let outcome = run(&host, call("BOOK", "/room"));
+    assert!(outcome.answer.is_ok());
+    assert_eq!(outcome.trail.path.as_deref(), Some("/rooms"));
+    for refused in ["BOOK", "RESERVE"] {
+        host.policy = policy(json!({"disallow": [refused], "redirects": [redirect]}));
+        assert!(run(&host, call("BOOK", "/room")).answer.is_err(), "neither end of a redirect gets around the policy");
+    }
+}
+
+#[test]
+fn s3_6_a_legacy_verb_brings_its_action_and_key() {
+    let mut execute = definition("EXECUTE", "/jobs");
+    execute.input_schema = Some(json!({"type": "object", "additionalProperties": false,
+        "properties": {"action": {"type": "string"}, "idempotency_key": {"type": "string"}}}));
+    let mut host = dispatcher([execute]);
+    host.policy = policy(json!({"aliases": {}, "legacy": "*"}));
+    let input = |call: Call| run(&host, call).answer.unwrap()["input"].clone();
+    assert_eq!(input(call("DELETE", "/jobs")), json!({"action": "delete"}));
+    let said = Call { body: object(json!({"action": "archive"})), ..call("PATCH", "/jobs") };
+    assert_eq!(input(said), json!({"action": "archive"}), "what the caller says stands");
+    let put = Call { idempotency_key: Some("k1".into()), ..call("PUT", "/jobs") };
+    assert_eq!(input(put), json!({"idempotency_key": "k1"}));
+}
+
+#[test]
+fn s6_1_every_pair_has_one_tier() {
+    let host = dispatcher([definition("BOOK", "/room"), definition("QUERY", "/methods")]);
+    let tier = |method: &str, path: &str| run(&host, call(method, path)).trail.tier;
+    assert_eq!(tier("BOOK", "/room"), Some(Tier::Registered));
+    assert_eq!(tier("QUERY", "/methods"), Some(Tier::Registered));
+    assert_eq!(tier("DISCOVER", "/methods"), Some(Tier::Native));
+    assert_eq!(tier("PROPOSE", "/"), Some(Tier::Native));
+    assert_eq!(tier("LIST", "/room"), Some(Tier::Unregistered));
+    assert_eq!(tier("LIST", "/nothing"), Some(Tier::Unregistered));
+    assert_eq!(tier("NOSUCH", "/nothing"), None, "no pair yet");
+    assert_eq!(serde_json::to_value(Tier::Registered).unwrap(), "B");
+}
+
+#[test]
+fn s5_9_an_override_is_the_operators() {
+    let mut host = dispatcher([]);
+    let tools = register_with(definition("DISCOVER", "/tools"), &Default::default(), &["/tools"]).unwrap();
+    host.registry.insert(Arc::new(tools), handler()).unwrap();
+    let outcome = run(&host, call("DISCOVER", "/tools"));
+    assert!(outcome.answer.is_ok());
+    assert_eq!(outcome.trail.tier, Some(Tier::Registered));
+}
+
+/// An agreement with one agent.
+struct Agreement(Registered);
+
+impl Negotiated for Agreement {
+    fn endpoint(&self, caller: &Caller, method: &Method, path: &str) -> Option<Registered> {
+        let mine = caller.agent_id.as_deref() == Some("mine") && path == "/suite";
+        (mine && *method == self.0.endpoint.method).then(|| self.0.clone())
+    }
+}
+
+#[test]
+fn s6_1_an_agreement_is_with_one_caller() {
+    let mut host = dispatcher([definition("BOOK", "/room")]);
+    let endpoint = Arc::new(register(definition("RENT", "/suite")).unwrap());
+    host.negotiated = Some(Arc::new(Agreement(Registered { endpoint, handler: handler() })));
+    let mut mine = call("RENT", "/suite");
+    mine.caller.agent_id = Some("mine".into());
+    let outcome = run(&host, mine.clone());
+    assert!(outcome.answer.is_ok());
+    assert_eq!(outcome.trail.tier, Some(Tier::Negotiated));
+    mine.body = object(json!({"zzz": 1}));
+    assert!(matches!(run(&host, mine).answer, Err(Refusal::Input { .. })), "and held to the same checks");
+    assert!(matches!(run(&host, call("RENT", "/suite")).answer, Err(Refusal::NotFound(_))), "others see nothing");
+}
+
+#[test]
+fn s4_4_a_deprecated_method_is_served_and_said_to_be_so() {
+    let mut host = dispatcher([definition("BOOK", "/room")]);
+    let book = json!({"deprecated_in": "1.1.0", "removed_in": "2.0.0", "successor": "RESERVE"});
+    let text = json!({"version": "1.1.0", "verbs": {"BOOK": book, "RESERVE": {}}}).to_string();
+    host.catalog = Arc::new(Catalog::read(text.as_bytes()).unwrap().with_floor());
+    let outcome = run(&host, call("BOOK", "/room"));
+    assert!(outcome.answer.is_ok());
+    assert_eq!(outcome.trail.method_notice.as_deref(), Some("deprecated; successor=RESERVE; removed_in=2.0.0"));
+    assert!(run(&host, call("BOOK", "/none")).trail.method_notice.is_some(), "failures say so too");
+    host.policy = policy(json!({"redirects": [{"from_method": "BOOK", "to_method": "RESERVE"}]}));
+    assert!(run(&host, call("BOOK", "/room")).trail.method_notice.is_some(), "the one that was called");
+    assert_eq!(run(&host, call("RESERVE", "/room")).trail.method_notice, None);
+}
+
+#[test]
+fn s6_5_a_deprecated_endpoint_says_so_on_failure_too() {
+    let mut old = definition("BOOK", "/room");
+    old.deprecated =
+        Some(DeprecatedSettings { deprecated_in: "2".into(), removed_in: Some("3".into()), successor: None });
+    let host = dispatcher([old]);
+    let notice = |call: Call| run(&host, call).trail.endpoint_notice;
+    assert_eq!(notice(call("BOOK", "/room")).as_deref(), Some("deprecated; removed_in=3"));
+    assert!(notice(Call { body: object(json!({"zzz": 1})), ..call("BOOK", "/room") }).is_some());
+    assert_eq!(notice(call("LIST", "/room")), None, "another method is another endpoint");
+}
+
+#[test]
+fn s12_1_a_composition_needs_what_its_known_steps_need() {
+    let mut host = dispatcher([]);
+    let steps = r#"[{ method = "BOOK", path = "/room" }, { method = "QUERY" }, { method = "BUY", path = "/none" }]"#;
+    let text = format!("[[recipe]]\nname = \"both\"\nsteps = {steps}");
+    let recipes = recipe::read(section(&text), &host.catalog, &host.policy).unwrap();
+    let mut step = definition("BOOK", "/room");
+    step.required_scopes = vec!["booking:room".into()];
+    let mut whole = definition("PURCHASE", "/stay");
+    whole.required_scopes = vec!["payments:charge".into()];
+    whole.errors = Some(vec!["composition_failed".into()]);
+    whole.binding = Some(Binding::Composition { recipe: "both".into() });
+    for endpoint in [register(step).unwrap(), register_with(whole, &recipes, &[]).unwrap()] {
+        host.registry.insert(Arc::new(endpoint), handler()).unwrap();
+    }
+    host.recipes = Arc::new(recipes);
+    assert_eq!(host.dangling_steps("both"), [2], "the root answers QUERY itself");
+    let with = |declared: &str| run(&host, Call { caller: caller(declared), ..call("PURCHASE", "/stay") }).answer;
+    assert!(
+        matches!(with("payments:charge"), Err(Refusal::Scope { missing, .. }) if missing[0].as_str() == "booking:room")
+    );
+    assert!(with("payments:charge,booking:room").is_ok());
+}
