@@ -19,6 +19,7 @@
 //! | `widget` | the widget of MCP, in Chromium |
 //! | `tool` | `ask --via mcp` |
 //! | `conformance` | the conformance suite of MCP, with a list of known gaps |
+//! | `stranger` | NLWeb by a client that knows the specification alone |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod browser;
@@ -39,6 +40,7 @@ mod rest;
 mod sdk;
 mod search_page;
 mod siblings;
+mod stranger;
 mod support;
 mod tasks;
 mod tool;
