@@ -25,7 +25,7 @@ use crate::understand::{Known as _, Understood, named, understand};
 pub struct Options {
     /// The language of items and queries that do not say theirs. English when not given.
     pub language: Option<Language>,
-    /// A folder with a static embedding model: `tokenizer.json` and one `*.safetensors` matrix.
+    /// A folder with an embedding model: a static one or a sentence transformer.
     /// Without it, search is by words alone.
     pub model: Option<PathBuf>,
     /// The file in which items that are pushed are kept. Without it, none can be.

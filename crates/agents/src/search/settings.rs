@@ -42,8 +42,8 @@ pub(super) struct SearchSettings {
     /// `{ "content/docs" = "https://example.com/docs/" }`.
     #[serde(default)]
     urls: BTreeMap<String, String>,
-    /// A folder with an embedding model, `tokenizer.json` and a `.safetensors` matrix: search then
-    /// goes by meaning as well as by words.
+    /// A folder with an embedding model, static or a sentence transformer: search then goes by
+    /// meaning as well as by words.
     model_dir: Option<PathBuf>,
     /// The language of items and questions that do not say theirs. Without it, that of the agent.
     #[schemars(with = "Option<String>")]
