@@ -67,9 +67,9 @@ fn who_knows_the_specification_alone_is_understood() {
     }
     let kitchen = Deployment::kitchen().with("nlweb", "promise_after_seconds = 1\n");
     let agents = [("worker", WORKER), ("asker", ASKER), ("slowly", SLOWLY)];
-    let deployment = agents.into_iter().fold(kitchen, |deployment, (name, agent)| {
-        deployment.and(&format!("agents/{name}.toml"), agent)
-    });
+    let deployment = agents
+        .into_iter()
+        .fold(kitchen, |deployment, (name, agent)| deployment.and(&format!("agents/{name}.toml"), agent));
     let served = deployment.serve();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk/nlweb.py");
     let mut command = Command::new("python3");

@@ -152,6 +152,12 @@ def s3_2_context_is_understood():
     assert 'no peanuts' in answer(Client(), 'curry', context=diet)['_meta']['forecourt/applied_limits']
 
 
+def s3_2_a_context_of_another_type_reaches_the_agent_as_it_is():
+    diet = {'@type': 'UserDiet', '@context': 'https://example.com/schemas/diet', 'restrictions': ['vegan'], 'x': {'y': 1}}
+    items = answer(Client('asker'), 'hello', context=diet)['results']
+    assert {'context': diet} in items, items
+
+
 # 3.3
 
 
