@@ -83,13 +83,13 @@ impl Dispatcher {
     }
 
     /// The whole trip of a call.
-    async fn answer(&self, call: Call, trail: &mut Trail) -> Result<Value, Refusal> {
+    async fn answer(&self, mut call: Call, trail: &mut Trail) -> Result<Value, Refusal> {
         let target = self.aim(&call, trail)?;
         self.route(&target, &call.caller)?;
         recognise(&call.caller, self.rules)?;
         in_service(&call.caller)?;
         let matched = self.admit(&target, &call.caller)?;
-        let input = prepare(&target, &matched, &call)?;
+        let input = prepare(&target, &matched, &mut call)?;
         let scopes = self.authorise(&target, &matched, &call)?;
         invoke(&target, matched.registered, input, scopes, call).await
     }

@@ -9,6 +9,7 @@ mod parameters;
 mod read;
 mod settings;
 
+use forecourt_settings::Documented;
 use serde_json::{Map, Value, json};
 
 pub use binding::{Binding, COMPOSITION_ERROR, ExternalService, Headers, UPSTREAM_ERRORS};
@@ -26,6 +27,13 @@ use crate::path::Template;
 use crate::schema::Schema;
 use crate::scope::Scope;
 use crate::semantic::Semantic;
+
+/// The keys of an endpoint's file, for the reference of settings.
+pub const DOCUMENTED: Documented = Documented {
+    section: "endpoints/*.toml [endpoint]",
+    about: "A method at a path, what it promises and what answers it. One endpoint to a file.",
+    schema: || schemars::schema_for!(EndpointSettings),
+};
 
 /// An endpoint that keeps all rules of registration. Section 6.2.
 #[derive(Debug)]

@@ -11,15 +11,25 @@ mod settings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use forecourt_settings::Documented;
 use serde_json::Value;
 
 pub use pattern::{Candidate, Pattern};
 pub use read::read;
 pub use run::{BadReference, Run, StepCall};
-pub use settings::{AggregationSettings, PatternSettings, RecipeSettings, SourceKind, SourceSettings, StepSettings};
+pub use settings::{
+    AggregationSettings, AggregationTable, PatternSettings, RecipeSettings, SourceKind, SourceSettings, StepSettings,
+};
 
 use crate::method::Method;
 use crate::path::Template;
+
+/// The keys of a recipe, for the reference of settings.
+pub const DOCUMENTED: Documented = Documented {
+    section: "recipes.toml [[recipe]]",
+    about: "A named sequence of calls of endpoints, for endpoints of type `composition` and for proposals.",
+    schema: || schemars::schema_for!(RecipeSettings),
+};
 
 /// A named sequence of calls.
 #[derive(Clone, Debug, PartialEq)]

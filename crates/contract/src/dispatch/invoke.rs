@@ -15,8 +15,9 @@ use crate::registry::{Matched, Registered};
 use crate::scope::ScopeSet;
 
 /// Section 5.5: query, path and body become one input, which is held against the endpoint's schema.
-pub(super) fn prepare(target: &Target, matched: &Matched, call: &Call) -> Result<Map<String, Value>, Refusal> {
-    let mut body = call.body.clone();
+/// Takes the body out of the call.
+pub(super) fn prepare(target: &Target, matched: &Matched, call: &mut Call) -> Result<Map<String, Value>, Refusal> {
+    let mut body = std::mem::take(&mut call.body);
     for (name, value) in &target.resolved.added {
         body.entry(name).or_insert_with(|| value.clone());
     }

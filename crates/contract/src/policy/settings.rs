@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, LEGACY, PolicyUse};
 
 /// The table `policies.methods`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -51,6 +51,25 @@ pub struct RedirectSettings {
     pub to_path: Option<String>,
 }
 
+impl MethodPolicySettings {
+    /// Every verb of a catalog that is named, for finding out what a newer catalog would break.
+    /// Section 4.7.
+    pub fn uses(&self, file: &str) -> Vec<PolicyUse> {
+        let allow = if let Names::List(names) = &self.allow { names.as_slice() } else { &[] };
+        let redirects = self.redirects.iter().flat_map(|redirect| [&redirect.from_method, &redirect.to_method]);
+        let named = allow.iter().map(|verb| ("allow", verb));
+        let named = named.chain(self.disallow.iter().map(|verb| ("disallow", verb)));
+        let named = named.chain(self.aliases.values().map(|verb| ("aliases", verb)));
+        let named = named.chain(redirects.map(|verb| ("redirects", verb)));
+        let of = |(directive, verb): (&str, &String)| PolicyUse {
+            file: file.to_owned(),
+            directive: directive.to_owned(),
+            verb: verb.clone(),
+        };
+        named.map(of).collect()
+    }
+}
+
 impl Default for MethodPolicySettings {
     /// Everything is let in, and the verbs of HTTP stand for the methods that say the same.
     fn default() -> MethodPolicySettings {
@@ -60,7 +79,7 @@ impl Default for MethodPolicySettings {
             allow: Names::Word("*".to_owned()),
             disallow: Vec::new(),
             legacy: Names::Word("NONE".to_owned()),
-            aliases: crate::catalog::LEGACY.into_iter().filter_map(preferred).collect(),
+            aliases: LEGACY.into_iter().filter_map(preferred).collect(),
             custom: Vec::new(),
             redirects: Vec::new(),
         }

@@ -15,9 +15,16 @@ pub(super) fn closed(schema: &Value) -> Value {
     close_inside(schema, schema)
 }
 
-/// The same, the outermost object included.
+/// The same, the outermost object included, even where it is declared open: that is how outputs are
+/// declared, and who asks for strict ones means these. Section 13.3.
 pub(super) fn closed_all(schema: &Value) -> Value {
-    close(schema, schema)
+    let mut schema = schema.clone();
+    if let Value::Object(keywords) = &mut schema
+        && keywords.get("additionalProperties") == Some(&Value::Bool(true))
+    {
+        keywords.remove("additionalProperties");
+    }
+    close(&schema, &schema)
 }
 
 /// Closes a schema that stands for a value of its own.

@@ -7,6 +7,7 @@ use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
 use forecourt_contract::refusal::Broken;
 use forecourt_contract::registry::Registered;
 use forecourt_contract::{Call, Caller, Catalog, Dispatcher, Failure, Method, Refusal, Tier, recipe};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -205,4 +206,22 @@ fn s12_1_a_composition_needs_what_its_known_steps_need() {
         matches!(with("payments:charge"), Err(Refusal::Scope { missing, .. }) if missing[0].as_str() == "booking:room")
     );
     assert!(with("payments:charge,booking:room").is_ok());
+}
+
+#[test]
+fn a_call_may_be_answered_on_any_thread() {
+    fn sendable(_: &(impl Send + Sync)) {}
+    fn movable(_: &impl Send) {}
+    let host = dispatcher([]);
+    sendable(&host);
+    movable(&host.dispatch(call("BOOK", "/room")));
+}
+
+proptest! {
+    #[test]
+    fn any_call_has_an_outcome(method in "[A-Z]{0,5}|BOOK|GET|query", path in "[/a-z%{}.]{0,12}|/room|/rooms/.{0,8}", query in ".{0,12}") {
+        let host = dispatcher([definition("BOOK", "/room"), definition("FETCH", "/rooms/{room_id}")]);
+        let outcome = run(&host, Call { query: Some(query), ..call(&method, &path) });
+        prop_assert!(outcome.answer.is_ok() || outcome.trail.tier.is_some() || outcome.trail.path.is_none());
+    }
 }

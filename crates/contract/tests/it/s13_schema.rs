@@ -82,12 +82,17 @@ fn s13_3_strictness_follows_references() {
 
 #[test]
 fn s13_3_an_output_lets_more_through_unless_it_is_made_strict() {
-    let declared = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
-    let permissive = Schema::output(declared.clone(), false).unwrap();
-    assert_eq!(permissive.check(&json!({"id": "1", "more": 1})), Ok(()));
-    assert_eq!(violation(&permissive, json!({"more": 1})).field, "/id");
-    let strict = Schema::output(declared, true).unwrap();
-    assert_eq!(violation(&strict, json!({"id": "1", "more": 1})).field, "/more");
+    let silent = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
+    let mut open = silent.clone();
+    open["additionalProperties"] = json!(true);
+    for declared in [silent, open] {
+        let permissive = Schema::output(declared.clone(), false).unwrap();
+        assert_eq!(permissive.check(&json!({"id": "1", "more": 1})), Ok(()));
+        assert_eq!(violation(&permissive, json!({"more": 1})).field, "/id");
+        let strict = Schema::output(declared, true).unwrap();
+        assert_eq!(violation(&strict, json!({"id": "1", "more": 1})).field, "/more");
+        assert_eq!(strict.check(&json!({"id": "1"})), Ok(()));
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Sections 3.3, 3.6 and 9: which methods are let in, and under which name.
 
 use forecourt_contract::policy::{MethodPolicySettings, PolicyFault};
-use forecourt_contract::{Catalog, Method, MethodPolicy};
+use forecourt_contract::{Catalog, Method, MethodPolicy, endpoint, recipe};
 use serde_json::{Value, json};
 
 use crate::support::policy;
@@ -171,4 +171,27 @@ fn unknown_keys_are_refused() {
     for wrong in [json!({"deny": []}), json!({"redirects": [{"from": "BOOK"}]})] {
         assert!(serde_json::from_value::<MethodPolicySettings>(wrong).is_err());
     }
+}
+
+#[test]
+fn s4_7_every_verb_that_is_named_is_found() {
+    let settings: MethodPolicySettings = serde_json::from_value(json!({
+        "allow": ["BOOK"], "disallow": ["TRANSFER"], "aliases": {"HIRES": "HIRE"},
+        "redirects": [{"from_method": "BUY", "to_method": "PURCHASE"}],
+    }))
+    .unwrap();
+    let uses: Vec<_> =
+        settings.uses("f.toml").into_iter().map(|used| format!("{} {}", used.directive, used.verb)).collect();
+    assert_eq!(uses, ["allow BOOK", "disallow TRANSFER", "aliases HIRE", "redirects BUY", "redirects PURCHASE"]);
+}
+
+#[test]
+fn every_setting_is_documented() {
+    let sections = [forecourt_settings::Documented {
+        section: "policy",
+        about: "",
+        schema: || schemars::schema_for!(MethodPolicySettings),
+    }];
+    let all: Vec<_> = sections.into_iter().chain([endpoint::DOCUMENTED, recipe::DOCUMENTED]).collect();
+    assert_eq!(forecourt_settings::document(&all).undocumented(), Vec::<String>::new());
 }
