@@ -10,7 +10,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `settings.rs` | the keys |
-//! | `answer.rs` | an answer from its question to its last event |
+//! | `begin.rs`, `answer.rs` | an answer from its question to its candidates, and on to its last event |
 //! | `rewrite.rs`, `rank.rs`, `order.rs`, `summary.rs` | the steps, as values |
 //! | `prompt.rs`, `shown.rs` | what a model is told, and items as it is shown them |
 //! | `clean.rs`, `json.rs` | what a model wrote, read with suspicion |
@@ -18,6 +18,7 @@
 
 pub(super) mod answer;
 mod ask;
+mod begin;
 mod budget;
 mod clean;
 mod json;

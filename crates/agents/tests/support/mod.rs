@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses its share")]
 
 pub mod provider;
+pub mod sharpened;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,42 +1,37 @@
-//! A sharpened answer, from its question to its last event.
+//! A sharpened answer from its candidates to its last event.
 //!
 //! Items go out as soon as their place is sure: those that the model is sure of window by window, the others
 //! when all windows are ranked or the time is over. The summary comes last, sentence by sentence. A model that
 //! is of no help leaves the answer that the search gives by itself, with a note that says so.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use async_stream::stream;
-use forecourt_content::{Error, Hit, Library};
+use forecourt_content::Hit;
 use forecourt_core::findings::Reason;
 use forecourt_core::{Admitted, Ending, Event, EventStream, Findings, Part};
 use futures::{Stream, StreamExt, pin_mut, stream};
-use serde_json::{Value, json};
-use tokio::time::Instant;
+use serde_json::Value;
 
+use super::super::Desk;
 use super::super::answer::Words;
-use super::super::conversation::Asked;
-use super::super::find::Found;
-use super::super::{Desk, broken};
 use super::Sharpener;
 use super::ask::{Model, Trouble};
+use super::begin::{Begun, begin};
 use super::budget::Budget;
 use super::clean::Source;
 use super::order::Order;
-use super::prompt::{Prompt, quoted};
 use super::rank::{self, Judgements};
-use super::rewrite::{self, Rewritten, Said};
 use super::shown::shown;
 use super::summary::{self, End, NOT_ANSWERED, Summary};
-use crate::limits::{PROMPT_TEXT_BYTES_MAX, RANK_CALLS_MAX, RANK_WINDOW_ITEMS, SUMMARIZED_MAX};
+use crate::limits::{RANK_CALLS_MAX, RANK_WINDOW_ITEMS, SUMMARIZED_MAX};
 
 /// The events of an answer.
 pub(in crate::search) fn events(desk: Arc<Desk>, sharpener: Arc<Sharpener>, admitted: Arc<Admitted>) -> EventStream {
     Box::pin(stream! {
         let mut answer = match begin(desk, sharpener, admitted).await {
-            Ok(answer) => answer,
+            Ok(begun) => Answer::new(begun),
             Err(told) => {
                 for event in told {
                     yield event;
@@ -44,10 +39,10 @@ pub(in crate::search) fn events(desk: Arc<Desk>, sharpener: Arc<Sharpener>, admi
                 return;
             }
         };
-        let ranking = answer.ranking();
+        let ranking = answer.ranking().enumerate();
         pin_mut!(ranking);
-        while let Some(judged) = ranking.next().await {
-            for event in answer.judged(judged) {
+        while let Some((window, judged)) = ranking.next().await {
+            for event in answer.judged(window, judged) {
                 yield event;
             }
             if answer.is_full() {
@@ -80,201 +75,73 @@ pub(in crate::search) fn events(desk: Arc<Desk>, sharpener: Arc<Sharpener>, admi
     })
 }
 
-/// An answer whose candidates are known.
+/// An answer on its way.
 struct Answer {
-    sharpener: Arc<Sharpener>,
-    desk: Arc<Desk>,
-    library: Arc<Library>,
-    admitted: Arc<Admitted>,
-    budget: Arc<Budget>,
-    asked: Asked,
-    /// What was found, but for the hits.
-    found: Found,
-    /// The candidates.
-    hits: Vec<Hit>,
-    /// The question, as a model is told it.
-    question: Value,
+    begun: Begun,
     order: Order,
     /// Why candidates are where they are.
     whys: BTreeMap<usize, String>,
-    /// Candidates that earlier answers gave.
-    skip: usize,
-    /// Items of this answer.
-    count: usize,
-    /// Candidates that were given, in their order.
+    /// Candidates that were given, in their order, those of earlier answers first.
     given: Vec<usize>,
-    /// What is told beside the answer, if anybody wishes for it.
-    findings: Option<Findings>,
-    /// What was said in place of a list.
+    /// The answer in a sentence or two, by the search itself.
     lead: String,
+    /// The same by the model.
     summary: String,
-    notes: Vec<String>,
-}
-
-/// Everything up to the candidates. `Err`: the answer is there already.
-async fn begin(desk: Arc<Desk>, sharpener: Arc<Sharpener>, admitted: Arc<Admitted>) -> Result<Answer, Vec<Event>> {
-    let budget = Arc::new(sharpener.budget(admitted.message()));
-    let asking = admitted.clone();
-    let wished = desk.with_library(move |desk, library| Ok(desk.wished(library, &asking))).await;
-    let plain = match wished.map_err(ended)? {
-        ControlFlow::Continue(asked) => asked,
-        ControlFlow::Break(events) => return Err(events),
-    };
-    let said = Said::new(admitted.message(), &desk.noun);
-    let mut notes = Vec::new();
-    let rewritten = sharpener.rewritten(&said, &desk.noun, &budget).await.unwrap_or_else(|trouble| {
-        notes.push(format!("The question was taken as it stands. {}", trouble.words()));
-        None
-    });
-    let looking = Looking { sharpener: sharpener.clone(), admitted: admitted.clone(), plain, said, rewritten };
-    let looked = desk.with_library(move |desk, library| looking.look(desk, library)).await;
-    let looked = match looked.map_err(ended)? {
-        ControlFlow::Continue(looked) => looked,
-        ControlFlow::Break(events) => return Err(events),
-    };
-    let Some(library) = desk.shelf.opened() else { return Err(ended(broken())) };
-    let Looked { asked, mut found, page, is_ranked, findings, question } = looked;
-    let hits = std::mem::take(&mut found.hits);
-    let skip = if is_ranked { asked.offset.min(hits.len()) } else { 0 };
-    found.has_more |= hits.len() > skip + page;
-    Ok(Answer {
-        count: (hits.len() - skip).min(page),
-        order: Order::new(hits.len()),
-        whys: BTreeMap::new(),
-        given: Vec::new(),
-        lead: String::new(),
-        summary: String::new(),
-        sharpener,
-        desk,
-        library,
-        admitted,
-        budget,
-        asked,
-        found,
-        hits,
-        question,
-        skip,
-        findings,
-        notes,
-    })
-}
-
-fn ended(ending: Ending) -> Vec<Event> {
-    vec![Event::Ending(ending)]
-}
-
-/// What is looked for, and by what words.
-struct Looking {
-    sharpener: Arc<Sharpener>,
-    admitted: Arc<Admitted>,
-    plain: Asked,
-    said: Said,
-    rewritten: Option<Rewritten>,
-}
-
-/// What was found.
-struct Looked {
-    asked: Asked,
-    found: Found,
-    page: usize,
-    /// Whether the hits are candidates from the first one on.
-    is_ranked: bool,
-    findings: Option<Findings>,
-    question: Value,
-}
-
-impl Looking {
-    fn look(self, desk: &Desk, library: &Library) -> Result<ControlFlow<Vec<Event>, Looked>, Error> {
-        let Self { sharpener, admitted, plain, said, rewritten } = self;
-        let message = admitted.message();
-        let asked = match &rewritten {
-            Some(rewritten) => rewritten.asked(plain, &said, &|text| library.understand(text)),
-            None => plain,
-        };
-        if let Some(question) = desk.question(library, &asked)? {
-            return Ok(ControlFlow::Break(ended(Ending::Question(question))));
-        }
-        let page = desk.page(&asked);
-        let candidates = sharpener.candidates(page, asked.offset);
-        let offset = if candidates.is_some() { 0 } else { asked.offset };
-        let also = rewritten.as_ref().map(|rewritten| rewritten.searches(&said)).unwrap_or_default();
-        let from_first = Asked { offset, ..asked.clone() };
-        let found = rewrite::candidates(library, &from_first, &also, candidates.unwrap_or(page))?;
-        let words = desk.words(library, &admitted);
-        let skipped = if candidates.is_some() { asked.offset } else { 0 };
-        if found.hits.len() <= skipped {
-            let found = Found { hits: Vec::new(), ..found };
-            return Ok(ControlFlow::Break(desk.told(&words, message, &asked, &found)?));
-        }
-        let findings = desk.findings(&words, message, &asked, &found)?;
-        let question = question(&said, rewritten.as_ref(), &asked, message.language.as_ref().map(|tag| tag.as_str()));
-        let is_ranked = candidates.is_some();
-        Ok(ControlFlow::Continue(Looked { asked, found, page, is_ranked, findings, question }))
-    }
-}
-
-/// The question as a model is told it: in the caller's words, and what it means after the turns before it.
-fn question(said: &Said, rewritten: Option<&Rewritten>, asked: &Asked, language: Option<&str>) -> Value {
-    let limits = || asked.filters.iter().map(|filter| filter.words.as_str()).collect::<Vec<_>>().join(", ");
-    let means = match rewritten {
-        Some(rewritten) => rewritten.question.clone(),
-        None => quoted(&format!("{} {}", asked.text, limits()), PROMPT_TEXT_BYTES_MAX),
-    };
-    json!({"asked": quoted(&said.question, PROMPT_TEXT_BYTES_MAX), "means": means, "language": language})
-}
-
-impl Sharpener {
-    /// What the model makes of a question, when it is asked. Half of the time for ranking, at most.
-    async fn rewritten(&self, said: &Said, noun: &str, budget: &Budget) -> Result<Option<Rewritten>, Trouble> {
-        if !self.rewrites {
-            return Ok(None);
-        }
-        let now = Instant::now();
-        let by = now + budget.rank_by.saturating_duration_since(now) / 2;
-        let prompt = rewrite::prompt(said, noun, &self.language);
-        self.model.answer(budget, prompt, by, rewrite::read).await.map(Some)
-    }
 }
 
 impl Answer {
+    fn new(begun: Begun) -> Self {
+        Self {
+            order: Order::new(begun.hits.len()),
+            begun,
+            whys: BTreeMap::new(),
+            given: Vec::new(),
+            lead: String::new(),
+            summary: String::new(),
+        }
+    }
+
     /// The judgements of all windows, in their order, as they come.
     fn ranking(&self) -> impl Stream<Item = Result<Judgements, Trouble>> + Send + use<> {
-        let is_wanted = self.skip < self.hits.len() && self.sharpener.rank > 0 && self.hits.len() > 1;
-        let is_wanted = is_wanted && (self.asked.offset == self.skip);
-        let candidates: Vec<Option<Value>> = match is_wanted {
-            true => self.hits.iter().enumerate().map(|(at, hit)| shown(at + 1, hit)).collect(),
-            false => Vec::new(),
-        };
-        let windows = candidates.chunks(RANK_WINDOW_ITEMS).map(|window| window.iter().flatten().cloned().collect());
-        let windows: Vec<Vec<Value>> = windows.filter(|window: &Vec<Value>| !window.is_empty()).collect();
-        let (model, budget) = (self.sharpener.model.clone(), self.budget.clone());
-        let (question, reasons, known) = (self.question.clone(), self.sharpener.reasons, self.known());
-        stream::iter(windows)
-            .map(move |entries| {
-                judged(model.clone(), budget.clone(), question.clone(), entries, reasons, known.clone())
-            })
-            .buffered(RANK_CALLS_MAX)
+        let begun = &self.begun;
+        let hits = if begun.is_ranked { begun.hits.as_slice() } else { &[] };
+        let entries: Vec<Option<Value>> = hits.iter().enumerate().map(|(at, hit)| shown(at + 1, hit)).collect();
+        let windows = entries.chunks(RANK_WINDOW_ITEMS).map(|window| window.iter().flatten().cloned().collect());
+        let windows: Vec<Vec<Value>> = windows.collect();
+        let judge = Arc::new(Judge {
+            model: begun.sharpener.model.clone(),
+            budget: begun.budget.clone(),
+            question: begun.question.clone(),
+            gives_reasons: begun.sharpener.reasons,
+            known: self.known(),
+        });
+        stream::iter(windows).map(move |entries| judge.clone().judged(entries)).buffered(RANK_CALLS_MAX)
     }
 
     /// What may be named in what a model writes: the caller's own words.
     fn known(&self) -> String {
-        self.question["asked"].as_str().unwrap_or_default().to_owned()
+        self.begun.question["asked"].as_str().unwrap_or_default().to_owned()
     }
 
     /// Takes the judgements of a window; gives what can go out now.
-    fn judged(&mut self, judged: Result<Judgements, Trouble>) -> Vec<Event> {
+    fn judged(&mut self, window: usize, judged: Result<Judgements, Trouble>) -> Vec<Event> {
         match judged {
             Ok(judgements) => {
+                let is_judged = !judgements.is_empty();
                 for (number, judged) in judgements {
                     let at = number - 1;
                     self.order.judge(at, judged.score);
                     self.whys.insert(at, judged.why);
                 }
+                let first = window * RANK_WINDOW_ITEMS;
+                if is_judged {
+                    self.order.pass_over(first..first + RANK_WINDOW_ITEMS);
+                }
             }
             Err(trouble) => {
                 let note = format!("Not all items were ranked by the language model. {}", trouble.words());
-                if !self.notes.contains(&note) {
-                    self.notes.push(note);
+                if !self.begun.notes.contains(&note) {
+                    self.begun.notes.push(note);
                 }
             }
         }
@@ -284,14 +151,14 @@ impl Answer {
 
     /// Whether the answer has all of its items.
     fn is_full(&self) -> bool {
-        self.given.len() == self.skip + self.count
+        self.given.len() == self.begun.skip + self.begun.count
     }
 
     /// All items that are left, and how to go on.
     fn rest(&mut self) -> Vec<Event> {
         let rest = self.order.rest();
         let mut events = self.give(&rest);
-        if self.found.has_more {
+        if self.begun.found.has_more {
             events.push(Event::Text("\n\nSay *more* for the next ones.\n".to_owned()));
         }
         events
@@ -299,28 +166,50 @@ impl Answer {
 
     /// These candidates as the next items, as far as they are of this answer.
     fn give(&mut self, candidates: &[usize]) -> Vec<Event> {
-        let before = self.given.len().max(self.skip);
-        let room = self.skip + self.count - self.given.len();
+        let before = self.given.len().max(self.begun.skip);
+        let room = self.begun.skip + self.begun.count - self.given.len();
         self.given.extend(candidates.iter().take(room));
-        let new: Vec<usize> = self.given.get(before..).unwrap_or_default().to_vec();
-        let (Some(first), words) = (new.first(), self.words()) else { return Vec::new() };
-        let mut texts = Vec::new();
-        let mut lead = None;
-        if before == self.skip {
-            lead = Some(words.lead(&self.asked, &self.found, &self.hits[*first], self.count));
-            texts.extend(lead.iter().map(|lead| Event::Text(format!("{lead}\n"))));
+        if self.given.len() <= before {
+            return Vec::new();
         }
-        for (place, at) in new.iter().enumerate() {
-            let (number, hit) = (self.asked.offset + before - self.skip + place + 1, &self.hits[*at]);
-            texts.push(Event::Text(words.item(number, hit, &self.asked.text, self.why(*at))));
-            texts.push(Event::Part(Part::data(hit.item.clone())));
+        let lead = self.lead_in();
+        let items: Vec<Event> = (before..self.given.len()).flat_map(|place| self.item(place)).collect();
+        self.tell().into_iter().chain(lead).chain(items).collect()
+    }
+
+    /// What stands before the first item, once it is known.
+    fn lead_in(&mut self) -> Option<Event> {
+        if !self.lead.is_empty() {
+            return None;
         }
-        self.lead = lead.unwrap_or_else(|| std::mem::take(&mut self.lead));
-        self.tell().into_iter().chain(texts).collect()
+        let (begun, mut best) = (&self.begun, self.hit(self.begun.skip).clone());
+        if shown(1, &best).is_none() {
+            // What speaks to models is not quoted in our name.
+            best.snippet.clear();
+        }
+        let lead = self.words().lead(&begun.asked, &begun.found, &best, begun.count);
+        self.lead = lead;
+        Some(Event::Text(format!("{}\n", self.lead)))
+    }
+
+    /// The item at this place among those that were given, in words and as data.
+    fn item(&self, place: usize) -> [Event; 2] {
+        let (hit, why) = (self.hit(place), self.why(self.given[place]));
+        let words = self.words().item(self.number(place), hit, &self.begun.asked.text, why);
+        [Event::Text(words), Event::Part(Part::data(hit.item.clone()))]
+    }
+
+    fn hit(&self, place: usize) -> &Hit {
+        &self.begun.hits[self.given[place]]
+    }
+
+    /// The number under which an item is listed.
+    fn number(&self, place: usize) -> usize {
+        self.begun.asked.offset + place - self.begun.skip + 1
     }
 
     fn words(&self) -> Words<'_> {
-        self.desk.words(&self.library, &self.admitted)
+        self.begun.desk.words(&self.begun.library, &self.begun.admitted)
     }
 
     fn why(&self, at: usize) -> &str {
@@ -329,26 +218,26 @@ impl Answer {
 
     /// The candidates of this answer that were given by now.
     fn shown(&self) -> &[usize] {
-        self.given.get(self.skip..).unwrap_or_default()
+        self.given.get(self.begun.skip..).unwrap_or_default()
     }
 
     /// What is told beside the answer, as it is known by now.
     fn tell(&self) -> Option<Event> {
         let words = self.words();
-        let reason = |at: &usize| Reason { why: self.why(*at).to_owned(), ..words.reason(&self.hits[*at]) };
+        let reason = |at: &usize| Reason { why: self.why(*at).to_owned(), ..words.reason(&self.begun.hits[*at]) };
         let score = |at: &usize| match self.order.score(*at) {
             Some(score) => f32::from(score),
-            None if self.whys.is_empty() => self.hits[*at].score,
+            None if self.whys.is_empty() => self.begun.hits[*at].score,
             None => 0.0,
         };
         let findings = Findings {
             summary: self.told_summary(),
-            count: self.count,
-            more: self.found.has_more,
+            count: self.begun.count,
+            more: self.begun.found.has_more,
             scores: self.shown().iter().map(score).collect(),
             reasons: self.shown().iter().map(reason).collect(),
-            notes: self.notes.clone(),
-            ..self.findings.clone()?
+            notes: self.begun.notes.clone(),
+            ..self.begun.findings.clone()?
         };
         Some(Event::Part(findings.to_part()))
     }
@@ -364,17 +253,16 @@ impl Answer {
 
     /// Whether the items are summed up: as the settings say, unless the caller wants items alone.
     fn wants_summary(&self) -> bool {
-        self.sharpener.summarizes && !self.admitted.message().wants_list()
+        self.begun.sharpener.summarizes && !self.begun.admitted.message().wants_list()
     }
 
     /// A summary of the items that were given, and the words that the model has for it.
     fn summary(&self) -> (Summary, impl Stream<Item = Result<String, Trouble>> + Send + use<>) {
-        let numbered =
-            || self.shown().iter().enumerate().map(|(place, at)| (self.asked.offset + place + 1, &self.hits[*at]));
+        let numbered = || (self.begun.skip..self.given.len()).map(|place| (self.number(place), self.hit(place)));
         let entries: Vec<Value> = numbered().filter_map(|(n, hit)| shown(n, hit)).take(SUMMARIZED_MAX).collect();
         let sources = numbered().map(|(number, hit)| Source { number, url: hit.url.clone() });
-        let prompt = summary::prompt(&self.question, &entries);
-        let words = self.sharpener.model.words(&self.budget, prompt, self.budget.end_by);
+        let prompt = summary::prompt(&self.begun.question, &entries);
+        let words = self.begun.sharpener.model.words(&self.begun.budget, prompt, self.begun.budget.end_by);
         (Summary::new(sources.collect(), self.known()), words)
     }
 
@@ -394,13 +282,14 @@ impl Answer {
         let (last, end) = summary.finish();
         let mut events = Vec::new();
         match (trouble, end) {
-            (Some(trouble), _) => self
-                .notes
-                .push(format!("The summary is not that of the language model, or not all of it. {}", trouble.words())),
+            (Some(trouble), _) => {
+                let note = "The summary is not that of the language model, or not all of it.";
+                self.begun.notes.push(format!("{note} {}", trouble.words()));
+            }
             (None, End::Grounded) => events.extend(self.summed_up(&last)),
             (None, End::NotAnswered) => events.extend(self.summed_up(NOT_ANSWERED)),
             (None, End::Groundless) => {
-                self.notes.push("The language model gave no summary that cites the items.".to_owned())
+                self.begun.notes.push("The language model gave no summary that cites the items.".to_owned());
             }
         }
         if self.summary.is_empty() {
@@ -411,16 +300,25 @@ impl Answer {
     }
 }
 
-/// The judgements of one window.
-async fn judged(
+/// Who judges windows of items.
+struct Judge {
     model: Arc<Model>,
     budget: Arc<Budget>,
     question: Value,
-    entries: Vec<Value>,
-    reasons: bool,
+    gives_reasons: bool,
+    /// What may be named in reasons.
     known: String,
-) -> Result<Judgements, Trouble> {
-    let numbers: Vec<usize> = entries.iter().filter_map(|entry| usize::try_from(entry["n"].as_u64()?).ok()).collect();
-    let prompt: Prompt = rank::prompt(&question, &entries, reasons);
-    model.answer(&budget, prompt, budget.rank_by, |text| rank::read(text, &numbers, &known)).await
+}
+
+impl Judge {
+    async fn judged(self: Arc<Self>, entries: Vec<Value>) -> Result<Judgements, Trouble> {
+        if entries.is_empty() {
+            return Ok(Judgements::new());
+        }
+        let numbers = entries.iter().filter_map(|entry| usize::try_from(entry["n"].as_u64()?).ok());
+        let numbers: Vec<usize> = numbers.collect();
+        let prompt = rank::prompt(&self.question, &entries, self.gives_reasons);
+        let read = |text: &str| rank::read(text, &numbers, &self.known);
+        self.model.answer(&self.budget, prompt, self.budget.rank_by, read).await
+    }
 }

@@ -42,7 +42,10 @@ static MARKED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&alternatives.join("|")).expect("a pattern of our own")
 });
 /// What is left around something that was taken out.
-static HOLLOW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\(\s*\)|\[\s*\]").expect("a pattern of our own"));
+static HOLLOW: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\(\s*\)|\[\s*\]| +(?<end>[.,](?:\s|$))").expect("a pattern of our own"));
+/// Spaces in a row.
+static GAP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r" {2,}").expect("a pattern of our own"));
 /// Ends of names of files, which look like ends of hosts.
 const FILES: [&str; 14] =
     ["css", "csv", "html", "js", "json", "jsonl", "md", "pdf", "py", "rs", "toml", "ts", "txt", "yaml"];
@@ -148,7 +151,7 @@ impl Pieces {
             _ => self.0.push(Piece::Words(words.to_owned())),
         }
         if let Some(Piece::Words(joined)) = self.0.last_mut() {
-            *joined = HOLLOW.replace_all(joined, "").into_owned();
+            *joined = GAP.replace_all(&HOLLOW.replace_all(joined, "$end"), " ").into_owned();
         }
     }
 
@@ -201,7 +204,7 @@ mod tests {
         for (text, wanted) in [
             ("Soup [1] and bread [2].", "Soup {1} and bread {2}."),
             ("Soup [1, 2; 9].", "Soup {1}{2}."),
-            ("Soup [3].", "Soup ."),
+            ("Soup [3].", "Soup."),
             ("Soup 【1】.", "Soup {1}."),
             ("Soup [[1]](https://r.example/soup)!", "Soup {1}!"),
             ("[1](https://evil.example/)", "{1}"),

@@ -1,28 +1,43 @@
 //! The order of items that are judged window by window: what is surely good goes out as soon as its window
 //! is judged, and the rest when all are.
 
+use std::cmp::Reverse;
+use std::ops::Range;
+
 /// The score from which an item goes out before other windows are judged.
 pub(super) const SURE: u8 = 70;
 /// Where items stand that nobody judged: behind good ones, before bad ones.
 const UNJUDGED: u8 = 50;
+/// Where items stand that were left out when those beside them were judged.
+const PASSED_OVER: u8 = 25;
 
 /// Candidates by their places in the search, and what is known of them.
 #[derive(Debug)]
 pub(super) struct Order {
     scores: Vec<Option<u8>>,
+    passed_over: Vec<bool>,
     given: Vec<bool>,
 }
 
 impl Order {
     /// `count` candidates, best first as the search has it.
     pub(super) fn new(count: usize) -> Self {
-        Self { scores: vec![None; count], given: vec![false; count] }
+        Self { scores: vec![None; count], passed_over: vec![false; count], given: vec![false; count] }
     }
 
     /// Someone judged the candidate at this place.
     pub(super) fn judge(&mut self, at: usize, score: u8) {
         if let Some(slot) = self.scores.get_mut(at) {
             *slot = Some(score);
+        }
+    }
+
+    /// The candidates at these places were before somebody who judged: those without a score were left out.
+    pub(super) fn pass_over(&mut self, places: Range<usize>) {
+        for at in places {
+            if let Some(slot) = self.passed_over.get_mut(at) {
+                *slot = self.scores[at].is_none();
+            }
         }
     }
 
@@ -41,11 +56,17 @@ impl Order {
         self.give(|_| true)
     }
 
+    /// What decides its place.
+    fn worth(&self, at: usize) -> u8 {
+        let unscored = if self.passed_over[at] { PASSED_OVER } else { UNJUDGED };
+        self.scores[at].unwrap_or(unscored)
+    }
+
     fn give(&mut self, is_wanted: impl Fn(Option<u8>) -> bool) -> Vec<usize> {
         let left = (0..self.scores.len()).filter(|at| !self.given[*at] && is_wanted(self.scores[*at]));
         let mut given: Vec<usize> = left.collect();
         // Stable: equal scores stay as the search has them.
-        given.sort_by_key(|at| std::cmp::Reverse(self.scores[*at].unwrap_or(UNJUDGED)));
+        given.sort_by_key(|at| Reverse(self.worth(*at)));
         given.iter().for_each(|at| self.given[*at] = true);
         given
     }
@@ -69,6 +90,16 @@ mod tests {
         assert_eq!(order.sure(), [3]);
         assert_eq!(order.rest(), [2, 4, 5, 0]);
         assert_eq!(order.rest(), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn what_was_left_out_stands_behind() {
+        let mut order = Order::new(4);
+        order.judge(1, 30);
+        order.judge(2, 20);
+        order.pass_over(0..3);
+        order.pass_over(9..12);
+        assert_eq!(order.rest(), [3, 1, 0, 2]);
     }
 
     #[test]

@@ -23,7 +23,8 @@ static STEERS: LazyLock<Regex> = LazyLock::new(|| {
     let alternatives = [
         r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instructions?|rules?|prompts?|guidelines|above|previous|prior|everything)\b",
         r"\byou are (?:now )?(?:an? )?(?:ai|assistant|language model|chatbot|llm|search engine)\b",
-        r"\b(?:rank|rate|score|put|place|list|recommend|judge)\s+(?:me|this|us|it)\b.{0,40}\b(?:first|top|highest|100|best|number one)\b",
+        r"\b(?:rank|rate|score|judge|recommend)\s+(?:me|this|us|it)\b.{0,40}\b(?:first|top|highest|100|best|number one)\b",
+        r"\b(?:put|place|list)\s+(?:me|us|this (?:item|entry|page|result|product|recipe))\b.{0,40}\b(?:first|top)\b",
         r"\b(?:reveal|print|show|repeat|leak|output)\b.{0,30}\b(?:api key|the key|prompt|instructions|secret|password)\b",
         r"<\|?/?\s*(?:im_start|im_end|system|endoftext|start_of_turn|eot_id)\b",
         r"\[/?inst\]|<</?sys>>",

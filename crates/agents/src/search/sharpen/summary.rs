@@ -280,8 +280,9 @@ mod tests {
             let text = sentence(512).repeat(SUMMARY_BYTES_MAX / 512 - 1) + &sentence(bytes);
             summary.take(&text).len() + summary.finish().0.len()
         };
-        assert!(shown(512) > shown(513), "{} {}", shown(512), shown(513));
-        assert!(shown(512) <= SUMMARY_BYTES_MAX);
+        // The space behind the last sentence is not shown.
+        assert_eq!(shown(513), SUMMARY_BYTES_MAX);
+        assert_eq!(shown(514), SUMMARY_BYTES_MAX - 513, "a sentence that does not fit is left out whole");
         let mut endless = summary();
         (0..10_000).for_each(|_| drop(endless.take("no citation here ")));
         assert!(endless.held.len() + endless.waiting.len() <= 2 * SUMMARY_BYTES_MAX);
@@ -291,8 +292,9 @@ mod tests {
         #[test]
         fn any_text_brings_links_to_items_alone(text in "[a-z:/.<>()\\[\\]! 12\n]{0,80}") {
             let (text, _) = told(&text);
-            for (at, _) in text.match_indices("](") {
-                prop_assert!(text[at..].starts_with("](https://r.example/a_%28b%29)"), "{text:?}");
+            let unescaped = text.replace("\\]", "");
+            for (at, _) in unescaped.match_indices("](") {
+                prop_assert!(unescaped[at..].starts_with("](https://r.example/a_%28b%29)"), "{text:?}");
             }
             prop_assert!(!text.replace("https://r.example", "").contains("https://"), "{text:?}");
         }
