@@ -21,6 +21,7 @@
 //! | [`limits`] | every bound, with its unit |
 
 mod analysis;
+mod best;
 mod dense;
 mod error;
 mod facts;

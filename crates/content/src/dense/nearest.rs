@@ -1,8 +1,7 @@
 //! The search through vectors. Files with lists are looked into where the vector is close; all
 //! others, and what a filter leaves over when that is little, are compared row by row.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use tantivy::{DocAddress, DocId};
@@ -11,6 +10,7 @@ use super::file::Rows;
 use super::lists::by_closeness;
 use super::quantized::Quantized;
 use super::vectors::Vectors;
+use crate::best::Best;
 use crate::error::Result;
 use crate::index::Columns;
 
@@ -58,13 +58,13 @@ impl Vectors {
     ) -> Result<Vec<Near>> {
         let among = filtered.map(|filtered| self.among(filtered)).transpose()?;
         let query = Quantized::of(vector);
-        let best = Best { vectors: self, columns, wanted, cosine_min, heap: BinaryHeap::with_capacity(wanted + 1) };
-        let mut search = Search { vectors: self, query, among, best };
-        match &search.among {
+        let mut search =
+            Search { vectors: self, columns, query, among: among.as_ref(), cosine_min, best: Best::of(wanted) };
+        match search.among {
             Some(among) if among.count <= self.compared_max => search.each_document(),
             _ => search.each_file(),
         }
-        Ok(search.best.heap.into_sorted_vec().into_iter().map(|Reverse(near)| near).collect())
+        Ok(search.best.into_sorted())
     }
 
     /// How near a document is to a vector. `None` when it has none of its own.
@@ -116,17 +116,19 @@ impl Among {
 
 struct Search<'v> {
     vectors: &'v Vectors,
+    columns: &'v [Columns],
     query: Quantized,
-    among: Option<Among>,
-    best: Best<'v>,
+    among: Option<&'v Among>,
+    cosine_min: f32,
+    best: Best<Near>,
 }
 
 impl Search<'_> {
     /// Compares the documents that may be found, one by one.
     fn each_document(&mut self) {
-        for doc in self.among.iter().flat_map(Among::iter) {
+        for doc in self.among.into_iter().flat_map(Among::iter) {
             if let Some((file, row)) = self.vectors.row(doc) {
-                self.best.offer(self.query.dot(file.row(row)), doc);
+                self.offer(self.query.dot(file.row(row)), doc);
             }
         }
     }
@@ -142,7 +144,7 @@ impl Search<'_> {
 
     /// Looks into the lists that are close. What passes a filter is spread over more of them.
     fn lists(&mut self, at: usize, file: &Rows) {
-        let passing = self.among.as_ref().map_or(self.vectors.found(), |among| among.count);
+        let passing = self.among.map_or(self.vectors.found(), |among| among.count);
         let spread = if self.among.is_some() { FILTERED_PROBES } else { 1 };
         let probes = (file.probes() * self.vectors.found() * spread).div_ceil(passing.max(1));
         let centres = (0..file.lists()).map(|list| file.centre(list));
@@ -153,37 +155,26 @@ impl Search<'_> {
 
     fn rows(&mut self, at: usize, file: &Rows, rows: Range<usize>) {
         for row in rows {
-            let may_be_found = |doc: &&u32| self.among.as_ref().is_none_or(|among| among.has(**doc));
-            let mut docs = self.vectors.docs(at, row).iter().filter(may_be_found).peekable();
-            if docs.peek().is_some() {
+            let docs = self.vectors.docs(at, row);
+            if docs.iter().any(|doc| self.may_be_found(*doc)) {
                 let cosine = self.query.dot(file.row(row));
-                docs.for_each(|doc| self.best.offer(cosine, *doc));
+                docs.iter().for_each(|doc| self.offer(cosine, *doc));
             }
         }
     }
-}
 
-/// The best so far.
-struct Best<'v> {
-    vectors: &'v Vectors,
-    columns: &'v [Columns],
-    wanted: usize,
-    cosine_min: f32,
-    heap: BinaryHeap<Reverse<Near>>,
-}
+    fn may_be_found(&self, doc: u32) -> bool {
+        self.among.is_none_or(|among| among.has(doc))
+    }
 
-impl Best<'_> {
     fn offer(&mut self, cosine: f32, doc: u32) {
-        let is_full = self.heap.len() == self.wanted;
-        if cosine < self.cosine_min || (is_full && self.heap.peek().is_none_or(|last| cosine < last.0.cosine)) {
+        let is_too_far = cosine < self.cosine_min || self.best.last().is_some_and(|last| cosine < last.cosine);
+        if is_too_far || !self.may_be_found(doc) {
             return;
         }
         let address = self.vectors.address(doc);
         let key = self.columns[address.segment_ord as usize].key.get_val(address.doc_id);
-        self.heap.push(Reverse(Near { cosine, key, address }));
-        if self.heap.len() > self.wanted {
-            self.heap.pop();
-        }
+        self.best.offer(Near { cosine, key, address });
     }
 }
 

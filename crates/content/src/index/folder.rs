@@ -4,14 +4,16 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
-use tantivy::{Index, IndexReader, ReloadPolicy};
+use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy};
 
 use super::schema::{Fields, register_tokenizers, schema};
 use super::snapshot::Summary;
 use crate::error::{Error, Result, folder};
 
-/// Decompressed blocks of stored items kept per segment, 16 KiB each.
-const STORE_BLOCKS_CACHED: usize = 8;
+/// Bytes of stored items that are compressed together: to read one, all of them are unpacked.
+const STORE_BLOCK_BYTES: usize = 4 * 1024;
+/// Unpacked blocks kept per segment.
+const STORE_BLOCKS_CACHED: usize = 32;
 
 /// An open index folder. Dropping it lets go of the lock, as does a crash.
 pub(crate) struct Folder {
@@ -81,5 +83,6 @@ fn create(path: &Path) -> Result<Index> {
     }
     fs::create_dir_all(path).map_err(folder(path))?;
     let directory = MmapDirectory::open(path).map_err(tantivy::TantivyError::from)?;
-    Ok(Index::create(directory, schema().0, tantivy::IndexSettings::default())?)
+    let settings = IndexSettings { docstore_blocksize: STORE_BLOCK_BYTES, ..IndexSettings::default() };
+    Ok(Index::create(directory, schema().0, settings)?)
 }

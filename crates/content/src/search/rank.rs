@@ -1,12 +1,14 @@
 //! The best documents in an order that does not depend on how the index happens to be cut into
 //! segments: by score, then by key.
 
+use std::cmp::Ordering;
+
 use tantivy::collector::TopDocs;
-use tantivy::collector::sort_key::{SortBySimilarityScore, SortByStaticFastValue};
-use tantivy::query::Query as Search;
+use tantivy::query::{EnableScoring, Query as Search};
 use tantivy::{DocAddress, Order};
 
 use super::plan::Plan;
+use crate::best::Best;
 use crate::error::Result;
 use crate::index::{KEY, Snapshot};
 
@@ -18,6 +20,21 @@ pub(crate) struct Ranked {
     pub(crate) address: DocAddress,
 }
 
+impl Eq for Ranked {}
+
+impl Ord for Ranked {
+    /// A higher score is greater; then the smaller key.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(other.key.cmp(&self.key))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 /// The `wanted` best documents of a plan.
 pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec<Ranked>> {
     match plan.ranking() {
@@ -27,38 +44,32 @@ pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec
     }
 }
 
-/// One document more than wanted shows whether a tie is cut in two. It rarely is; then a slower
-/// search settles it.
+/// One pass over all segments, each of which begins with the threshold that those before it have
+/// set. It lies a step below the last score, so that what is tied with it is seen and the key decides.
 fn by_score(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<Ranked>> {
-    let found = snapshot.searcher.search(query, &TopDocs::with_limit(wanted + 1).order_by_score())?;
-    let is_cut = found.len() > wanted && found[wanted - 1].0 == found[wanted].0;
-    let mut ranked = match is_cut {
-        false => list(snapshot, found.into_iter()),
-        true => {
-            let key = (SortByStaticFastValue::<u64>::for_field(KEY), Order::Asc);
-            let order = ((SortBySimilarityScore, Order::Desc), key);
-            let found = snapshot.searcher.search(query, &TopDocs::with_limit(wanted).order_by(order))?;
-            list(snapshot, found.into_iter().map(|((score, _), address)| (score, address)))
-        }
-    };
-    ranked.truncate(wanted);
-    Ok(ranked)
+    let weight = query.weight(EnableScoring::enabled_from_searcher(&snapshot.searcher))?;
+    let mut best: Best<Ranked> = Best::of(wanted);
+    let threshold = |best: &Best<Ranked>| best.last().map_or(f32::MIN, |last| last.score.next_down());
+    for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
+        weight.for_each_pruning(threshold(&best), reader, &mut |doc, score| {
+            if columns.is_living(doc) {
+                let (key, address) = (columns.key.get_val(doc), DocAddress::new(segment, doc));
+                best.offer(Ranked { score, key, address });
+            }
+            threshold(&best)
+        })?;
+    }
+    Ok(best.into_sorted())
 }
 
 fn by_key(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<Ranked>> {
     let order = TopDocs::with_limit(wanted).order_by_fast_field::<u64>(KEY, Order::Asc);
     let found = snapshot.searcher.search(query, &order)?;
-    Ok(list(snapshot, found.into_iter().map(|(_, address)| (0.0, address))))
-}
-
-fn list(snapshot: &Snapshot, found: impl Iterator<Item = (f32, DocAddress)>) -> Vec<Ranked> {
-    let mut ranked: Vec<Ranked> =
-        found.map(|(score, address)| Ranked { score, key: snapshot.key(address), address }).collect();
-    sort(&mut ranked);
-    ranked
+    let keyed = |address| Ranked { score: 0.0, key: snapshot.key(address), address };
+    Ok(found.into_iter().map(|(_, address)| keyed(address)).collect())
 }
 
 /// Higher scores first, then smaller keys.
 pub(super) fn sort(ranked: &mut [Ranked]) {
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+    ranked.sort_by(|a, b| b.cmp(a));
 }
