@@ -70,7 +70,7 @@ impl Library {
         let changed = self.pushed.put(&entries)?;
         let new = changed.iter().zip(&entries).filter(|(changed, _)| **changed);
         let new: Vec<Value> = new.filter_map(|(_, entry)| serde_json::from_slice(&entry.item).ok()).collect();
-        let is_searchable = self.taken_in(&new, &[])?;
+        let is_searchable = self.taken_in(&new, &[]);
         Ok(Put {
             stored: new.len() as u64,
             unchanged: (entries.len() - new.len()) as u64,
@@ -98,7 +98,7 @@ impl Library {
             self.pushed.remove(&removed)?;
         }
         let keys: Vec<u64> = removed.iter().map(|id| hash(&[id.as_bytes()])).collect();
-        let is_searchable = self.taken_in(&[], &keys)?;
+        let is_searchable = self.taken_in(&[], &keys);
         Ok(Removed { removed, unknown, is_searchable })
     }
 
@@ -120,11 +120,17 @@ impl Library {
         Ok(ids)
     }
 
-    fn taken_in(&self, items: &[Value], removed: &[u64]) -> Result<bool> {
-        match items.is_empty() && removed.is_empty() {
+    /// Whether the index has what is on disk already. A failure is the index's own, and the next run's to
+    /// make good: what was pushed is kept.
+    fn taken_in(&self, items: &[Value], removed: &[u64]) -> bool {
+        let taken_in = match items.is_empty() && removed.is_empty() {
             true => self.has_what_was_pushed(),
             false => self.index_call(items, removed),
-        }
+        };
+        taken_in.unwrap_or_else(|error| {
+            tracing::error!(%error, "what was pushed is kept and not yet indexed");
+            false
+        })
     }
 }
 

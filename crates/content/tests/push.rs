@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::Shelf;
-use forecourt_content::limits::{ITEM_BYTES_MAX, PUSH_BYTES_MAX, PUSH_ITEMS_MAX};
+use forecourt_content::limits::{ITEM_BYTES_MAX, PUSH_BYTES_MAX, PUSH_ITEMS_MAX, VECTOR_FILES_MAX};
 use forecourt_content::{Error, Filter, Library, Options, Progressed, Put, Query, Source};
 use forecourt_core::Timestamp;
 
@@ -222,4 +222,13 @@ fn vectors_come_with_what_is_put() {
     assert_eq!(shelf.names("canine")[0], "a puppy");
     remove(&shelf, &["urn:dog"]);
     assert!(!shelf.names("canine").contains(&"a puppy".to_owned()));
+    let files = || {
+        let entries = std::fs::read_dir(shelf.dir.path().join("index/vectors")).unwrap();
+        entries.map(|model| std::fs::read_dir(model.unwrap().path()).unwrap().count()).sum::<usize>()
+    };
+    for n in 0..VECTOR_FILES_MAX + 4 {
+        put(&shelf, &item(&format!("n{n}"), &format!("number {n}")));
+        assert!(files() <= VECTOR_FILES_MAX + 1, "{} files", files());
+    }
+    assert_eq!(shelf.names("automobile")[0], "repairing engines", "what was there before is still near");
 }

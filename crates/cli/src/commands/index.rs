@@ -77,7 +77,7 @@ pub(crate) async fn fetch_one(
 async fn indexed(content: &Content, in_pipes: bool) -> Result<Indexed, String> {
     let content = content.clone();
     let work = move || {
-        let mut live = Live::begin(format!("indexing @{}", content.handle), in_pipes);
+        let mut live = Live::begin(format!("@{} files", content.handle), in_pipes);
         let indexed = content.indexing.index(&mut |progressed| live.show(progressed));
         live.end();
         indexed.map_err(|error| error.to_string())
@@ -92,7 +92,7 @@ async fn fetched(
 ) -> Result<Fetched, String> {
     let content = content.clone();
     let work = move || {
-        let mut live = Live::begin(format!("visiting sites of @{}", content.handle), in_pipes);
+        let mut live = Live::begin(format!("@{} sites", content.handle), in_pipes);
         let fetched = content.indexing.fetch(&mut |progressed| live.show(progressed), &cancelled);
         live.end();
         fetched.map_err(|error| error.to_string())

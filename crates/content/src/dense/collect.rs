@@ -113,6 +113,12 @@ impl Collector {
         if old.is_empty() { Ok(()) } else { self.compact(&files, &old) }
     }
 
+    /// The same after a run that asked for its own rows only: all others are wanted as well.
+    pub(crate) fn tidy_files(mut self) -> Result<()> {
+        self.asked.extend(&self.known);
+        self.tidy()
+    }
+
     /// Writes the rows of some files that are asked for into one, then removes those files.
     fn compact(mut self, files: &[Rows], old: &[usize]) -> Result<()> {
         let dir = folder_of(&self.dir, &self.model);

@@ -88,8 +88,10 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
         commit.commit()?;
         writer.wait_merging_threads()?;
     }
-    if let (Some(vectors), Scope::All(_)) = (vectors, scope) {
-        vectors.tidy()?;
+    match (vectors, scope) {
+        (Some(vectors), Scope::All(_)) => vectors.tidy()?,
+        (Some(vectors), Scope::Call { .. }) => vectors.tidy_files()?,
+        (None, _) => {}
     }
     pushed.forget_removed(&needless, revision)?;
     Ok(report)

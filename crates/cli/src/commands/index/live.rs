@@ -64,7 +64,7 @@ impl Live {
 }
 
 fn bar(what: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix} {bar:20} {percent:>3} %  {wide_msg}");
+    let style = ProgressStyle::with_template("{prefix} {bar:14} {percent:>3} %  {wide_msg}");
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     bar.set_prefix(what.to_owned());
@@ -77,18 +77,16 @@ fn bar(what: &str) -> ProgressBar {
 fn words(progressed: &Progressed, elapsed: Duration) -> String {
     let Progressed { files, files_total, items, skipped, bytes, bytes_total } = *progressed;
     let rate = items as f64 / elapsed.as_secs_f64().max(0.001);
-    let done = match bytes_total {
-        0 => format!("{files} pages, {} to go", files_total.saturating_sub(files)),
-        _ => format!("{} of {}", size(bytes), size(bytes_total)),
-    };
-    let left = match bytes {
-        0 => String::new(),
+    let left = match (bytes_total, bytes) {
+        (0, _) => format!("{files} pages, {} to go", files_total.saturating_sub(files)),
+        (_, 0) => format!("0 kB of {}", size(bytes_total)),
+        _ if bytes >= bytes_total => format!("{} read, writing the index", size(bytes_total)),
         _ => {
             let seconds = elapsed.as_secs_f64() * bytes_total.saturating_sub(bytes) as f64 / bytes as f64;
-            format!(", {} left", time(seconds))
+            format!("{} left, {} of {}", time(seconds), size(bytes), size(bytes_total))
         }
     };
-    format!("{done}, {items} items, {rate:.0} a second, {skipped} skipped{left}")
+    format!("{items} items, {rate:.0}/s, {skipped} skipped, {left}")
 }
 
 fn size(bytes: u64) -> String {
@@ -118,10 +116,12 @@ mod tests {
             bytes_total: 10_000_000,
         };
         let told = words(&files, Duration::from_secs(2));
-        assert_eq!(told, "2.5 MB of 10.0 MB, 5000 items, 2500 a second, 2 skipped, 6 s left");
+        assert_eq!(told, "5000 items, 2500/s, 2 skipped, 6 s left, 2.5 MB of 10.0 MB");
+        let read = Progressed { bytes: 10_000_000, ..files };
+        assert!(words(&read, Duration::from_secs(2)).ends_with("10.0 MB read, writing the index"));
         let pages = Progressed { files: 4, files_total: 10, items: 8, ..Progressed::default() };
-        assert_eq!(words(&pages, Duration::from_secs(4)), "4 pages, 6 to go, 8 items, 2 a second, 0 skipped");
-        assert!(words(&Progressed::default(), Duration::ZERO).contains("0 a second"));
+        assert_eq!(words(&pages, Duration::from_secs(4)), "8 items, 2/s, 0 skipped, 4 pages, 6 to go");
+        assert!(words(&Progressed::default(), Duration::ZERO).contains("0/s"));
         assert_eq!([time(118.5), time(121.0), size(1)], ["119 s", "3 min", "1 kB"]);
     }
 }

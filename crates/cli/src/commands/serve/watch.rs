@@ -58,7 +58,11 @@ async fn fetch(content: Content, stop: CancellationToken) {
     match fetch_one(&content, move || stop.is_cancelled()).await {
         Ok(fetched) => {
             tracing::info!(agent = %handle, pages = fetched.pages, skipped = fetched.skipped, "sites were visited");
-            fetched.warnings.iter().take(WARNINGS_LOGGED).for_each(|why| tracing::warn!(agent = %handle, "{why}"));
+            fetched
+                .warnings
+                .iter()
+                .take(WARNINGS_LOGGED)
+                .for_each(|why| tracing::info!(agent = %handle, "left out: {why}"));
         }
         Err(error) => {
             tracing::error!(agent = %handle, %error, "sites could not be visited, what is known of them stays")
