@@ -4,6 +4,7 @@
 //! opened when the first message comes, and again when it broke.
 
 mod answer;
+mod bounded;
 mod settings;
 
 use std::process::Stdio;
@@ -25,8 +26,10 @@ use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use self::bounded::Lines;
 use self::settings::{McpSettings, Program, Target};
 use crate::client::{self, HOPS};
+use crate::limits::MESSAGE_BYTES_MAX;
 
 /// Fronts an MCP server.
 pub const BACKEND: Backend = Backend {
@@ -154,6 +157,7 @@ async fn over_a_pipe(program: &Program) -> Result<Line, String> {
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("a standard stream is missing".to_owned());
     };
+    let output = Lines::new(output, MESSAGE_BYTES_MAX);
     let transport = AsyncRwTransport::<RoleClient, _, _>::new_client(output, input);
     let service = ().serve(transport).await.map_err(|error| error.to_string())?;
     Ok(Line { service, _program: Some(child) })

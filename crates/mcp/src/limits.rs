@@ -40,3 +40,5 @@ pub(crate) const TASK_POLL: Duration = Duration::from_secs(1);
 pub(crate) const NAMED_MAX: usize = 100;
 /// Characters of their names.
 pub(crate) const NAME_CHARS_MAX: usize = 64;
+/// Bytes of one message of a program behind an agent.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -38,6 +38,7 @@ const METADATA_PATHS: [&str; 3] =
 /// What the SDK wants to be accepted, to the letter.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+static LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The way in.
 pub(crate) struct Door {
@@ -191,6 +192,7 @@ impl Door {
         head.extensions.insert(caller);
         let ends = head.method == Method::DELETE;
         accept_both(&head.method, &mut head.headers);
+        go_on_behind(&mut head.headers);
         let response = self.service.handle(Request::from_parts(head, Body::from(body))).await;
         let begun = response.headers().get(&SESSION).and_then(|id| id.to_str().ok());
         if let Some(id) = begun.filter(|_| peek.is("initialize")) {
@@ -251,5 +253,17 @@ fn accept_both(method: &Method, headers: &mut HeaderMap) {
     let open = headers.get_all(ACCEPT).iter().any(any) || !headers.contains_key(ACCEPT);
     if open && matches!(*method, Method::POST | Method::GET) {
         headers.insert(ACCEPT, BOTH);
+    }
+}
+
+/// Lets a stream that is taken up again go on behind the event that the client saw last. The SDK, which
+/// numbers events `n` or `n/request`, gives that one once more.
+fn go_on_behind(headers: &mut HeaderMap) {
+    let Some(seen) = headers.get(&LAST_EVENT).and_then(|id| id.to_str().ok()) else { return };
+    let (number, request) = seen.split_once('/').map_or((seen, None), |(number, request)| (number, Some(request)));
+    let Some(next) = number.parse::<u32>().ok().and_then(|number| number.checked_add(1)) else { return };
+    let next = request.map_or_else(|| next.to_string(), |request| format!("{next}/{request}"));
+    if let Ok(next) = HeaderValue::from_str(&next) {
+        headers.insert(&LAST_EVENT, next);
     }
 }

@@ -95,6 +95,9 @@ impl Library {
         command.arg(script).current_dir(served.deployment.path()).env("PYTHONDONTWRITEBYTECODE", "1");
         command.env("FORECOURT_URL", served.https_url("")).env("FORECOURT_SDK", self.folder());
         command.env("FORECOURT_TOKEN", token_of("alice"));
+        let data = served.deployment.data().display().to_string();
+        let pipe = [env!("CARGO_BIN_EXE_forecourt"), "mcp", "--data", &data];
+        command.env("FORECOURT_PIPE", serde_json::json!(pipe).to_string());
         for authority in ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"] {
             command.env(authority, served.ca());
         }

@@ -47,6 +47,30 @@ const file = await call('ask_gate', { message: 'file' });
 assert.ok(file.content.some(({ type }) => type === 'image'));
 await assert.rejects(call('ask_nobody', {}), { code: -32602 });
 
+// What is found has the shape that the tool promised: the library checks that itself.
+const found = await call('ask', { query: { text: 'hello' } });
+assert.equal(found.structuredContent._meta.response_type, 'answer');
+assert.deepEqual(JSON.parse(found.content[0].text), found.structuredContent);
+
+// Who gives up waiting ends the work, and the connection goes on.
+const giveUp = new AbortController();
+setTimeout(() => giveUp.abort(), 500);
+await assert.rejects(call('ask_worker', { message: 'wait' }, { signal: giveUp.signal }));
+assert.equal((await call('ask_echo', { message: 'still there' })).structuredContent.text, 'still there');
+
+const { prompts } = await client.listPrompts();
+const words = await client.getPrompt({ name: prompts[0].name });
+assert.match(words.messages[0].content.text, /ask_/);
+
+// The same over standard input and output.
+const { StdioClientTransport } = library('@modelcontextprotocol/sdk/client/stdio.js');
+const pipe = new Client({ name: 'test', version: '1' });
+const [command, ...args] = JSON.parse(process.env.FORECOURT_PIPE);
+await pipe.connect(new StdioClientTransport({ command, args }));
+const piped = await pipe.callTool({ name: 'ask_echo', arguments: { message: 'over a pipe' } });
+assert.equal(piped.structuredContent.text, 'over a pipe');
+await pipe.close();
+
 const { contents } = await client.readResource({ uri: 'ui://forecourt/results.html' });
 assert.match(contents[0].text, /^<!doctype html>/);
 assert.ok((await client.listPrompts()).prompts.length > 0);

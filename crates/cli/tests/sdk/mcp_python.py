@@ -5,12 +5,15 @@ SSL_CERT_FILE.
 """
 
 import asyncio
+import json
 import os
 import socket
 import sys
 
+import anyio
+import jsonschema
 import mcp_types as types
-from mcp import Client
+from mcp import Client, StdioServerParameters
 
 URL = os.environ['FORECOURT_URL'] + '/mcp'
 
@@ -62,10 +65,41 @@ async def check(mode):
         file = await client.call_tool('ask_gate', {'message': 'file'})
         assert 'image' in [block.type for block in file.content], file
 
+        # The answer has the shape that the tool promised.
+        for tool in (await client.list_tools()).tools:
+            if tool.name == 'ask_echo':
+                jsonschema.validate(echoed.structured_content, tool.output_schema)
+            if tool.name == 'ask':
+                found = await client.call_tool('ask', {'query': {'text': 'hello'}})
+                jsonschema.validate(found.structured_content, tool.output_schema)
+                assert found.structured_content['_meta']['response_type'] == 'answer', found
+                assert json.loads(found.content[0].text) == found.structured_content
+
+        # Who gives up waiting ends the work, and the connection goes on.
+        with anyio.move_on_after(1) as given_up:
+            await client.call_tool('ask_worker', {'message': 'wait'})
+        assert given_up.cancelled_caught
+        assert (await client.call_tool('ask_echo', {'message': 'still there'})).structured_content['text'] == 'still there'
+
+        agent = await client.read_resource('agent://echo')
+        assert json.loads(agent.contents[0].text)['tool'] == 'ask_echo', agent
+        prompts = (await client.list_prompts()).prompts
+        words = await client.get_prompt(prompts[0].name)
+        assert 'ask_' in words.messages[0].content.text, words
+
         page = await client.read_resource('ui://forecourt/results.html')
         assert page.contents[0].text.startswith('<!doctype html>')
         assert (await client.list_prompts()).prompts
 
 
+async def check_pipe():
+    """The same over standard input and output."""
+    command, *args = json.loads(os.environ['FORECOURT_PIPE'])
+    async with Client(StdioServerParameters(command=command, args=args)) as client:
+        echoed = await client.call_tool('ask_echo', {'message': 'over a pipe'})
+        assert echoed.structured_content['text'] == 'over a pipe', echoed
+
+
+asyncio.run(check_pipe())
 asyncio.run(check({'modern': 'auto', 'legacy': 'legacy'}[sys.argv[1]]))
 print('fine')

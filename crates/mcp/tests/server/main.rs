@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `sessions` | clients that begin with `initialize`: sessions, their ends, whose they are |
+//! | `streams` | their streams: taken up again, kept for so long, bounded |
 //! | `modern` | clients of 2026-07-28: each request for itself |
 //! | `calls` | tools of agents and of other protocols: results, tasks, progress, cancellation |
 //! | `tasks` | calls that become tasks of the protocol |
@@ -20,5 +21,6 @@ mod questions;
 mod remote;
 mod sdk;
 mod sessions;
+mod streams;
 mod support;
 mod tasks;

@@ -96,6 +96,55 @@ async fn a_program_that_speaks_no_mcp_is_a_failure() {
     assert!(matches!(ask(&built, "x", 0).await.ending, Ending::Failed { .. }));
 }
 
+/// A program that shakes hands, hears of one call, and goes on with `then`, where `$id` is the call's.
+fn program(then: &str, more: &str) -> Built {
+    let hello =
+        r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"t","version":"1"}}"#;
+    let script = format!(
+        "id() {{ printf %s \"$1\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p'; }}\nread -r hello\n\
+         printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{hello}}}\\n' \"$(id \"$hello\")\"\n\
+         read -r told\nread -r call\nid=$(id \"$call\")\n{then}"
+    );
+    let script = serde_json::Value::from(script).to_string();
+    build(&format!("[backend]\nkind = \"mcp\"\ncommand = [\"/bin/sh\", \"-c\", {script}]\n{more}")).unwrap()
+}
+
+/// Prints an answer to the call.
+const ANSWER: &str = "printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"soup\"}]}}\\n' \"$id\"; read -r end";
+
+#[tokio::test]
+async fn a_program_that_dies_in_a_call_fails_that_call_and_is_started_again() {
+    let mark = std::env::temp_dir().join(format!("forecourt-died-{}", std::process::id()));
+    let once = format!("if [ ! -e {0} ]; then : > {0}; exit 1; fi\n{ANSWER}", mark.display());
+    let built = program(&once, "");
+    let Ending::Failed { reason } = ask(&built, "x", 0).await.ending else { panic!("it failed") };
+    assert_eq!(reason, "the server behind this agent could not be asked");
+    assert_eq!(ask(&built, "x", 0).await.text(), "soup");
+    std::fs::remove_file(mark).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_says_nothing_is_waited_for_no_longer_than_it_may_take() {
+    let built = build("[backend]\nkind = \"mcp\"\ncommand = [\"/bin/cat\"]\ntotal_seconds = 2\n").unwrap();
+    let answer = ask(&built, "x", 0).await;
+    assert!(matches!(answer.ending, Ending::Failed { .. }), "{:?}", answer.ending);
+}
+
+#[tokio::test]
+async fn what_a_program_prints_beside_messages_is_passed_over() {
+    for noise in ["echo starting", "echo '{}'", "echo '[1,2'", "printf '\\377\\376\\n'"] {
+        let built = program(&format!("{noise}\n{ANSWER}"), "");
+        let answer = ask(&built, "x", 0).await;
+        assert_eq!(answer.text(), "soup", "{noise}: {:?}", answer.ending);
+    }
+}
+
+#[tokio::test]
+async fn a_line_without_an_end_is_not_read_for_ever() {
+    let built = program("yes | tr -d '\\n'", "");
+    assert!(matches!(ask(&built, "x", 0).await.ending, Ending::Failed { .. }));
+}
+
 #[test]
 fn settings_name_one_server() {
     for wrong in [

@@ -12,7 +12,7 @@ fn one() -> Setup {
     Setup { issuer: true, ..Setup::default().with(card("chef"), Scripted::saying(["soup"])) }
 }
 
-fn hello(version: &str) -> Value {
+pub(crate) fn hello(version: &str) -> Value {
     json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}})
 }
 
@@ -27,7 +27,12 @@ async fn open(place: &Place, request: Builder) -> (String, Answer) {
     (id, answer)
 }
 
-fn within(session: &str) -> Builder {
+/// A session that was begun by nobody in particular.
+pub(crate) async fn begin(place: &Place) -> String {
+    open(place, post("/mcp")).await.0
+}
+
+pub(crate) fn within(session: &str) -> Builder {
     post("/mcp").header("mcp-session-id", session.to_owned()).header("mcp-protocol-version", "2025-11-25")
 }
 

@@ -14,7 +14,7 @@ use forecourt_surface::tool::Tool;
 use forecourt_testhost::{Blueprint, Mounted, resident, unlimited};
 use forecourt_testkit::{Scripted, Step, card};
 use http::request::Builder;
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -116,9 +116,14 @@ impl Place {
         self.mounted.token(name)
     }
 
+    /// Sends a request, and leaves the answer to be read.
+    pub(crate) async fn raw(&self, request: Request<Body>) -> Response<Body> {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
     /// Sends a request and reads all of the answer.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        let response = self.raw(request).await;
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         let text = String::from_utf8(bytes.to_vec()).unwrap();
