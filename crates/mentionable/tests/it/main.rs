@@ -11,6 +11,7 @@ mod negotiation;
 mod pages;
 mod post;
 mod refusals;
+mod search;
 mod security;
 mod sessions;
 mod streaming;

@@ -14,6 +14,7 @@ struct Card<'a> {
     number: usize,
     item: &'a Item,
     snippet: String,
+    why: String,
     fits: Vec<String>,
     actions: &'a [Action],
 }
@@ -27,6 +28,7 @@ pub(super) fn card(number: usize, item: &Item, reason: Option<&Reason>, place: &
         number,
         item,
         snippet: snippet.unwrap_or_else(|| item.description.clone()),
+        why: reason.map(|reason| clean::line(&reason.why)).unwrap_or_default(),
         fits: fits.map(|fit| clean::line(fit)).collect(),
         actions: &item.actions,
     })

@@ -27,6 +27,8 @@ pub struct SearchAnswer {
     /// Whether the list of results is open.
     is_listing: bool,
     has_facets: bool,
+    /// Whether a summary is waited for.
+    is_waiting: bool,
     /// Parts that are no items.
     others: Vec<Part>,
 }
@@ -35,9 +37,18 @@ pub struct SearchAnswer {
 #[template(path = "search/summary.html")]
 struct Summary {
     html: String,
+    /// What the reader should know about how it was made.
+    notes: Vec<String>,
+    /// Whether nothing was found.
     is_empty: bool,
+    /// The page with nothing chosen, where that might help.
     all: Option<String>,
 }
+
+/// Stands where the summary will be.
+const WAITING: &str = "<p class=\"summary waiting\">Reading the results</p>\n";
+/// Takes the place of [`WAITING`] when no summary came.
+const NOT_WAITING: &str = "<span class=\"summary\" hidden></span>\n";
 
 #[derive(Template)]
 #[template(path = "search/facets.html")]
@@ -97,6 +108,7 @@ impl SearchAnswer {
             shown: 0,
             is_listing: false,
             has_facets: false,
+            is_waiting: false,
             others: Vec::new(),
         }
     }
@@ -134,14 +146,7 @@ impl SearchAnswer {
 
     /// What is told of the answer; told again, it takes the place of what was told before.
     fn found(&mut self, findings: Findings) -> String {
-        let mut html = String::new();
-        let said_before = self.findings.as_ref().map(|before| before.summary.clone()).unwrap_or_default();
-        if !findings.summary.is_empty() && findings.summary != said_before {
-            let is_empty = findings.count == 0;
-            let is_narrowed = !self.place.narrowing.exactly.is_empty();
-            let all = (is_empty && is_narrowed).then(|| self.place.widest());
-            html.push_str(&self.aside(&Summary { html: markdown::to_html(&findings.summary), is_empty, all }));
-        }
+        let mut html = self.summary(&findings);
         let facets = facets::views(&findings, &self.place);
         if !self.has_facets && !facets.is_empty() {
             self.has_facets = true;
@@ -151,6 +156,23 @@ impl SearchAnswer {
         }
         self.findings = Some(findings);
         html
+    }
+
+    /// The summary, when it says something else than before.
+    fn summary(&mut self, findings: &Findings) -> String {
+        if findings.summary.is_empty() {
+            let begins = findings.count > 0 && !std::mem::replace(&mut self.is_waiting, true);
+            return if begins { self.close() + WAITING } else { String::new() };
+        }
+        let said = |findings: &Findings| (findings.summary.clone(), findings.notes.clone());
+        if self.findings.as_ref().map(said) == Some(said(findings)) {
+            return String::new();
+        }
+        self.is_waiting = false;
+        let is_empty = findings.count == 0;
+        let all = (is_empty && !self.place.narrowing.exactly.is_empty()).then(|| self.place.widest());
+        let notes = findings.notes.iter().map(|note| clean::line(note)).collect();
+        self.aside(&Summary { html: markdown::to_html(&findings.summary), notes, is_empty, all })
     }
 
     fn part(&mut self, part: Part) -> String {
@@ -194,10 +216,14 @@ impl SearchAnswer {
             self.words.push_str(text);
         }
         if self.findings.is_none() && !self.words.trim().is_empty() {
-            let summary = Summary { html: markdown::to_html(&self.words), is_empty: false, all: None };
+            let said = markdown::to_html(&self.words);
+            let summary = Summary { html: said, notes: Vec::new(), is_empty: false, all: None };
             html.push_str(&self.aside(&summary));
         }
         html.push_str(&self.close());
+        if self.is_waiting {
+            html.push_str(NOT_WAITING);
+        }
         html.push_str(&self.more());
         let failure = match &ending {
             Ending::Failed { reason } => Some(clean::line(reason)),

@@ -15,7 +15,8 @@ fn findings(text: &str) -> Findings {
         total: Some(1_234),
         counted: 200,
         facets: vec![Facet { field: text.to_owned(), label: text.to_owned(), values }],
-        reasons: vec![Reason { snippet: text.to_owned(), fits: vec![text.to_owned()] }],
+        reasons: vec![Reason { snippet: text.to_owned(), fits: vec![text.to_owned()], why: text.to_owned() }],
+        notes: vec![text.to_owned()],
         ..Findings::default()
     }
 }
@@ -203,6 +204,26 @@ fn words_without_findings_are_the_answer() {
         vec![Event::Text("I am **".to_owned()), Event::Text("Chef**".to_owned()), Event::Ending(Ending::Complete)];
     let page = page("hello", &Narrowing::default(), events);
     assert!(page.contains("<p>I am <strong>Chef</strong></p>"), "{page}");
+}
+
+#[test]
+fn a_summary_that_follows_is_waited_for_on_the_page() {
+    let told = |summary: &str, notes: &[&str]| {
+        let notes = notes.iter().map(|note| (*note).to_owned()).collect();
+        Event::Part(Findings { summary: summary.to_owned(), count: 1, notes, ..Findings::default() }.to_part())
+    };
+    let begun = vec![told("", &[]), Event::Part(item("a")), told("", &[])];
+    let waiting = page("q", &Narrowing::default(), [begun.clone(), vec![Event::Ending(Ending::failed("no"))]].concat());
+    assert_eq!(
+        waiting.matches("class=\"summary").count(),
+        2,
+        "it is waited for once, and no longer at the end: {waiting}"
+    );
+    assert!(waiting.contains("<span class=\"summary\" hidden></span>"));
+    let whole = vec![told("Well [1](https://a.example/).", &["Not ranked."]), Event::Ending(Ending::Complete)];
+    let whole = page("q", &Narrowing::default(), [begun, whole].concat());
+    assert!(whole.contains("Not ranked.") && whole.contains("href=\"https://a.example/\""), "{whole}");
+    assert!(!whole.contains("<span class=\"summary\""), "{whole}");
 }
 
 #[test]
