@@ -137,7 +137,7 @@ impl Background {
         if !kept.is_empty() {
             let words: Vec<&str> = kept.iter().map(|filter| filter.words.as_str()).collect();
             let known = words.join("; ");
-            said.push(format!("As you told before: {known}. Say *ignore my preferences* to leave that out."));
+            said.push(format!("As you told before: {known}. Say “ignore my preferences” to leave that out."));
         }
         asked.filters.extend(kept);
         asked.notes.extend(said);

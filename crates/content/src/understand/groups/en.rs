@@ -46,6 +46,8 @@ pub(super) const GROUPS: &[Group] = &[
             "curd",
             "whey",
             "kefir",
+            "gelato",
+            "sherbet",
             "casein",
             "custard",
             "parmesan",
