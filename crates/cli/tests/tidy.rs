@@ -27,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Crates that are protocols: nobody but the registry names them.
-const PROTOCOLS: &[&str] = &["a2a", "agtp", "mcp", "mentionable", "nlweb"];
+const PROTOCOLS: &[&str] = &["a2a", "mcp", "mentionable", "nlweb"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];
