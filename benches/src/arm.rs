@@ -1,7 +1,7 @@
 //! A server under test: started once, up for the whole bench, killed at its end.
 
 use std::io::{BufRead, BufReader, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, ensure};
@@ -26,6 +26,13 @@ impl Arm {
         Self::start(name, command, BASELINE_UP, None)
     }
 
+    /// A baseline of this program over a folder of content.
+    pub(crate) fn baseline_over(name: &'static str, which: &str, folder: &Path) -> anyhow::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["baseline", which, "--folder"]).arg(folder);
+        Self::start(name, command, BASELINE_UP, None)
+    }
+
     /// A bare reverse proxy to a port on this machine.
     pub(crate) fn proxy(name: &'static str, to: u16) -> anyhow::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
@@ -45,6 +52,11 @@ impl Arm {
             std::fs::write(path, text.as_ref())?;
         }
         Self::start(name, daemon(folder.path())?, DAEMON_UP, Some(folder))
+    }
+
+    /// The real daemon over a deployment that stays.
+    pub(crate) fn forecourt_over(name: &'static str, folder: &Path) -> anyhow::Result<Self> {
+        Self::start(name, daemon(folder)?, DAEMON_UP, None)
     }
 
     /// A server that is another program, and up.
@@ -119,7 +131,7 @@ pub(crate) fn binary() -> anyhow::Result<PathBuf> {
 }
 
 /// `forecourt serve` on free ports, logging off, pointers written nowhere else.
-pub(crate) fn daemon(folder: &std::path::Path) -> anyhow::Result<Command> {
+pub(crate) fn daemon(folder: &Path) -> anyhow::Result<Command> {
     let mut command = Command::new(binary()?);
     command.arg("serve").arg(folder).env("FORECOURT_LOG", "error").env("XDG_STATE_HOME", folder);
     command.args(["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);

@@ -1,6 +1,7 @@
 //! Small honest servers that do the same work with nothing around it.
 
 mod a2a;
+mod ask;
 mod proxy;
 
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use futures::Stream;
 use tokio::net::TcpListener;
 
 /// Serves a baseline until it is killed. A proxy needs the port that it is in front of.
-pub(crate) fn serve(name: &str, to: Option<u16>) -> anyhow::Result<()> {
+pub(crate) fn serve(name: &str, to: Option<u16>, folder: Option<&std::path::Path>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -29,6 +30,7 @@ pub(crate) fn serve(name: &str, to: Option<u16>) -> anyhow::Result<()> {
             "rest" => axum::serve(listener, Router::new().route("/{agent}", get(echo))).await?,
             "sse" => axum::serve(listener, Router::new().route("/{agent}", get(ticks))).await?,
             "a2a" => axum::serve(listener, a2a::router(port)).await?,
+            "ask" => axum::serve(listener, ask::router(folder.context("answers come from a folder")?)?).await?,
             "proxy" => proxy::serve(listener, to.context("a proxy is in front of something")?).await?,
             "hyper" => hyper(listener).await?,
             other => anyhow::bail!("there is no baseline {other}"),

@@ -1,6 +1,7 @@
 //! The benches, a file each.
 
 mod a2a;
+mod ask;
 mod idle;
 mod rest;
 mod retrieval;
@@ -18,6 +19,8 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("search", search::small),
     ("search-million", search::large),
     ("retrieval", retrieval::run),
+    ("ask", ask::small),
+    ("ask-million", ask::large),
     ("sse", sse::run),
     ("idle", idle::run),
     ("tasks", tasks::run),

@@ -10,11 +10,21 @@ pub(crate) fn process_nanos(pid: u32) -> u64 {
 
 /// Seconds that this process has been on a CPU, threads that have ended included.
 pub(crate) fn own_seconds() -> anyhow::Result<f64> {
+    seconds(11)
+}
+
+/// Seconds that processes of ours have been on a CPU which have ended.
+pub(crate) fn children_seconds() -> anyhow::Result<f64> {
+    seconds(13)
+}
+
+/// Time in two fields of `/proc/self/stat`, counted behind the name: of the process, and of the kernel for it.
+fn seconds(field: usize) -> anyhow::Result<f64> {
     /// What the kernel counts in, on every architecture that we run on.
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat")?;
     let fields = stat.rsplit(") ").next().unwrap_or_default();
-    let ticks: f64 = fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    let ticks: f64 = fields.split(' ').skip(field).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
     Ok(ticks / TICKS_PER_SECOND)
 }
 

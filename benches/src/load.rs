@@ -16,10 +16,17 @@ pub(crate) struct Visit {
     pub elapsed: Duration,
 }
 
-/// What is sent over and over, and what every answer to it holds.
+/// What is sent over and over, one after the other, and what every answer to it holds.
 pub(crate) struct Asked {
-    pub text: String,
+    pub texts: Vec<String>,
     pub holds: &'static str,
+}
+
+impl Asked {
+    /// One request.
+    pub(crate) fn of(text: String, holds: &'static str) -> Self {
+        Self { texts: vec![text], holds }
+    }
 }
 
 /// Sends `request` over and over for `time`. Any status but 200 voids the visit, as does an answer that
@@ -28,19 +35,20 @@ pub(crate) fn visit(port: u16, request: &Asked, time: Duration) -> anyhow::Resul
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let begin = Instant::now();
-        let clients = (0..CONNECTIONS).map(|_| client(port, request, begin + time));
+        let clients = (0..CONNECTIONS).map(|first| client(port, request, first, begin + time));
         let counts = futures::future::try_join_all(clients).await?;
         Ok(Visit { requests: counts.iter().sum(), elapsed: begin.elapsed() })
     })
 }
 
-async fn client(port: u16, request: &Asked, end: Instant) -> anyhow::Result<u64> {
+async fn client(port: u16, request: &Asked, first: usize, end: Instant) -> anyhow::Result<u64> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(16 * 1024);
     let mut count = 0;
-    while Instant::now() < end {
-        stream.write_all(request.text.as_bytes()).await?;
+    let texts = request.texts.iter().cycle().skip(first % request.texts.len().max(1));
+    for text in texts.take_while(|_| Instant::now() < end) {
+        stream.write_all(text.as_bytes()).await?;
         answer(&mut stream, &mut buffer).await?;
         let held = request.holds.is_empty() || find(&buffer, request.holds.as_bytes()).is_some();
         ensure!(held, "an answer without {}: {}", request.holds, String::from_utf8_lossy(&buffer));

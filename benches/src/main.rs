@@ -24,7 +24,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Arguments {
     #[command(subcommand)]
     part: Option<Part>,
-    /// Which benches: rest, search, search-million, retrieval, sse, idle, tasks, start, a2a, a2a-proxy,
+    /// Which benches: rest, search, search-million, retrieval, ask, ask-million, sse, idle, tasks, start, a2a, a2a-proxy,
     /// a2a-many, a2a-streams, a2a-push. All when none is named.
     names: Vec<String>,
 }
@@ -39,6 +39,9 @@ enum Part {
         name: String,
         /// The port behind it.
         to: Option<u16>,
+        /// The folder of its content.
+        #[arg(long)]
+        folder: Option<PathBuf>,
     },
     /// Open a search index, and say what that took.
     #[command(hide = true)]
@@ -53,7 +56,7 @@ fn main() -> anyhow::Result<()> {
     nix::sys::prctl::set_thp_disable(true)?;
     let arguments = Arguments::parse();
     match arguments.part {
-        Some(Part::Baseline { name, to }) => baseline::serve(&name, to),
+        Some(Part::Baseline { name, to, folder }) => baseline::serve(&name, to, folder.as_deref()),
         Some(Part::Open { folder }) => bench::search::open(&folder),
         None => run(&arguments.names),
     }

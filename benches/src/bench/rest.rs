@@ -25,5 +25,5 @@ pub(super) fn run() -> anyhow::Result<()> {
     ensure!(their_body == our_body, "the bodies differ: {their_body:?}, {our_body:?}");
     let differ = their_head.len().abs_diff(our_head.len());
     ensure!(differ <= HEADERS_DIFFER_MAX, "the heads differ by {differ} bytes:\n{their_head}\n\n{our_head}");
-    compare(&arms, |port| Asked { text: request(port), holds: "hello" })
+    compare(&arms, |port| Asked::of(request(port), "hello"))
 }

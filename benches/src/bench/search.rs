@@ -1,7 +1,7 @@
 //! Search by words, top ten as markdown, against tantivy alone; and what loading and opening cost.
 
-mod bare;
-mod items;
+pub(crate) mod bare;
+pub(super) mod items;
 mod ours;
 
 use std::path::Path;

@@ -23,15 +23,15 @@ pub(in crate::bench) fn run() -> anyhow::Result<()> {
     let arms = [hub("one agent", one.clone())?, hub("one agent again", one)?, hub("5,000 agents", 0..AGENTS)?];
     println!("a message with a mention:");
     let body = send_message(&format!("@agent-{MENTIONED} {WORDS}"), &json!({}));
-    compare(&arms, |port| Asked { text: post(port, "/a2a", "1.0", &body), holds: WORDS })?;
+    compare(&arms, |port| Asked::of(post(port, "/a2a", "1.0", &body), WORDS))?;
     println!("the card of the hub, unchanged since it was read:");
     let mut tags = std::collections::HashMap::new();
     for arm in &arms {
         tags.insert(arm.port, read_card(arm)?);
     }
-    compare(&arms, |port| Asked { text: get(port, CARD, &tags[&port]), holds: "304" })?;
+    compare(&arms, |port| Asked::of(get(port, CARD, &tags[&port]), "304"))?;
     println!("the card of the hub, whole (for information, as it is so much longer):");
-    compare(&arms, |port| Asked { text: get(port, CARD, ""), holds: "" })
+    compare(&arms, |port| Asked::of(get(port, CARD, ""), ""))
 }
 
 /// A daemon with an agent for each number, and how long it took to start.

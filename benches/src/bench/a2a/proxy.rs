@@ -33,5 +33,5 @@ pub(in crate::bench) fn run() -> anyhow::Result<()> {
     // bytes longer than its message.
     let body = send_message(WORDS, &json!({"historyLength": 0}));
     let request = |port: u16| post(port, "/a2a/echo", "1.0", &body);
-    compare(&arms, |port| Asked { text: request(port), holds: WORDS })
+    compare(&arms, |port| Asked::of(request(port), WORDS))
 }

@@ -17,7 +17,7 @@ pub(in crate::bench) fn run() -> anyhow::Result<()> {
         println!("A2A {version}:");
         let request = |port: u16| post(port, "/a2a/echo", version, &body);
         alike(&arms[0], &arms[2], request)?;
-        compare(&arms, |port| Asked { text: request(port), holds: WORDS })?;
+        compare(&arms, |port| Asked::of(request(port), WORDS))?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use tantivy::{Index, IndexWriter, ReloadPolicy, Searcher, TantivyDocument};
 const WRITER_BYTES: usize = 64 * 1024 * 1024;
 
 /// An open index.
-pub(super) struct Bare {
+pub(crate) struct Bare {
     index: Index,
     searcher: Searcher,
     parser: QueryParser,
@@ -30,7 +30,7 @@ struct Fields {
 
 impl Bare {
     /// Opens the index in `folder`, made when missing.
-    pub(super) fn open(folder: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn open(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let (schema, fields) = schema();
         let index = Index::open_or_create(tantivy::directory::MmapDirectory::open(folder)?, schema)?;
@@ -39,12 +39,12 @@ impl Bare {
         Ok(Self { index, searcher, parser, fields })
     }
 
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.searcher.num_docs()
     }
 
     /// Loads a file of items, with one thread for words, as ours does.
-    pub(super) fn load(&mut self, file: &Path) -> anyhow::Result<()> {
+    pub(crate) fn load(&mut self, file: &Path) -> anyhow::Result<()> {
         let mut writer: IndexWriter = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
         for line in BufReader::new(std::fs::File::open(file)?).lines() {
             let line = line?;
@@ -62,16 +62,29 @@ impl Bare {
     }
 
     /// The ten best items for a question: the bytes of their JSON.
-    pub(super) fn ask(&self, question: &str) -> anyhow::Result<usize> {
+    pub(crate) fn ask(&self, question: &str) -> anyhow::Result<usize> {
+        let mut bytes = 0;
+        self.find(question, |_, item| {
+            bytes += item.len();
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// Shows the JSON of the ten best items for a question, each with its score.
+    pub(crate) fn find(
+        &self,
+        question: &str,
+        mut take: impl FnMut(f32, &[u8]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         let query = self.parser.parse_query(question)?;
         let found = self.searcher.search(&query, &TopDocs::with_limit(10).order_by_score())?;
-        let mut bytes = 0;
-        for (_, address) in found {
+        for (score, address) in found {
             let document: TantivyDocument = self.searcher.doc(address)?;
             let item = document.get_first(self.fields.item).and_then(|item| item.as_bytes());
-            bytes += item.context("an item is stored")?.len();
+            take(score, item.context("an item is stored")?)?;
         }
-        Ok(bytes)
+        Ok(())
     }
 }
 

@@ -23,7 +23,7 @@ struct Recipe {
 }
 
 /// What recipes are made of, each word as often as in the real ones.
-pub(super) struct Pantry {
+pub(in crate::bench) struct Pantry {
     words: Vec<String>,
     ingredients: Vec<String>,
     categories: Vec<String>,
@@ -31,7 +31,7 @@ pub(super) struct Pantry {
 
 impl Pantry {
     /// Reads the demonstration's recipes.
-    pub(super) fn stocked() -> anyhow::Result<Self> {
+    pub(in crate::bench) fn stocked() -> anyhow::Result<Self> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/kitchen/content/recipes.jsonl");
         let text = std::fs::read_to_string(file)?;
         let mut pantry = Self { words: Vec::new(), ingredients: Vec::new(), categories: Vec::new() };
@@ -47,7 +47,7 @@ impl Pantry {
     }
 
     /// Writes the first `count` recipes, a line each.
-    pub(super) fn write(&self, file: &Path, count: u64) -> anyhow::Result<()> {
+    pub(in crate::bench) fn write(&self, file: &Path, count: u64) -> anyhow::Result<()> {
         let mut out = BufWriter::new(File::create(file)?);
         for n in 0..count {
             serde_json::to_writer(&mut out, &self.recipe(n))?;
@@ -74,7 +74,7 @@ impl Pantry {
     }
 
     /// Question number `n`.
-    pub(super) fn question(&self, n: u64) -> String {
+    pub(in crate::bench) fn question(&self, n: u64) -> String {
         self.phrase(&mut Dice(n ^ 0x5eed_0000_0000))
     }
 
