@@ -11,7 +11,7 @@ use forecourt_core::findings::{LIST_WISH, WISH};
 use forecourt_core::reply::collect;
 use forecourt_core::{Ending, Event, Findings, Message, Role, Turn};
 use futures::{FutureExt, StreamExt};
-use serde_json::{Value, json};
+use serde_json::json;
 use support::provider::{Server, text};
 use support::sharpened::*;
 use support::{ask, ask_after, build, problems};

@@ -11,6 +11,7 @@
 //! | `faults` | agents that break |
 //! | `five_wires` | one question over every wire |
 //! | `siblings` | an agent that asks the agents beside it |
+//! | `sharpened` | a search with a real language model |
 //! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `items` | `ask --via nlweb`, and promises |
 //! | `pages` | what a person sees, in Chromium |
@@ -39,6 +40,7 @@ mod remote;
 mod rest;
 mod sdk;
 mod search_page;
+mod sharpened;
 mod siblings;
 mod stranger;
 mod support;
