@@ -60,3 +60,5 @@ pub const STEPS_MAX: usize = 64;
 pub const COMPOSITION_DEPTH_MAX: u32 = 8;
 /// Endpoints of one host.
 pub const ENDPOINTS_MAX: usize = 100_000;
+/// Characters of a caller's text that a sentence of ours repeats.
+pub const ECHO_CHARS_MAX: usize = 100;

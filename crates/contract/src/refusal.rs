@@ -3,9 +3,11 @@
 //! These are the layer's own words: each wire spells them in one `match` without a wildcard arm.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde_json::Value;
 
+use crate::limits::ECHO_CHARS_MAX;
 use crate::method::Method;
 use crate::schema::Violation;
 use crate::scope::Scope;
@@ -138,4 +140,63 @@ pub enum Broken {
     UndeclaredError,
     /// It failed.
     Crashed,
+}
+
+impl fmt::Display for Refusal {
+    /// A sentence for the caller, the same over every wire: what to change, and nothing of the
+    /// inside. What the caller sent is repeated in part only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Method { method, suggestions, catalog_version } => {
+                write!(f, "`{}` is not a method of catalog {catalog_version}", start(method))?;
+                if suggestions.is_empty() { Ok(()) } else { write!(f, "; did you mean {}?", suggestions.join(", ")) }
+            }
+            Self::Path { segment, reason, .. } => write!(f, "{reason} (at `{}`)", start(segment)),
+            Self::NotFound(pair) => write!(f, "nothing is at {}", start(&pair.path)),
+            Self::Identity(IdentityRefusal::Missing) => f.write_str("say which agent is calling"),
+            Self::Identity(IdentityRefusal::Unknown) => f.write_str("the calling agent is not known here"),
+            Self::Standing { is_final: true, .. } => f.write_str("the calling agent is out of service for good"),
+            Self::Standing { is_final: false, .. } => f.write_str("the calling agent is out of service for now"),
+            Self::NotAllowed { pair, why, allowed_methods, .. } => not_allowed(f, pair, *why, allowed_methods),
+            Self::Wildcards(pair) => {
+                let path = start(&pair.path);
+                write!(f, "{} {path} is not declared, and calling it needs the consent of both sides", pair.method)
+            }
+            Self::Input { violation, .. } if violation.field.is_empty() => f.write_str(&violation.detail),
+            Self::Input { violation, .. } => write!(f, "{} (at {})", violation.detail, start(&violation.field)),
+            Self::ScopeAbsent(_) => f.write_str("say which scopes the call claims"),
+            Self::ScopeClaim { excess, .. } => {
+                write!(f, "the call claims more than its agent declares: {}", listed(excess))
+            }
+            Self::Scope { missing, .. } => write!(f, "the call needs more scopes: {}", listed(missing)),
+            Self::Declared { message, .. } => f.write_str(message),
+            Self::Broken { .. } => f.write_str("the endpoint failed, through no fault of the call"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+fn not_allowed(
+    f: &mut fmt::Formatter<'_>,
+    Pair { method, path }: &Pair,
+    why: NotAllowed,
+    allowed: &BTreeSet<Method>,
+) -> fmt::Result {
+    let path = start(path);
+    match why {
+        NotAllowed::OtherMethods => write!(f, "{path} is not there for {method}")?,
+        NotAllowed::Policy => write!(f, "{method} is not accepted here")?,
+        NotAllowed::NotImplemented => write!(f, "{method} {path} is not answered here")?,
+    }
+    if allowed.is_empty() { Ok(()) } else { write!(f, "; {path} takes {}", listed(allowed)) }
+}
+
+fn listed<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
+    names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// The start of a text that the caller sent.
+fn start(text: &str) -> &str {
+    text.char_indices().nth(ECHO_CHARS_MAX).map_or(text, |(end, _)| &text[..end])
 }

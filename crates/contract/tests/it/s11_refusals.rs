@@ -1,7 +1,8 @@
 //! Section 11: each refusal comes in its turn and holds what its caller needs.
 
 use forecourt_contract::call::{Identity, Standing};
-use forecourt_contract::refusal::{IdentityRefusal, NotAllowed, Pair};
+use forecourt_contract::limits::ECHO_CHARS_MAX;
+use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed, Pair};
 use forecourt_contract::{Call, Dispatcher, Method, Refusal, Rules};
 use serde_json::json;
 
@@ -206,4 +207,27 @@ fn s13_2_checks_come_in_one_order() {
     assert!(matches!(refusal(&host, wrong.clone()), Refusal::Scope { .. }));
     wrong.caller = caller("*:*");
     assert!(run(&host, wrong).answer.is_ok());
+}
+
+#[test]
+fn s11_each_refusal_says_what_to_change_and_nothing_of_the_inside() {
+    let said = |call: Call| refusal(&host(), call).to_string();
+    assert_eq!(said(call("BUK", "/rooms/7")), "`BUK` is not a method of catalog 1.0.0; did you mean BUY, BID, BOOK?");
+    assert_eq!(said(call("FROBNICATE", "/")), "`FROBNICATE` is not a method of catalog 1.0.0");
+    let leaking = "a segment spells the method `ORDER`: the method goes before the path (at `order`)";
+    assert_eq!(said(call("BOOK", "/order/7")), leaking);
+    assert_eq!(said(call("BOOK", "/hotels")), "nothing is at /hotels");
+    assert_eq!(said(call("LIST", "/rooms/7")), "/rooms/7 is not there for LIST; /rooms/7 takes BOOK, FETCH");
+    assert_eq!(said(call("BOOK", "/rooms/7")), "the call needs more scopes: booking:room, calendar:write");
+    let bad = Call { body: object(json!({"n": "x"})), ..call("FETCH", "/rooms/7") };
+    assert_eq!(said(bad), "the value is not of type \"integer\" (at /n)");
+    let cause = Refusal::Broken { pair: pair("BOOK", "/x"), kind: Broken::Crashed, cause: "disk at dawn".into() };
+    assert!(!cause.to_string().contains("disk"));
+}
+
+#[test]
+fn what_a_caller_sent_is_repeated_in_part_only() {
+    let long = |chars: usize| refusal(&host(), call(&"Q".repeat(chars), "/")).to_string();
+    assert!(long(ECHO_CHARS_MAX).contains(&"Q".repeat(ECHO_CHARS_MAX)));
+    assert!(!long(ECHO_CHARS_MAX + 1).contains(&"Q".repeat(ECHO_CHARS_MAX + 1)));
 }
