@@ -7,15 +7,46 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use forecourt_core::findings::{LIST_WISH, WISH};
+use forecourt_core::findings::{FACETS_WISH, LIST_WISH, WISH};
 use forecourt_core::reply::collect;
 use forecourt_core::{Ending, Event, Findings, Message, Role, Turn};
 use futures::{FutureExt, StreamExt};
 use serde_json::json;
-use support::provider::{Server, text};
+use support::provider::{Server, raw, says, stop, text};
 use support::sharpened::*;
 use support::{ask, ask_after, build, problems};
 use tokio::sync::Notify;
+
+#[tokio::test]
+async fn a_page_is_told_the_summary_sentence_by_sentence() {
+    let server = Server::answering(|asked| match step(asked) {
+        "summary" => raw(&[
+            says("One is best [1]. "),
+            says("Two is slow [2]. "),
+            says("Three is hot [3]. "),
+            says("Four is not [4]."),
+            stop("stop"),
+        ]
+        .concat()),
+        _ => helpful(asked),
+    })
+    .await;
+    let (_folder, _, built) = sharpened(&soups(12), &server.url, "");
+    let said = async |wish: &str| {
+        let message = Message { extensions: vec![wish.to_owned()], ..wishing("soup") };
+        let told: Vec<Event> = support::stream(&built, message).await.collect().await;
+        let told = told.iter().filter_map(|event| match event {
+            Event::Part(part) => Findings::from_part(part),
+            _ => None,
+        });
+        let mut sentences: Vec<usize> = told.map(|findings| findings.summary.matches("[[").count()).collect();
+        sentences.dedup();
+        sentences
+    };
+    let told = said(FACETS_WISH).await;
+    assert!(told.len() > 2 && told.is_sorted() && told.ends_with(&[4]), "{told:?}");
+    assert_eq!(said(WISH).await, [0, 4], "others are told it once");
+}
 
 #[tokio::test]
 async fn items_are_ranked_explained_and_summed_up() {

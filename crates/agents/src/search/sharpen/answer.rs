@@ -62,6 +62,9 @@ pub(in crate::search) fn events(desk: Arc<Desk>, sharpener: Arc<Sharpener>, admi
                         let ready = summary.take(&words);
                         if let Some(event) = answer.summed_up(&ready) {
                             yield event;
+                            if let Some(told) = answer.told_so_far() {
+                                yield told;
+                            }
                         }
                     }
                     Err(reason) => trouble = Some(reason),
@@ -275,6 +278,11 @@ impl Answer {
         let ready = if is_first { ready.trim_start() } else { ready };
         self.summary.push_str(ready);
         Some(Event::Text(if is_first { format!("\n\n{ready}") } else { ready.to_owned() }))
+    }
+
+    /// The summary so far, for a page that shows it as it comes.
+    fn told_so_far(&self) -> Option<Event> {
+        self.tell().filter(|_| self.begun.admitted.message().wants_facets())
     }
 
     /// What is left of the summary, and what is told beside the answer now that all of it is known.
