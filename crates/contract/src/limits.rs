@@ -30,6 +30,9 @@ pub const SCOPES_MAX: usize = 256;
 pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 /// Levels of nesting in a JSON Schema.
 pub const SCHEMA_DEPTH_MAX: usize = 32;
+/// Schemas that are checked in place of one another in a row, by references and combinations. Times
+/// the nesting of JSON it is how deep a check calls itself, on a thread's stack.
+pub const SCHEMA_CHAIN_MAX: usize = 32;
 /// Schemas in one JSON Schema, the outermost one included.
 pub const SUBSCHEMAS_MAX: usize = 1_000;
 /// Regular expressions in one JSON Schema.

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::limits::{
-    CHECKS_PER_VALUE_MAX, PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, SUBSCHEMAS_MAX,
+    CHECKS_PER_VALUE_MAX, PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_BYTES_MAX, SCHEMA_CHAIN_MAX, SCHEMA_DEPTH_MAX,
+    SUBSCHEMAS_MAX,
 };
 
 /// Why a document can't serve as a schema.
@@ -33,6 +34,9 @@ pub enum SchemaFault {
     /// A reference that leads back to itself without taking anything of the value.
     #[error("the schema at `{0}` refers to itself without end")]
     Circular(String),
+    /// References and combinations in a row that is too long.
+    #[error("at most {SCHEMA_CHAIN_MAX} references and combinations may lead to one another for one value")]
+    TooChained,
     /// Alternatives that multiply.
     #[error("a value may be checked against at most {CHECKS_PER_VALUE_MAX} schemas: these alternatives multiply")]
     TooMuchWork,

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use super::{SchemaFault, escaped};
-use crate::limits::{PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_DEPTH_MAX, SUBSCHEMAS_MAX};
+use crate::limits::{PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_CHAIN_MAX, SCHEMA_DEPTH_MAX, SUBSCHEMAS_MAX};
 
 /// Where the schemas under a keyword apply.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,6 +86,7 @@ impl Graph {
         walk.schema(schema, String::new(), 0)?;
         walk.resolve()?;
         let order = inner_first(&walk.nodes).map_err(|at| SchemaFault::Circular(walk.pointer_of(at)))?;
+        refuse_long_chains(&walk.nodes, &order)?;
         Ok(Graph { nodes: walk.nodes, order })
     }
 }
@@ -223,6 +224,15 @@ fn held(value: &Value, shape: Shape) -> Vec<(String, &Value)> {
         // Not of the right shape: the compiler will say so.
         _ => Vec::new(),
     }
+}
+
+/// Refuses schemas that are checked in place of each other in a row longer than a stack has room for.
+fn refuse_long_chains(nodes: &[Node], order: &[Index]) -> Result<(), SchemaFault> {
+    let mut lengths = vec![0_usize; nodes.len()];
+    for &at in order {
+        lengths[at] = nodes[at].in_place.iter().map(|&next| lengths[next] + 1).max().unwrap_or(0);
+    }
+    if lengths.iter().all(|length| *length <= SCHEMA_CHAIN_MAX) { Ok(()) } else { Err(SchemaFault::TooChained) }
 }
 
 /// The nodes, each after those that it is checked together with. Fails with a node of a circle.

@@ -1,7 +1,7 @@
 //! Sections 6.4 and 13.3: schemas, strict on the way in and permissive on the way out.
 
 use forecourt_contract::limits::{
-    CHECKS_MAX, PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, SUBSCHEMAS_MAX,
+    CHECKS_MAX, PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_BYTES_MAX, SCHEMA_CHAIN_MAX, SCHEMA_DEPTH_MAX, SUBSCHEMAS_MAX,
     VIOLATION_CHARS_MAX,
 };
 use forecourt_contract::schema::SchemaFault;
@@ -140,11 +140,11 @@ fn a_circle_is_refused_and_recursion_is_not() {
 #[test]
 fn work_that_multiplies_is_refused_before_it_is_done() {
     let mut defs = serde_json::Map::new();
-    for at in 0..24 {
+    for at in 0..14 {
         let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
         defs.insert(format!("d{at}"), json!({"allOf": [next, next]}));
     }
-    defs.insert("d24".into(), json!({"type": "string"}));
+    defs.insert("d14".into(), json!({"type": "string"}));
     assert_eq!(fault(json!({"$defs": defs.clone(), "$ref": "#/$defs/d0"})), SchemaFault::TooMuchWork);
     let inside = json!({"$defs": defs, "items": {"$ref": "#/$defs/d0"}});
     assert_eq!(fault(inside), SchemaFault::TooMuchWork);
@@ -167,6 +167,66 @@ fn a_value_too_large_for_its_schema_is_refused() {
     let fits = (CHECKS_MAX - 1) / 501;
     assert!(violation(&schema, values(fits + 1)).detail.contains("too large"));
     assert_eq!(schema.check(&values(100)), Ok(()));
+}
+
+/// Schemas in a row, each checked in place of the one before by a keyword, and again for the field
+/// `n` of the value.
+fn chain(links: usize, link: impl Fn(Value) -> Value) -> Value {
+    let again = json!({"properties": {"n": {"$ref": "#/$defs/d0"}}});
+    let next = |at: usize| json!({"$ref": format!("#/$defs/d{}", at + 1)});
+    let named = |at: usize| (format!("d{at}"), if at == links { again.clone() } else { link(next(at)) });
+    let defs: serde_json::Map<_, _> = (0..=links).map(named).collect();
+    json!({"$defs": defs, "properties": {"n": {"$ref": "#/$defs/d0"}}})
+}
+
+#[test]
+fn schemas_in_a_row_have_a_bound() {
+    let plain = |links: usize| Schema::compile(chain(links, |next| next));
+    assert!(plain(SCHEMA_CHAIN_MAX - 1).is_ok(), "the property's own reference is a link too");
+    assert_eq!(plain(SCHEMA_CHAIN_MAX).unwrap_err(), SchemaFault::TooChained);
+}
+
+/// Runs on a stack of the size that threads of the runtime have.
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn the_deepest_check_fits_a_stack() {
+    let links: [fn(Value) -> Value; 9] = [
+        |next| next,
+        |next| json!({"allOf": [next]}),
+        |next| json!({"anyOf": [next]}),
+        |next| json!({"oneOf": [next, false]}),
+        |next| json!({"not": next}),
+        |next| json!({"if": next, "else": false}),
+        |next| json!({"if": true, "then": next}),
+        |next| json!({"dependentSchemas": {"n": next}}),
+        |next| json!({"anyOf": [next], "unevaluatedProperties": {"type": "integer"}}),
+    ];
+    for link in links {
+        // The longest chain that is let in, whatever bound it meets first.
+        let schemas = (1..=SCHEMA_CHAIN_MAX).rev().map(move |length| Schema::compile(chain(length, link)));
+        let schema = schemas.flatten().next().unwrap();
+        on_a_small_stack(move || {
+            for innermost in [json!({}), json!({"n": 1}), json!([])] {
+                let _ = schema.check(&(0..62).fold(innermost, |inner, _| json!({"n": inner})));
+            }
+        });
+    }
+}
+
+#[test]
+fn the_longest_way_through_a_schema_compiles_on_a_stack() {
+    on_a_small_stack(|| {
+        let step = |at: usize| json!({"properties": {"n": {"$ref": format!("#/$defs/d{}", at + 1)}}});
+        let last = (SUBSCHEMAS_MAX - 2) / 2;
+        let named = |at: usize| (format!("d{at}"), if at == last { json!({}) } else { step(at) });
+        let defs: serde_json::Map<_, _> = (0..=last).map(named).collect();
+        let schema = json!({"$defs": defs, "$ref": "#/$defs/d0", "type": "object", "additionalProperties": false});
+        let compiled = Schema::input(schema).unwrap();
+        let _ = compiled.check(&(0..63).fold(json!({}), |inner, _| json!({"n": inner})));
+    });
 }
 
 #[test]
