@@ -50,15 +50,14 @@ fn close_inside(schema: &Value, root: &Value) -> Value {
 fn changed(keyword: &str, value: &Value, root: &Value) -> Value {
     match keyword {
         "properties" | "patternProperties" => each(value, |schema| close(schema, root)),
-        "items" | "additionalProperties" | "contains" | "unevaluatedProperties" | "unevaluatedItems" => {
-            close(value, root)
-        }
+        "items" | "additionalProperties" | "unevaluatedProperties" | "unevaluatedItems" => close(value, root),
         "prefixItems" => each(value, |schema| close(schema, root)),
         "allOf" | "anyOf" | "oneOf" | "dependentSchemas" | "$defs" | "definitions" => {
             each(value, |schema| close_inside(schema, root))
         }
-        "if" | "then" | "else" => close_inside(value, root),
-        // Closing what is negated would let through what was refused.
+        "then" | "else" => close_inside(value, root),
+        // Conditions (`if`, `contains`, `not`) stay as they are: closing what is negated would let
+        // through what was refused.
         _ => value.clone(),
     }
 }

@@ -81,6 +81,22 @@ fn s13_3_strictness_follows_references() {
 }
 
 #[test]
+fn s13_3_conditions_are_left_as_they_were_written() {
+    let nested =
+        json!({"properties": {"kind": {"properties": {"x": {"const": 1}}, "required": ["x"]}}, "required": ["kind"]});
+    let schema = Schema::input(json!({
+        "type": "object", "additionalProperties": false, "properties": {"kind": {"type": "object"}, "list": {}},
+        "if": nested, "then": false,
+        "not": {"properties": {"kind": {"properties": {"y": {"const": 1}}, "required": ["y"]}}, "required": ["kind"]},
+    }));
+    let schema = schema.unwrap();
+    for dodge in [json!({"kind": {"x": 1, "more": 1}}), json!({"kind": {"y": 1, "more": 1}})] {
+        assert!(schema.check(&dodge).is_err(), "{dodge}");
+    }
+    assert_eq!(schema.check(&json!({"kind": {"z": 1}})), Ok(()));
+}
+
+#[test]
 fn s13_3_an_output_lets_more_through_unless_it_is_made_strict() {
     let silent = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
     let mut open = silent.clone();
