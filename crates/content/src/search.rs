@@ -21,9 +21,11 @@ pub use query::{Filter, Query, Test};
 
 use fuse::fuse;
 use meaning::Meaning;
+use plan::Plan;
+use rank::Ranked;
 
 use crate::analysis::Tongue;
-use crate::dense::Model;
+use crate::dense::{Model, Near};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::limits::{FILTERS_MAX, HITS_MAX};
@@ -51,36 +53,57 @@ pub(crate) fn search(
     by: By,
     default: Tongue,
 ) -> Result<Vec<Hit>> {
-    let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
-    if end <= query.offset || query.filters.len() > FILTERS_MAX {
-        return Ok(Vec::new());
-    }
-    let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
-    let mut plan = plan::Plan::of(snapshot, query, tongue);
-    let mut ranked = rank_all(snapshot, model, query, by, &plan, end)?;
-    if ranked.is_empty() && plan.relax() {
-        ranked = rank::top(snapshot, &plan, end)?;
-    }
-    ranked.truncate(end);
-    let page = ranked.iter().skip(query.offset);
-    page.map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
+    let Some((_, plan, page)) = found(snapshot, model, query, by, default)? else { return Ok(Vec::new()) };
+    page.iter().map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
 }
 
-/// The best `end` documents.
+/// What each kind of search has found, the best first.
+#[derive(Default)]
+struct Lists {
+    words: Vec<Ranked>,
+    near: Vec<Near>,
+}
+
+/// The page of documents that a query asks for, and what their places come from. `None` when it asks for none.
+fn found(
+    snapshot: &Snapshot,
+    model: Option<&Model>,
+    query: &Query,
+    by: By,
+    default: Tongue,
+) -> Result<Option<(Lists, Plan, Vec<Ranked>)>> {
+    let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
+    if end <= query.offset || query.filters.len() > FILTERS_MAX {
+        return Ok(None);
+    }
+    let mut plan = Plan::of(snapshot, query, query.tongue(default));
+    let (mut lists, mut ranked) = rank_all(snapshot, model, query, by, &plan, end)?;
+    if ranked.is_empty() && plan.relax() {
+        lists.words = rank::top(snapshot, &plan, end)?;
+        ranked.clone_from(&lists.words);
+    }
+    ranked.truncate(end);
+    ranked.drain(..query.offset.min(ranked.len()));
+    Ok(Some((lists, plan, ranked)))
+}
+
+/// The best `end` documents at least, when there are so many.
 fn rank_all(
     snapshot: &Snapshot,
     model: Option<&Model>,
     query: &Query,
     by: By,
-    plan: &plan::Plan,
+    plan: &Plan,
     end: usize,
-) -> Result<Vec<rank::Ranked>> {
+) -> Result<(Lists, Vec<Ranked>)> {
     let depth = end.max(FUSE_DEPTH);
     let model = model.filter(|_| by != By::Words);
     let Some(meaning) = Meaning::of(snapshot, model, &query.text, plan) else {
-        return if by == By::Meaning { Ok(Vec::new()) } else { rank::top(snapshot, plan, end) };
+        let words = if by == By::Meaning { Vec::new() } else { rank::top(snapshot, plan, end)? };
+        return Ok((Lists { words: words.clone(), near: Vec::new() }, words));
     };
     let near = meaning.nearest(plan, depth)?;
     let words = if by == By::Both { rank::top(snapshot, plan, depth)? } else { Vec::new() };
-    Ok(fuse(&words, &near, plan.asked, meaning.kind, |address| meaning.cosine(address)))
+    let ranked = fuse(&words, &near, plan.asked, meaning.kind, |address| meaning.cosine(address));
+    Ok((Lists { words, near }, ranked))
 }

@@ -1,4 +1,4 @@
-//! Search by meaning with a model of three words.
+//! Search by meaning with a model of four words.
 
 mod common;
 
@@ -9,16 +9,16 @@ use forecourt_content::{Error, Filter, Library, Options, Query};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
-/// `soup` and `stew` are close, `car` is neither.
+/// `soup` and `stew` are close, `car` and `dinner` are like nothing else.
 fn toy_model(folder: &Path) {
     let tokenizer = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],
         "normalizer":{"type":"Lowercase"},"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
-        "model":{"type":"WordLevel","vocab":{"[UNK]":0,"soup":1,"stew":2,"car":3},"unk_token":"[UNK]"}}"#;
+        "model":{"type":"WordLevel","vocab":{"[UNK]":0,"soup":1,"stew":2,"car":3,"dinner":4},"unk_token":"[UNK]"}}"#;
     std::fs::create_dir_all(folder).unwrap();
     std::fs::write(folder.join("tokenizer.json"), tokenizer).unwrap();
-    let rows: [f32; 12] = [0.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.2, 0.0, 0.0, 0.0, 1.0];
-    let data: Vec<u8> = rows.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let view = TensorView::new(Dtype::F32, vec![4, 3], &data).unwrap();
+    let rows = [[0.0_f32, 0.0, 0.0], [1.0, 0.1, 0.0], [1.0, 0.2, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]];
+    let data: Vec<u8> = rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+    let view = TensorView::new(Dtype::F32, vec![5, 3], &data).unwrap();
     std::fs::write(folder.join("model.safetensors"), safetensors::serialize([("embeddings", view)], None).unwrap())
         .unwrap();
 }
@@ -47,6 +47,23 @@ fn what_is_meant_is_found_without_its_word() {
     assert_eq!(shelf.names("thing"), ["unknown thing"]);
     let query = Query { filters: vec![Filter::is("@type", "Product")], ..Query::new("soup") };
     assert!(shelf.library.search(&query).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_explained_is_what_is_found() {
+    let model = tempfile::tempdir().unwrap();
+    let shelf = Shelf::with(options(model.path()));
+    shelf.put("a.jsonl", &(item("1", "stew", "Recipe") + &item("2", "car", "Product") + &item("3", "soup", "Recipe")));
+    shelf.index();
+    let recipes = vec![Filter::is("@type", "Recipe")];
+    // Nothing calls itself a dinner and nothing is near one: every recipe will do.
+    for (text, filters, count) in [("dinner", recipes, 2), ("soup", Vec::new(), 2), ("dinner", Vec::new(), 0)] {
+        let query = Query { filters, ..Query::new(text) };
+        let found: Vec<String> = shelf.library.search(&query).unwrap().into_iter().map(|hit| hit.id).collect();
+        let explained: Vec<String> = shelf.library.explain(&query).unwrap().into_iter().map(|one| one.id).collect();
+        assert_eq!(found.len(), count, "{text}");
+        assert_eq!(explained, found, "{text}");
+    }
 }
 
 #[test]

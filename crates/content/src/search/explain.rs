@@ -4,13 +4,12 @@ use std::fmt;
 
 use tantivy::DocAddress;
 
-use super::meaning::Meaning;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::Ranked;
-use super::{FUSE_DEPTH, fuse, hit, rank};
+use super::{By, Lists, found, hit};
 use crate::analysis::Tongue;
-use crate::dense::{Model, Near};
+use crate::dense::Model;
 use crate::error::Result;
 use crate::index::Snapshot;
 
@@ -40,39 +39,14 @@ pub(crate) fn explain(
     query: &Query,
     default: Tongue,
 ) -> Result<Vec<Explained>> {
-    let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
-    let mut plan = Plan::of(snapshot, query, tongue);
-    let meaning = Meaning::of(snapshot, model, &query.text, &plan);
-    let mut words = rank::top(snapshot, &plan, FUSE_DEPTH)?;
-    if words.is_empty() && meaning.is_none() && plan.relax() {
-        words = rank::top(snapshot, &plan, FUSE_DEPTH)?;
-    }
-    let (ranked, near) = match &meaning {
-        Some(meaning) => {
-            let near = meaning.nearest(&plan, FUSE_DEPTH)?;
-            (fuse(&words, &near, plan.asked, meaning.kind, |address| meaning.cosine(address)), near)
-        }
-        None => (words.clone(), Vec::new()),
-    };
-    ranked
-        .iter()
-        .skip(query.offset)
-        .take(query.limit)
-        .map(|one| one_of(snapshot, &plan, query, one, &words, &near))
-        .collect()
+    let Some((lists, plan, page)) = found(snapshot, model, query, By::Both, default)? else { return Ok(Vec::new()) };
+    page.iter().map(|one| one_of(snapshot, &plan, query, one, &lists)).collect()
 }
 
-fn one_of(
-    snapshot: &Snapshot,
-    plan: &Plan,
-    query: &Query,
-    one: &Ranked,
-    words: &[Ranked],
-    near: &[Near],
-) -> Result<Explained> {
+fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &Ranked, lists: &Lists) -> Result<Explained> {
     let (id, item) = hit::stored(snapshot, one.address)?;
-    let by_words = words.iter().zip(1..).find(|(other, _)| other.key == one.key);
-    let by_meaning = near.iter().zip(1..).find(|(other, _)| other.key == one.key);
+    let by_words = lists.words.iter().zip(1..).find(|(other, _)| other.key == one.key);
+    let by_meaning = lists.near.iter().zip(1..).find(|(other, _)| other.key == one.key);
     Ok(Explained {
         id,
         name: crate::item::name(&item).unwrap_or_default().to_owned(),

@@ -44,8 +44,7 @@ pub(crate) fn facets(
     over: usize,
     default: Tongue,
 ) -> Result<Facets> {
-    let tongue = query.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()));
-    let plan = Plan::of(snapshot, query, tongue);
+    let plan = Plan::of(snapshot, query, query.tongue(default));
     let Some(ranking) = plan.ranking().filter(|_| query.filters.len() <= FILTERS_MAX) else {
         return Ok(Facets::default());
     };

@@ -2,6 +2,8 @@
 
 use forecourt_core::Language;
 
+use crate::analysis::Tongue;
+
 /// A search: free text, and constraints that every hit satisfies.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Query {
@@ -23,6 +25,11 @@ impl Query {
     /// The first ten hits for a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), limit: 10, ..Self::default() }
+    }
+
+    /// The language that its words are read in.
+    pub(super) fn tongue(&self, default: Tongue) -> Tongue {
+        self.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()))
     }
 }
 
