@@ -166,6 +166,12 @@ impl Library {
         self.len() == 0
     }
 
+    /// Items that can be found by meaning. Fewer when files of vectors were lost or broken before the index
+    /// was opened; the next run of [`Library::index`] makes them again.
+    pub fn embedded(&self) -> u64 {
+        self.snapshot.load().vectors.as_ref().map_or(0, |vectors| vectors.found() as u64)
+    }
+
     /// Whether search goes by meaning too, or by words alone because no model was given.
     pub fn has_model(&self) -> bool {
         self.model.is_some()

@@ -42,6 +42,7 @@ fn what_is_meant_is_found_without_its_word() {
     );
     shelf.index();
     assert!(shelf.library.has_model());
+    assert_eq!((shelf.library.len(), shelf.library.embedded()), (3, 2), "nothing is known of the third");
     assert_eq!(shelf.names("soup"), ["stew"]);
     assert!(shelf.names("nothing").is_empty());
     assert_eq!(shelf.names("thing"), ["unknown thing"]);
@@ -115,8 +116,10 @@ fn a_file_that_is_broken_or_of_another_version_is_made_again() {
         std::fs::write(folder.join("0000000000.vec"), broken).unwrap();
         library = Library::open(&dir.path().join("index"), options(model.path())).unwrap();
         assert!(library.search(&Query::new("soup")).unwrap().is_empty());
+        assert_eq!((library.len(), library.embedded()), (1, 0));
         library.index(&sources, &mut (), &|| false).unwrap();
         assert_eq!(library.search(&Query::new("soup")).unwrap().len(), 1);
+        assert_eq!((library.len(), library.embedded()), (1, 1));
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }
 }

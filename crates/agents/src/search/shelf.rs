@@ -87,12 +87,12 @@ impl Shelf {
         self.folder.with_extension("made-from")
     }
 
-    /// What the index is made from: the content, and the settings that shape it.
-    fn mark(&self, fingerprint: u64, items: u64) -> String {
+    /// What the index is made from: the content, and the settings that shape it; and what it holds.
+    fn mark(&self, fingerprint: u64, library: &Library) -> String {
         let mut hasher = DefaultHasher::new();
         (self.options.language.as_ref().map(|language| language.as_str()), &self.options.model).hash(&mut hasher);
         self.sources.iter().for_each(|source| (&source.path, &source.url).hash(&mut hasher));
-        format!("{fingerprint:016x} {:016x} {items}\n", hasher.finish())
+        format!("{fingerprint:016x} {:016x} {}\n", hasher.finish(), holds(library))
     }
 
     fn write_mark(&self, mark: &str) {
@@ -101,14 +101,15 @@ impl Shelf {
         }
     }
 
-    /// Changes the index by hand. If it was current before, it is so with as many items as it has then.
+    /// Changes the index by hand. If it was current before, it is so with what it holds then.
     fn pushing<T>(&self, push: impl FnOnce(&Library) -> Result<T, Error>) -> Result<T, Error> {
         let library = self.library()?;
         let _one_at_a_time = self.pushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (before, made_from) = (library.len(), fs::read_to_string(self.mark_file()).unwrap_or_default());
+        let (before, made_from) = (holds(&library), fs::read_to_string(self.mark_file()).unwrap_or_default());
         let done = push(&library)?;
-        if let Some(mark) = made_from.strip_suffix(&format!(" {before}\n")).filter(|_| library.len() != before) {
-            self.write_mark(&format!("{mark} {}\n", library.len()));
+        let after = holds(&library);
+        if let Some(mark) = made_from.strip_suffix(&format!(" {before}\n")).filter(|_| after != before) {
+            self.write_mark(&format!("{mark} {after}\n"));
         }
         Ok(done)
     }
@@ -128,8 +129,9 @@ impl Indexing for Shelf {
 
     fn is_current(&self, fingerprint: u64) -> bool {
         let made_from = fs::read_to_string(self.mark_file()).unwrap_or_default();
-        let has_all = || self.library().is_ok_and(|library| library.has_what_was_pushed().unwrap_or(true));
-        !made_from.is_empty() && made_from == self.mark(fingerprint, self.items()) && has_all()
+        let is_of = |library: &Library| made_from == self.mark(fingerprint, library);
+        let has_all = |library: &Library| library.has_what_was_pushed().unwrap_or(true);
+        self.library().is_ok_and(|library| is_of(&library) && has_all(&library))
     }
 
     fn items(&self) -> u64 {
@@ -161,9 +163,8 @@ impl Indexing for Shelf {
         let fingerprint = self.fingerprint()?;
         let mut listener = |progressed: &Progressed| progress(progressed);
         let report = library.index(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
-        let items = library.len();
-        self.write_mark(&self.mark(fingerprint, items));
-        Ok(indexed(report, items))
+        self.write_mark(&self.mark(fingerprint, &library));
+        Ok(indexed(report, library.len()))
     }
 
     fn put(&self, document: &[u8], media_type: &str) -> Result<Put, Error> {
@@ -177,6 +178,11 @@ impl Indexing for Shelf {
     fn forget_pushed(&self) -> Result<(), Error> {
         self.library()?.forget_pushed()
     }
+}
+
+/// How much can be found: items, and those by meaning.
+fn holds(library: &Library) -> String {
+    format!("{} {}", library.len(), library.embedded())
 }
 
 fn indexed(report: Report, items: u64) -> Indexed {

@@ -66,7 +66,7 @@ impl Vectors {
     }
 
     /// Living documents that have a vector.
-    pub(super) fn found(&self) -> usize {
+    pub(crate) fn found(&self) -> usize {
         self.docs.len()
     }
 
