@@ -7,7 +7,7 @@
 //! | one call: progress, questions, result | `call`, `elicit`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, and `task` for clients without them |
 //! | the handler of the SDK; lists in pages | `server`, `page` |
-//! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `cors`, `fault` |
+//! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault` |
 //! | who gives out tokens, RFC 9728 | `metadata` |
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
@@ -40,6 +40,7 @@ pub mod section;
 mod server;
 mod sessions;
 pub mod stdio;
+mod streams;
 mod surface;
 mod target;
 mod task;

@@ -10,6 +10,10 @@ pub(crate) const SESSIONS_MAX: usize = 2_000;
 pub(crate) const SESSIONS_PER_ADDRESS_MAX: usize = 200;
 /// How long a session may be silent.
 pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
+/// Events of all sessions that are kept for clients that lost a stream.
+pub(crate) const EVENTS_KEPT_MAX: usize = 10_000;
+/// Bytes of these events.
+pub(crate) const EVENT_BYTES_KEPT_MAX: usize = 64 * 1024 * 1024;
 /// Entries on a page of a list.
 pub(crate) const PAGE_SIZE: usize = 100;
 /// Prompts that one agent's examples make.

@@ -19,7 +19,6 @@ use forecourt_surface::{HttpRoutes, document, negotiate};
 use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
@@ -38,21 +37,20 @@ const METADATA_PATHS: [&str; 3] =
 /// What the SDK wants to be accepted, to the letter.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-static LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The way in.
 pub(crate) struct Door {
     offer: Arc<Offer>,
     verifier: Arc<Verifier>,
     origins: Origins,
-    sessions: Sessions,
-    service: StreamableHttpService<Server, LocalSessionManager>,
+    sessions: Arc<Sessions>,
+    service: StreamableHttpService<Server, Sessions>,
 }
 
 impl Door {
     pub(crate) fn new(offer: Arc<Offer>, verifier: Arc<Verifier>) -> Self {
         let site = offer.host.site().clone();
-        let sessions = Sessions::new();
+        let sessions = Arc::new(Sessions::default());
         let hosts = [site.domain.as_str(), site.canonical_host(), "localhost", "127.0.0.1", "::1"];
         // Origins are checked here, before anything is read; the names of the host once more there.
         let config = StreamableHttpServerConfig::default()
@@ -63,7 +61,7 @@ impl Door {
             // Where there is nothing to tell on the way, one message needs no stream.
             .with_json_response(true);
         let server = Server::remote(offer.clone());
-        let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.manager.clone(), config);
+        let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.clone(), config);
         let origins = Origins::new(&site, &offer.settings.allowed_origins);
         Self { offer, verifier, origins, sessions, service }
     }
@@ -184,7 +182,7 @@ impl Door {
             hop: hops::read(&head.headers),
             language: negotiate::language(&head.headers),
         };
-        self.check_session(&head.headers, &peek, &caller).await?;
+        self.check_session(&head.headers, &peek, &caller)?;
         if let Some(part) = self.would_be_unauthorized(&peek, &caller).await {
             return Err(refused(part));
         }
@@ -192,7 +190,6 @@ impl Door {
         head.extensions.insert(caller);
         let ends = head.method == Method::DELETE;
         accept_both(&head.method, &mut head.headers);
-        go_on_behind(&mut head.headers);
         let response = self.service.handle(Request::from_parts(head, Body::from(body))).await;
         let begun = response.headers().get(&SESSION).and_then(|id| id.to_str().ok());
         if let Some(id) = begun.filter(|_| peek.is("initialize")) {
@@ -207,8 +204,8 @@ impl Door {
         Ok(response)
     }
 
-    async fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Result<(), Answer> {
-        if peek.is("initialize") && !self.sessions.has_room(caller.sender.peer).await {
+    fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Result<(), Answer> {
+        if peek.is("initialize") && !self.sessions.has_room(caller.sender.peer) {
             let words = "there are too many sessions open; end some, or try again later";
             return Err(fault::answer(StatusCode::SERVICE_UNAVAILABLE, peek.id(), words));
         }
@@ -253,17 +250,5 @@ fn accept_both(method: &Method, headers: &mut HeaderMap) {
     let open = headers.get_all(ACCEPT).iter().any(any) || !headers.contains_key(ACCEPT);
     if open && matches!(*method, Method::POST | Method::GET) {
         headers.insert(ACCEPT, BOTH);
-    }
-}
-
-/// Lets a stream that is taken up again go on behind the event that the client saw last. The SDK, which
-/// numbers events `n` or `n/request`, gives that one once more.
-fn go_on_behind(headers: &mut HeaderMap) {
-    let Some(seen) = headers.get(&LAST_EVENT).and_then(|id| id.to_str().ok()) else { return };
-    let (number, request) = seen.split_once('/').map_or((seen, None), |(number, request)| (number, Some(request)));
-    let Some(next) = number.parse::<u32>().ok().and_then(|number| number.checked_add(1)) else { return };
-    let next = request.map_or_else(|| next.to_string(), |request| format!("{next}/{request}"));
-    if let Ok(next) = HeaderValue::from_str(&next) {
-        headers.insert(&LAST_EVENT, next);
     }
 }

@@ -77,6 +77,33 @@ async fn s1_a_stream_that_broke_is_taken_up_where_it_was() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn s1_an_answer_that_came_while_nobody_listened_is_there_for_who_comes_back() {
+    let (place, session) = place(slowly()).await;
+    let mut first = place.raw(within(&session).body(call()).unwrap()).await.into_body();
+    let (last, _) = events(&mut first, 2).await.pop().unwrap();
+    drop(first);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    for _ in 0..2 {
+        let answer = place.send(again(&session, &last)).await;
+        assert_eq!(answer.messages[0]["params"]["message"], "second");
+        assert_eq!(answer.last()["result"]["structuredContent"]["text"], "soup");
+        assert_eq!(answer.messages.len(), 2, "and the stream ends: {:?}", answer.messages);
+    }
+    let other = begin(&place).await;
+    assert!(place.send(again(&other, &last)).await.messages.is_empty(), "what is of one session is of no other");
+}
+
+#[tokio::test(start_paused = true)]
+async fn s1_a_stream_of_no_request_is_taken_up_too_and_ends_with_its_session() {
+    let (place, session) = place(slowly()).await;
+    let waits = place.raw(again(&session, "0")).await.into_body();
+    let end = Request::delete("/mcp").header("host", "demo.localhost").header("mcp-session-id", &session);
+    place.send(end.body(Body::empty()).unwrap()).await;
+    let told = tokio::time::timeout(Duration::from_secs(5), waits.collect()).await;
+    assert!(told.is_ok(), "nobody waits for a session that is over");
+}
+
+#[tokio::test(start_paused = true)]
 async fn s1_a_place_in_a_stream_that_never_was_is_refused() {
     let (place, session) = place(slowly()).await;
     for after in ["99/99", "nonsense", &"9".repeat(10_000)] {
