@@ -182,7 +182,9 @@ impl Door {
             hop: hops::read(&head.headers),
             language: negotiate::language(&head.headers),
         };
-        self.check_session(&head.headers, &peek, &caller)?;
+        if let Some(answer) = self.check_session(&head.headers, &peek, &caller) {
+            return Err(answer);
+        }
         if let Some(part) = self.would_be_unauthorized(&peek, &caller).await {
             return Err(refused(part));
         }
@@ -204,17 +206,16 @@ impl Door {
         Ok(response)
     }
 
-    fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Result<(), Answer> {
+    /// Why a session may not be begun, or gone on with.
+    fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Option<Answer> {
         if peek.is("initialize") && !self.sessions.has_room(caller.sender.peer) {
             let words = "there are too many sessions open; end some, or try again later";
-            return Err(fault::answer(StatusCode::SERVICE_UNAVAILABLE, peek.id(), words));
+            return Some(fault::answer(StatusCode::SERVICE_UNAVAILABLE, peek.id(), words));
         }
-        let named = headers.get(&SESSION).and_then(|id| id.to_str().ok());
-        match named.is_none_or(|id| self.sessions.is_of(id, caller.sender.owner())) {
-            true => Ok(()),
-            // As for one that does not exist: the client begins another.
-            false => Err(fault::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session")),
-        }
+        let id = headers.get(&SESSION).and_then(|id| id.to_str().ok())?;
+        // As for one that does not exist: the client begins another.
+        let foreign = || fault::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session");
+        (!self.sessions.is_of(id, caller.sender.owner())).then(foreign)
     }
 
     /// The refusal of a caller who would have to prove who it is, found before the call is begun: a
