@@ -310,12 +310,14 @@ fn settings_are_checked() {
     assert!(problems(&many(CONTENT_SOURCES_MAX + 1)).contains("`content` must be between"));
 }
 
-/// Forty dishes of two categories.
+/// Forty dishes of two categories, every fourth one from another host than the others.
 fn canteen(elicit: &str) -> (TempDir, Built) {
     let folder = tempfile::tempdir().unwrap();
     let dish = |n: usize| {
         let category = if n.is_multiple_of(2) { "Soup" } else { "Dessert" };
-        json!({"@type": "Recipe", "@id": format!("urn:{n}"), "name": format!("Pumpkin dish {n}"), "recipeCategory": category})
+        let host = if n % 4 < 3 { "a" } else { "b" };
+        json!({"@type": "Recipe", "url": format!("https://{host}.example/{n}"), "name": format!("Pumpkin dish {n}"),
+            "recipeCategory": category})
     };
     write(folder.path(), &(0..40).map(dish).collect::<Vec<_>>());
     let built = build(&format!("{SETTINGS}{elicit}\n"), &in_folder(folder.path()));
@@ -350,6 +352,20 @@ async fn very_many_items_are_asked_back_about_once() {
     let answer = forecourt_core::Message { history, ..message(parts) };
     let named = forecourt_core::reply::collect(support::stream(&built, answer).await).await;
     assert_eq!(categories(&named), ["Dessert"; 3]);
+}
+
+#[tokio::test]
+async fn what_is_asked_back_goes_by_the_items_of_the_host_that_is_asked_for() {
+    let asked_for = async |over: usize, host: &str| {
+        let (_folder, built) = canteen(&format!("elicit = {{ over = {over} }}"));
+        let exactly = vec![(findings::URL_HOST.to_owned(), host.to_owned())];
+        let narrowing = Narrowing { exactly, ..Narrowing::default() };
+        let message = message(vec![Part::text("pumpkin"), narrowing.to_part()]);
+        collect(stream(&built, message).await).await.ending
+    };
+    assert!(matches!(asked_for(29, "a.example").await, Ending::Question(asked) if asked.text.starts_with("30 ")));
+    assert_eq!(asked_for(30, "a.example").await, Ending::Complete);
+    assert_eq!(asked_for(5, "b.example").await, Ending::Complete, "all of them are desserts");
 }
 
 #[tokio::test]

@@ -24,7 +24,9 @@ pub(super) fn question(library: &Library, asked: &Asked, noun: &str, over: usize
     if asked.offset > 0 || has_chosen || asked.was_asked_back {
         return Ok(None);
     }
-    let query = Query { text: asked.text.clone(), filters: asked.filters.clone(), limit: 1, ..Query::default() };
+    // Where items are from is no choice among them, and says which of them there are to choose from.
+    let filters = asked.filters.iter().chain(asked.named.iter().map(|named| &named.filter)).cloned().collect();
+    let query = Query { text: asked.text.clone(), filters, limit: 1, ..Query::default() };
     let found = library.facets(&query, &facets::fields(), over)?;
     let best = found.facets.iter().map(|facet| (facet, worth(facet, found.counted)));
     let best = best.filter(|(_, worth)| *worth > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
