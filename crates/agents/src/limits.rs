@@ -73,12 +73,19 @@ pub const INLINE_ITEMS_MAX: u64 = 50_000;
 pub const FACT_BYTES_MAX: usize = 120;
 /// Bytes of one text about a caller that are read beside the question.
 pub const BACKGROUND_BYTES_MAX: usize = 4 * 1024;
+/// Such texts that are read.
+pub const BACKGROUND_TEXTS_MAX: usize = 16;
+/// Clauses of one such text by which items may come earlier.
+pub const BACKGROUND_CLAUSES_MAX: usize = 32;
+/// Constraints that such texts may come to.
+pub const BACKGROUND_CONSTRAINTS_MAX: usize = 24;
 /// Words of such texts by which items come earlier.
 pub const LEANINGS_MAX: usize = 32;
 /// Items, from the first on, that words about a caller may put into another order.
 pub const LEANING_ITEMS_MAX: usize = 50;
-/// Values named in one message to ask about, beside its words.
-pub const QUESTION_FILTERS_MAX: usize = 16;
+/// Values named to ask about, beside words: in one message, and by all turns of a question, of which the
+/// newest hold.
+pub const QUESTION_FILTERS_MAX: usize = 32;
 
 /// Rounds of tool calls in one answer of a model.
 pub const TOOL_ROUNDS_MAX: usize = 8;

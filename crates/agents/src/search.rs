@@ -18,6 +18,7 @@
 //! | `shelf.rs` | the index of one agent, opened when it is first needed |
 //! | `sites.rs` | sites of the web, visited when they are due |
 //! | `conversation.rs` | what is asked, after what was asked before |
+//! | `phrases.rs` | words around what is asked for |
 //! | `named.rs` | filters by name, and what a person clicked |
 //! | `background.rs` | what is known of the caller |
 //! | `elicit.rs` | asking back when very many items fit |
@@ -37,6 +38,7 @@ mod find;
 mod lean;
 mod markdown;
 mod named;
+mod phrases;
 pub(crate) mod settings;
 mod sharpen;
 pub(crate) mod shelf;
@@ -52,7 +54,7 @@ use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Findings, Mess
 use forecourt_settings::{Problems, Section};
 
 use crate::backend::{Backend, Built, Context};
-use crate::limits::{INLINE_ITEMS_MAX, SHOWN_MAX};
+use crate::limits::INLINE_ITEMS_MAX;
 use crate::upstream::unavailable;
 use answer::Words;
 use conversation::{Asked, Wish};
@@ -161,7 +163,7 @@ impl Desk {
         if let Some(question) = self.question(library, &asked)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
-        let found = find::find(library, &asked, self.results)?;
+        let found = find::find(library, &asked, self.page(&asked))?;
         self.told(&self.words(library, admitted), admitted.message(), &asked, &found)
     }
 
@@ -187,7 +189,7 @@ impl Desk {
 
     /// Items of one answer.
     fn page(&self, asked: &Asked) -> usize {
-        asked.results.map_or(self.results, |wanted| wanted.clamp(1, SHOWN_MAX))
+        asked.results.unwrap_or(self.results)
     }
 
     fn words<'a>(&'a self, library: &'a Library, admitted: &'a Admitted) -> Words<'a> {

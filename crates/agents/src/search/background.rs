@@ -9,14 +9,19 @@ use forecourt_core::{Message, Part, Role};
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::conversation::{Asked, Reads, content_words};
+use super::conversation::{Asked, Reads, is_limit, push_new};
 use super::named::data;
-use crate::limits::{BACKGROUND_BYTES_MAX, LEANINGS_MAX};
+use super::phrases::content_words;
+use crate::limits::{
+    BACKGROUND_BYTES_MAX, BACKGROUND_CLAUSES_MAX, BACKGROUND_CONSTRAINTS_MAX, BACKGROUND_TEXTS_MAX, LEANINGS_MAX,
+};
 
 /// What is known of a caller.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Background {
     constraints: Vec<Filter>,
+    /// What a person should know about them.
+    notes: Vec<String>,
     leanings: Vec<String>,
 }
 
@@ -67,19 +72,28 @@ fn pattern(text: &str) -> Regex {
 
 /// What a message says about its caller, or the last turn before it that did.
 pub(super) fn background(message: &Message, reads: &dyn Reads) -> Background {
-    let earlier = message.history.iter().rev().filter(|turn| turn.role == Role::User);
-    let context = context(&message.parts).or_else(|| earlier.into_iter().find_map(|turn| context(&turn.parts)));
-    context.map(|context| read(context, reads)).unwrap_or_default()
+    context(message).map(|context| read(context, reads)).unwrap_or_default()
 }
 
-fn context(parts: &[Part]) -> Option<&Map<String, Value>> {
+/// The context of a message, or of the last turn before it that had one.
+pub(super) fn context(message: &Message) -> Option<&Map<String, Value>> {
+    let mut earlier = message.history.iter().rev().filter(|turn| turn.role == Role::User);
+    context_in(&message.parts).or_else(|| earlier.find_map(|turn| context_in(&turn.parts)))
+}
+
+/// Whether a question sets aside what is known of who asks it.
+pub(super) fn is_set_aside(question: &str) -> bool {
+    SET_ASIDE.is_match(question)
+}
+
+fn context_in(parts: &[Part]) -> Option<&Map<String, Value>> {
     parts.iter().filter_map(data).find_map(|data| data.get("context")?.as_object())
 }
 
 /// Text about the occasion constrains by what it rules out alone; memory by limits as well.
 fn read(context: &Map<String, Value>, reads: &dyn Reads) -> Background {
     let mut background = Background::default();
-    for (key, value) in context.iter().filter(|(key, _)| !key.starts_with('@')) {
+    for (key, value) in context.iter().filter(|(key, _)| !key.starts_with('@')).take(BACKGROUND_TEXTS_MAX) {
         let unwanted = UNWANTED.iter().any(|word| key.to_lowercase().contains(word));
         let Some(text) = words(value, if unwanted { ", " } else { "; " }) else { continue };
         let text = if unwanted { format!("no {text}") } else { text };
@@ -106,8 +120,15 @@ impl Background {
             Test::Within { .. } => with_limits,
             _ => false,
         };
-        self.constraints.extend(reads.understand(text).filters.into_iter().filter(constrains));
-        for clause in text.split([',', ';', '.', '\n']).filter(|clause| !NEGATION.is_match(clause)) {
+        let Understood { filters, notes, .. } = reads.understand(text);
+        // Notes speak of all limits in a text, so they hold only if those do.
+        if filters.iter().all(|filter| constrains(filter) || !is_limit(filter)) {
+            notes.into_iter().for_each(|note| push_new(&mut self.notes, note));
+        }
+        self.constraints.extend(filters.into_iter().filter(constrains));
+        self.constraints.truncate(BACKGROUND_CONSTRAINTS_MAX);
+        let clauses = text.split([',', ';', '.', '\n']).take(BACKGROUND_CLAUSES_MAX);
+        for clause in clauses.filter(|clause| !NEGATION.is_match(clause)) {
             let Understood { text, filters, .. } = reads.understand(clause);
             let sorts = filters.iter().filter(|filter| !constrains(filter)).map(|filter| filter.words.to_lowercase());
             let left = content_words(&text).map(str::to_lowercase);
@@ -119,7 +140,7 @@ impl Background {
 
     /// The question with this behind it. What the question itself says goes first.
     pub(super) fn behind(self, mut asked: Asked, question: &str) -> Asked {
-        if SET_ASIDE.is_match(question) {
+        if is_set_aside(question) {
             asked.text = SET_ASIDE.replace_all(&asked.text, " ").trim().to_owned();
             return asked;
         }
@@ -138,9 +159,11 @@ impl Background {
             let words: Vec<&str> = kept.iter().map(|filter| filter.words.as_str()).collect();
             let known = words.join("; ");
             said.push(format!("As you told before: {known}. Say “ignore my preferences” to leave that out."));
+            said.extend(self.notes);
         }
-        asked.filters.extend(kept);
-        asked.notes.extend(said);
+        asked.filters.extend(kept.iter().cloned());
+        asked.known = kept;
+        said.into_iter().for_each(|note| push_new(&mut asked.notes, note));
         asked.leanings = self.leanings;
         asked
     }
@@ -148,7 +171,7 @@ impl Background {
 
 /// Whether a constraint makes another one needless: the same again, or another limit of the same property.
 fn goes_before(own: &Filter, constraint: &Filter) -> bool {
-    let are_limits = matches!((&own.test, &constraint.test), (Test::Within { .. }, Test::Within { .. }));
+    let are_limits = is_limit(own) && is_limit(constraint);
     own.words == constraint.words || (are_limits && own.fields == constraint.fields)
 }
 
@@ -191,6 +214,9 @@ mod tests {
                 if out.text.contains(words) {
                     out.text = out.text.replace(words, "");
                     let words = if words == "vegetarian" { "vegetarian: no meat, no fish" } else { words };
+                    if words == "20 minutes" {
+                        out.notes.push("Others are left out.".to_owned());
+                    }
                     out.filters.push(Filter { fields: vec![words[..2].to_owned()], test, words: words.to_owned() });
                 }
             }
@@ -272,6 +298,53 @@ mod tests {
     fn s3_2_what_the_question_says_goes_first() {
         assert_eq!(asked("soup no nuts", "no nuts"), (vec!["no nuts".to_owned()], vec![]));
         assert_eq!(asked("soup in 20 minutes", "20 minutes").0, ["20 minutes"]);
+    }
+
+    #[test]
+    fn s3_2_what_holds_of_known_limits_is_said_with_them() {
+        let (_, notes) = asked("soup", "20 minutes");
+        assert_eq!((notes.len(), notes[1].as_str()), (2, "Others are left out."));
+        assert_eq!(background(&message(Some(json!({"text": "20 minutes"}))), &Cook).notes, [] as [String; 0]);
+    }
+
+    #[test]
+    fn what_is_read_of_all_texts_is_bounded() {
+        let texts = |before: usize| {
+            let mut context: Map<String, Value> = (0..before).map(|n| (format!("a{n:02}"), json!("x"))).collect();
+            context.insert("z".to_owned(), "no nuts".into());
+            known(context.into()).0.len()
+        };
+        assert_eq!((texts(BACKGROUND_TEXTS_MAX - 1), texts(BACKGROUND_TEXTS_MAX)), (1, 0));
+        let clauses = |before: usize| known(json!({"memory": "a,".repeat(before) + "peas"})).1.len();
+        assert_eq!((clauses(BACKGROUND_CLAUSES_MAX - 1), clauses(BACKGROUND_CLAUSES_MAX)), (1, 0));
+    }
+
+    /// Rules out whatever it reads, each word by itself.
+    struct Strict;
+
+    impl Reads for Strict {
+        fn understand(&self, text: &str) -> Understood {
+            let rule = |word: &str| Filter {
+                fields: Vec::new(),
+                test: Test::Lacks { words: vec![word.to_owned()], unless: Vec::new() },
+                words: word.to_owned(),
+            };
+            Understood { filters: text.split_whitespace().map(rule).collect(), ..Understood::default() }
+        }
+
+        fn named(&self, _: &str, _: &Value) -> Vec<Filter> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn constraints_end_at_the_bound() {
+        let of = |count: usize| {
+            let context = Some(json!({"memory": "x ".repeat(count)}));
+            background(&message(context), &Strict).constraints.len()
+        };
+        assert_eq!(of(BACKGROUND_CONSTRAINTS_MAX), BACKGROUND_CONSTRAINTS_MAX);
+        assert_eq!(of(BACKGROUND_CONSTRAINTS_MAX + 1), BACKGROUND_CONSTRAINTS_MAX);
     }
 
     #[test]

@@ -1,18 +1,16 @@
 //! What is asked, after what was asked before. Goes by the caller's turns alone, so that the same
 //! conversation always means the same.
 
-use std::sync::LazyLock;
-
 use forecourt_content::{Filter, Library, Test, Understood};
 use forecourt_core::message::text_of;
 use forecourt_core::{Message, Role, Turn, behind_mention};
-use regex::Regex;
 use serde_json::Value;
 
 use super::background::background;
 use super::elicit;
 use super::named::{self, Named};
-use crate::limits::FOLLOW_UPS_MAX;
+use super::phrases::{behind_going_on, content_words, is_greeting, is_more, is_short, points_back};
+use crate::limits::{FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
 
 /// What the caller wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +28,8 @@ pub(super) struct Asked {
     pub(super) text: String,
     /// What holds for every item.
     pub(super) filters: Vec<Filter>,
+    /// Those of them that nobody said now: what is known of the caller.
+    pub(super) known: Vec<Filter>,
     /// Filters by name, which hold only if the content has such a property at all.
     pub(super) named: Vec<Named>,
     /// Names of filters whose values say nothing that could be looked for.
@@ -40,7 +40,7 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
     /// Items that were shown before.
     pub(super) offset: usize,
-    /// Items wanted, when the caller says so.
+    /// Items wanted, when the caller says so: 1 to [`crate::limits::SHOWN_MAX`].
     pub(super) results: Option<usize>,
     /// Whether this answers a question of ours, so that none follows.
     pub(super) was_asked_back: bool,
@@ -64,91 +64,6 @@ impl Reads for Library {
     }
 }
 
-static HELLO: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?:hi|hello|hey|hallo|greetings|good\s+(?:morning|day|afternoon|evening)|help|start|\?+|(?:what|how)\s+(?:can|do|could)\s+(?:you|i)\s+(?:do|ask|help|use\s+(?:you|this))(?:\s+(?:you|here|for\s+me|me\s+with))?|who\s+are\s+you|what\s+(?:is\s+this|are\s+you)|how\s+does\s+(?:this|it)\s+work)(?:\s+(?:there|you|everyone|please))?",
-    )
-});
-static MORE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?:and\s+|yes,?\s+|ok(?:ay)?,?\s+)?(?:(?:show|give|tell)\s+(?:me\s+)?)?(?:some\s+|any\s+|the\s+)?(?:more|next|continue|go\s+on|others|mehr|weitere|weiter|encore|davantage|la\s+suite|más)(?:\s+(?:please|results?|items?|ones|page|ten|of\s+(?:them|these|those|the\s+same)))*",
-    )
-});
-/// Words at the beginning that go on with what was said before.
-static GOES_ON: LazyLock<Regex> = LazyLock::new(|| {
-    start(
-        r"(?:(?:and|but|only|just|und|aber|nur|et|mais|seulement|pero|s[oó]lo|also|plus|ok(?:ay)?|now|then|yes|please|rather|instead|make\s+(?:it|them)|(?:which|any|some)\s+of\s+(?:them|these|those)|(?:can|could)\s+(?:it|they)\s+be|show\s+(?:me\s+)?(?:only|just))\b[\s,]*)+",
-    )
-});
-/// Words that point at what was shown before.
-static POINTS_BACK: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(?:ones?|them|these|those)\b").expect("a pattern of our own"));
-/// Words that ask for nothing by themselves.
-const FILLERS: [&str; 48] = [
-    "a",
-    "about",
-    "an",
-    "any",
-    "anything",
-    "are",
-    "be",
-    "can",
-    "dishes",
-    "do",
-    "find",
-    "for",
-    "give",
-    "have",
-    "i",
-    "ideas",
-    "in",
-    "is",
-    "it",
-    "like",
-    "looking",
-    "make",
-    "me",
-    "need",
-    "of",
-    "one",
-    "ones",
-    "only",
-    "please",
-    "ready",
-    "show",
-    "should",
-    "some",
-    "something",
-    "stuff",
-    "that",
-    "the",
-    "them",
-    "these",
-    "they",
-    "thing",
-    "things",
-    "those",
-    "to",
-    "want",
-    "what",
-    "which",
-    "with",
-];
-/// Bytes of a turn that asks for more.
-const MORE_BYTES_MAX: usize = 100;
-/// Words in a turn that points back; a longer one stands for itself.
-const POINTING_WORDS_MAX: usize = 10;
-
-/// A pattern for a whole turn.
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!(r"(?i)^\s*(?:{text})[\s!.?,]*$")).expect("a pattern of our own")
-}
-
-/// A pattern for the beginning of a turn.
-fn start(text: &str) -> Regex {
-    Regex::new(&format!(r"(?i)^\s*{text}")).expect("a pattern of our own")
-}
-
 /// What the caller wants with this message, at `page` items an answer of things called `noun`.
 pub(super) fn wish(message: &Message, noun: &str, page: usize, reads: &dyn Reads) -> Wish {
     let (mut before, mut about) = (None, None);
@@ -162,7 +77,7 @@ pub(super) fn wish(message: &Message, noun: &str, page: usize, reads: &dyn Reads
         }
     }
     let said = Said { text: message.addressed_text(), named: named::read(&message.parts, reads) };
-    if said.named.filters.is_empty() && (said.text.trim().is_empty() || HELLO.is_match(&said.text)) {
+    if said.named.filters.is_empty() && is_greeting(&said.text) {
         return Wish::Introduction;
     }
     let question = said.text.clone();
@@ -198,9 +113,8 @@ fn step(
     let Said { text, named } = said;
     // Some callers tell no turns of ours, but name what they answer.
     let about = about.or_else(|| named.answers(&text));
-    let is_short = text.split_whitespace().count() <= POINTING_WORDS_MAX;
     let asked = match (before, about) {
-        (Some(before), Some(field)) if is_short => Some(answered(before, field, &text, reads)),
+        (Some(before), Some(field)) if is_short(&text) => Some(answered(before, field, &text, reads)),
         (before, _) => next(before, &text, noun, page, reads),
     };
     let mut asked = match asked {
@@ -209,6 +123,7 @@ fn step(
     };
     asked.named.retain(|earlier| named.names.iter().all(|name| *name != earlier.name));
     asked.named.extend(named.filters);
+    asked.named.drain(..asked.named.len().saturating_sub(QUESTION_FILTERS_MAX));
     let was_asked_back = asked.was_asked_back || named.decided;
     Some(Asked { unread: named.unread, results: named.results, was_asked_back, ..asked })
 }
@@ -231,7 +146,7 @@ fn said(turn: &Turn, message: &Message) -> String {
 
 /// What is asked after another turn. `None`: nothing yet.
 fn next(before: Option<Asked>, text: &str, noun: &str, page: usize, reads: &dyn Reads) -> Option<Asked> {
-    if text.trim().is_empty() || HELLO.is_match(text) {
+    if is_greeting(text) {
         return before;
     }
     if is_more(text, noun) {
@@ -243,12 +158,6 @@ fn next(before: Option<Asked>, text: &str, noun: &str, page: usize, reads: &dyn 
     }
 }
 
-/// Whether a turn asks for more of the same, and for nothing else.
-pub(super) fn is_more(text: &str, noun: &str) -> bool {
-    // "More recipes" is "more items", whatever they are called.
-    text.len() <= MORE_BYTES_MAX && MORE.is_match(&text.to_lowercase().replace(&noun.to_lowercase(), "items"))
-}
-
 fn fresh(text: &str, reads: &dyn Reads) -> Asked {
     let Understood { text, filters, notes } = reads.understand(text);
     Asked { text, filters, notes, ..Asked::default() }
@@ -256,9 +165,8 @@ fn fresh(text: &str, reads: &dyn Reads) -> Asked {
 
 /// The earlier question, narrowed down. `None` when the turn is a question of its own.
 fn follow_up(before: &Asked, text: &str, reads: &dyn Reads) -> Option<Asked> {
-    let rest = GOES_ON.replace(text, "");
-    let goes_on = rest.len() < text.len();
-    let points_back = POINTS_BACK.is_match(text) && text.split_whitespace().count() <= POINTING_WORDS_MAX;
+    let rest = behind_going_on(text);
+    let (goes_on, points_back) = (rest.len() < text.len(), points_back(text));
     let Understood { text, filters, notes } = reads.understand(rest.trim_end_matches(['?', '!', '.']));
     let words: Vec<&str> = content_words(&text).collect();
     let constraint =
@@ -270,20 +178,24 @@ fn follow_up(before: &Asked, text: &str, reads: &dyn Reads) -> Option<Asked> {
     let text = [before.text.as_str(), &words.join(" ")].join(" ").trim().to_owned();
     let mut asked = Asked { text, offset: 0, ..before.clone() };
     filters.into_iter().for_each(|filter| narrow(&mut asked.filters, filter));
-    asked.notes.extend(notes);
-    asked.notes.dedup();
+    notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
     Some(asked)
 }
 
-/// The words that ask for something.
-pub(super) fn content_words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    words.filter(|word| !word.is_empty() && !FILLERS.contains(&word.to_lowercase().as_str()))
+/// Whether a constraint bounds a quantity.
+pub(super) fn is_limit(filter: &Filter) -> bool {
+    matches!(filter.test, Test::Within { .. })
+}
+
+/// Adds a note, unless it is there.
+pub(super) fn push_new(notes: &mut Vec<String>, note: String) {
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
 }
 
 /// Adds a constraint. Another limit on the same property takes the place of the earlier one.
-pub(super) fn narrow(filters: &mut Vec<Filter>, filter: Filter) {
-    let is_limit = |filter: &Filter| matches!(filter.test, Test::Within { .. });
+fn narrow(filters: &mut Vec<Filter>, filter: Filter) {
     filters
         .retain(|other| *other != filter && !(is_limit(other) && is_limit(&filter) && other.fields == filter.fields));
     filters.push(filter);
@@ -430,6 +342,24 @@ mod tests {
         let mut changed = history();
         changed.push(filtered("more", json!({"filters": {"cuisine": "Thai"}}), 5));
         assert_eq!(paged(changed, "more"), (vec!["kind: x".to_owned(), "cuisine: Thai".to_owned()], 8));
+    }
+
+    #[test]
+    fn filters_of_all_turns_end_at_the_bound() {
+        let words = |count: usize| {
+            let turn = |n: usize| {
+                filtered(
+                    if n == 0 { "soup" } else { "more" },
+                    json!({"filters": {format!("k{n}"): "v", format!("l{n}"): "v"}}),
+                    1,
+                )
+            };
+            paged((0..count).map(turn).collect(), "more").0
+        };
+        let turns = QUESTION_FILTERS_MAX / 2;
+        assert_eq!(words(turns).len(), QUESTION_FILTERS_MAX);
+        let last = words(turns + 1);
+        assert_eq!((last.len(), last[0].as_str()), (QUESTION_FILTERS_MAX, "k1: v"), "the newest hold");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use forecourt_content::Hit;
 use jiff::{Span, SpanRelativeTo, Unit};
 use serde_json::Value;
 
-use super::conversation::content_words;
+use super::phrases::content_words;
 use crate::limits::FACT_BYTES_MAX;
 
 /// Facts of one item.

@@ -5,7 +5,6 @@ use forecourt_content::{Error, Filter, Hit, Library, Query};
 use super::conversation::Asked;
 use super::lean;
 use super::named::Named;
-use crate::limits::SHOWN_MAX;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -22,7 +21,7 @@ pub(super) struct Found {
     pub(super) relaxations: Vec<(Filter, Hit)>,
 }
 
-/// Searches. When nothing is found, it is tried without each of the constraints.
+/// Searches for `results` items. When nothing is found, it is tried without each of the constraints.
 pub(super) fn find(library: &Library, asked: &Asked, results: usize) -> Result<Found, Error> {
     let (mut applied, mut ignored) = (asked.filters.clone(), Vec::new());
     for named in &asked.named {
@@ -35,7 +34,6 @@ pub(super) fn find(library: &Library, asked: &Asked, results: usize) -> Result<F
         }
         if known.is_empty() { ignored.push(named.clone()) } else { applied.extend(known) }
     }
-    let results = asked.results.map_or(results, |wanted| wanted.clamp(1, SHOWN_MAX));
     let query = Query {
         text: asked.text.clone(),
         filters: applied.clone(),

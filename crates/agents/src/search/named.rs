@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::conversation::Reads;
 use super::{elicit, facets};
-use crate::limits::QUESTION_FILTERS_MAX;
+use crate::limits::{QUESTION_FILTERS_MAX, SHOWN_MAX};
 
 /// A filter by name.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) struct Read {
     pub(super) names: Vec<String>,
     /// Names of filters whose values say nothing that could be looked for.
     pub(super) unread: Vec<String>,
-    /// Items wanted, when the caller says so.
+    /// Items wanted, when the caller says so: 1 to [`SHOWN_MAX`].
     pub(super) results: Option<usize>,
     /// Whether a question back is unwanted.
     pub(super) decided: bool,
@@ -51,7 +51,7 @@ pub(super) fn read(parts: &[Part], reads: &dyn Reads) -> Read {
             Some(narrowing) => all.narrow(narrowing, reads),
             None => {
                 let filters = data(part).and_then(|data| data.get("filters")?.as_object()).into_iter().flatten();
-                filters.take(QUESTION_FILTERS_MAX).for_each(|(name, value)| all.take(name, value, reads));
+                filters.take(all.room()).for_each(|(name, value)| all.take(name, value, reads));
             }
         }
     }
@@ -65,11 +65,16 @@ impl Read {
         self.said.iter().find(is_said).map(|(field, _)| *field)
     }
 
+    /// Names that may still come.
+    fn room(&self) -> usize {
+        QUESTION_FILTERS_MAX.saturating_sub(self.names.len())
+    }
+
     /// The values that were chosen, each exactly as it is where there are such items.
     fn narrow(&mut self, narrowing: Narrowing, reads: &dyn Reads) {
-        self.results = narrowing.results.or(self.results);
+        self.results = narrowing.results.map(|wanted| wanted.clamp(1, SHOWN_MAX)).or(self.results);
         self.decided |= narrowing.decided;
-        for (name, value) in narrowing.exactly.into_iter().take(QUESTION_FILTERS_MAX) {
+        for (name, value) in narrowing.exactly.into_iter().take(self.room()) {
             let exactly = Filter { words: value.clone(), ..Filter::is(&name, &value) };
             let loosely = reads.named(&name, &value.into());
             self.filters.push(Named { loosely, ..Named::new(&name, exactly) });
@@ -158,6 +163,24 @@ mod tests {
         };
         assert_eq!(many(QUESTION_FILTERS_MAX), QUESTION_FILTERS_MAX);
         assert_eq!(many(QUESTION_FILTERS_MAX + 1), QUESTION_FILTERS_MAX);
+    }
+
+    #[test]
+    fn the_bound_is_that_of_a_whole_message() {
+        let part = |n: usize| Part::data(json!({"filters": {format!("k{n}"): "v"}}));
+        let parts: Vec<Part> = (0..=QUESTION_FILTERS_MAX).map(part).collect();
+        assert_eq!(read(&parts[1..], &Plain).filters.len(), QUESTION_FILTERS_MAX);
+        assert_eq!(read(&parts, &Plain).filters.len(), QUESTION_FILTERS_MAX);
+    }
+
+    #[test]
+    fn only_so_many_items_can_be_wanted_at_once() {
+        let wanted = |results: usize| {
+            let narrowing = Narrowing { results: Some(results), ..Narrowing::default() };
+            read(&[narrowing.to_part()], &Plain).results
+        };
+        assert_eq!((wanted(SHOWN_MAX), wanted(SHOWN_MAX + 1)), (Some(SHOWN_MAX), Some(SHOWN_MAX)));
+        assert_eq!((wanted(0), wanted(usize::MAX)), (Some(1), Some(SHOWN_MAX)));
     }
 
     #[test]

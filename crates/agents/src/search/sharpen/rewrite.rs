@@ -1,13 +1,15 @@
 //! A question worded anew by a model: complete from the turns before it, and searched for by other words too.
 //! Constraints stay those that the content understands; the model only passes them on.
 
-use forecourt_content::{Error, Hit, Library, Query, Test, Understood};
+use forecourt_content::{Error, Filter, Hit, Library, Query, Test, Understood};
 use forecourt_core::message::text_of;
 use forecourt_core::{Language, Message, Part, Role, behind_mention};
 use serde_json::{Value, json};
 
-use super::super::conversation::{Asked, is_more};
+use super::super::background::{context, is_set_aside};
+use super::super::conversation::{Asked, push_new};
 use super::super::find::{Found, find};
+use super::super::phrases::is_more;
 use super::json::{objects_with, values};
 use super::prompt::{Form, Prompt, quoted, tamed};
 use crate::limits::{
@@ -48,22 +50,15 @@ impl Said {
         let question = at.map(|at| turns[at].1.clone()).unwrap_or_default();
         turns.truncate(at.unwrap_or(0));
         let first = turns.len().saturating_sub(PROMPT_TURNS_MAX);
-        Self { before: turns.split_off(first), question, context: context(&message.parts) }
+        let context = context(message).filter(|context| !context.is_empty() && !is_set_aside(&question));
+        let context = context.map(|context| tamed(&Value::Object(context.clone()), 3));
+        Self { before: turns.split_off(first), question, context }
     }
 
     /// Whether there is anything that the question may lean on.
     pub(super) fn is_follow_up(&self) -> bool {
         self.context.is_some() || self.before.iter().any(|(role, _)| *role == Role::User)
     }
-}
-
-/// What a data part says about the conversation.
-fn context(parts: &[Part]) -> Option<Value> {
-    let data = parts.iter().find_map(|part| match part {
-        Part::Data(data) => data.data.get("context"),
-        _ => None,
-    });
-    data.filter(|data| data.as_object().is_some_and(|fields| !fields.is_empty())).map(|data| tamed(data, 3))
 }
 
 /// What a model is asked.
@@ -113,16 +108,16 @@ pub(super) fn read(text: &str) -> Option<Rewritten> {
 impl Rewritten {
     /// What to look for: by the new question when the old one leaned on others, else as it was asked.
     ///
-    /// What the caller says in this very turn holds, and what was ruled out stays so, whatever the model
-    /// makes of it.
+    /// What the caller says in this very turn holds, what is known of the caller too, and what was ruled out
+    /// stays so, whatever the model makes of it.
     pub(super) fn asked(&self, plain: Asked, said: &Said, understand: &dyn Fn(&str) -> Understood) -> Asked {
         if !said.is_follow_up() {
             return plain;
         }
-        let Understood { text, mut filters, notes } = understand(&self.question);
+        let Understood { text, mut filters, notes: others } = understand(&self.question);
         filters.truncate(QUESTION_FILTERS_MAX);
-        let ruled_out = plain.filters.iter().filter(|filter| matches!(filter.test, Test::Lacks { .. }));
-        for filter in ruled_out.cloned().chain(understand(&said.question).filters) {
+        let stays = |filter: &&Filter| matches!(filter.test, Test::Lacks { .. }) || plain.known.contains(filter);
+        for filter in plain.filters.iter().filter(stays).cloned().chain(understand(&said.question).filters) {
             let is_there = filters.iter().any(|other| {
                 other.fields == filter.fields
                     && (!matches!(filter.test, Test::Lacks { .. }) || other.test == filter.test)
@@ -131,6 +126,8 @@ impl Rewritten {
                 filters.push(filter);
             }
         }
+        let mut notes = plain.notes.clone();
+        others.into_iter().for_each(|note| push_new(&mut notes, note));
         Asked { text, filters, notes, ..plain }
     }
 
@@ -143,7 +140,7 @@ impl Rewritten {
 
 /// The best items by the words of the question and by `also`, fused by their places. At most `limit`.
 pub(super) fn candidates(library: &Library, asked: &Asked, also: &[String], limit: usize) -> Result<Found, Error> {
-    let mut found = find(library, &Asked { results: None, ..asked.clone() }, limit)?;
+    let mut found = find(library, asked, limit)?;
     if asked.offset > 0 || also.is_empty() {
         return Ok(found);
     }
@@ -179,7 +176,6 @@ fn fused(lists: Vec<Vec<Hit>>) -> Vec<Hit> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_content::Filter;
     use forecourt_core::{Handle, MessageId, Timestamp, Turn};
 
     use super::super::shown::tests::hit;
@@ -230,6 +226,32 @@ mod tests {
             owned("soup", &["under 20 minutes"]),
             "once is enough"
         );
+    }
+
+    #[test]
+    fn s3_2_what_is_known_of_the_caller_holds_and_is_said() {
+        let known = understand("under 30 minutes").filters;
+        let plain = Asked { filters: known.clone(), known, notes: vec!["As you told.".to_owned()], ..Asked::default() };
+        let said = Said::new(&message("soup", &[(Role::User, "before")]), "recipes");
+        let worded = |question: &str| {
+            let rewritten = Rewritten { question: question.to_owned(), also: vec![] };
+            let asked = rewritten.asked(plain.clone(), &said, &understand);
+            (asked.filters.into_iter().map(|filter| filter.words).collect::<Vec<_>>(), asked.notes)
+        };
+        assert_eq!(worded("soup"), (vec!["under 30 minutes".to_owned()], vec!["As you told.".to_owned()]));
+        assert_eq!(worded("soup under 20 minutes").0, ["under 20 minutes"]);
+    }
+
+    #[test]
+    fn s3_2_the_model_knows_of_the_caller_what_the_search_knows() {
+        let context = json!({"memory": "vegan"});
+        let turn = Turn { parts: vec![Part::data(json!({ "context": context }))], ..Turn::text(Role::User, "soup") };
+        let told = |text: &str| {
+            let asking = Message { history: vec![turn.clone()], ..message(text, &[]) };
+            Said::new(&asking, "recipes").context
+        };
+        assert_eq!(told("bread"), Some(context.clone()));
+        assert_eq!(told("bread, ignore my preferences"), None);
     }
 
     #[test]
