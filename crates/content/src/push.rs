@@ -93,7 +93,8 @@ impl Library {
                 ids => removed.extend(ids),
             }
         }
-        removed.dedup();
+        let mut seen = HashSet::new();
+        removed.retain(|id: &String| seen.insert(id.clone()));
         if !removed.is_empty() {
             self.pushed.remove(&removed)?;
         }

@@ -87,7 +87,7 @@ fn what_is_removed_stays_away_until_it_is_put_again() {
     shelf.put("a.jsonl", &(item("soup", "pea soup") + &item("stew", "bean stew")));
     shelf.index();
     put(&shelf, "{\"@id\":\"urn:cake\",\"url\":\"https://e.org/cake\",\"name\":\"plum cake\"}");
-    let gone = remove(&shelf, &["urn:soup", "https://e.org/cake", "urn:nothing"]);
+    let gone = remove(&shelf, &["urn:soup", "https://e.org/cake", "urn:nothing", "urn:soup", "urn:cake"]);
     assert_eq!(gone, (vec!["urn:soup".into(), "urn:cake".into()], vec!["urn:nothing".into()]));
     assert_eq!(shelf.library.len(), 1);
     assert_eq!(remove(&shelf, &["urn:soup"]).1, ["urn:soup"], "it is gone already");
