@@ -165,6 +165,11 @@ impl Snapshot {
     }
 }
 
+/// One of the patterns that the rules are made of, without regard to case.
+fn pattern(text: &str) -> Regex {
+    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
+}
+
 /// A number as people write it in a question: digits, or `a`, `half an`, `two`, `einer halben` …
 fn amount(text: &str) -> Option<f64> {
     const WORDS: &[(&str, f64)] = &[

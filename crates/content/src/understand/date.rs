@@ -6,7 +6,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use regex::{Captures, Regex};
 
-use super::{Draft, last_word, within};
+use super::{Draft, last_word, pattern, within};
 use crate::measure::days_of;
 use crate::search::Filter;
 
@@ -85,10 +85,6 @@ static DECADE_IN_WORDS: LazyLock<Regex> = LazyLock::new(|| {
 static ALONE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\b{MADE}(?:from|in|of|aus|de|en)\s+(?:the\s+year\s+|dem\s+jahr\s+)?{SPELLED}\b"))
 });
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     let Some(path) = draft.number_path(PATHS) else { return };

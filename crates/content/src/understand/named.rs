@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::{Known, amount, date, place, price, rating, time, understand};
+use super::{Known, amount, date, pattern, place, price, rating, time, understand};
 use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX};
 use crate::measure;
 use crate::search::{Filter, Test};
@@ -75,10 +75,6 @@ static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
         r"^[$€£]?\s*(half an?|an?|\d{1,12}(?:[.,]\d{1,4})?)[\s-]*(h|hrs?|hours?|stunden?|heures?|horas?)?[\s-]*(?:m|mins?|minutes?|minuten|minutos|stars?|sterne|étoiles|estrellas|dollars?|euros?|pounds?|calories|kcal|people|usd|eur|gbp|chf|€|\$|£)?$",
     )
 });
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 /// What a caller means by `name` and `value`: constraints that all hold. Empty when the value says nothing
 /// that could be looked for. A property that no item has is asked for all the same; nothing passes then.

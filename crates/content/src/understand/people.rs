@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Draft, Known};
+use super::{Draft, Known, pattern};
 use crate::search::{Filter, Test};
 
 /// Properties that name who can be seen or heard.
@@ -43,10 +43,6 @@ static LEADS: LazyLock<[(Regex, &str, &[&str]); 2]> = LazyLock::new(|| {
 static AND: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:\s*,\s*(?:and\s+)?|\s+(?:and|und|et|y|&)\s+)(?:with\s+|by\s+)?"));
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\S*[^\s,.?!;:]"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     for (lead, word, paths) in &*LEADS {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Draft, Known};
+use super::{Draft, Known, pattern};
 use crate::search::{Filter, Test};
 
 /// Properties that say where something is. Countries stand as names or as codes.
@@ -68,10 +68,6 @@ static LEAD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\S*[^\s,.?!;:]"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     let text = &draft.out.text;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::{Draft, amount, within};
+use super::{Draft, amount, pattern, within};
 
 pub(super) const PATHS: &[&str] = &["offers.price", "price", "offers.lowPrice", "offers.priceSpecification.price"];
 
@@ -32,10 +32,6 @@ static CHEAP: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static DEAR: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:expensive|luxury|luxurious|high[\s-]end|premium)\b"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     let Some(path) = draft.number_path(PATHS) else { return };

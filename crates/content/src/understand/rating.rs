@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::{Draft, amount, within};
+use super::{Draft, amount, pattern, within};
 use crate::search::Filter;
 
 /// Properties that say what people think of an item.
@@ -35,10 +35,6 @@ static AT_MOST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\b(?:rated\s+)?(?:under|below|less\s+than|at\s+most|up\s+to)\s+{NUMBER}{STARS}\b"))
 });
 static HIGHLY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:highly|well|best|top)[\s-]rated\b"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     let Some(path) = draft.number_path(PATHS) else { return };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::{Draft, amount, within};
+use super::{Draft, amount, pattern, within};
 use crate::search::Filter;
 
 /// Properties that say how long something takes, the most telling first.
@@ -38,10 +38,6 @@ static QUICK: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:quick|quickly|fast|speedy|in\s+a\s+(?:hurry|rush)|schnelle?[mnrs]?|rapides?|rápid[oa]s?)\b(\s+(?:breads?|oats?|pickles?|pickled|food|cooking))?",
     )
 });
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     let work = draft.number_path(WORK);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Draft, Known};
+use super::{Draft, Known, pattern};
 use crate::search::Filter;
 
 /// Properties that say what sort of thing an item is.
@@ -46,10 +46,6 @@ static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}\p{N}&'’-]+"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     while let Some((range, filter)) = next(draft) {

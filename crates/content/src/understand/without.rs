@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::groups::{concept, diet, members};
-use super::{Draft, Known, last_word};
+use super::{Draft, Known, last_word, pattern};
 use crate::search::{Filter, Test};
 
 /// Properties with lists of what is in an item. A word that none of them has cannot be left out.
@@ -81,10 +81,6 @@ static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
         r"\s*(?:,|/|\b(?:and|or|nor|und|oder|et|ou|ni|y|o)\b)\s*(?:(?:and|or|nor|no|any|without|und|oder|ohne|keine|et|sans|y|sin)\s+)*",
     )
 });
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
-}
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     let found = lists(draft);
