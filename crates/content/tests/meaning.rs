@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::Shelf;
-use forecourt_content::{Error, Filter, Library, Options, Query};
+use forecourt_content::{By, Error, Filter, Library, Options, Query};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
@@ -136,6 +136,16 @@ fn many_small_runs_leave_few_files() {
         assert!(std::fs::read_dir(folder.path()).unwrap().count() <= bound);
     }
     assert_eq!(shelf.names("soup").len(), 10);
+}
+
+#[test]
+fn without_a_model_nothing_is_found_by_meaning() {
+    let shelf = Shelf::new();
+    shelf.put("a.jsonl", &item("1", "stew", "Recipe"));
+    shelf.index();
+    let found = |by| shelf.library.search_by(&Query::new("stew"), by).unwrap().len();
+    assert_eq!([By::Words, By::Meaning, By::Both].map(found), [1, 0, 1]);
+    assert_eq!(shelf.library.embedded(), 0);
 }
 
 #[test]

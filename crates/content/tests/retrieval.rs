@@ -13,41 +13,42 @@ use forecourt_testkit::judged::{Judged, MADE, Made, TOP};
 /// nDCG@10 of words alone on the abstracts.
 const WORDS: f64 = 0.38;
 /// The same for words and meaning, with a static model.
-const BOTH: f64 = 0.395;
+const BOTH: f64 = 0.385;
 /// What one typing error in every question costs of it at most.
 const ONE_ERROR: f64 = 0.03;
 /// What both may lose against the better one of words and meaning, on sets where that one is far ahead.
 const LOST: f64 = 0.02;
+/// Of so many questions about the abstracts, one is asked.
+const ASKED: usize = 3;
 /// Of the sets that are made.
 const ITEMS: usize = 300;
 const QUESTIONS: usize = 40;
+/// Of the set that a sentence transformer reads, which takes long.
+const READ_ITEMS: usize = 150;
 /// What a sentence transformer adds to words where items don't say what is asked.
 const SAID_BY_NO_WORD: f64 = 0.03;
 
 #[test]
-fn words_alone_stay_as_good_and_a_typing_error_in_every_question_costs_little() {
-    let Some((set, shelf)) = abstracts(Options::default()) else { return };
-    let words = ndcg(&set, &shelf, By::Words);
+fn abstracts_are_found_by_words_with_errors_too_and_better_by_both() {
+    let Some(folder) = data("judged/cranfield") else { return };
+    let set = Judged::read(&folder).unwrap().every(ASKED);
+    let shelf = Shelf::with(Options { model: model(), ..Options::default() });
+    shelf.index_from(&set.corpus);
+    let [words, meaning, both] = each(&set, &shelf);
     assert!(words >= WORDS, "{words}");
     let wrong = ndcg(&set.misspelled(), &shelf, By::Words);
     assert!(wrong >= words - ONE_ERROR, "{words} without errors, {wrong} with one each");
-    assert!(shelf.library.search_by(&Query::new("wing"), By::Meaning).unwrap().is_empty(), "there is no model");
-}
-
-#[test]
-fn words_and_meaning_beat_each_alone() {
-    let Some(model) = model() else { return };
-    let Some((set, shelf)) = abstracts(Options { model: Some(model), ..Options::default() }) else { return };
-    let [words, meaning, both] = each(&set, &shelf);
-    assert!(both >= BOTH, "{both}");
-    assert!(both >= words.max(meaning), "{words} by words, {meaning} by meaning, {both} by both");
+    if shelf.library.has_model() {
+        assert!(both >= BOTH, "{both}");
+        assert!(both >= words.max(meaning), "{words} by words, {meaning} by meaning, {both} by both");
+    }
 }
 
 #[test]
 fn both_are_as_good_as_each_on_other_sets_too() {
     let Some(model) = model() else { return };
     for made in MADE {
-        let Some((set, shelf)) = of_items(made, &model) else { continue };
+        let Some((set, shelf)) = of_items(made, ITEMS, &model) else { continue };
         let ([words, meaning, both], name) = (each(&set, &shelf), made.name);
         assert!(both >= words.max(meaning) - LOST, "{name}: {words} by words, {meaning} by meaning, {both} by both");
     }
@@ -58,16 +59,16 @@ fn both_are_as_good_as_each_on_other_sets_too() {
 fn a_sentence_transformer_finds_what_no_word_says() {
     let Some(model) = minilm() else { return };
     let kinds = MADE.iter().find(|made| made.name == "recipes-kinds").unwrap();
-    let Some((set, shelf)) = of_items(kinds, &model) else { return };
+    let Some((set, shelf)) = of_items(kinds, READ_ITEMS, &model) else { return };
     let [words, meaning, both] = each(&set, &shelf);
     assert!(both >= words + SAID_BY_NO_WORD, "{words} by words, {meaning} by meaning, {both} by both");
 }
 
 /// A set that is made, or a line that says that there is nothing to make it of.
-fn of_items(made: &Made, model: &Path) -> Option<(Judged, Shelf)> {
+fn of_items(made: &Made, items: usize, model: &Path) -> Option<(Judged, Shelf)> {
     let folder = tempfile::tempdir().unwrap();
     let file = data(made.items)?;
-    made.write(&file, folder.path(), ITEMS, QUESTIONS).unwrap();
+    made.write(&file, folder.path(), items, QUESTIONS).unwrap();
     let set = Judged::read(folder.path()).unwrap();
     let shelf = Shelf::with(Options { model: Some(model.to_owned()), ..Options::default() });
     shelf.index_from(&set.corpus);
@@ -76,13 +77,6 @@ fn of_items(made: &Made, model: &Path) -> Option<(Judged, Shelf)> {
 
 fn each(set: &Judged, shelf: &Shelf) -> [f64; 3] {
     [By::Words, By::Meaning, By::Both].map(|by| ndcg(set, shelf, by))
-}
-
-fn abstracts(options: Options) -> Option<(Judged, Shelf)> {
-    let set = Judged::read(&data("judged/cranfield")?).unwrap();
-    let shelf = Shelf::with(options);
-    shelf.index_from(&set.corpus);
-    Some((set, shelf))
 }
 
 fn ndcg(set: &Judged, shelf: &Shelf, by: By) -> f64 {

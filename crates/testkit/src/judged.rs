@@ -60,6 +60,12 @@ impl Judged {
         Ok(Self { corpus: folder.join("corpus.jsonl"), questions })
     }
 
+    /// The same with every so many of its questions, from the first on.
+    #[must_use]
+    pub fn every(&self, step: usize) -> Self {
+        Self { corpus: self.corpus.clone(), questions: self.questions.iter().step_by(step).cloned().collect() }
+    }
+
     /// The same questions with a typing error each: one letter of one word left out, doubled, replaced
     /// or swapped with the next. The same errors in every run.
     #[must_use]
