@@ -5,6 +5,7 @@
 //! so the items come in turn: the best of each agent, then the second best, and so on. The conversation
 //! is kept by the caller, in its session, since no single agent has all of it.
 
+use forecourt_core::findings::Reason;
 use forecourt_core::{Collected, Ending, Error, Event, EventStream, Findings, Message, Part, Reply};
 use forecourt_host::{Host, Run};
 use futures::future::join_all;
@@ -37,7 +38,15 @@ pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply
 /// What one agent found.
 struct Found {
     findings: Findings,
-    items: Vec<Part>,
+    items: Vec<Item>,
+}
+
+/// An item with what was said of it, which has to keep up with it.
+struct Item {
+    part: Part,
+    /// 0 when there is none.
+    score: f32,
+    reason: Reason,
 }
 
 /// The events of all answers as one.
@@ -54,22 +63,25 @@ fn together(answers: Vec<Collected>) -> Vec<Event> {
     {
         return vec![Event::Ending(ending)];
     }
-    let findings = merged(&found);
+    let mut findings = merged(&found);
     let items = in_turn(found.into_iter().map(|one| one.items).collect());
-    let told = std::iter::once(findings.to_part()).chain(items).map(Event::Part);
+    findings.scores = items.iter().map(|item| item.score).collect();
+    findings.reasons = items.iter().map(|item| item.reason.clone()).collect();
+    let told = std::iter::once(findings.to_part()).chain(items.into_iter().map(|item| item.part)).map(Event::Part);
     told.chain([Event::Ending(Ending::Complete)]).collect()
 }
 
 fn of(parts: Vec<Part>) -> Found {
-    let mut found = Found { findings: Findings::default(), items: Vec::new() };
-    for part in parts {
-        match Findings::from_part(&part) {
-            Some(findings) => found.findings = findings,
-            None if matches!(part, Part::Text(_)) => {}
-            None => found.items.push(part),
-        }
-    }
-    found
+    // What is told again later holds.
+    let findings = parts.iter().filter_map(Findings::from_part).next_back().unwrap_or_default();
+    let is_item = |part: &Part| !matches!(part, Part::Text(_)) && Findings::from_part(part).is_none();
+    let item = |(at, part): (usize, Part)| Item {
+        part,
+        score: findings.scores.get(at).copied().unwrap_or_default(),
+        reason: findings.reasons.get(at).cloned().unwrap_or_default(),
+    };
+    let items = parts.into_iter().filter(is_item).enumerate().map(item).collect();
+    Found { findings, items }
 }
 
 /// Who asks back can be helped; then come refusals, then failures.
@@ -81,17 +93,17 @@ fn most_useful(endings: Vec<Ending>) -> Option<Ending> {
     })
 }
 
-/// What the answers say of themselves. A filter that meant something to one of them was not left out.
+/// What the answers say of themselves, but for their items. A filter that meant something to one of them was not left out.
 fn merged(found: &[Found]) -> Findings {
     let telling = found.iter().filter(|one| !one.items.is_empty());
     let telling: Vec<&Found> = match telling.clone().next() {
         Some(_) => telling.collect(),
         None => found.iter().take(1).collect(),
     };
-    let summaries: Vec<&str> = telling.iter().map(|one| one.findings.summary.as_str()).collect();
+    let summaries = telling.iter().map(|one| one.findings.summary.as_str());
+    let summaries: Vec<&str> = summaries.filter(|summary| !summary.is_empty()).collect();
     let is_ignored = |name: &&String| telling.iter().all(|one| one.findings.ignored.contains(name));
     let first = telling.first().map(|one| one.findings.ignored.as_slice()).unwrap_or_default();
-    let scores = telling.iter().map(|one| one.findings.scores.clone()).collect();
     Findings {
         summary: summaries.join("\n\n"),
         count: telling.iter().map(|one| one.items.len()).sum(),
@@ -99,7 +111,6 @@ fn merged(found: &[Found]) -> Findings {
         notes: telling.iter().flat_map(|one| one.findings.notes.clone()).collect(),
         applied: applied(&telling),
         ignored: first.iter().filter(is_ignored).cloned().collect(),
-        scores: in_turn(scores),
         ..Findings::default()
     }
 }
@@ -167,6 +178,22 @@ mod tests {
         assert_eq!(names, ["a1", "b1", "a2", "a3"]);
         assert_eq!((findings.count, findings.scores.len()), (4, 4));
         assert_eq!((findings.summary.as_str(), findings.ignored), ("3 of them.\n\n1 of them.", vec!["y".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_said_of_an_item_stays_with_it() {
+        let mut judged = answer(&["b1", "b2"], &[]);
+        let reason = |why: &str| Reason { why: why.to_owned(), ..Reason::default() };
+        let reasons = vec![reason("first"), reason("second")];
+        judged.parts.push(
+            Findings { summary: "Two.".to_owned(), scores: vec![9.0, 8.0], reasons, ..Findings::default() }.to_part(),
+        );
+        let mut silent = answer(&["a1", "a2"], &[]);
+        silent.parts.retain(|part| Findings::from_part(part).is_none());
+        let (findings, names) = told(vec![silent, judged]);
+        assert_eq!(names, ["a1", "b1", "a2", "b2"]);
+        assert_eq!((findings.summary.as_str(), findings.scores), ("Two.", vec![0.0, 9.0, 0.0, 8.0]));
+        assert_eq!(findings.reasons.iter().map(|r| r.why.as_str()).collect::<Vec<_>>(), ["", "first", "", "second"]);
     }
 
     #[test]
