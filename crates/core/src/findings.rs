@@ -8,7 +8,7 @@ use crate::part::{Data, Part};
 /// The extension that a protocol activates on a message to be told: [`Message::extensions`].
 pub const WISH: &str = "urn:forecourt:findings";
 /// The extension for who wishes to be told how the items differ as well, which takes a look at many
-/// more of them: [`Findings::total`], [`Findings::facets`] and [`Findings::reasons`].
+/// more of them: [`Findings::total`], [`Findings::facets`], and [`Findings::reasons`] in any case.
 pub const FACETS_WISH: &str = "urn:forecourt:findings:facets";
 /// The extension for who wishes for items alone: a summary that takes long to make is not wanted.
 pub const LIST_WISH: &str = "urn:forecourt:findings:list";
@@ -41,7 +41,7 @@ pub struct Findings {
     /// What the caller should know about how the answer was made, such as what had to be left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Items that fit in all. Told on [`FACETS_WISH`] alone, as what follows.
+    /// Items that fit in all. Told on [`FACETS_WISH`] alone, as the facets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
     /// The best of them, in which values were counted.
@@ -50,7 +50,7 @@ pub struct Findings {
     /// Properties by which they can be narrowed down, the most telling first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
-    /// Why each item is here, in the order of the items.
+    /// Why each item is here, in the order of the items. Told on [`FACETS_WISH`], and where somebody judged them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
 }
