@@ -1,5 +1,6 @@
 //! Text from content as markdown that means just that text.
 
+use forecourt_core::clean::is_hidden;
 use url::Url;
 
 /// Characters of one line of somebody else's text.
@@ -15,16 +16,17 @@ pub(super) fn plain(text: &str) -> String {
     }
 }
 
-/// One line, with everything escaped that could be markup.
+/// One line without what nobody should see, and with everything escaped that could be markup.
 pub(super) fn escaped(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);
     let mut before = ' ';
-    let mut rest = line.chars().enumerate().peekable();
+    // Taken out first, so that nothing comes together behind the back of what looks for markup.
+    let seen = line.chars().filter(|c| !(c.is_control() || is_hidden(*c)));
+    let mut rest = seen.enumerate().peekable();
     while let Some((at, c)) = rest.next() {
         let next = rest.peek().map_or(' ', |(_, next)| *next);
         let is_block = at == 0 && matches!(c, '#' | '+' | '-' | '=' | '>');
         match c {
-            _ if c.is_control() => {}
             '&' if next == '#' || next.is_ascii_alphabetic() => out.push_str("&amp;"),
             _ if is_block || is_markup(before, c, next) => out.extend(['\\', c]),
             _ => out.push(c),
@@ -74,6 +76,8 @@ mod tests {
             ("# head\n- item", r"\# head - item"),
             ("AT&amp;T &#60;", "AT&amp;amp;T &amp;#60;"),
             ("a\u{0}b\r\n\r\nc", "ab c"),
+            ("\0# a\u{202e}b", r"\# ab"),
+            ("~\0~a~\u{feff}~ &\0#60;", r"\~\~a\~\~ &amp;#60;"),
             ("1 ½ lemons, juiced", "1 ½ lemons, juiced"),
         ] {
             assert_eq!(plain(text), wanted);
