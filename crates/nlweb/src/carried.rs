@@ -1,13 +1,14 @@
 //! A conversation that the caller carries: where several agents answer at once none has all of it, so the
 //! last questions go round in `session_context`. NLWeb 3.4. What comes back is hearsay, as `prev` is.
 
-use forecourt_core::{Part, Role, Turn};
+use forecourt_core::{Narrowing, Part, Role, Turn};
 use serde_json::{Map, Value, json};
 
 use crate::limits::{CARRIED_BYTES_MAX, CARRIED_MAX};
 use crate::wire::Query;
 
-/// The member of `session_context` that holds earlier questions, each with its filters.
+/// The member of `session_context` that holds earlier questions, each with its filters and the items that
+/// each agent was asked for, so that "more" goes on where the answer ended.
 const ASKED: &str = "asked";
 /// The member that says where they were asked.
 const SITE: &str = "site";
@@ -26,13 +27,16 @@ pub(crate) fn turns(session: &Map<String, Value>) -> Vec<Turn> {
         let mut turn = Turn::text(Role::User, asked.get("text")?.as_str()?);
         let filters = asked.get("filters").filter(|filters| filters.is_object());
         turn.parts.extend(filters.map(|filters| Part::data(json!({ "filters": filters }))));
+        let results = asked.get("results").and_then(Value::as_u64).and_then(|results| usize::try_from(results).ok());
+        let narrowing = results.map(|results| Narrowing { results: Some(results), ..Narrowing::default() });
+        turn.parts.extend(narrowing.map(|narrowing| narrowing.to_part()));
         Some(turn)
     };
     last.iter().filter(|asked| bytes(asked) <= CARRIED_BYTES_MAX).filter_map(turn).collect()
 }
 
-/// The session with this question in it too.
-pub(crate) fn carry(mut session: Map<String, Value>, query: &Query) -> Map<String, Value> {
+/// The session with this question in it too, for which each agent was asked for `results` items.
+pub(crate) fn carry(mut session: Map<String, Value>, query: &Query, results: Option<usize>) -> Map<String, Value> {
     let mut asked = match session.remove(ASKED) {
         Some(Value::Array(asked)) => asked,
         _ => Vec::new(),
@@ -40,6 +44,9 @@ pub(crate) fn carry(mut session: Map<String, Value>, query: &Query) -> Map<Strin
     let mut this = json!({"text": query.text});
     if !query.filters.is_empty() {
         this["filters"] = query.filters.clone().into();
+    }
+    if let Some(results) = results {
+        this["results"] = results.into();
     }
     asked.push(this);
     asked.retain(|asked| bytes(asked) <= CARRIED_BYTES_MAX);
@@ -66,21 +73,23 @@ mod tests {
 
     #[test]
     fn s3_4_questions_go_round_with_their_filters() {
-        let session = carry(Map::new(), &query("soup", json!({"itemType": "Recipe"})));
-        let session = carry(session, &query("more", json!({})));
+        let session = carry(Map::new(), &query("soup", json!({"itemType": "Recipe"})), None);
+        let session = carry(session, &query("more", json!({})), Some(3));
         assert_eq!(site(&session), Some("all"));
         let turns = turns(&session);
         assert_eq!(turns[0].parts, [Part::text("soup"), Part::data(json!({"filters": {"itemType": "Recipe"}}))]);
-        assert_eq!(turns[1].parts, [Part::text("more")]);
+        let three = Narrowing { results: Some(3), ..Narrowing::default() };
+        assert_eq!(turns[1].parts, [Part::text("more"), three.to_part()]);
     }
 
     #[test]
     fn what_is_carried_is_bounded() {
-        let session = |count: usize| (0..count).fold(Map::new(), |session, _| carry(session, &query("x", json!({}))));
+        let session =
+            |count: usize| (0..count).fold(Map::new(), |session, _| carry(session, &query("x", json!({})), None));
         assert_eq!(turns(&session(CARRIED_MAX)).len(), CARRIED_MAX);
         assert_eq!(turns(&session(CARRIED_MAX + 1)).len(), CARRIED_MAX);
         let frame = json!({"text": ""}).to_string().len();
-        let long = |bytes: usize| turns(&carry(Map::new(), &query(&"a".repeat(bytes - frame), json!({})))).len();
+        let long = |bytes: usize| turns(&carry(Map::new(), &query(&"a".repeat(bytes - frame), json!({})), None)).len();
         assert_eq!((long(CARRIED_BYTES_MAX), long(CARRIED_BYTES_MAX + 1)), (1, 0));
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{
-    Collected, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Reply, Sender, Task, TaskId,
-    TaskState, ThreadId, Transport,
+    Collected, Ending, Error, Event, Handle, Language, Message, Narrowing, Noun, Part, PolicyPart, Reply, Sender, Task,
+    TaskId, TaskState, ThreadId, Transport,
 };
 use forecourt_host::{Host, Resident, Run};
 use forecourt_identity::Verifier;
@@ -112,7 +112,7 @@ impl Service {
                 self.stay(named, chosen.resident.card.handle()).await;
                 about.session = match chosen.beside.is_empty() || !meta.remember {
                     true => session(meta.session, reply.thread.as_ref()),
-                    false => session(carried::carry(meta.session, &query), None),
+                    false => session(carried::carry(meta.session, &query, chosen.share(style.limit)), None),
                 };
                 about.language = Some(reply.language.clone());
                 Ok(Begun { reply, about, language, at, time_max: chosen.resident.time_max })
@@ -140,7 +140,13 @@ impl Service {
             false => first.history.clone(),
         };
         let all = std::iter::once(&chosen.resident).chain(&chosen.beside);
+        let share = |part: &Part| match Narrowing::from_part(part) {
+            Some(all) => Narrowing { results: chosen.share(all.results), ..all }.to_part(),
+            None => part.clone(),
+        };
+        let parts: Vec<Part> = first.parts.iter().map(share).collect();
         let to = |resident: &Arc<Resident>| Message {
+            parts: parts.clone(),
             recipient: resident.card.handle().clone(),
             history: history.clone(),
             thread: None,

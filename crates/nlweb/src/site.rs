@@ -29,6 +29,11 @@ impl Chosen {
         Self { resident: resident.clone(), beside: Vec::new(), host: None }
     }
 
+    /// What each of them is asked for, when so many items are wanted of all.
+    pub(crate) fn share(&self, results: Option<usize>) -> Option<usize> {
+        results.map(|wanted| wanted.div_ceil(1 + self.beside.len()))
+    }
+
     /// The first of several, which there are.
     fn of(residents: Vec<&Arc<Resident>>, host: Option<String>) -> Option<Self> {
         let (first, others) = residents.split_first()?;

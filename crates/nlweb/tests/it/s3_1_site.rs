@@ -100,6 +100,19 @@ async fn s3_4_what_was_asked_of_all_goes_round_in_the_session() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn s3_4_more_of_all_goes_on_where_the_answer_ended() {
+    let (place, _, _, books) = three(found(&["Pea"]), found(&["On soup"])).await;
+    let query = json!({"text": "soup", "site": "all", "num_results": 4});
+    let first = place.ask(json!({ "query": query })).await.json();
+    let meta = json!({"session_context": first["_meta"]["session_context"]});
+    place.ask(json!({"query": {"text": "more"}, "meta": meta})).await;
+    let (first, second) = (books.heard().remove(0), books.heard().remove(1));
+    assert_eq!(narrowing(&first).and_then(|narrowing| narrowing.results), Some(2), "half of them");
+    let earlier = second.history[0].parts.iter().find_map(Narrowing::from_part);
+    assert_eq!(earlier.and_then(|narrowing| narrowing.results), Some(2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn s3_1_a_host_of_the_web_is_the_part_of_who_has_it() {
     let (place, chef, _, books) = three(found(&["Pea"]), found(&["On soup"])).await;
     for site in ["books.example", "www.Books.example", "https://books.example/soups?all#top"] {
