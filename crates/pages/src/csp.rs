@@ -11,11 +11,16 @@ use crate::asset::ANSWER_CSS;
 pub const PAGE: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                         img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// `Content-Security-Policy` of [`crate::SearchPage`]: as [`PAGE`], and pictures of items from where these
-/// say, by https alone. It is an answer too, and yet has the script of our pages: nothing inline runs, so
-/// that what an item says still can't become script. How pictures are asked for is said in `item/picture.rs`.
+/// `Content-Security-Policy` of [`crate::SearchPage`] on which nothing was asked yet: as [`PAGE`], and
+/// pictures of items from where these say, by https alone, since its script shows results on it. How
+/// pictures are asked for is said in `item/picture.rs`.
 pub const SEARCH: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                           img-src 'self' https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// `Content-Security-Policy` of [`crate::SearchPage`] with results: an answer, so that it has no script,
+/// and what an item says can't become any.
+pub const FOUND: &str = "default-src 'none'; style-src 'self'; img-src 'self' https:; form-action 'self'; \
+                         base-uri 'none'; frame-ancestors 'none'";
 
 /// What goes beside the policy on every HTML answer. Session tokens ride in query strings, so no
 /// referrer is ever sent.

@@ -10,7 +10,7 @@
 //! | [`ErrorPage`] | a fault, and what would be right | [`csp::answer`] |
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
-//! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`] |
+//! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
 //! | [`asset`] | style and script of the last two, by path | [`csp::answer`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the

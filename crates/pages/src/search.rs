@@ -8,9 +8,10 @@
 //! | `card.rs` | one item |
 //!
 //! The page is written from top to bottom and never changed afterwards, so that it can be sent as it
-//! comes: a summary that is told again takes the place of the one before it by style alone. Without a
-//! script everything is a link or a form that leads to another such page; the script puts those pages
-//! into this one. There is one writer of results, and it is here.
+//! comes: a summary that is told again takes the place of the one before it by style alone. Results are an
+//! answer, and have no script: everything on them is a link or a form that leads to another such page. The
+//! page on which nothing was asked yet has one, which puts those pages into itself. There is one writer of
+//! results, and it is here.
 
 mod card;
 mod facets;
@@ -26,7 +27,8 @@ use crate::front::AgentView;
 use crate::{asset, clean, escape};
 use link::Place;
 
-/// The page of an agent with [`AgentCard::finds`]. Send with [`crate::csp::SEARCH`].
+/// The page of an agent with [`AgentCard::finds`]. Send with [`crate::csp::FOUND`], or with
+/// [`crate::csp::SEARCH`] when nothing was asked yet.
 ///
 /// What [`Self::begin`] writes comes first, then what its [`SearchAnswer`] writes of each event, to the
 /// end. A page on which nothing was asked yet ends at once.
@@ -61,6 +63,7 @@ struct Begin {
     all: String,
     json_ld: Option<String>,
     style: String,
+    /// Empty: none.
     script: String,
 }
 
@@ -84,7 +87,7 @@ impl SearchPage<'_> {
             all: place.widest(),
             json_ld: None,
             style: asset::versioned("/assets/forecourt.css"),
-            script: asset::versioned("/assets/forecourt.js"),
+            script: if self.question.is_empty() { asset::versioned("/assets/forecourt.js") } else { String::new() },
         })
     }
 

@@ -53,7 +53,7 @@ impl Asked<'_> {
         let (begin, answer) = (page.begin(), page.answer());
         let first = events.next().await;
         let mut head = self.answer_head(Media::Html, &language, thread.as_ref());
-        render::security_fields(&mut head, csp::SEARCH);
+        render::security_fields(&mut head, csp::FOUND);
         let status = match &first {
             Some(Event::Ending(Ending::Refused(part))) => {
                 add_fields(&mut head, part, self.rest.host.site().canonical_host());
