@@ -35,7 +35,7 @@ use tantivy::Term;
 
 use crate::analysis::{Tongue, Words, fact_word, whole_fact};
 use crate::index::Snapshot;
-use crate::limits::QUERY_BYTES_MAX;
+use crate::limits::{FILTERS_MAX, QUERY_BYTES_MAX};
 use crate::search::{Filter, Test};
 
 pub(crate) use named::named;
@@ -46,7 +46,7 @@ pub(crate) use sample::Sample;
 pub struct Understood {
     /// What is left to search for by words.
     pub text: String,
-    /// Constraints, each with its wording.
+    /// Constraints, each with its wording; at most [`FILTERS_MAX`].
     pub filters: Vec<Filter>,
     /// What a person should know about the constraints, a sentence each.
     pub notes: Vec<String>,
@@ -94,6 +94,9 @@ impl Draft<'_> {
     fn each(&mut self, pattern: &Regex, take: impl Fn(&Captures<'_>, &str) -> Option<Filter>) -> bool {
         let mut cuts: Vec<Range<usize>> = Vec::new();
         for found in pattern.captures_iter(&self.out.text) {
+            if !self.has_room(1) {
+                break;
+            }
             let Some(range) = found.get(0).map(|all| all.range()) else { continue };
             if let Some(filter) = take(&found, &self.out.text[..range.start]) {
                 self.out.filters.push(filter);
@@ -102,6 +105,11 @@ impl Draft<'_> {
         }
         cuts.iter().rev().for_each(|range| self.cut(range.clone()));
         !cuts.is_empty()
+    }
+
+    /// Whether so many filters more are no more than a query can have. What comes after that stays text.
+    fn has_room(&self, filters: usize) -> bool {
+        self.out.filters.len() + filters <= FILTERS_MAX
     }
 
     fn cut(&mut self, range: Range<usize>) {
@@ -319,6 +327,20 @@ pub(crate) mod tests {
         let text = |bytes: usize| format!("quick {}", "x".repeat(bytes - 6));
         assert_eq!(understand(&text(QUERY_BYTES_MAX), &Everything).filters.len(), 1);
         assert_eq!(understand(&text(QUERY_BYTES_MAX + 1), &Everything).filters.len(), 0);
+    }
+
+    #[test]
+    fn what_is_more_than_a_query_can_have_stays_text() {
+        for (constraint, is_whole) in
+            [("comedies, ", true), ("from 1999, ", true), ("no nuts; ", false), ("with Bill Murray; ", false)]
+        {
+            let count = |times: usize| understand(&constraint.repeat(times), &Everything).filters.len();
+            let most = count(FILTERS_MAX + 1);
+            assert!(most <= FILTERS_MAX && (most == FILTERS_MAX || !is_whole), "{constraint}: {most}");
+            assert_eq!(count(FILTERS_MAX / 2), FILTERS_MAX / 2, "{constraint}");
+            let and_more = format!("movies in Berlin, {}", constraint.repeat(FILTERS_MAX));
+            assert!(understand(&and_more, &Everything).filters.len() <= FILTERS_MAX, "{constraint}");
+        }
     }
 
     proptest! {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Draft, Known};
+use super::{Draft, Known, pattern};
 use crate::search::Filter;
 
 /// Everyday words for types of schema.org.
@@ -12,10 +12,8 @@ const OTHER_NAMES: &[(&str, &str)] =
     &[("film", "Movie"), ("song", "MusicRecording"), ("people", "Person"), ("show", "TVSeries")];
 
 /// A word, and perhaps a preposition behind it.
-static WORD: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(\p{L}{3,30})\b(\s+(?:from|for|about|with|without|by|of|in|that|which)\b)?")
-        .expect("a pattern of our own")
-});
+static WORD: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(\p{L}{3,30})\b(\s+(?:from|for|about|with|without|by|of|in|that|which)\b)?"));
 
 /// Takes out the first plural that is a kind, or the first such word in front of a preposition.
 pub(super) fn read(draft: &mut Draft<'_>) {
@@ -25,7 +23,7 @@ pub(super) fn read(draft: &mut Draft<'_>) {
         let kind = forms(word.as_str(), leads_on).find_map(|form| kind(draft.known, &form))?;
         Some((word.range(), kind))
     });
-    if let Some((range, kind)) = found {
+    if let Some((range, kind)) = found.filter(|_| draft.has_room(1)) {
         draft.cut(range);
         draft.out.filters.push(Filter { words: kind.clone(), ..Filter::is("@type", kind) });
     }

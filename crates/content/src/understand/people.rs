@@ -46,7 +46,9 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\S*[^\s,.?!;:]"));
 
 pub(super) fn read(draft: &mut Draft<'_>) {
     for (lead, word, paths) in &*LEADS {
-        while let Some((range, filters)) = next(draft.known, &draft.out.text, lead, word, paths) {
+        while draft.has_room(NAMES_MAX)
+            && let Some((range, filters)) = next(draft.known, &draft.out.text, lead, word, paths)
+        {
             draft.cut(range);
             draft.out.filters.extend(filters);
         }

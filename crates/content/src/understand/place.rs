@@ -79,7 +79,7 @@ pub(super) fn read(draft: &mut Draft<'_>) {
             Some((lead.start()..lead.end() + end, filter))
         })
     });
-    if let Some((range, filter)) = found {
+    if let Some((range, filter)) = found.filter(|_| draft.has_room(1)) {
         draft.cut(range);
         draft.out.filters.push(filter);
     }

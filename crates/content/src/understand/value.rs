@@ -48,7 +48,9 @@ static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}\p{N}&'’-]+"));
 
 pub(super) fn read(draft: &mut Draft<'_>) {
-    while let Some((range, filter)) = next(draft) {
+    while draft.has_room(1)
+        && let Some((range, filter)) = next(draft)
+    {
         draft.cut(range);
         draft.out.filters.push(filter);
     }

@@ -85,6 +85,9 @@ static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn read(draft: &mut Draft<'_>) {
     let found = lists(draft);
     for (things, range) in found.into_iter().rev() {
+        if !draft.has_room(THINGS_MAX) {
+            break;
+        }
         draft.cut(range);
         things.iter().for_each(|thing| lack(draft, thing));
     }
