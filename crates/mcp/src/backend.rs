@@ -1,9 +1,11 @@
 //! `mcp`: a remote MCP server, or a program that is one, answers as if it lived here.
 //!
 //! One of its tools is called for each message, with arguments made from a template. The connection is
-//! opened when the first message comes, and again when it broke.
+//! opened when the first message comes, and again when it broke; where the server may ask in the middle of a
+//! call, each call has one of its own.
 
 mod answer;
+mod asking;
 mod bounded;
 mod settings;
 
@@ -26,10 +28,12 @@ use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use self::asking::{Call, Nobody, Step, Waiting};
 use self::bounded::Lines;
 use self::settings::{McpSettings, Program, Target};
 use crate::client::{self, HOPS};
 use crate::limits::MESSAGE_BYTES_MAX;
+use crate::visit::{Person, Visitor};
 
 /// Fronts an MCP server.
 pub const BACKEND: Backend = Backend {
@@ -40,9 +44,12 @@ pub const BACKEND: Backend = Backend {
 };
 
 fn build(section: Section, context: &Context) -> Result<Built, Problems> {
-    let settings::Checked { target, tool, arguments, time_max } = settings::read(&section, context)?;
-    let front = Front { target, tool, arguments, time_max, egress: context.egress.clone(), line: Mutex::default() };
-    Ok(Built { streams: false, ..Built::new(McpAgent(Arc::new(front))) })
+    let settings::Checked { target, tool, arguments, questions, time_max } = settings::read(&section, context)?;
+    let waiting = questions.then(Waiting::default);
+    let egress = context.egress.clone();
+    let front = Front { target, tool, arguments, time_max, egress, line: Mutex::default(), waiting };
+    // An answer to a question is known by its conversation.
+    Ok(Built { streams: false, remembers: questions, ..Built::new(McpAgent(Arc::new(front))) })
 }
 
 struct McpAgent(Arc<Front>);
@@ -54,11 +61,13 @@ struct Front {
     time_max: Duration,
     egress: Egress,
     line: Mutex<Option<Arc<Line>>>,
+    /// Where the server may ask: the calls that wait for an answer.
+    waiting: Option<Waiting>,
 }
 
 /// An open connection, with the program at its end if there is one.
 struct Line {
-    service: RunningService<RoleClient, ()>,
+    service: RunningService<RoleClient, Visitor>,
     /// Killed when the connection is dropped.
     _program: Option<Child>,
 }
@@ -76,9 +85,15 @@ impl Agent for McpAgent {
 }
 
 impl Front {
-    async fn answer(&self, message: Message) -> EventStream {
-        match timeout(self.time_max, self.call(&message)).await {
-            Ok(Ok(result)) => Box::pin(futures::stream::iter(answer::events(result))),
+    async fn answer(self: &Arc<Self>, message: Message) -> EventStream {
+        let answered = async {
+            match &self.waiting {
+                Some(waiting) => self.converse(waiting, &message).await,
+                None => self.call(&message).await.map(answer::events),
+            }
+        };
+        match timeout(self.time_max, answered).await {
+            Ok(Ok(events)) => Box::pin(futures::stream::iter(events)),
             Ok(Err(trouble)) => {
                 tracing::warn!(%trouble, "an MCP server failed");
                 once(Ending::failed("the server behind this agent could not be asked"))
@@ -87,13 +102,40 @@ impl Front {
         }
     }
 
-    async fn call(&self, message: &Message) -> Result<CallToolResult, String> {
-        let line = self.line().await?;
+    /// One turn with a server that may ask: up to its result, or its question.
+    async fn converse(self: &Arc<Self>, waiting: &Waiting, message: &Message) -> Result<Vec<Event>, String> {
+        let mut call = waiting.answered(message).unwrap_or_else(|| self.begin(message));
+        loop {
+            match call.step().await {
+                Step::Ended(result) => return result.map(answer::events),
+                Step::Asks(asked) => match waiting.keep(message.thread.as_ref(), call, asked) {
+                    Ok(question) => return Ok(vec![end(Ending::Question(question))]),
+                    Err(unasked) => call = unasked,
+                },
+            }
+        }
+    }
+
+    /// A call on a connection of its own, so that it is known whose questions are asked there.
+    fn begin(self: &Arc<Self>, message: &Message) -> Call {
+        let (front, params) = (self.clone(), self.params(message));
+        Call::new(|caller| async move {
+            let line = front.open(Arc::new(caller)).await?;
+            line.service.call_tool(params).await.map_err(|error| error.to_string())
+        })
+    }
+
+    fn params(&self, message: &Message) -> CallToolRequestParams {
         let mut params = CallToolRequestParams::new(self.tool.clone()).with_arguments(self.filled(message));
         let mut meta = RequestMetaObject::new();
         meta.insert(HOPS.to_owned(), message.hop.into());
         params.meta = Some(meta);
-        match line.service.call_tool(params).await {
+        params
+    }
+
+    async fn call(&self, message: &Message) -> Result<CallToolResult, String> {
+        let line = self.line().await?;
+        match line.service.call_tool(self.params(message)).await {
             Ok(result) => Ok(result),
             Err(error) => {
                 // An error of the protocol leaves the connection as it is.
@@ -111,17 +153,21 @@ impl Front {
         if let Some(line) = kept.as_ref().filter(|line| !line.service.peer().is_transport_closed()) {
             return Ok(line.clone());
         }
-        let line = Arc::new(match &self.target {
-            Target::Url { url, headers } => self.over_http(url, headers.clone()).await?,
-            Target::Program(program) => over_a_pipe(program).await?,
-        });
+        let line = Arc::new(self.open(Arc::new(Nobody)).await?);
         *kept = Some(line.clone());
         Ok(line)
     }
 
-    async fn over_http(&self, url: &str, headers: HeaderMap) -> Result<Line, String> {
+    async fn open(&self, person: Arc<dyn Person>) -> Result<Line, String> {
+        match &self.target {
+            Target::Url { url, headers } => self.over_http(url, headers.clone(), person).await,
+            Target::Program(program) => over_a_pipe(program, person).await,
+        }
+    }
+
+    async fn over_http(&self, url: &str, headers: HeaderMap, person: Arc<dyn Person>) -> Result<Line, String> {
         let connection = client::connection(self.egress.clone(), Purpose::Upstream, url, headers);
-        let service = ().serve(connection).await.map_err(|error| error.to_string())?;
+        let service = Visitor(person).serve(connection).await.map_err(|error| error.to_string())?;
         Ok(Line { service, _program: None })
     }
 
@@ -147,7 +193,7 @@ fn filled(value: &Value, text: &str, language: &str) -> Value {
     }
 }
 
-async fn over_a_pipe(program: &Program) -> Result<Line, String> {
+async fn over_a_pipe(program: &Program, person: Arc<dyn Person>) -> Result<Line, String> {
     let mut command = Command::new(&program.file);
     // Nothing of our surroundings reaches it but where programs are; no shell reads its arguments.
     command.args(&program.arguments).current_dir(&program.folder).env_clear().env("LANG", "C.UTF-8");
@@ -159,7 +205,7 @@ async fn over_a_pipe(program: &Program) -> Result<Line, String> {
     };
     let output = Lines::new(output, MESSAGE_BYTES_MAX);
     let transport = AsyncRwTransport::<RoleClient, _, _>::new_client(output, input);
-    let service = ().serve(transport).await.map_err(|error| error.to_string())?;
+    let service = Visitor(person).serve(transport).await.map_err(|error| error.to_string())?;
     Ok(Line { service, _program: Some(child) })
 }
 

@@ -49,7 +49,9 @@ pub(crate) fn form(question: &Question) -> Option<ElicitRequestParams> {
         required.push(ANSWER);
     }
     let schema = json!({"type": "object", "properties": properties, "required": required});
-    let requested_schema = serde_json::from_value::<ElicitationSchema>(schema).ok()?;
+    let mut requested_schema = serde_json::from_value::<ElicitationSchema>(schema).ok()?;
+    // People are asked in the agent's order; objects have none by themselves.
+    requested_schema.property_order.clone_from(&requested_schema.required);
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message: question.text.clone(), requested_schema })
 }
 
@@ -140,6 +142,13 @@ mod tests {
         assert_eq!(fields["spicy"]["type"], "boolean");
         assert_eq!(fields["else"]["type"], "string");
         assert_eq!(form["message"], "Tell me more.");
+    }
+
+    #[test]
+    fn questions_are_put_in_their_order() {
+        let form = serde_json::to_string(&form(&question())).expect("a form is JSON");
+        let places = ["diet", "protein", "minutes", "spicy", "else"].map(|id| form.find(&format!("\"{id}\":{{")));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{form}");
     }
 
     #[test]

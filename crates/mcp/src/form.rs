@@ -56,11 +56,13 @@ pub struct Choice {
 }
 
 impl Form {
-    /// Reads the schema of a form: a flat object. What can't be read is asked for in words.
-    pub(crate) fn read(text: String, schema: &Value) -> Self {
+    /// Reads the schema of a form: a flat object, its fields in this order. What can't be read is asked for in
+    /// words.
+    pub(crate) fn read(text: String, schema: &Value, order: &[String]) -> Self {
         let required = schema["required"].as_array();
         let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-        let all = schema["properties"].as_object().into_iter().flatten().take(FIELDS_MAX);
+        let field = |name| schema["properties"].get(name).map(|field| (name, field));
+        let all = order.iter().filter_map(field).take(FIELDS_MAX);
         let fields = all.map(|(name, field)| Field {
             name: name.clone(),
             title: words(field, &["title", "description"]).unwrap_or(name).to_owned(),
@@ -150,7 +152,9 @@ mod tests {
     use super::*;
 
     fn form(properties: Value) -> Form {
-        Form::read("Tell me.".into(), &json!({"type": "object", "properties": properties, "required": ["a"]}))
+        let order: Vec<String> = properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        let schema = json!({"type": "object", "properties": properties, "required": ["a"]});
+        Form::read("Tell me.".into(), &schema, &order)
     }
 
     #[test]

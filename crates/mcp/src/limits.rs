@@ -46,3 +46,5 @@ pub(crate) const NAMED_MAX: usize = 100;
 pub(crate) const NAME_CHARS_MAX: usize = 64;
 /// Bytes of one message of a program behind an agent.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Calls of one agent, each with its connection or program, that wait for an answer to their question.
+pub(crate) const CALLS_WAITING_MAX: usize = 32;

@@ -200,7 +200,7 @@ fn below(error: &DynamicTransportError) -> Trouble {
 }
 
 /// The SDK's side of a person.
-struct Visitor(Arc<dyn Person>);
+pub(crate) struct Visitor(pub(crate) Arc<dyn Person>);
 
 impl ClientHandler for Visitor {
     fn get_info(&self) -> ClientConfig {
@@ -217,7 +217,8 @@ impl ClientHandler for Visitor {
         Ok(match request {
             ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
                 let schema = serde_json::to_value(&requested_schema).unwrap_or_default();
-                match self.0.asked(Form::read(message, &schema)).await {
+                let order = requested_schema.property_order.unwrap_or_default();
+                match self.0.asked(Form::read(message, &schema, &order)).await {
                     Some(values) => ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values)),
                     None => ElicitResult::new(ElicitationAction::Decline),
                 }

@@ -136,6 +136,29 @@ fn mcp_python_talks_with_a_handshake() {
 }
 
 #[test]
+fn a_server_of_mcp_python_asks_in_the_middle_of_a_call_and_is_answered_in_the_conversation() {
+    if !MCP_PYTHON.folder().join("asked").exists() {
+        println!("skipped: {} is not there; dev/sdk/setup brings it", MCP_PYTHON.name);
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk/mcp_asking.py");
+    let command = serde_json::json!([MCP_PYTHON.folder().join("bin/python"), script]);
+    let agent = format!(
+        "handle = \"booker\"\nname = \"Booker\"\n\n[backend]\nkind = \"mcp\"\ncommand = {command}\n\
+         tool = \"book\"\nquestions = true\n"
+    );
+    let served = Deployment::gatehouse().and("agents/booker.toml", &agent).serve();
+    let data = served.deployment.data().display().to_string();
+    let ask =
+        |rest: &[&str]| served.deployment.run("ask", [&["--data", &data, "@booker@demo.localhost"], rest].concat());
+    let asked = ask(&["dinner"]);
+    assert!(asked.stdout.contains("Two things."), "{} {}", asked.stdout, asked.stderr);
+    let session = asked.stderr.lines().find_map(|line| line.strip_prefix("continue with: --session ")).unwrap();
+    let booked = ask(&["--session", session, "Where? Rome\nHow many guests? 3"]);
+    assert!(booked.stdout.contains("dinner: Rome, 3 guests"), "{} {}", booked.stdout, booked.stderr);
+}
+
+#[test]
 fn mcp_js_talks_with_a_handshake() {
     MCP_JS.holds("legacy");
 }

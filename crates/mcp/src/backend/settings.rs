@@ -41,6 +41,10 @@ pub(super) struct McpSettings {
     /// Default: `{ query = { text = "{text}" } }` for the tool `ask`, else `{ message = "{text}" }`.
     #[serde(default)]
     arguments: Option<Map<String, Value>>,
+    /// Whether the server may ask the caller in the middle of a call. What the caller says next answers it,
+    /// within ten minutes. Each call then has a connection, or a program, of its own. Default: false.
+    #[serde(default)]
+    questions: bool,
     /// Seconds for a whole answer.
     #[serde(default = "total_seconds")]
     total_seconds: u64,
@@ -59,6 +63,7 @@ pub(super) struct Checked {
     pub(super) target: Target,
     pub(super) tool: String,
     pub(super) arguments: JsonObject,
+    pub(super) questions: bool,
     pub(super) time_max: Duration,
 }
 
@@ -107,5 +112,5 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
     };
     let arguments = settings.arguments.unwrap_or_else(|| crate::content::object(default()));
     let Some(target) = target else { return Err(problems) };
-    problems.into_result(Checked { target, tool: settings.tool, arguments, time_max })
+    problems.into_result(Checked { target, tool: settings.tool, arguments, questions: settings.questions, time_max })
 }

@@ -7,7 +7,7 @@ use forecourt_agents::siblings::Siblings;
 use forecourt_agents::{Built, Context};
 use forecourt_core::policy::Kind;
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Ending, Handle, Language, Message, MessageId, Policy, PolicyPart};
+use forecourt_core::{Collected, Ending, Handle, Language, Message, MessageId, Policy, PolicyPart, Question, ThreadId};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_mcp::bridge::bridge;
 use forecourt_settings::{Problems, Section};
@@ -50,10 +50,15 @@ fn build(toml: &str) -> Result<Built, Problems> {
 }
 
 async fn ask(built: &Built, text: &str, hop: u32) -> Collected {
+    say(built, text, hop, None).await
+}
+
+async fn say(built: &Built, text: &str, hop: u32, thread: Option<&ThreadId>) -> Collected {
     let id = MessageId::parse("m1").unwrap();
     let parts = vec![forecourt_core::Part::text(text)];
     let at = "2026-01-01T00:00:00Z".parse().unwrap();
-    let message = Message { hop, ..Message::new(id, Handle::parse("front").unwrap(), parts, "test", at) };
+    let thread = thread.cloned();
+    let message = Message { hop, thread, ..Message::new(id, Handle::parse("front").unwrap(), parts, "test", at) };
     let admitted = Policy::default().admit(Arc::new(card("front")), message).await.unwrap();
     collect(built.agent.handle(admitted)).await
 }
@@ -70,6 +75,41 @@ async fn an_agent_in_front_gives_the_words_and_tells_how_many_stand_in_line() {
     }
     let heard = agent.heard();
     assert_eq!((heard[1].text().as_str(), heard[1].hop), ("hi {text}", 3));
+}
+
+/// An agent in front of one that asks, which may ask through it.
+async fn asking(more: &str) -> (Built, Arc<Scripted>, Place) {
+    let questions = vec![json!({"id": "kind", "type": "single_select", "text": "Which?", "options": ["pea", "leek"]})];
+    let question = Ending::Question(Question { text: "One thing.".into(), questions });
+    let (setup, agent) = Setup::default().playing("chef", vec![ends(question)]);
+    let place = setup.start().await;
+    let url = listen(&place).await;
+    let built = build(&format!("[backend]\nkind = \"mcp\"\nurl = \"{url}\"\ntool = \"ask_chef\"\n{more}")).unwrap();
+    (built, agent, place)
+}
+
+#[tokio::test]
+async fn s5_a_question_in_the_middle_of_a_call_is_the_callers_and_the_answer_goes_on_with_it() {
+    let (built, agent, _place) = asking("questions = true\n").await;
+    assert!(built.remembers);
+    let thread = ThreadId::mint(&CountedEntropy::default());
+    let asked = say(&built, "soup", 0, Some(&thread)).await;
+    let Ending::Question(question) = asked.ending else { panic!("it asks: {:?}", asked.ending) };
+    assert_eq!((question.text.as_str(), &question.questions[0]["options"]), ("One thing.", &json!(["pea", "leek"])));
+    say(&built, "leek", 0, Some(&thread)).await;
+    let heard: Vec<String> = agent.heard().iter().map(Message::text).collect();
+    assert_eq!(heard, ["soup", "Which? leek"], "the same call went on");
+    say(&built, "rather a stew", 0, Some(&thread)).await;
+    assert_eq!(agent.heard().last().unwrap().text(), "rather a stew", "what is no answer begins another call");
+}
+
+#[tokio::test]
+async fn s5_without_a_conversation_or_leave_to_ask_the_server_is_not_answered() {
+    for more in ["questions = true\n", ""] {
+        let (built, agent, _place) = asking(more).await;
+        assert!(matches!(ask(&built, "soup", 0).await.ending, Ending::Question(_)), "as the result has it");
+        assert_eq!(agent.heard().len(), 1, "{more}");
+    }
 }
 
 #[tokio::test]

@@ -96,7 +96,14 @@ fn prompt(field: &Field) -> String {
 }
 
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value {
+        Value::String(text) => text.clone(),
+        // Whole numbers without the point that they have on the wire.
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
+        Value::Bool(yes) => (if *yes { "y" } else { "n" }).to_owned(),
+        Value::Array(all) => all.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Null | Value::Object(_) => value.to_string(),
+    }
 }
 
 /// A line that was typed; `None` at the end of the input.
@@ -122,5 +129,7 @@ mod tests {
             default: Some("any".into()),
         };
         assert_eq!(prompt(&field), "Which [31mdiet? (1 vegan, 2 any) [any]: ");
+        let number = Field { kind: Kind::Number { whole: false }, default: Some(30.0.into()), ..field };
+        assert!(prompt(&number).ends_with("diet? [30]: "));
     }
 }
