@@ -5,6 +5,7 @@ mod common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::Shelf;
+use forecourt_content::limits::ITEM_BYTES_MAX;
 use forecourt_content::{Error, Library, Options, Progressed, Query, Source};
 
 fn counts(report: &forecourt_content::Report) -> [u64; 5] {
@@ -33,6 +34,18 @@ fn only_changes_are_written() {
     assert_eq!(shelf.names("yellow"), ["pea soup"]);
     assert!(shelf.names("green").is_empty() && shelf.names("toast").is_empty());
     assert_eq!(shelf.names("cake"), ["cake"]);
+}
+
+#[test]
+fn an_item_that_grew_too_long_leaves_nothing_old_behind() {
+    let shelf = Shelf::new();
+    let items = |text: &str| format!("[{},{}]", recipe("pea soup", text), recipe("toast", "brown"));
+    let frame = recipe("pea soup", "").trim_end().len();
+    shelf.put("a.json", &items(&"x".repeat(ITEM_BYTES_MAX - frame)));
+    assert_eq!(counts(&shelf.index()), [2, 0, 0, 0, 0]);
+    shelf.put("a.json", &items(&"x".repeat(ITEM_BYTES_MAX - frame + 1)));
+    assert_eq!(counts(&shelf.index()), [0, 0, 1, 1, 1]);
+    assert!(shelf.names("pea").is_empty());
 }
 
 #[test]

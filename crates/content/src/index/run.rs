@@ -349,6 +349,9 @@ impl Sink for Run<'_, '_> {
             None => serde_json::to_writer(&mut own, json).map_or(&[][..], |()| &own),
         };
         if bytes.len() > ITEM_BYTES_MAX {
+            // Not seen, so that what it was before does not stay in its place.
+            self.seen.remove(&key);
+            self.json = own;
             return self.skip(at, Reason::TooLong);
         }
         let taken = self.take(&item, key, json, bytes);
