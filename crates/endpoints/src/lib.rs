@@ -1,0 +1,2 @@
+//! What answers endpoints: compositions, functions and services elsewhere. Draft-hood-agtp-api-01
+//! section 12.
