@@ -20,12 +20,12 @@ use crate::purpose::Purpose;
 use crate::resolve::{Resolve, SystemResolver};
 use crate::slots::Slots;
 use crate::target::Target;
-use crate::trust::Trust;
+use crate::trust::{Judge, Trust};
 
 /// The guarded client. Cheap to clone; one for the whole process.
 #[derive(Clone)]
 pub struct Egress {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {
@@ -33,6 +33,7 @@ pub(crate) struct Inner {
     pub(crate) dialer: Dialer,
     pub(crate) slots: Arc<Slots>,
     pub(crate) upstream_turns: Arc<Semaphore>,
+    pub(crate) judge: Judge,
 }
 
 /// How long a receiver may take to finish its answer, which nobody reads.
@@ -46,6 +47,7 @@ impl Egress {
             base: PathBuf::new(),
             own: Own::default(),
             pems: Vec::new(),
+            trusts_everyone: false,
             resolver: Arc::new(SystemResolver),
         }
     }
@@ -124,6 +126,7 @@ pub struct EgressBuilder {
     base: PathBuf,
     own: Own,
     pems: Vec<Vec<u8>>,
+    trusts_everyone: bool,
     resolver: Arc<dyn Resolve>,
 }
 
@@ -188,6 +191,14 @@ impl EgressBuilder {
         self
     }
 
+    /// Trusts every certificate, of whomever. For a tool whose user asked for just that; never for a
+    /// host.
+    #[must_use]
+    pub fn trust_everyone(mut self) -> Self {
+        self.trusts_everyone = true;
+        self
+    }
+
     /// Asks `resolver` for addresses instead of the machine.
     #[must_use]
     pub fn resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
@@ -204,10 +215,14 @@ impl EgressBuilder {
         for pem in &self.pems {
             trust.add_pem(pem, "the added PEM text")?;
         }
-        let dialer = Dialer::new(&trust.into_tls()?, self.resolver.clone())?;
+        if self.trusts_everyone {
+            trust.add_everyone();
+        }
+        let judge = trust.into_judge()?;
+        let dialer = Dialer::new(&judge.tls(rustls::DEFAULT_VERSIONS, None)?, self.resolver.clone())?;
         let slots = Slots::new(self.config.at_once.get(), self.config.at_once_per_host.get());
         let guard = Guard { config: self.config, own: self.own, resolver: self.resolver };
         let upstream_turns = Arc::new(Semaphore::new(UPSTREAM_AT_ONCE_MAX));
-        Ok(Egress { inner: Arc::new(Inner { guard, dialer, slots, upstream_turns }) })
+        Ok(Egress { inner: Arc::new(Inner { guard, dialer, slots, upstream_turns, judge }) })
     }
 }

@@ -149,8 +149,8 @@ impl Inner {
         deadline: Instant,
     ) -> Result<Incoming, EgressError> {
         let late = |_| EgressError::timed_out("the connection");
-        let turn = timeout_at(deadline, self.turn(purpose, target)).await.map_err(|_| EgressError::Busy)??;
-        let (client, pinned) = match purpose.is_trusted() {
+        let turn = self.turn_by(purpose, target, deadline).await?;
+        let (client, pinned) = match purpose.is_trusted(target) {
             true => (self.dialer.upstream(), None),
             false => {
                 let admitted = timeout_at(deadline, self.guard.admit(purpose, target)).await.map_err(late)??;
@@ -182,8 +182,18 @@ impl Inner {
         })
     }
 
+    /// A turn, if one comes free by `deadline`.
+    pub(crate) async fn turn_by(
+        &self,
+        purpose: Purpose,
+        target: &Target,
+        deadline: Instant,
+    ) -> Result<Turn, EgressError> {
+        timeout_at(deadline, self.turn(purpose, target)).await.map_err(|_| EgressError::Busy)?
+    }
+
     async fn turn(&self, purpose: Purpose, target: &Target) -> Result<Turn, EgressError> {
-        if purpose.is_trusted() {
+        if purpose.is_trusted(target) {
             let permit = self.upstream_turns.clone().try_acquire_owned().map_err(|_| EgressError::Busy)?;
             return Ok(Turn::Upstream { _permit: permit });
         }

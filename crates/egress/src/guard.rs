@@ -32,11 +32,11 @@ impl Guard {
     /// The addresses to dial for `target`: all of them were checked, and no other may be dialled.
     /// Resolves at most once, and not at all what is refused anyway.
     pub(crate) async fn admit(&self, purpose: Purpose, target: &Target) -> Result<Vec<SocketAddr>, Refusal> {
-        if !purpose.is_trusted() {
+        if !purpose.is_trusted(target) {
             self.check_before_lookup(purpose, target)?;
         }
         let addresses = self.addresses(target).await?;
-        if !purpose.is_trusted() {
+        if !purpose.is_trusted(target) {
             self.check_addresses(purpose, target, &addresses)?;
         }
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, target.port())).collect())
@@ -108,7 +108,12 @@ impl Own {
         self.origins.iter().any(|(own, port)| match purpose {
             Purpose::Attachment | Purpose::Webhook => *own == host,
             Purpose::Callback => *own == host && *port == target.port(),
-            Purpose::Document | Purpose::WebFinger | Purpose::Crawl | Purpose::RemoteAgent | Purpose::Upstream => false,
+            Purpose::Document
+            | Purpose::WebFinger
+            | Purpose::Crawl
+            | Purpose::RemoteAgent
+            | Purpose::Upstream
+            | Purpose::Service => false,
         })
     }
 

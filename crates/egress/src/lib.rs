@@ -13,7 +13,8 @@
 //! | `purpose.rs` | what a request is for, and the rules of that |
 //! | `guard.rs` | the decision, with the addresses to dial |
 //! | `slots.rs` | how many at once, in all and for one host |
-//! | `dial.rs`, `trust.rs` | the connection and its certificates |
+//! | `dial.rs`, `trust.rs`, `certificate.rs` | the connection and its certificates |
+//! | `connect.rs` | connections on which a protocol other than HTTP is spoken |
 //! | `exchange.rs`, `body.rs` | redirects, deadlines and the size of bodies |
 //! | `revisit.rs` | documents that were read before, and what became of them |
 //! | `data_url.rs` | `data:` URLs, which never touch the network |
@@ -21,7 +22,9 @@
 
 mod address;
 mod body;
+mod certificate;
 mod config;
+mod connect;
 mod data_url;
 mod dial;
 mod egress;
@@ -40,7 +43,9 @@ mod trust;
 
 pub use address::{Verdict, classify};
 pub use body::BodyStream;
+pub use certificate::ClientCertificate;
 pub use config::EgressConfig;
+pub use connect::{Connection, Tls};
 pub use data_url::{DataUrl, DataUrlError, data_url};
 pub use egress::{Egress, EgressBuilder, SetupError};
 pub use error::{EgressError, Refusal};

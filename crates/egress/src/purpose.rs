@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::config::EgressConfig;
 use crate::limits;
+use crate::target::Target;
 
 /// What an outgoing request is for, which decides its rules. Security sheet, section 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,6 +30,9 @@ pub enum Purpose {
     RemoteAgent,
     /// A backend whose URL the operator wrote down: any address, port and scheme.
     Upstream,
+    /// A service that the operator wrapped as an endpoint: any address and port over https; plain http
+    /// only within opened networks, where that is open. AGTP-API 12.3.
+    Service,
 }
 
 /// How long an exchange and its steps may take, and how much it may bring.
@@ -45,9 +49,19 @@ pub struct Deadlines {
 }
 
 impl Purpose {
-    /// Whether URLs for this come from the operator, so that no address is refused.
-    pub(crate) fn is_trusted(self) -> bool {
-        self == Self::Upstream
+    /// Whether a URL of this kind comes from the operator, so that no address is refused.
+    pub(crate) fn is_trusted(self, target: &Target) -> bool {
+        match self {
+            Self::Upstream => true,
+            Self::Service => target.is_https(),
+            Self::Attachment
+            | Self::Webhook
+            | Self::Callback
+            | Self::Document
+            | Self::WebFinger
+            | Self::Crawl
+            | Self::RemoteAgent => false,
+        }
     }
 
     /// Whether plain http is possible at all, if the operator opened it.
@@ -59,7 +73,13 @@ impl Purpose {
         match self {
             Self::Attachment => limits::ATTACHMENT_REDIRECTS_MAX,
             Self::WebFinger => limits::WEBFINGER_REDIRECTS_MAX,
-            Self::Webhook | Self::Callback | Self::Document | Self::Crawl | Self::RemoteAgent | Self::Upstream => 0,
+            Self::Webhook
+            | Self::Callback
+            | Self::Document
+            | Self::Crawl
+            | Self::RemoteAgent
+            | Self::Upstream
+            | Self::Service => 0,
         }
     }
 
@@ -69,6 +89,7 @@ impl Purpose {
             Self::WebFinger => "application/jrd+json, application/json;q=0.9",
             Self::Document => "application/json, */*;q=0.1",
             Self::Crawl => "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8",
+            Self::Service => "application/json",
             Self::Attachment | Self::Webhook | Self::Callback | Self::RemoteAgent | Self::Upstream => "*/*",
         }
     }
@@ -87,7 +108,7 @@ impl Purpose {
             Self::Crawl => Deadlines { body_bytes_max: limits::PAGE_BYTES_MAX, ..base },
             Self::Attachment => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
             Self::Webhook | Self::Callback => Deadlines { body_bytes_max: limits::RECEIPT_BYTES_MAX, ..base },
-            Self::RemoteAgent | Self::Upstream => Deadlines {
+            Self::RemoteAgent | Self::Upstream | Self::Service => Deadlines {
                 first_byte: limits::ANSWER_TIME_MAX,
                 total: limits::ANSWER_TIME_MAX,
                 body_bytes_max: limits::ANSWER_BYTES_MAX,

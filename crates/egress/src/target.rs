@@ -1,6 +1,6 @@
 //! The raw text of a URL into a checked value. Security sheet, section 6, steps 1 and 2.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use url::{Host, Url};
 
@@ -45,6 +45,19 @@ impl Target {
         }
         let port = url.port_or_known_default().ok_or(Refusal::Text("has no port"))?;
         Ok(Self { url, host, port })
+    }
+
+    /// A host and a port on their own. The host is a name, or an address with or without brackets.
+    pub(crate) fn of_host(host: &str, port: u16, is_encrypted: bool) -> Result<Self, Refusal> {
+        let is_bare = !host.contains(['/', '?', '#', ':']);
+        let bracketed = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let host = match bracketed.unwrap_or(host).parse::<Ipv6Addr>() {
+            Ok(address) => format!("[{address}]"),
+            Err(_) if is_bare => host.to_owned(),
+            Err(_) => return Err(Refusal::Text("has a malformed host")),
+        };
+        let scheme = if is_encrypted { "https" } else { "http" };
+        Self::parse(&format!("{scheme}://{host}:{port}/"))
     }
 
     /// Where a redirect from here leads: absolute, or relative to this URL.

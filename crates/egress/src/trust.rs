@@ -4,16 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::Resumption;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
+use crate::certificate::{ClientCertificate, Unverified};
 use crate::egress::SetupError;
 
 /// Certificate authorities on their way into a TLS configuration.
 #[derive(Default)]
 pub(crate) struct Trust {
     roots: Vec<CertificateDer<'static>>,
+    everyone: bool,
 }
 
 impl Trust {
@@ -35,9 +38,14 @@ impl Trust {
         self.add_pem(&pem, &path.display().to_string())
     }
 
-    /// A TLS configuration that speaks `protocols`. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the
-    /// system's certificates, as they do for other programs.
-    pub(crate) fn into_tls(self) -> Result<ClientConfig, SetupError> {
+    /// Trusts whoever answers from here on.
+    pub(crate) fn add_everyone(&mut self) {
+        self.everyone = true;
+    }
+
+    /// What judges certificates. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the system's certificates,
+    /// as they do for other programs.
+    pub(crate) fn into_judge(self) -> Result<Judge, SetupError> {
         let mut store = RootCertStore::empty();
         let system = rustls_native_certs::load_native_certs();
         for error in &system.errors {
@@ -47,10 +55,39 @@ impl Trust {
         for root in self.roots {
             store.add(root).map_err(|_| SetupError::Certificates { source_name: "the added roots".to_owned() })?;
         }
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let builder = builder.map_err(|error| SetupError::Tls(error.to_string()))?;
-        Ok(builder.with_root_certificates(store).with_no_client_auth())
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        Ok(Judge { roots: Arc::new(store), everyone: self.everyone, provider })
+    }
+}
+
+/// Judges the certificates of servers.
+pub(crate) struct Judge {
+    roots: Arc<RootCertStore>,
+    everyone: bool,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Judge {
+    /// A TLS configuration of these versions that shows `certificate` to servers which ask for one.
+    pub(crate) fn tls(
+        &self,
+        versions: &[&'static SupportedProtocolVersion],
+        certificate: Option<&ClientCertificate>,
+    ) -> Result<ClientConfig, SetupError> {
+        let wrong = |error: rustls::Error| SetupError::Tls(error.to_string());
+        let builder = ClientConfig::builder_with_provider(self.provider.clone());
+        let builder = builder.with_protocol_versions(versions).map_err(wrong)?;
+        let builder = match self.everyone {
+            false => builder.with_root_certificates(self.roots.clone()),
+            true => {
+                let unverified = Arc::new(Unverified::new(&self.provider));
+                builder.dangerous().with_custom_certificate_verifier(unverified)
+            }
+        };
+        match certificate {
+            None => Ok(builder.with_no_client_auth()),
+            Some(shown) => builder.with_client_auth_cert(shown.chain.clone(), shown.key.clone_key()).map_err(wrong),
+        }
     }
 }
 
@@ -66,5 +103,13 @@ pub(crate) fn guarded(tls: &ClientConfig) -> ClientConfig {
 pub(crate) fn upstream(tls: &ClientConfig) -> ClientConfig {
     let mut tls = tls.clone();
     tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    tls
+}
+
+/// The configuration for connections that speak a protocol of their own: nothing remembered between
+/// them either.
+pub(crate) fn raw(mut tls: ClientConfig, protocol: &[u8]) -> ClientConfig {
+    tls.alpn_protocols = vec![protocol.to_vec()];
+    tls.resumption = Resumption::disabled();
     tls
 }

@@ -189,6 +189,25 @@ fn is_whole(request: &[u8]) -> bool {
 }
 
 fn acceptor(name: &str) -> (tokio_rustls::TlsAcceptor, String) {
+    acceptor_of(rustls::DEFAULT_VERSIONS, name)
+}
+
+/// A TLS server of one version that shakes hands and says nothing.
+pub async fn server_of(version: &'static rustls::SupportedProtocolVersion, name: &str) -> SocketAddr {
+    let (acceptor, _) = acceptor_of(&[version], name);
+    let (listener, server) = bind().await;
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let _ = acceptor.accept(stream).await;
+        }
+    });
+    server.address
+}
+
+fn acceptor_of(
+    versions: &[&'static rustls::SupportedProtocolVersion],
+    name: &str,
+) -> (tokio_rustls::TlsAcceptor, String) {
     let ca_key = rcgen::KeyPair::generate().unwrap();
     let mut ca_params = rcgen::CertificateParams::new(Vec::<String>::new()).unwrap();
     ca_params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -198,7 +217,7 @@ fn acceptor(name: &str) -> (tokio_rustls::TlsAcceptor, String) {
     let certificate = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], key.into())

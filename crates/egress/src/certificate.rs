@@ -1,0 +1,79 @@
+//! The certificate that we show, and the judge who takes every certificate that is shown to us.
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::{DigitallySignedStruct, Error, SignatureScheme};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+
+use crate::egress::SetupError;
+
+/// What says who we are to servers that ask: a chain of certificates and the key of the first.
+pub struct ClientCertificate {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: PrivateKeyDer<'static>,
+}
+
+impl ClientCertificate {
+    /// Reads PEM texts: the chain, our own certificate first, and its key. Fails when there is no
+    /// certificate, one is broken, or there is no key.
+    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, SetupError> {
+        let wrong = |source: &str| SetupError::Certificates { source_name: source.to_owned() };
+        let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
+        let chain = found.ok().filter(|chain| !chain.is_empty()).ok_or_else(|| wrong("the client certificate"))?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| wrong("the key of the client certificate"))?;
+        Ok(Self { chain, key })
+    }
+}
+
+/// Never prints the key.
+impl std::fmt::Debug for ClientCertificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientCertificate").field("certificates", &self.chain.len()).finish_non_exhaustive()
+    }
+}
+
+/// Takes whatever certificate a server shows. The server must still hold its key.
+#[derive(Debug)]
+pub(crate) struct Unverified(WebPkiSupportedAlgorithms);
+
+impl Unverified {
+    pub(crate) fn new(provider: &CryptoProvider) -> Self {
+        Self(provider.signature_verification_algorithms)
+    }
+}
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signature, &self.0)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signature, &self.0)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_schemes()
+    }
+}
