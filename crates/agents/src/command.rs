@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, json};
+use forecourt_process::LineFault;
 use forecourt_settings::{Problems, Section};
 use tokio::time::Instant;
 
@@ -47,8 +48,8 @@ pub const BACKEND: Backend = Backend {
 const WHO: &str = "The agent's program";
 
 fn build(section: Section, context: &Context) -> Result<Built, Problems> {
-    let settings::Checked { program, mode, format, patience, processes } = settings::read(&section, context)?;
-    let pool = Pool::new(program, mode, processes);
+    let settings::Checked { worker, mode, format, patience, processes } = settings::read(&section, context)?;
+    let pool = Pool::new(worker, mode, processes);
     let command = Command { pool, format, patience, host: context.host.clone() };
     Ok(Built { uses_tools: true, remembers: true, ..Built::new(CommandAgent(Arc::new(command))).with_files() })
 }
@@ -131,6 +132,15 @@ fn crashed() -> Ending {
 
 fn busy() -> Ending {
     unavailable("This agent is busy. Please try again in a moment.", Some(1))
+}
+
+impl From<LineFault> for Fault {
+    fn from(fault: LineFault) -> Self {
+        match fault {
+            LineFault::TooLong => Self::TooLarge,
+            LineFault::Broken(error) => error.into(),
+        }
+    }
 }
 
 impl From<std::io::Error> for Fault {

@@ -18,7 +18,7 @@ const LINES_MAX: usize = 700;
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
-    &["contract", "egress", "embed", "store", "pages", "server"],
+    &["contract", "egress", "embed", "store", "pages", "process", "server"],
     &["content", "endpoints", "openapi"],
     &["identity", "host", "agents"],
     &["surface"],

@@ -27,27 +27,11 @@ impl Output {
 
     /// The next line without its end; the last one needs none. `None` at the end of the output.
     pub(super) async fn line(&mut self) -> Result<Option<Vec<u8>>, Fault> {
-        let mut line = Vec::new();
-        loop {
-            let held = self.reader.fill_buf().await?;
-            if held.is_empty() {
-                return Ok((!line.is_empty()).then_some(line));
-            }
-            let (taken, is_whole) = match held.iter().position(|byte| *byte == b'\n') {
-                Some(at) => (at, true),
-                None => (held.len(), false),
-            };
-            if line.len() + taken > FRAME_BYTES_MAX {
-                return Err(Fault::TooLarge);
-            }
-            line.extend_from_slice(&held[..taken]);
-            let used = taken + usize::from(is_whole);
-            self.reader.consume(used);
-            self.left = self.left.checked_sub(used).ok_or(Fault::TooLarge)?;
-            if is_whole {
-                return Ok(Some(line));
-            }
-        }
+        let line = forecourt_process::line(&mut self.reader, FRAME_BYTES_MAX.min(self.left)).await?;
+        // An end of a line costs a byte, so that empty lines have a bound too.
+        let used = line.as_ref().map_or(0, |line| line.len() + 1);
+        self.left = self.left.checked_sub(used).ok_or(Fault::TooLarge)?;
+        Ok(line)
     }
 
     /// The next piece of text, cut at a character's border. `None` at the end of the output.

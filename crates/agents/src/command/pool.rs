@@ -7,7 +7,7 @@ use forecourt_core::Ending;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::process::{Process, Program};
+use super::process::{Process, Worker};
 use super::settings::Mode;
 use super::{busy, crashed};
 use crate::limits::PROCESSES_WAITING_MAX;
@@ -15,7 +15,7 @@ use crate::upstream::{Fault, Patience};
 
 /// The processes of one agent.
 pub(super) struct Pool {
-    program: Program,
+    worker: Worker,
     mode: Mode,
     turns: Arc<Semaphore>,
     waiting: AtomicUsize,
@@ -31,9 +31,9 @@ pub(super) struct Running {
 }
 
 impl Pool {
-    pub(super) fn new(program: Program, mode: Mode, processes: usize) -> Self {
+    pub(super) fn new(worker: Worker, mode: Mode, processes: usize) -> Self {
         let turns = Arc::new(Semaphore::new(processes));
-        Self { program, mode, turns, waiting: AtomicUsize::new(0), idle: Arc::default() }
+        Self { worker, mode, turns, waiting: AtomicUsize::new(0), idle: Arc::default() }
     }
 
     /// Waits for a turn and hands `input` to a process, a new one or an idle worker.
@@ -41,9 +41,9 @@ impl Pool {
         let turn = timeout(patience.total, self.turn()).await.map_err(|_| busy())??;
         let idle = (self.mode == Mode::Worker).then(|| self.idle_worker()).flatten();
         let mut process = match idle {
-            Some(worker) => worker,
-            None => self.program.start().map_err(|error| {
-                tracing::error!(%error, agent = %self.program.agent, "an agent's program could not be started");
+            Some(process) => process,
+            None => self.worker.start().map_err(|error| {
+                tracing::error!(%error, agent = %self.worker.agent, "an agent's program could not be started");
                 Ending::failed("The agent's program could not be started.")
             })?,
         };

@@ -1,17 +1,13 @@
-//! One process: how it is started, written to, and ended with all of its children.
+//! One process that answers: how it is started, written to and ended.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use forecourt_core::{Ending, Handle};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, Command};
+use forecourt_process::{Program, Started, each_line, printable};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStderr, ChildStdin};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -19,24 +15,16 @@ use super::crashed;
 use super::lines::Output;
 use crate::limits::{STDERR_LINE_BYTES_MAX, STDERR_LINES_MAX, TIDY_TIME_MAX};
 
-/// What to start, and in which surroundings.
-pub(super) struct Program {
-    /// An absolute path.
-    pub(super) file: PathBuf,
-    pub(super) arguments: Vec<String>,
-    /// Where it runs.
-    pub(super) folder: PathBuf,
-    pub(super) path_variable: Option<String>,
-    pub(super) variables: BTreeMap<String, String>,
+/// What to start, and for whom.
+pub(super) struct Worker {
+    pub(super) program: Program,
     /// Whose program it is, for the log.
     pub(super) agent: Handle,
 }
 
-/// A running process. Dropping it kills it and all processes of its group.
+/// A running process and its streams. Dropping it kills it and all processes of its group.
 pub(super) struct Process {
-    child: Child,
-    /// The number of its group, which is that of the process itself.
-    group: Option<Pid>,
+    process: forecourt_process::Process,
     pub(super) output: Output,
     /// The standard input, or the task that writes to it.
     input: Input,
@@ -53,25 +41,14 @@ enum Input {
     Closed,
 }
 
-impl Program {
+impl Worker {
     /// Starts it. Fails when there is no such program, or no room for another process.
     pub(super) fn start(&self) -> std::io::Result<Process> {
-        let mut command = Command::new(&self.file);
-        command.args(&self.arguments).current_dir(&self.folder).env_clear();
-        // Output that waits in a buffer is no stream: Python would hold it back until the end.
-        command.envs([("LANG", "C.UTF-8"), ("PYTHONUNBUFFERED", "1")]);
-        command.envs(self.path_variable.as_ref().map(|path| ("PATH", path))).envs(&self.variables);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.process_group(0).kill_on_drop(true).spawn()?;
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(std::io::Error::other("a standard stream is missing"));
-        };
+        let Started { process, stdin, stdout, stderr } = self.program.start()?;
         let complaints_left = Arc::new(AtomicU32::new(STDERR_LINES_MAX));
         let agent = self.agent.clone();
         tokio::spawn(log_complaints(stderr, agent.clone(), complaints_left.clone()));
-        let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        Ok(Process { child, group, output: Output::new(stdout), input: Input::Free(stdin), complaints_left, agent })
+        Ok(Process { process, output: Output::new(stdout), input: Input::Free(stdin), complaints_left, agent })
     }
 }
 
@@ -102,17 +79,13 @@ impl Process {
 
     /// Whether it has not exited yet.
     pub(super) fn is_running(&mut self) -> bool {
-        let is_running = matches!(self.child.try_wait(), Ok(None));
-        if !is_running {
-            self.end_group();
-        }
-        is_running
+        self.process.is_running()
     }
 
     /// How it ended, once its output has: well, or with an answer that is not whole.
     pub(super) async fn exit(&mut self, patience: Duration) -> Ending {
-        let waited = timeout(patience, self.child.wait()).await;
-        self.end_group();
+        let waited = timeout(patience, self.process.wait()).await;
+        self.process.end();
         match waited {
             Ok(Ok(status)) if status.success() => Ending::Complete,
             Ok(Ok(status)) => {
@@ -126,48 +99,18 @@ impl Process {
     /// Lets it end by itself, for a while.
     pub(super) async fn tidy(mut self) {
         self.input = Input::Closed;
-        let _ = timeout(TIDY_TIME_MAX, self.child.wait()).await;
-        self.end_group();
-    }
-
-    /// Kills what is left of the group. Once, and at the latest right after the process was waited
-    /// for: later, its number may belong to somebody else.
-    fn end_group(&mut self) {
-        if let Some(group) = self.group.take() {
-            // It fails when nothing is left, which is fine.
-            let _ = killpg(group, Signal::SIGKILL);
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.end_group();
+        let _ = timeout(TIDY_TIME_MAX, self.process.wait()).await;
     }
 }
 
 /// Writes a program's standard error to the log, line by line. What goes over a bound is dropped, but
 /// read on, so that the program is never held up by it.
 async fn log_complaints(stderr: ChildStderr, agent: Handle, left: Arc<AtomicU32>) {
-    let mut reader = BufReader::new(stderr);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let bound = STDERR_LINE_BYTES_MAX as u64;
-        match (&mut reader).take(bound).read_until(b'\n', &mut line).await {
-            Ok(1..) => {}
-            Ok(0) | Err(_) => return,
-        }
+    let log = |line: &[u8]| {
         let may_log = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        match may_log {
-            Ok(_) => tracing::warn!(%agent, "{}", printable(&line)),
-            Err(_) => continue,
+        if may_log.is_ok() {
+            tracing::warn!(%agent, "{}", printable(line));
         }
-    }
-}
-
-/// The line without characters that could forge another, or move a terminal's cursor.
-fn printable(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    text.trim_end().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    };
+    each_line(stderr, STDERR_LINE_BYTES_MAX, log).await;
 }

@@ -1,13 +1,13 @@
 //! The keys of a `command` backend.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
+use forecourt_process::{Program, find};
 use forecourt_settings::{Problem, Problems, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::process::Program;
+use super::process::Worker;
 use crate::backend::Context;
 use crate::limits::{COMMAND_WORDS_MAX, PROCESSES_MAX, VARIABLES_MAX};
 use crate::settings::{count, seconds};
@@ -81,7 +81,7 @@ fn total_seconds() -> u64 {
 
 /// The section, checked.
 pub(super) struct Checked {
-    pub(super) program: Program,
+    pub(super) worker: Worker,
     pub(super) mode: Mode,
     pub(super) format: Format,
     pub(super) patience: Patience,
@@ -103,16 +103,16 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
     if !settings.env.iter().all(|(name, value)| is_name(name) && !value.contains('\0')) {
         problems.push(section.problem(Some("env"), "`env` holds a name or a value that can't be one"));
     }
-    let program = problems.absorb(program(section, &settings, context));
+    let worker = problems.absorb(worker(section, &settings, context));
     let patience = Patience { first: idle, idle, total };
     let (mode, format, processes) = (settings.mode, settings.format, settings.processes);
-    match program {
-        Some(program) => problems.into_result(Checked { program, mode, format, patience, processes }),
+    match worker {
+        Some(worker) => problems.into_result(Checked { worker, mode, format, patience, processes }),
         None => Err(problems),
     }
 }
 
-fn program(section: &Section, settings: &CommandSettings, context: &Context) -> Result<Program, Problem> {
+fn worker(section: &Section, settings: &CommandSettings, context: &Context) -> Result<Worker, Problem> {
     let problem = |message: String| section.problem(Some("command"), message);
     let Some((name, arguments)) = settings.command.split_first().filter(|(name, _)| !name.is_empty()) else {
         return Err(problem("`command` needs a program".to_owned()));
@@ -128,17 +128,15 @@ fn program(section: &Section, settings: &CommandSettings, context: &Context) -> 
         let place = if name.contains('/') { "the deployment's folder" } else { "PATH" };
         return Err(problem(format!("there is no program `{name}` in {place}")));
     };
-    Ok(Program {
+    // Output that waits in a buffer is no stream: Python would hold it back until the end.
+    let mut variables = BTreeMap::from([("PYTHONUNBUFFERED".to_owned(), "1".to_owned())]);
+    variables.extend(settings.env.clone());
+    let program = Program {
         file,
         arguments: arguments.to_vec(),
         folder: context.folder.clone(),
         path_variable: context.path_variable.clone(),
-        variables: settings.env.clone(),
-        agent: context.handle.clone(),
-    })
-}
-
-/// The file of a program that is named without a folder.
-fn find(name: &str, path_variable: &str) -> Option<PathBuf> {
-    std::env::split_paths(path_variable).map(|folder: PathBuf| folder.join(Path::new(name))).find(|file| file.is_file())
+        variables,
+    };
+    Ok(Worker { program, agent: context.handle.clone() })
 }

@@ -1,0 +1,13 @@
+//! Programs that work for this one: started in clean surroundings, read within bounds, and ended with
+//! all of their children.
+//!
+//! A program sees `PATH`, `LANG` and the variables that it was given, and nothing else of our
+//! environment, where secrets are. No shell is involved.
+
+mod lines;
+mod process;
+mod program;
+
+pub use lines::{LineFault, each_line, line, printable};
+pub use process::Process;
+pub use program::{Program, Started, find};
