@@ -7,8 +7,9 @@ mod invoke;
 mod steps;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
+use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::{Call, Caller, Identity, Outcome, Standing, Tier, Trail};
@@ -27,6 +28,13 @@ use invoke::{invoke, prepare};
 pub trait Negotiated: Send + Sync {
     /// The endpoint that `caller` may call at the pair, by its own agreement.
     fn endpoint(&self, caller: &Caller, method: &Method, path: &str) -> Option<Registered>;
+}
+
+/// What the host answers itself. Section 6.1, tier A.
+pub trait Native: Send + Sync {
+    /// Answers a call of a native pair, which the policy lets in, from a caller that is recognised and
+    /// in service.
+    fn answer(&self, call: Call, target: Target) -> BoxFuture<'_, Result<Value, Refusal>>;
 }
 
 /// The operator's switches that calls depend on. Section 8.7.
@@ -58,6 +66,23 @@ pub struct Dispatcher {
     pub rules: Rules,
     /// The agreements, where there are any.
     pub negotiated: Option<Arc<dyn Negotiated>>,
+    /// What answers the native pairs, set once it is there. It may itself hold the dispatcher.
+    pub native: OnceLock<Weak<dyn Native>>,
+}
+
+impl Default for Dispatcher {
+    /// The shipped catalog and no endpoint.
+    fn default() -> Dispatcher {
+        Dispatcher {
+            catalog: Catalog::shipped(),
+            policy: MethodPolicy::default(),
+            registry: Registry::default(),
+            recipes: Arc::default(),
+            rules: Rules::default(),
+            negotiated: None,
+            native: OnceLock::new(),
+        }
+    }
 }
 
 /// Where a call goes: a method and a path that are well formed, and who answers there.
@@ -74,8 +99,8 @@ pub struct Target {
 }
 
 impl Dispatcher {
-    /// Answers a call. The host's own pairs ([`Tier::Native`]) are for the wire to answer, which
-    /// asks [`Dispatcher::aim`] first; here they are refused as not implemented.
+    /// Answers a call. The host's own pairs ([`Tier::Native`]) go to [`Dispatcher::native`]; while
+    /// that is not there they are refused as not implemented.
     pub async fn dispatch(&self, call: Call) -> Outcome {
         let mut trail = Trail::default();
         let answer = self.answer(call, &mut trail).await;
@@ -88,6 +113,10 @@ impl Dispatcher {
         self.route(&target, &call.caller)?;
         recognise(&call.caller, self.rules)?;
         in_service(&call.caller)?;
+        if let Some(native) = self.native(&target) {
+            self.admit_native(&target)?;
+            return native.answer(call, target).await;
+        }
         let matched = self.admit(&target, &call.caller)?;
         let input = prepare(&target, &matched, &mut call)?;
         let scopes = self.authorise(&target, &matched, &call)?;
@@ -116,6 +145,11 @@ impl Dispatcher {
         trail.endpoint = matched.as_ref().map(|matched| Arc::clone(&matched.registered.endpoint));
         trail.endpoint_notice = trail.endpoint.as_ref().and_then(|endpoint| endpoint.notice());
         Ok(Target { resolved, method, path, tier, matched })
+    }
+
+    fn native(&self, target: &Target) -> Option<Arc<dyn Native>> {
+        let native = self.native.get().filter(|_| target.tier == Tier::Native)?;
+        native.upgrade()
     }
 
     /// Whether the policy lets a target in. For the host's own pairs, which no other check follows.

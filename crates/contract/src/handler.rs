@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::call::{Caller, Thread};
 use crate::endpoint::Endpoint;
+use crate::recipe::FailedStep;
+use crate::schema::Violation;
 use crate::scope::{Scope, ScopeSet};
 
 /// Something that answers calls of an endpoint.
@@ -45,8 +47,12 @@ pub enum Failure {
         /// What helps to recover; null when there is nothing.
         details: Value,
     },
+    /// The input keeps its schema and can't be used all the same.
+    Input(Violation),
     /// The caller may not do what this call turned out to need. Section 12.1.
     Unauthorised(Vec<Scope>),
+    /// A call that this one is made of came to nothing. Section 12.1.
+    Step(Box<FailedStep>),
     /// A fault of ours. The text is for the log.
     Crashed(String),
 }

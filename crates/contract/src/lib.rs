@@ -43,7 +43,7 @@ pub mod semantic;
 
 pub use call::{Call, Caller, Outcome, Tier};
 pub use catalog::Catalog;
-pub use dispatch::{Dispatcher, Rules};
+pub use dispatch::{Dispatcher, Native, Rules, Target};
 pub use endpoint::Endpoint;
 pub use handler::{Failure, Handler, Invocation};
 pub use method::Method;

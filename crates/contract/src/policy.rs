@@ -14,8 +14,8 @@ use crate::catalog::{Catalog, EMBEDDED, LEGACY};
 use crate::method::Method;
 use crate::path::PathFault;
 
-/// Which methods are let in, and under which name they go on.
-#[derive(Clone, Debug, PartialEq)]
+/// Which methods are let in, and under which name they go on. By default all are, under their own.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodPolicy {
     /// `None`: all.
     allow: Option<BTreeSet<Method>>,

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::limits::ECHO_CHARS_MAX;
 use crate::method::Method;
+use crate::recipe::FailedStep;
 use crate::schema::Violation;
 use crate::scope::Scope;
 
@@ -91,6 +92,14 @@ pub enum Refusal {
         /// What helps to recover; null when there is nothing.
         details: Value,
     },
+    /// The endpoint is made of calls, and one of them was refused. It is the declared error
+    /// `composition_failed`. Section 12.1.
+    Step {
+        /// What was called.
+        pair: Pair,
+        /// The call inside it.
+        failed: Box<FailedStep>,
+    },
     /// The endpoint broke its promise. The caller learns which kind, the log learns the cause.
     Broken {
         /// What was called.
@@ -142,6 +151,31 @@ pub enum Broken {
     Crashed,
 }
 
+impl Refusal {
+    /// The kind, as a word of a closed set: for metrics, and for those who only pass it on.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Method { .. } => "method-violation",
+            Self::Path { .. } => "endpoint-violation",
+            Self::NotFound(_) => "endpoint-not-found",
+            Self::Identity(_) => "agent-unauthenticated",
+            Self::Standing { is_final: true, .. } => "agent-revoked",
+            Self::Standing { is_final: false, .. } => "agent-suspended",
+            Self::NotAllowed { .. } => "method-not-allowed",
+            Self::Wildcards(_) => "wildcards-required",
+            Self::Input { .. } => "input-validation-failed",
+            Self::ScopeAbsent(_) => "scope-required",
+            Self::ScopeClaim { .. } => "scope-claim-invalid",
+            Self::Scope { .. } => "scope-violation",
+            Self::Declared { .. } => "declared-error",
+            Self::Step { .. } => "composition-failed",
+            Self::Broken { kind: Broken::Output, .. } => "output-validation-failed",
+            Self::Broken { kind: Broken::UndeclaredError, .. } => "undeclared-error-code",
+            Self::Broken { kind: Broken::Crashed, .. } => "handler-exception",
+        }
+    }
+}
+
 impl fmt::Display for Refusal {
     /// A sentence for the caller, the same over every wire: what to change, and nothing of the
     /// inside. What the caller sent is repeated in part only.
@@ -170,6 +204,9 @@ impl fmt::Display for Refusal {
             }
             Self::Scope { missing, .. } => write!(f, "the call needs more scopes: {}", listed(missing)),
             Self::Declared { message, .. } => f.write_str(message),
+            Self::Step { failed, .. } => {
+                write!(f, "step {} of the composition failed: {}", failed.step, failed.refusal)
+            }
             Self::Broken { .. } => f.write_str("the endpoint failed, through no fault of the call"),
         }
     }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Target, pair};
 use crate::call::Call;
+use crate::endpoint::COMPOSITION_ERROR;
 use crate::handler::{Failure, Invocation};
 use crate::input::merge;
 use crate::refusal::{Broken, Refusal};
@@ -60,6 +61,13 @@ pub(super) async fn invoke(
             Err(Refusal::Declared { pair: pair(target), code, message, details })
         }
         Ok(Err(Failure::Named { code, message, .. })) => broken(Broken::UndeclaredError, format!("{code}: {message}")),
+        Ok(Err(Failure::Step(failed))) if endpoint.declares_error(COMPOSITION_ERROR) => {
+            Err(Refusal::Step { pair: pair(target), failed })
+        }
+        Ok(Err(Failure::Step(failed))) => {
+            broken(Broken::UndeclaredError, format!("{COMPOSITION_ERROR}: {}", failed.refusal))
+        }
+        Ok(Err(Failure::Input(violation))) => Err(Refusal::Input { pair: pair(target), violation }),
         Ok(Err(Failure::Unauthorised(missing))) => Err(Refusal::Scope { pair: pair(target), missing }),
         Ok(Err(Failure::Crashed(cause))) => broken(Broken::Crashed, cause),
         Err(_) => broken(Broken::Crashed, "the handler panicked".to_owned()),

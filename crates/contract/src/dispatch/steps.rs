@@ -14,7 +14,7 @@ impl Dispatcher {
     /// its steps require that are known beforehand. Section 12.1.
     pub fn required_scopes(&self, endpoint: &Endpoint) -> Vec<Scope> {
         let mut scopes = endpoint.required_scopes.clone();
-        let Binding::Composition { recipe } = &endpoint.binding else { return scopes };
+        let Binding::Composition { recipe, .. } = &endpoint.binding else { return scopes };
         let steps = self.recipes.get(recipe).into_iter().flat_map(|recipe| &recipe.steps);
         for registered in steps.filter_map(|step| self.known(&step.method, step.static_path()?)) {
             for scope in &registered.endpoint.required_scopes {

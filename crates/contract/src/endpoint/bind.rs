@@ -12,16 +12,16 @@ const UPSTREAM_METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "H
 /// Header fields that are the connection's own.
 const FRAMING: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
 
-/// Reads the table.
+/// Reads the table. With `is_http_open` a service's URL may begin with `http://` too.
 ///
 /// # Errors
 /// A kind that is not known, a reference that is empty, or a key of another kind.
-pub(super) fn bind(settings: HandlerSettings) -> Result<Binding, Fault> {
+pub(super) fn bind(settings: HandlerSettings, is_http_open: bool) -> Result<Binding, Fault> {
     let kind = settings.kind.clone().unwrap_or_default();
     foreign(&kind, &settings)?;
     let timeout = timeout(settings.timeout_seconds)?;
     match kind.as_str() {
-        "composition" => Ok(Binding::Composition { recipe: named(settings.recipe, "recipe")? }),
+        "composition" => Ok(Binding::Composition { recipe: named(settings.recipe, "recipe")?, timeout }),
         "registered_function" => {
             let function = named(settings.function, "function")?;
             let is_path = function
@@ -34,7 +34,9 @@ pub(super) fn bind(settings: HandlerSettings) -> Result<Binding, Fault> {
                 Err(fault("bad-reference", message))
             }
         }
-        "external_service" => external(settings, timeout).map(|service| Binding::ExternalService(Box::new(service))),
+        "external_service" => {
+            external(settings, timeout, is_http_open).map(|service| Binding::ExternalService(Box::new(service)))
+        }
         other => {
             let message = format!("`type` is composition, registered_function or external_service, not `{other}`");
             Err(fault("bad-type", message))
@@ -76,9 +78,9 @@ fn timeout(seconds: Option<f64>) -> Result<Duration, Fault> {
     time.ok_or_else(|| Fault::new("handler", "external-service-bad-timeout", message))
 }
 
-fn external(settings: HandlerSettings, timeout: Duration) -> Result<ExternalService, Fault> {
+fn external(settings: HandlerSettings, timeout: Duration, is_http_open: bool) -> Result<ExternalService, Fault> {
     let url = named(settings.url, "url")?;
-    check_url(&url)?;
+    check_url(&url, is_http_open)?;
     let wrong = |tag: &'static str, message: String| Err(Fault::new("handler", tag, message));
     let Some(method) = settings.method else {
         return wrong("external-service-missing-method", "an external service needs the HTTP `method`".into());
@@ -107,12 +109,12 @@ fn external(settings: HandlerSettings, timeout: Duration) -> Result<ExternalServ
 }
 
 /// An absolute https URL, in which `{name}` may stand after the host only.
-fn check_url(text: &str) -> Result<(), Fault> {
+fn check_url(text: &str, is_http_open: bool) -> Result<(), Fault> {
     let wrong = |tag: &'static str, message: &str| Err(Fault::new("handler", tag, message));
     let Ok(url) = url::Url::parse(text) else {
         return wrong("external-service-bad-url", "`url` is no absolute URL");
     };
-    if url.scheme() != "https" {
+    if url.scheme() != "https" && !(is_http_open && url.scheme() == "http") {
         return wrong("external-service-bad-scheme", "`url` must begin with https://");
     }
     let is_plain =

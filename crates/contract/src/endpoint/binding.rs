@@ -23,6 +23,8 @@ pub enum Binding {
     Composition {
         /// The name of a recipe.
         recipe: String,
+        /// How long all of its steps may take together.
+        timeout: Duration,
     },
     /// By a function of the program or of the deployment. Section 12.2.
     RegisteredFunction {

@@ -57,6 +57,9 @@ pub struct Surroundings<'a> {
     pub overrides: &'a BTreeSet<String>,
     /// Whether outputs are held to what they declare and nothing more. Section 13.3.
     pub is_output_strict: bool,
+    /// Whether services elsewhere may be plain `http`, which section 12.3 forbids: for development,
+    /// where the operator opened it. Which ones may be is for whoever connects to them to decide.
+    pub is_http_open: bool,
 }
 
 impl Endpoint {
@@ -215,7 +218,7 @@ fn unbound(binding: &Binding, errors: &[String], around: &Surroundings<'_>) -> V
         ));
     }
     match binding {
-        Binding::Composition { recipe } if around.recipes.get(recipe).is_none() => {
+        Binding::Composition { recipe, .. } if around.recipes.get(recipe).is_none() => {
             faults.push(Fault::new("handler", "recipe-not-found", format!("there is no recipe named `{recipe}`")));
         }
         Binding::ExternalService(service) => {

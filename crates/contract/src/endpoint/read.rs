@@ -43,7 +43,7 @@ fn registered(
     around: &Surroundings<'_>,
     read_file: ReadFile<'_>,
 ) -> Result<Endpoint, Vec<Fault>> {
-    let (definition, mut faults) = definition(settings, &|name| {
+    let (definition, mut faults) = definition(settings, around.is_http_open, &|name| {
         let bytes = read_file(&section.resolve_path(name))?;
         json::parse(&bytes)
     });
@@ -77,6 +77,7 @@ fn at_lines(section: &Section, faults: Vec<Fault>) -> Problems {
 /// What the file says, and what of it can't be said.
 fn definition(
     settings: EndpointSettings,
+    is_http_open: bool,
     read_json: &dyn Fn(&str) -> Result<Value, String>,
 ) -> (Definition, Vec<Fault>) {
     let mut faults = Vec::new();
@@ -100,7 +101,10 @@ fn definition(
         errors: errors.or_else(|| lists.then(Vec::new)),
         required_scopes: settings.required_scopes,
         deprecated: settings.deprecated,
-        binding: kept(settings.handler.map(bind).transpose().map_err(|fault| vec![fault]), &mut faults),
+        binding: kept(
+            settings.handler.map(|handler| bind(handler, is_http_open)).transpose().map_err(|fault| vec![fault]),
+            &mut faults,
+        ),
     };
     (definition, faults)
 }

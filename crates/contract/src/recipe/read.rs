@@ -20,17 +20,15 @@ use crate::policy::MethodPolicy;
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-/// Reads a file of recipes.
-///
-/// # Errors
-/// Every problem of every recipe: one of them that is wrong does not hide the next.
-pub fn read(mut file: Section, catalog: &Catalog, policy: &MethodPolicy) -> Result<RecipeBook, Problems> {
+/// Reads a file of recipes: those that are fine, and every problem of the others. Of two with one name
+/// the first is kept. A file with too many has none.
+pub fn read(mut file: Section, catalog: &Catalog, policy: &MethodPolicy) -> (RecipeBook, Problems) {
     let mut problems = Problems::new();
     let sections = file.take_list("recipe");
     problems.absorb(file.read::<Nothing>());
     if sections.len() > RECIPES_MAX {
         problems.push(file.problem(None, format!("a host has at most {RECIPES_MAX} recipes")));
-        return Err(problems);
+        return (RecipeBook::default(), problems);
     }
     let mut recipes: Vec<Arc<Recipe>> = Vec::new();
     for section in &sections {
@@ -40,10 +38,11 @@ pub fn read(mut file: Section, catalog: &Catalog, policy: &MethodPolicy) -> Resu
         let Some(recipe) = problems.absorb::<Recipe>(recipe) else { continue };
         if recipes.iter().any(|other| other.name == recipe.name) {
             problems.push(twice(section, &recipe.name));
+        } else {
+            recipes.push(Arc::new(recipe));
         }
-        recipes.push(Arc::new(recipe));
     }
-    problems.into_result(RecipeBook::new(recipes))
+    (RecipeBook::new(recipes), problems)
 }
 
 /// The key at fault and what is wrong with it.

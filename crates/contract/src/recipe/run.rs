@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Aggregation, Recipe, Source, Step};
+use super::{Aggregation, FailedStep, Recipe, Source, Step};
 use crate::method::Method;
+use crate::refusal::Refusal;
 
 /// A run of a recipe on an input, somewhere between its first step and its end.
 #[derive(Clone, Debug)]
@@ -80,6 +81,18 @@ impl Run {
                 });
                 Value::Object(objects.flatten().collect())
             }
+        }
+    }
+
+    /// Ends the run at its next step, a call of `method` that came to `refusal`.
+    pub fn fail(self, method: Method, refusal: Refusal) -> FailedStep {
+        FailedStep {
+            recipe: self.recipe.name.clone(),
+            version: self.recipe.version.clone(),
+            step: self.outputs.len(),
+            method,
+            refusal,
+            captured: self.captured,
         }
     }
 

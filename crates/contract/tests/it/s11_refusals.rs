@@ -2,11 +2,11 @@
 
 use forecourt_contract::call::{Identity, Standing};
 use forecourt_contract::limits::ECHO_CHARS_MAX;
-use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed, Pair};
+use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed};
 use forecourt_contract::{Call, Dispatcher, Method, Refusal, Rules};
 use serde_json::json;
 
-use crate::support::{call, caller, definition, dispatcher, object, policy, run, scopes};
+use crate::support::{call, caller, definition, dispatcher, object, pair, policy, run, scopes};
 
 fn host() -> Dispatcher {
     let mut book = definition("BOOK", "/rooms/{room_id}");
@@ -16,10 +16,6 @@ fn host() -> Dispatcher {
 
 fn refusal(host: &Dispatcher, call: Call) -> Refusal {
     run(host, call).answer.expect_err("refused")
-}
-
-fn pair(method: &str, path: &str) -> Pair {
-    Pair { method: Method::parse(method).unwrap(), path: path.into() }
 }
 
 fn names(methods: impl IntoIterator<Item = Method>) -> Vec<String> {

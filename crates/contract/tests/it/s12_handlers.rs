@@ -9,6 +9,10 @@ use serde_json::json;
 use crate::support::{policy, section};
 
 fn read_with(errors: &[&str], handler: &str) -> Result<Endpoint, Vec<String>> {
+    read_where(false, errors, handler)
+}
+
+fn read_where(is_http_open: bool, errors: &[&str], handler: &str) -> Result<Endpoint, Vec<String>> {
     let (catalog, policy, recipes, overrides) =
         (Catalog::shipped(), policy(json!({})), RecipeBook::default(), BTreeSet::new());
     let around = Surroundings {
@@ -17,6 +21,7 @@ fn read_with(errors: &[&str], handler: &str) -> Result<Endpoint, Vec<String>> {
         recipes: &recipes,
         overrides: &overrides,
         is_output_strict: false,
+        is_http_open,
     };
     let text = format!(
         "[endpoint]\nmethod = \"BOOK\"\npath = \"/room\"\ndescription = \"d\"\nerrors = {errors:?}\n\
@@ -78,6 +83,15 @@ fn s12_3_a_service_is_reached_over_https() {
         assert!(with(url).starts_with("external-service-bad-url"), "{url}");
     }
     assert!(read_with(&UPSTREAM_ERRORS, &SERVICE.replace("/v1", "/v1/{id}?q={q}")).is_ok());
+}
+
+#[test]
+fn s12_3_plain_http_is_taken_only_where_it_was_opened_for_development() {
+    let plain = SERVICE.replace("https://", "http://");
+    assert!(fault(&plain).starts_with("external-service-bad-scheme"));
+    assert!(read_where(true, &UPSTREAM_ERRORS, &plain).is_ok());
+    let other = read_where(true, &UPSTREAM_ERRORS, &SERVICE.replace("https://", "ftp://"));
+    assert!(other.expect_err("no scheme of ours")[0].starts_with("external-service-bad-scheme"));
 }
 
 #[test]

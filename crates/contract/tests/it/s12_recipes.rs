@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use crate::support::{object, policy, section};
 
 fn book(text: &str) -> Result<RecipeBook, Vec<String>> {
-    read(section(text), &Catalog::shipped(), &policy(json!({})))
-        .map_err(|problems| problems.iter().map(|problem| problem.message().to_owned()).collect())
+    let (book, problems) = read(section(text), &Catalog::shipped(), &policy(json!({})));
+    let problems = problems.into_result(book);
+    problems.map_err(|problems| problems.iter().map(|problem| problem.message().to_owned()).collect())
 }
 
 fn recipe(rest: &str) -> Result<Arc<Recipe>, String> {
@@ -40,6 +41,16 @@ fn recipes_have_names_of_their_own() {
     assert!(book(&format!("[[recipe]]\nname = \" \"\n{step}")).unwrap_err()[0].starts_with("recipe-name-missing"));
     assert!(book(&format!("[[recipe]]\n{step}")).unwrap_err()[0].contains("missing key `name`"));
     assert!(book("[[recipes]]\nname = \"a\"").unwrap_err()[0].contains("unknown key"));
+}
+
+#[test]
+fn s4_5_a_recipe_that_is_wrong_does_not_take_others_with_it() {
+    let text = "[[recipe]]\nname = \"a\"\nsteps = [{ method = \"LEARN\" }]\n\
+                [[recipe]]\nname = \"b\"\nsteps = [{ method = \"QUERY\" }]\n\
+                [[recipe]]\nname = \"b\"\nsteps = [{ method = \"PLAN\" }]";
+    let (book, problems) = read(section(text), &Catalog::shipped(), &policy(json!({})));
+    assert_eq!(problems.iter().map(|problem| problem.line()).collect::<Vec<_>>(), [Some(3), Some(8)]);
+    assert_eq!(book.iter().map(|recipe| recipe.steps[0].method.as_str()).collect::<Vec<_>>(), ["QUERY"]);
 }
 
 #[test]

@@ -2,16 +2,24 @@
 
 use std::sync::Arc;
 
+use forecourt_contract::call::Identity;
 use forecourt_contract::dispatch::Negotiated;
 use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
+use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
+use forecourt_contract::recipe::{FailedStep, Run};
 use forecourt_contract::refusal::Broken;
 use forecourt_contract::registry::Registered;
-use forecourt_contract::{Call, Caller, Catalog, Dispatcher, Failure, Method, Refusal, Tier, recipe};
+use forecourt_contract::{
+    Call, Caller, Catalog, Dispatcher, Failure, Method, Native, Refusal, Target, Tier, Violation, recipe,
+};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Ends, call, caller, definition, dispatcher, handler, object, policy, register, register_with, run, scopes, section,
+    Ends, call, caller, definition, dispatcher, handler, object, pair, policy, register, register_with, run, scopes,
+    section,
 };
 
 fn ends(end: fn(forecourt_contract::Invocation) -> Result<Value, Failure>) -> Dispatcher {
@@ -20,6 +28,29 @@ fn ends(end: fn(forecourt_contract::Invocation) -> Result<Value, Failure>) -> Di
     book.output_schema = Some(json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}));
     host.registry.insert(Arc::new(register(book).unwrap()), Arc::new(Ends(end))).unwrap();
     host
+}
+
+/// Says which pair it was asked for.
+struct Says;
+
+impl Native for Says {
+    fn answer(&self, _: Call, target: Target) -> BoxFuture<'_, Result<Value, Refusal>> {
+        async move { Ok(json!(format!("{} {}", target.method, target.path.as_str()))) }.boxed()
+    }
+}
+
+#[test]
+fn s6_1_native_pairs_are_answered_by_what_is_bound_to_them_and_by_nothing_else() {
+    let host = dispatcher([]);
+    assert!(matches!(run(&host, call("QUERY", "/")).answer, Err(Refusal::NotAllowed { .. })));
+    let says: Arc<dyn Native> = Arc::new(Says);
+    host.native.set(Arc::downgrade(&says)).ok().unwrap();
+    assert_eq!(run(&host, call("QUERY", "/")).answer, Ok(json!("QUERY /")));
+    assert!(matches!(run(&host, call("QUERY", "/x")).answer, Err(Refusal::NotFound(_))));
+    let unknown = Call { caller: Caller { identity: Identity::Unrecognised, ..caller("") }, ..call("QUERY", "/") };
+    assert!(matches!(run(&host, unknown).answer, Err(Refusal::Identity(_))));
+    drop(says);
+    assert!(matches!(run(&host, call("QUERY", "/")).answer, Err(Refusal::NotAllowed { .. })));
 }
 
 fn broken(host: &Dispatcher) -> Broken {
@@ -58,6 +89,50 @@ fn s12_1_a_handler_may_find_that_a_scope_is_missing() {
     let host = ends(|_| Err(Failure::Unauthorised(scopes("a:b").iter().cloned().collect())));
     assert!(
         matches!(run(&host, call("BOOK", "/room")).answer, Err(Refusal::Scope { missing, .. }) if missing.len() == 1)
+    );
+}
+
+#[test]
+fn a_handler_may_find_what_no_schema_says() {
+    let found = Violation::new("/id", "this can't be used");
+    let host = ends(|_| Err(Failure::Input(Violation::new("/id", "this can't be used"))));
+    assert!(
+        matches!(run(&host, call("BOOK", "/room")).answer, Err(Refusal::Input { violation, .. }) if violation == found)
+    );
+}
+
+fn failed_step() -> FailedStep {
+    let text = "[[recipe]]\nname = \"both\"\nversion = 3\nsteps = [{ method = \"QUERY\", capture_as = \"facts\" }, \
+                { method = \"PLAN\" }]";
+    let (recipes, _) = recipe::read(section(text), &Catalog::shipped(), &policy(json!({})));
+    let mut run = Run::new(Arc::clone(recipes.get("both").unwrap()), object(json!({})));
+    run.record(json!({"rain": true}));
+    run.fail(Method::parse("PLAN").unwrap(), Refusal::ScopeAbsent(pair("PLAN", "/")))
+}
+
+#[test]
+fn s12_1_a_failed_step_is_told_with_everything_before_it() {
+    assert_eq!(
+        failed_step().details(499, json!({"code": "x"})),
+        json!({
+            "recipe": "both", "recipe_version": "3", "failed_step": 1, "method": "PLAN", "underlying_status": 499,
+            "underlying": {"code": "x"}, "captured_outputs": {"facts": {"rain": true}},
+        })
+    );
+}
+
+#[test]
+fn s12_1_a_failed_step_is_told_where_it_is_declared() {
+    let fails: fn(_) -> _ = |_| Err(Failure::Step(Box::new(failed_step())));
+    assert_eq!(broken(&ends(fails)), Broken::UndeclaredError);
+    let mut declares = definition("BOOK", "/room");
+    declares.errors = Some(vec!["composition_failed".into()]);
+    let mut host = dispatcher([]);
+    host.registry.insert(Arc::new(register(declares).unwrap()), Arc::new(Ends(fails))).unwrap();
+    let refusal = run(&host, call("BOOK", "/room")).answer.unwrap_err();
+    assert_eq!(
+        (refusal.kind(), refusal.to_string().as_str()),
+        ("composition-failed", "step 1 of the composition failed: say which scopes the call claims")
     );
 }
 
@@ -189,13 +264,13 @@ fn s12_1_a_composition_needs_what_its_known_steps_need() {
     let mut host = dispatcher([]);
     let steps = r#"[{ method = "BOOK", path = "/room" }, { method = "QUERY" }, { method = "BUY", path = "/none" }]"#;
     let text = format!("[[recipe]]\nname = \"both\"\nsteps = {steps}");
-    let recipes = recipe::read(section(&text), &host.catalog, &host.policy).unwrap();
+    let (recipes, _) = recipe::read(section(&text), &host.catalog, &host.policy);
     let mut step = definition("BOOK", "/room");
     step.required_scopes = vec!["booking:room".into()];
     let mut whole = definition("PURCHASE", "/stay");
     whole.required_scopes = vec!["payments:charge".into()];
     whole.errors = Some(vec!["composition_failed".into()]);
-    whole.binding = Some(Binding::Composition { recipe: "both".into() });
+    whole.binding = Some(Binding::Composition { recipe: "both".into(), timeout: HANDLER_TIME_DEFAULT });
     for endpoint in [register(step).unwrap(), register_with(whole, &recipes, &[]).unwrap()] {
         host.registry.insert(Arc::new(endpoint), handler()).unwrap();
     }

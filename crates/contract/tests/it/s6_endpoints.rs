@@ -2,7 +2,7 @@
 
 use forecourt_contract::RecipeBook;
 use forecourt_contract::endpoint::{Binding, Definition, DeprecatedSettings, SuccessorSettings};
-use forecourt_contract::limits::{DECLARED_ERRORS_MAX, ERROR_CHARS_MAX};
+use forecourt_contract::limits::{DECLARED_ERRORS_MAX, ERROR_CHARS_MAX, HANDLER_TIME_DEFAULT};
 use serde_json::{Value, json};
 
 use crate::support::{definition, register, register_with};
@@ -130,7 +130,7 @@ fn s6_4_required_scopes_are_plain_tokens() {
 
 #[test]
 fn s12_1_a_composition_names_a_recipe_and_its_error() {
-    let composition = || Some(Binding::Composition { recipe: "none".into() });
+    let composition = || Some(Binding::Composition { recipe: "none".into(), timeout: HANDLER_TIME_DEFAULT });
     let found = tags(book(|d| d.binding = composition()));
     assert_eq!(found, ["composition-missing-error-code", "recipe-not-found"]);
     let listed = book(|d| {

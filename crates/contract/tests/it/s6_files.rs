@@ -19,6 +19,7 @@ fn read_file(text: &str) -> Result<Endpoint, Problems> {
         recipes: &recipes,
         overrides: &overrides,
         is_output_strict: false,
+        is_http_open: false,
     };
     let files = |path: &Path| match path.to_str() {
         Some("endpoints/in.json") => Ok(br#"{"type":"object","properties":{},"additionalProperties":false}"#.to_vec()),

@@ -8,9 +8,10 @@ use forecourt_contract::call::{Identity, Standing};
 use forecourt_contract::endpoint::{Binding, Definition, Fault, Surroundings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::policy::MethodPolicySettings;
+use forecourt_contract::refusal::Pair;
 use forecourt_contract::{
-    Call, Caller, Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, Outcome, RecipeBook,
-    Registry, RequestPath, Rules, ScopeSet,
+    Call, Caller, Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, Method, MethodPolicy, Outcome,
+    RecipeBook, Registry, RequestPath, Rules, ScopeSet,
 };
 use forecourt_settings::Section;
 use futures::FutureExt;
@@ -67,8 +68,14 @@ pub(crate) fn register_with(
     let policy = policy(json!({"custom": ["FROBNICATE"]}));
     let overrides: BTreeSet<String> = overrides.iter().map(|path| (*path).to_owned()).collect();
     let catalog = Catalog::shipped();
-    let around =
-        Surroundings { catalog: &catalog, policy: &policy, recipes, overrides: &overrides, is_output_strict: false };
+    let around = Surroundings {
+        catalog: &catalog,
+        policy: &policy,
+        recipes,
+        overrides: &overrides,
+        is_output_strict: false,
+        is_http_open: false,
+    };
     Endpoint::register(definition, &around)
 }
 
@@ -108,7 +115,7 @@ pub(crate) fn dispatcher(definitions: impl IntoIterator<Item = Definition>) -> D
         registry,
         recipes: Arc::default(),
         rules: Rules { scope_required: false, wildcards_accepted: false },
-        negotiated: None,
+        ..Dispatcher::default()
     }
 }
 
@@ -124,6 +131,10 @@ pub(crate) fn caller(declared: &str) -> Caller {
 
 pub(crate) fn call(method: &str, path: &str) -> Call {
     Call { method: method.into(), path: path.into(), caller: caller(""), ..Call::default() }
+}
+
+pub(crate) fn pair(method: &str, path: &str) -> Pair {
+    Pair { method: Method::parse(method).unwrap(), path: path.into() }
 }
 
 pub(crate) fn run(dispatcher: &Dispatcher, call: Call) -> Outcome {
