@@ -60,6 +60,13 @@ impl Egress {
         Ok(())
     }
 
+    /// Whether `url` may ever be reached for `purpose`, as far as that can be told without asking for its
+    /// address. For settings; every request is checked again.
+    pub fn foresees(&self, purpose: Purpose, url: &str) -> Result<(), EgressError> {
+        let target = Target::parse(url)?;
+        Ok(self.inner.guard.foresee(purpose, &target)?)
+    }
+
     /// Fetches a document whole. Fails on every status but 2xx.
     pub async fn get(&self, purpose: Purpose, url: &str) -> Result<Fetched, EgressError> {
         self.fetch(purpose, Outgoing::get(url)).await

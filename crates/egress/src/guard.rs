@@ -42,6 +42,18 @@ impl Guard {
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, target.port())).collect())
     }
 
+    /// Whether `target` may be reached, as far as that can be told without a lookup.
+    pub(crate) fn foresee(&self, purpose: Purpose, target: &Target) -> Result<(), Refusal> {
+        if purpose.is_trusted(target) {
+            return Ok(());
+        }
+        self.check_before_lookup(purpose, target)?;
+        match target.by() {
+            TargetHost::Address(address) => self.check_addresses(purpose, target, &[*address]),
+            TargetHost::Name(_) => Ok(()),
+        }
+    }
+
     /// What can be refused without asking for an address.
     fn check_before_lookup(&self, purpose: Purpose, target: &Target) -> Result<(), Refusal> {
         if self.own.is_named_by(purpose, target) {

@@ -230,6 +230,31 @@ async fn a_backend_of_the_operator_may_be_anywhere() {
     }
 }
 
+#[tokio::test]
+async fn a_wrapped_service_may_be_anywhere_over_https_and_plain_only_where_that_was_opened() {
+    let shut = client(EgressConfig::default(), everything_is("127.0.0.1"));
+    for url in ["https://127.0.0.1:8443/v1", "https://model_server:8000/", "https://public.example/"] {
+        assert!(shut.foresees(Purpose::Service, url).is_ok(), "{url}");
+        assert!(shut.permits(Purpose::Service, url).await.is_ok(), "{url}");
+    }
+    let half = client(EgressConfig { allow_http: true, ..EgressConfig::default() }, everything_is("127.0.0.1"));
+    for url in ["http://127.0.0.1:8000/", "http://localhost:8000/"] {
+        assert!(shut.foresees(Purpose::Service, url).is_err(), "{url}");
+        assert!(half.foresees(Purpose::Service, url).is_err(), "{url}");
+        let open = client(opened(), everything_is("127.0.0.2"));
+        let url = url.replace("127.0.0.1", "127.0.0.2");
+        assert!(open.foresees(Purpose::Service, &url).is_ok(), "{url}");
+        assert!(open.permits(Purpose::Service, &url).await.is_ok(), "{url}");
+    }
+    let open = client(opened(), everything_is("93.184.216.34"));
+    assert!(open.foresees(Purpose::Service, "http://93.184.216.34/").is_err());
+    assert!(
+        open.foresees(Purpose::Service, "http://public.example/").is_ok(),
+        "a name may lead into an opened network"
+    );
+    assert!(open.permits(Purpose::Service, "http://public.example/").await.is_err(), "and this one does not");
+}
+
 proptest! {
     #[test]
     fn s0_no_text_makes_the_reader_panic(text in ".{0,200}", tail in "[a-z0-9.:@/%\\[\\]\\\\#?-]{0,60}") {
