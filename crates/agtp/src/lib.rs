@@ -7,7 +7,11 @@
 //! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
 //! | `limits.rs` | every bound, with its unit | |
 
+mod ask;
 pub mod codec;
 pub mod connection;
 pub mod limits;
+mod reply;
+mod service;
+mod status;
 pub mod wire;

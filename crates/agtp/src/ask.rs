@@ -1,0 +1,26 @@
+//! A request that was understood: whom it is for, who asks, and the call in the contract layer's words.
+
+use std::sync::Arc;
+
+use forecourt_contract::Call;
+use forecourt_core::Sender;
+use forecourt_identity::agents::AgentIdentity;
+
+/// A request that was understood. Nothing of it was looked at for sense yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    /// Method, path, query, parameters, caller, scopes and what it belongs to.
+    pub call: Call,
+    /// Whether the request line ended with the method. Base 2.6.
+    pub is_targetless: bool,
+    /// The agent of this host that is addressed by a path such as `/agents/chef`; `None`: none by name.
+    pub addressed: Option<Arc<AgentIdentity>>,
+    /// The caller as an agent that is known here, and that proved it where that is asked for.
+    pub known: Option<Arc<AgentIdentity>>,
+    /// Who asks, for the host's limits and rules.
+    pub sender: Sender,
+    /// The media types that are taken, as sent.
+    pub accept: Option<String>,
+    /// The tags of documents that the caller has, as sent.
+    pub if_none_match: Option<String>,
+}

@@ -1,0 +1,98 @@
+//! An answer before it is written: what is said, not yet how.
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+use crate::status::Status;
+
+/// What a request is answered with. The fields that every answer has are added when it is written.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    /// The code.
+    pub status: Status,
+    /// Fields of this answer alone, such as `ETag`. Values with other characters than printable ASCII
+    /// are left out.
+    pub fields: Vec<(&'static str, String)>,
+    /// What is said.
+    pub body: Body,
+}
+
+/// The body of an answer.
+#[derive(Debug, Clone)]
+pub(crate) enum Body {
+    /// None.
+    Empty,
+    /// JSON, under the media type of what answered.
+    Json(Value),
+    /// Bytes that were made before, under their own media type.
+    Made {
+        /// The media type.
+        media_type: &'static str,
+        /// The bytes.
+        bytes: Bytes,
+    },
+}
+
+impl Reply {
+    /// A body under a code.
+    pub(crate) fn json(status: Status, body: Value) -> Self {
+        Self { status, fields: Vec::new(), body: Body::Json(body) }
+    }
+
+    /// Done, with this to say.
+    pub(crate) fn ok(body: Value) -> Self {
+        Self::json(Status::OK, body)
+    }
+
+    /// The same, with one more field.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.fields.push((name, value.into()));
+        self
+    }
+}
+
+/// Why there is no answer: an error object, as every refusal on this wire has one. Base 4.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    /// The code.
+    pub status: Status,
+    /// The members of `error`; `code` is always among them.
+    pub error: Map<String, Value>,
+    /// Members beside `error`.
+    pub beside: Map<String, Value>,
+    /// Fields of the answer, such as `Retry-After`.
+    pub fields: Vec<(&'static str, String)>,
+}
+
+impl Problem {
+    /// A problem by its code word, with a sentence for whoever can do something about it.
+    pub(crate) fn new(status: Status, code: &str, message: impl Into<String>) -> Self {
+        let mut error = Map::new();
+        error.insert("code".to_owned(), code.into());
+        error.insert("message".to_owned(), Value::String(message.into()));
+        Self { status, error, beside: Map::new(), fields: Vec::new() }
+    }
+
+    /// The same, with one more member of `error`.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.error.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same, with one more member beside `error`.
+    #[must_use]
+    pub(crate) fn beside(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.beside.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+impl From<Problem> for Reply {
+    fn from(problem: Problem) -> Self {
+        let mut body = problem.beside;
+        body.insert("error".to_owned(), Value::Object(problem.error));
+        Self { status: problem.status, fields: problem.fields, body: Body::Json(Value::Object(body)) }
+    }
+}

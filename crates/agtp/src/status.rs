@@ -1,0 +1,76 @@
+//! Status codes, each with its reason phrase. Base 4; AGTP-API 11.
+
+/// A status code that is ours to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Status {
+    /// Three digits.
+    pub code: u16,
+    /// What they mean, for people.
+    pub reason: &'static str,
+}
+
+macro_rules! statuses {
+    ($($(#[$doc:meta])* $name:ident = $code:literal $reason:literal;)*) => {
+        impl Status {
+            $($(#[$doc])* pub const $name: Status = Status { code: $code, reason: $reason };)*
+
+            /// Every code that is ours to send.
+            pub const ALL: &[Status] = &[$(Status::$name),*];
+        }
+    };
+}
+
+statuses! {
+    /// Done.
+    OK = 200 "OK";
+    /// Begun; it goes on without the caller.
+    ACCEPTED = 202 "Accepted";
+    /// Done, with nothing to say.
+    NO_CONTENT = 204 "No Content";
+    /// The caller needs authority that it did not bring.
+    AUTHORIZATION_REQUIRED = 262 "Authorization Required";
+    /// The canonical name is another one.
+    MOVED_PERMANENTLY = 301 "Moved Permanently";
+    /// What the caller has is current.
+    NOT_MODIFIED = 304 "Not Modified";
+    /// Not understood.
+    BAD_REQUEST = 400 "Bad Request";
+    /// The caller's name is missing, unknown or not proven.
+    UNAUTHORIZED = 401 "Unauthorized";
+    /// Not for this caller.
+    FORBIDDEN = 403 "Forbidden";
+    /// Nothing is there.
+    NOT_FOUND = 404 "Not Found";
+    /// Something is there, but not for this method.
+    METHOD_NOT_ALLOWED = 405 "Method Not Allowed";
+    /// It took too long.
+    TIMEOUT = 408 "Timeout";
+    /// It contradicts what is.
+    CONFLICT = 409 "Conflict";
+    /// The agent is retired.
+    GONE = 410 "Gone";
+    /// Understood, and not what is taken; or an error that the endpoint declares.
+    UNPROCESSABLE = 422 "Unprocessable";
+    /// Too often.
+    RATE_LIMITED = 429 "Rate Limited";
+    /// The caller may not do this.
+    SCOPE_VIOLATION = 455 "Scope Violation";
+    /// The caller's zone is another one.
+    ZONE_VIOLATION = 457 "Zone Violation";
+    /// The method is none.
+    METHOD_VIOLATION = 459 "Method Violation";
+    /// The path breaks the grammar.
+    ENDPOINT_VIOLATION = 460 "Endpoint Violation";
+    /// A proposed endpoint is not made.
+    PROPOSAL_REJECTED = 463 "Proposal Rejected";
+    /// Ours to answer for.
+    SERVER_ERROR = 500 "Server Error";
+    /// Part of the protocol that this host does not have.
+    NOT_IMPLEMENTED = 501 "Not Implemented";
+    /// Not now.
+    UNAVAILABLE = 503 "Unavailable";
+    /// The agent that the work was given to failed.
+    DELEGATION_FAILURE = 550 "Delegation Failure";
+    /// A link of the chain of authority can't be verified.
+    CHAIN_BROKEN = 551 "Authority Chain Broken";
+}
