@@ -1,8 +1,8 @@
 //! Ids and language tags.
 
-use forecourt_core::ids::{is_token, mint};
+use forecourt_core::ids::{is_token, mint, uuid7};
 use forecourt_core::limits::{CLIENT_ID_BYTES_MAX, TOKEN_BYTES};
-use forecourt_core::{Language, MessageId, TaskId, ThreadId};
+use forecourt_core::{Language, MessageId, TaskId, ThreadId, Timestamp};
 use forecourt_testkit::CountedEntropy;
 use proptest::prelude::*;
 
@@ -136,4 +136,16 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn rfc9562_5_7_a_uuid_of_version_7_begins_with_its_millisecond() {
+    let now: Timestamp = "2022-02-22T19:22:22Z".parse().unwrap();
+    let entropy = CountedEntropy::default();
+    let (first, second) = (uuid7(now, &entropy), uuid7(now, &entropy));
+    assert!(first.starts_with("017f22e2-79b0-7") && second.starts_with("017f22e2-79b0-7"), "{first}");
+    assert_ne!(first, second);
+    assert_eq!(first.bytes().map(|b| b == b'-').filter(|is| *is).count(), 4);
+    assert!(first.len() == 36 && matches!(first.as_bytes()[19], b'8' | b'9' | b'a' | b'b'), "{first}");
+    assert!(uuid7(Timestamp::MIN, &entropy).starts_with("00000000-0000-7"));
 }
