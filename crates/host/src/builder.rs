@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use forecourt_contract::Dispatcher;
 use forecourt_core::{Clock, Entropy, Error, Store, SystemClock};
 use forecourt_egress::Egress;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,8 @@ pub struct HostBuilder {
     pub egress: Arc<Egress>,
     /// What callers may do.
     pub limits: LimitSettings,
+    /// The endpoints; none by default.
+    pub contract: Arc<Dispatcher>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
     clock: Arc<dyn Clock>,
@@ -46,6 +49,7 @@ impl HostBuilder {
             store,
             egress,
             limits: LimitSettings::default(),
+            contract: Arc::default(),
             envelopes: HashMap::new(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
@@ -103,6 +107,7 @@ impl HostBuilder {
             directory: self.directory,
             throttle: Throttle::new(&self.limits),
             threads,
+            contract: self.contract,
             attachments: Attachments { egress: self.egress },
             tasks,
             store: self.store,

@@ -85,6 +85,20 @@ impl Throttle {
         }
     }
 
+    /// Counts a call against its address, and against what its caller says that it belongs to.
+    pub(crate) fn admit_call(
+        &self,
+        peer: Option<IpAddr>,
+        caller: Option<&str>,
+        session: Option<&str>,
+    ) -> Result<(), Box<PolicyPart>> {
+        self.admit_peer(peer)?;
+        match session {
+            None => Ok(()),
+            Some(session) => taken(self.by_session.check_key(&format!("{}|{session}", caller.unwrap_or_default()))),
+        }
+    }
+
     /// Counts a request against its address.
     pub(crate) fn admit_peer(&self, peer: Option<IpAddr>) -> Result<(), Box<PolicyPart>> {
         self.tidy();

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicI64;
 
+use forecourt_contract::{Outcome, Refusal};
 use forecourt_core::{Ending, Handle};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -13,6 +14,7 @@ use prometheus_client::registry::Registry;
 #[derive(Debug, Default)]
 pub struct Metrics {
     replies: Family<ReplyLabels, Counter>,
+    calls: Family<CallLabels, Counter>,
     running: Gauge<i64, AtomicI64>,
     tasks_running: Gauge<i64, AtomicI64>,
     deliveries: Family<DeliveryLabels, Counter>,
@@ -26,6 +28,13 @@ struct ReplyLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    endpoint: String,
+    via: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct DeliveryLabels {
     outcome: &'static str,
 }
@@ -34,6 +43,7 @@ impl Metrics {
     /// Names every counter in `registry`.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("replies", "Answers by agent, protocol and ending", self.replies.clone());
+        registry.register("calls", "Calls by endpoint, protocol and outcome", self.calls.clone());
         registry.register("replies_running", "Answers in the making", self.running.clone());
         registry.register("tasks_running", "Background tasks running", self.tasks_running.clone());
         registry.register("deliveries", "Webhook posts by outcome", self.deliveries.clone());
@@ -43,6 +53,18 @@ impl Metrics {
     pub(crate) fn ended(&self, agent: &Handle, via: &'static str, ending: &str) {
         let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending: closed(ending) };
         self.replies.get_or_create(&labels).inc();
+    }
+
+    /// A call of an endpoint ended. Pairs that are no endpoint are all one.
+    pub(crate) fn called(&self, outcome: &Outcome, via: &'static str) {
+        let endpoint = outcome.trail.endpoint.as_ref();
+        let labels = CallLabels {
+            endpoint: endpoint
+                .map_or_else(|| "none".to_owned(), |endpoint| format!("{} {}", endpoint.method, endpoint.path)),
+            via,
+            outcome: outcome.answer.as_ref().map_or_else(Refusal::kind, |_| "answered"),
+        };
+        self.calls.get_or_create(&labels).inc();
     }
 
     /// Counts an answer in the making until the guard is dropped.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::reply::refused;
 use forecourt_core::store::{KeptArtifact, TaskFilter, TaskPage, Webhook};
@@ -26,12 +27,13 @@ use crate::tracked::Asked;
 /// Events at the end of a task's log in which the last sign of progress is looked for.
 const PROGRESS_EVENTS_MAX: usize = 256;
 
-/// Everything a domain offers, behind one verb.
+/// Everything a domain offers, behind two verbs.
 pub struct Host {
     pub(crate) site: Site,
     pub(crate) directory: Directory,
     pub(crate) throttle: Throttle,
     pub(crate) threads: Threads,
+    pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) store: Arc<dyn Store>,

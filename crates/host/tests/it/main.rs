@@ -1,6 +1,7 @@
 //! The host, driven as protocols drive it.
 
 mod deliver;
+mod invoke;
 mod limits;
 mod patient;
 mod receive;

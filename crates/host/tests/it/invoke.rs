@@ -1,0 +1,107 @@
+//! Calls of endpoints: the limits that messages have, then the contract.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_contract::call::{Call, Thread};
+use forecourt_contract::{Native, Refusal, Target};
+use forecourt_core::policy::Kind;
+use forecourt_core::{Error, Sender};
+use forecourt_host::{Host, Invoked, LimitSettings, Rate};
+use forecourt_testkit::Scripted;
+use futures::FutureExt;
+use futures::future::{BoxFuture, pending};
+use serde_json::{Value, json};
+
+use crate::support::Setup;
+
+fn rate(burst: u32) -> Rate {
+    Rate { per_second: 1.try_into().unwrap(), burst: burst.try_into().unwrap() }
+}
+
+fn from(peer: &str) -> Sender {
+    Sender { peer: Some(peer.parse().unwrap()), ..Sender::anonymous() }
+}
+
+async fn call(host: &Host, method: &str, session: Option<&str>, peer: &str) -> Result<Invoked, Error> {
+    let thread = Thread { session_id: session.map(str::to_owned), ..Thread::default() };
+    let call = Call { method: method.to_owned(), path: "/rooms".to_owned(), thread, ..Call::default() };
+    host.invoke(call, &from(peer), "test").await
+}
+
+fn is_answered(invoked: Result<Invoked, Error>) -> bool {
+    matches!(invoked, Ok(Invoked::Answered(_)))
+}
+
+fn is_too_often(invoked: Result<Invoked, Error>) -> bool {
+    matches!(invoked, Ok(Invoked::Refused(part)) if matches!(part.kind, Kind::TooManyRequests { .. }))
+}
+
+#[tokio::test]
+async fn what_the_contract_refuses_is_an_outcome() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let Ok(Invoked::Answered(outcome)) = call(&host, "QEURY", None, "192.0.2.1").await else { panic!() };
+    assert!(matches!(outcome.answer, Err(Refusal::Method { .. })));
+    let Ok(Invoked::Answered(outcome)) = call(&host, "QUERY", None, "192.0.2.1").await else { panic!() };
+    assert!(matches!(outcome.answer, Err(Refusal::NotFound(_))));
+}
+
+#[tokio::test]
+async fn calls_count_against_their_address_and_their_session() {
+    let limits = LimitSettings { per_address: rate(2), ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    assert!(is_answered(call(&host, "QUERY", None, "192.0.2.1").await));
+    assert!(is_answered(call(&host, "QUERY", None, "192.0.2.1").await));
+    assert!(is_too_often(call(&host, "QUERY", None, "192.0.2.1").await));
+    assert!(is_answered(call(&host, "QUERY", None, "192.0.2.2").await));
+
+    let limits = LimitSettings { per_session: rate(1), ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    assert!(is_answered(call(&host, "QUERY", Some("s"), "192.0.2.1").await));
+    assert!(is_too_often(call(&host, "QUERY", Some("s"), "192.0.2.2").await));
+    assert!(is_answered(call(&host, "QUERY", Some("t"), "192.0.2.1").await));
+}
+
+#[tokio::test]
+async fn a_host_that_drains_takes_no_call() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    host.drain(Duration::ZERO).await;
+    assert!(matches!(call(&host, "QUERY", None, "192.0.2.1").await, Err(Error::Unavailable { .. })));
+}
+
+/// Answers at once or never.
+struct Root;
+
+impl Native for Root {
+    fn answer(&self, call: Call, _: Target) -> BoxFuture<'_, Result<Value, Refusal>> {
+        match call.query {
+            Some(_) => pending().boxed(),
+            None => async { Ok(json!({})) }.boxed(),
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_in_the_making_are_bounded() {
+    let limits = LimitSettings { replies_running_max: 1, ..LimitSettings::default() };
+    let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    let root: Arc<dyn Native> = Arc::new(Root);
+    host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
+    let caller = forecourt_contract::Caller {
+        identity: forecourt_contract::call::Identity::Recognised,
+        ..forecourt_contract::Caller::default()
+    };
+    let ask = |query: Option<&str>| Call {
+        method: "QUERY".to_owned(),
+        path: "/".to_owned(),
+        query: query.map(str::to_owned),
+        caller: caller.clone(),
+        ..Call::default()
+    };
+    let (sender, stays) = (from("192.0.2.1"), ask(Some("")));
+    let mut first = Box::pin(host.invoke(stays, &sender, "test"));
+    assert!(futures::poll!(first.as_mut()).is_pending());
+    assert!(matches!(host.invoke(ask(None), &sender, "test").await, Err(Error::Unavailable { .. })));
+    drop(first);
+    assert!(is_answered(host.invoke(ask(None), &sender, "test").await));
+}
