@@ -115,6 +115,27 @@ pub(crate) struct ListenFlags {
     /// Health, readiness and metrics on this address; loopback only.
     #[arg(long)]
     pub admin: Option<SocketAddr>,
+    /// AGTP within TLS 1.3 on this address. [default: 127.0.0.1:4480]
+    #[arg(long)]
+    pub agtp: Option<SocketAddr>,
+    /// AGTP as it is, for development, on this address; loopback only.
+    #[arg(long, value_name = "ADDR")]
+    pub agtp_plaintext: Option<SocketAddr>,
+    /// The HTTP gateway to AGTP endpoints on this address; loopback only.
+    #[arg(long, value_name = "ADDR")]
+    pub gateway: Option<SocketAddr>,
+}
+
+impl ListenFlags {
+    /// The flag of a protocol's own socket.
+    pub(crate) fn named(&self, name: &str) -> Option<SocketAddr> {
+        match name {
+            "agtp" => self.agtp,
+            "agtp-plaintext" => self.agtp_plaintext,
+            "gateway" => self.gateway,
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

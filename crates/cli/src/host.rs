@@ -16,7 +16,7 @@ use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Protocol, Published, Surface};
+use forecourt_surface::{Listen, Mount, Protocol, Published, Surface};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -275,6 +275,14 @@ fn envelopes() -> HashMap<String, Envelope> {
     PROTOCOLS.iter().filter_map(|p| Some((p.name.to_owned(), p.envelope?))).collect()
 }
 
+/// The sockets that protocols want for themselves.
+pub(crate) fn listens(loaded: &Loaded) -> Result<Vec<Listen>, Problems> {
+    let mut problems = Problems::new();
+    let wanted =
+        PROTOCOLS.iter().filter_map(|p| problems.absorb((p.listens)(&loaded.protocols[p.name]))).collect::<Vec<_>>();
+    problems.into_result(wanted.into_iter().flatten().collect())
+}
+
 /// What every protocol offers to those that carry tools.
 fn tools(loaded: &Loaded, mount: &Mount) -> Arc<[Tool]> {
     let offered = |protocol: &Protocol| {
@@ -291,8 +299,11 @@ fn surfaces(loaded: &Loaded, mount: &Mount) -> Result<Vec<Surface>, Problems> {
     for protocol in PROTOCOLS {
         let section = loaded.protocols[protocol.name].clone();
         for surface in problems.absorb((protocol.surfaces)(Mount { section, ..mount.clone() })).unwrap_or_default() {
-            let Surface::Http(routes) = &surface;
-            for path in routes.paths.iter().filter(|path| !claimed.insert(**path)) {
+            let paths = match &surface {
+                Surface::Http(routes) => routes.paths.as_slice(),
+                Surface::Stream { .. } | Surface::OwnHttp { .. } => &[],
+            };
+            for path in paths.iter().filter(|path| !claimed.insert(**path)) {
                 let text = format!("two protocols claim the path {path}, one of them is {}", protocol.name);
                 problems.push(Problem::of_file(loaded.root.file(), text));
             }

@@ -54,4 +54,4 @@ pub use limits::HttpLimits;
 pub use listener::Listener;
 pub use metrics::Metrics;
 pub use stream::{Connection, Speak, Stream, StreamListener, StreamSettings};
-pub use tls::Certificates;
+pub use tls::{Certificates, ClientCertificates};

@@ -32,6 +32,19 @@ pub struct CertificateFiles {
     pub key: PathBuf,
 }
 
+/// Whether clients may or must show certificates. The path is that of the authorities that are
+/// trusted for them, PEM.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ClientCertificates {
+    /// None is asked for.
+    #[default]
+    Ignored,
+    /// One is asked for, and checked when it is shown.
+    Optional(PathBuf),
+    /// A client without one gets no connection.
+    Required(PathBuf),
+}
+
 /// The certificate in use, for any number of listeners.
 #[derive(Debug)]
 pub struct Certificates {
@@ -109,6 +122,19 @@ impl Certificates {
         config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
         config.ticketer = aws_lc_rs::Ticketer::new().map_err(setup)?;
         Ok(config)
+    }
+
+    /// [`Certificates::server_config`] for a protocol that is not HTTP: TLS 1.3 alone. A client that
+    /// names no protocol is served, one that names only others is not.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn stream_config(
+        self: &Arc<Self>,
+        alpn: &[u8],
+        _clients: &ClientCertificates,
+    ) -> Result<ServerConfig, TlsError> {
+        self.server_config(&[&rustls::version::TLS13], &[alpn])
     }
 
     /// [`Certificates::server_config`] for the HTTP listeners.

@@ -33,4 +33,4 @@ pub mod sse;
 pub mod template;
 pub mod tool;
 
-pub use protocol::{HttpRoutes, Mount, Protocol, Published, Surface};
+pub use protocol::{Carries, HttpRoutes, Listen, Mount, Protocol, Published, Surface};

@@ -1,5 +1,6 @@
 //! How a protocol joins the host: one constant in its crate, one line in the registry.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -8,6 +9,7 @@ use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_host::{Envelope, Host, Site};
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
+use forecourt_server::{ClientCertificates, Speak};
 use forecourt_settings::{Problems, Section};
 
 use crate::tool::Tool;
@@ -20,6 +22,9 @@ pub struct Protocol {
     pub about: &'static str,
     /// The shape of its section, from which the reference is generated.
     pub schema: fn() -> schemars::Schema,
+    /// The sockets of its own that its section asks for, beside the shared HTTP listeners. Bound before
+    /// anything is built, so that a taken port is said at once; [`Protocol::surfaces`] answers on them.
+    pub listens: fn(&Section) -> Result<Vec<Listen>, Problems>,
     /// Reads its section and builds its surfaces. Fails with everything that is wrong at once.
     pub surfaces: fn(Mount) -> Result<Vec<Surface>, Problems>,
     /// Where an agent can be reached over it: absolute https URLs. Gathered before any surface is
@@ -66,10 +71,53 @@ pub struct Mount {
     pub section: Section,
 }
 
+/// A socket that a protocol wants for itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listen {
+    /// Names it: also the flag that says where it is.
+    pub name: &'static str,
+    /// Where, unless a flag says otherwise. `None`: only when a flag says where.
+    pub address: Option<SocketAddr>,
+    /// Whether nobody chose the address, so that a free port will do where it is taken.
+    pub may_move: bool,
+    /// What it carries.
+    pub carries: Carries,
+}
+
+/// What a socket of a protocol's own carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Carries {
+    /// The protocol within TLS 1.3.
+    Tls {
+        /// The protocol's name in the handshake, offered and not insisted on.
+        alpn: &'static [u8],
+        /// Whether clients may or must show certificates.
+        clients: ClientCertificates,
+    },
+    /// The protocol as it is, on loopback only.
+    Plain,
+    /// HTTP as it is, on loopback only.
+    Http,
+}
+
 /// Something a protocol listens on.
 pub enum Surface {
     /// Paths on the shared HTTP listeners.
     Http(HttpRoutes),
+    /// A [`Listen`] that carries the protocol itself.
+    Stream {
+        /// [`Listen::name`].
+        listen: &'static str,
+        /// What is spoken.
+        speak: Speak,
+    },
+    /// A [`Listen`] that carries HTTP.
+    OwnHttp {
+        /// [`Listen::name`].
+        listen: &'static str,
+        /// What answers there.
+        router: axum::Router,
+    },
 }
 
 /// Paths on the shared HTTP listeners.

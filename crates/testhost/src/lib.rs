@@ -144,7 +144,10 @@ impl Mounted {
     /// The paths of a protocol, or what is wrong with its section.
     pub fn router(&self, protocol: &Protocol) -> Result<Router, Problems> {
         let surfaces = (protocol.surfaces)(self.mount.clone())?;
-        let merge = |router: Router, Surface::Http(routes)| router.merge(routes.router);
+        let merge = |router: Router, surface| match surface {
+            Surface::Http(routes) => router.merge(routes.router),
+            Surface::Stream { .. } | Surface::OwnHttp { .. } => router,
+        };
         Ok(surfaces.into_iter().fold(Router::new(), merge))
     }
 

@@ -3,6 +3,7 @@
 mod banner;
 mod listeners;
 pub(super) mod logging;
+mod own;
 mod push;
 pub(super) mod watch;
 

@@ -27,6 +27,9 @@ fn text(host: &Host, listeners: &Listeners, data: &Path) -> Result<String, std::
         writeln!(out, "  in a browser   http://{}:{port}/", site.domain)?;
     }
     writeln!(out, "  public base    {}/", site.origin)?;
+    for (name, address) in listeners.own() {
+        writeln!(out, "  {name:<14} {address}")?;
+    }
     writeln!(out, "  operator       http://{}/metrics (also /healthz, /readyz)", listeners.admin_address())?;
     writeln!(out)?;
     for resident in host.directory().iter().take(AGENTS_SHOWN) {

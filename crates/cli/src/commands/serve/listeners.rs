@@ -15,6 +15,7 @@ use forecourt_server::{
 use forecourt_surface::Surface;
 use tokio_util::sync::CancellationToken;
 
+use super::own::{Own, Shared};
 use crate::args::ListenFlags;
 use crate::deployment::Loaded;
 use crate::output::Failure;
@@ -27,6 +28,7 @@ pub(super) struct Listeners {
     http: Option<Listener>,
     https: Listener,
     admin: Listener,
+    own: Own,
     hosts: Hosts,
     proxies: TrustedProxies,
     limits: HttpLimits,
@@ -51,7 +53,8 @@ impl Listeners {
         let https = flags.https.unwrap_or(wanted.https);
         let local = https.ip().is_loopback();
         let own = loaded.tls.files();
-        if own.is_none() && !local {
+        let is_own = own.is_some();
+        if !is_own && !local {
             return Err(Failure::yours(format!("HTTPS on {https} needs a certificate of your own"))
                 .hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"));
         }
@@ -65,10 +68,12 @@ impl Listeners {
         let hosts = Hosts::new(names(loaded), local);
         let certificates = Certificates::load(files, hosts.clone()).map_err(yours)?;
         let config = certificates.http_config().map_err(yours)?;
+        let own = Own::bind(crate::host::listens(loaded)?, &flags, &certificates, is_own).await?;
         Ok(Self {
             http: Some(Listener::plain(flags.http.unwrap_or(wanted.http)).await.map_err(|e| taken(e, "--http"))?),
             https: Listener::tls(https, config).await.map_err(|e| taken(e, "--https"))?,
             admin: Listener::plain(flags.admin.unwrap_or(wanted.admin)).await.map_err(|e| taken(e, "--admin"))?,
+            own,
             hosts,
             proxies: TrustedProxies::new(loaded.trusted_proxies().to_vec()),
             limits: loaded.http.clone(),
@@ -81,6 +86,16 @@ impl Listeners {
 
     pub(super) fn https_port(&self) -> u16 {
         self.https.address().port()
+    }
+
+    /// The sockets that protocols have for themselves: name and address.
+    pub(super) fn own(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.own.addresses()
+    }
+
+    /// The port of one of them, when it is open.
+    pub(super) fn own_port(&self, name: &str) -> Option<u16> {
+        self.own.address(name).map(|address| address.port())
     }
 
     pub(super) fn http_port(&self) -> Option<u16> {
@@ -101,7 +116,8 @@ impl Listeners {
 
     /// The addresses at which this daemon itself answers, which callers may not make it call.
     pub(super) fn public_addresses(&self) -> Vec<SocketAddr> {
-        self.http.iter().chain([&self.https, &self.admin]).map(Listener::address).collect()
+        let shared = self.http.iter().chain([&self.https, &self.admin]).map(Listener::address);
+        shared.chain(self.own.addresses().into_iter().map(|(_, address)| address)).collect()
     }
 
     /// Serves until `stop`.
@@ -118,7 +134,10 @@ impl Listeners {
         };
         let public = front(self.hosts.clone(), self.proxies.clone());
         let operator = front(Hosts::new(self.hosts.names().to_vec(), true), TrustedProxies::default());
-        let router = router(surfaces);
+        let shared = Shared { limits: self.limits.clone(), metrics: self.metrics.clone(), front: public.clone() };
+        let (shared_paths, own): (Vec<_>, Vec<_>) =
+            surfaces.into_iter().partition(|surface| matches!(surface, Surface::Http(_)));
+        let router = router(shared_paths);
         let (certificates, authority) = (self.certificates, self.authority);
         let plain = async {
             if let Some(http) = self.http {
@@ -135,6 +154,7 @@ impl Listeners {
                 plain,
                 self.https.serve(public.clone(), router.clone(), stop.clone()),
                 self.admin.serve(operator, admin, stop.clone()),
+                self.own.serve(own, shared, stop.clone()),
             ) } => {}
             () = renewal => {}
         }
@@ -158,6 +178,7 @@ fn names(loaded: &Loaded) -> Vec<String> {
 fn router(surfaces: Vec<Surface>) -> Router {
     surfaces.into_iter().fold(Router::new(), |router, surface| match surface {
         Surface::Http(routes) => router.merge(routes.router),
+        Surface::Stream { .. } | Surface::OwnHttp { .. } => router,
     })
 }
 

@@ -1,0 +1,128 @@
+//! The sockets that protocols have for themselves, beside the shared HTTP listeners.
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use forecourt_server::{
+    Certificates, Front, HttpLimits, Listener, Metrics, ServeError, StreamListener, StreamSettings,
+};
+use forecourt_surface::{Carries, Listen, Surface};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::ListenFlags;
+use crate::output::Failure;
+
+/// Bound, not yet serving; by name.
+#[derive(Default)]
+pub(super) struct Own {
+    streams: HashMap<&'static str, StreamListener>,
+    http: HashMap<&'static str, Listener>,
+}
+
+/// What sockets of every kind are served with.
+pub(super) struct Shared {
+    pub limits: HttpLimits,
+    pub metrics: Arc<Metrics>,
+    pub front: Arc<Front>,
+}
+
+impl Own {
+    /// Binds every socket that has an address, by its flag or by itself. `is_own` says whether the
+    /// certificate is one that strangers can trust.
+    pub(super) async fn bind(
+        wanted: Vec<Listen>,
+        flags: &ListenFlags,
+        certificates: &Arc<Certificates>,
+        is_own: bool,
+    ) -> Result<Self, Failure> {
+        let mut own = Self::default();
+        for listen in wanted {
+            let Some(address) = flags.named(listen.name).or(listen.address) else { continue };
+            let may_move = listen.may_move && flags.named(listen.name).is_none();
+            if matches!(listen.carries, Carries::Tls { .. }) && !is_own && !address.ip().is_loopback() {
+                let text = format!("{} on {address} needs a certificate of your own", listen.name);
+                return Err(Failure::yours(text).hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"));
+            }
+            match own.open(&listen, address, certificates).await {
+                Err(ServeError::Bind { .. }) if may_move => {
+                    let free = SocketAddr::new(address.ip(), 0);
+                    own.open(&listen, free, certificates).await.map_err(|error| taken(&error, listen.name))?;
+                    let moved = own.address(listen.name).unwrap_or(free);
+                    tracing::warn!("{address} is taken: {} is on {moved} instead", listen.name);
+                }
+                opened => opened.map_err(|error| taken(&error, listen.name))?,
+            }
+        }
+        Ok(own)
+    }
+
+    async fn open(
+        &mut self,
+        listen: &Listen,
+        address: SocketAddr,
+        certificates: &Arc<Certificates>,
+    ) -> Result<(), ServeError> {
+        match &listen.carries {
+            Carries::Tls { alpn, clients } => {
+                let config = certificates.stream_config(alpn, clients).map_err(ServeError::Tls)?;
+                self.streams.insert(listen.name, StreamListener::tls(address, Arc::new(config)).await?);
+            }
+            Carries::Plain => drop(self.streams.insert(listen.name, StreamListener::plain(address).await?)),
+            Carries::Http => drop(self.http.insert(listen.name, Listener::plain(address).await?)),
+        }
+        Ok(())
+    }
+
+    /// The address of a socket by its name; `None` when it is not open.
+    pub(super) fn address(&self, name: &str) -> Option<SocketAddr> {
+        let stream = self.streams.get(name).map(StreamListener::address);
+        stream.or_else(|| self.http.get(name).map(Listener::address))
+    }
+
+    /// Every socket: its name, and where it is.
+    pub(super) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        let streams = self.streams.iter().map(|(name, listener)| (*name, listener.address()));
+        let mut all: Vec<_> = streams.chain(self.http.iter().map(|(name, http)| (*name, http.address()))).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Serves until `stop` what surfaces answer on these sockets.
+    pub(super) async fn serve(mut self, surfaces: Vec<Surface>, shared: Shared, stop: CancellationToken) {
+        let mut serving = JoinSet::new();
+        for surface in surfaces {
+            match surface {
+                Surface::Http(_) => {}
+                Surface::Stream { listen, speak } => {
+                    if let Some(listener) = self.streams.remove(listen) {
+                        serving.spawn(listener.serve(shared.stream_settings(), speak, stop.clone()));
+                    }
+                }
+                Surface::OwnHttp { listen, router } => {
+                    if let Some(listener) = self.http.remove(listen) {
+                        serving.spawn(listener.serve(shared.front.clone(), router, stop.clone()));
+                    }
+                }
+            }
+        }
+        serving.join_all().await;
+    }
+}
+
+impl Shared {
+    fn stream_settings(&self) -> StreamSettings {
+        StreamSettings {
+            connections_max: self.limits.connections_max,
+            connections_per_address_max: self.limits.connections_per_address_max,
+            handshake_time: self.limits.handshake_time,
+            drain_time: self.limits.drain_time,
+            metrics: self.metrics.clone(),
+        }
+    }
+}
+
+fn taken(error: &ServeError, name: &str) -> Failure {
+    Failure::yours(error.to_string()).hint(format!("--{name} {}:0 takes a free port", Ipv4Addr::LOCALHOST))
+}
