@@ -3,7 +3,6 @@
 //! Whatever object was loaded is served as it was loaded: fields that nobody here knows are part of the
 //! hash. AGTP base, Agent Genesis; AGTP-API 5.8.1.
 
-mod canonical;
 mod draft;
 mod posture;
 
@@ -11,11 +10,13 @@ use forecourt_core::{AgentId, Timestamp};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::canonical::{self, SignedForm};
 use crate::encoding::from_base64url;
 use crate::verify_key::VerifyKey;
 
 pub use draft::{Archetype, Draft};
 pub use posture::{Posture, Stated, TrustTier};
+pub(crate) use posture::{is_first_tier_path, is_known_path};
 
 /// What is left out of what is hashed and signed: the signature, and the name, which is the hash.
 const NOT_HASHED: [&str; 2] = ["signature", "agent_id"];
@@ -62,19 +63,12 @@ impl Genesis {
         let key = issuer_key(&document)?;
         let signature = document.get("signature").and_then(Value::as_str).and_then(from_base64url);
         let signature = signature.ok_or(GenesisFault::Field("signature"))?;
-        let plain = canonical::plain(&document)?;
-        // The reference implementation hashes and signs another spelling of what is not ASCII.
-        let escaped = canonical::escaped(&plain);
-        let fits = |bytes: &[u8]| key.verify(bytes, &signature);
-        let (hashed, escaped) = match fits(plain.as_bytes()) {
-            true => (plain, false),
-            false if escaped != plain && fits(escaped.as_bytes()) => (escaped, true),
-            false => return Err(GenesisFault::Signature),
-        };
-        let id = canonical::hash(hashed.as_bytes());
+        let form = SignedForm::of(&document, &NOT_HASHED, &key, &signature).map_err(GenesisFault::Malformed)?;
+        let form = form.ok_or(GenesisFault::Signature)?;
+        let id = canonical::hash(form.text.as_bytes());
         let named = document.get("agent_id").and_then(Value::as_str);
         match named.is_none_or(|named| named == id.as_str()) && expected.is_none_or(|expected| *expected == id) {
-            true => Ok(Self { id, document, escaped }),
+            true => Ok(Self { id, document, escaped: form.escaped }),
             false => Err(GenesisFault::AgentId { found: id }),
         }
     }
@@ -120,26 +114,32 @@ impl Genesis {
         self.document.get("issued_at")?.as_str()?.parse().ok()
     }
 
-    /// SHA-256 of the issuer's raw key in hexadecimal: by which it proves itself with a certificate.
+    /// Under whose rules the agent runs, if the document says.
+    pub fn governance_zone(&self) -> Option<&str> {
+        self.document.get("governance_zone")?.as_str()
+    }
+
+    /// SHA-256 of the agent's own raw key in hexadecimal, if the document names one: the key of its
+    /// certificate.
+    pub fn agent_fingerprint(&self) -> Option<String> {
+        fingerprint(&self.document, "agent_public_key")
+    }
+
+    /// SHA-256 of the issuer's raw key in hexadecimal.
     pub fn issuer_fingerprint(&self) -> Option<String> {
-        let key = issuer_bytes(self.document.get("issuer_public_key")?.as_str()?)?;
-        Some(canonical::hash(&key).as_str().to_owned())
+        fingerprint(&self.document, "issuer_public_key")
     }
 }
 
 fn issuer_key(document: &Map<String, Value>) -> Result<VerifyKey, GenesisFault> {
-    let wrong = || GenesisFault::Field("issuer_public_key");
-    let text = document.get("issuer_public_key").and_then(Value::as_str).ok_or_else(wrong)?;
-    let bytes = issuer_bytes(text).ok_or_else(wrong)?;
-    VerifyKey::ed25519(&bytes).map_err(|_| wrong())
+    let text = document.get("issuer_public_key").and_then(Value::as_str);
+    text.and_then(VerifyKey::ed25519_text).ok_or(GenesisFault::Field("issuer_public_key"))
 }
 
-/// The 32 bytes of an Ed25519 key: base64url, or PEM as the reference implementation has it.
-fn issuer_bytes(text: &str) -> Option<Vec<u8>> {
-    match text.contains("BEGIN") {
-        true => VerifyKey::from_pem(text, None).ok()?.edwards_bytes().map(|bytes| bytes.to_vec()),
-        false => from_base64url(text).filter(|bytes| bytes.len() == 32),
-    }
+/// SHA-256 in hexadecimal of the raw key that a field of a document holds.
+pub(crate) fn fingerprint(document: &Map<String, Value>, field: &str) -> Option<String> {
+    let key = VerifyKey::ed25519_text(document.get(field)?.as_str()?)?;
+    Some(canonical::hash(&key.edwards_bytes()?).as_str().to_owned())
 }
 
 #[cfg(test)]

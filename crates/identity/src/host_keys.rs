@@ -1,12 +1,13 @@
 //! The host's keys in its data folder: one that signs, and those it replaced a short while ago.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use forecourt_core::{Entropy, Timestamp};
 use serde_json::{Value, json};
 
+use crate::kept::{self, KeptError};
 use crate::limits::{KEYS_MAX, PREVIOUS_KEY_TTL};
 use crate::signing_key::{PublicKey, SigningKey};
 use crate::verify_key::KeyFault;
@@ -42,6 +43,12 @@ pub enum HostKeysError {
     },
 }
 
+impl From<KeptError> for HostKeysError {
+    fn from(KeptError { path, error }: KeptError) -> Self {
+        Self::Io { path, error }
+    }
+}
+
 impl HostKeys {
     /// The file of the current key: when it changes, the keys were rotated.
     pub const FILE: &str = CURRENT;
@@ -52,7 +59,7 @@ impl HostKeys {
         fs::create_dir_all(dir).map_err(|error| HostKeysError::Io { path: dir.to_owned(), error })?;
         let path = dir.join(CURRENT);
         if !path.exists() {
-            create(&path, &private_pem(&SigningKey::generate(entropy), &path)?, entropy)?;
+            kept::create(&path, &private_pem(&SigningKey::generate(entropy), &path)?, entropy)?;
         }
         let pem = fs::read_to_string(&path).map_err(|error| HostKeysError::Io { path: path.clone(), error })?;
         let current = SigningKey::from_pem(&pem).map_err(|fault| HostKeysError::Key { path, fault })?;
@@ -73,9 +80,9 @@ impl HostKeys {
         previous.truncate(KEYS_MAX);
         // The list first: a crash between the two leaves the current key on it, which is harmless.
         let list = json!(previous).to_string();
-        replace(&dir.join(PREVIOUS), &list, entropy)?;
+        kept::replace(&dir.join(PREVIOUS), &list, entropy)?;
         let path = dir.join(CURRENT);
-        replace(&path, &private_pem(&fresh, &path)?, entropy)?;
+        kept::replace(&path, &private_pem(&fresh, &path)?, entropy)?;
         *self = Self { current: fresh, previous };
         Ok(())
     }
@@ -110,40 +117,4 @@ fn read_previous(path: &Path) -> Result<Vec<PublicKey>, HostKeysError> {
     };
     let wrong = |_| HostKeysError::Key { path: path.to_owned(), fault: KeyFault::Malformed };
     serde_json::from_slice(&text).map_err(wrong)
-}
-
-/// Writes a file that must not exist yet; when it appeared meanwhile, that one stays.
-fn create(path: &Path, text: &str, entropy: &dyn Entropy) -> Result<(), HostKeysError> {
-    let draft = write_draft(path, text, entropy)?;
-    let linked = fs::hard_link(&draft, path);
-    let removed = fs::remove_file(&draft);
-    match linked {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(HostKeysError::Io { path: path.to_owned(), error })
-        }
-        _ => removed.map_err(|error| HostKeysError::Io { path: draft, error }),
-    }
-}
-
-/// Replaces a file in one step.
-fn replace(path: &Path, text: &str, entropy: &dyn Entropy) -> Result<(), HostKeysError> {
-    let draft = write_draft(path, text, entropy)?;
-    fs::rename(&draft, path).map_err(|error| HostKeysError::Io { path: path.to_owned(), error })
-}
-
-/// Writes a file beside `path` that only its owner can read, and makes it durable.
-fn write_draft(path: &Path, text: &str, entropy: &dyn Entropy) -> Result<PathBuf, HostKeysError> {
-    let draft = path.with_extension(format!("{}.tmp", &forecourt_core::ids::mint(entropy)[..16]));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&draft).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    match written {
-        Ok(()) => Ok(draft),
-        Err(error) => Err(HostKeysError::Io { path: draft, error }),
-    }
 }

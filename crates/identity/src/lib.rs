@@ -10,12 +10,16 @@
 //! | `jws.rs` | JSON Web Signatures |
 //! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
 //! | `signing_key.rs`, `host_keys.rs` | keys of ours |
+//! | `agents/` | who agents are: those that live here, and those of elsewhere that are known |
+//! | `kept.rs` | files of ours, written whole or not at all |
 //! | `genesis/` | the documents that make agents, and how far an agent is vouched for |
 //! | `remote_keys.rs` | key sets behind trusted URLs |
 //! | `config.rs`, `settings.rs` | the `[identity]` section, and its problems |
 
+pub mod agents;
 mod algorithm;
 mod bearer;
+mod canonical;
 mod config;
 mod encoding;
 pub mod evidence;
@@ -24,6 +28,7 @@ pub mod genesis;
 mod host_keys;
 pub mod http_signature;
 pub mod jws;
+mod kept;
 mod key_set;
 pub mod limits;
 mod remote_keys;

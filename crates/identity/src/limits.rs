@@ -36,3 +36,7 @@ pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(300);
 pub const NONCE_BYTES_MAX: usize = 256;
 /// How long a replaced signing key is still published.
 pub const PREVIOUS_KEY_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+/// Agents that are known here: those that live here and those of elsewhere.
+pub const KNOWN_AGENTS_MAX: usize = 20_000;
+/// Bytes of one origin or identity document.
+pub const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;

@@ -64,6 +64,15 @@ impl VerifyKey {
         Self::from_edwards(key)
     }
 
+    /// An Ed25519 key from text: its 32 bytes in base64url, or PEM as the reference implementation of
+    /// AGTP has it.
+    pub(crate) fn ed25519_text(text: &str) -> Option<Self> {
+        match text.contains("BEGIN") {
+            true => Self::from_pem(text, None).ok().filter(|key| key.edwards_bytes().is_some()),
+            false => Self::ed25519(&from_base64url(text)?).ok(),
+        }
+    }
+
     fn from_edwards(key: VerifyingKey) -> Result<Self, KeyFault> {
         match key.is_weak() {
             true => Err(KeyFault::Unsupported),

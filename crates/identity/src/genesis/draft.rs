@@ -1,15 +1,17 @@
 //! Making an agent's origin document.
 
 use forecourt_core::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Genesis, GenesisFault, TrustTier, canonical};
+use super::{Genesis, GenesisFault, NOT_HASHED, TrustTier};
+use crate::canonical;
 use crate::encoding::to_base64url;
 use crate::signing_key::SigningKey;
 
 /// What kind of work an agent does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Archetype {
     /// Answers people.
@@ -24,9 +26,25 @@ pub enum Archetype {
     Monitor,
 }
 
+impl Archetype {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Assistant => "assistant",
+            Self::Analyst => "analyst",
+            Self::Executor => "executor",
+            Self::Orchestrator => "orchestrator",
+            Self::Monitor => "monitor",
+        }
+    }
+}
+
 /// What an agent's origin will say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
+    /// What the agent is called where it is made. Two agents that are alike in everything else, and made
+    /// in one second, would be one without it.
+    pub name: Option<String>,
     /// Who answers for the agent.
     pub owner: String,
     /// What kind of work it does.
@@ -57,7 +75,10 @@ impl Draft {
             "issuer_public_key": key.public().x,
         });
         let Value::Object(mut document) = document else { return Err(GenesisFault::Malformed(String::new())) };
-        let hashed = canonical::plain(&document)?;
+        if let Some(name) = self.name {
+            document.insert("name".to_owned(), name.into());
+        }
+        let hashed = canonical::plain(&document, &NOT_HASHED).map_err(GenesisFault::Malformed)?;
         document.insert("signature".to_owned(), to_base64url(&key.sign(hashed.as_bytes())).into());
         document.insert("agent_id".to_owned(), canonical::hash(hashed.as_bytes()).as_str().into());
         Genesis::check(document, None)

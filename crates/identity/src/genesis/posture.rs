@@ -81,9 +81,10 @@ impl Posture {
         let path = stated.verification_path.as_deref().or_else(|| genesis?.verification_path());
         let path = path.unwrap_or(ORG_ASSERTED).to_owned();
         let owner_id = stated.owner_id.as_deref().or_else(|| genesis?.owner()).map(str::to_owned);
-        let is_supported = path == ORG_ASSERTED || FIRST_TIER_PATHS.contains(&path.as_str());
-        // A claim to be verified by what nobody knows is worth no more than the organisation's word.
-        let trust_tier = if is_supported { tier } else { tier.max(TrustTier::OrgAsserted) };
+        let is_supported = is_known_path(&path);
+        // A claim to be verified by what nobody knows, or by nothing, is worth no more than the
+        // organisation's word.
+        let trust_tier = if is_first_tier_path(&path) { tier } else { tier.max(TrustTier::OrgAsserted) };
         let warning = match trust_tier {
             TrustTier::OrgAsserted if is_supported => Some(INCOMPLETE),
             TrustTier::OrgAsserted => Some(UNSUPPORTED),
@@ -93,10 +94,35 @@ impl Posture {
         Self { trust_tier, verification_path: path, trust_warning, owner_id }
     }
 
+    /// What was resolved, and which of it came from where. For the log.
+    pub(crate) fn told(&self, stated: &Stated, genesis: Option<&Genesis>) -> String {
+        let from = |is_stated: bool, is_lifted: bool| match (is_stated, is_lifted) {
+            (true, _) => "document",
+            (false, true) => "origin",
+            (false, false) => "default",
+        };
+        let tier = from(stated.trust_tier.is_some(), genesis.and_then(Genesis::trust_tier).is_some());
+        let path = from(stated.verification_path.is_some(), genesis.and_then(Genesis::verification_path).is_some());
+        let owner = from(stated.owner_id.is_some(), genesis.and_then(Genesis::owner).is_some());
+        let (number, owner_id) = (self.trust_tier as u8, self.owner_id.as_deref().unwrap_or("unknown"));
+        let path_found = &self.verification_path;
+        format!("trust_tier {number} ({tier}), verification_path {path_found} ({path}), owner_id {owner_id} ({owner})")
+    }
+
     /// Whether it is vouched for at least as well as `min`.
     pub fn is_at_least(&self, min: TrustTier) -> bool {
         self.trust_tier <= min
     }
+}
+
+/// Whether a first-tier agent can be verified by this path.
+pub(crate) fn is_first_tier_path(path: &str) -> bool {
+    FIRST_TIER_PATHS.contains(&path)
+}
+
+/// Whether anybody knows this path.
+pub(crate) fn is_known_path(path: &str) -> bool {
+    path == ORG_ASSERTED || is_first_tier_path(path)
 }
 
 #[cfg(test)]
@@ -126,6 +152,8 @@ mod tests {
         assert_eq!(posture.trust_tier, TrustTier::OrgAsserted);
         assert_eq!(posture.trust_warning.as_deref(), Some("verification-path-unsupported"));
         assert_eq!(Posture::resolve(&stated(3, "blockchain"), None).trust_tier, TrustTier::Experimental);
+        let word = Posture::resolve(&stated(1, "org-asserted"), None);
+        assert_eq!((word.trust_tier, word.trust_warning.as_deref()), (TrustTier::OrgAsserted, Some(INCOMPLETE)));
     }
 
     #[test]

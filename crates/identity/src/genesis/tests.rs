@@ -19,6 +19,7 @@ const NAME: &str = "27f2653c2f2b4c0ed8c8e18c6b8385ad2796d343311736d089d1949f78b6
 
 fn draft() -> Draft {
     Draft {
+        name: None,
         owner: "acme.tld".to_owned(),
         archetype: Archetype::Executor,
         governance_zone: "development".to_owned(),
@@ -98,7 +99,7 @@ fn base_6_2_the_other_spelling_of_what_is_not_ascii_is_taken_and_told() {
         "agtp_genesis_version": "agtp-genesis/1", "name": "café 🍰", "owner_id": "acme.tld",
         "issuer_public_key": key().public().pem,
     });
-    let escaped = canonical::escaped(&canonical::plain(document.as_object().unwrap()).unwrap());
+    let escaped = canonical::escaped(&canonical::plain(document.as_object().unwrap(), &NOT_HASHED).unwrap());
     assert!(escaped.contains("caf\\u00e9 \\ud83c\\udf70"), "{escaped}");
     document["signature"] = crate::encoding::to_base64url(&key().sign(escaped.as_bytes())).into();
     let genesis = read(&document).unwrap();

@@ -1,0 +1,144 @@
+//! Identity files, read with bounds, and what there is to say about them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::document::AgentDocument;
+use crate::genesis::{Genesis, GenesisFault};
+use crate::limits::IDENTITY_FILE_BYTES_MAX;
+
+/// How the name of an origin's file ends.
+pub(crate) const GENESIS_SUFFIX: &str = ".genesis.json";
+/// How the name of a document's file ends.
+pub(crate) const DOCUMENT_SUFFIX: &str = ".agent.json";
+
+/// Something about an identity that its operator should know.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {reason}", file.display())]
+pub struct Notice {
+    /// The file that it is about.
+    pub file: PathBuf,
+    /// What there is to say, and what would be right.
+    pub reason: String,
+    /// How much it matters.
+    pub severity: Severity,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing is wrong: what was found, for the log.
+    Told,
+    /// It works, though perhaps not as it was meant.
+    Warning,
+    /// The file is not used.
+    Refused,
+}
+
+impl Notice {
+    pub(crate) fn refused(file: &Path, reason: impl ToString) -> Self {
+        Self { file: file.to_owned(), reason: reason.to_string(), severity: Severity::Refused }
+    }
+
+    pub(crate) fn warning(file: &Path, reason: impl ToString) -> Self {
+        Self { file: file.to_owned(), reason: reason.to_string(), severity: Severity::Warning }
+    }
+
+    pub(crate) fn told(file: &Path, reason: impl ToString) -> Self {
+        Self { file: file.to_owned(), reason: reason.to_string(), severity: Severity::Told }
+    }
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub(crate) enum Found<T> {
+    /// It is not there.
+    Nothing,
+    /// It is what it should be.
+    Good(T),
+    /// It is not, which was said.
+    Refused,
+}
+
+impl<T> Found<T> {
+    pub(crate) fn is_refused(&self) -> bool {
+        matches!(self, Self::Refused)
+    }
+
+    pub(crate) fn good(self) -> Option<T> {
+        match self {
+            Self::Good(value) => Some(value),
+            Self::Nothing | Self::Refused => None,
+        }
+    }
+}
+
+/// The origin in `file`.
+pub(crate) fn genesis(file: &Path, notices: &mut Vec<Notice>) -> Found<Genesis> {
+    let found = read(file, notices, |bytes| Genesis::parse(bytes, None).map_err(|fault| fault.to_string()));
+    if let Found::Good(genesis) = &found
+        && genesis.is_escaped()
+    {
+        notices.push(Notice::warning(file, SPELLING));
+    }
+    found
+}
+
+/// The document in `file`.
+pub(crate) fn document(file: &Path, notices: &mut Vec<Notice>) -> Found<AgentDocument> {
+    let found = read(file, notices, |bytes| AgentDocument::parse(bytes).map_err(|fault| fault.to_string()));
+    if let Found::Good(document) = &found
+        && document.is_escaped()
+    {
+        notices.push(Notice::warning(file, SPELLING));
+    }
+    found
+}
+
+/// The origin beside a document, if the two are of one agent. AGTP base 6.3.
+pub(crate) fn pair(
+    document: Option<&AgentDocument>,
+    genesis: Option<Genesis>,
+    file: &Path,
+    notices: &mut Vec<Notice>,
+) -> Option<Genesis> {
+    let genesis = genesis?;
+    match document.and_then(AgentDocument::agent_id) {
+        Some(named) if named != *genesis.id() => {
+            let fault = GenesisFault::AgentId { found: genesis.id().clone() };
+            notices.push(Notice::refused(file, format!("{fault} by the document beside it, which is {named}")));
+            None
+        }
+        _ => Some(genesis),
+    }
+}
+
+/// What is wrong with a document that stands alone and does not say whose it is.
+pub(crate) const NAMELESS: &str = "`agent_id` is missing, and there is no origin beside it";
+
+const SPELLING: &str = "it was hashed and signed with `\\u` escapes, which other readers may not accept";
+
+fn read<T>(file: &Path, notices: &mut Vec<Notice>, parse: impl FnOnce(&[u8]) -> Result<T, String>) -> Found<T> {
+    match bytes(file).and_then(|bytes| bytes.map(|bytes| parse(&bytes)).transpose()) {
+        Ok(None) => Found::Nothing,
+        Ok(Some(value)) => Found::Good(value),
+        Err(reason) => {
+            notices.push(Notice::refused(file, reason));
+            Found::Refused
+        }
+    }
+}
+
+/// All bytes of a file. `None`: it is not there.
+pub(crate) fn bytes(file: &Path) -> Result<Option<Vec<u8>>, String> {
+    let unreadable = |error: io::Error| format!("it can't be read: {error}");
+    match fs::metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(error)),
+        Ok(meta) if meta.len() > IDENTITY_FILE_BYTES_MAX => {
+            Err(format!("it is larger than {IDENTITY_FILE_BYTES_MAX} bytes"))
+        }
+        Ok(_) => fs::read(file).map(Some).map_err(unreadable),
+    }
+}

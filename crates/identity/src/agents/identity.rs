@@ -1,0 +1,101 @@
+//! One agent that is known here.
+
+use forecourt_contract::limits::SCOPES_MAX;
+use forecourt_contract::scope::{Scope, ScopeSet};
+use forecourt_core::{AgentId, Handle};
+
+use super::document::AgentDocument;
+use crate::genesis::{Genesis, Posture, Stated};
+
+/// An agent that is known here: one that lives here, or one of elsewhere that may call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentIdentity {
+    /// Its name everywhere.
+    pub agent_id: AgentId,
+    /// Its short name on this host, unlike any other's here: the handle of one that lives here, else
+    /// that of its file.
+    pub name: String,
+    /// Its handle, when it lives here.
+    pub handle: Option<Handle>,
+    /// Its origin. Absent when only an identity document was given. AGTP-API 5.8.1: then 404.
+    pub genesis: Option<Genesis>,
+    /// What it says of itself. Always there for an agent that lives here.
+    pub document: Option<AgentDocument>,
+    /// How far it is vouched for.
+    pub posture: Posture,
+    /// What it may do: the origin's `scope`, else the document's `requires.scopes`.
+    pub declared: ScopeSet,
+    /// Whether it consents to methods beyond those that it declared. AGTP-API 16.4.
+    pub wildcards: bool,
+    /// Under whose rules it runs.
+    pub governance_zone: Option<String>,
+}
+
+impl AgentIdentity {
+    /// Puts an agent together from what is known of it: an origin, a document, or both with the same
+    /// name. `None`: neither says what it is called.
+    pub(crate) fn of(
+        name: &str,
+        handle: Option<Handle>,
+        genesis: Option<Genesis>,
+        document: Option<AgentDocument>,
+    ) -> Option<Self> {
+        let stated = document.as_ref().map_or_else(Stated::default, AgentDocument::stated);
+        let zone = document.as_ref().and_then(|document| document.text("governance_zone"));
+        let zone = zone.or_else(|| genesis.as_ref()?.governance_zone()).map(str::to_owned);
+        Some(Self {
+            agent_id: match &genesis {
+                Some(genesis) => genesis.id().clone(),
+                None => document.as_ref()?.agent_id()?,
+            },
+            name: name.to_owned(),
+            handle,
+            posture: Posture::resolve(&stated, genesis.as_ref()),
+            declared: tokens(declared(genesis.as_ref(), document.as_ref())).0,
+            wildcards: document.as_ref().is_some_and(AgentDocument::wildcards),
+            governance_zone: zone,
+            genesis,
+            document,
+        })
+    }
+
+    /// Whether it lives here.
+    pub fn is_hosted(&self) -> bool {
+        self.handle.is_some()
+    }
+
+    /// Whether a certificate whose raw key has this fingerprint is the agent's own: the name is that
+    /// fingerprint, or its documents name the key. `fingerprint` is SHA-256 in lowercase hexadecimal.
+    pub fn has_key(&self, fingerprint: &str) -> bool {
+        let named = self.document.as_ref().and_then(AgentDocument::cert_fingerprint);
+        self.agent_id.as_str() == fingerprint
+            || named.is_some_and(|named| named.eq_ignore_ascii_case(fingerprint))
+            || self.genesis.as_ref().and_then(Genesis::agent_fingerprint).is_some_and(|own| own == fingerprint)
+    }
+
+    /// The declared texts that are no scope tokens, and so grant nothing.
+    pub(crate) fn ignored_scopes(&self) -> Vec<String> {
+        tokens(declared(self.genesis.as_ref(), self.document.as_ref())).1
+    }
+}
+
+/// What the agent's documents say it may do.
+fn declared<'a>(genesis: Option<&'a Genesis>, document: Option<&'a AgentDocument>) -> Vec<&'a str> {
+    match genesis.filter(|genesis| genesis.document().contains_key("scope")) {
+        Some(genesis) => genesis.scope().collect(),
+        None => document.map(|document| document.declared().collect()).unwrap_or_default(),
+    }
+}
+
+/// The tokens among texts, at most [`SCOPES_MAX`], and those that are none.
+fn tokens(texts: Vec<&str>) -> (ScopeSet, Vec<String>) {
+    let mut ignored = Vec::new();
+    let mut scopes = Vec::new();
+    for text in texts {
+        match Scope::parse(text) {
+            Ok(scope) if scopes.len() < SCOPES_MAX => scopes.push(scope),
+            _ => ignored.push(text.to_owned()),
+        }
+    }
+    (ScopeSet::try_from(scopes).unwrap_or_default(), ignored)
+}

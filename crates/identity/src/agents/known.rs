@@ -1,0 +1,87 @@
+//! All agents that are known here, by name.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use forecourt_core::{AgentId, Handle};
+
+use super::identity::AgentIdentity;
+use crate::limits::KNOWN_AGENTS_MAX;
+
+/// The agents that are known here: those that live here, in the order of configuration, and those of
+/// elsewhere. Fixed once loaded, and bounded by [`KNOWN_AGENTS_MAX`].
+#[derive(Debug, Default)]
+pub struct KnownAgents {
+    hosted: Vec<Arc<AgentIdentity>>,
+    by_id: HashMap<AgentId, Arc<AgentIdentity>>,
+}
+
+impl KnownAgents {
+    /// The agent of a canonical name, wherever it lives.
+    pub fn get(&self, id: &AgentId) -> Option<&Arc<AgentIdentity>> {
+        self.by_id.get(id)
+    }
+
+    /// The agents that live here.
+    pub fn hosted(&self) -> &[Arc<AgentIdentity>] {
+        &self.hosted
+    }
+
+    /// Everyone who is known, in no order.
+    pub fn everyone(&self) -> impl Iterator<Item = &Arc<AgentIdentity>> {
+        self.by_id.values()
+    }
+
+    /// The agent that lives here under a handle.
+    pub fn of_handle(&self, handle: &Handle) -> Option<&Arc<AgentIdentity>> {
+        self.hosted.iter().find(|agent| agent.handle.as_ref() == Some(handle))
+    }
+
+    /// The agent that lives here under a short name, whatever its case: its handle, else what its
+    /// document calls it. AGTP base 1, URI forms 3 and 4.
+    pub fn of_name(&self, name: &str) -> Option<&Arc<AgentIdentity>> {
+        let titled = |agent: &AgentIdentity| {
+            let title = agent.document.as_ref().and_then(|document| document.text("name"));
+            title.is_some_and(|title| title.eq_ignore_ascii_case(name))
+        };
+        let by_handle = self.hosted.iter().find(|agent| agent.name.eq_ignore_ascii_case(name));
+        by_handle.or_else(|| self.hosted.iter().find(|agent| titled(agent)))
+    }
+
+    /// How many are known.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether none is known.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// Adds one. Gives it back when it is one too many, or its name is taken.
+    pub(crate) fn add(&mut self, agent: AgentIdentity) -> Result<(), Taken> {
+        if let Some(other) = self.by_id.get(&agent.agent_id) {
+            return Err(Taken::By(other.name.clone()));
+        }
+        if self.by_id.len() >= KNOWN_AGENTS_MAX {
+            return Err(Taken::Full);
+        }
+        let agent = Arc::new(agent);
+        if agent.is_hosted() {
+            self.hosted.push(Arc::clone(&agent));
+        }
+        self.by_id.insert(agent.agent_id.clone(), agent);
+        Ok(())
+    }
+}
+
+/// Why an agent was not added.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Taken {
+    /// Another one has its name.
+    #[error("its agent id is that of `{0}`")]
+    By(String),
+    /// There are enough.
+    #[error("more than {KNOWN_AGENTS_MAX} agents are known")]
+    Full,
+}
