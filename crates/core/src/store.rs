@@ -15,8 +15,10 @@ use crate::message::Turn;
 use crate::reply::{Collected, Event};
 use crate::task::{Task, TaskState};
 
+mod ledger;
 mod list;
 
+pub use ledger::{Entry, Span};
 pub use list::{Cursor, TaskFilter, TaskPage};
 
 /// What every store operation returns: done means durable.
@@ -134,6 +136,18 @@ pub trait Store: Send + Sync + 'static {
     /// Records that `key` was seen, until `expires_at`. `false` when it had been seen before, or
     /// when `expires_at` has come: the one place that decides single use.
     fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool>;
+
+    /// Writes an entry at the end of a stream, beginning it if need be, and gives its number, counted
+    /// from 1. A number is never given twice, unless everything in the stream has expired: then it
+    /// begins anew.
+    ///
+    /// With `last`, only if that is the number of the last entry that can be read at the moment of the
+    /// new one, 0 for none; `None`, and nothing is written, when it is another: the one place that
+    /// decides who was first. Fails with [`StoreError::Unavailable`] when the entry is too large.
+    fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>>;
+
+    /// Reads at most `limit` entries of a stream, with their numbers, in the order of `span`.
+    fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<(u64, Entry)>>;
 
     /// Removes at most `limit` expired things; gives how many there were.
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64>;

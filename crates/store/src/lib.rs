@@ -10,7 +10,7 @@
 //! | `sqlite/schema.rs` | numbered migrations, and what is refused at opening |
 //! | `sqlite/seal.rs` | what makes a row unreadable without the key beside the database |
 //! | `sqlite/files.rs` | private modes, and the key file |
-//! | `sqlite/{tasks,events,artifacts,webhooks,threads,routes,claims,expiry}.rs` | the statements, a noun each |
+//! | `sqlite/{tasks,events,artifacts,webhooks,threads,routes,claims,ledger,expiry}.rs` | the statements, a noun each |
 //!
 //! An operation is answered after its transaction is durable, never before. Both stores pass the
 //! same suite, `forecourt_testkit::store_suite`.

@@ -36,3 +36,5 @@ pub const MEMORY_THREADS_MAX: usize = 50_000;
 pub const MEMORY_ROUTES_MAX: usize = 50_000;
 /// Claims that [`crate::Memory`] keeps.
 pub const MEMORY_CLAIMS_MAX: usize = 500_000;
+/// Entries of all streams together that [`crate::Memory`] keeps.
+pub const MEMORY_ENTRIES_MAX: usize = 200_000;

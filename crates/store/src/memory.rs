@@ -1,7 +1,9 @@
 //! Everything in maps behind one lock. Nothing outlives the process.
 
 use bytes::Bytes;
-use forecourt_core::store::{Added, Delivery, KeptArtifact, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook};
+use forecourt_core::store::{
+    Added, Delivery, Entry, KeptArtifact, Span, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook,
+};
 use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 use parking_lot::Mutex;
 
@@ -150,6 +152,16 @@ impl Store for Memory {
     fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool> {
         let key = key.to_owned();
         self.step(move |kept| kept.claim_once(key, now, expires_at))
+    }
+
+    fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>> {
+        let stream = stream.to_owned();
+        self.step(move |kept| kept.ledger.append(stream, entry, last))
+    }
+
+    fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<(u64, Entry)>> {
+        let stream = stream.to_owned();
+        self.step(move |kept| Ok(kept.ledger.read(&stream, span, limit, now)))
     }
 
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {

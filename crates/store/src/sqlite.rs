@@ -21,6 +21,7 @@ mod events;
 mod expiry;
 mod fault;
 mod files;
+mod ledger;
 mod readers;
 mod routes;
 mod schema;

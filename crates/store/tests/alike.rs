@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::store::{Resumption, TaskChange, TaskFilter, Webhook};
+use forecourt_core::store::{Entry, Resumption, Span, TaskChange, TaskFilter, Webhook};
 use forecourt_core::{Event, Role, Store, Task, TaskState, ThreadId, Turn};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
@@ -28,6 +28,7 @@ enum Step {
     Settle { id: u64, retry: bool },
     Turns { thread: usize, count: usize, keep: usize },
     Once { key: u8, lasts: u64 },
+    Entry { stream: u8, lasts: Option<u64>, last: Option<u64> },
     Expire,
 }
 
@@ -51,6 +52,8 @@ fn step() -> impl Strategy<Value = Step> {
         (0..6u64, any::<bool>()).prop_map(|(id, retry)| Step::Settle { id, retry }),
         (0..NAMES, 0..4usize, 0..5usize).prop_map(|(thread, count, keep)| Step::Turns { thread, count, keep }),
         (0..3u8, 0..20u64).prop_map(|(key, lasts)| Step::Once { key, lasts }),
+        (0..2u8, proptest::option::of(1..20u64), proptest::option::of(0..4u64))
+            .prop_map(|(stream, lasts, last)| Step::Entry { stream, lasts, last }),
         Just(Step::Expire),
     ]
 }
@@ -137,6 +140,11 @@ impl World {
             Step::Once { key, lasts } => {
                 format!("{:?}", store.claim_once(&key.to_string(), after(now), after(now + lasts)).await?)
             }
+            Step::Entry { stream, lasts, last } => {
+                let expires_at = lasts.map(|lasts| after(now + lasts));
+                let entry = Entry { body: now.into(), at: after(now), expires_at };
+                format!("{:?}", store.append_entry(&stream.to_string(), entry, *last).await?)
+            }
             Step::Expire => format!("{:?}", store.expire(after(now), usize::MAX).await?),
         })
     }
@@ -162,6 +170,11 @@ impl World {
                 seen.push(format!("{:?} {:?} {}", page.tasks, page.next.is_some(), page.total));
                 let second = store.tasks(TaskFilter { cursor: page.next, ..first }, after(now)).await.unwrap();
                 seen.push(format!("{:?} {:?} {}", second.tasks, second.next.is_some(), second.total));
+            }
+        }
+        for stream in ["0", "1"] {
+            for span in [Span::After(1), Span::Before(u64::MAX)] {
+                seen.push(format!("{:?}", store.entries(stream, span, 5, after(now)).await.unwrap()));
             }
         }
         seen.push(format!("{}", store.orphaned_tasks("run-2", 5).await.unwrap().len()));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forecourt_core::store::{Added, TaskChange};
+use forecourt_core::store::{Added, Entry, TaskChange};
 use forecourt_core::{Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
@@ -41,12 +41,22 @@ async fn no_id_secret_or_word_is_written_in_the_clear() {
     store.advance_task(&task.id, change).await.unwrap();
     let turns = vec![Turn::text(Role::User, "word-in-turn")];
     store.append_turns(&thread, &chef(), turns, 10, after(60)).await.unwrap();
+    let entry = Entry::new("word-in-entry".into(), start());
+    store.append_entry("stream-is-hashed", entry, None).await.unwrap();
     store.claim_once("state-token-of-a-page", start(), after(60)).await.unwrap();
 
     // Twice: as it lies in the log, and as it lies in the database.
     for _ in 0..2 {
-        let secrets =
-            [task.id.expose(), thread.expose(), "s3cret", "example.com", "word-in-", "artifact-id", "state-token"];
+        let secrets = [
+            task.id.expose(),
+            thread.expose(),
+            "s3cret",
+            "example.com",
+            "word-in-",
+            "artifact-id",
+            "state-token",
+            "stream-is",
+        ];
         for secret in secrets {
             assert!(!contains(dir.path(), secret), "{secret}");
         }

@@ -17,6 +17,7 @@ pub mod claims;
 pub mod deliveries;
 pub mod events;
 pub mod expiry;
+pub mod ledger;
 pub mod routes;
 pub mod tasks;
 pub mod threads;
@@ -83,6 +84,15 @@ macro_rules! store_suite {
             claims::tok_state_expired
             claims::a_key_can_be_claimed_again_once_its_claim_has_expired
             claims::keys_do_not_meet
+            ledger::an_unknown_stream_is_empty
+            ledger::entries_are_numbered_from_one_for_each_stream
+            ledger::an_entry_reads_back_as_it_was
+            ledger::entries_are_read_in_pages_from_either_end
+            ledger::an_entry_after_another_one_than_the_last_is_not_written
+            ledger::of_64_entries_after_the_same_one_one_is_written
+            ledger::an_expired_entry_is_not_read_and_its_number_is_not_given_again
+            ledger::a_stream_of_which_nothing_is_left_begins_anew
+            ledger::an_entry_has_a_bounded_size
             expiry::expiring_removes_at_most_the_limit
             expiry::expiring_takes_all_that_hangs_on_a_task
             expiry::the_living_stay

@@ -9,9 +9,11 @@ use forecourt_core::{Event, Handle, StoreError, Task, TaskId, ThreadId, Timestam
 use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
 use crate::turns;
 
+mod ledger;
 mod list;
 mod webhooks;
 
+use ledger::Ledger;
 use webhooks::Waiting;
 
 /// A conversation is one between a caller and one agent.
@@ -24,6 +26,7 @@ pub(super) struct Kept {
     threads: HashMap<ThreadName, Conversation>,
     routes: HashMap<ThreadId, (Handle, Timestamp)>,
     claims: HashMap<String, Timestamp>,
+    pub(super) ledger: Ledger,
     last_place: i64,
     last_delivery: u64,
     artifact_bytes: u64,
@@ -191,6 +194,7 @@ impl Kept {
         let threads = first(&self.threads, |thread| thread.expires_at <= now, &mut left);
         let claims = first(&self.claims, |until| *until <= now, &mut left);
         let routes = first(&self.routes, |(_, until)| *until <= now, &mut left);
+        left -= self.ledger.expire(now, left);
         for id in &tasks {
             self.remove_task(id);
         }

@@ -1,13 +1,15 @@
 //! The bounds of a store in memory, at n and n + 1.
 
 use forecourt_core::limits::DELIVERIES_PENDING_MAX;
-use forecourt_core::store::{Added, KeptArtifact, TaskChange, Webhook};
+use forecourt_core::store::{Added, Entry, KeptArtifact, TaskChange, Webhook};
 use forecourt_core::{Handle, Task, TaskId, TaskState, ThreadId, Timestamp};
 use forecourt_testkit::CountedEntropy;
 use forecourt_testkit::store_suite::{after, completed, is_unavailable, some_task, start, webhook};
 
 use super::kept::Kept;
-use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
+use crate::limits::{
+    ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ENTRIES_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX,
+};
 
 #[test]
 fn tasks_are_bounded_until_some_expire() {
@@ -57,6 +59,19 @@ fn claims_are_bounded() {
     }
     assert!(is_unavailable(&kept.claim_once("more".to_owned(), start(), after(60))));
     assert!(!kept.claim_once("0".to_owned(), start(), after(60)).unwrap());
+}
+
+#[test]
+fn entries_are_bounded_until_some_expire() {
+    let mut kept = Kept::default();
+    let mut append =
+        |kept: &mut Kept| kept.ledger.append("a".to_owned(), Entry::new(0.into(), start()).until(after(60)), None);
+    for _ in 0..MEMORY_ENTRIES_MAX {
+        append(&mut kept).unwrap();
+    }
+    assert!(is_unavailable(&append(&mut kept)));
+    assert_eq!(kept.expire(after(60), 1), 1);
+    append(&mut kept).unwrap();
 }
 
 #[test]

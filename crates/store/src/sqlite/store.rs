@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use forecourt_core::store::{Added, Delivery, KeptArtifact, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook};
+use forecourt_core::store::{
+    Added, Delivery, Entry, KeptArtifact, Span, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook,
+};
 use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 use rusqlite::Connection;
 
 use super::artifacts::NewArtifact;
 use super::fault::Fault;
+use super::ledger::NewEntry;
 use super::seal::{Seal, hash};
 use super::tasks::{Move, NewTask};
 use super::threads::ThreadName;
 use super::webhooks::NewWebhook;
-use super::{Sqlite, artifacts, claims, events, expiry, routes, tasks, threads, webhooks};
+use super::{Sqlite, artifacts, claims, events, expiry, ledger, routes, tasks, threads, webhooks};
 use crate::limits::EXPIRED_ROWS_PER_COMMIT;
 
 impl Sqlite {
@@ -167,6 +170,19 @@ impl Store for Sqlite {
     fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool> {
         let key = hash(key);
         Box::pin(self.writer.write(move |db| claims::claim(db, &key, now, expires_at)))
+    }
+
+    fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>> {
+        let stream = hash(stream);
+        Box::pin(async move {
+            let entry = NewEntry::new(&self.seal, stream, &entry)?;
+            self.writer.write(move |db| ledger::append(db, &entry, last)).await
+        })
+    }
+
+    fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<(u64, Entry)>> {
+        let stream = hash(stream);
+        self.read(move |db, seal| ledger::read(db, seal, &stream, span, limit, now))
     }
 
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {

@@ -1,13 +1,14 @@
 //! What is over goes, in small batches, and takes along what hangs on it.
 
-use forecourt_core::store::Added;
+use forecourt_core::store::{Added, Span};
 use forecourt_core::{Event, Role, Task, Turn};
 
 use super::artifacts::artifact;
+use super::ledger::entry;
 use super::*;
 
-/// Three tasks, two conversations, two claims and a route that end at 10.
-async fn eight_things(store: &Fresh) {
+/// Three tasks, two conversations, two claims, a route and an entry that end at 10.
+async fn nine_things(store: &Fresh) {
     for _ in 0..3 {
         created(store, Task { expires_at: after(10), ..some_task() }).await;
     }
@@ -19,15 +20,18 @@ async fn eight_things(store: &Fresh) {
         assert!(store.claim_once(key, start(), after(10)).await.unwrap());
     }
     store.set_route(&some_thread(), &chef(), after(10)).await.unwrap();
+    let ends = entry("a".into(), 0).until(after(10));
+    assert_eq!(store.append_entry("ends", ends, None).await.unwrap(), Some(1));
 }
 
 /// Batch by batch, until nothing is left.
 pub async fn expiring_removes_at_most_the_limit(store: Fresh) {
-    eight_things(&store).await;
+    nine_things(&store).await;
     assert_eq!(store.expire(after(9), 100).await.unwrap(), 0);
     assert_eq!(store.expire(after(10), 0).await.unwrap(), 0);
     assert_eq!(store.expire(after(10), 4).await.unwrap(), 4);
     assert_eq!(store.expire(after(10), 3).await.unwrap(), 3);
+    assert_eq!(store.expire(after(10), 1).await.unwrap(), 1);
     assert_eq!(store.expire(after(10), 4).await.unwrap(), 1);
     assert_eq!(store.expire(after(10), 4).await.unwrap(), 0);
 }
@@ -52,7 +56,7 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
 
 /// What has time left is not touched.
 pub async fn the_living_stay(store: Fresh) {
-    eight_things(&store).await;
+    nine_things(&store).await;
     let living = some_task();
     let id = created(&store, living.clone()).await;
     store.append_events(&id, 1, vec![Event::Text("a".to_owned())]).await.unwrap();
@@ -60,8 +64,12 @@ pub async fn the_living_stay(store: Fresh) {
     let thread = some_thread();
     store.append_turns(&thread, &chef(), vec![], 10, after(11)).await.unwrap();
     store.set_route(&thread, &chef(), after(11)).await.unwrap();
+    for living in [entry("a".into(), 0).until(after(11)), entry("b".into(), 0)] {
+        store.append_entry("living", living, None).await.unwrap();
+    }
 
-    assert_eq!(store.expire(after(10), 100).await.unwrap(), 8);
+    assert_eq!(store.expire(after(10), 100).await.unwrap(), 9);
+    assert_eq!(store.entries("living", Span::After(0), 9, after(10)).await.unwrap().len(), 2);
     assert_eq!(store.route(&thread, after(10)).await.unwrap(), Some(chef()));
     assert_eq!(store.task(&id, after(10)).await.unwrap(), Some(living));
     assert_eq!(store.events(&id, 0, 10).await.unwrap().len(), 1);

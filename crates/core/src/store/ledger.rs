@@ -1,0 +1,43 @@
+//! Streams of entries that are only ever added to.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// What is written into a stream once, and never changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// What it says; at most [`crate::limits::ENTRY_BYTES_MAX`] as JSON. Kept like what is said in
+    /// conversations.
+    pub body: Value,
+    /// When it was written.
+    pub at: Timestamp,
+    /// When it stops being readable; `None`: never.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Entry {
+    /// An entry that stays.
+    pub fn new(body: Value, at: Timestamp) -> Self {
+        Self { body, at, expires_at: None }
+    }
+
+    /// The same, until a moment.
+    #[must_use]
+    pub fn until(self, expires_at: Timestamp) -> Self {
+        Self { expires_at: Some(expires_at), ..self }
+    }
+
+    /// Whether it can be read at `now`.
+    pub fn is_there(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|expires_at| expires_at > now)
+    }
+}
+
+/// Which entries of a stream to read, and in which order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// Those with numbers above this one, oldest first. 0: from the beginning.
+    After(u64),
+    /// Those with numbers below this one, newest first. [`u64::MAX`]: from the end.
+    Before(u64),
+}

@@ -1,0 +1,78 @@
+//! Streams of entries that are only ever added to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use forecourt_core::limits::ENTRY_BYTES_MAX;
+use forecourt_core::store::{Entry, Span};
+use forecourt_core::{StoreError, Timestamp};
+
+use super::room;
+use crate::limits::MEMORY_ENTRIES_MAX;
+
+/// All streams, by name.
+#[derive(Default)]
+pub(in crate::memory) struct Ledger {
+    streams: HashMap<String, Stream>,
+    entries: usize,
+}
+
+/// Never empty.
+#[derive(Default)]
+struct Stream {
+    entries: BTreeMap<u64, Entry>,
+    /// The number of the last entry, also when that one has expired.
+    last: u64,
+}
+
+impl Ledger {
+    pub(in crate::memory) fn append(
+        &mut self,
+        name: String,
+        entry: Entry,
+        expected: Option<u64>,
+    ) -> Result<Option<u64>, StoreError> {
+        if entry.body.to_string().len() > ENTRY_BYTES_MAX {
+            return Err(StoreError::Unavailable(format!("an entry has at most {ENTRY_BYTES_MAX} bytes")));
+        }
+        let readable =
+            |stream: &Stream| stream.entries.iter().rev().find(|(_, e)| e.is_there(entry.at)).map(|(n, _)| *n);
+        let last = self.streams.get(&name).and_then(readable);
+        if expected.is_some_and(|expected| expected != last.unwrap_or(0)) {
+            return Ok(None);
+        }
+        if last.is_none() {
+            self.entries -= self.streams.remove(&name).map_or(0, |stream| stream.entries.len());
+        }
+        room(self.entries, MEMORY_ENTRIES_MAX, "entry")?;
+        let stream = self.streams.entry(name).or_default();
+        stream.last += 1;
+        stream.entries.insert(stream.last, entry);
+        self.entries += 1;
+        Ok(Some(stream.last))
+    }
+
+    pub(in crate::memory) fn read(&self, name: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, Entry)> {
+        let Some(stream) = self.streams.get(name) else { return Vec::new() };
+        let shown = |(n, entry): (&u64, &Entry)| entry.is_there(now).then(|| (*n, entry.clone()));
+        match span {
+            Span::After(n) => stream.entries.range(n.saturating_add(1)..).filter_map(shown).take(limit).collect(),
+            Span::Before(n) => stream.entries.range(..n).rev().filter_map(shown).take(limit).collect(),
+        }
+    }
+
+    /// Removes at most `limit` entries; gives how many there were.
+    pub(super) fn expire(&mut self, now: Timestamp, limit: usize) -> usize {
+        let mut removed = 0;
+        for stream in self.streams.values_mut() {
+            let before = stream.entries.len();
+            let left = limit - removed;
+            let expired: Vec<u64> =
+                stream.entries.iter().filter(|(_, e)| !e.is_there(now)).map(|(n, _)| *n).take(left).collect();
+            stream.entries.retain(|n, _| expired.binary_search(n).is_err());
+            removed += before - stream.entries.len();
+        }
+        self.streams.retain(|_, stream| !stream.entries.is_empty());
+        self.entries -= removed;
+        removed
+    }
+}

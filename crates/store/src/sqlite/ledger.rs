@@ -1,0 +1,98 @@
+//! The statements about streams of entries.
+
+use forecourt_core::limits::ENTRY_BYTES_MAX;
+use forecourt_core::store::{Entry, Span};
+use forecourt_core::{StoreError, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::Value;
+
+use super::fault::Fault;
+use super::seal::{Hash, Label, OVERHEAD, Seal};
+use super::time::{count, moment, nanos};
+
+/// An entry before it is written. It is sealed for its stream alone: which number it gets is known
+/// only as it is written, and the number of a row can't be changed by a copy of the file.
+pub(super) struct NewEntry {
+    stream: Hash,
+    at: Timestamp,
+    expires_at: Option<Timestamp>,
+    body: Vec<u8>,
+}
+
+fn label(stream: &Hash) -> Label<'_> {
+    Label { kind: "entry", of: stream, part: b"" }
+}
+
+impl NewEntry {
+    /// Seals it. Fails when it is too large.
+    pub(super) fn new(seal: &Seal, stream: Hash, entry: &Entry) -> Result<Self, StoreError> {
+        let body = seal.seal(label(&stream), &entry.body)?;
+        if body.len() - OVERHEAD > ENTRY_BYTES_MAX {
+            return Err(StoreError::Unavailable(format!("an entry has at most {ENTRY_BYTES_MAX} bytes")));
+        }
+        Ok(Self { stream, at: entry.at, expires_at: entry.expires_at, body })
+    }
+}
+
+/// Writes an entry and gives its number; `None` when `expected` is not the number of the last one.
+pub(super) fn append(db: &Connection, entry: &NewEntry, expected: Option<u64>) -> Result<Option<u64>, Fault> {
+    let mut find = db.prepare_cached(
+        "SELECT id, last, (SELECT max(n) FROM entries WHERE stream = id AND ifnull(expires_at > ?2, 1))
+         FROM streams WHERE hash = ?1",
+    )?;
+    let columns = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let found: Option<(i64, i64, Option<i64>)> =
+        find.query_row(params![entry.stream, nanos(entry.at)], columns).optional()?;
+    let last = found.and_then(|(_, _, readable)| readable);
+    if expected.is_some_and(|expected| expected != last.unwrap_or(0).unsigned_abs()) {
+        return Ok(None);
+    }
+    let (stream, next) = match found {
+        Some((stream, last, Some(_))) => (stream, last + 1),
+        Some((stream, _, None)) => (begun_anew(db, stream, &entry.stream)?, 1),
+        None => (begun(db, &entry.stream)?, 1),
+    };
+    db.prepare_cached("UPDATE streams SET last = ?2 WHERE id = ?1")?.execute(params![stream, next])?;
+    db.prepare_cached("INSERT INTO entries (stream, n, at, expires_at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![stream, next, nanos(entry.at), entry.expires_at.map(nanos), entry.body])?;
+    Ok(Some(next.unsigned_abs()))
+}
+
+fn begun(db: &Connection, stream: &Hash) -> Result<i64, Fault> {
+    db.prepare_cached("INSERT INTO streams (hash, last) VALUES (?1, 0)")?.execute([stream])?;
+    Ok(db.last_insert_rowid())
+}
+
+/// The stream without what has expired in it, which is everything.
+fn begun_anew(db: &Connection, row: i64, stream: &Hash) -> Result<i64, Fault> {
+    db.prepare_cached("DELETE FROM streams WHERE id = ?1")?.execute([row])?;
+    begun(db, stream)
+}
+
+pub(super) fn read(
+    db: &Connection,
+    seal: &Seal,
+    stream: &Hash,
+    span: Span,
+    limit: usize,
+    now: Timestamp,
+) -> Result<Vec<(u64, Entry)>, Fault> {
+    const OLDEST_FIRST: &str = "SELECT n, at, entries.expires_at, body FROM entries JOIN streams ON streams.id = stream
+         WHERE hash = ?1 AND n > ?2 AND ifnull(expires_at > ?3, 1) ORDER BY n LIMIT ?4";
+    const NEWEST_FIRST: &str = "SELECT n, at, entries.expires_at, body FROM entries JOIN streams ON streams.id = stream
+         WHERE hash = ?1 AND n < ?2 AND ifnull(expires_at > ?3, 1) ORDER BY n DESC LIMIT ?4";
+    let (statement, n) = match span {
+        Span::After(n) => (OLDEST_FIRST, n),
+        Span::Before(n) => (NEWEST_FIRST, n),
+    };
+    let n = i64::try_from(n).unwrap_or(i64::MAX);
+    let mut select = db.prepare_cached(statement)?;
+    let columns = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let rows = select.query_map(params![stream, n, nanos(now), count(limit)], columns)?;
+    let open = |row: rusqlite::Result<(i64, i64, Option<i64>, Vec<u8>)>| {
+        let (n, at, expires_at, sealed) = row?;
+        let body: Value = seal.open(label(stream), sealed)?;
+        Ok((n.unsigned_abs(), Entry { body, at: moment(at), expires_at: expires_at.map(moment) }))
+    };
+    rows.map(open).collect()
+}
