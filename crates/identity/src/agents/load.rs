@@ -24,8 +24,10 @@ const KNOWN: &str = "known";
 pub struct Home<'a> {
     /// The folder of the deployment. Only read.
     pub folder: &'a Path,
-    /// The data folder, where origins that are made here are kept. `None`: they are kept nowhere.
+    /// The data folder, where origins that were made here are. It may not exist. `None`: there is none.
     pub data: Option<&'a Path>,
+    /// Whether what is made is kept in the data folder. Else it is gone with the process.
+    pub keeps: bool,
     /// The domain of the deployment.
     pub domain: &'a Domain,
     /// The keys that sign what is made here.

@@ -93,13 +93,13 @@ impl Residence<'_, '_> {
         Some(genesis)
     }
 
-    /// A new origin, signed by the host and kept in `file`. Of two processes that make one at once, both
+    /// A new origin, signed by the host and kept in `file` if this home keeps any. Of two processes that make one at once, both
     /// take the one that was there first.
     fn made(&mut self, file: Option<&Path>) -> Option<Genesis> {
         let name = self.card.handle().as_str();
         let draft = self.settings.draft(name, self.home.domain.as_str(), self.home.now);
         let signed = draft.sign(self.home.keys.current()).map_err(|fault| fault.to_string());
-        let Some(file) = file else { return signed.ok() };
+        let Some(file) = file.filter(|_| self.home.keeps) else { return signed.ok() };
         let written = signed.and_then(|genesis| self.keep(&genesis, file).map(|()| genesis.id().clone()));
         match written {
             Ok(id) => {

@@ -48,6 +48,7 @@ impl Place {
         Home {
             folder: self.folder.path(),
             data: Some(self.data.path()),
+            keeps: true,
             domain: &self.domain,
             keys: &self.keys,
             now: "2026-01-15T09:00:00Z".parse().unwrap(),
