@@ -7,6 +7,7 @@ use forecourt_core::Handle;
 use forecourt_egress::EgressConfig;
 use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
+use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::{AdminToken, HttpLimits};
 use forecourt_settings::{Environment, Problem, Problems, Section};
 
@@ -19,7 +20,7 @@ pub(crate) const FILE: &str = "forecourt.toml";
 /// Agents in one deployment.
 pub(crate) const AGENTS_MAX: usize = 10_000;
 /// Bytes of one settings file.
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
+pub(crate) const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Everything that the files of a deployment say.
 pub(crate) struct Loaded {
@@ -47,6 +48,8 @@ pub(crate) struct LoadedAgent {
     pub settings: Agent,
     pub section: Section,
     pub backend: Section,
+    /// Who it is to other agents.
+    pub identity: AgentIdentitySettings,
 }
 
 impl Loaded {
@@ -206,14 +209,25 @@ fn read_agent(file: &Path, environment: &dyn Environment) -> Result<LoadedAgent,
     let mut section = Section::parse(file, &read_file(file)?, environment)?;
     let backend = section.take("backend");
     let mut problems = Problems::new();
+    let identity = problems.absorb(read_identity(&section.take_or_empty("agtp")));
     let settings = problems.absorb(section.read::<Agent>());
     if backend.is_none() {
         let missing = Problem::of_file(file, "the agent has no [backend]");
         problems.push(missing.hint("add a table such as: [backend] kind = \"echo\""));
     }
-    match (settings, backend) {
-        (Some(settings), Some(backend)) if problems.is_empty() => Ok(LoadedAgent { settings, section, backend }),
+    match (settings, backend, identity) {
+        (Some(settings), Some(backend), Some(identity)) if problems.is_empty() => {
+            Ok(LoadedAgent { settings, section, backend, identity })
+        }
         _ => Err(problems),
+    }
+}
+
+fn read_identity(section: &Section) -> Result<AgentIdentitySettings, Problems> {
+    let settings: AgentIdentitySettings = section.read()?;
+    match settings.problem() {
+        Some((key, right)) => Err(section.problem(Some(key), right).into()),
+        None => Ok(settings),
     }
 }
 

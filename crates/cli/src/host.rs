@@ -12,9 +12,11 @@ use forecourt_core::agent::Icon;
 use forecourt_core::{AgentCard, Domain, Entropy, Error, Handle, Message, Policy, Reply, Store, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Envelope, Host, HostBuilder, Resident, Run, Site, SystemEntropy, rules};
+use forecourt_identity::agents::{self, Home, KnownAgents};
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use forecourt_surface::endpoint;
 use forecourt_surface::tool::Tool;
 use forecourt_surface::{Listen, Mount, Protocol, Published, Surface};
 use futures::future::BoxFuture;
@@ -247,6 +249,7 @@ pub(crate) async fn start(
     let mount = Mount {
         host: host.clone(),
         verifier: Arc::new(verifier),
+        agents: identities(loaded, &host, &keys.load(), &state),
         keys: keys.clone(),
         egress,
         tools: Arc::new([]),
@@ -254,6 +257,26 @@ pub(crate) async fn start(
     };
     let mount = Mount { tools: tools(loaded, &mount), ..mount };
     Ok(Running { host, surfaces: surfaces(loaded, &mount)?, keys, mount })
+}
+
+/// Who the agents are, elsewhere too. What is wrong with files of theirs is logged: those are left out.
+fn identities(loaded: &Loaded, host: &Host, keys: &HostKeys, state: &State<'_>) -> Arc<KnownAgents> {
+    let data = match state {
+        State::Kept(data) => Some(*data),
+        State::Signing(_) | State::Nowhere => None,
+    };
+    let now = host.clock().now();
+    let domain = &host.site().domain;
+    let (keeps, entropy) = (data.is_some(), host.entropy().as_ref());
+    let home = Home { folder: &loaded.dir, data, keeps, domain, keys, now, entropy };
+    let settings = |handle: &Handle| {
+        loaded.agents.iter().find(|agent| agent.settings.handle == *handle).map(|agent| &agent.identity)
+    };
+    let residents = host.directory().iter();
+    let agents = residents.filter_map(|resident| Some((resident.card.as_ref(), settings(resident.card.handle())?)));
+    let (known, notices) = agents::load(&home, agents);
+    notices.iter().for_each(|notice| tracing::warn!("{notice}"));
+    Arc::new(known)
 }
 
 /// Proof in, sender out: the configured keys, and those that protocols can find.
@@ -288,7 +311,7 @@ fn tools(loaded: &Loaded, mount: &Mount) -> Arc<[Tool]> {
     let offered = |protocol: &Protocol| {
         (protocol.tools)(&Mount { section: loaded.protocols[protocol.name].clone(), ..mount.clone() })
     };
-    PROTOCOLS.iter().flat_map(offered).collect()
+    PROTOCOLS.iter().flat_map(offered).chain(endpoint::tools(&mount.host)).collect()
 }
 
 /// Builds the surfaces of every protocol. Two that claim one path are refused.

@@ -19,7 +19,7 @@ pub use fault::Fault;
 pub use parameters::{ParameterSettings, ParameterType};
 pub use read::{ReadFile, read};
 pub use settings::{
-    EndpointSettings, ErrorsSettings, HandlerSettings, InputSettings, SchemaSettings, SemanticSettings,
+    EndpointSettings, ErrorsSettings, HandlerSettings, InputSettings, Offer, SchemaSettings, SemanticSettings,
 };
 
 use crate::method::Method;
@@ -58,6 +58,8 @@ pub struct Endpoint {
     pub required_scopes: Vec<Scope>,
     /// Set when callers should move on.
     pub deprecated: Option<Deprecated>,
+    /// What it is besides, for callers of other protocols. Not told to others.
+    pub offers: Vec<Offer>,
     /// What answers it.
     pub binding: Binding,
 }
@@ -90,6 +92,11 @@ impl Endpoint {
     /// The notice that goes with every answer of a deprecated endpoint. Section 6.5.
     pub fn notice(&self) -> Option<String> {
         self.deprecated.as_ref().map(Deprecated::notice)
+    }
+
+    /// Whether it is something besides, for callers of other protocols.
+    pub fn is_offered_as(&self, offer: Offer) -> bool {
+        self.offers.contains(&offer)
     }
 
     /// Whether it declared an error of that name.

@@ -8,7 +8,7 @@ mod template;
 
 use percent_encoding::percent_decode_str;
 
-pub use template::{Segment, Template, TemplateFault};
+pub use template::{Segment, Template, TemplateFault, segment};
 
 use crate::catalog::Catalog;
 

@@ -24,7 +24,7 @@ mod work;
 pub use builder::HostBuilder;
 pub use deliver::{Envelope, Post};
 pub use directory::{Directory, Resident, Site};
-pub use invoke::Invoked;
+pub use invoke::{Invoked, caller};
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;
 pub use random::SystemEntropy;

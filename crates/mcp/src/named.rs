@@ -116,6 +116,8 @@ fn tool(host: &Arc<Host>, settings: &ToolSettings, patience: Duration) -> Result
         output: Some(answer::schema()),
         agent: Some(agent),
         reads_only: settings.read_only,
+        as_tool: true,
+        as_skill: false,
         call: Arc::new(move |call| asked.call(&host, patience, call)),
         outcome: None,
     })

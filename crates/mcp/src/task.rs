@@ -39,6 +39,8 @@ pub(crate) fn tool(host: &Arc<Host>, patience: Duration) -> Tool {
         output: Some(answer::schema()),
         agent: None,
         reads_only: false,
+        as_tool: true,
+        as_skill: false,
         call: Arc::new(move |call| wait(host.clone(), patience, call)),
         outcome: None,
     }

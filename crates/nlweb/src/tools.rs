@@ -49,6 +49,8 @@ fn asking(service: &Arc<Service>, agent: Option<Handle>, title: String, descript
         output: Some(output()),
         agent,
         reads_only: false,
+        as_tool: true,
+        as_skill: false,
         call: Arc::new(move |call| ask(calling.clone(), own.clone(), call)),
         outcome: Some(Arc::new(move |task| {
             let service = ended.clone();
@@ -82,6 +84,8 @@ fn awaiting(service: &Arc<Service>, agent: Option<Handle>) -> Tool {
         output: Some(output()),
         agent,
         reads_only: false,
+        as_tool: true,
+        as_skill: false,
         call: Arc::new(call),
         outcome: None,
     }

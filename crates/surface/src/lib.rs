@@ -9,6 +9,7 @@
 //! | [`cors`] | pages of other origins, where an agent's card lets them in |
 //! | [`document`] | public documents: tags, caching, every origin |
 //! | [`answer`] | a response before it meets the server |
+//! | [`endpoint`] | endpoints with a contract as such operations |
 //! | [`tool`] | operations that one protocol offers and another carries |
 //! | [`abandon`] | giving up work whose caller left before it was told of the task |
 //! | [`body`] | what a request body says it is, and reading it within its bounds |
@@ -25,6 +26,7 @@ pub mod cors;
 pub mod credentials;
 pub mod disposition;
 pub mod document;
+pub mod endpoint;
 pub mod negotiate;
 pub mod prefer;
 pub mod protocol;

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_host::{Envelope, Host, Site};
+use forecourt_identity::agents::KnownAgents;
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_server::{ClientCertificates, Speak};
 use forecourt_settings::{Problems, Section};
@@ -61,6 +62,9 @@ pub struct Mount {
     pub host: Arc<Host>,
     /// Proof in, sender out.
     pub verifier: Arc<Verifier>,
+    /// The agents that are known by a name that means the same everywhere: those that live here, and
+    /// those of elsewhere that may call.
+    pub agents: Arc<KnownAgents>,
     /// The keys that sign for this domain; replaced while serving when the operator rotates them.
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// The way out.

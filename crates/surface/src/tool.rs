@@ -26,6 +26,10 @@ pub struct Tool {
     pub agent: Option<Handle>,
     /// Whether calling it changes nothing.
     pub reads_only: bool,
+    /// Whether carriers of tools offer it, to models.
+    pub as_tool: bool,
+    /// Whether carriers of skills offer it, to agents: called with its arguments as data.
+    pub as_skill: bool,
     /// Begins a call. The last event is [`ToolEvent::Done`]; dropping the stream cancels the call,
     /// unless the operation has become a task.
     pub call: Arc<dyn Fn(ToolCall) -> BoxStream<'static, ToolEvent> + Send + Sync>,

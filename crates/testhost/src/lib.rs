@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use forecourt_core::{Agent, AgentCard, Domain, Policy, Rule};
+use forecourt_contract::Dispatcher;
+use forecourt_core::{Agent, AgentCard, Clock, Domain, Policy, Rule};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, HostBuilder, LimitSettings, Rate, Resident, Site};
+use forecourt_identity::agents::{self, AgentIdentitySettings, Home, KnownAgents};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
 use forecourt_settings::{Problems, Section};
 use forecourt_store::Memory;
@@ -39,6 +41,10 @@ pub struct Blueprint {
     pub identity: Option<IdentityConfig>,
     /// How much is taken.
     pub limits: LimitSettings,
+    /// The endpoints.
+    pub contract: Arc<Dispatcher>,
+    /// What the agents say of their own identity.
+    pub identities: AgentIdentitySettings,
     /// What other protocols offer.
     pub tools: Vec<Tool>,
     /// The protocol's own section, as TOML.
@@ -54,6 +60,8 @@ impl Default for Blueprint {
             egress: EgressConfig::default(),
             identity: None,
             limits: unlimited(),
+            contract: Arc::default(),
+            identities: AgentIdentitySettings::default(),
             tools: Vec::new(),
             section: String::new(),
             origin: ORIGIN.to_owned(),
@@ -93,13 +101,16 @@ impl Blueprint {
         let egress = Egress::builder(self.egress).own_host("demo.localhost").expect("a name").build();
         let egress = Arc::new(egress.expect("a way out"));
         let domain = Domain::parse("demo.localhost").expect("a domain");
-        let site = Site { domain, name: "Demo".to_owned(), origin: self.origin };
+        let site = Site { domain: domain.clone(), name: "Demo".to_owned(), origin: self.origin };
         let default = self.residents[0].card.handle().clone();
+        let keys = HostKeys::in_memory(entropy.as_ref());
+        let agents = known(&self.residents, &self.identities, &domain, &keys, entropy.as_ref());
         let residents = self.residents.into_iter().map(|resident| reachable(resident, protocol, &site)).collect();
         let directory = Directory::new(residents, &default).expect("a directory");
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
+        builder.contract = self.contract;
         let envelope = protocol.and_then(|protocol| Some((protocol.name.to_owned(), protocol.envelope?)));
         builder.envelopes = envelope.into_iter().collect();
         let stop = CancellationToken::new();
@@ -110,13 +121,27 @@ impl Blueprint {
         let mount = Mount {
             host,
             verifier: Arc::new(verifier),
-            keys: Arc::new(ArcSwap::from_pointee(HostKeys::in_memory(entropy.as_ref()))),
+            agents: Arc::new(agents),
+            keys: Arc::new(ArcSwap::from_pointee(keys)),
             egress,
             tools: self.tools.into(),
             section: section.expect("a section"),
         };
         Mounted { mount, clock, entropy, key, _stop: stop.drop_guard() }
     }
+}
+
+/// Who the agents are, with origins that are made anew for each test and are the same in each.
+fn known(
+    residents: &[Resident],
+    settings: &AgentIdentitySettings,
+    domain: &Domain,
+    keys: &HostKeys,
+    entropy: &CountedEntropy,
+) -> KnownAgents {
+    let now = HandClock::new().now();
+    let home = Home { folder: Path::new("no-such-folder"), data: None, keeps: false, domain, keys, now, entropy };
+    agents::load(&home, residents.iter().map(|resident| (resident.card.as_ref(), settings))).0
 }
 
 /// The resident with its endpoints gathered.

@@ -1,8 +1,10 @@
 //! The reference of all settings, from the types that read them.
 
+use forecourt_contract::{endpoint, recipe};
 use forecourt_egress::EgressConfig;
 use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
+use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::HttpLimits;
 use forecourt_settings::{Documented, Reference, document};
 use schemars::schema_for;
@@ -49,10 +51,14 @@ pub(crate) fn reference() -> Reference {
         sections.push(documented(leak(format!("forecourt.toml [{}]", protocol.name)), protocol.about, protocol.schema));
     }
     sections.push(documented("agents/*.toml", "One agent.", || schema_for!(Agent)));
+    sections.push(documented("agents/*.toml [agtp]", "Who an agent is to other agents.", || {
+        schema_for!(AgentIdentitySettings)
+    }));
     for backend in backends() {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }
+    sections.extend([endpoint::DOCUMENTED, recipe::DOCUMENTED]);
     document(&sections)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Binding, Deprecated, DeprecatedSettings, Endpoint, Fault};
+use super::{Binding, Deprecated, DeprecatedSettings, Endpoint, Fault, Offer};
 use crate::catalog::{Catalog, LEGACY};
 use crate::limits::{DECLARED_ERRORS_MAX, ERROR_CHARS_MAX, SCOPES_MAX};
 use crate::method::Method;
@@ -40,6 +40,8 @@ pub struct Definition {
     pub required_scopes: Vec<String>,
     /// Set when callers should move on.
     pub deprecated: Option<DeprecatedSettings>,
+    /// What it is besides, for callers of other protocols.
+    pub offers: Vec<Offer>,
     /// What answers it.
     pub binding: Option<Binding>,
 }
@@ -97,6 +99,7 @@ impl Endpoint {
                 errors: errors?,
                 required_scopes: required_scopes?,
                 deprecated: deprecated?,
+                offers: definition.offers,
                 binding: binding?,
             })
         };

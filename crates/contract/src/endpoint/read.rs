@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::bind::bind;
 use super::parameters::{input_schema, output_schema};
-use super::{Definition, Endpoint, EndpointSettings, ErrorsSettings, Fault, SchemaSettings, Surroundings};
+use super::{Definition, Endpoint, EndpointSettings, ErrorsSettings, Fault, Offer, SchemaSettings, Surroundings};
 
 /// Gives the bytes of a file, or says why not. Reading is the caller's, and so is its bound.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<Vec<u8>, String>;
@@ -101,6 +101,7 @@ fn definition(
         errors: errors.or_else(|| lists.then(Vec::new)),
         required_scopes: settings.required_scopes,
         deprecated: settings.deprecated,
+        offers: settings.offer_as.unwrap_or_else(|| Offer::ALL.to_vec()),
         binding: kept(
             settings.handler.map(|handler| bind(handler, is_http_open)).transpose().map_err(|fault| vec![fault]),
             &mut faults,

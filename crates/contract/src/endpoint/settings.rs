@@ -37,8 +37,26 @@ pub struct EndpointSettings {
     pub required_scopes: Vec<String>,
     /// Set when callers should move on.
     pub deprecated: Option<DeprecatedSettings>,
+    /// What it is besides, for callers of other protocols: `"tool"` for models, `"skill"` for agents.
+    /// Both when left out.
+    pub offer_as: Option<Vec<Offer>>,
     /// What answers it. Required.
     pub handler: Option<HandlerSettings>,
+}
+
+/// What an endpoint is for callers of protocols that have no endpoints. The checks are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Offer {
+    /// A tool, for models.
+    Tool,
+    /// A skill, for agents.
+    Skill,
+}
+
+impl Offer {
+    /// All that there are.
+    pub const ALL: [Offer; 2] = [Offer::Tool, Offer::Skill];
 }
 
 /// The table `endpoint.semantic`: all seven are required. Section 7.1.

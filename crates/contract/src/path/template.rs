@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde_json::Value;
+
 use super::{PathFault, checked, segments};
 use crate::catalog::Catalog;
 use crate::limits::{TEMPLATE_BYTES_MAX, TEMPLATE_SEGMENTS_MAX};
@@ -109,6 +111,16 @@ impl Template {
             }
         }
         Some(if path.is_empty() { "/".to_owned() } else { path })
+    }
+}
+
+/// A value as a path has it. `None` for what is no single word.
+pub fn segment(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
 

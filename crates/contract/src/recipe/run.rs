@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Aggregation, FailedStep, Recipe, Source, Step};
 use crate::method::Method;
+use crate::path::segment;
 use crate::refusal::Refusal;
 
 /// A run of a recipe on an input, somewhere between its first step and its end.
@@ -117,15 +118,5 @@ impl Run {
             Source::Proposal(name) => self.input.get(name).cloned(),
             Source::PreviousStep(name) => self.captured.get(name).cloned(),
         }
-    }
-}
-
-/// A value as a path has it. `None` for what is no single word.
-fn segment(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }

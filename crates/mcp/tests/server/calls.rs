@@ -31,6 +31,8 @@ fn scripted(name: &str, events: Vec<ToolEvent>) -> Tool {
         output: Some(json!({"type": "object"})),
         agent: None,
         reads_only: true,
+        as_tool: true,
+        as_skill: false,
         call: Arc::new(move |_: ToolCall| stream::iter(events.clone()).boxed()),
         outcome: None,
     }

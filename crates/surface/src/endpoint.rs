@@ -1,0 +1,145 @@
+//! Endpoints as operations: tools for carriers of tools, skills for carriers of skills. A call goes
+//! through [`Host::invoke`], like every other one.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use forecourt_contract::endpoint::Offer;
+use forecourt_contract::path::segment;
+use forecourt_contract::refusal::IdentityRefusal;
+use forecourt_contract::semantic::Impact;
+use forecourt_contract::{Call, Endpoint, Outcome, Refusal};
+use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::{Error, PolicyPart, Sender};
+use forecourt_host::{Host, Invoked, caller};
+use futures::stream::{BoxStream, StreamExt};
+use serde_json::{Value, json};
+
+use crate::tool::{Called, Tool, ToolCall, ToolEvent};
+
+/// Characters of a tool's name. Models are trained on names as short as this.
+pub const NAME_CHARS_MAX: usize = 64;
+
+/// The endpoints of a host that are offered as something besides.
+pub fn tools(host: &Arc<Host>) -> Vec<Tool> {
+    let mut taken = HashSet::new();
+    let endpoints = host.contract().registry.iter().map(|registered| &registered.endpoint);
+    let offered = endpoints.filter(|endpoint| !endpoint.offers.is_empty());
+    offered.map(|endpoint| tool(host, endpoint, name(endpoint, &mut taken))).collect()
+}
+
+fn tool(host: &Arc<Host>, endpoint: &Arc<Endpoint>, name: String) -> Tool {
+    let (host, called) = (host.clone(), endpoint.clone());
+    let is_object = endpoint.output.source().get("type").and_then(Value::as_str) == Some("object");
+    Tool {
+        name,
+        title: endpoint.description.clone(),
+        description: format!("{} {} {}", endpoint.description, endpoint.semantic.intent, endpoint.semantic.outcome),
+        input: endpoint.input.source().clone(),
+        output: is_object.then(|| endpoint.output.source().clone()),
+        agent: None,
+        reads_only: endpoint.semantic.impact == Impact::Informational,
+        as_tool: endpoint.is_offered_as(Offer::Tool),
+        as_skill: endpoint.is_offered_as(Offer::Skill),
+        call: Arc::new(move |call| invoke(host.clone(), called.clone(), call)),
+        outcome: None,
+    }
+}
+
+/// A name out of method and path: `BOOK /rooms/{id}` is `book_rooms_id`, unless that is taken.
+fn name(endpoint: &Endpoint, taken: &mut HashSet<String>) -> String {
+    let words = format!("{}{}", endpoint.method, endpoint.path).to_lowercase();
+    let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut plain = words.collect::<Vec<_>>().join("_");
+    plain.truncate(NAME_CHARS_MAX);
+    let mut name = plain.clone();
+    for n in 2.. {
+        if taken.insert(name.clone()) {
+            break;
+        }
+        let suffix = format!("_{n}");
+        name = format!("{}{suffix}", &plain[..plain.len().min(NAME_CHARS_MAX - suffix.len())]);
+    }
+    name
+}
+
+fn invoke(host: Arc<Host>, endpoint: Arc<Endpoint>, call: ToolCall) -> BoxStream<'static, ToolEvent> {
+    let answer = async move {
+        let called = match filled(&endpoint, call.arguments) {
+            Ok((path, body)) => {
+                let caller = caller(&call.sender);
+                let claimed = Some(caller.declared.clone());
+                let method = endpoint.method.to_string();
+                let ask = Call { method, path, body, caller, claimed, ..Call::default() };
+                told(host.invoke(ask, &call.sender, call.via).await, &host, &call.sender)
+            }
+            Err(field) => failed("input-validation-failed", &format!("the path takes `{field}`, a single word")),
+        };
+        ToolEvent::Done(Box::new(called))
+    };
+    futures::stream::once(answer).boxed()
+}
+
+/// The path with its parameters, and the input that is left. Fails with the parameter that has no value
+/// which could stand in a path.
+fn filled(endpoint: &Endpoint, arguments: Value) -> Result<(String, serde_json::Map<String, Value>), String> {
+    let mut body = match arguments {
+        Value::Object(body) => body,
+        _ => serde_json::Map::new(),
+    };
+    let value = |name: &str| body.get(name).and_then(segment);
+    let missing = endpoint.path.parameters().find(|name| value(name).is_none()).unwrap_or_default().to_owned();
+    let path = endpoint.path.fill(value).ok_or(missing)?;
+    endpoint.path.parameters().for_each(|name| drop(body.remove(name)));
+    Ok((path, body))
+}
+
+/// What came of it, for programs and for models.
+fn told(invoked: Result<Invoked, Error>, host: &Host, sender: &Sender) -> Called {
+    match invoked {
+        Ok(Invoked::Answered(outcome)) => answered(*outcome, host, sender),
+        Ok(Invoked::Refused(part)) => {
+            let called = failed(part.kind(), &part.message);
+            Called { refusal: Some(part), ..called }
+        }
+        Err(Error::Internal(cause)) => {
+            tracing::error!(%cause, "a call of an endpoint failed");
+            failed("internal", "the host failed, through no fault of the call")
+        }
+        Err(error) => failed("unavailable", &error.to_string()),
+    }
+}
+
+fn answered(outcome: Outcome, host: &Host, sender: &Sender) -> Called {
+    match outcome.answer {
+        Ok(value) => {
+            let text = serde_json::to_string_pretty(&value).unwrap_or_default();
+            let structured = if value.is_object() { value } else { json!({ "result": value }) };
+            Called { structured, text: vec![text], ..Called::default() }
+        }
+        Err(refusal) => {
+            if let Refusal::Broken { pair, cause, .. } = &refusal {
+                tracing::error!(method = %pair.method, path = %pair.path, %cause, "an endpoint broke its promise");
+            }
+            let code = match &refusal {
+                Refusal::Declared { code, .. } => code.as_str(),
+                other => other.kind(),
+            };
+            let called = failed(code, &refusal.to_string());
+            Called { refusal: needs_name(&refusal, host, sender), ..called }
+        }
+    }
+}
+
+fn failed(code: &str, message: &str) -> Called {
+    let structured = json!({ "error": { "code": code, "message": message } });
+    Called { structured, text: vec![message.to_owned()], is_error: true, ..Called::default() }
+}
+
+/// The challenge of a call whose caller said nothing of itself, and should.
+fn needs_name(refusal: &Refusal, host: &Host, sender: &Sender) -> Option<Box<PolicyPart>> {
+    let is_missing = matches!(refusal, Refusal::Identity(IdentityRefusal::Missing)) && !sender.verified;
+    let challenge = AuthChallenge::new("Bearer").with("realm", host.site().canonical_host());
+    let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
+    is_missing.then(|| Box::new(PolicyPart::new(kind, "This endpoint is for callers who say who they are.")))
+}

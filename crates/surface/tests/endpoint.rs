@@ -1,0 +1,167 @@
+//! Endpoints as tools and skills: the same checks as for every call, in words that models read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use forecourt_contract::endpoint::{Binding, Definition, Offer, Surroundings};
+use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
+use forecourt_contract::{
+    Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, Rules,
+};
+use forecourt_core::identity::{Audience, IdentityEvidence, Proof};
+use forecourt_core::{Sender, Timestamp};
+use forecourt_surface::endpoint::{self, NAME_CHARS_MAX};
+use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
+use forecourt_testhost::{Blueprint, Mounted, resident};
+use forecourt_testkit::{Scripted, card};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+struct Room;
+
+impl Handler for Room {
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
+        Box::pin(async move {
+            match invocation.input.get("nights") {
+                Some(nights) if nights == 0 => Err(Failure::named("no_nights", "Stay for a night at least.")),
+                Some(nights) if nights == 9 => Err(Failure::Crashed("secret cause".to_owned())),
+                _ => Ok(json!({ "room": invocation.input["room"], "by": invocation.caller.agent_id })),
+            }
+        })
+    }
+}
+
+fn definition(path: &str, offers: &[Offer]) -> Definition {
+    Definition {
+        method: Some("BOOK".to_owned()),
+        path: Some(path.to_owned()),
+        description: Some("Books a room.".to_owned()),
+        semantic: json!({
+            "intent": "Book a room.", "actor": "agent", "outcome": "A room is booked.", "capability": "transaction",
+            "confidence": 0.9, "impact": "reversible", "is_idempotent": false,
+        }),
+        input_schema: Some(json!({
+            "type": "object",
+            "properties": {"room": {"type": "string"}, "nights": {"type": "integer"}},
+            "additionalProperties": false,
+        })),
+        output_schema: Some(json!({"type": "object"})),
+        errors: Some(vec!["no_nights".to_owned()]),
+        required_scopes: vec!["booking:room".to_owned()],
+        offers: offers.to_vec(),
+        binding: Some(Binding::RegisteredFunction { function: "f".to_owned(), timeout: HANDLER_TIME_DEFAULT }),
+        ..Definition::default()
+    }
+}
+
+async fn host(paths: &[(&str, &[Offer])]) -> Mounted {
+    let mut contract =
+        Dispatcher { rules: Rules { scope_required: true, ..Rules::default() }, ..Dispatcher::default() };
+    let (policy, recipes, overrides) = (MethodPolicy::default(), RecipeBook::default(), BTreeSet::new());
+    let around = Surroundings {
+        catalog: &contract.catalog,
+        policy: &policy,
+        recipes: &recipes,
+        overrides: &overrides,
+        is_output_strict: false,
+        is_http_open: false,
+    };
+    let mut registry = Registry::default();
+    for (path, offers) in paths {
+        let endpoint = Endpoint::register(definition(path, offers), &around).unwrap();
+        registry.insert(Arc::new(endpoint), Arc::new(Room)).unwrap();
+    }
+    contract.registry = registry;
+    let bot = resident(card("bot"), Scripted::saying(["x"]), Vec::new());
+    Blueprint { residents: vec![bot], contract: Arc::new(contract), ..Blueprint::default() }.start(None).await
+}
+
+fn guest(scope: Value) -> Sender {
+    let evidence = IdentityEvidence {
+        id: None,
+        subject: "guest".to_owned(),
+        issuer: "login.example".to_owned(),
+        method: "urn:test".to_owned(),
+        assurance: "oauth".to_owned(),
+        audience: Audience::One("demo".to_owned()),
+        issued_at: Timestamp::UNIX_EPOCH,
+        not_before: None,
+        expires_at: None,
+        on_behalf_of: Vec::new(),
+        claims: Map::from_iter([("scope".to_owned(), scope)]),
+        source: Map::new(),
+        proof: Proof { kind: "bearer-token".to_owned(), fields: Map::new() },
+    };
+    Sender { verified: true, identities: vec![evidence], ..Sender::anonymous() }
+}
+
+async fn call(tool: &Tool, sender: Sender, arguments: Value) -> Called {
+    let call = ToolCall { arguments, sender, hop: 0, language: None, via: "test", gives_tasks: false, answered: None };
+    let events: Vec<ToolEvent> = (tool.call)(call).collect().await;
+    let [ToolEvent::Done(called)] = events.as_slice() else { panic!("{events:?}") };
+    Called::clone(called)
+}
+
+fn code(called: &Called) -> &str {
+    assert!(called.is_error && !called.text[0].contains("secret"), "{called:?}");
+    called.structured["error"]["code"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn an_endpoint_is_what_its_file_offers_it_as() {
+    let long = format!("/{}", "x".repeat(100));
+    let paths: &[(&str, &[Offer])] = &[
+        ("/rooms/{room}", &Offer::ALL),
+        ("/rooms/room", &[Offer::Tool]),
+        ("/suites", &[Offer::Skill]),
+        ("/hidden", &[]),
+        (&long, &[Offer::Tool]),
+    ];
+    let mounted = host(paths).await;
+    let mut tools: Vec<_> =
+        endpoint::tools(&mounted.mount.host).into_iter().map(|t| (t.name, t.as_tool, t.as_skill)).collect();
+    tools.sort();
+    let cut = format!("book_{}", "x".repeat(NAME_CHARS_MAX - 5));
+    let named = |name: &str, tool, skill| (name.to_owned(), tool, skill);
+    let wanted = [
+        named("book_rooms_room", true, false),
+        named("book_rooms_room_2", true, true),
+        named("book_suites", false, true),
+        (cut, true, false),
+    ];
+    assert_eq!(tools, wanted);
+}
+
+#[tokio::test]
+async fn s6_4_a_tool_is_held_to_the_scopes_of_its_endpoint() {
+    let mounted = host(&[("/rooms/{room}", &Offer::ALL)]).await;
+    let tools = endpoint::tools(&mounted.mount.host);
+    let arguments = json!({"room": "12", "nights": 1});
+    let nobody = call(&tools[0], Sender::anonymous(), arguments.clone()).await;
+    assert_eq!(code(&nobody), "agent-unauthenticated");
+    assert_eq!(nobody.refusal.unwrap().kind(), "unauthorized");
+    assert_eq!(code(&call(&tools[0], guest(json!("other:scope")), arguments.clone()).await), "scope-violation");
+    for scope in [json!("profile booking:room"), json!(["booking:*"])] {
+        let called = call(&tools[0], guest(scope), arguments.clone()).await;
+        assert_eq!(called.structured, json!({"room": "12", "by": "guest"}));
+    }
+}
+
+#[tokio::test]
+async fn s13_3_a_tool_is_held_to_the_input_of_its_endpoint_and_fails_in_its_words() {
+    let mounted = host(&[("/rooms/{room}", &Offer::ALL)]).await;
+    let tools = endpoint::tools(&mounted.mount.host);
+    let guest = || guest(json!("booking:room"));
+    for arguments in [
+        json!({}),
+        json!({"room": ["a"]}),
+        json!({"room": "1", "nights": "x"}),
+        json!({"room": "1", "more": 1}),
+        json!([]),
+    ] {
+        assert_eq!(code(&call(&tools[0], guest(), arguments).await), "input-validation-failed");
+    }
+    assert_eq!(code(&call(&tools[0], guest(), json!({"room": "1", "nights": 0})).await), "no_nights");
+    assert_eq!(code(&call(&tools[0], guest(), json!({"room": "1", "nights": 9})).await), "handler-exception");
+}
