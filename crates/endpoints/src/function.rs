@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_contract::{Failure, Handler, Invocation};
 use futures::FutureExt;
@@ -95,6 +96,20 @@ impl FunctionSource for Functions {
         // A source that has the function decides, even when it can't use it.
         let decided = asked.find(|found| !matches!(found, Err(FunctionFault::Unknown)));
         decided.unwrap_or(Err(FunctionFault::Unknown))
+    }
+}
+
+/// A handler with a deadline. Past it the call is dropped, which stops the work.
+pub(crate) struct Timed {
+    pub(crate) handler: Arc<dyn Handler>,
+    pub(crate) time: Duration,
+}
+
+impl Handler for Timed {
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
+        let call = tokio::time::timeout(self.time, self.handler.call(invocation));
+        let late = || Failure::Crashed(format!("the function took more than {:?}", self.time));
+        call.map(move |ended| ended.unwrap_or_else(|_| Err(late()))).boxed()
     }
 }
 

@@ -1,6 +1,25 @@
 //! What answers endpoints: compositions, functions and services elsewhere. Draft-hood-agtp-api-01
 //! section 12.
+//!
+//! | module | sections | holds |
+//! |---|---|---|
+//! | [`composition`], [`entrance`] | 12.1 | calls made of calls, through the dispatcher that they are a part of |
+//! | [`function`] | 12.2 | functions of this program, and the seam for other sources of them |
+//! | [`external`] | 12.3 | services elsewhere, behind the contract of an endpoint |
+//! | [`load`] | 4.5, 9.4, 13.2 | the files of a deployment, and everything that is wrong with them |
+//! | [`limits`] | | every bound, with its unit |
 
+pub mod composition;
+pub mod entrance;
+pub mod external;
 pub mod function;
+pub mod limits;
+pub mod load;
+mod unfit;
 
+pub use composition::Composition;
+pub use entrance::Entrance;
+pub use external::External;
 pub use function::{FunctionFault, FunctionSource, Functions};
+pub use load::{Kinds, Loaded, Terms, load};
+pub use unfit::Unfit;

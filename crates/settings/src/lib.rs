@@ -7,6 +7,7 @@
 
 mod docs;
 mod error;
+pub mod files;
 mod read;
 mod section;
 mod source;

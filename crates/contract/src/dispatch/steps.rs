@@ -1,5 +1,7 @@
 //! What compositions need of the endpoints that they are made of. Sections 12.1 and 13.2.
 
+use std::collections::BTreeSet;
+
 use super::Dispatcher;
 use crate::endpoint::{Binding, Endpoint};
 use crate::method::Method;
@@ -30,6 +32,33 @@ impl Dispatcher {
     pub fn dangling_steps(&self, recipe: &str) -> Vec<usize> {
         let Some(recipe) = self.recipes.get(recipe) else { return Vec::new() };
         recipe.steps.iter().enumerate().filter(|(_, step)| self.dangles(step)).map(|(at, _)| at).collect()
+    }
+
+    /// Whether the known steps of a recipe lead back to it, so that no run of it would end.
+    pub fn is_circular(&self, recipe: &str) -> bool {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![recipe.to_owned()]);
+        while let Some(name) = open.pop() {
+            for next in self.compositions_in(&name) {
+                if next == recipe {
+                    return true;
+                }
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    /// The recipes of those known steps of a recipe that are compositions themselves.
+    fn compositions_in(&self, recipe: &str) -> Vec<String> {
+        let steps = self.recipes.get(recipe).into_iter().flat_map(|recipe| &recipe.steps);
+        let known = steps.filter_map(|step| self.known(&step.method, step.static_path()?));
+        let recipes = known.filter_map(|registered| match &registered.endpoint.binding {
+            Binding::Composition { recipe, .. } => Some(recipe.clone()),
+            Binding::RegisteredFunction { .. } | Binding::ExternalService(_) => None,
+        });
+        recipes.collect()
     }
 
     fn dangles(&self, step: &Step) -> bool {

@@ -1,0 +1,123 @@
+//! `composition`: calls of other endpoints here, one after the other. Section 12.1.
+//!
+//! Every step goes the whole way of a call from outside, in the name of whoever called and with the
+//! scopes of that call, so that nobody gets through a composition to what they may not do by hand. A
+//! step has no idempotency key, and one level more of depth.
+
+mod weight;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
+use forecourt_contract::recipe::{BadReference, Recipe, Run, Step, StepCall};
+use forecourt_contract::refusal::{Broken, Pair};
+use forecourt_contract::{Call, Dispatcher, Failure, Handler, Invocation, Refusal};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use crate::entrance::Entrance;
+use crate::limits::{RESULTS_BYTES_MAX, STEP_BYTES_MAX};
+use weight::{weight, weight_of_all};
+
+/// A recipe as a handler.
+pub struct Composition {
+    recipe: Arc<Recipe>,
+    entrance: Entrance,
+    time: Duration,
+}
+
+impl Composition {
+    /// Runs `recipe` for each call: its steps go in by `entrance`, and all of them end within `time`.
+    pub fn new(recipe: Arc<Recipe>, entrance: Entrance, time: Duration) -> Composition {
+        Composition { recipe, entrance, time }
+    }
+
+    async fn answer(&self, mut origin: Invocation) -> Result<Value, Failure> {
+        let Some(dispatcher) = self.entrance.dispatcher() else {
+            return Err(Failure::Crashed("a composition was called before there is a dispatcher".to_owned()));
+        };
+        let mut run = Run::new(Arc::clone(&self.recipe), std::mem::take(&mut origin.input));
+        let deadline = Instant::now() + self.time;
+        let mut trip = Trip { dispatcher: &dispatcher, origin: &origin, deadline, bytes_left: RESULTS_BYTES_MAX };
+        for step in &self.recipe.steps {
+            let Some(call) = run.next_call() else { break };
+            match trip.step(step, call).await {
+                Ok(output) => run.record(output),
+                Err(refusal) => return Err(failure(run, step, refusal)),
+            }
+        }
+        Ok(run.finish())
+    }
+}
+
+impl Handler for Composition {
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
+        self.answer(invocation).boxed()
+    }
+}
+
+/// One run on its way: who it is for, and what is left to it.
+struct Trip<'a> {
+    dispatcher: &'a Dispatcher,
+    origin: &'a Invocation,
+    deadline: Instant,
+    bytes_left: usize,
+}
+
+impl Trip<'_> {
+    /// One step, from what it calls to its result.
+    async fn step(&mut self, step: &Step, call: Result<StepCall, BadReference>) -> Result<Value, Refusal> {
+        let broken = |cause: String| broken(step, cause);
+        let call = self.call(call.map_err(|fault| broken(fault.to_string()))?).map_err(broken)?;
+        // Steps that are done at once would never let the time run out.
+        tokio::task::consume_budget().await;
+        let dispatched = timeout_at(self.deadline, self.dispatcher.dispatch(call)).await;
+        let outcome = dispatched.map_err(|_| broken("the steps took too long".to_owned()))?;
+        let output = outcome.answer?;
+        let left = weight(&output).and_then(|bytes| self.bytes_left.checked_sub(bytes));
+        self.bytes_left = left.ok_or_else(|| broken("the results of the steps are too large".to_owned()))?;
+        Ok(output)
+    }
+
+    /// The call of a step, as if the caller had made it.
+    fn call(&self, StepCall { method, path, body }: StepCall) -> Result<Call, String> {
+        let Invocation { caller, scopes, thread, depth, .. } = self.origin;
+        if *depth >= COMPOSITION_DEPTH_MAX {
+            return Err(format!("at most {COMPOSITION_DEPTH_MAX} compositions lie in one another"));
+        }
+        if weight_of_all(&body).is_none_or(|bytes| bytes > STEP_BYTES_MAX) {
+            return Err("the input of a step is too large".to_owned());
+        }
+        Ok(Call {
+            method: method.as_str().to_owned(),
+            path,
+            query: None,
+            body,
+            caller: caller.clone(),
+            claimed: Some(scopes.clone()),
+            idempotency_key: None,
+            thread: thread.clone(),
+            depth: depth.saturating_add(1),
+        })
+    }
+}
+
+/// A step that came to nothing before it was called, or because of what came back.
+fn broken(step: &Step, cause: String) -> Refusal {
+    let path = step.path.as_ref().map_or("/", |path| path.as_str()).to_owned();
+    Refusal::Broken { pair: Pair { method: step.method.clone(), path }, kind: Broken::Crashed, cause }
+}
+
+/// What the caller learns. A scope that a step needs is one that the whole call needs.
+fn failure(run: Run, step: &Step, refusal: Refusal) -> Failure {
+    if let Refusal::Broken { cause, .. } = &refusal {
+        tracing::warn!(recipe = run.recipe().name, step = run.done(), cause, "a step of a composition failed");
+    }
+    match refusal {
+        Refusal::Scope { missing, .. } => Failure::Unauthorised(missing),
+        refusal => Failure::Step(Box::new(run.fail(step.method.clone(), refusal))),
+    }
+}

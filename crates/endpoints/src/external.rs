@@ -1,0 +1,178 @@
+//! `external_service`: a service elsewhere answers, behind the contract of an endpoint. Section 12.3.
+//!
+//! The URL, the header fields and the renamings are the operator's. Of a call only the input goes out:
+//! fields that the URL names in their places, the others as the JSON body, or as the query where the
+//! method has no body. Nothing tells the service who calls.
+//!
+//! What comes back is either JSON that is held against the endpoint's output, or one of the errors that
+//! the endpoint declares. Neither the URL nor anything that the service says about a failure reaches
+//! the caller.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `address.rs` | the URL and what is filled into it |
+//! | `names.rs` | the renamings of fields |
+//! | `reading.rs` | what an answer of the service means |
+
+mod address;
+mod names;
+mod reading;
+
+use std::time::Duration;
+
+use forecourt_contract::endpoint::ExternalService;
+use forecourt_contract::{Endpoint, Failure, Handler, Invocation, Schema, Violation};
+use forecourt_egress::{Deadlines, Egress, Outgoing, Purpose, hops};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use crate::limits::UPSTREAM_BYTES_MAX;
+use crate::unfit::Unfit;
+use address::Address;
+use names::Names;
+use reading::{Fault, Reading};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A service elsewhere, as a handler.
+pub struct External {
+    egress: Egress,
+    address: Address,
+    method: Method,
+    headers: HeaderMap,
+    names: Names,
+    reading: Reading,
+    time: Duration,
+}
+
+impl External {
+    /// Binds a service to an endpoint with that `input`.
+    ///
+    /// # Errors
+    /// What can't work, so that it is found before the first call: a URL that may not be reached or
+    /// takes a field that the input does not have, header fields that can't be sent, renamings that
+    /// lose a field.
+    pub fn new(service: &ExternalService, input: &Schema, egress: Egress) -> Result<External, Unfit> {
+        let address = Address::parse(&service.url)?;
+        if let Some(name) = address.fields().into_iter().find(|name| !input.declares(name)) {
+            let message = format!("`url` takes `{name}`, which the input must declare as a property");
+            return Err(Unfit::new(format!("external-service-placeholder-undeclared:{name}"), message));
+        }
+        reachable(&address, &egress)?;
+        let in_url = address.fields();
+        let properties = input.properties().into_iter().flat_map(Map::keys).map(String::as_str);
+        let others: Vec<&str> = properties.filter(|name| !in_url.contains(name)).collect();
+        Ok(External {
+            method: method(&service.method)?,
+            headers: headers(service)?,
+            names: Names::outward(&service.input_transform, &others)?,
+            reading: Reading::new(service)?,
+            time: service.timeout,
+            address,
+            egress,
+        })
+    }
+
+    /// The request for an input, from inside of `depth` compositions.
+    fn request(&self, mut input: Map<String, Value>, depth: u32) -> Result<Outgoing, Violation> {
+        let in_url = self.address.fields();
+        let rest: Map<String, Value> =
+            input.iter().filter(|(name, _)| !in_url.contains(name.as_str())).map(owned).collect();
+        input.retain(|name, _| in_url.contains(name.as_str()));
+        let rest = self.names.rename(rest);
+        let mut headers = self.headers.clone();
+        hops::write(&mut headers, depth);
+        headers.entry(ACCEPT).or_insert(JSON);
+        let has_body = matches!(self.method, Method::POST | Method::PUT | Method::PATCH);
+        let (url, body) = match has_body {
+            true => (self.address.fill(&input, &[])?, Value::Object(rest).to_string()),
+            false => (self.address.fill(&input, &pairs(&rest))?, String::new()),
+        };
+        if has_body {
+            headers.entry(CONTENT_TYPE).or_insert(JSON);
+        }
+        let request = Outgoing { method: self.method.clone(), headers, ..Outgoing::post(url, body) };
+        Ok(request.within(self.bounds()))
+    }
+
+    /// Our own wait comes first, since it says which one it was; the client's stands behind it.
+    fn bounds(&self) -> Deadlines {
+        let behind = self.time.saturating_add(Duration::from_secs(1));
+        let usual = Purpose::Service.deadlines(self.egress.config());
+        Deadlines { first_byte: behind, total: behind, body_bytes_max: UPSTREAM_BYTES_MAX, ..usual }
+    }
+
+    async fn exchange(&self, request: Outgoing, endpoint: &Endpoint) -> Result<Value, Fault> {
+        let answer = self.egress.send(Purpose::Service, request).await?;
+        self.reading.result(answer, &self.method, &endpoint.output).await
+    }
+
+    async fn answer(&self, invocation: Invocation) -> Result<Value, Failure> {
+        let Invocation { endpoint, input, depth, .. } = invocation;
+        let request = self.request(input, depth).map_err(Failure::Input)?;
+        let ended = timeout(self.time, self.exchange(request, &endpoint)).await;
+        ended.unwrap_or(Err(Fault::Late)).map_err(|fault| {
+            let (method, path) = (&endpoint.method, &endpoint.path);
+            tracing::warn!(%method, %path, reason = %fault, "the service behind an endpoint failed");
+            self.reading.failure(&fault)
+        })
+    }
+}
+
+impl Handler for External {
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
+        self.answer(invocation).boxed()
+    }
+}
+
+fn owned((name, value): (&String, &Value)) -> (String, Value) {
+    (name.clone(), value.clone())
+}
+
+/// The rest of an input as pairs of a query: a list is its items under one name, what is not there is
+/// left out, and what has an inside is JSON.
+fn pairs(fields: &Map<String, Value>) -> Vec<(String, String)> {
+    let text = |value: &Value| address::word(value).unwrap_or_else(|| value.to_string());
+    let values = |value: &Value| -> Vec<String> {
+        match value {
+            Value::Null => Vec::new(),
+            Value::Array(items) => items.iter().filter(|item| !item.is_null()).map(text).collect(),
+            value => vec![text(value)],
+        }
+    };
+    let all = fields.iter().flat_map(|(name, value)| values(value).into_iter().map(|text| (name.clone(), text)));
+    all.collect()
+}
+
+/// Whether the operator's own rules let the service be reached, as far as that is known by now.
+fn reachable(address: &Address, egress: &Egress) -> Result<(), Unfit> {
+    let sample = address.sample().map_err(|violation| Unfit::new("external-service-bad-url", violation.detail))?;
+    egress.foresees(Purpose::Service, &sample).map_err(|error| {
+        let message = format!("`url` is https, or http within networks that [egress] opens ({})", error.log_reason());
+        let is_plain = sample.starts_with("http:");
+        Unfit::new(if is_plain { "external-service-bad-scheme" } else { "external-service-bad-url" }, message)
+    })
+}
+
+fn method(name: &str) -> Result<Method, Unfit> {
+    let wrong = |_| Unfit::new("external-service-bad-method", format!("`{name}` is no method of HTTP"));
+    Method::from_bytes(name.as_bytes()).map_err(wrong)
+}
+
+/// The operator's fields. Their values may be secret, so that nothing prints them.
+fn headers(service: &ExternalService) -> Result<HeaderMap, Unfit> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &service.headers.0 {
+        let (Ok(name), Ok(mut value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) else {
+            let message = format!("the header field `{name}` can't be sent like this");
+            return Err(Unfit::new("external-service-bad-header", message));
+        };
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}

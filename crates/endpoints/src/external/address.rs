@@ -1,0 +1,175 @@
+//! Where a request goes: a URL of the operator's, in whose path and query fields of the input stand.
+//!
+//! What a caller says is percent-encoded into one segment of the path or one value of the query. It
+//! never reaches the host, and never makes a segment that leads up.
+
+use std::collections::BTreeSet;
+
+use forecourt_contract::Violation;
+use forecourt_egress::limits::URL_BYTES_MAX;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::{Map, Value};
+
+use crate::unfit::Unfit;
+
+/// What stands for itself in a URL. RFC 3986 2.3.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A URL with `{name}` after its host.
+#[derive(Debug)]
+pub(super) struct Address {
+    /// Scheme, host and port, as they were written.
+    origin: String,
+    /// The segments of the path.
+    path: Vec<Pieces>,
+    /// The pairs of the query.
+    query: Vec<Pieces>,
+}
+
+/// A text in which fields of the input stand.
+type Pieces = Vec<Piece>;
+
+#[derive(Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Field(String),
+}
+
+impl Address {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// Braces that are not `{name}`, or that stand in the name of a pair.
+    pub(super) fn parse(url: &str) -> Result<Address, Unfit> {
+        let host = url.find("://").map_or(0, |at| at + 3);
+        let end = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
+        let (origin, rest) = url.split_at(end);
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let segments = path.split('/').skip(1).map(pieces).collect::<Result<_, _>>()?;
+        let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect::<Result<_, _>>()?;
+        Ok(Address { origin: origin.to_owned(), path: segments, query: pairs })
+    }
+
+    /// The fields that stand in it.
+    pub(super) fn fields(&self) -> BTreeSet<&str> {
+        let all = self.path.iter().chain(&self.query).flatten();
+        all.filter_map(|piece| if let Piece::Field(name) = piece { Some(name.as_str()) } else { None }).collect()
+    }
+
+    /// The URL for an input: its fields in their places, and `more` behind the query. A pair whose
+    /// field was not given is left out.
+    ///
+    /// # Errors
+    /// A field of the path that was not given or can't stand there, or too much for a URL.
+    pub(super) fn fill(&self, input: &Map<String, Value>, more: &[(String, String)]) -> Result<String, Violation> {
+        let mut url = self.origin.clone();
+        for segment in &self.path {
+            url.push('/');
+            url.push_str(&segment_text(segment, input)?);
+        }
+        let mut pairs: Vec<String> = Vec::new();
+        for pieces in &self.query {
+            pairs.extend(filled(pieces, input)?);
+        }
+        pairs.extend(more.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))));
+        if !pairs.is_empty() {
+            url.push('?');
+            url.push_str(&pairs.join("&"));
+        }
+        if url.len() > URL_BYTES_MAX {
+            return Err(Violation::new("", "this is more than fits into the address of the service"));
+        }
+        Ok(url)
+    }
+
+    /// A URL as it could be, to look at before there is a call.
+    pub(super) fn sample(&self) -> Result<String, Violation> {
+        let input = self.fields().into_iter().map(|name| (name.to_owned(), Value::from("x"))).collect();
+        self.fill(&input, &[])
+    }
+}
+
+/// A segment with its fields filled in. One that means a folder must not come out of it: decoded, since
+/// it does so however it is spelled.
+fn segment_text(segment: &Pieces, input: &Map<String, Value>) -> Result<String, Violation> {
+    let field = segment.iter().find_map(|piece| if let Piece::Field(name) = piece { Some(name) } else { None });
+    let text = filled(segment, input)?;
+    let Some(name) = field else { return Ok(text.unwrap_or_default()) };
+    let fits = |text: &String| !matches!(&*percent_decode_str(text).decode_utf8_lossy(), "" | "." | "..");
+    text.filter(fits).ok_or_else(|| violation(name, "this can't be part of the path of the service"))
+}
+
+/// The text with its fields filled in. `None`: one of them was not given.
+fn filled(pieces: &Pieces, input: &Map<String, Value>) -> Result<Option<String>, Violation> {
+    let mut whole = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => whole.push_str(text),
+            Piece::Field(name) => match input.get(name) {
+                None | Some(Value::Null) => return Ok(None),
+                Some(value) => {
+                    let text = word(value).ok_or_else(|| {
+                        violation(name, "only a text, a number or a truth value fits into the address of the service")
+                    })?;
+                    whole.push_str(&encoded(&text));
+                }
+            },
+        }
+    }
+    Ok(Some(whole))
+}
+
+/// A value that is a single word.
+pub(super) fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+fn violation(name: &str, detail: &str) -> Violation {
+    Violation::new(format!("/{}", name.replace('~', "~0").replace('/', "~1")), detail)
+}
+
+fn pair(text: &str) -> Result<Pieces, Unfit> {
+    let name = text.split('=').next().unwrap_or_default();
+    if name.contains(['{', '}']) {
+        return Err(bad(text));
+    }
+    pieces(text)
+}
+
+fn pieces(text: &str) -> Result<Pieces, Unfit> {
+    let (mut pieces, mut rest) = (Pieces::new(), text);
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}').ok_or_else(|| bad(text))?;
+        let is_name =
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+        if !is_name || before.contains('}') {
+            return Err(bad(text));
+        }
+        if !before.is_empty() {
+            pieces.push(Piece::Text(before.to_owned()));
+        }
+        pieces.push(Piece::Field(name.to_owned()));
+        rest = after;
+    }
+    if rest.contains('}') {
+        return Err(bad(text));
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    Ok(pieces)
+}
+
+fn bad(text: &str) -> Unfit {
+    let message = format!("`{text}` of `url`: a field of the input is written {{name}}, in the path or in a value");
+    Unfit::new("external-service-bad-placeholder", message)
+}

@@ -1,0 +1,209 @@
+//! Section 12.1: endpoints that are made of calls of others.
+
+use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
+use forecourt_contract::recipe::FailedStep;
+use forecourt_contract::{Call, Refusal};
+use forecourt_endpoints::limits::STEP_BYTES_MAX;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{answer, call, caller, deployment, endpoint, function, loaded, problems};
+
+/// The file of an endpoint that runs a recipe.
+pub(crate) fn composition(method: &str, path: &str, recipe: &str, more: &str) -> String {
+    let handler = format!(
+        "errors = [\"composition_failed\"]\n[endpoint.handler]\ntype = \"composition\"\nrecipe = \"{recipe}\"\n{more}"
+    );
+    endpoint(method, path, &handler)
+}
+
+/// A deployment with `PLAN /trips`, which runs these steps, and the functions that they may call.
+fn trips(steps: &str) -> TempDir {
+    let recipe = format!("[[recipe]]\nname = \"trip\"\nversion = 7\n{steps}\n");
+    let book =
+        function("BOOK", "/rooms/{id}", "echo").replace("errors =", "required_scopes = [\"booking:room\"]\nerrors =");
+    deployment(&[
+        ("recipes.toml", &recipe),
+        ("endpoints/trip.toml", &composition("PLAN", "/trips", "trip", "timeout_seconds = 5")),
+        ("endpoints/same.toml", &function("QUERY", "/same", "same")),
+        ("endpoints/echo.toml", &function("QUERY", "/told", "echo")),
+        ("endpoints/book.toml", &book),
+        ("endpoints/full.toml", &function("RESERVE", "/full", "full")),
+        ("endpoints/hang.toml", &function("QUERY", "/hang", "hang")),
+    ])
+}
+
+async fn planned(folder: &TempDir, call: Call) -> Result<Value, Refusal> {
+    let loaded = loaded(folder.path());
+    assert_eq!(problems(&loaded), Vec::<String>::new());
+    answer(&loaded, call).await
+}
+
+fn plan(input: Value) -> Call {
+    call("PLAN", "/trips", input)
+}
+
+async fn failed(steps: &str, call: Call) -> FailedStep {
+    match planned(&trips(steps), call).await {
+        Err(Refusal::Step { failed, .. }) => *failed,
+        other => panic!("{other:?}"),
+    }
+}
+
+const SAME_THEN: &str = "[[recipe.steps]]\nmethod = \"QUERY\"\npath = \"/same\"\ncapture_as = \"first\"\n\
+    parameters = { n = { kind = \"proposal\", value = \"n\" } }\n[[recipe.steps]]\n";
+
+#[tokio::test]
+async fn s12_1_steps_run_in_order_and_hand_on_what_they_found() {
+    let folder = trips(&format!(
+        "{SAME_THEN}method = \"QUERY\"\npath = \"/same\"\nparameters = {{ deep = {{ kind = \"previous_step\", value = \"first\" }}, \
+         on = {{ kind = \"constant\", value = true }}, id = {{ kind = \"proposal\", value = \"id\" }} }}"
+    ));
+    let found = planned(&folder, plan(json!({"n": 3}))).await;
+    assert_eq!(found, Ok(json!({"deep": {"n": 3}, "on": true})));
+}
+
+#[tokio::test]
+async fn s12_1_every_step_is_the_callers_own_call() {
+    let folder = trips(
+        "steps = [{ method = \"BOOK\", path = \"/rooms/{id}\", parameters = { id = { kind = \"proposal\", value = \"id\" } } }]",
+    );
+    let mut call = plan(json!({"id": "a/b"}));
+    call.caller = caller("booking:*");
+    call.claimed = Some(forecourt_contract::ScopeSet::parse_list("booking:room").unwrap());
+    call.thread.task_id = Some("t1".into());
+    call.idempotency_key = Some("k".into());
+    let found = planned(&folder, call).await;
+    let expected =
+        json!({"input": {"id": "a/b"}, "scopes": ["booking:room"], "agent": "agent-one", "task": "t1", "depth": 1});
+    assert_eq!(found, Ok(expected));
+}
+
+#[tokio::test]
+async fn s12_1_a_step_that_the_caller_may_not_make_is_refused_to_it() {
+    let known = trips("steps = [{ method = \"QUERY\", path = \"/same\" }, { method = \"BOOK\", path = \"/rooms/7\" }]");
+    let found_out = trips(
+        "steps = [{ method = \"BOOK\", path = \"/rooms/{id}\", parameters = { id = { kind = \"proposal\", value = \"id\" } } }]",
+    );
+    for folder in [known, found_out] {
+        let mut call = plan(json!({"id": "7"}));
+        call.caller = caller("calendar:read");
+        let refusal = planned(&folder, call).await.unwrap_err();
+        let Refusal::Scope { pair, missing } = refusal else { panic!("{refusal:?}") };
+        assert_eq!((pair.path.as_str(), missing[0].as_str()), ("/trips", "booking:room"));
+    }
+}
+
+#[tokio::test]
+async fn s12_1_a_claim_is_not_widened_by_what_the_agent_might_do_besides() {
+    let folder = trips(
+        "steps = [{ method = \"BOOK\", path = \"/rooms/{id}\", parameters = { id = { kind = \"proposal\", value = \"id\" } } }]",
+    );
+    let mut call = plan(json!({"id": "7"}));
+    call.caller = caller("booking:room, calendar:read");
+    call.claimed = Some(forecourt_contract::ScopeSet::parse_list("calendar:read").unwrap());
+    assert!(matches!(planned(&folder, call).await, Err(Refusal::Scope { .. })));
+}
+
+#[tokio::test]
+async fn s12_1_a_failed_step_is_told_with_what_came_before() {
+    let failed = failed(&format!("{SAME_THEN}method = \"RESERVE\"\npath = \"/full\""), plan(json!({"n": 3}))).await;
+    assert_eq!((failed.recipe.as_str(), failed.version.as_str(), failed.step), ("trip", "7", 1));
+    assert_eq!((failed.method.as_str(), failed.refusal.kind()), ("RESERVE", "declared-error"));
+    assert_eq!(failed.captured.into_iter().collect::<Vec<_>>(), [("first".to_owned(), json!({"n": 3}))]);
+}
+
+#[tokio::test]
+async fn s12_1_a_step_whose_input_does_not_fit_fails() {
+    let failed = failed("steps = [{ method = \"QUERY\", path = \"/same\", parameters = { none = { kind = \"constant\", value = 1 } } }]", plan(json!({}))).await;
+    assert_eq!((failed.step, failed.refusal.kind()), (0, "input-validation-failed"));
+}
+
+#[tokio::test]
+async fn s12_1_a_path_that_is_found_out_to_be_nowhere_fails() {
+    for (id, kind) in [("7", "endpoint-not-found"), ("get", "endpoint-violation"), ("..", "handler-exception")] {
+        let steps = "steps = [{ method = \"QUERY\", path = \"/{id}\", parameters = { id = { kind = \"proposal\", value = \"id\" } } }]";
+        let failed = failed(steps, plan(json!({"id": id}))).await;
+        assert_eq!(failed.refusal.kind(), kind, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_a_path_needs_and_nobody_gave_fails() {
+    let steps = "steps = [{ method = \"BOOK\", path = \"/rooms/{id}\", parameters = { id = { kind = \"proposal\", value = \"id\" } } }]";
+    let mut call = plan(json!({}));
+    call.caller = caller("booking:room");
+    let failed = failed(steps, call).await;
+    assert_eq!((failed.refusal.kind(), failed.method.as_str()), ("handler-exception", "BOOK"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_steps_together_have_one_deadline() {
+    let started = tokio::time::Instant::now();
+    let failed = failed(&format!("{SAME_THEN}method = \"QUERY\"\npath = \"/hang\""), plan(json!({"n": 1}))).await;
+    assert_eq!((failed.step, failed.refusal.kind(), failed.captured.len()), (1, "handler-exception", 1));
+    assert_eq!(started.elapsed().as_secs(), 5, "of the composition, not of the step");
+}
+
+#[tokio::test]
+async fn compositions_lie_in_one_another_up_to_a_bound() {
+    let again = "steps = [{ method = \"PLAN\", path = \"/{n}\", parameters = { n = { kind = \"constant\", value = \"trips\" } } }]";
+    let mut failed = failed(again, plan(json!({}))).await;
+    let mut levels = 1;
+    while let Refusal::Step { failed: inner, .. } = failed.refusal {
+        failed = *inner;
+        levels += 1;
+    }
+    assert_eq!((failed.refusal.kind(), levels), ("handler-exception", COMPOSITION_DEPTH_MAX + 1));
+}
+
+#[tokio::test]
+async fn a_call_at_the_last_level_may_be_made_and_one_beyond_it_not() {
+    let steps = "steps = [{ method = \"QUERY\", path = \"/told\" }]";
+    let at = |depth| Call { depth, ..plan(json!({})) };
+    let folder = trips(steps);
+    assert_eq!(planned(&folder, at(COMPOSITION_DEPTH_MAX - 1)).await.unwrap()["depth"], json!(COMPOSITION_DEPTH_MAX));
+    assert!(matches!(planned(&folder, at(COMPOSITION_DEPTH_MAX)).await, Err(Refusal::Step { .. })));
+    assert!(matches!(planned(&folder, at(u32::MAX)).await, Err(Refusal::Step { .. })));
+}
+
+#[tokio::test]
+async fn what_doubles_with_every_step_meets_a_bound() {
+    let text = "x".repeat(1000);
+    let step = |at: usize| {
+        let from =
+            |name: &str| format!("{name} = {{ kind = \"previous_step\", value = \"c{}\" }}", at.saturating_sub(1));
+        let given = if at == 0 {
+            "n = { kind = \"proposal\", value = \"n\" }".to_owned()
+        } else {
+            [from("n"), from("deep")].join(", ")
+        };
+        format!("{{ method = \"QUERY\", path = \"/same\", capture_as = \"c{at}\", parameters = {{ {given} }} }}")
+    };
+    let steps = format!("steps = [{}]", (0..40).map(step).collect::<Vec<_>>().join(", "));
+    let failed = failed(&steps, plan(json!({"n": text}))).await;
+    assert_eq!(failed.refusal.kind(), "handler-exception");
+    assert!(failed.step < 15 && 1000 << failed.step >= STEP_BYTES_MAX, "at step {}", failed.step);
+}
+
+#[tokio::test]
+async fn what_deepens_with_every_step_meets_a_bound() {
+    let step = |at: usize| {
+        let given = match at {
+            0 => "deep = { kind = \"proposal\", value = \"n\" }".to_owned(),
+            at => format!("deep = {{ kind = \"previous_step\", value = \"c{}\" }}", at - 1),
+        };
+        format!("{{ method = \"QUERY\", path = \"/same\", capture_as = \"c{at}\", parameters = {{ {given} }} }}")
+    };
+    let steps = format!("steps = [{}]", (0..64).map(step).collect::<Vec<_>>().join(", "));
+    assert!(planned(&trips(&steps), plan(json!({"n": 1}))).await.is_ok(), "as deep as JSON may be");
+    let failed = failed(&steps, plan(json!({"n": [1]}))).await;
+    assert_eq!((failed.refusal.kind(), failed.step), ("handler-exception", 63));
+}
+
+#[tokio::test]
+async fn a_step_may_be_one_of_the_hosts_own_methods() {
+    // Nothing answers them in this deployment, so that the step is refused and not the endpoint.
+    let failed = failed("steps = [{ method = \"QUERY\" }]", plan(json!({}))).await;
+    assert_eq!(failed.refusal.kind(), "method-not-allowed");
+}
