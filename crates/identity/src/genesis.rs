@@ -83,6 +83,15 @@ impl Genesis {
         &self.document
     }
 
+    /// All of it in its canonical form, as it is handed to others. AGTP-API 5.8.1.
+    ///
+    /// # Errors
+    /// A member that is not hashed holds a number that has no canonical form.
+    pub fn canonical(&self) -> Result<String, String> {
+        let plain = canonical::plain(&self.document, &[])?;
+        Ok(if self.escaped { canonical::escaped(&plain) } else { plain })
+    }
+
     /// Whether it was hashed in the spelling of the reference implementation, which nobody else shares:
     /// worth a warning.
     pub fn is_escaped(&self) -> bool {

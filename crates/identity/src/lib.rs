@@ -11,6 +11,7 @@
 //! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
 //! | `signing_key.rs`, `host_keys.rs` | keys of ours |
 //! | `agents/` | who agents are: those that live here, and those of elsewhere that are known |
+//! | `certificate/` | what a client's certificate says about an agent |
 //! | `kept.rs` | files of ours, written whole or not at all |
 //! | `genesis/` | the documents that make agents, and how far an agent is vouched for |
 //! | `remote_keys.rs` | key sets behind trusted URLs |
@@ -20,6 +21,7 @@ pub mod agents;
 mod algorithm;
 mod bearer;
 mod canonical;
+pub mod certificate;
 mod config;
 mod encoding;
 pub mod evidence;

@@ -40,3 +40,7 @@ pub const PREVIOUS_KEY_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 pub const KNOWN_AGENTS_MAX: usize = 20_000;
 /// Bytes of one origin or identity document.
 pub const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of a client's certificate.
+pub const CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
+/// Characters of one text in an extension of a client's certificate.
+pub const CERTIFICATE_TEXT_CHARS_MAX: usize = 4_096;
