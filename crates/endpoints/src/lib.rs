@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`composition`], [`entrance`] | 12.1 | calls made of calls, through the dispatcher that they are a part of |
 //! | [`function`] | 12.2 | functions of this program, and the seam for other sources of them |
+//! | [`python`] | 12.2 | functions of a deployment, in processes of their own |
 //! | [`external`] | 12.3 | services elsewhere, behind the contract of an endpoint |
 //! | [`load`] | 4.5, 9.4, 13.2 | the files of a deployment, and everything that is wrong with them |
 //! | [`limits`] | | every bound, with its unit |
@@ -15,6 +16,7 @@ pub mod external;
 pub mod function;
 pub mod limits;
 pub mod load;
+pub mod python;
 mod unfit;
 
 pub use composition::Composition;
@@ -22,4 +24,5 @@ pub use entrance::Entrance;
 pub use external::External;
 pub use function::{FunctionFault, FunctionSource, Functions};
 pub use load::{Kinds, Loaded, Terms, load};
+pub use python::Python;
 pub use unfit::Unfit;

@@ -1,0 +1,186 @@
+//! How many workers run at once, which of them are fit for another call, and how soon one that
+//! crashed is replaced.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use forecourt_contract::Failure;
+use forecourt_process::Program;
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::{Instant, timeout_at};
+
+use super::folder::Folder;
+use super::frame::{Answer, Outcome, Request};
+use super::lease::Lease;
+use super::worker::Worker;
+use crate::limits::{CRASHES_FREE, FUNCTION_CALLS_WAITING_MAX, RESTART_PAUSE_FIRST, RESTART_PAUSE_MAX};
+
+/// The workers of one deployment. All of it runs on the supervisor's thread.
+pub(super) struct Pool {
+    pub(super) program: Program,
+    folder: Folder,
+    /// How long a module may take to be imported, the start of its worker included.
+    import_time: Duration,
+    turns: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    shelf: Mutex<Shelf>,
+}
+
+/// The workers without work.
+struct Shelf {
+    idle: Vec<Worker>,
+    /// What the folder looked like when it was last looked at.
+    fingerprint: u64,
+    /// How often it has changed.
+    edition: u64,
+    /// Workers that crashed since one last answered.
+    crashes: u32,
+}
+
+impl Pool {
+    pub(super) fn new(program: Program, folder: Folder, workers: usize, import_time: Duration) -> Pool {
+        let shelf = Shelf { idle: Vec::new(), fingerprint: folder.fingerprint(), edition: 0, crashes: 0 };
+        let turns = Arc::new(Semaphore::new(workers));
+        Pool { program, folder, import_time, turns, waiting: AtomicUsize::new(0), shelf: Mutex::new(shelf) }
+    }
+
+    /// Imports a function.
+    ///
+    /// # Errors
+    /// What is wrong with it, for the operator.
+    pub(super) async fn load(self: Arc<Self>, function: String) -> Result<(), String> {
+        self.lease(&function).await.map(Lease::give_back)
+    }
+
+    /// Calls a function: waits for a turn, has the function imported where it is not, and asks. Dropped,
+    /// it ends the worker.
+    pub(super) async fn call(
+        self: Arc<Self>,
+        function: &str,
+        request: Request,
+        time: Duration,
+    ) -> Result<Value, Failure> {
+        let deadline = Instant::now() + time;
+        let answered = async { self.lease(function).await?.ask(request, deadline).await };
+        let answer = timeout_at(deadline, answered).await.unwrap_or_else(|_| Err(format!("took more than {time:?}")));
+        let cause = match answer.map(|Answer { outcome, .. }| outcome) {
+            Ok(Outcome::Ended(ended)) => return ended,
+            Ok(Outcome::Fault(fault)) => fault,
+            Ok(Outcome::Ready) => "the worker's answer is none".to_owned(),
+            Err(cause) => cause,
+        };
+        Err(Failure::Crashed(format!("{function}: {cause}")))
+    }
+
+    /// A worker that has imported the function.
+    async fn lease(self: &Arc<Self>, function: &str) -> Result<Lease, String> {
+        let turn = self.turn().await?;
+        let (worker, edition) = self.idle(function);
+        let lease = Lease::new(Arc::clone(self), worker, turn);
+        if lease.has(function) {
+            return Ok(lease);
+        }
+        // Apart from the call: what takes longer than a call may last is there for the next one.
+        let (give, get) = oneshot::channel();
+        let (function, until) = (function.to_owned(), Instant::now() + self.import_time);
+        tokio::spawn(async move {
+            if let Err(Ok(lease)) = give.send(lease.prepare(&function, edition, until).await) {
+                lease.give_back();
+            }
+        });
+        get.await.unwrap_or_else(|_| Err("its worker could not be prepared".to_owned()))
+    }
+
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, String> {
+        let busy = || format!("all workers are busy, and {FUNCTION_CALLS_WAITING_MAX} calls wait for one");
+        if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
+            return Ok(turn);
+        }
+        let _place = Place::take(&self.waiting).ok_or_else(busy)?;
+        Arc::clone(&self.turns).acquire_owned().await.map_err(|_| busy())
+    }
+
+    /// A worker without work, best one that knows the function; and the edition of the files as they
+    /// are now. Workers that have read others are ended.
+    fn idle(&self, function: &str) -> (Option<Worker>, u64) {
+        let fingerprint = self.folder.fingerprint();
+        let mut shelf = self.shelf();
+        if shelf.fingerprint != fingerprint {
+            shelf.fingerprint = fingerprint;
+            shelf.edition += 1;
+            shelf.idle.clear();
+        }
+        shelf.idle.retain_mut(Worker::is_running);
+        let known = shelf.idle.iter().rposition(|worker| worker.has(function));
+        let place = known.or(shelf.idle.len().checked_sub(1));
+        (place.map(|place| shelf.idle.swap_remove(place)), shelf.edition)
+    }
+
+    /// Takes a worker that has answered, unless the files have changed since it was started.
+    pub(super) fn shelve(&self, worker: Worker) {
+        let mut shelf = self.shelf();
+        shelf.crashes = 0;
+        if worker.edition == shelf.edition {
+            shelf.idle.push(worker);
+        }
+    }
+
+    /// Counts a crash. How long its place stays empty.
+    pub(super) fn crashed(&self) -> Duration {
+        let mut shelf = self.shelf();
+        shelf.crashes = shelf.crashes.saturating_add(1);
+        pause(shelf.crashes)
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The pause after so many crashes in a row: none at first, then twice as long each time.
+fn pause(crashes: u32) -> Duration {
+    match crashes.checked_sub(CRASHES_FREE + 1) {
+        None => Duration::ZERO,
+        Some(more) => RESTART_PAUSE_FIRST.saturating_mul(1 << more.min(16)).min(RESTART_PAUSE_MAX),
+    }
+}
+
+/// One place among those that wait, given back when dropped.
+struct Place<'a>(&'a AtomicUsize);
+
+impl<'a> Place<'a> {
+    fn take(waiting: &'a AtomicUsize) -> Option<Self> {
+        let place = Self(waiting);
+        (waiting.fetch_add(1, Ordering::SeqCst) < FUNCTION_CALLS_WAITING_MAX).then_some(place)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crashes_in_a_row_are_answered_ever_more_slowly() {
+        assert_eq!(pause(CRASHES_FREE), Duration::ZERO);
+        assert_eq!(pause(CRASHES_FREE + 1), RESTART_PAUSE_FIRST);
+        assert_eq!(pause(CRASHES_FREE + 2), RESTART_PAUSE_FIRST * 2);
+        assert_eq!(pause(u32::MAX), RESTART_PAUSE_MAX);
+    }
+
+    #[test]
+    fn only_so_many_calls_wait() {
+        let waiting = AtomicUsize::new(0);
+        let mut places: Vec<_> = (0..FUNCTION_CALLS_WAITING_MAX).map(|_| Place::take(&waiting)).collect();
+        assert!(places.iter().all(Option::is_some) && Place::take(&waiting).is_none());
+        places.pop();
+        assert!(Place::take(&waiting).is_some());
+    }
+}

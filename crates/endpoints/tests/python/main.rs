@@ -1,0 +1,9 @@
+//! Functions in Python, with a real interpreter. Section 12.2.
+#![allow(missing_docs)]
+
+mod calls;
+mod edits;
+mod faults;
+mod log;
+mod registration;
+mod support;
