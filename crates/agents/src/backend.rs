@@ -8,8 +8,8 @@ use forecourt_core::{Agent, Clock, Entropy, Handle, Language, Mode};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
 
+use crate::endpoints::EndpointTool;
 use crate::siblings::Siblings;
-use crate::tool::Tool;
 
 /// One kind of backend: its name, its settings and how it is built.
 #[derive(Clone, Copy)]
@@ -46,8 +46,8 @@ pub struct Context {
     pub egress: Egress,
     /// What `PATH` is, for programs to be found by. Nothing else of our environment reaches them.
     pub path_variable: Option<String>,
-    /// Tools that a model may call beside those of its own section.
-    pub tools: Vec<Arc<dyn Tool>>,
+    /// The endpoints of the host that models may be given as tools.
+    pub endpoints: Vec<EndpointTool>,
     /// The agents of the host, this one among them.
     pub siblings: Siblings,
     /// Folders of content that the program carries in itself, by the name after `builtin:`.

@@ -22,6 +22,7 @@ pub mod answer;
 pub mod backend;
 pub mod command;
 pub mod echo;
+pub mod endpoints;
 pub mod http;
 pub mod limits;
 pub mod model;

@@ -111,6 +111,8 @@ pub const TOOL_ITEMS_MAX: usize = 10;
 pub const TOOL_ITEM_BYTES_MAX: usize = 2 * 1024;
 /// Other agents that a model is told of, and may ask.
 pub const SIBLINGS_MAX: usize = 50;
+/// Endpoints that one model may call.
+pub const ENDPOINTS_MAX: usize = 100;
 /// Characters of the name, and of the description, by which another agent is introduced to a model.
 pub const SIBLING_WORDS_CHARS_MAX: usize = 200;
 /// How long another agent may take for an answer to a model.

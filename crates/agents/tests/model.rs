@@ -9,7 +9,10 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use forecourt_agents::limits::{MODEL_TEXT_BYTES_MAX, TOOL_CALLS_MAX, TOOL_RESULT_BYTES_MAX, TOOL_ROUNDS_MAX};
+use forecourt_agents::endpoints::EndpointTool;
+use forecourt_agents::limits::{
+    ENDPOINTS_MAX, MODEL_TEXT_BYTES_MAX, TOOL_CALLS_MAX, TOOL_RESULT_BYTES_MAX, TOOL_ROUNDS_MAX,
+};
 use forecourt_agents::tool::{Tool, ToolResult};
 use forecourt_agents::{Built, Context};
 use forecourt_core::policy::Kind;
@@ -60,8 +63,20 @@ impl Tool for Adder {
     }
 }
 
+/// A setting under which the model may add.
+const ADDS: &str = "endpoints = [\"ADD /numbers\"]\n";
+
 fn with_tool() -> Context {
-    Context { tools: vec![Arc::new(Adder)], ..context() }
+    let adder = EndpointTool { pair: "ADD /numbers".to_owned(), tool: Arc::new(Adder) };
+    Context { endpoints: vec![adder], ..context() }
+}
+
+#[test]
+fn endpoints_are_tools_of_models_whose_settings_name_them() {
+    let with = |more: &str| build(&settings("http://127.0.0.1:1/v1", more), &with_tool());
+    assert!(with(ADDS).uses_tools && !with("").uses_tools);
+    let twice = "endpoints = [\"ADD /numbers\", \"ADD /numbers\"]\n";
+    assert!(with(twice).uses_tools);
 }
 
 #[tokio::test]
@@ -239,7 +254,7 @@ async fn a_tool_is_called_and_its_result_goes_back() {
         stop("tool_calls")
     ));
     let mut server = Server::new(vec![asked, text("It is 3.")]).await;
-    let built = build(&settings(&server.url, ""), &with_tool());
+    let built = build(&settings(&server.url, ADDS), &with_tool());
     assert!(built.uses_tools);
     let mut asking = message(vec![Part::text("1 + 2?")]);
     asking.sender.address = "@a@b.example".to_owned();
@@ -285,7 +300,7 @@ async fn a_bad_call_is_told_to_the_model() {
         ("add", &just_fits),
     ]);
     let mut server = Server::new(vec![bad, text("Sorry.")]).await;
-    let all = events(&build(&settings(&server.url, ""), &with_tool()), message(vec![Part::text("hi")])).await;
+    let all = events(&build(&settings(&server.url, ADDS), &with_tool()), message(vec![Part::text("hi")])).await;
     let outcomes: Vec<String> = all
         .iter()
         .filter_map(|event| match event {
@@ -320,7 +335,7 @@ async fn rounds_and_calls_have_bounds() {
     let round = || calls(&[("add", "{\"a\": 1, \"b\": 2}")]);
     let responses = (0..TOOL_ROUNDS_MAX).map(|_| round()).chain([text("Done.")]).collect();
     let mut server = Server::new(responses).await;
-    let fine = ask(&build(&settings(&server.url, ""), &with_tool()), "hi").await;
+    let fine = ask(&build(&settings(&server.url, ADDS), &with_tool()), "hi").await;
     assert_eq!(fine.ending, Ending::Complete);
     let mut last = server.next().await;
     for _ in 0..TOOL_ROUNDS_MAX {
@@ -330,12 +345,12 @@ async fn rounds_and_calls_have_bounds() {
     assert_eq!(last["tool_choice"], "none", "the last round has to answer");
 
     let server = Server::new((0..=TOOL_ROUNDS_MAX).map(|_| round()).collect()).await;
-    let over = ask(&build(&settings(&server.url, ""), &with_tool()), "hi").await;
+    let over = ask(&build(&settings(&server.url, ADDS), &with_tool()), "hi").await;
     assert_eq!(failure(&over), "The model kept asking for tools instead of answering.");
 
     let many = |count: usize| calls(&vec![("add", "{\"a\": 1, \"b\": 2}"); count]);
     let mut server = Server::new(vec![many(TOOL_CALLS_MAX - 1), many(2), text("Done.")]).await;
-    let answer = ask(&build(&settings(&server.url, ""), &with_tool()), "hi").await;
+    let answer = ask(&build(&settings(&server.url, ADDS), &with_tool()), "hi").await;
     assert_eq!(answer.ending, Ending::Complete);
     server.next().await;
     server.next().await;
@@ -406,6 +421,8 @@ fn settings_are_checked() {
         (with("system_file = \"no-such-file\"\n"), "cannot read `no-such-file`"),
         (with("body = { messages = [] }\n"), "`messages` is set by the backend"),
         (with("history_turns = 201\n"), "between 0 and 200"),
+        (with("endpoints = [\"ADD /rooms\"]\n"), "there is no endpoint `ADD /rooms` to be a tool"),
+        (with(&format!("endpoints = {:?}\n", vec!["ADD /numbers"; ENDPOINTS_MAX + 1])), "names at most"),
         (with("stall_seconds = 0\n"), "between 1 and"),
         (with("content = [\"builtin:x\"]\n"), "there is no `builtin:x`"),
         (with("api_key = \"a\\nb\"\n"), "`api_key` holds characters"),

@@ -209,7 +209,7 @@ pub fn context() -> (Context, Arc<HandClock>) {
         entropy: Arc::new(CountedEntropy::default()),
         egress: Egress::builder(EgressConfig::default()).build().unwrap(),
         path_variable: None,
-        tools: Vec::new(),
+        endpoints: Vec::new(),
         siblings: Siblings::default(),
         builtin: Vec::new(),
     };

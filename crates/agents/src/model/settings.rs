@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::messages::Prompt;
 use super::toolbox::Toolbox;
 use crate::backend::{Context, Indexing};
+use crate::endpoints;
 use crate::limits::{SIBLINGS_MAX, SYSTEM_BYTES_MAX};
 use crate::provider::{self, Provider};
 use crate::search::settings::sources;
@@ -76,6 +77,10 @@ pub(super) struct ModelSettings {
     /// The other agents of this host that the model may ask: all (`true`), none, or these handles; at
     /// most 50. Without it, all, if the API takes tools.
     siblings: Option<AskedSiblings>,
+    /// The endpoints of this host that the model may call, each as its method and path, such as
+    /// `BOOK /rooms/{room_id}`; at most 100. What they require is required of whoever asks the model.
+    #[serde(default)]
+    endpoints: Vec<String>,
     /// Seconds until the first piece of an answer.
     #[serde(default = "first_token_seconds")]
     first_token_seconds: u64,
@@ -145,7 +150,8 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
     let prompt = prompt(section, &settings, context, &mut problems);
     let provider = provider(section, &settings, context, &mut problems);
     let shelf = shelf(section, &settings, context, &mut problems);
-    let mut toolbox = Toolbox { tools: context.tools.clone() };
+    let mut toolbox =
+        Toolbox { tools: endpoints::named(section, &settings.endpoints, &context.endpoints, &mut problems) };
     if let Some(shelf) = &shelf {
         toolbox.tools.push(Arc::new(SearchTool::new(shelf.clone(), &settings.noun)));
     }

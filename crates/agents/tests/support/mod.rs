@@ -35,7 +35,7 @@ pub fn in_folder(folder: &Path) -> Context {
         entropy: Arc::new(CountedEntropy::default()),
         egress: Egress::builder(EgressConfig::default()).build().unwrap(),
         path_variable: std::env::var("PATH").ok(),
-        tools: Vec::new(),
+        endpoints: Vec::new(),
         siblings: Siblings::default(),
         builtin: Vec::new(),
     }

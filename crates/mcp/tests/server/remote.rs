@@ -42,7 +42,7 @@ fn build(toml: &str) -> Result<Built, Problems> {
         entropy: Arc::new(CountedEntropy::default()),
         egress: egress(),
         path_variable: None,
-        tools: Vec::new(),
+        endpoints: Vec::new(),
         siblings: Siblings::default(),
         builtin: Vec::new(),
     };
