@@ -7,6 +7,7 @@
 //! | [`StreamListener`] | the same for protocols that are not HTTP |
 //! | [`Front`] | host check, client address, default headers, panics, metrics |
 //! | [`limits`] | every bound, each a setting |
+//! | [`ClientCertificates`] | whether clients show certificates, and whose are taken |
 //! | [`tls`], [`local_ca`] | certificates that are replaced while serving; an authority for development |
 //! | [`admin()`] | health, readiness and metrics for the operator, and a door before the rest |
 //!
@@ -31,6 +32,7 @@
 mod accept;
 mod admin;
 mod client;
+mod client_certificates;
 mod connections;
 mod error;
 mod framing;
@@ -47,6 +49,7 @@ mod wire;
 
 pub use admin::{AdminToken, Ready, admin, behind_token};
 pub use client::TrustedProxies;
+pub use client_certificates::{Authorities, ClientCertificates};
 pub use error::{ServeError, TlsError};
 pub use front::{Classify, Front, FrontSettings};
 pub use hosts::Hosts;
@@ -54,4 +57,4 @@ pub use limits::HttpLimits;
 pub use listener::Listener;
 pub use metrics::Metrics;
 pub use stream::{Connection, Speak, Stream, StreamListener, StreamSettings};
-pub use tls::{Certificates, ClientCertificates};
+pub use tls::Certificates;

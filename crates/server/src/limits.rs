@@ -11,6 +11,12 @@ pub const FORWARDED_ENTRIES_MAX: usize = 64;
 /// Bytes of a method's name.
 pub const METHOD_BYTES_MAX: usize = 32;
 
+/// Bytes of a client's own certificate.
+pub const CLIENT_CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
+
+/// Authorities whose certificates of clients are taken.
+pub const AUTHORITIES_MAX: usize = 100;
+
 /// The longest wait that can be configured.
 const SECONDS_MAX: f64 = 24.0 * 3600.0;
 

@@ -7,13 +7,15 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use rustls::crypto::aws_lc_rs;
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::client_certificates::ClientCertificates;
 use crate::error::TlsError;
 use crate::hosts::Hosts;
 
@@ -30,19 +32,6 @@ pub struct CertificateFiles {
     pub certificate: PathBuf,
     /// The private key: PKCS#8, SEC1 or PKCS#1.
     pub key: PathBuf,
-}
-
-/// Whether clients may or must show certificates. The path is that of the authorities that are
-/// trusted for them, PEM.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ClientCertificates {
-    /// None is asked for.
-    #[default]
-    Ignored,
-    /// One is asked for, and checked when it is shown.
-    Optional(PathBuf),
-    /// A client without one gets no connection.
-    Required(PathBuf),
 }
 
 /// The certificate in use, for any number of listeners.
@@ -114,27 +103,48 @@ impl Certificates {
         versions: &[&'static SupportedProtocolVersion],
         alpn: &[&[u8]],
     ) -> Result<ServerConfig, TlsError> {
+        self.config(versions, alpn, None)
+    }
+
+    /// [`Certificates::server_config`] for a protocol that is not HTTP: TLS 1.3 alone. A client that
+    /// names no protocol is served, one that names only others is not. Where clients show certificates
+    /// each connection is opened in full, so that one that has ended opens none.
+    ///
+    /// # Errors
+    /// As there, and when the authorities of clients can't be read.
+    pub fn stream_config(
+        self: &Arc<Self>,
+        alpn: &[u8],
+        clients: &ClientCertificates,
+    ) -> Result<ServerConfig, TlsError> {
+        self.config(&[&rustls::version::TLS13], &[alpn], clients.verifier()?)
+    }
+
+    fn config(
+        self: &Arc<Self>,
+        versions: &[&'static SupportedProtocolVersion],
+        alpn: &[&[u8]],
+        clients: Option<Arc<dyn ClientCertVerifier>>,
+    ) -> Result<ServerConfig, TlsError> {
         let setup = |error: rustls::Error| TlsError::Setup(error.to_string());
         let provider = Arc::new(aws_lc_rs::default_provider());
         let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(versions).map_err(setup)?;
         let resolver = Arc::clone(self) as Arc<dyn ResolvesServerCert>;
-        let mut config = builder.with_no_client_auth().with_cert_resolver(resolver);
+        let mut config = match clients {
+            None => {
+                let mut config = builder.with_no_client_auth().with_cert_resolver(resolver);
+                config.ticketer = aws_lc_rs::Ticketer::new().map_err(setup)?;
+                config
+            }
+            Some(clients) => {
+                let mut config = builder.with_client_cert_verifier(clients).with_cert_resolver(resolver);
+                config.send_tls13_tickets = 0;
+                config.session_storage = Arc::new(NoServerSessionStorage {});
+                config
+            }
+        };
         config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
-        config.ticketer = aws_lc_rs::Ticketer::new().map_err(setup)?;
         Ok(config)
-    }
-
-    /// [`Certificates::server_config`] for a protocol that is not HTTP: TLS 1.3 alone. A client that
-    /// names no protocol is served, one that names only others is not.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn stream_config(
-        self: &Arc<Self>,
-        alpn: &[u8],
-        _clients: &ClientCertificates,
-    ) -> Result<ServerConfig, TlsError> {
-        self.server_config(&[&rustls::version::TLS13], &[alpn])
     }
 
     /// [`Certificates::server_config`] for the HTTP listeners.
@@ -182,6 +192,6 @@ fn private_key(path: &Path, pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsErr
     PrivateKeyDer::from_pem_slice(pem).map_err(|_| content(path, "holds no private key in PEM form".to_owned()))
 }
 
-fn content(path: &Path, reason: String) -> TlsError {
+pub(crate) fn content(path: &Path, reason: String) -> TlsError {
     TlsError::Content { path: path.to_owned(), reason }
 }

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod caps;
+mod client_certificates;
 mod drain;
 mod framing;
 mod front;

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::support::read_to_close;
 use crate::tls::{connect, days_from_now};
 
-struct Echo {
-    address: std::net::SocketAddr,
+pub(crate) struct Echo {
+    pub(crate) address: std::net::SocketAddr,
     metrics: Arc<Metrics>,
     stop: CancellationToken,
     done: JoinHandle<()>,
@@ -44,7 +44,7 @@ fn echo() -> Speak {
     })
 }
 
-fn start(listener: StreamListener, change: impl FnOnce(&mut StreamSettings)) -> Echo {
+pub(crate) fn start(listener: StreamListener, change: impl FnOnce(&mut StreamSettings)) -> Echo {
     let (address, metrics, stop) = (listener.address(), Arc::<Metrics>::default(), CancellationToken::new());
     let mut settings = StreamSettings {
         connections_max: 10,
