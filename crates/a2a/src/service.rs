@@ -173,6 +173,7 @@ impl From<Error> for Trouble {
         Self::Fault(match error {
             Error::NotFound { what: Noun::Task | Noun::Artifact | Noun::Thread } => Fault::TaskNotFound,
             Error::NotFound { what: Noun::Agent } => Fault::InvalidRequest("there is no such agent here".to_owned()),
+            Error::Gone { .. } => Fault::InvalidRequest(error.to_string()),
             Error::Conflict { what, state } => Fault::UnsupportedOperation(format!("the {what} is {}", state.name())),
             Error::Invalid { field, reason } => Fault::param(field, reason),
             Error::Unavailable { retry_after } => return Self::Refused(Box::new(unavailable(retry_after))),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+pub use forecourt_core::Standing;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -58,20 +59,6 @@ pub enum Identity {
     Unrecognised,
     /// It gave one that is known.
     Recognised,
-}
-
-/// Where an agent is in its life.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
-    /// In service.
-    #[default]
-    Active,
-    /// Out of service for now.
-    Suspended,
-    /// Out of service for good.
-    Retired,
-    /// In service, and on its way out.
-    Deprecated,
 }
 
 /// What a call belongs to, in the caller's words. Opaque.

@@ -40,6 +40,12 @@ pub enum Error {
         /// What was looked for. The id is left out, it may be a capability.
         what: Noun,
     },
+    /// It was there, and will not be again.
+    #[error("the {what} is retired and will not answer again")]
+    Gone {
+        /// What was looked for.
+        what: Noun,
+    },
     /// The request contradicts the state it addresses, such as cancelling a finished task.
     #[error("the {what} is {}", state.name())]
     Conflict {

@@ -16,6 +16,7 @@
 //! | [`task`] | work that outlives a connection, and its legal moves |
 //! | [`policy`] | refusals as content, and the gate that decides them |
 //! | [`identity`] | evidence of who is speaking |
+//! | [`standing`] | where an agent stands in its life |
 //! | [`agent`], [`store`] | the two traits that backends and storage implement |
 //! | [`limits`] | every bound, with its unit |
 
@@ -37,6 +38,7 @@ pub mod origin;
 pub mod part;
 pub mod policy;
 pub mod reply;
+pub mod standing;
 pub mod store;
 pub mod task;
 
@@ -54,6 +56,7 @@ pub use message::{ClientAddr, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::{Admitted, Policy, PolicyPart, Rule};
 pub use reply::{Collected, Ending, Event, EventStream, Progress, Question, Reply};
+pub use standing::{Standing, StandingChange};
 pub use store::{Store, StoreError};
 pub use task::{Task, TaskState};
 

@@ -14,8 +14,11 @@ use crate::deliver::{Bell, Deliverer, Envelope};
 use crate::directory::{Directory, Site};
 use crate::limits::{LimitSettings, Throttle};
 use crate::metrics::Metrics;
+use crate::once::Keys;
+use crate::queue::Queue;
 use crate::random::SystemEntropy;
 use crate::receive::Host;
+use crate::standing::Standings;
 use crate::tasks::{TaskParts, Tasks};
 use crate::threads::Threads;
 use crate::upkeep;
@@ -89,6 +92,10 @@ impl HostBuilder {
         if cut_off > 0 {
             tracing::info!(cut_off, "posts that an earlier run had begun are due again");
         }
+        let standings = Standings::read(self.store.clone(), self.clock.clone(), &self.directory).await?;
+        let (store, clock, entropy) = (self.store.clone(), self.clock.clone(), self.entropy.clone());
+        let keys = Keys { store: store.clone(), clock: clock.clone() };
+        let queue = Queue { store, clock, entropy };
         let deliverer = Deliverer {
             store: self.store.clone(),
             clock: self.clock.clone(),
@@ -107,6 +114,9 @@ impl HostBuilder {
             directory: self.directory,
             throttle: Throttle::new(&self.limits),
             threads,
+            standings,
+            queue,
+            keys,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },
             tasks,

@@ -11,10 +11,13 @@ mod follow;
 mod invoke;
 mod limits;
 mod metrics;
+mod once;
+mod queue;
 mod random;
 mod receive;
 mod rules;
 mod running;
+mod standing;
 mod tasks;
 mod threads;
 mod tracked;
@@ -27,6 +30,12 @@ pub use directory::{Directory, Resident, Site};
 pub use invoke::{Invoked, caller};
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;
+pub use once::{Begun, ONCE_KEY_BYTES_MAX, ONCE_PER_CALLER_MAX, ONCE_TTL, Once};
+pub use queue::{
+    Answer, Answered, Asked, Decision, Inquiry, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX,
+    QUEUE_WAITING_PER_CALLER_MAX,
+};
 pub use random::SystemEntropy;
 pub use receive::{Host, Run};
 pub use rules::{RuleSettings, rules};
+pub use standing::{Attest, CHANGES_PER_READ_MAX, Changed, KeptChange, StandingWish};

@@ -20,6 +20,9 @@ use crate::attachments::Attachments;
 use crate::directory::{Directory, Resident, Site};
 use crate::limits::Throttle;
 use crate::metrics::Metrics;
+use crate::once::Keys;
+use crate::queue::Queue;
+use crate::standing::Standings;
 use crate::tasks::Tasks;
 use crate::threads::{Threads, after};
 use crate::tracked::Asked;
@@ -33,6 +36,9 @@ pub struct Host {
     pub(crate) directory: Directory,
     pub(crate) throttle: Throttle,
     pub(crate) threads: Threads,
+    pub(crate) standings: Standings,
+    pub(crate) queue: Queue,
+    pub(crate) keys: Keys,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
     pub(crate) tasks: Arc<Tasks>,
@@ -89,6 +95,9 @@ impl Host {
         }
         if let Err(refusal) = self.throttle.admit(&message) {
             return Ok(self.refuse(&resident, message.received_via, *refusal));
+        }
+        if let Some(refusal) = self.silent(&message.recipient)? {
+            return Ok(self.refuse(&resident, message.received_via, refusal));
         }
         match run {
             Run::Attached => self.attached(resident, message).await,
@@ -162,6 +171,11 @@ impl Host {
     /// The agents here.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// Where things are kept, for streams of a protocol's own.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
     }
 
     /// The host's clock.

@@ -57,6 +57,8 @@ pub(crate) enum Fault {
     NoAgent(String),
     /// Unknown, expired, or somebody else's: they look alike.
     NoPromise,
+    /// What was asked will not answer again.
+    Gone(String),
     /// The resource takes other methods.
     Method(&'static str),
     /// The host asks for something else of the request.
@@ -83,7 +85,7 @@ impl Fault {
             Self::TooMuch { .. } | Self::TooLarge(_) => code::TOKEN_LIMIT,
             Self::Format(_) => code::UNSUPPORTED_FORMAT,
             Self::Mode(_) => code::UNSUPPORTED_MODE,
-            Self::NoAgent(_) | Self::NoPromise => code::NOT_FOUND,
+            Self::NoAgent(_) | Self::NoPromise | Self::Gone(_) => code::NOT_FOUND,
             Self::Unavailable(_) => code::SERVICE_UNAVAILABLE,
             Self::Internal => code::INTERNAL_ERROR,
         }
@@ -98,6 +100,7 @@ impl Fault {
             Self::Cut(_) => StatusCode::REQUEST_TIMEOUT,
             Self::TooMuch { .. } | Self::Format(_) | Self::Mode(_) | Self::Site { .. } => StatusCode::OK,
             Self::NoAgent(_) | Self::NoPromise => StatusCode::NOT_FOUND,
+            Self::Gone(_) => StatusCode::GONE,
             Self::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -127,7 +130,7 @@ impl std::fmt::Display for Fault {
                 "there is no such promise: its token is unknown, it has expired, or it is not yours; ask again",
             ),
             Self::Method(allowed) => write!(f, "this resource takes {allowed}"),
-            Self::Invalid(reason) => f.write_str(reason),
+            Self::Invalid(reason) | Self::Gone(reason) => f.write_str(reason),
             Self::Unavailable(_) => f.write_str("this host has too much to do at the moment; try again later"),
             Self::Internal => f.write_str("something went wrong on this side"),
         }
@@ -153,6 +156,7 @@ mod tests {
             (Fault::Site { named: text(), known: text() }, "INVALID_QUERY", 200),
             (Fault::NoAgent(text()), "NOT_FOUND", 404),
             (Fault::NoPromise, "NOT_FOUND", 404),
+            (Fault::Gone(text()), "NOT_FOUND", 410),
             (Fault::Method("POST"), "INVALID_QUERY", 405),
             (Fault::Invalid(text()), "INVALID_QUERY", 400),
             (Fault::Unavailable(None), "SERVICE_UNAVAILABLE", 503),

@@ -297,6 +297,7 @@ impl Service {
         match error {
             Error::NotFound { what: Noun::Agent } => Fault::NoAgent(site::known(&self.host)),
             Error::NotFound { what: Noun::Task | Noun::Thread | Noun::Artifact } => Fault::NoPromise,
+            Error::Gone { .. } => Fault::Gone(error.to_string()),
             Error::Conflict { what, state } => Fault::Invalid(format!("the {what} is {}", state.name())),
             Error::Invalid { field, reason } => Fault::Invalid(format!("{field}: {reason}")),
             Error::Unavailable { retry_after } => Fault::Unavailable(retry_after.map(|wait| wait.as_secs().max(1))),

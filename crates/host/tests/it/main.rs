@@ -3,8 +3,11 @@
 mod deliver;
 mod invoke;
 mod limits;
+mod once;
 mod patient;
+mod queue;
 mod receive;
+mod standing;
 mod support;
 mod tasks;
 mod threads;

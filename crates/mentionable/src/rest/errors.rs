@@ -118,6 +118,7 @@ impl From<Error> for Failure {
             Error::NotFound { what: what @ Noun::Thread } => {
                 Self::new(StatusCode::NOT_FOUND, "Not found", format!("no such {what}"))
             }
+            Error::Gone { .. } => Self::new(StatusCode::GONE, "Gone", error.to_string()),
             Error::Conflict { .. } => Self::new(StatusCode::CONFLICT, "Conflict", error.to_string()),
             Error::Invalid { .. } => Self::bad_request(error.to_string()),
             Error::Unavailable { retry_after } => Self {

@@ -64,7 +64,7 @@ fn claims_are_bounded() {
 #[test]
 fn entries_are_bounded_until_some_expire() {
     let mut kept = Kept::default();
-    let mut append =
+    let append =
         |kept: &mut Kept| kept.ledger.append("a".to_owned(), Entry::new(0.into(), start()).until(after(60)), None);
     for _ in 0..MEMORY_ENTRIES_MAX {
         append(&mut kept).unwrap();

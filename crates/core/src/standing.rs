@@ -1,0 +1,60 @@
+//! Where an agent stands in its life, and how that changed.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Where an agent stands in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// It answers. How every agent begins.
+    #[default]
+    Active,
+    /// It answers nobody for the time being.
+    Suspended,
+    /// It answers; whoever asks should look for another one.
+    Deprecated,
+    /// It never answers again.
+    Retired,
+}
+
+impl Standing {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Active, Self::Suspended, Self::Deprecated, Self::Retired];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+            Self::Deprecated => "deprecated",
+            Self::Retired => "retired",
+        }
+    }
+
+    /// Whether an agent that stands here may stand there next. Only from the last one is there no way.
+    pub fn may_become(self, next: Self) -> bool {
+        self != next && self != Self::Retired
+    }
+}
+
+/// A change of where an agent stands, as it is told and kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StandingChange {
+    /// Where it stood.
+    pub from: Standing,
+    /// Where it stands.
+    pub to: Standing,
+    /// Who did it, as far as is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When.
+    pub at: Timestamp,
+    /// What else the protocol that did it wants kept, in its own words.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
+}

@@ -1,0 +1,101 @@
+//! Where agents stand: who answers, who does not, and what is kept of it.
+
+use forecourt_core::store::Span;
+use forecourt_core::{Ending, Error, Handle, Standing, StandingChange};
+use forecourt_host::{CHANGES_PER_READ_MAX, Changed, Host, Run, StandingWish};
+use forecourt_testkit::Scripted;
+
+use crate::support::{Setup, handle, message};
+
+fn unsigned(_: &StandingChange) -> Option<String> {
+    None
+}
+
+async fn change(host: &Host, to: Standing) -> Changed {
+    let wish = StandingWish { to, by: Some("ops".to_owned()), reason: Some("a test".to_owned()), ..Default::default() };
+    host.change_standing(&handle(), &wish, &unsigned).await.unwrap()
+}
+
+async fn ending(host: &Host) -> Result<Ending, Error> {
+    Ok(host.receive(message("hi"), Run::Attached).await?.collect().await.ending)
+}
+
+#[tokio::test]
+async fn an_agent_that_nothing_is_known_of_is_active() {
+    let host = Setup::default().host(Scripted::saying(["answer"])).await;
+    assert_eq!(host.standing(&handle()), Standing::Active);
+    assert_eq!(ending(&host).await.unwrap(), Ending::Complete);
+}
+
+#[tokio::test]
+async fn a_suspended_agent_answers_nobody_until_it_is_active_again() {
+    let agent = Scripted::saying(["answer"]);
+    let host = Setup::default().host(agent.clone()).await;
+    assert!(matches!(change(&host, Standing::Suspended).await, Changed::Now(_)));
+    for run in [Run::Attached, Run::Detached { webhook: None }] {
+        let reply = host.receive(message("hi"), run).await.unwrap();
+        assert!(reply.task.is_none());
+        let Ending::Refused(refusal) = reply.collect().await.ending else { panic!("not refused") };
+        assert_eq!(refusal.kind(), "service_unavailable");
+        assert!(refusal.message.contains("suspended"), "{}", refusal.message);
+    }
+    assert!(agent.heard().is_empty());
+    assert!(matches!(change(&host, Standing::Active).await, Changed::Now(_)));
+    assert_eq!(ending(&host).await.unwrap(), Ending::Complete);
+}
+
+#[tokio::test]
+async fn a_deprecated_agent_answers() {
+    let host = Setup::default().host(Scripted::saying(["answer"])).await;
+    assert!(matches!(change(&host, Standing::Deprecated).await, Changed::Now(_)));
+    assert_eq!(ending(&host).await.unwrap(), Ending::Complete);
+}
+
+#[tokio::test]
+async fn a_retired_agent_is_gone_for_good() {
+    let host = Setup::default().host(Scripted::saying(["answer"])).await;
+    assert!(matches!(change(&host, Standing::Retired).await, Changed::Now(_)));
+    assert!(matches!(ending(&host).await, Err(Error::Gone { .. })));
+    for to in [Standing::Active, Standing::Suspended, Standing::Deprecated] {
+        assert_eq!(change(&host, to).await, Changed::Never(Standing::Retired));
+    }
+    assert_eq!(change(&host, Standing::Retired).await, Changed::Already);
+}
+
+#[tokio::test]
+async fn standings_survive_a_restart_with_all_that_led_to_them() {
+    let setup = Setup::default();
+    let again = Setup { store: setup.store.clone(), ..Setup::default() };
+    let host = setup.host(Scripted::saying(["answer"])).await;
+    let sign = |change: &StandingChange| Some(format!("signed {}", change.to.name()));
+    let wish = StandingWish { to: Standing::Deprecated, ..Default::default() };
+    host.change_standing(&handle(), &wish, &sign).await.unwrap();
+    change(&host, Standing::Suspended).await;
+    change(&host, Standing::Suspended).await;
+
+    let host = again.host(Scripted::saying(["answer"])).await;
+    assert_eq!(host.standing(&handle()), Standing::Suspended);
+    let kept = host.standing_changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX + 1).await.unwrap();
+    let moves: Vec<_> = kept.iter().map(|(n, kept)| (*n, kept.change.from, kept.change.to)).collect();
+    assert_eq!(moves, [(2, Standing::Deprecated, Standing::Suspended), (1, Standing::Active, Standing::Deprecated)]);
+    assert_eq!(kept[0].1.change.by.as_deref(), Some("ops"));
+    assert_eq!(kept[1].1.statement.as_deref(), Some("signed deprecated"));
+}
+
+#[tokio::test]
+async fn a_change_is_made_from_the_truth_though_another_host_made_the_last_one() {
+    let setup = Setup::default();
+    let other = Setup { store: setup.store.clone(), ..Setup::default() };
+    let (host, other) = (setup.host(Scripted::saying(["a"])).await, other.host(Scripted::saying(["a"])).await);
+    change(&other, Standing::Retired).await;
+    assert_eq!(change(&host, Standing::Suspended).await, Changed::Never(Standing::Retired));
+    assert_eq!(host.standing(&handle()), Standing::Retired);
+}
+
+#[tokio::test]
+async fn an_agent_that_is_not_here_is_not_found() {
+    let host = Setup::default().host(Scripted::saying(["answer"])).await;
+    let nobody = Handle::parse("nobody").unwrap();
+    let result = host.change_standing(&nobody, &StandingWish::default(), &unsigned).await;
+    assert!(matches!(result, Err(Error::NotFound { .. })));
+}
