@@ -12,6 +12,7 @@
 mod folder;
 mod frame;
 mod lease;
+mod output;
 mod pool;
 mod settings;
 mod supervisor;

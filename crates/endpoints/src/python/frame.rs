@@ -92,7 +92,8 @@ pub(super) fn read(line: &[u8]) -> Result<Answer, String> {
     } else if let Some(Value::Object(error)) = answer.remove("error") {
         Outcome::Ended(Err(named(error)))
     } else if let Some(Value::String(fault)) = answer.remove("fault") {
-        Outcome::Fault(fault)
+        // It may repeat what a caller said.
+        Outcome::Fault(forecourt_process::printable(fault.as_bytes()))
     } else if answer.contains_key("ready") {
         Outcome::Ready
     } else {
@@ -131,6 +132,15 @@ mod tests {
         let fault = |is_fit| Answer { outcome: Outcome::Fault("x".to_owned()), is_fit };
         assert_eq!(read(br#"{"fault": "x"}"#), Ok(fault(true)));
         assert_eq!(read(br#"{"fault": "x", "unfit": true}"#), Ok(fault(false)));
+    }
+
+    #[test]
+    fn a_fault_is_one_line() {
+        let Ok(Answer { outcome: Outcome::Fault(text), .. }) = read(br#"{"fault": "no room\n\u001b[2Jfor you"}"#)
+        else {
+            panic!("a fault is expected");
+        };
+        assert_eq!(text, "no room\u{fffd}\u{fffd}[2Jfor you");
     }
 
     #[test]

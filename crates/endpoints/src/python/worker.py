@@ -60,22 +60,15 @@ def serve(requests, answers, answer_bytes_max):
 
 
 def begin(request):
-    """Says whose output follows, and has a call that outlives its time say where it is, and end."""
-    os.write(2, b"\n\x1e" + request["function"].encode() + b"\n")
+    """Says that the output of another call follows; one that outlives its time says where it is, and ends."""
+    os.write(2, b"\n\x1e\n")
     faulthandler.dump_traceback_later(request["seconds"], exit=True, file=2)
 
 
 def perform(request):
     try:
         function = load(request["function"])
-        if "input" not in request:
-            return {"ready": True}
-        result = function(Context(request))
-        if not isinstance(result, dict):
-            raise Fault("it returned a value of type %s, not a dict" % type(result).__name__)
-        return {"result": result}
-    except EndpointError as error:
-        return declared(error)
+        return called(function, request) if "input" in request else {"ready": True}
     except Fault as fault:
         return {"fault": str(fault)}
     except BaseException as error:
@@ -87,15 +80,26 @@ def perform(request):
 def load(path):
     """The function of a dotted path. Python imports a module once, and again after it failed."""
     module, _, name = path.rpartition(".")
-    importlib.invalidate_caches()
+    if module not in sys.modules:
+        importlib.invalidate_caches()
     loaded = importlib.import_module(module)
-    if not (getattr(loaded, "__file__", None) or "").startswith(FOLDER + os.sep):
+    if not is_own(getattr(loaded, "__file__", None)):
         raise Fault("the name of the module `%s` is taken by one of Python's own" % module)
     function = getattr(loaded, name, None)
     if not callable(function):
         what = "has no function" if function is None else "has something else under the name"
         raise Fault("%s %s `%s`" % (shown(loaded.__file__), what, name))
     return function
+
+
+def called(function, request):
+    try:
+        result = function(Context(request))
+    except EndpointError as error:
+        return declared(error)
+    if not isinstance(result, dict):
+        raise Fault("it returned a value of type %s, not a dict" % type(result).__name__)
+    return {"result": result}
 
 
 def declared(error):
@@ -106,23 +110,24 @@ def declared(error):
 
 def described(error):
     """The place in the deployment's own files, and the exception."""
-    place = syntax_place(error) if isinstance(error, SyntaxError) else traceback_place(error)
+    is_syntax = isinstance(error, SyntaxError) and is_own(error.filename)
     try:
-        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        text = error.msg if is_syntax else str(error)
     except Exception:
         text = "(its text can't be told)"
     kind = type(error).__name__
-    text = "%s: %s" % (kind, text) if text else kind
-    return (place + text)[:TEXT_CHARS_MAX]
+    place = (error.filename, error.lineno) if is_syntax else last_own_place(error)
+    told = "%s: %s" % (kind, text) if text else kind
+    return ("%s line %s: %s" % (shown(place[0]), place[1], told) if place else told)[:TEXT_CHARS_MAX]
 
 
-def syntax_place(error):
-    return "%s line %s: " % (shown(error.filename), error.lineno) if error.filename else ""
+def last_own_place(error):
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame.filename)]
+    return (frames[-1].filename, frames[-1].lineno) if frames else None
 
 
-def traceback_place(error):
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(FOLDER + os.sep)]
-    return "%s line %s: " % (shown(frames[-1].filename), frames[-1].lineno) if frames else ""
+def is_own(file):
+    return (file or "").startswith(FOLDER + os.sep)
 
 
 def shown(file):
@@ -195,8 +200,6 @@ def start(requests, memory_bytes, answer_bytes_max):
     given.Context = Context
     sys.modules["forecourt"] = given
     sys.path.insert(0, FOLDER)
-    # A file that is edited twice in a second would else be read from the wrong cache.
-    sys.dont_write_bytecode = True
 
     threading.Thread(target=end_with, args=(requests,), daemon=True).start()
     serve(requests, answers, answer_bytes_max)

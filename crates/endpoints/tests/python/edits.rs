@@ -44,7 +44,7 @@ async fn a_broken_edit_is_a_clear_failure_and_a_mended_one_heals() {
 }
 
 #[tokio::test]
-async fn a_library_that_was_missing_is_found_without_an_edit() {
+async fn a_file_that_was_missing_is_found_once_it_is_there() {
     let deployment = rooms("def book(ctx):\n  import night\n  return {'night': night.PRICE}\n");
     let book = deployment.function("rooms.book");
     assert!(crash(&book, json!({})).await.contains("line 2: ModuleNotFoundError"));

@@ -40,6 +40,8 @@ class Odd(Exception):
     def __str__(self): raise RuntimeError
 def odd(ctx): raise Odd
 def takes_two(ctx, more): return {}
+def forges(ctx): raise ValueError(ctx.input.get("text", "\nINFO all is well"))
+def parses(ctx): compile("(", "x", "eval")
 "#;
 
 #[tokio::test]
@@ -66,6 +68,8 @@ async fn s12_2_each_failure_is_one_clear_crash_and_the_next_call_is_fine() {
         ("bad_details", "what it returned is no JSON: TypeError"),
         ("closes", "it ended its worker"),
         ("odd", "Odd: (its text can't be told)"),
+        ("forges", "ValueError: \u{fffd}INFO all is well"),
+        ("parses", "functions/rooms.py line 34: SyntaxError: '(' was never closed (x, line 1)"),
         ("takes_two", "TypeError: takes_two() missing 1 required positional argument: 'more'"),
     ] {
         let told = crash(&deployment.function(&format!("rooms.{name}")), json!({})).await;

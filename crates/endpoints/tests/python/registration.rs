@@ -18,6 +18,10 @@ fn s12_2_a_fault_names_the_file_the_line_and_the_exception() {
         ("book = 7\n", "functions/rooms.py has something else under the name `book`"),
         ("import os\nos._exit(4)\n", "it ended its worker (exit status: 4) while it was imported"),
         ("import sys\nsys.exit(4)\n", "functions/rooms.py line 2: SystemExit: 4"),
+        (
+            "import forecourt\nraise forecourt.EndpointError('full', 'Full.')\n",
+            "functions/rooms.py line 2: EndpointError: ('full', 'Full.')",
+        ),
         ("x = '\0'\n", "SyntaxError: source code string cannot contain null bytes"),
         ("x = bytearray(10 ** 10)\n", "functions/rooms.py line 1: MemoryError"),
     ] {
