@@ -140,6 +140,21 @@ impl Genesis {
     }
 }
 
+/// The name that a document has, whether or not anybody signed it yet.
+///
+/// # Errors
+/// [`GenesisFault::Malformed`] when it holds numbers that have no canonical form.
+pub fn name_of(document: &Map<String, Value>) -> Result<AgentId, GenesisFault> {
+    let plain = canonical::plain(document, &NOT_HASHED).map_err(GenesisFault::Malformed)?;
+    Ok(canonical::hash(plain.as_bytes()))
+}
+
+/// SHA-256 in hexadecimal of a raw Ed25519 public key that is given in base64url or PEM. `None`: it is
+/// no such key.
+pub fn fingerprint_of_key(text: &str) -> Option<String> {
+    Some(canonical::hash(&VerifyKey::ed25519_text(text)?.edwards_bytes()?).as_str().to_owned())
+}
+
 fn issuer_key(document: &Map<String, Value>) -> Result<VerifyKey, GenesisFault> {
     let text = document.get("issuer_public_key").and_then(Value::as_str);
     text.and_then(VerifyKey::ed25519_text).ok_or(GenesisFault::Field("issuer_public_key"))
@@ -147,8 +162,7 @@ fn issuer_key(document: &Map<String, Value>) -> Result<VerifyKey, GenesisFault> 
 
 /// SHA-256 in hexadecimal of the raw key that a field of a document holds.
 pub(crate) fn fingerprint(document: &Map<String, Value>, field: &str) -> Option<String> {
-    let key = VerifyKey::ed25519_text(document.get(field)?.as_str()?)?;
-    Some(canonical::hash(&key.edwards_bytes()?).as_str().to_owned())
+    fingerprint_of_key(document.get(field)?.as_str()?)
 }
 
 #[cfg(test)]

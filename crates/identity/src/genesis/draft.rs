@@ -1,5 +1,7 @@
 //! Making an agent's origin document.
 
+use std::str::FromStr;
+
 use forecourt_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,16 @@ pub enum Archetype {
     Orchestrator,
     /// Watches things.
     Monitor,
+}
+
+impl FromStr for Archetype {
+    type Err = &'static str;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let all = [Self::Assistant, Self::Analyst, Self::Executor, Self::Orchestrator, Self::Monitor];
+        let found = all.into_iter().find(|archetype| archetype.as_str() == word);
+        found.ok_or("an archetype is assistant, analyst, executor, orchestrator or monitor")
+    }
 }
 
 impl Archetype {
@@ -57,13 +69,15 @@ pub struct Draft {
     pub trust_tier: TrustTier,
     /// By what it is vouched for.
     pub verification_path: String,
-    /// When it is issued.
+    /// When it is issued, to the second.
     pub issued_at: Timestamp,
 }
 
 impl Draft {
     /// Signs it: from now on the agent has a name.
     pub fn sign(self, key: &SigningKey) -> Result<Genesis, GenesisFault> {
+        let seconds = self.issued_at.as_second();
+        let issued_at = Timestamp::from_second(seconds).map_err(|error| GenesisFault::Malformed(error.to_string()))?;
         let document = json!({
             "owner": self.owner,
             "archetype": self.archetype,
@@ -71,7 +85,7 @@ impl Draft {
             "scope": self.scope,
             "trust_tier": self.trust_tier,
             "verification_path": self.verification_path,
-            "issued_at": self.issued_at,
+            "issued_at": issued_at,
             "issuer_public_key": key.public().x,
         });
         let Value::Object(mut document) = document else { return Err(GenesisFault::Malformed(String::new())) };
