@@ -12,7 +12,7 @@ use std::time::Duration;
 use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
 use forecourt_contract::recipe::{BadReference, Recipe, Run, Step, StepCall};
 use forecourt_contract::refusal::{Broken, Pair};
-use forecourt_contract::{Call, Dispatcher, Failure, Handler, Invocation, Refusal};
+use forecourt_contract::{Call, Dispatcher, Failure, Handler, Invocation, Refusal, Scope};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -40,6 +40,7 @@ impl Composition {
             return Err(Failure::Crashed("a composition was called before there is a dispatcher".to_owned()));
         };
         let mut run = Run::new(Arc::clone(&self.recipe), std::mem::take(&mut origin.input));
+        foresee(&run, &dispatcher, &origin)?;
         let deadline = Instant::now() + self.time;
         let mut trip = Trip { dispatcher: &dispatcher, origin: &origin, deadline, bytes_left: RESULTS_BYTES_MAX };
         for step in &self.recipe.steps {
@@ -105,6 +106,17 @@ impl Trip<'_> {
     }
 }
 
+/// What can be known of the scopes that the steps need is asked for before any of them is made, so that
+/// nothing is half done for want of authority.
+fn foresee(run: &Run, dispatcher: &Dispatcher, origin: &Invocation) -> Result<(), Failure> {
+    let mut missing: Vec<Scope> = Vec::new();
+    for (method, path) in run.foreseen() {
+        let needed = origin.scopes.missing(&dispatcher.required_at(method, &path));
+        missing.extend(needed.into_iter().filter(|scope| !missing.contains(scope)).collect::<Vec<_>>());
+    }
+    if missing.is_empty() { Ok(()) } else { Err(Failure::Unauthorised(missing)) }
+}
+
 /// A step that came to nothing before it was called, or because of what came back.
 fn broken(step: &Step, cause: String) -> Refusal {
     let path = step.path.as_ref().map_or("/", |path| path.as_str()).to_owned();
@@ -118,6 +130,11 @@ fn failure(run: Run, step: &Step, refusal: Refusal) -> Failure {
     }
     match refusal {
         Refusal::Scope { missing, .. } => Failure::Unauthorised(missing),
+        // What a composition inside this one found would add up from level to level.
+        Refusal::Step { pair, mut failed } => {
+            failed.captured.clear();
+            Failure::Step(Box::new(run.fail(step.method.clone(), Refusal::Step { pair, failed })))
+        }
         refusal => Failure::Step(Box::new(run.fail(step.method.clone(), refusal))),
     }
 }

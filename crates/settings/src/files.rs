@@ -59,3 +59,33 @@ pub fn bytes_of(file: &Path, bytes_max: usize) -> Result<Vec<u8>, String> {
     File::open(file).map_err(unreadable)?.take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() > bytes_max { Err(format!("is larger than {bytes_max} bytes")) } else { Ok(bytes) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_is_not_opened() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(bytes_of(here, 10).unwrap_err(), "is no file");
+        assert_eq!(bytes_of(&here.join("none"), 10).unwrap_err(), "is not there");
+        assert_eq!(text_of(&here.join("none")).unwrap_err().message(), "is not there");
+    }
+
+    #[test]
+    fn a_file_has_a_bound() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let length = std::fs::metadata(&file).unwrap().len() as usize;
+        assert_eq!(bytes_of(&file, length).unwrap().len(), length);
+        assert!(bytes_of(&file, length - 1).unwrap_err().contains("is larger than"));
+    }
+
+    #[test]
+    fn a_folder_has_a_bound_and_may_be_missing() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(files_in(here, 1).unwrap(), [here.join("Cargo.toml")]);
+        assert_eq!(files_in(here, 0).unwrap_err().message(), "has more than 0 files");
+        assert_eq!(files_in(&here.join("none"), 0).unwrap(), Vec::<PathBuf>::new());
+        assert!(files_in(&here.join("Cargo.toml"), 1).is_err(), "it is no folder");
+    }
+}

@@ -28,6 +28,11 @@ impl Dispatcher {
         scopes
     }
 
+    /// What a caller needs for a method at a path; nothing where no endpoint is.
+    pub fn required_at(&self, method: &Method, path: &str) -> Vec<Scope> {
+        self.known(method, path).map(|registered| self.required_scopes(&registered.endpoint)).unwrap_or_default()
+    }
+
     /// The steps of a recipe, by index, that go to a known path where nothing answers. Section 13.2.
     pub fn dangling_steps(&self, recipe: &str) -> Vec<usize> {
         let Some(recipe) = self.recipes.get(recipe) else { return Vec::new() };

@@ -10,7 +10,8 @@ use crate::limits::{HANDLER_TIME_DEFAULT, HANDLER_TIME_MAX};
 const UPSTREAM_METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// Header fields that are the connection's own.
-const FRAMING: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
+const FRAMING: [&str; 8] =
+    ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding"];
 
 /// Reads the table. With `is_http_open` a service's URL may begin with `http://` too.
 ///

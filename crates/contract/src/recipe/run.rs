@@ -56,6 +56,15 @@ impl Run {
         &self.captured
     }
 
+    /// Where the calls go whose path is known by now: it takes nothing of results that are not there.
+    pub fn foreseen(&self) -> impl Iterator<Item = (&Method, String)> {
+        let word = |step: &Step, name: &str| self.value(step.parameters.get(name)?).as_ref().and_then(segment);
+        self.recipe.steps.iter().filter_map(move |step| match &step.path {
+            None => Some((&step.method, "/".to_owned())),
+            Some(path) => Some((&step.method, path.fill(|name| word(step, name))?)),
+        })
+    }
+
     /// The next call. `None`: all steps are done.
     pub fn next_call(&self) -> Option<Result<StepCall, BadReference>> {
         self.recipe.steps.get(self.outputs.len()).map(|step| self.call(step))

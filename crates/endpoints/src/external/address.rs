@@ -173,3 +173,6 @@ fn bad(text: &str) -> Unfit {
     let message = format!("`{text}` of `url`: a field of the input is written {{name}}, in the path or in a value");
     Unfit::new("external-service-bad-placeholder", message)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 mod loading;
+mod manual;
 mod s12_1_compositions;
 mod s12_2_functions;
 mod s12_3_requests;

@@ -3,7 +3,7 @@
 use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
 use forecourt_contract::recipe::FailedStep;
 use forecourt_contract::{Call, Refusal};
-use forecourt_endpoints::limits::STEP_BYTES_MAX;
+use forecourt_endpoints::limits::{RESULTS_BYTES_MAX, STEP_BYTES_MAX};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -29,6 +29,7 @@ fn trips(steps: &str) -> TempDir {
         ("endpoints/echo.toml", &function("QUERY", "/told", "echo")),
         ("endpoints/book.toml", &book),
         ("endpoints/full.toml", &function("RESERVE", "/full", "full")),
+        ("endpoints/large.toml", &function("QUERY", "/large", "large")),
         ("endpoints/hang.toml", &function("QUERY", "/hang", "hang")),
     ])
 }
@@ -91,6 +92,25 @@ async fn s12_1_a_step_that_the_caller_may_not_make_is_refused_to_it() {
         let refusal = planned(&folder, call).await.unwrap_err();
         let Refusal::Scope { pair, missing } = refusal else { panic!("{refusal:?}") };
         assert_eq!((pair.path.as_str(), missing[0].as_str()), ("/trips", "booking:room"));
+    }
+}
+
+#[tokio::test]
+async fn s12_1_nothing_is_half_done_for_want_of_a_scope_that_could_be_foreseen() {
+    let upstream = crate::upstream::Upstream::answering("200 OK", "{}").await;
+    let service = crate::s12_3_requests::service("/seen", "POST", &upstream.url("/"), "");
+    let steps = |value: &str| {
+        format!(
+            "steps = [{{ method = \"QUERY\", path = \"/seen\" }}, {{ method = \"QUERY\", path = \"/same\", capture_as = \"c\" }}, \
+             {{ method = \"BOOK\", path = \"/rooms/{{id}}\", parameters = {{ id = {value} }} }}]"
+        )
+    };
+    let foreseen = trips(&steps("{ kind = \"proposal\", value = \"id\" }"));
+    let found_out = trips(&steps("{ kind = \"previous_step\", value = \"c\" }"));
+    for (folder, calls) in [(foreseen, 0), (found_out, 1)] {
+        std::fs::write(folder.path().join("endpoints/seen.toml"), &service).unwrap();
+        assert!(planned(&folder, plan(json!({"id": "7"}))).await.is_err());
+        assert_eq!(upstream.seen().len(), calls);
     }
 }
 
@@ -165,6 +185,55 @@ async fn a_call_at_the_last_level_may_be_made_and_one_beyond_it_not() {
     assert_eq!(planned(&folder, at(COMPOSITION_DEPTH_MAX - 1)).await.unwrap()["depth"], json!(COMPOSITION_DEPTH_MAX));
     assert!(matches!(planned(&folder, at(COMPOSITION_DEPTH_MAX)).await, Err(Refusal::Step { .. })));
     assert!(matches!(planned(&folder, at(u32::MAX)).await, Err(Refusal::Step { .. })));
+}
+
+#[tokio::test]
+async fn an_input_of_a_step_has_a_bound() {
+    let steps = "steps = [{ method = \"QUERY\", path = \"/same\", parameters = { n = { kind = \"proposal\", value = \"n\" } } }]";
+    let folder = trips(steps);
+    // A name, a text, and what stands between them.
+    let at = |bytes: usize| plan(json!({"n": "x".repeat(bytes - "n".len() - 6)}));
+    assert!(planned(&folder, at(STEP_BYTES_MAX)).await.is_ok());
+    assert!(matches!(planned(&folder, at(STEP_BYTES_MAX + 1)).await, Err(Refusal::Step { .. })));
+}
+
+#[tokio::test]
+async fn the_results_of_all_steps_have_one_bound() {
+    let steps = "steps = [{ method = \"QUERY\", path = \"/large\" , parameters = { n = { kind = \"proposal\", value = \"n\" } } }, \
+                 { method = \"QUERY\", path = \"/large\" , parameters = { n = { kind = \"proposal\", value = \"n\" } } }]";
+    let folder = trips(steps);
+    let at = |bytes: usize| plan(json!({"n": bytes / 2 - "n".len() - 9}));
+    assert!(planned(&folder, at(RESULTS_BYTES_MAX)).await.is_ok());
+    let Err(Refusal::Step { failed, .. }) = planned(&folder, at(RESULTS_BYTES_MAX + 2)).await else { panic!("taken") };
+    assert_eq!(failed.step, 1);
+}
+
+#[tokio::test]
+async fn what_is_done_at_once_runs_out_of_time_too() {
+    let recipe = |level: usize| {
+        let step = if level == 0 {
+            "{ method = \"QUERY\", path = \"/same\" }".to_owned()
+        } else {
+            format!("{{ method = \"PLAN\", path = \"/level-{}\" }}", level - 1)
+        };
+        format!("[[recipe]]\nname = \"level-{level}\"\nsteps = [{}]\n", vec![step; 64].join(", "))
+    };
+    let recipes: String = (0..6).map(recipe).collect();
+    let mut files = vec![
+        ("recipes.toml".to_owned(), recipes),
+        ("endpoints/same.toml".to_owned(), function("QUERY", "/same", "same")),
+    ];
+    files.extend((0..6).map(|level| {
+        (
+            format!("endpoints/{level}.toml"),
+            composition("PLAN", &format!("/level-{level}"), &format!("level-{level}"), "timeout_seconds = 0.2"),
+        )
+    }));
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let started = std::time::Instant::now();
+    let found = planned(&deployment(&files), call("PLAN", "/level-5", json!({}))).await;
+    assert!(matches!(found, Err(Refusal::Step { .. })), "{found:?}");
+    assert!(started.elapsed().as_secs() < 10, "68,719,476,736 calls are not made");
 }
 
 #[tokio::test]

@@ -56,6 +56,10 @@ pub(crate) fn functions() -> Functions {
         })
         .with("same", |call| async move { Ok(Value::Object(call.input)) })
         .with("full", |_| async { Err(Failure::named("room_unavailable", "Try tomorrow.")) })
+        .with("large", |call| async move {
+            let bytes = call.input["n"].as_u64().and_then(|bytes| usize::try_from(bytes).ok());
+            Ok(json!({ "n": "x".repeat(bytes.unwrap_or_default()) }))
+        })
         .with("hang", |_| std::future::pending())
 }
 

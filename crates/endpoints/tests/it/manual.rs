@@ -1,0 +1,44 @@
+//! The files that the manual shows are ones.
+
+use std::path::Path;
+
+use forecourt_contract::{Call, Refusal, ScopeSet};
+use forecourt_endpoints::{Functions, Kinds, load};
+use serde_json::json;
+
+use crate::support::{answer, call, caller, deployment, opened, problems, terms};
+use crate::upstream::Upstream;
+
+/// The files of the manual: the blocks of TOML that begin with their name.
+fn files() -> Vec<(String, String)> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual/endpoints.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let blocks = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let named =
+        blocks.filter_map(|block| Some((block.lines().next()?.strip_prefix("# ")?.to_owned(), block.to_owned())));
+    named.collect()
+}
+
+#[tokio::test]
+async fn what_the_manual_shows_works() {
+    let upstream = Upstream::answering("200 OK", r#"{"bedCount": 2}"#).await;
+    let files: Vec<(String, String)> = files()
+        .into_iter()
+        .map(|(name, text)| (name, text.replace("https://rooms.example.com", &upstream.url(""))))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let folder = deployment(&files);
+    let functions = Functions::new()
+        .with("rooms.book", |call| async move { Ok(json!({"reservation_id": "r-1", "nights": call.input["nights"]})) });
+    let environment = |name: &str| (name == "ROOMS_TOKEN").then(|| "t".to_owned());
+    let loaded = load(folder.path(), terms(json!({})), &environment, &Kinds { egress: opened(), functions });
+    assert_eq!((problems(&loaded), loaded.dispatcher.registry.len()), (Vec::new(), 3));
+
+    let reserve = || call("RESERVE", "/weekends/7", json!({"guest": "Ada"}));
+    assert!(matches!(answer(&loaded, reserve()).await, Err(Refusal::Scope { .. })));
+    let claimed = ScopeSet::parse_list("booking:room").ok();
+    let allowed = Call { caller: caller("booking:room"), claimed, ..reserve() };
+    let merged = json!({"beds": 2, "reservation_id": "r-1", "nights": 2});
+    assert_eq!(answer(&loaded, allowed).await, Ok(merged));
+    assert!(upstream.request().0.starts_with("GET /v1/rooms/7 "));
+}
