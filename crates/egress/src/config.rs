@@ -19,7 +19,8 @@ pub struct EgressConfig {
     /// reachable too, on any port.
     #[schemars(with = "Vec<String>")]
     pub allow: Vec<IpNet>,
-    /// Whether plain `http://` is fine for attachments, webhooks and callbacks within `allow`.
+    /// Whether plain `http://` is fine for attachments, webhooks, callbacks and the services behind
+    /// endpoints, within `allow`.
     pub allow_http: bool,
     /// Ports of public targets beside 443.
     pub ports: Vec<u16>,
