@@ -5,5 +5,6 @@ mod calls;
 mod edits;
 mod faults;
 mod log;
+mod manual;
 mod registration;
 mod support;
