@@ -74,6 +74,7 @@ pub const PROTOCOL: Protocol = Protocol {
     endpoints,
     documents: |_| Ok(Vec::new()),
     tools: |_| Vec::new(),
+    endpoint_settings: None,
     envelope: None,
     key_directory: None,
 };

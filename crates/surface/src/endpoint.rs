@@ -8,7 +8,7 @@ use forecourt_contract::endpoint::Offer;
 use forecourt_contract::path::segment;
 use forecourt_contract::refusal::IdentityRefusal;
 use forecourt_contract::semantic::Impact;
-use forecourt_contract::{Call, Endpoint, Outcome, Refusal};
+use forecourt_contract::{Call, Dispatcher, Endpoint, Outcome, Refusal};
 use forecourt_core::policy::{AuthChallenge, Kind};
 use forecourt_core::{Error, PolicyPart, Sender};
 use forecourt_host::{Host, Invoked, caller};
@@ -20,28 +20,38 @@ use crate::tool::{Called, Tool, ToolCall, ToolEvent};
 /// Characters of a tool's name. Models are trained on names as short as this.
 pub const NAME_CHARS_MAX: usize = 64;
 
-/// The endpoints of a host that are offered as something besides.
-pub fn tools(host: &Arc<Host>) -> Vec<Tool> {
+/// The endpoints that are offered as something besides, each under the name of its tool.
+pub fn offered(contract: &Dispatcher) -> Vec<(String, Arc<Endpoint>)> {
     let mut taken = HashSet::new();
-    let endpoints = host.contract().registry.iter().map(|registered| &registered.endpoint);
+    let endpoints = contract.registry.iter().map(|registered| &registered.endpoint);
     let offered = endpoints.filter(|endpoint| !endpoint.offers.is_empty());
-    offered.map(|endpoint| tool(host, endpoint, name(endpoint, &mut taken))).collect()
+    offered.map(|endpoint| (name(endpoint, &mut taken), endpoint.clone())).collect()
 }
 
-fn tool(host: &Arc<Host>, endpoint: &Arc<Endpoint>, name: String) -> Tool {
+/// The endpoints of a host as tools and skills.
+pub fn tools(host: &Arc<Host>) -> Vec<Tool> {
+    offered(host.contract()).into_iter().map(|(name, endpoint)| tool(host, endpoint, name)).collect()
+}
+
+/// What it does, for a model to read.
+pub fn description(endpoint: &Endpoint) -> String {
+    format!("{} {} {}", endpoint.description, endpoint.semantic.intent, endpoint.semantic.outcome)
+}
+
+fn tool(host: &Arc<Host>, endpoint: Arc<Endpoint>, name: String) -> Tool {
     let (host, called) = (host.clone(), endpoint.clone());
     let is_object = endpoint.output.source().get("type").and_then(Value::as_str) == Some("object");
     Tool {
         name,
         title: endpoint.description.clone(),
-        description: format!("{} {} {}", endpoint.description, endpoint.semantic.intent, endpoint.semantic.outcome),
+        description: description(&endpoint),
         input: endpoint.input.source().clone(),
         output: is_object.then(|| endpoint.output.source().clone()),
         agent: None,
         reads_only: endpoint.semantic.impact == Impact::Informational,
         as_tool: endpoint.is_offered_as(Offer::Tool),
         as_skill: endpoint.is_offered_as(Offer::Skill),
-        call: Arc::new(move |call| invoke(host.clone(), called.clone(), call)),
+        call: Arc::new(move |given| in_one(host.clone(), called.clone(), given)),
         outcome: None,
     }
 }
@@ -63,21 +73,23 @@ fn name(endpoint: &Endpoint, taken: &mut HashSet<String>) -> String {
     name
 }
 
-fn invoke(host: Arc<Host>, endpoint: Arc<Endpoint>, call: ToolCall) -> BoxStream<'static, ToolEvent> {
-    let answer = async move {
-        let called = match filled(&endpoint, call.arguments) {
-            Ok((path, body)) => {
-                let caller = caller(&call.sender);
-                let claimed = Some(caller.declared.clone());
-                let method = endpoint.method.to_string();
-                let ask = Call { method, path, body, caller, claimed, ..Call::default() };
-                told(host.invoke(ask, &call.sender, call.via).await, &host, &call.sender)
-            }
-            Err(field) => failed("input-validation-failed", &format!("the path takes `{field}`, a single word")),
-        };
-        ToolEvent::Done(Box::new(called))
-    };
+fn in_one(host: Arc<Host>, endpoint: Arc<Endpoint>, given: ToolCall) -> BoxStream<'static, ToolEvent> {
+    let answer = async move { ToolEvent::Done(Box::new(call(&host, &endpoint, given).await)) };
     futures::stream::once(answer).boxed()
+}
+
+/// Calls an endpoint with the arguments of a tool, on behalf of whoever called that.
+pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
+    let (path, body) = match filled(endpoint, given.arguments) {
+        Ok(filled) => filled,
+        Err(field) => return failed("input-validation-failed", &format!("the path takes `{field}`, a single word")),
+    };
+    let caller = caller(&given.sender);
+    let claimed = Some(caller.declared.clone());
+    let method = endpoint.method.to_string();
+    // Agents that call endpoints that ask agents come to an end as compositions do.
+    let ask = Call { method, path, body, caller, claimed, depth: given.hop, ..Call::default() };
+    told(host.invoke(ask, &given.sender, given.via).await, host, &given.sender)
 }
 
 /// The path with its parameters, and the input that is left. Fails with the parameter that has no value

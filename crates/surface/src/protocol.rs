@@ -7,6 +7,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
+use forecourt_endpoints::Terms;
 use forecourt_host::{Envelope, Host, Site};
 use forecourt_identity::agents::KnownAgents;
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
@@ -37,10 +38,24 @@ pub struct Protocol {
     /// The operations that it offers to carriers of tools. Reads its section as
     /// [`Protocol::surfaces`] does; what is wrong there is said by that one.
     pub tools: fn(&Mount) -> Vec<Tool>,
+    /// What its section says of all endpoints together, if it is the one that has such settings.
+    pub endpoint_settings: Option<ReadEndpointSettings>,
     /// How it writes the post that tells of a settled task, if it has webhooks.
     pub envelope: Option<Envelope>,
     /// How it finds the keys of agents that sign their requests, if it can.
     pub key_directory: Option<OpenKeyDirectory>,
+}
+
+/// Reads what a section says of endpoints. Fails with everything that must be put right before the host
+/// may start.
+pub type ReadEndpointSettings = fn(&Section) -> Result<EndpointSettings, Problems>;
+
+/// What a section says of all endpoints together.
+pub struct EndpointSettings {
+    /// What they are registered among.
+    pub terms: Terms,
+    /// Whether one that is refused keeps the host from starting.
+    pub must_be_whole: bool,
 }
 
 /// Makes a directory of keys that goes out through the guarded client.
