@@ -1,0 +1,251 @@
+//! The other side of the wire: requests to servers anywhere, over connections that are kept.
+//!
+//! Nothing here uses the server half; both speak through the same codec. Connections are opened by the
+//! guarded way out, so that whoever may choose the server can't choose one of ours.
+
+mod draft;
+mod exchange;
+mod pool;
+mod uri;
+
+use std::sync::Arc;
+
+use forecourt_egress::{ClientCertificate, Connection, Egress, EgressError, Purpose, SetupError, Tls};
+
+use self::exchange::{Broken, Exchanged, exchange};
+use self::pool::Pool;
+use crate::codec::{Bounds, Fault};
+use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX};
+use crate::wire::{Request, Response};
+
+pub use draft::{Draft, DraftFault, JSON, YAML};
+pub use exchange::Patience;
+pub use uri::{AgtpUri, UriFault};
+
+/// The protocol's name in a TLS handshake. Base 1.
+const ALPN: &[u8] = b"agtp";
+
+/// Methods that only look, whatever their path: repeating them does no harm. Base 3.1.
+const REPEATABLE: [&str; 6] = ["QUERY", "DISCOVER", "DESCRIBE", "INSPECT", "SUMMARIZE", "PLAN"];
+
+/// A client. Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    egress: Egress,
+    purpose: Purpose,
+    tls: Option<Tls>,
+    bounds: Bounds,
+    patience: Patience,
+    pool: Pool,
+}
+
+/// A client in the making.
+pub struct ClientBuilder {
+    egress: Egress,
+    purpose: Purpose,
+    certificate: Option<ClientCertificate>,
+    is_plain: bool,
+    bounds: Bounds,
+    patience: Patience,
+}
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Server {
+    /// A name, or an address with or without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// No connection: nothing of the request was sent.
+    #[error(transparent)]
+    Unreachable(EgressError),
+    /// Plain text is for loopback alone, and the server is elsewhere. Nothing was sent. AGTP-API 16.3.
+    #[error("without TLS only this machine is spoken to")]
+    PlainElsewhere,
+    /// More requests at once than are sent without waiting for answers.
+    #[error("at most {PIPELINED_MAX} requests are sent at once")]
+    TooMany,
+    /// The server closed the connection instead of answering. The request may have been acted on.
+    #[error("the server closed the connection without an answer")]
+    Closed,
+    /// The connection ended within the answer.
+    #[error("the answer broke off")]
+    CutOff,
+    /// The answer did not come in time.
+    #[error("the answer took too long")]
+    Late,
+    /// What came is no answer.
+    #[error("what the server sent is no answer of AGTP/1.0: {}", about(*.0))]
+    Malformed(Fault),
+}
+
+/// Fewer answers than requests.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Interrupted {
+    /// The answers that came, in the order of the requests.
+    pub answers: Vec<Response>,
+    /// Why the next one did not.
+    #[source]
+    pub error: ClientError,
+}
+
+impl Client {
+    /// Begins a client whose connections are for `purpose`.
+    pub fn builder(egress: Egress, purpose: Purpose) -> ClientBuilder {
+        let first = purpose.deadlines(egress.config()).first_byte;
+        let bounds = Bounds { body_bytes: ANSWER_BODY_BYTES_MAX, ..Bounds::default() };
+        let patience = Patience { first, rest: ANSWER_REST_TIME_MAX };
+        ClientBuilder { egress, purpose, certificate: None, is_plain: false, bounds, patience }
+    }
+
+    /// Sends a request and reads its answer, whatever its status.
+    ///
+    /// # Errors
+    /// When there is no whole answer. A kept connection that the server has closed meanwhile is replaced
+    /// by a new one, once, if the request can't have been acted on or only looks.
+    pub async fn send(&self, server: &Server, request: &Request) -> Result<Response, ClientError> {
+        let answers = self.send_all(server, std::slice::from_ref(request)).await;
+        answers.map_err(|interrupted| interrupted.error)?.pop().ok_or(ClientError::Closed)
+    }
+
+    /// Sends requests on one connection without waiting between them, at most [`PIPELINED_MAX`]; gives
+    /// their answers in order.
+    ///
+    /// # Errors
+    /// As [`Client::send`], with the answers that came before.
+    pub async fn send_all(&self, server: &Server, requests: &[Request]) -> Result<Vec<Response>, Interrupted> {
+        let nothing = |error| Interrupted { answers: Vec::new(), error };
+        if requests.len() > PIPELINED_MAX {
+            return Err(nothing(ClientError::TooMany));
+        }
+        if let Some(mut kept) = self.inner.pool.take(server) {
+            kept.resume().await.map_err(|error| nothing(ClientError::Unreachable(error)))?;
+            let exchanged = self.exchange(kept, server, requests).await;
+            if !is_stale(&exchanged, requests) {
+                return judged(exchanged);
+            }
+        }
+        let fresh = self.connect(server).await.map_err(nothing)?;
+        judged(self.exchange(fresh, server, requests).await)
+    }
+
+    async fn exchange(&self, mut connection: Connection, server: &Server, requests: &[Request]) -> Exchanged {
+        let exchanged = exchange(&mut connection, requests, self.inner.bounds, self.inner.patience).await;
+        if exchanged.is_clean {
+            self.inner.pool.keep(server, connection);
+        }
+        exchanged
+    }
+
+    async fn connect(&self, server: &Server) -> Result<Connection, ClientError> {
+        let Inner { egress, purpose, tls, .. } = &*self.inner;
+        let Server { host, port } = server;
+        let Some(tls) = tls else {
+            let connection = egress.connect(*purpose, host, *port).await.map_err(ClientError::Unreachable)?;
+            return match connection.peer().ip().is_loopback() {
+                true => Ok(connection),
+                false => Err(ClientError::PlainElsewhere),
+            };
+        };
+        egress.connect_tls(*purpose, host, *port, tls).await.map_err(ClientError::Unreachable)
+    }
+}
+
+/// Whether a kept connection was closed before anything of the answer came, so that another may be tried.
+fn is_stale(exchanged: &Exchanged, requests: &[Request]) -> bool {
+    let only_look = || requests.iter().all(|request| REPEATABLE.contains(&request.start.method.as_str()));
+    let is_closed = match exchanged.broken {
+        Some(Broken::Closed { is_taken }) => !is_taken || only_look(),
+        _ => false,
+    };
+    is_closed && exchanged.answers.is_empty()
+}
+
+fn judged(exchanged: Exchanged) -> Result<Vec<Response>, Interrupted> {
+    let error = match exchanged.broken {
+        None => return Ok(exchanged.answers),
+        Some(Broken::Closed { .. }) => ClientError::Closed,
+        Some(Broken::CutOff) => ClientError::CutOff,
+        Some(Broken::Late) => ClientError::Late,
+        Some(Broken::Malformed(fault)) => ClientError::Malformed(fault),
+    };
+    Err(Interrupted { answers: exchanged.answers, error })
+}
+
+/// A fault of a status line in words of its own: the codec's are for requests.
+fn about(fault: Fault) -> String {
+    match fault {
+        Fault::Version | Fault::Line => "it does not begin with `AGTP/1.0 CODE REASON`".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+impl ClientBuilder {
+    /// Shows a certificate to servers that ask for one. Base 6.7.
+    #[must_use]
+    pub fn certificate(mut self, certificate: ClientCertificate) -> Self {
+        self.certificate = Some(certificate);
+        self
+    }
+
+    /// Speaks without TLS, to this machine alone.
+    #[must_use]
+    pub fn plaintext(mut self) -> Self {
+        self.is_plain = true;
+        self
+    }
+
+    /// How much of an answer is taken.
+    #[must_use]
+    pub fn bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// How long a server may take.
+    #[must_use]
+    pub fn patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Sets TLS up.
+    ///
+    /// # Errors
+    /// When the client's certificate and key do not belong together.
+    pub fn build(self) -> Result<Client, SetupError> {
+        let tls = match self.is_plain {
+            true => None,
+            false => Some(self.egress.tls(ALPN, self.certificate.as_ref())?),
+        };
+        let Self { egress, purpose, bounds, patience, .. } = self;
+        let pool = Pool::default();
+        Ok(Client { inner: Arc::new(Inner { egress, purpose, tls, bounds, patience, pool }) })
+    }
+}
+
+impl Server {
+    /// Where `uri` leads, on its own port or the protocol's.
+    pub fn of(uri: &AgtpUri) -> Self {
+        Self { host: uri.host().to_owned(), port: uri.port_or_default() }
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

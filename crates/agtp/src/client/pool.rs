@@ -1,0 +1,76 @@
+//! Connections that are kept for the next request.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use forecourt_egress::Connection;
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::Instant;
+
+use super::Server;
+use crate::limits::{KEPT_MAX, KEPT_PER_SERVER_MAX, KEPT_TIME_MAX};
+
+/// Connections without a request under way, by server. The newest is used first, so that the others
+/// grow old and go.
+#[derive(Default)]
+pub(super) struct Pool {
+    kept: Mutex<HashMap<Server, Vec<Kept>>>,
+}
+
+struct Kept {
+    connection: Connection,
+    since: Instant,
+}
+
+impl Pool {
+    /// A connection to `server` on which nothing has come since it was kept.
+    pub(super) fn take(&self, server: &Server) -> Option<Connection> {
+        let mut kept = self.kept.lock();
+        let here = kept.get_mut(server)?;
+        let found = std::iter::from_fn(|| here.pop()).find_map(|kept| kept.still_good());
+        if here.is_empty() {
+            kept.remove(server);
+        }
+        found
+    }
+
+    /// Keeps a connection, unless too many are kept already.
+    pub(super) fn keep(&self, server: &Server, mut connection: Connection) {
+        connection.rest();
+        let mut kept = self.kept.lock();
+        kept.retain(|_, here| {
+            here.retain(|kept| !kept.is_old());
+            !here.is_empty()
+        });
+        if kept.values().map(Vec::len).sum::<usize>() >= KEPT_MAX {
+            return;
+        }
+        let here = kept.entry(server.clone()).or_default();
+        if here.len() < KEPT_PER_SERVER_MAX {
+            here.push(Kept { connection, since: Instant::now() });
+        }
+    }
+
+    /// How many are kept.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.kept.lock().values().map(Vec::len).sum()
+    }
+}
+
+impl Kept {
+    fn is_old(&self) -> bool {
+        self.since.elapsed() >= KEPT_TIME_MAX
+    }
+
+    /// The connection, if it is young and silent. A server that closed it is heard of here, and one
+    /// that speaks without being asked is not listened to.
+    fn still_good(mut self) -> Option<Connection> {
+        let mut byte = [0; 1];
+        let mut cx = Context::from_waker(Waker::noop());
+        let is_silent = Pin::new(&mut self.connection).poll_read(&mut cx, &mut ReadBuf::new(&mut byte));
+        (!self.is_old() && matches!(is_silent, Poll::Pending)).then_some(self.connection)
+    }
+}
