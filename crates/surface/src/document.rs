@@ -77,7 +77,8 @@ impl Document {
     }
 }
 
-fn tag(body: &[u8]) -> String {
+/// The strong tag of these bytes, with the quotes.
+pub fn tag(body: &[u8]) -> String {
     let hash = digest::digest(&digest::SHA256, body);
     format!("\"{}\"", URL_SAFE_NO_PAD.encode(&hash.as_ref()[..16]))
 }
@@ -178,9 +179,12 @@ fn set(head: &mut HeaderMap, name: http::HeaderName, value: &str) {
     }
 }
 
-/// Whether the caller has it already. Compared weakly, as RFC 9110 13.1.2 wants it for GET.
+/// Whether the caller has it already.
 fn matches(asked: &HeaderMap, tag: &str) -> bool {
-    let lines = asked.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
-    let mut tags = lines.flat_map(|line| line.split(',')).map(str::trim);
-    tags.any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
+    asked.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok()).any(|line| is_listed(line, tag))
+}
+
+/// Whether one line of `If-None-Match` lists a tag. Compared weakly, as RFC 9110 13.1.2 wants it for GET.
+pub fn is_listed(line: &str, tag: &str) -> bool {
+    line.split(',').map(str::trim).any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
 }

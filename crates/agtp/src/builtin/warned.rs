@@ -1,0 +1,51 @@
+//! Who was told that a form is deprecated, so that nobody is told twice. AGTP-API 5.10.
+
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
+
+use crate::limits::WARNED_CALLERS_MAX;
+
+/// The callers that were told: at most [`WARNED_CALLERS_MAX`], and then all of them are forgotten.
+/// Callers without a name count as one.
+#[derive(Debug, Default)]
+pub(super) struct Warned(Mutex<HashSet<Option<String>>>);
+
+impl Warned {
+    /// Whether a caller was not told before; from now on it was.
+    pub(super) fn is_first(&self, agent_id: Option<&str>) -> bool {
+        let mut told = self.0.lock();
+        let agent_id = agent_id.map(str::to_owned);
+        if told.contains(&agent_id) {
+            return false;
+        }
+        if told.len() >= WARNED_CALLERS_MAX {
+            told.clear();
+        }
+        told.insert(agent_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s5_10_each_caller_is_warned_once() {
+        let warned = Warned::default();
+        assert!(warned.is_first(Some("a")) && !warned.is_first(Some("a")));
+        assert!(warned.is_first(None) && !warned.is_first(None));
+        assert!(warned.is_first(Some("b")));
+    }
+
+    #[test]
+    fn who_was_warned_is_remembered_within_bounds() {
+        let warned = Warned::default();
+        for n in 0..WARNED_CALLERS_MAX {
+            assert!(warned.is_first(Some(&n.to_string())));
+        }
+        assert!(!warned.is_first(Some("0")), "all of them are remembered");
+        assert!(warned.is_first(Some("one more")));
+        assert_eq!(warned.0.lock().len(), 1, "and then they begin anew");
+    }
+}

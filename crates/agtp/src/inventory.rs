@@ -1,0 +1,69 @@
+//! What this host has, as others may see it: one place from which the manifest and the built-in
+//! endpoints are both written, so that they can't disagree. AGTP-API 5.8, 8.
+
+mod agents;
+mod audience;
+mod endpoints;
+mod native;
+mod offers;
+
+use std::sync::Arc;
+
+use forecourt_contract::{Dispatcher, Endpoint};
+use forecourt_host::Host;
+use forecourt_identity::agents::KnownAgents;
+use forecourt_surface::Mount;
+use forecourt_surface::tool::Tool;
+
+use crate::settings::{Disclosure, Settings};
+
+pub(crate) use agents::{HostedAgent, Resident};
+pub(crate) use audience::Audience;
+pub(crate) use endpoints::DirectoryEntry;
+pub(crate) use offers::{Api, HostedProtocol};
+
+/// What this host has. All of it is fixed while the host runs.
+pub(crate) struct Inventory {
+    /// The host, with its agents and endpoints.
+    pub host: Arc<Host>,
+    /// The agents by their Agent-ID.
+    pub agents: Arc<KnownAgents>,
+    /// The operations that other protocols offer.
+    pub tools: Arc<[Tool]>,
+    /// What the operator says.
+    pub settings: Settings,
+    natives: Vec<Arc<Endpoint>>,
+}
+
+impl Inventory {
+    /// What a host has.
+    pub(crate) fn new(mount: &Mount, settings: Settings) -> Self {
+        Self {
+            host: Arc::clone(&mount.host),
+            agents: Arc::clone(&mount.agents),
+            tools: Arc::clone(&mount.tools),
+            natives: native::endpoints(&mount.host.contract().catalog),
+            settings,
+        }
+    }
+
+    /// Names the server, for good. AGTP-API 8.3.
+    pub(crate) fn server_id(&self) -> &str {
+        self.settings.server.server_id.as_deref().unwrap_or(self.host.site().domain.as_str())
+    }
+
+    /// Who runs it, for people.
+    pub(crate) fn operator(&self) -> &str {
+        self.settings.server.operator.as_deref().unwrap_or(&self.host.site().name)
+    }
+
+    /// Who learns which agents live here.
+    pub(crate) fn disclosure(&self) -> Disclosure {
+        self.settings.agents.disclosure
+    }
+
+    /// What calls are held against.
+    pub(crate) fn contract(&self) -> &Dispatcher {
+        self.host.contract()
+    }
+}

@@ -1,0 +1,23 @@
+//! Who asks, as far as disclosure goes. AGTP-API 8.5.
+
+use crate::settings::Disclosure;
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// A caller without a name that counts here.
+    Stranger,
+    /// A caller that is known here.
+    Known,
+}
+
+impl Disclosure {
+    /// Whether agents are named to such a caller.
+    pub(crate) fn reaches(self, audience: Audience) -> bool {
+        match self {
+            Self::Public => true,
+            Self::Authenticated => audience == Audience::Known,
+            Self::Private => false,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The edition of the manifest that is in force. AGTP-API 8.11.
+
+use std::sync::Arc;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use bytes::Bytes;
+use forecourt_core::Timestamp;
+use forecourt_identity::HostKeys;
+use tokio::sync::Mutex;
+
+use super::edition::{Edition, View, hashes};
+use super::revision::Revision;
+use crate::inventory::Inventory;
+use crate::limits::UNKEPT_FRESH;
+
+/// Gives out manifests: ready bytes, made anew only when the keys changed.
+pub(crate) struct Publisher {
+    keys: Arc<ArcSwap<HostKeys>>,
+    current: ArcSwapOption<Edition>,
+    making: Mutex<()>,
+}
+
+/// A manifest as it is given out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Published {
+    /// All of it.
+    pub body: Bytes,
+    /// Its strong tag, with the quotes.
+    pub tag: String,
+}
+
+impl Publisher {
+    /// A publisher whose manifests are signed with these keys, the last ones at any time.
+    pub(crate) fn new(keys: Arc<ArcSwap<HostKeys>>) -> Self {
+        Self { keys, current: ArcSwapOption::empty(), making: Mutex::new(()) }
+    }
+
+    /// The manifest of a view.
+    pub(crate) async fn manifest(&self, inventory: &Inventory, view: View) -> Published {
+        let edition = self.edition(inventory).await;
+        let served = edition.view(inventory, view);
+        Published { body: served.body().clone(), tag: served.tag().to_owned() }
+    }
+
+    /// Makes an edition when none is in force.
+    pub(crate) async fn prepare(&self, inventory: &Inventory) {
+        self.edition(inventory).await;
+    }
+
+    /// `AGTP-API-Version` of the last edition. `None`: there was none yet.
+    pub(crate) fn api_version(&self) -> Option<Arc<str>> {
+        self.current.load().as_ref().map(|edition| Arc::clone(&edition.api_version))
+    }
+
+    async fn edition(&self, inventory: &Inventory) -> Arc<Edition> {
+        if let Some(edition) = self.good(inventory.host.clock().now()) {
+            return edition;
+        }
+        let _one_at_a_time = self.making.lock().await;
+        let now = inventory.host.clock().now();
+        if let Some(edition) = self.good(now) {
+            return edition;
+        }
+        let edition = Arc::new(self.make(inventory, now).await);
+        self.current.store(Some(Arc::clone(&edition)));
+        edition
+    }
+
+    /// The edition in force, if it still is.
+    fn good(&self, now: Timestamp) -> Option<Arc<Edition>> {
+        let keys = self.keys.load();
+        self.current.load_full().filter(|edition| edition.is_good(&keys, now))
+    }
+
+    /// A store that is away keeps nobody from reading the manifest: its revision is then counted on from
+    /// what this process knows, and kept later.
+    async fn make(&self, inventory: &Inventory, now: Timestamp) -> Edition {
+        let keys = self.keys.load_full();
+        let hashes = hashes(inventory, &keys, now);
+        match Revision::keep(inventory.host.store().as_ref(), &hashes, now).await {
+            Ok(revision) => Edition::new(revision, keys, now),
+            Err(error) => {
+                tracing::warn!(%error, "the revision of the manifest could not be kept");
+                let last = self.current.load_full();
+                let revision = Revision::after(last.as_deref().map(|edition| &edition.revision), &hashes, now);
+                let mut edition = Edition::new(revision, keys, now);
+                edition.good_until = now.checked_add(UNKEPT_FRESH).ok();
+                edition
+            }
+        }
+    }
+}
