@@ -101,3 +101,61 @@ impl Worker {
         let _ = timeout(WORKER_LAST_WORDS_TIME_MAX, self.process.wait()).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::frame::Outcome;
+    use super::*;
+    use crate::limits::FUNCTION_MEMORY_MB_MIN;
+
+    const AMPLE: Duration = Duration::from_secs(60);
+
+    fn program(folder: &std::path::Path, text: &str) -> Program {
+        std::fs::write(folder.join("rooms.py"), text).unwrap();
+        let path_variable = std::env::var("PATH").unwrap();
+        Program {
+            file: forecourt_process::find("python3", &path_variable).unwrap(),
+            arguments: arguments(FUNCTION_MEMORY_MB_MIN * 1024 * 1024),
+            folder: folder.to_owned(),
+            path_variable: Some(path_variable),
+            variables: BTreeMap::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_worker_needs_no_more_memory_than_the_least_that_may_be_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut worker = Worker::start(&program(folder.path(), "def book(ctx): return {}\n"), 0).await.unwrap();
+        let answer = worker.ask(Request::import("rooms.book"), AMPLE).await;
+        assert_eq!(answer, Ok(Answer { outcome: Outcome::Ready, is_fit: true }));
+        assert!(worker.has("rooms.book") && worker.is_running());
+    }
+
+    #[tokio::test]
+    async fn a_worker_whose_host_is_gone_ends_by_itself_with_its_children_in_the_middle_of_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "import os, subprocess\nchild = subprocess.Popen(['sleep', '3600'])\n\
+                    open('child', 'w').write(str(child.pid))\nos.rename('child', 'up')\nwhile True: pass\n";
+        let worker = Worker::start(&program(folder.path(), text), 0).await.unwrap();
+        let Worker { mut process, mut requests, .. } = worker;
+        requests.write_all(&Request::import("rooms.book").line(AMPLE).unwrap()).await.unwrap();
+        let up = folder.path().join("up");
+        while !up.exists() {
+            tokio::task::yield_now().await;
+        }
+        let child = std::fs::read_to_string(up).unwrap();
+        let lives = || std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+        assert!(lives());
+        // All that the system does for a host that was killed.
+        drop(requests);
+        let began = std::time::Instant::now();
+        while lives() {
+            assert!(began.elapsed() < AMPLE / 2, "the child is left");
+            tokio::task::yield_now().await;
+        }
+        let status = timeout(AMPLE / 2, process.wait()).await.expect("the worker is left").unwrap();
+        assert_eq!(status.to_string(), "signal: 9 (SIGKILL)");
+    }
+}
