@@ -41,6 +41,7 @@ pub mod reply;
 pub mod standing;
 pub mod store;
 pub mod task;
+pub mod yaml;
 
 pub use address::{Address, Domain, Handle};
 pub use agent::{Agent, AgentCard, Endpoint, Mode, Skill};

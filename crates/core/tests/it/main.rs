@@ -15,6 +15,7 @@ mod reply_collect;
 mod reply_guard;
 mod tasks;
 mod tokens;
+mod yaml;
 
 use serde_json::Value;
 
