@@ -5,15 +5,75 @@
 //! | `wire.rs`, `wire/` | requests and responses as they are on the wire | base 2.1, 2.4, 2.5 |
 //! | `codec.rs`, `codec/` | bytes to messages and back, without a socket | base 2.1 |
 //! | `client.rs`, `client/` | requests to servers elsewhere, over connections that are kept; URIs | base 1, 2 |
+//! | `from_wire.rs`, `from_wire/` | from a request to what is asked, and by whom | base 2.2, 2.4, 6.7 |
+//! | `service.rs`, `service/` | from what is asked to an answer, in the order of checks | base 5; AGTP-API 6.1, 13.2 |
+//! | `builtin.rs`, `builtin/` | what DISCOVER answers | base 2.6; AGTP-API 5.8 to 5.10 |
+//! | `manifest.rs`, `manifest/` | the manifest: written, counted, signed, kept ready | base 11; AGTP-API 8 |
+//! | `inventory.rs`, `inventory/` | what there is, as the two above show it | AGTP-API 5.8, 8 |
+//! | `problem.rs`, `problem/` | every refusal, with its code and what helps to recover | base 4; AGTP-API 11 |
+//! | `to_wire.rs` | from an answer to a response | base 2.2, 2.5 |
+//! | `gateway.rs` | HTTP clients as callers | base 12 |
+//! | `settings.rs`, `settings/` | the section `[agtp]` | base 10 |
 //! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
 //! | `limits.rs` | every bound, with its unit | |
 
 mod ask;
+mod builtin;
 pub mod client;
 pub mod codec;
 pub mod connection;
+mod from_wire;
+mod gateway;
+mod inventory;
 pub mod limits;
+pub mod manifest;
+mod problem;
 mod reply;
 mod service;
+pub mod settings;
 mod status;
+#[cfg(test)]
+mod tests;
+mod to_wire;
 pub mod wire;
+
+use std::sync::Arc;
+
+use forecourt_settings::Problems;
+use forecourt_surface::{Mount, Protocol, Surface};
+
+use service::{Service, on_connections};
+
+/// The protocol's name: its section, its listener, its messages.
+pub(crate) const NAME: &str = "agtp";
+
+/// AGTP, as the registry knows it.
+pub const PROTOCOL: Protocol = Protocol {
+    name: NAME,
+    about: "Agents and endpoints with contracts over the Agent Transfer Protocol, AGTP/1.0",
+    schema: || schemars::schema_for!(settings::Settings),
+    listens: settings::listens,
+    surfaces,
+    // Cards list https URLs, bound to the host's own origin; agents of AGTP find it by its port.
+    endpoints: |_, _| Vec::new(),
+    documents: |_| Ok(Vec::new()),
+    tools: |_| Vec::new(),
+    endpoint_settings: Some(settings::endpoint_settings),
+    envelope: None,
+    key_directory: None,
+};
+
+fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
+    let service = Service::new(&mount)?;
+    service.settings.notices().iter().for_each(|notice| tracing::warn!("{notice}"));
+    if let Some(address) = service.settings.plaintext {
+        tracing::warn!("AGTP without TLS on {address}: for development, and never for anything else");
+    }
+    let router = gateway::router(Arc::clone(&service));
+    let speak = on_connections(service);
+    Ok(vec![
+        Surface::Stream { listen: settings::TLS, speak: speak.clone() },
+        Surface::Stream { listen: settings::PLAINTEXT, speak },
+        Surface::OwnHttp { listen: settings::GATEWAY, router },
+    ])
+}

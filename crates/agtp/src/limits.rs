@@ -34,3 +34,34 @@ pub const KEPT_MAX: usize = 64;
 pub const KEPT_TIME_MAX: Duration = Duration::from_secs(45);
 /// Requests that a client sends without waiting for answers.
 pub const PIPELINED_MAX: usize = 64;
+/// Bytes that an operator may allow for a request line, and for all field lines.
+pub(crate) const HEAD_BYTES_SETTABLE: usize = 1024 * 1024;
+/// Bytes that an operator may allow for a body: the longest that [`LENGTH_DIGITS_MAX`] digits can say.
+pub(crate) const BODY_BYTES_SETTABLE: usize = 9_999_999;
+/// Characters of a name that a caller gives to something: a task, a session, a request, a key of
+/// idempotency. Base 2.4.
+pub(crate) const NAME_CHARS_MAX: usize = 255;
+/// Characters of the name of who answers for an agent. Base 2.4.
+pub(crate) const OWNER_CHARS_MAX: usize = 256;
+/// Values in a body that is YAML.
+pub(crate) const YAML_NODES_MAX: usize = 50_000;
+/// Values in such a body that are there by reference only.
+pub(crate) const YAML_REPEATED_MAX: usize = 10_000;
+/// How long others may keep a manifest before they ask whether it is still the same. AGTP-API 8.11.
+pub(crate) const MANIFEST_FRESH: Duration = Duration::from_secs(60);
+/// How long a manifest whose revision could not be kept is given out before that is tried again.
+pub(crate) const UNKEPT_FRESH: Duration = Duration::from_secs(60);
+/// Characters of the line that says what an agent can do. AGTP-API 5.8.2.
+pub(crate) const SKILLS_SUMMARY_CHARS_MAX: usize = 140;
+/// Characters of what a search for agents is given.
+pub(crate) const CRITERIA_CHARS_MAX: usize = 2_000;
+/// Different words of what a search is given that are looked for; those after them are not.
+pub(crate) const CRITERIA_WORDS_MAX: usize = 32;
+/// Agents that a search gives unless told otherwise, and at most.
+pub(crate) const CANDIDATES_DEFAULT: usize = 10;
+/// See [`CANDIDATES_DEFAULT`].
+pub(crate) const CANDIDATES_MAX: usize = 100;
+/// Callers of which it is remembered that they were warned of a deprecated form. AGTP-API 5.10.
+pub(crate) const WARNED_CALLERS_MAX: usize = 1_024;
+/// Things that are told about one manifest.
+pub const MANIFEST_FINDINGS_MAX: usize = 1_000;

@@ -50,6 +50,14 @@ impl Reply {
         self.fields.push((name, value.into()));
         self
     }
+
+    /// The error object, where there is one.
+    pub(crate) fn error(self) -> Option<Value> {
+        match self.body {
+            Body::Json(Value::Object(mut body)) => body.remove("error"),
+            Body::Json(_) | Body::Empty | Body::Made { .. } => None,
+        }
+    }
 }
 
 /// Why there is no answer: an error object, as every refusal on this wire has one. Base 4.

@@ -1,11 +1,30 @@
 //! What answers requests: the host, the agents that are known, and what is published.
 
+mod answer;
+mod identity;
+mod native;
+mod speak;
+
+pub(crate) use answer::Answered;
+pub(crate) use speak::on_connections;
+#[cfg(test)]
+pub(crate) use speak::serve;
+
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use forecourt_contract::{Dispatcher, Native};
 use forecourt_host::Host;
-use forecourt_identity::HostKeys;
-use forecourt_identity::agents::KnownAgents;
+use forecourt_identity::agents::{AgentIdentity, KnownAgents};
+use forecourt_identity::{HostKeys, Verifier};
+use forecourt_settings::Problems;
+use forecourt_surface::Mount;
+
+use crate::ask::Ask;
+use crate::builtin::Discovery;
+use crate::inventory::Inventory;
+use crate::settings::Settings;
+use crate::to_wire::Letterhead;
 
 /// Everything that an answer can need.
 pub(crate) struct Service {
@@ -15,4 +34,54 @@ pub(crate) struct Service {
     pub agents: Arc<KnownAgents>,
     /// The keys that sign for this domain.
     pub keys: Arc<ArcSwap<HostKeys>>,
+    /// Proof in, sender out.
+    pub verifier: Arc<Verifier>,
+    /// The operator's settings.
+    pub settings: Settings,
+    /// What answers DISCOVER.
+    pub discovery: Discovery,
+    /// What every answer says.
+    pub letterhead: Letterhead,
+}
+
+impl Service {
+    /// A service on a host, which from now on answers the host's own pairs in compositions too.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the section.
+    pub(crate) fn new(mount: &Mount) -> Result<Arc<Self>, Problems> {
+        let settings = Settings::read(&mount.section)?;
+        let letterhead = Letterhead::new(&settings, mount);
+        let inventory = Inventory::new(mount, settings.clone());
+        let service = Arc::new(Self {
+            host: Arc::clone(&mount.host),
+            agents: Arc::clone(&mount.agents),
+            keys: Arc::clone(&mount.keys),
+            verifier: Arc::clone(&mount.verifier),
+            discovery: Discovery::new(inventory, mount.keys.clone()),
+            settings,
+            letterhead,
+        });
+        let native: Arc<dyn Native> = service.clone();
+        // Whoever was first stays: there is one service to a host.
+        let _ = service.contract().native.set(Arc::downgrade(&native));
+        Ok(service)
+    }
+
+    /// What calls are held against.
+    pub(crate) fn contract(&self) -> &Arc<Dispatcher> {
+        self.host.contract()
+    }
+
+    /// The agent that a request is for: the one that its path names, else the one that calls if it lives
+    /// here, else the default one. Base 2.4. `None`: that one has no name on this wire.
+    pub(crate) fn recipient<'a>(&'a self, ask: &'a Ask) -> Option<&'a Arc<AgentIdentity>> {
+        let calling = ask.known.as_ref().filter(|agent| agent.is_hosted());
+        ask.addressed.as_ref().or(calling).or_else(|| self.default_agent())
+    }
+
+    /// The default agent, as it is known on this wire.
+    pub(crate) fn default_agent(&self) -> Option<&Arc<AgentIdentity>> {
+        self.agents.of_handle(self.host.directory().default_agent().card.handle())
+    }
 }

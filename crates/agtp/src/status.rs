@@ -2,7 +2,7 @@
 
 /// A status code that is ours to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Status {
+pub(crate) struct Status {
     /// Three digits.
     pub code: u16,
     /// What they mean, for people.
@@ -12,10 +12,11 @@ pub struct Status {
 macro_rules! statuses {
     ($($(#[$doc:meta])* $name:ident = $code:literal $reason:literal;)*) => {
         impl Status {
-            $($(#[$doc])* pub const $name: Status = Status { code: $code, reason: $reason };)*
+            $($(#[$doc])* pub(crate) const $name: Status = Status { code: $code, reason: $reason };)*
 
             /// Every code that is ours to send.
-            pub const ALL: &[Status] = &[$(Status::$name),*];
+            #[cfg(test)]
+            pub(crate) const ALL: &[Status] = &[$(Status::$name),*];
         }
     };
 }
@@ -73,4 +74,11 @@ statuses! {
     DELEGATION_FAILURE = 550 "Delegation Failure";
     /// A link of the chain of authority can't be verified.
     CHAIN_BROKEN = 551 "Authority Chain Broken";
+}
+
+impl Status {
+    /// Whether something was done as it was asked. A 262 is a refusal, whatever its first digit.
+    pub(crate) fn is_success(self) -> bool {
+        self == Self::OK || self == Self::ACCEPTED || self == Self::NO_CONTENT
+    }
 }

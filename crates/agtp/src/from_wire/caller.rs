@@ -1,0 +1,143 @@
+//! Who calls. Base 2.4, 6.7, 7.4.
+
+use std::sync::Arc;
+
+use forecourt_contract::call::Identity;
+use forecourt_contract::{Caller, ScopeSet};
+use forecourt_core::{AgentId, Sender};
+use forecourt_identity::agents::AgentIdentity;
+use forecourt_identity::certificate::{AgentCertificate, Claim};
+
+use super::Line;
+use super::fields::Said;
+use super::target::Target;
+use crate::problem::Doubt;
+use crate::reply::Problem;
+use crate::service::Service;
+
+/// Finds out who calls.
+pub(super) struct Callers<'a> {
+    pub service: &'a Service,
+    pub line: &'a Line,
+}
+
+/// Who calls, as far as that is known.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub caller: Caller,
+    pub known: Option<Arc<AgentIdentity>>,
+    pub is_proven: bool,
+    pub doubt: Option<Problem>,
+    pub sender: Sender,
+}
+
+impl Callers<'_> {
+    /// Looks the caller up, and at what it shows. What is doubted is said later, in its turn.
+    pub(super) async fn find(&self, said: &Said<'_>, target: &Target) -> Found {
+        let token = self.service.bearer(said.authorization, self.line).await;
+        let (mut sender, mut doubt) = match token {
+            Ok(sender) => (sender, None),
+            Err(doubt) => (self.line.stranger(), Some(doubt.into())),
+        };
+        let Some(name) = said.agent_id else {
+            return Found { caller: Caller::default(), known: None, is_proven: false, doubt, sender };
+        };
+        let named = AgentId::parse(name).ok().and_then(|id| self.service.agents.get(&id)).cloned();
+        let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, said));
+        let is_proven =
+            named.as_ref().is_some_and(|agent| *certified.as_ref().unwrap_or(&false) || proves(&sender, agent));
+        doubt = doubt
+            .or_else(|| certified.err())
+            .or_else(|| self.doubt(named.as_ref(), is_proven, target).map(Problem::from));
+        let known = named.filter(|_| doubt.is_none());
+        if let Some(agent) = known.as_ref().filter(|_| !sender.verified) {
+            sender = self.service.sender(agent, is_proven, self.line);
+        }
+        Found { caller: self.caller(name, known.as_deref()), known, is_proven, doubt, sender }
+    }
+
+    /// Whether the certificate of the connection is the agent's own.
+    ///
+    /// # Errors
+    /// It is held against the caller.
+    fn certified(&self, agent: &AgentIdentity, said: &Said<'_>) -> Result<bool, Problem> {
+        let certificate = match &self.line.certificate {
+            None => return Ok(false),
+            Some(Ok(certificate)) => certificate,
+            Some(Err(_)) => return Err(Doubt::Certificate.into()),
+        };
+        let is_free = !self.service.settings.mtls.require_agent_id_match;
+        if is_free && !certificate.is_of(&agent.agent_id, Some(agent)) {
+            return Ok(false);
+        }
+        let claim = Claim {
+            agent_id: &agent.agent_id,
+            agent: Some(agent),
+            principal_id: said.principal_id,
+            scopes: said.claimed.as_ref(),
+            zone: said.zone,
+            now: self.service.host.clock().now(),
+        };
+        certificate.check(claim).map(|()| true).map_err(|mismatch| {
+            let problem = Problem::from(mismatch);
+            said.zone.map_or(problem.clone(), |zone| problem.with("request_zone", zone))
+        })
+    }
+
+    /// What speaks against the agent that the caller says it is.
+    fn doubt(&self, named: Option<&Arc<AgentIdentity>>, is_proven: bool, target: &Target) -> Option<Doubt> {
+        let Some(agent) = named else { return Some(Doubt::Unknown) };
+        if !is_proven && self.service.must_prove(self.line) {
+            return Some(Doubt::Unproven);
+        }
+        // Only who lives here can be taken for another one that does.
+        let is_other = target.agent.as_ref().is_some_and(|addressed| addressed.agent_id != agent.agent_id);
+        (is_other && agent.is_hosted()).then_some(Doubt::PathNamesAnother)
+    }
+
+    /// The caller in the contract layer's words.
+    fn caller(&self, name: &str, known: Option<&AgentIdentity>) -> Caller {
+        let Some(agent) = known else {
+            let agent_id = Some(name.chars().take(AGENT_ID_SHOWN).collect());
+            return Caller { agent_id, identity: Identity::Unrecognised, ..Caller::default() };
+        };
+        Caller {
+            agent_id: Some(agent.agent_id.to_string()),
+            identity: Identity::Recognised,
+            standing: self.service.standing(agent),
+            declared: self.line.within(&agent.declared),
+            wildcards: agent.wildcards,
+        }
+    }
+}
+
+/// Characters of a name that is none, for records.
+const AGENT_ID_SHOWN: usize = 64;
+
+impl Line {
+    /// Whoever calls by this line, of whom nothing else is known.
+    pub(super) fn stranger(&self) -> Sender {
+        Sender { peer: Some(self.peer), ..Sender::anonymous() }
+    }
+
+    /// What is left of declared scopes by the certificate of the connection.
+    fn within(&self, declared: &ScopeSet) -> ScopeSet {
+        let commitment = self.certificate.as_ref().and_then(|read| read.as_ref().ok()?.scopes.as_ref());
+        let Some(commitment) = commitment else { return declared.clone() };
+        let left: Vec<_> = declared.iter().filter(|scope| commitment.covers(scope)).cloned().collect();
+        ScopeSet::try_from(left).unwrap_or_default()
+    }
+
+    /// The key of the certificate that the caller showed.
+    pub(super) fn fingerprint(&self) -> Option<String> {
+        let certificate: Option<&AgentCertificate> = self.certificate.as_ref().and_then(|read| read.as_ref().ok());
+        certificate.and_then(|certificate| certificate.fingerprint.clone())
+    }
+}
+
+/// Whether what was proven is the agent's own name.
+fn proves(sender: &Sender, agent: &AgentIdentity) -> bool {
+    let own = agent.agent_id.as_str();
+    let is_own = |subject: &str| subject.rsplit([':', '/']).next() == Some(own);
+    sender.verified && sender.identities.iter().any(|evidence| is_own(&evidence.subject))
+}

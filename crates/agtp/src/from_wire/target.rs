@@ -1,0 +1,70 @@
+//! Where a request goes: its path and query, or an agent by name. Base 1, 2.1; AGTP-API 5.5, 5.6.
+
+use std::sync::Arc;
+
+use forecourt_contract::RequestPath;
+use forecourt_identity::agents::AgentIdentity;
+
+use crate::codec::Fault;
+use crate::reply::Problem;
+use crate::service::Service;
+use crate::status::Status;
+use crate::wire::RequestLine;
+
+/// The path under which agents have names.
+const AGENTS: &str = "/agents/";
+/// Endings of names that are never the canonical ones. Base 1.
+const SUFFIXES: [&str; 3] = [".agent", ".nomo", ".agtp"];
+
+/// Where a request goes.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// The path, without the query.
+    pub path: String,
+    /// What follows the first `?`.
+    pub query: Option<String>,
+    /// The agent that the path named; the path is then that of its root.
+    pub agent: Option<Arc<AgentIdentity>>,
+}
+
+impl Service {
+    /// Reads the target of a request line.
+    pub(super) fn target(&self, line: &RequestLine) -> Result<Target, Problem> {
+        if line.method.contains('#') || line.target.as_deref().is_some_and(|target| target.contains('#')) {
+            let message = "a request line has no fragment: leave `#` and what follows it out";
+            return Err(Problem::new(Status::BAD_REQUEST, Fault::Line.code(), message).with("detail", message));
+        }
+        let (path, query) = (line.path(), line.query().map(str::to_owned));
+        let as_it_is = |query| Target { path: path.to_owned(), query, agent: None };
+        let Some(name) = path.strip_prefix(AGENTS).filter(|name| !name.is_empty() && !name.contains('/')) else {
+            return Ok(as_it_is(query));
+        };
+        if let Some(agent) = self.agents.of_name(name) {
+            return Ok(Target { path: "/".to_owned(), query, agent: Some(Arc::clone(agent)) });
+        }
+        // What an operator registered there is the operator's.
+        if self.is_registered(path) {
+            return Ok(as_it_is(query));
+        }
+        Err(self.moved(name).unwrap_or_else(|| {
+            Problem::new(Status::NOT_FOUND, "agent-handle-not-found", "no agent of this name is here")
+                .with("path", path)
+        }))
+    }
+
+    fn is_registered(&self, path: &str) -> bool {
+        let contract = self.host.contract();
+        RequestPath::parse(path, &contract.catalog).is_ok_and(|path| !contract.registry.methods_at(&path).is_empty())
+    }
+
+    /// Where an agent is that was named with an ending.
+    fn moved(&self, name: &str) -> Option<Problem> {
+        let bare = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))?;
+        let path = format!("{AGENTS}{}", self.agents.of_name(bare)?.name);
+        let mut moved =
+            Problem::new(Status::MOVED_PERMANENTLY, "moved-permanently", "agents have names without endings")
+                .with("location", path.as_str());
+        moved.fields.push(("Location", path));
+        Some(moved)
+    }
+}

@@ -1,0 +1,129 @@
+//! The gateway: HTTP clients such as curl call what is here, as requests of AGTP. Base 12.
+//!
+//! A request goes on under its own method, which the policy's aliases may stand in for another; its
+//! path, query, body and those fields that this wire knows go along. The answer's code is kept in
+//! `AGTP-Status-Code`, since HTTP has no word for some.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request as HttpRequest, State};
+use axum::response::Response as HttpResponse;
+use forecourt_core::ClientAddr;
+use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+
+use crate::codec::Fault;
+use crate::from_wire::Line;
+use crate::problem::bad_field;
+use crate::reply::Problem;
+use crate::service::Service;
+use crate::status::Status;
+use crate::wire::{Message, Request, RequestLine, Response};
+
+/// Names the code of the answer on the other wire.
+const STATUS_CODE: HeaderName = HeaderName::from_static("agtp-status-code");
+/// Fields that go along, by the names that they have there; the second one of a pair is another name
+/// for it here. `Allow-RCNS` is never among them. Base 12.
+const FORWARDED: [(&str, &str); 14] = [
+    ("Agent-ID", "x-agent-id"),
+    ("Authority-Scope", "x-authority-scope"),
+    ("Session-ID", "x-session-id"),
+    ("Task-ID", "x-task-id"),
+    ("Request-ID", "x-request-id"),
+    ("Owner-ID", "x-owner-id"),
+    ("Contract-Synthesized", "x-contract-synthesized"),
+    ("Idempotency-Key", "x-idempotency-key"),
+    ("Delegation-Chain", "x-delegation-chain"),
+    ("AGTP-Zone-ID", "x-agtp-zone-id"),
+    ("Authorization", "authorization"),
+    ("Content-Type", "content-type"),
+    ("Accept", "accept"),
+    ("If-None-Match", "if-none-match"),
+];
+/// Fields that HTTP's own layer writes.
+const OURS: [&str; 1] = ["Content-Length"];
+
+/// What answers on the gateway's listener.
+pub(crate) fn router(service: Arc<Service>) -> Router {
+    Router::new().fallback(answer).with_state(service)
+}
+
+async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> HttpResponse {
+    let is_head = request.method() == Method::HEAD;
+    let peer = request.extensions().get::<ClientAddr>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |client| client.0);
+    let response = match read(&service, request).await {
+        Ok(request) => {
+            let answered = service.answered(&request, &Line::new(peer, None)).await;
+            service.response(&request, answered, false)
+        }
+        Err(problem) => service.refusal(*problem, false),
+    };
+    written(response, is_head)
+}
+
+/// The same request on the other wire.
+async fn read(service: &Service, request: HttpRequest) -> Result<Request, Box<Problem>> {
+    let (head, body) = request.into_parts();
+    // Pages of the web may not call what is here from a visitor's browser.
+    if head.headers.contains_key(header::ORIGIN) {
+        let message = "the gateway is not for pages of the web: it takes no request that has `Origin`";
+        return Err(Box::new(Problem::new(Status::FORBIDDEN, "origin-refused", message)));
+    }
+    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+    let method = if head.method == Method::HEAD { Method::GET } else { head.method };
+    let mut message = Message::new(RequestLine::new(method.as_str(), target));
+    for (name, other) in FORWARDED {
+        forward(&mut message, &head.headers, name, other)?;
+    }
+    let limits = &service.settings.limits;
+    let limits =
+        BodyLimits { time_max: limits.patience().body, ..BodyLimits::with_bytes_max(limits.bounds().body_bytes) };
+    message.body = read_limited(body, &limits).await.map_err(|error| Box::new(unread(&error)))?;
+    Ok(message)
+}
+
+fn forward(message: &mut Request, headers: &HeaderMap, name: &'static str, other: &str) -> Result<(), Box<Problem>> {
+    let mut values =
+        headers.get_all(name).iter().chain(headers.get_all(other).iter().filter(|_| !name.eq_ignore_ascii_case(other)));
+    let Some(value) = values.next() else { return Ok(()) };
+    if values.next().is_some_and(|second| second != value) {
+        return Err(Box::new(bad_field(name, "is given twice")));
+    }
+    let text = value.to_str().map_err(|_| Box::new(bad_field(name, "must be printable ASCII")))?;
+    message.fields.push(name, text).map_err(|error| Box::new(bad_field(name, &error.to_string())))
+}
+
+fn unread(error: &BodyError) -> Problem {
+    match error {
+        BodyError::TooLarge { .. } => Fault::BodyTooLarge.into(),
+        BodyError::TooSlow => crate::connection::Refused::Late.into(),
+        BodyError::Broken => Problem::new(Status::BAD_REQUEST, "invalid-wire-format", "the body broke off"),
+    }
+}
+
+/// The same response in HTTP.
+fn written(response: Response, is_head: bool) -> HttpResponse {
+    let code = response.start.code;
+    let mut out = HttpResponse::new(if is_head { Body::empty() } else { Body::from(response.body) });
+    *out.status_mut() = status(code);
+    let headers = out.headers_mut();
+    for (name, value) in response.fields.iter().filter(|(name, _)| !OURS.contains(name)) {
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+            headers.append(name, value);
+        }
+    }
+    headers.insert(STATUS_CODE, HeaderValue::from(code));
+    out
+}
+
+/// The code of HTTP for one of here: the same, but that a refusal is never taken for success. Clients
+/// take those that HTTP does not know for the first of their class.
+fn status(code: u16) -> StatusCode {
+    match code {
+        262 => StatusCode::FORBIDDEN,
+        same => StatusCode::from_u16(same).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}

@@ -1,0 +1,134 @@
+//! Why there is no answer, as this wire spells it: a code, and an error object that says what to change.
+//! Base 4; AGTP-API 11.
+//!
+//! Each source of refusals has one `match` without a wildcard arm, so that a new kind has to be given
+//! its code here.
+
+mod contract;
+mod host;
+
+pub(crate) use contract::authority;
+
+use forecourt_contract::Violation;
+use forecourt_core::Error;
+use forecourt_identity::certificate::Mismatch;
+
+use crate::codec::Fault;
+use crate::connection::Refused;
+use crate::reply::Problem;
+use crate::status::Status;
+
+/// Why a caller is not taken for who it says it is. Base 4, 6.7, 7.4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// The name is none, or nobody here knows it.
+    Unknown,
+    /// The name is known, and nothing proves that it is the caller's.
+    Unproven,
+    /// The path names another agent than the field does.
+    PathNamesAnother,
+    /// The certificate can't be read.
+    Certificate,
+    /// The token does not hold.
+    Token,
+}
+
+impl From<Doubt> for Problem {
+    fn from(doubt: Doubt) -> Self {
+        let (code, message) = match doubt {
+            Doubt::Unknown => ("agent-unauthenticated", "the calling agent is not known here: is `Agent-ID` right?"),
+            Doubt::Unproven => (
+                "agent-unauthenticated",
+                "nothing proves that `Agent-ID` is the caller's: connect with the agent's certificate, or send a token",
+            ),
+            Doubt::PathNamesAnother => {
+                ("agent-identity-mismatch", "the path names another agent than `Agent-ID`: send one of them")
+            }
+            Doubt::Certificate => ("cert-verification-failed", "the client certificate can't be read as an agent's"),
+            Doubt::Token => ("oauth-invalid", "the token does not hold: send a valid one, or none"),
+        };
+        unauthorized(code, message)
+    }
+}
+
+impl From<Mismatch> for Problem {
+    fn from(mismatch: Mismatch) -> Self {
+        let message = mismatch.to_string();
+        match mismatch {
+            Mismatch::Time => unauthorized("cert-verification-failed", &message),
+            Mismatch::Agent => unauthorized("agent-id-mismatch", &message),
+            Mismatch::Principal => unauthorized("principal-id-mismatch", &message),
+            Mismatch::Scopes(beyond) => Self::new(Status::SCOPE_VIOLATION, "scope-violation", message.as_str())
+                .with("missing_scopes", contract::names(&beyond))
+                .with("explanation", message),
+            Mismatch::Zone { certified } => {
+                Self::new(Status::ZONE_VIOLATION, "zone-violation", message).with("target_zone", certified)
+            }
+        }
+    }
+}
+
+/// A 401; its reason stands under both names that readers look for.
+pub(crate) fn unauthorized(code: &str, message: &str) -> Problem {
+    Problem::new(Status::UNAUTHORIZED, code, message).with("reason", code)
+}
+
+/// A 400 about a field of the request.
+pub(crate) fn bad_field(name: &'static str, message: &str) -> Problem {
+    Problem::new(Status::BAD_REQUEST, "invalid-header", format!("`{name}` {message}")).with("header", name)
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Malformed(fault) => fault.into(),
+            Refused::Late => {
+                let message = "the rest of the request did not come in time";
+                Self::new(Status::TIMEOUT, "request-timeout", message).with("detail", message)
+            }
+        }
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        let detail = fault.to_string();
+        Self::new(Status::BAD_REQUEST, fault.code(), detail.as_str()).with("detail", detail)
+    }
+}
+
+/// A value that breaks a rule, of a method that has no schema of its own.
+impl From<Violation> for Problem {
+    fn from(violation: Violation) -> Self {
+        Self::new(Status::UNPROCESSABLE, "input-validation-failed", violation.detail.as_str())
+            .with("detail", violation.detail)
+            .with("field", violation.field)
+            .with("schema_path", violation.schema_path)
+    }
+}
+
+impl From<Error> for Problem {
+    /// What went wrong inside goes to the log, and nothing of it on the wire.
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::NotFound { what } => Self::new(Status::NOT_FOUND, &format!("{what}-not-found"), message),
+            Error::Gone { what } => Self::new(Status::GONE, &format!("{what}-revoked"), message),
+            Error::Conflict { state, .. } => {
+                Self::new(Status::CONFLICT, "state-conflict", message).with("state", state.name())
+            }
+            Error::Invalid { field, reason } => Violation::new(format!("/{field}"), reason).into(),
+            Error::Unavailable { retry_after } => {
+                let seconds = retry_after.map(|wait| wait.as_secs().max(1));
+                host::retry(Self::new(Status::UNAVAILABLE, "unavailable", message), seconds)
+            }
+            Error::Internal(cause) => {
+                tracing::error!(%cause, "a request failed");
+                Self::new(Status::SERVER_ERROR, "server-error", message)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! Refusals of the host: its limits, and the rules of its agents.
+
+use forecourt_core::PolicyPart;
+use forecourt_core::policy::Kind;
+use serde_json::Value;
+
+use super::unauthorized;
+use crate::reply::Problem;
+use crate::status::Status;
+
+impl From<PolicyPart> for Problem {
+    /// The whole refusal goes along as `details`, for who understands it.
+    fn from(part: PolicyPart) -> Self {
+        let details = Value::Object(part.to_json());
+        let refused = |status, code: &str| Problem::new(status, code, part.message.as_str());
+        // Authority that a person still has to give is what this wire calls missing credentials.
+        let lacking = |explanation: &str| {
+            refused(Status::AUTHORIZATION_REQUIRED, "authorization-required")
+                .with("type", "credentials-missing")
+                .with("explanation", explanation)
+        };
+        let problem = match part.kind {
+            Kind::ConsentRequired { .. } | Kind::PaymentRequired { .. } => lacking(&part.message),
+            Kind::Unauthorized { .. } => unauthorized("oauth-required", &part.message),
+            Kind::Forbidden | Kind::Other(_) => refused(Status::FORBIDDEN, "forbidden"),
+            Kind::UnavailableForLegalReasons => refused(Status::FORBIDDEN, "unavailable-for-legal-reasons"),
+            Kind::TooManyRequests { retry_after_seconds } => {
+                let limited = refused(Status::RATE_LIMITED, "rate-limited").with("scope", "requests");
+                retry(limited.beside("scope", "requests"), retry_after_seconds)
+            }
+            Kind::ServiceUnavailable { retry_after_seconds } => {
+                retry(refused(Status::UNAVAILABLE, "unavailable"), retry_after_seconds)
+            }
+        };
+        problem.with("details", details)
+    }
+}
+
+/// The same, saying when to come back: in the field, in the error and beside it.
+pub(super) fn retry(problem: Problem, seconds: Option<u64>) -> Problem {
+    let Some(seconds) = seconds else { return problem };
+    let mut problem = problem.with("retry_after_seconds", seconds).beside("retry_after_seconds", seconds);
+    problem.fields.push(("Retry-After", seconds.to_string()));
+    problem
+}

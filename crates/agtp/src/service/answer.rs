@@ -1,0 +1,150 @@
+//! The trip of a request: understood, led to who answers it, and answered. AGTP-API 6.1, 13.2.
+
+use std::sync::Arc;
+
+use forecourt_contract::call::{Identity, Standing, Trail};
+use forecourt_contract::policy::Resolved;
+use forecourt_contract::{Refusal, Target, Tier, input};
+use forecourt_core::Transport;
+use forecourt_host::Invoked;
+use forecourt_identity::agents::AgentIdentity;
+use serde_json::Value;
+
+use super::Service;
+use crate::ask::Ask;
+use crate::from_wire::{Line, body};
+use crate::problem::Doubt;
+use crate::reply::{Problem, Reply};
+use crate::wire::Request;
+
+/// How messages and calls say that they came by this wire.
+pub(crate) const VIA: Transport = crate::NAME;
+/// Methods of the host's own that become messages to agents, which the host counts itself.
+const CARRIED: [&str; 5] = ["QUERY", "SUMMARIZE", "PLAN", "EXECUTE", "DELEGATE"];
+/// Methods that an agent out of service may call: to learn of it, and to come back. Base 3.2.
+const UNGATED: [&str; 8] =
+    ["DISCOVER", "DESCRIBE", "INSPECT", "ACTIVATE", "DEACTIVATE", "REINSTATE", "REVOKE", "DEPRECATE"];
+
+/// What came of a request.
+pub(crate) struct Answered {
+    /// What is said.
+    pub reply: Reply,
+    /// What was found on the way.
+    pub trail: Trail,
+    /// The agent that was addressed.
+    pub agent: Option<Arc<AgentIdentity>>,
+}
+
+impl Service {
+    /// Answers a request. Never fails: a problem is an answer.
+    pub(crate) async fn answered(&self, request: &Request, line: &Line) -> Answered {
+        let mut trail = Trail::default();
+        let ask = match self.ask(request, line).await {
+            Ok(ask) => ask,
+            Err(problem) => {
+                let agent = self.default_agent().cloned();
+                return Answered { reply: problem.into(), trail, agent };
+            }
+        };
+        let agent = self.recipient(&ask).cloned();
+        let reply = self.reply(ask, &mut trail).await.unwrap_or_else(Reply::from);
+        Answered { reply, trail, agent }
+    }
+
+    /// The order of checks is the contract layer's: method, path, route, identity, standing, policy,
+    /// input, authority.
+    async fn reply(&self, mut ask: Ask, trail: &mut Trail) -> Result<Reply, Problem> {
+        let target = self.contract().aim(&ask.call, trail)?;
+        body::unwrap(&mut ask.call, trail.endpoint.as_deref(), target.tier == Tier::Native)?;
+        match target.tier {
+            Tier::Native => self.native(ask, &target).await,
+            Tier::Registered | Tier::Negotiated | Tier::Unregistered => self.invoked(ask, &target, trail).await,
+        }
+    }
+
+    /// A call of an endpoint.
+    async fn invoked(&self, mut ask: Ask, target: &Target, trail: &mut Trail) -> Result<Reply, Problem> {
+        let is_endpoint = trail.endpoint.is_some();
+        if let Some(problem) = self.lacks_token(target.method.as_str(), &ask.sender).filter(|_| is_endpoint) {
+            return Err(problem);
+        }
+        let doubt = ask.doubt.take();
+        match self.host.invoke(ask.call, &ask.sender, VIA).await? {
+            Invoked::Refused(part) => Err((*part).into()),
+            Invoked::Answered(outcome) => {
+                *trail = outcome.trail;
+                outcome.answer.map(Reply::ok).map_err(|refusal| doubted(refusal, doubt))
+            }
+        }
+    }
+
+    /// A call of what the host answers itself.
+    async fn native(&self, mut ask: Ask, target: &Target) -> Result<Reply, Problem> {
+        if let Some(doubt) = ask.doubt.take() {
+            return Err(*doubt);
+        }
+        let method = &target.method;
+        recognise(&ask)?;
+        self.in_service(&ask, method.as_str())?;
+        self.contract().admit_native(target)?;
+        if let Some(problem) = self.lacks_token(method.as_str(), &ask.sender) {
+            return Err(problem);
+        }
+        if !CARRIED.contains(&method.as_str()) {
+            self.host.meter(ask.sender.peer).map_err(|part| Problem::from(*part))?;
+        }
+        merge(&mut ask, &target.resolved)?;
+        ask.call.path = target.path.as_str().to_owned();
+        self.floor(&ask, method).await
+    }
+
+    /// Base 3.2: neither who calls nor who is called may be out of service.
+    fn in_service(&self, ask: &Ask, method: &str) -> Result<(), Problem> {
+        if UNGATED.contains(&method) {
+            return Ok(());
+        }
+        let calling = (ask.call.caller.standing, ask.call.caller.agent_id.clone());
+        let called = self.recipient(ask).map(|agent| (self.standing(agent), Some(agent.agent_id.to_string())));
+        for (standing, agent_id) in [Some(calling), called].into_iter().flatten() {
+            let is_final = match standing {
+                Standing::Active | Standing::Deprecated => continue,
+                Standing::Suspended => false,
+                Standing::Retired => true,
+            };
+            return Err(Refusal::Standing { agent_id, is_final }.into());
+        }
+        Ok(())
+    }
+}
+
+/// The contract layer knows that a caller was not recognised, and the doubt says why.
+fn doubted(refusal: Refusal, doubt: Option<Box<Problem>>) -> Problem {
+    match (&refusal, doubt) {
+        (Refusal::Identity(_), Some(doubt)) => *doubt,
+        _ => refusal.into(),
+    }
+}
+
+/// Anonymous callers may ask; each method says what more it needs.
+fn recognise(ask: &Ask) -> Result<(), Problem> {
+    match ask.call.caller.identity {
+        Identity::Unrecognised => Err(Doubt::Unknown.into()),
+        Identity::Anonymous | Identity::Recognised => Ok(()),
+    }
+}
+
+/// Section 5.5 for methods without a schema: the query joins the body, which counts before it, and so
+/// does what a legacy verb adds.
+fn merge(ask: &mut Ask, resolved: &Resolved) -> Result<(), Problem> {
+    let call = &mut ask.call;
+    if call.query.is_some() {
+        call.body = input::merge(None, call.query.as_deref(), &[], std::mem::take(&mut call.body))?;
+    }
+    for (name, value) in &resolved.added {
+        call.body.entry(name).or_insert_with(|| value.clone());
+    }
+    if let Some(key) = call.idempotency_key.as_deref().filter(|_| resolved.is_keyed) {
+        call.body.entry("idempotency_key").or_insert_with(|| Value::from(key));
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! Who callers are to the rest of the host. Base 6.7, 7.4; design of identity in the core.
+
+use forecourt_contract::call::Standing as Place;
+use forecourt_core::identity::{Audience, Proof};
+use forecourt_core::{IdentityEvidence, Sender, Standing};
+use forecourt_identity::agents::AgentIdentity;
+use forecourt_identity::{Presented, RequestProof};
+use http::{HeaderMap, HeaderValue, header};
+use serde_json::Map;
+
+use super::Service;
+use crate::from_wire::Line;
+use crate::problem::{Doubt, unauthorized};
+use crate::reply::Problem;
+
+impl Service {
+    /// Whether an agent has to prove its name on this connection: a name alone is a claim. Base 6.7.
+    pub(crate) fn must_prove(&self, line: &Line) -> bool {
+        let is_local = line.peer.is_loopback() && self.settings.listen.ip().is_loopback();
+        self.settings.require_verified_identity.unwrap_or(!is_local)
+    }
+
+    /// Where an agent stands in its life. Those of elsewhere are in service.
+    pub(crate) fn standing(&self, agent: &AgentIdentity) -> Place {
+        let standing = agent.handle.as_ref().map_or(Standing::Active, |handle| self.host.standing(handle));
+        match standing {
+            Standing::Active => Place::Active,
+            Standing::Suspended => Place::Suspended,
+            Standing::Deprecated => Place::Deprecated,
+            Standing::Retired => Place::Retired,
+        }
+    }
+
+    /// An agent as the sender of messages. A name that was only said is a hint, and no evidence.
+    pub(crate) fn sender(&self, agent: &AgentIdentity, is_proven: bool, line: &Line) -> Sender {
+        let subject = format!("agtp://{}", agent.agent_id);
+        let stranger = Sender { peer: Some(line.peer), ..Sender::anonymous() };
+        if !is_proven {
+            return Sender { claimed_address: Some(subject), ..stranger };
+        }
+        let evidence = IdentityEvidence {
+            id: None,
+            subject,
+            issuer: self.host.site().domain.to_string(),
+            method: "urn:agtp:agent-certificate".to_owned(),
+            assurance: "agent".to_owned(),
+            audience: Audience::Many(Vec::new()),
+            issued_at: self.host.clock().now(),
+            not_before: None,
+            expires_at: None,
+            on_behalf_of: agent.posture.owner_id.iter().cloned().collect(),
+            claims: Map::new(),
+            source: Map::new(),
+            proof: Proof { kind: "transport".to_owned(), fields: Map::new() },
+        };
+        let auth_method = "agtp-agent-certificate".to_owned();
+        Sender { auth_method, verified: true, identities: vec![evidence], ..stranger }
+    }
+
+    /// Who a bearer token says its sender is; nobody in particular without one.
+    ///
+    /// # Errors
+    /// The token does not hold.
+    pub(crate) async fn bearer(&self, authorization: Option<&str>, line: &Line) -> Result<Sender, Doubt> {
+        let stranger = Sender { peer: Some(line.peer), ..Sender::anonymous() };
+        let Some(value) = authorization.filter(|_| self.settings.policies.oauth.enabled) else { return Ok(stranger) };
+        // On the heap, since most requests bring none.
+        let (proven, presented) = Box::pin(self.proven(value)).await;
+        match presented {
+            Presented::Nothing => Ok(stranger),
+            Presented::Valid => Ok(Sender { peer: stranger.peer, ..proven }),
+            Presented::Invalid(fault) => {
+                tracing::info!(%fault, "a token did not hold");
+                Err(Doubt::Token)
+            }
+        }
+    }
+
+    async fn proven(&self, authorization: &str) -> (Sender, Presented) {
+        let mut headers = HeaderMap::new();
+        if let Ok(value) = HeaderValue::from_str(authorization) {
+            headers.insert(header::AUTHORIZATION, value);
+        }
+        let site = self.host.site();
+        let agent = self.host.directory().default_agent().card.address.clone();
+        // Tokens cover nothing of the request, so that it does not matter that this one is no HTTP.
+        let proof = RequestProof {
+            method: "POST",
+            target_uri: &site.origin,
+            authority: site.canonical_host(),
+            path: "/",
+            query: None,
+            headers: &headers,
+            body: None,
+            agent: &agent,
+            now: self.host.clock().now(),
+        };
+        let verified = self.verifier.verify(&proof).await;
+        (verified.sender, verified.presented)
+    }
+
+    /// What is said to a call of a method that needs a token and has none. Base 7.4.
+    pub(crate) fn lacks_token(&self, method: &str, sender: &Sender) -> Option<Problem> {
+        let is_needed = self.settings.policies.oauth.required_on_methods.iter().any(|needed| needed == method);
+        (is_needed && !sender.verified)
+            .then(|| unauthorized("oauth-required", "this method needs a bearer token in `Authorization`"))
+    }
+}

@@ -1,0 +1,84 @@
+//! What the host answers itself, whether it is asked by the wire or by a step of a composition.
+
+use forecourt_contract::refusal::{Broken, Pair};
+use forecourt_contract::{Call, Method, Native, Refusal, Target};
+use forecourt_core::{AgentId, Sender};
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::Service;
+use crate::ask::Ask;
+use crate::reply::{Body, Problem, Reply};
+use crate::status::Status;
+
+impl Service {
+    /// Answers a method of the host's own, from a caller that every check let through.
+    pub(super) async fn floor(&self, ask: &Ask, method: &Method) -> Result<Reply, Problem> {
+        if method.as_str() == "DISCOVER" {
+            return self.discovery.discover(ask).await;
+        }
+        let message = format!("{method} is not answered here");
+        Err(Problem::new(Status::METHOD_NOT_ALLOWED, "method-not-implemented", message))
+    }
+}
+
+impl Native for Service {
+    fn answer(&self, call: Call, target: Target) -> BoxFuture<'_, Result<Value, Refusal>> {
+        Box::pin(async move {
+            let pair = Pair { method: target.method.clone(), path: target.path.as_str().to_owned() };
+            let ask = self.inner(call);
+            match self.floor(&ask, &target.method).await {
+                Ok(reply) => value(reply, pair),
+                Err(problem) => Err(refusal(problem, pair)),
+            }
+        })
+    }
+}
+
+impl Service {
+    /// A call from inside as a request. The caller was established outside, and nothing was sent.
+    fn inner(&self, call: Call) -> Ask {
+        let id = call.caller.agent_id.as_deref().and_then(|id| AgentId::parse(id).ok());
+        let known = id.and_then(|id| self.agents.get(&id)).cloned();
+        let claimed_address = known.as_ref().map(|agent| format!("agtp://{}", agent.agent_id));
+        Ask {
+            call,
+            is_targetless: false,
+            addressed: None,
+            known,
+            is_proven: false,
+            key_fingerprint: None,
+            doubt: None,
+            sender: Sender { claimed_address, ..Sender::anonymous() },
+            is_local: false,
+            accept: None,
+            if_none_match: None,
+        }
+    }
+}
+
+/// What was said, as a value for the next step.
+fn value(reply: Reply, pair: Pair) -> Result<Value, Refusal> {
+    match reply.body {
+        Body::Json(value) => Ok(value),
+        Body::Empty => Ok(Value::Object(Map::new())),
+        Body::Made { bytes, .. } => serde_json::from_slice(&bytes).map_err(|error| Refusal::Broken {
+            pair,
+            kind: Broken::Output,
+            cause: error.to_string(),
+        }),
+    }
+}
+
+/// A problem in the contract layer's words.
+fn refusal(mut problem: Problem, pair: Pair) -> Refusal {
+    let mut text = |name: &str| match problem.error.remove(name) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    let (code, message) = (text("code"), text("message"));
+    match problem.status.code {
+        500.. => Refusal::Broken { pair, kind: Broken::Crashed, cause: format!("{code}: {message}") },
+        _ => Refusal::Declared { pair, code, message, details: Value::Object(problem.error) },
+    }
+}

@@ -1,0 +1,60 @@
+//! A connection from its handshake to its end. Base 1.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use forecourt_server::{Connection, Speak};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use super::Service;
+use crate::connection::{Answer, Refused, speak};
+use crate::from_wire::Line;
+use crate::reply::Problem;
+use crate::wire::{Request, Response};
+
+/// The requests of one connection.
+struct Session {
+    service: Arc<Service>,
+    line: Line,
+    /// Whether an answer went out already.
+    is_open: AtomicBool,
+}
+
+/// Speaks the protocol on connections.
+pub(crate) fn on_connections(service: Arc<Service>) -> Speak {
+    Arc::new(move |connection: Connection| {
+        let Connection { stream, peer, certificates, stop, .. } = connection;
+        let line = Line::new(peer, certificates.first().map(AsRef::as_ref));
+        Box::pin(serve(Arc::clone(&service), stream, line, stop))
+    })
+}
+
+/// Answers on one stream until it ends, or until `stop` comes between two requests.
+pub(crate) async fn serve<S>(service: Arc<Service>, stream: S, line: Line, stop: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    service.discovery.prepare().await;
+    let (bounds, patience) = (service.settings.limits.bounds(), service.settings.limits.patience());
+    let session = Session { service, line, is_open: AtomicBool::new(false) };
+    speak(stream, &session, bounds, patience, stop).await;
+}
+
+impl Session {
+    /// Whether this is the first answer.
+    fn begins(&self) -> bool {
+        !self.is_open.swap(true, Ordering::Relaxed)
+    }
+}
+
+impl Answer for Session {
+    async fn answer(&self, request: Request) -> Response {
+        let answered = self.service.answered(&request, &self.line).await;
+        self.service.response(&request, answered, self.begins())
+    }
+
+    fn refuse(&self, refused: Refused) -> Response {
+        self.service.refusal(Problem::from(refused), self.begins())
+    }
+}

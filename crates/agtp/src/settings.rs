@@ -1,0 +1,316 @@
+//! The `[agtp]` section of `forecourt.toml`. Base 10.
+
+mod contract;
+mod limits;
+mod policies;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use forecourt_core::Timestamp;
+use forecourt_identity::certificate::CRITICAL;
+use forecourt_server::{Authorities, ClientCertificates};
+use forecourt_settings::{Problems, Section};
+use forecourt_surface::{Carries, Listen};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::PORT;
+
+pub(crate) use contract::endpoint_settings;
+pub use limits::LimitSettings;
+pub use policies::{BuiltinSettings, OauthSettings, PolicySettings};
+
+/// The protocol's name in a TLS handshake.
+pub(crate) const ALPN: &[u8] = b"agtp";
+/// The listener within TLS.
+pub(crate) const TLS: &str = "agtp";
+/// The listener without it.
+pub(crate) const PLAINTEXT: &str = "agtp-plaintext";
+/// The listener for HTTP.
+pub(crate) const GATEWAY: &str = "gateway";
+
+/// How the host is served over AGTP.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Where AGTP is spoken, within TLS 1.3. While nobody chose it and it is taken, a free port is.
+    #[schemars(with = "String")]
+    pub listen: SocketAddr,
+    /// Where AGTP is spoken without TLS, for development: a loopback address such as
+    /// `127.0.0.1:4481`. Default: nowhere.
+    #[schemars(with = "Option<String>")]
+    pub plaintext: Option<SocketAddr>,
+    /// Where HTTP clients such as curl may call endpoints: a loopback address such as `127.0.0.1:8088`.
+    /// Default: nowhere.
+    #[schemars(with = "Option<String>")]
+    pub gateway: Option<SocketAddr>,
+    /// A catalog of methods to use in place of the one that comes with the program: a JSON file,
+    /// relative to this one. The eighteen methods that every host answers stay.
+    #[schemars(with = "Option<String>")]
+    pub catalog: Option<PathBuf>,
+    /// What to do with an endpoint that breaks a rule: serve the others, or fail to start.
+    pub on_refused_endpoint: OnRefused,
+    /// Whether what endpoints give may hold no more than what they declare.
+    pub strict_outputs: bool,
+    /// Whether an agent must prove that its name is its own, by its certificate or a token. Default: not
+    /// on loopback, and everywhere else.
+    pub require_verified_identity: Option<bool>,
+    /// Who may suspend, retire and reinstate agents: anybody (`open`, on loopback only), or who holds the
+    /// key that issued the agent's origin, shown as a client certificate (`genesis_issuer`). Default:
+    /// `open` on loopback, `genesis_issuer` everywhere else.
+    pub lifecycle_auth: Option<LifecycleAuth>,
+    /// What the host says about itself.
+    pub server: ServerSettings,
+    /// What callers may do.
+    pub policies: PolicySettings,
+    /// What is said about the agents here.
+    pub agents: AgentSettings,
+    /// Certificates of callers.
+    pub mtls: MtlsSettings,
+    /// What one request and one connection may take.
+    pub limits: LimitSettings,
+    /// HTTP services beside this host, for the manifest and `DISCOVER /apis`.
+    pub apis: Vec<ApiSettings>,
+    /// Other protocols that are spoken here, for the manifest.
+    pub hosted_protocols: Vec<HostedProtocolSettings>,
+    /// Signed records of what was answered. Accepted, and without effect in this version.
+    pub audit: Option<Map<String, Value>>,
+    /// The key for those records. Accepted, and without effect: the host signs with its own key.
+    pub signing: Option<Map<String, Value>>,
+    /// Endpoints made while serving. Accepted, and without effect in this version.
+    pub synthesis: Option<Map<String, Value>>,
+}
+
+/// What becomes of the others when an endpoint breaks a rule. AGTP-API 13.2.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnRefused {
+    /// They are served.
+    #[default]
+    Serve,
+    /// The host does not start.
+    Fail,
+}
+
+/// Who may change the state of agents. Base 3.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LifecycleAuth {
+    /// Anybody.
+    Open,
+    /// Who holds the key that issued the agent's origin.
+    GenesisIssuer,
+}
+
+/// The table `server`. AGTP-API 8.3.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerSettings {
+    /// The name of this server in every answer, for good. Default: the domain.
+    pub server_id: Option<String>,
+    /// Who runs it. Default: the deployment's name.
+    pub operator: Option<String>,
+    /// An email address for what goes wrong.
+    pub contact: Option<String>,
+    /// The host to connect to, where `server_id` is not its name.
+    pub domain: Option<String>,
+    /// When the manifest was first published, such as `"2026-01-15T09:00:00Z"`. Default: when the host
+    /// first started.
+    #[schemars(with = "Option<String>")]
+    pub issued: Option<Timestamp>,
+}
+
+/// The table `agents`. AGTP-API 8.5.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentSettings {
+    /// Who learns which agents are here: everybody (`public`), agents that are known here
+    /// (`authenticated`), or nobody (`private`).
+    pub disclosure: Disclosure,
+    /// A sentence on how to learn more, for those who don't.
+    pub disclosure_notice: Option<String>,
+}
+
+/// Who learns which agents are here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Disclosure {
+    /// Everybody.
+    #[default]
+    Public,
+    /// Agents that are known here.
+    Authenticated,
+    /// Nobody.
+    Private,
+}
+
+/// The table `mtls`. Base 6.7.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MtlsSettings {
+    /// Whether callers may (`optional`) or must (`required`) show a certificate.
+    pub mode: MtlsMode,
+    /// The authorities that are trusted for them: a PEM file, relative to this one. Needed unless `mode`
+    /// is `disabled`.
+    #[schemars(with = "Option<String>")]
+    pub ca_bundle_path: Option<PathBuf>,
+    /// Whether a certificate must be that of the agent which `Agent-ID` names.
+    pub require_agent_id_match: bool,
+}
+
+/// Whether callers show certificates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MtlsMode {
+    /// They are not asked to.
+    #[default]
+    Disabled,
+    /// They may.
+    Optional,
+    /// They must.
+    Required,
+}
+
+/// One of `apis`. AGTP-API 8.6.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApiSettings {
+    /// Where it is: a path, or a whole URL.
+    pub path: String,
+    /// The methods that it takes.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+}
+
+/// One of `hosted_protocols`. AGTP-API 8.6.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostedProtocolSettings {
+    /// Its name, such as `MCP`.
+    pub protocol: String,
+    /// Its version.
+    pub version: Option<String>,
+    /// The method and the path under which it is reached, or its URL.
+    pub endpoint: Option<String>,
+    /// Where what it offers is listed.
+    pub catalog: Option<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
+            plaintext: None,
+            gateway: None,
+            catalog: None,
+            on_refused_endpoint: OnRefused::default(),
+            strict_outputs: false,
+            require_verified_identity: None,
+            lifecycle_auth: None,
+            server: ServerSettings::default(),
+            policies: PolicySettings::default(),
+            agents: AgentSettings::default(),
+            mtls: MtlsSettings::default(),
+            limits: LimitSettings::default(),
+            apis: Vec::new(),
+            hosted_protocols: Vec::new(),
+            audit: None,
+            signing: None,
+            synthesis: None,
+        }
+    }
+}
+
+impl Default for MtlsSettings {
+    fn default() -> Self {
+        Self { mode: MtlsMode::default(), ca_bundle_path: None, require_agent_id_match: true }
+    }
+}
+
+impl Settings {
+    /// Reads the section.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
+        let settings: Self = section.read()?;
+        let mut problems = Problems::new();
+        let mut wrong = |key, words: &str| problems.push(section.problem(Some(key), words));
+        for (key, address) in [("plaintext", settings.plaintext), ("gateway", settings.gateway)] {
+            if address.is_some_and(|address| !address.ip().is_loopback()) {
+                wrong(key, &format!("`{key}` must be a loopback address, such as 127.0.0.1:4481"));
+            }
+        }
+        if settings.lifecycle_auth == Some(LifecycleAuth::Open) && !settings.listen.ip().is_loopback() {
+            wrong("lifecycle_auth", "`open` lets anybody retire agents: it is for loopback only, use `genesis_issuer`");
+        }
+        if settings.mtls.mode != MtlsMode::Disabled && settings.mtls.ca_bundle_path.is_none() {
+            wrong("mtls", "[agtp.mtls] needs `ca_bundle_path`: the authorities whose certificates count");
+        }
+        if settings
+            .server
+            .server_id
+            .as_deref()
+            .is_some_and(|id| id.is_empty() || !id.bytes().all(|b| b.is_ascii_graphic()))
+        {
+            wrong("server", "`server_id` must be printable ASCII without spaces");
+        }
+        settings.limits.check(&mut wrong);
+        settings.policies.check(&mut wrong);
+        problems.into_result(settings)
+    }
+
+    /// What the operator should know about these settings, in a sentence each.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let without_effect = [
+            ("audit", self.audit.is_some()),
+            ("signing", self.signing.is_some()),
+            ("synthesis", self.synthesis.is_some()),
+            ("policies.rcns", self.policies.rcns.is_some()),
+            ("policies.synthesis", self.policies.synthesis.is_some()),
+        ];
+        let tables = without_effect.iter().filter(|(_, is_there)| *is_there);
+        let mut notices: Vec<_> =
+            tables.map(|(name, _)| format!("[agtp.{name}] has no effect in this version")).collect();
+        if self.policies.synthesis_enabled {
+            notices
+                .push("[agtp.policies] synthesis_enabled has no effect in this version: nothing is synthesized".into());
+        }
+        notices
+    }
+
+    /// The certificates that callers show.
+    fn clients(&self, section: &Section) -> ClientCertificates {
+        let bundle = self.mtls.ca_bundle_path.as_ref().map(|path| section.folder().join(path));
+        let authorities = bundle.map(|bundle| Authorities { bundle, understood: &CRITICAL });
+        match (self.mtls.mode, authorities) {
+            (MtlsMode::Disabled, _) | (_, None) => ClientCertificates::Ignored,
+            (MtlsMode::Optional, Some(authorities)) => ClientCertificates::Optional(authorities),
+            (MtlsMode::Required, Some(authorities)) => ClientCertificates::Required(authorities),
+        }
+    }
+}
+
+/// The sockets that the section asks for.
+///
+/// # Errors
+/// Everything that is wrong with the section.
+pub(crate) fn listens(section: &Section) -> Result<Vec<Listen>, Problems> {
+    let settings = Settings::read(section)?;
+    let may_move = !section.has("listen");
+    let tls = Carries::Tls { alpn: ALPN, clients: settings.clients(section) };
+    let fixed = |name, address, carries| Listen { name, address, may_move: false, carries };
+    Ok(vec![
+        Listen { name: TLS, address: Some(settings.listen), may_move, carries: tls },
+        fixed(PLAINTEXT, settings.plaintext, Carries::Plain),
+        fixed(GATEWAY, settings.gateway, Carries::Http),
+    ])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+use std::path::Path;
+
+use super::*;
+
+fn section(text: &str) -> Section {
+    Section::parse(Path::new("forecourt.toml"), text, &|_: &str| None).unwrap()
+}
+
+fn wrong(text: &str) -> String {
+    let section = section(text);
+    let settings = Settings::read(&section).map(drop);
+    settings.and_then(|()| endpoint_settings(&section).map(drop)).expect_err(text).to_string()
+}
+
+#[test]
+fn nothing_needs_to_be_said() {
+    let settings = Settings::read(&section("")).unwrap();
+    assert_eq!(settings, Settings::default());
+    assert!(settings.notices().is_empty());
+    let listens = listens(&section("")).unwrap();
+    let shown: Vec<_> = listens.iter().map(|l| (l.name, l.address.map(|a| a.to_string()), l.may_move)).collect();
+    let tls = ("agtp", Some("127.0.0.1:4480".to_owned()), true);
+    assert_eq!(shown, [tls, ("agtp-plaintext", None, false), ("gateway", None, false)]);
+    assert!(matches!(listens[0].carries, Carries::Tls { clients: ClientCertificates::Ignored, .. }));
+}
+
+#[test]
+fn a_port_that_was_chosen_does_not_move() {
+    let listens = listens(&section("listen = \"127.0.0.1:4480\"\ngateway = \"[::1]:8088\"")).unwrap();
+    assert!(!listens[0].may_move && listens[2].address.is_some());
+}
+
+#[test]
+fn each_mistake_is_named() {
+    for (text, words) in [
+        ("plaintext = \"0.0.0.0:4481\"", "`plaintext` must be a loopback address"),
+        ("gateway = \"192.0.2.1:80\"", "`gateway` must be a loopback address"),
+        ("listen = \"0.0.0.0:4480\"\nlifecycle_auth = \"open\"", "lets anybody retire agents"),
+        ("[mtls]\nmode = \"required\"", "ca_bundle_path"),
+        ("[mtls]\nmode = \"off\"", "off"),
+        ("[server]\nserver_id = \"a b\"", "`server_id` must be printable"),
+        ("[limits]\nbody_bytes_max = 10000000", "at most 9999999"),
+        ("[limits]\nfields_bytes_max = 2000000", "at most 1048576"),
+        ("[limits]\nidle_seconds = 0", "idle_seconds"),
+        ("[agents]\ndisclosure = \"limited\"", "limited"),
+        ("[policies.builtins]\noverrides = [\"/rooms\"]", "reserved paths /methods"),
+        ("[policies.oauth]\nenabled = false\nrequired_on_methods = [\"BOOK\"]", "oauth.enabled"),
+        ("[policies.methods.aliases]\nGET = \"LIST\"\nLIST = \"FETCH\"", "alias"),
+        ("[policies]\nwildcards = true", "wildcards"),
+        ("catalog = \"no-such-file.json\"", "no-such-file.json"),
+    ] {
+        let found = wrong(text);
+        assert!(found.contains(words), "{text}: {found}");
+    }
+}
+
+#[test]
+fn what_has_no_effect_yet_is_said_and_not_refused() {
+    let text = "[audit]\npath = \"x\"\n[signing]\n[synthesis]\n[policies]\nsynthesis_enabled = true\n[policies.rcns]\nenabled = true";
+    let notices = Settings::read(&section(text)).unwrap().notices();
+    assert_eq!(notices.len(), 5, "{notices:?}");
+    assert!(notices.iter().all(|notice| notice.contains("no effect")));
+}
+
+#[test]
+fn s9_4_the_policy_on_methods_is_read() {
+    let text = "on_refused_endpoint = \"fail\"\n[policies]\nscope_required_for_invocation = false\n\
+        [policies.methods]\ndisallow = [\"PURCHASE\", \"NONESUCH\", \"QUERY\"]\ncustom = [\"FROBNICATE\"]";
+    let settings = endpoint_settings(&section(text)).unwrap();
+    assert!(settings.must_be_whole && !settings.terms.rules.scope_required);
+    assert_eq!(settings.terms.skipped.len(), 2);
+    assert_eq!(settings.terms.policy.custom().count(), 1);
+}

@@ -1,0 +1,69 @@
+//! What every response says. Base 2.5.
+
+use super::support::{body, server};
+
+#[tokio::test]
+async fn base_2_5_every_response_is_signed_with_the_servers_name() {
+    let server = server("[server]\nserver_id = \"srv.example\"").await;
+    let mut ids = std::collections::BTreeSet::new();
+    for head in ["FETCH /rooms/7", "FETCH /nowhere", "QEURY /", "FETCH /rooms/7#x", "not a line at all"] {
+        let answer = server.ask_as_chef(head, "").await;
+        assert_eq!(answer.field("Server-ID"), Some("srv.example"), "{head}");
+        let id = answer.field("Response-ID").unwrap().to_owned();
+        assert!(id.len() == 36 && id.as_bytes()[14] == b'7', "{id}");
+        assert!(ids.insert(id));
+    }
+}
+
+#[tokio::test]
+async fn base_2_5_what_names_the_request_comes_back() {
+    let server = server("").await;
+    let chef = server.id("chef");
+    let head = "FETCH /rooms/7\r\nTask-ID: task-1\r\nRequest-ID: r 1\r\nSession-ID: s";
+    let answer = server.ask_as_chef(head, "").await;
+    assert_eq!(answer.field("Task-ID"), Some("task-1"));
+    assert_eq!(answer.field("Request-ID"), Some("r 1"));
+    assert_eq!(answer.field("Agent-ID"), Some(chef.as_str()));
+    assert_eq!(answer.field("Session-ID"), None);
+}
+
+#[tokio::test]
+async fn base_2_5_the_addressed_agent_is_vouched_for() {
+    let server = server("").await;
+    let answer = server.ask("FETCH /nowhere", "").await;
+    assert_eq!(answer.field("Trust-Tier"), Some("2"));
+    assert_eq!(answer.field("Verification-Path"), Some("org-asserted"));
+    assert_eq!(answer.field("Trust-Warning"), Some("verification-incomplete"));
+    assert!(answer.field("Owner-ID").is_some());
+}
+
+#[tokio::test]
+async fn base_2_2_bodies_have_media_types() {
+    let server = server("").await;
+    let done = server.ask_as_chef("FETCH /rooms/7", "").await;
+    assert_eq!(done.field("Content-Type"), Some("application/vnd.agtp.fetch+json"));
+    assert_eq!(done.field("Content-Length"), Some(done.body.len().to_string().as_str()));
+    let refused = server.ask_as_chef("FETCH /nowhere", "").await;
+    assert_eq!(refused.field("Content-Type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn s6_5_a_deprecated_endpoint_says_so_on_every_response() {
+    let server = server("").await;
+    let notice = Some("deprecated; successor=FETCH /rooms/{room}; removed_in=3.0.0");
+    for (sent, status) in [("", 200), (r#"{"how": "taken"}"#, 422), (r#"{"x": 1}"#, 422), (r#"{"how": "crash"}"#, 500)]
+    {
+        let answer = server.ask_as_chef("FETCH /old-rooms", sent).await;
+        assert_eq!((answer.start.code, answer.field("AGTP-Endpoint-Warning")), (status, notice), "{sent}");
+    }
+    assert_eq!(server.ask("FETCH /old-rooms", "").await.field("AGTP-Endpoint-Warning"), notice);
+    assert_eq!(server.ask_as_chef("FETCH /rooms/7", "").await.field("AGTP-Endpoint-Warning"), None);
+}
+
+#[tokio::test]
+async fn s9_2_an_alias_goes_on_under_the_method_that_is_meant() {
+    let server = server("").await;
+    let answer = server.ask_as_chef("GET /rooms/7", "").await;
+    assert_eq!(answer.field("Content-Type"), Some("application/vnd.agtp.fetch+json"));
+    assert_eq!(body(&answer)["input"]["room"], "7");
+}

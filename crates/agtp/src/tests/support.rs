@@ -1,0 +1,223 @@
+//! A server in memory with an agent and a few endpoints, and a client that speaks raw bytes.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
+use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
+use forecourt_contract::{Dispatcher, Endpoint, Failure, Handler, Invocation, RecipeBook, ScopeSet};
+use forecourt_core::Handle;
+use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_settings::Section;
+use forecourt_testhost::{Blueprint, Mounted, resident};
+use forecourt_testkit::{Scripted, card};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio_util::sync::CancellationToken;
+
+use crate::codec::{Bounds, Decoder};
+use crate::from_wire::Line;
+use crate::service::{Service, serve};
+use crate::wire::{Response, StatusLine};
+
+/// Where clients come from, unless a test says otherwise.
+pub(crate) const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// A server.
+pub(crate) struct Server {
+    pub(crate) mounted: Mounted,
+    pub(crate) service: Arc<Service>,
+    pub(crate) stop: CancellationToken,
+}
+
+/// A server with the agents `chef` and `gate`, and these settings.
+pub(crate) async fn server(section: &str) -> Server {
+    server_of(blueprint(section)).await
+}
+
+/// What [`server`] is made of.
+pub(crate) fn blueprint(section: &str) -> Blueprint {
+    let agents = ["chef", "gate"].map(|handle| resident(card(handle), Scripted::saying(["Hello."]), Vec::new()));
+    let scopes = ScopeSet::parse_list("booking:room, documents:query").expect("scopes");
+    Blueprint {
+        residents: agents.into_iter().collect(),
+        section: section.to_owned(),
+        contract: Arc::new(contract(section)),
+        identities: AgentIdentitySettings { scopes: Some(scopes), ..AgentIdentitySettings::default() },
+        ..Blueprint::default()
+    }
+}
+
+/// The server of a blueprint.
+pub(crate) async fn server_of(blueprint: Blueprint) -> Server {
+    let mounted = blueprint.start(Some(&crate::PROTOCOL)).await;
+    let service = Service::new(&mounted.mount).expect("settings");
+    Server { mounted, service, stop: CancellationToken::new() }
+}
+
+/// Some endpoints under the section's own policy.
+fn contract(section: &str) -> Dispatcher {
+    let section = Section::parse(std::path::Path::new("forecourt.toml"), section, &|_: &str| None).expect("TOML");
+    let terms = crate::settings::endpoint_settings(&section).unwrap_or_else(|wrong| panic!("{wrong}")).terms;
+    let mut dispatcher =
+        Dispatcher { catalog: terms.catalog, policy: terms.policy, rules: terms.rules, ..Dispatcher::default() };
+    for definition in definitions() {
+        let around = Surroundings {
+            catalog: &dispatcher.catalog,
+            policy: &dispatcher.policy,
+            recipes: &RecipeBook::default(),
+            overrides: &BTreeSet::new(),
+            is_output_strict: false,
+            is_http_open: false,
+        };
+        let endpoint = Endpoint::register(definition, &around).expect("an endpoint");
+        dispatcher.registry.insert(Arc::new(endpoint), Arc::new(Played)).expect("room");
+    }
+    dispatcher
+}
+
+fn definitions() -> Vec<Definition> {
+    let old = serde_json::from_value(json!({
+        "deprecated_in": "2.1.0", "removed_in": "3.0.0", "successor": {"method": "FETCH", "path": "/rooms/{room}"},
+    }));
+    vec![
+        definition("FETCH", "/rooms/{room}"),
+        Definition { required_scopes: vec!["booking:room".into()], ..definition("BOOK", "/rooms/{room}") },
+        Definition { required_scopes: vec!["payments:take".into()], ..definition("PURCHASE", "/rooms/{room}") },
+        Definition { deprecated: old.ok(), ..definition("FETCH", "/old-rooms") },
+        definition("EXECUTE", "/plays"),
+    ]
+}
+
+fn definition(method: &str, path: &str) -> Definition {
+    let mut properties = json!({
+        "n": {"type": "integer"}, "how": {"type": "string"}, "text": {"type": "string"},
+    });
+    if path.contains("{room}") {
+        properties["room"] = json!({"type": "string"});
+    }
+    if method == "EXECUTE" {
+        properties["parameters"] = json!({"type": "object"});
+    }
+    Definition {
+        method: Some(method.into()),
+        path: Some(path.into()),
+        description: Some("Does what it says.".into()),
+        semantic: json!({
+            "intent": "Book a room.", "actor": "agent", "outcome": "A room is booked.", "capability": "transaction",
+            "confidence": 0.9, "impact": "reversible", "is_idempotent": false,
+        }),
+        input_schema: Some(json!({"type": "object", "properties": properties, "additionalProperties": false})),
+        output_schema: Some(json!({"type": "object", "properties": {"input": {"type": "object"}}})),
+        errors: Some(vec!["room_unavailable".into()]),
+        binding: Some(Binding::RegisteredFunction { function: "f".into(), timeout: HANDLER_TIME_DEFAULT }),
+        ..Definition::default()
+    }
+}
+
+/// Ends as `how` says, else gives its input back.
+struct Played;
+
+impl Handler for Played {
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
+        async move {
+            match invocation.input.get("how").and_then(Value::as_str) {
+                Some("taken") => Err(Failure::named("room_unavailable", "the room is taken")),
+                Some("undeclared") => Err(Failure::named("surprise", "nobody said so")),
+                Some("wrong") => Ok(json!({"input": 1})),
+                Some("crash") => Err(Failure::Crashed("the database at /secret is gone".into())),
+                Some("never") => std::future::pending().await,
+                _ => Ok(json!({"input": invocation.input})),
+            }
+        }
+        .boxed()
+    }
+}
+
+impl Server {
+    /// The Agent-ID of an agent here.
+    pub(crate) fn id(&self, handle: &str) -> String {
+        let handle = Handle::parse(handle).expect("a handle");
+        self.service.agents.of_handle(&handle).expect("an agent").agent_id.to_string()
+    }
+
+    /// Connects from this machine.
+    pub(crate) fn connect(&self) -> Client {
+        self.connect_by(Line::new(LOCAL, None))
+    }
+
+    /// Connects by a line.
+    pub(crate) fn connect_by(&self, line: Line) -> Client {
+        let (stream, other) = duplex(64 * 1024);
+        tokio::spawn(serve(Arc::clone(&self.service), other, line, self.stop.clone()));
+        Client { stream, decoder: Decoder::new(BOUNDS), bytes: BytesMut::new() }
+    }
+
+    /// The answer to one request on a connection of its own.
+    pub(crate) async fn ask(&self, head: &str, body: &str) -> Response {
+        let mut client = self.connect();
+        client.say(head, body).await;
+        client.hear().await.expect("an answer")
+    }
+
+    /// [`Server::ask`] as `chef`, with all scopes it needs.
+    pub(crate) async fn ask_as_chef(&self, head: &str, body: &str) -> Response {
+        let id = self.id("chef");
+        self.ask(&format!("{head}\r\nAgent-ID: {id}\r\nAuthority-Scope: booking:room"), body).await
+    }
+}
+
+const BOUNDS: Bounds = Bounds { start_line_bytes: 8_192, fields_bytes: 65_536, body_bytes: 8 * 1024 * 1024 };
+
+/// A client.
+pub(crate) struct Client {
+    pub(crate) stream: DuplexStream,
+    decoder: Decoder<StatusLine>,
+    bytes: BytesMut,
+}
+
+impl Client {
+    /// Sends a request: its head without `AGTP/1.0 ` and without the length of the body.
+    pub(crate) async fn say(&mut self, head: &str, body: &str) {
+        let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+        self.send(format!("AGTP/1.0 {head}\r\n{length}\r\n{body}").as_bytes()).await;
+    }
+
+    /// Sends bytes.
+    pub(crate) async fn send(&mut self, bytes: &[u8]) {
+        // Whoever refuses may do so before all of it was sent.
+        let _ = self.stream.write_all(bytes).await;
+    }
+
+    /// The next answer; `None`: the server closed instead.
+    pub(crate) async fn hear(&mut self) -> Option<Response> {
+        loop {
+            if let Some(response) = self.decoder.decode(&mut self.bytes).expect("a response") {
+                return Some(response);
+            }
+            if self.stream.read_buf(&mut self.bytes).await.unwrap_or(0) == 0 {
+                assert!(self.bytes.is_empty(), "half an answer: {:?}", self.bytes);
+                return None;
+            }
+        }
+    }
+}
+
+/// The body of an answer.
+pub(crate) fn body(response: &Response) -> Value {
+    serde_json::from_slice(&response.body).expect("JSON")
+}
+
+/// The code of an answer, and that of its error object.
+pub(crate) fn code(response: &Response) -> (u16, String) {
+    let code = if response.body.is_empty() {
+        String::new()
+    } else {
+        body(response)["error"]["code"].as_str().unwrap_or_default().to_owned()
+    };
+    (response.start.code, code)
+}

@@ -1,0 +1,154 @@
+//! From an answer to a response on the wire. Base 2.2, 2.5.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use forecourt_contract::call::Trail;
+use forecourt_core::AgentId;
+use forecourt_core::ids::uuid7;
+use forecourt_identity::agents::AgentIdentity;
+use forecourt_surface::Mount;
+use serde_json::Value;
+
+use crate::reply::{Body, Problem, Reply};
+use crate::service::{Answered, Service};
+use crate::settings::Settings;
+use crate::status::Status;
+use crate::wire::{Fields, Message, Request, Response, StatusLine};
+
+/// The media type of errors.
+const ERROR: &str = "application/json";
+/// Fields of a request that its answer repeats. Base 2.5.
+const ECHOED: [&str; 3] = ["Agent-ID", "Task-ID", "Request-ID"];
+/// Characters of a value that is repeated.
+const ECHO_CHARS_MAX: usize = crate::limits::NAME_CHARS_MAX;
+
+/// The fields that are the same in every answer, and in every answer of one agent.
+pub(crate) struct Letterhead {
+    /// Those of answers in which nobody was addressed.
+    plain: Fields,
+    /// Those of the agents here.
+    of_agents: HashMap<AgentId, Fields>,
+    /// The methods that are answered.
+    methods: String,
+}
+
+impl Letterhead {
+    /// Writes them.
+    pub(crate) fn new(settings: &Settings, mount: &Mount) -> Self {
+        let mut plain = Fields::default();
+        let domain = mount.host.site().domain.as_str();
+        put(&mut plain, "Server-ID", settings.server.server_id.as_deref().unwrap_or(domain));
+        let of = |agent: &Arc<AgentIdentity>| {
+            let mut fields = plain.clone();
+            trust(&mut fields, agent);
+            (agent.agent_id.clone(), fields)
+        };
+        let of_agents = mount.agents.hosted().iter().map(of).collect();
+        let contract = mount.host.contract();
+        let mut methods: BTreeSet<String> = contract.catalog.embedded().map(str::to_owned).collect();
+        methods.extend(contract.registry.iter().map(|registered| registered.endpoint.method.to_string()));
+        Self { plain, of_agents, methods: methods.into_iter().collect::<Vec<_>>().join(", ") }
+    }
+
+    fn of(&self, agent: Option<&AgentIdentity>) -> &Fields {
+        agent.and_then(|agent| self.of_agents.get(&agent.agent_id)).unwrap_or(&self.plain)
+    }
+}
+
+/// How far an agent is vouched for. Base 2.5, 6.5.
+fn trust(fields: &mut Fields, agent: &AgentIdentity) {
+    let posture = &agent.posture;
+    if let Some(owner) = &posture.owner_id {
+        put(fields, "Owner-ID", owner);
+    }
+    put(fields, "Trust-Tier", &u8::from(posture.trust_tier).to_string());
+    put(fields, "Verification-Path", &posture.verification_path);
+    if let Some(warning) = &posture.trust_warning {
+        put(fields, "Trust-Warning", warning);
+    }
+}
+
+/// Adds a field, unless its value can't be sent.
+fn put(fields: &mut Fields, name: &str, value: &str) {
+    if fields.push(name, value).is_err() {
+        tracing::debug!(name, "a field that can't be sent was left out");
+    }
+}
+
+impl Service {
+    /// The response to a request that was understood, or to one that was not but has an end.
+    pub(crate) fn response(&self, request: &Request, answered: Answered, begins: bool) -> Response {
+        let Answered { reply, trail, agent } = answered;
+        let mut fields = self.letterhead.of(agent.as_deref()).clone();
+        for name in ECHOED {
+            if let Some(value) = request.field(name).filter(|value| value.len() <= ECHO_CHARS_MAX) {
+                put(&mut fields, name, value);
+            }
+        }
+        notices(&mut fields, &trail);
+        self.sealed(fields, reply, trail.method.as_ref().map(|method| method.as_str()), begins)
+    }
+
+    /// The response to what is no request.
+    pub(crate) fn refusal(&self, problem: Problem, begins: bool) -> Response {
+        self.sealed(self.letterhead.of(None).clone(), problem.into(), None, begins)
+    }
+
+    /// Adds what every response has. The signed record of it belongs here too, over all of this.
+    fn sealed(&self, mut fields: Fields, reply: Reply, method: Option<&str>, begins: bool) -> Response {
+        if let Some(version) = self.discovery.api_version() {
+            put(&mut fields, "AGTP-API-Version", &version);
+        }
+        put(&mut fields, "Response-ID", &uuid7(self.host.clock().now(), self.host.entropy().as_ref()));
+        if begins {
+            put(&mut fields, "Supported-Methods", &self.letterhead.methods);
+        }
+        for (name, value) in &reply.fields {
+            put(&mut fields, name, value);
+        }
+        let body = written(&mut fields, reply.body, reply.status, method);
+        let Status { code, reason } = reply.status;
+        Message { start: StatusLine::new(code, reason), fields, body }
+    }
+}
+
+/// What is on its way out. AGTP-API 4.4, 6.5.
+fn notices(fields: &mut Fields, trail: &Trail) {
+    for (name, notice) in
+        [("AGTP-Catalog-Warning", &trail.method_notice), ("AGTP-Endpoint-Warning", &trail.endpoint_notice)]
+    {
+        if let Some(notice) = notice {
+            put(fields, name, notice);
+        }
+    }
+}
+
+/// The bytes of a body, under their media type. Base 2.2.
+fn written(fields: &mut Fields, body: Body, status: Status, method: Option<&str>) -> Bytes {
+    match body {
+        Body::Empty => Bytes::new(),
+        Body::Made { media_type, bytes } => {
+            put(fields, "Content-Type", media_type);
+            bytes
+        }
+        Body::Json(value) => {
+            match method.filter(|_| status.is_success() && value.get("error").is_none()) {
+                Some(method) => put(fields, "Content-Type", &media_type(method)),
+                None => put(fields, "Content-Type", ERROR),
+            }
+            text(&value)
+        }
+    }
+}
+
+/// The media type of what a method answers.
+fn media_type(method: &str) -> String {
+    format!("application/vnd.agtp.{}+json", method.to_ascii_lowercase())
+}
+
+fn text(value: &Value) -> Bytes {
+    // A value has text keys only, and so is always written.
+    serde_json::to_vec(value).unwrap_or_default().into()
+}
