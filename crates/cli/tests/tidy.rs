@@ -27,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Crates that are protocols: nobody but the registry names them.
-const PROTOCOLS: &[&str] = &["a2a", "mcp", "mentionable", "nlweb"];
+const PROTOCOLS: &[&str] = &["a2a", "agtp", "mcp", "mentionable", "nlweb"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];
@@ -183,17 +183,18 @@ fn the_reference_of_settings_is_what_the_types_say() {
 
 #[test]
 fn examples_pass_the_check() {
-    for entry in fs::read_dir(root().join("examples")).unwrap() {
-        let folder = entry.unwrap().path();
+    let deployments = files("examples", "toml").into_iter().filter(|path| path.ends_with("forecourt.toml"));
+    for settings in deployments {
+        let folder = settings.parent().unwrap();
         let data = tempfile::tempdir().unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_forecourt"))
             .arg("check")
-            .arg(&folder)
+            .arg(folder)
             .arg("--data")
             .arg(data.path())
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}: {}", shown(&folder), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{}: {}", shown(folder), String::from_utf8_lossy(&output.stderr));
     }
 }
 

@@ -1,0 +1,126 @@
+//! An OpenAPI document as it was read: JSON or YAML, of a version that is known here.
+
+use forecourt_core::yaml::YamlBounds;
+use forecourt_core::{json, yaml};
+use serde_json::Value;
+
+use crate::limits::{DOCUMENT_BYTES_MAX, REFERENCE_HOPS_MAX, YAML_NODES_MAX, YAML_REPEATED_MAX};
+
+const YAML: YamlBounds = YamlBounds { nodes_max: YAML_NODES_MAX, repeated_max: YAML_REPEATED_MAX };
+
+/// Why a text is no OpenAPI document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentFault {
+    /// Too many bytes.
+    #[error("an OpenAPI document has at most {DOCUMENT_BYTES_MAX} bytes")]
+    TooLong,
+    /// No UTF-8.
+    #[error("the document is not UTF-8")]
+    NotText,
+    /// Neither JSON nor YAML, or beyond a bound.
+    #[error("the document is no {0}: {1}")]
+    Syntax(&'static str, String),
+    /// Something else.
+    #[error("the document is not OpenAPI: it has no `openapi` with a version such as \"3.1.0\"")]
+    NotOpenApi,
+    /// The predecessor.
+    #[error("Swagger 2.0 is not read: convert the document to OpenAPI 3 first")]
+    Swagger,
+    /// A version that is not known.
+    #[error("OpenAPI {0} is not known here: 3.0, 3.1 and 3.2 are")]
+    Version(String),
+}
+
+/// A document and which dialect its schemas are in.
+#[derive(Clone, Debug)]
+pub struct Document {
+    root: Value,
+    is_3_0: bool,
+}
+
+impl Document {
+    /// Reads a document: JSON if it begins with a brace, else YAML.
+    ///
+    /// # Errors
+    /// It can't be read, is beyond a bound, or is not OpenAPI 3.
+    pub fn read(bytes: &[u8]) -> Result<Document, DocumentFault> {
+        if bytes.len() > DOCUMENT_BYTES_MAX {
+            return Err(DocumentFault::TooLong);
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| DocumentFault::NotText)?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let root = match text.trim_start().starts_with('{') {
+            true => json::parse(text.as_bytes()).map_err(|fault| DocumentFault::Syntax("JSON", fault))?,
+            false => yaml::parse(text.as_bytes(), YAML).map_err(|fault| DocumentFault::Syntax("YAML", fault))?,
+        };
+        let is_3_0 = version(&root)?;
+        Ok(Document { root, is_3_0 })
+    }
+
+    /// The whole of it.
+    pub fn root(&self) -> &Value {
+        &self.root
+    }
+
+    /// Whether its schemas are in the dialect of OpenAPI 3.0, else in that of JSON Schema.
+    pub fn is_3_0(&self) -> bool {
+        self.is_3_0
+    }
+
+    /// A text of `info`; empty when there is none.
+    pub fn info(&self, key: &str) -> String {
+        match &self.root["info"][key] {
+            Value::String(text) => text.trim().to_owned(),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// What a value stands for: itself, or what its `$ref` leads to.
+    ///
+    /// # Errors
+    /// The reference leads out of the document, to nothing, or in a circle.
+    pub fn resolve<'a>(&'a self, mut value: &'a Value) -> Result<&'a Value, String> {
+        for _ in 0..REFERENCE_HOPS_MAX {
+            let Some(reference) = reference(value) else { return Ok(value) };
+            value = self.target(reference)?;
+        }
+        Err("references lead in a circle".to_owned())
+    }
+
+    /// What a reference leads to, which may be another reference.
+    ///
+    /// # Errors
+    /// It leads out of the document, or to nothing.
+    pub fn target(&self, reference: &str) -> Result<&Value, String> {
+        let Some(pointer) = reference.strip_prefix('#') else {
+            return Err(format!("the reference {reference} leads out of the document"));
+        };
+        let decoded = percent_encoding::percent_decode_str(pointer).decode_utf8_lossy();
+        self.root.pointer(&decoded).ok_or_else(|| format!("the reference {reference} leads to nothing"))
+    }
+}
+
+/// The `$ref` of a value.
+pub(crate) fn reference(value: &Value) -> Option<&str> {
+    value.get("$ref")?.as_str()
+}
+
+/// Whether the version is 3.0.
+fn version(root: &Value) -> Result<bool, DocumentFault> {
+    if root.get("swagger").is_some() {
+        return Err(DocumentFault::Swagger);
+    }
+    let version = match root.get("openapi") {
+        Some(Value::String(version)) => version.clone(),
+        // YAML without quotes: 3.1 is a number there.
+        Some(Value::Number(version)) => version.to_string(),
+        _ => return Err(DocumentFault::NotOpenApi),
+    };
+    let mut numbers = version.split('.');
+    match (numbers.next(), numbers.next()) {
+        (Some("3"), Some("0")) => Ok(true),
+        (Some("3"), Some("1" | "2")) => Ok(false),
+        _ => Err(DocumentFault::Version(version.chars().take(20).collect())),
+    }
+}

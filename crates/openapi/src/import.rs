@@ -1,0 +1,222 @@
+//! From an OpenAPI document to endpoint files, one for each operation. Draft section 14.1, appendix A.3.
+//!
+//! ```text
+//! document ─► operations ─► draft (input, answers, access) ─► pairs (verb, path) ─► file ─► trial ─► written
+//!                              └─ what no endpoint can be: failed, with a reason
+//! ```
+//!
+//! The document is not trusted to be right, nor the guesses about it: what is written was read back
+//! and registered first. Guesses are marked for review, and what can't be carried over is named.
+
+mod answers;
+mod body;
+mod dialect;
+mod draft;
+mod headers;
+mod input;
+mod media;
+mod notes;
+mod operation;
+mod path;
+mod security;
+mod semantic;
+mod server;
+mod toml;
+mod verb;
+mod verify;
+mod words;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use forecourt_contract::Catalog;
+use serde_json::Value;
+
+pub use notes::{Notes, Part};
+
+use crate::document::{Document, DocumentFault};
+use crate::limits::{FILE_NAME_CHARS_MAX, OPERATIONS_MAX, SENTENCE_CHARS_MAX};
+use draft::{Draft, Pair};
+use operation::Operation;
+use verify::Trial;
+
+/// The schema that takes any value.
+static ANYTHING: Value = Value::Bool(true);
+
+/// What the document does not say.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The start of the service's URLs, instead of the document's servers.
+    pub base_url: Option<String>,
+}
+
+/// Why nothing of a document is imported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImportFault {
+    /// The document can't be read.
+    #[error(transparent)]
+    Document(#[from] DocumentFault),
+    /// The base that was given is none.
+    #[error("{0}")]
+    Base(String),
+    /// There is nothing in it.
+    #[error("the document has no operation under `paths`")]
+    Empty,
+    /// There is too much in it.
+    #[error("a document has at most {OPERATIONS_MAX} operations")]
+    TooMany,
+}
+
+/// What a document became.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The title and version of the document.
+    pub title: String,
+    /// Each operation, by path and then by method.
+    pub operations: Vec<Imported>,
+    /// Variables of the environment that the files need, and what each is for.
+    pub variables: BTreeMap<String, String>,
+    /// What of the document as a whole is not carried over.
+    pub losses: Vec<String>,
+}
+
+/// One operation and what became of it.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// Its HTTP method.
+    pub http: String,
+    /// Its path, as the document has it.
+    pub path: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What an operation became.
+#[derive(Clone, Debug)]
+pub enum Fate {
+    /// An endpoint.
+    Written(Written),
+    /// Nothing, and nothing is missing: why.
+    Skipped(String),
+    /// Nothing, though it should be something: why.
+    Failed(String),
+}
+
+/// An endpoint in its files.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The verb.
+    pub method: String,
+    /// The path.
+    pub path: String,
+    /// The endpoint's own file first, then the schemas beside it.
+    pub files: Vec<File>,
+    /// What to review and what is lost.
+    pub notes: Notes,
+}
+
+/// A file to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name, without a folder.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// What all operations of a document share.
+struct Base {
+    /// The start of all URLs, when it was given.
+    url: Option<String>,
+    /// The start of the names of variables.
+    prefix: String,
+    /// Title and version.
+    title: String,
+}
+
+/// Imports a document. Nothing is read or written but the text that is given.
+///
+/// # Errors
+/// The document is none, or has no operation. What is wrong with one operation is that one's [`Fate`].
+pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
+    let document = Document::read(text)?;
+    let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportFault::Base)?;
+    let name = words::line(&document.info("title"), SENTENCE_CHARS_MAX);
+    let name = if name.is_empty() { "a document without a title".to_owned() } else { name };
+    let title = words::line(&format!("{name} {}", document.info("version")), SENTENCE_CHARS_MAX);
+    let base = Base { url, prefix: security::prefix(&name), title };
+    let operations = Operation::all(&document);
+    match operations.len() {
+        0 => return Err(ImportFault::Empty),
+        count if count > OPERATIONS_MAX => return Err(ImportFault::TooMany),
+        _ => {}
+    }
+    let catalog = Catalog::shipped();
+    let mut work = Work {
+        catalog: &catalog,
+        base: &base,
+        trial: Trial::default(),
+        names: BTreeSet::new(),
+        variables: BTreeMap::new(),
+    };
+    let operations = operations.iter().map(|operation| work.imported(operation)).collect();
+    Ok(Import { operations, variables: work.variables, losses: losses(&document), title: base.title.clone() })
+}
+
+/// What belongs to the document and not to an operation.
+fn losses(document: &Document) -> Vec<String> {
+    let webhooks = document.root()["webhooks"].as_object().filter(|webhooks| !webhooks.is_empty());
+    webhooks
+        .map(|webhooks| format!("{} webhooks: a host is not called by the services behind it", webhooks.len()))
+        .into_iter()
+        .collect()
+}
+
+/// The operations so far.
+struct Work<'a> {
+    catalog: &'a Catalog,
+    base: &'a Base,
+    trial: Trial,
+    /// The names of files, without their endings.
+    names: BTreeSet<String>,
+    variables: BTreeMap<String, String>,
+}
+
+impl Work<'_> {
+    fn imported(&mut self, operation: &Operation<'_>) -> Imported {
+        let fate = match operation.http.as_str() {
+            "HEAD" | "OPTIONS" | "TRACE" => Fate::Skipped(format!("{} answers with nothing to read", operation.http)),
+            _ => self.written(operation).map_or_else(Fate::Failed, Fate::Written),
+        };
+        Imported { http: operation.http.clone(), path: operation.path.to_owned(), fate }
+    }
+
+    /// The first pair under which the operation can be an endpoint.
+    fn written(&mut self, operation: &Operation<'_>) -> Result<Written, String> {
+        let draft = Draft::new(operation, self.base)?;
+        let mut refused = None;
+        for pair in draft.pairs(self.catalog) {
+            let name = self.name(&pair);
+            let mut notes = draft.notes.clone();
+            notes.extend(&pair.notes);
+            let files = write::files(&name, &draft, &pair, &notes, self.base);
+            match self.trial.register(&files, &draft.access.variables, self.catalog) {
+                Ok(()) => {
+                    self.names.insert(name);
+                    self.variables.extend(draft.access.variables);
+                    return Ok(Written { method: pair.verb, path: pair.path, files, notes });
+                }
+                // What is said of the best pair helps most.
+                Err(fault) => drop(refused.get_or_insert(fault)),
+            }
+        }
+        Err(refused.unwrap_or_else(|| "no verb of the catalog fits".to_owned()))
+    }
+
+    /// A name for the file that no other has, on any system.
+    fn name(&self, pair: &Pair) -> String {
+        let whole = words::snake(&format!("{} {}", pair.verb, pair.path));
+        let short: String = whole.chars().take(FILE_NAME_CHARS_MAX).collect();
+        dialect::free(short.trim_end_matches('_'), |name| !self.names.contains(name))
+    }
+}

@@ -1,0 +1,146 @@
+//! The fields of a request body, whatever it is composed of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use crate::document::{Document, reference};
+use crate::limits::JOINED_DEPTH_MAX;
+
+/// Fields by name, as the document declares them, and what their joining gave up.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) declared: BTreeMap<String, (Value, bool)>,
+    /// Whether the body is said to be an object, or reads as one.
+    pub(super) is_object: bool,
+    pub(super) notes: BTreeSet<String>,
+}
+
+/// The fields of a body: its own, those of all it is composed of, and those of any alternative.
+pub(super) fn fields(document: &Document, schema: &Value) -> Fields {
+    gathered(document, schema, &mut Vec::new())
+}
+
+fn gathered<'a>(document: &'a Document, schema: &'a Value, open: &mut Vec<&'a str>) -> Fields {
+    let mut fields = Fields::default();
+    if let Some(pointer) = reference(schema) {
+        if open.contains(&pointer) || open.len() >= JOINED_DEPTH_MAX {
+            fields.notes.insert("the body contains itself: what repeats is left out".to_owned());
+            return fields;
+        }
+        open.push(pointer);
+        match document.target(pointer) {
+            Ok(target) => fields.and(gathered(document, target, open)),
+            Err(fault) => drop(fields.notes.insert(fault)),
+        }
+        open.pop();
+    }
+    let Some(keywords) = schema.as_object() else { return fields };
+    fields.and(own(keywords));
+    if open.len() >= JOINED_DEPTH_MAX {
+        return fields;
+    }
+    open.push("");
+    for part in listed(keywords, "allOf") {
+        fields.and(gathered(document, part, open));
+    }
+    for keyword in ["oneOf", "anyOf"] {
+        let ways: Vec<Fields> = listed(keywords, keyword).map(|part| gathered(document, part, open)).collect();
+        if !ways.is_empty() {
+            fields.and(any_of(ways));
+        }
+    }
+    open.pop();
+    fields
+}
+
+fn listed<'a>(keywords: &'a Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'a Value> {
+    keywords.get(keyword).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// What a schema itself declares.
+fn own(keywords: &Map<String, Value>) -> Fields {
+    let mut fields = Fields::default();
+    let types = keywords.get("type");
+    let names_object = |kind: &Value| kind == "object";
+    let is_object =
+        types.is_some_and(|t| names_object(t) || t.as_array().is_some_and(|all| all.iter().any(names_object)));
+    let properties = keywords.get("properties").and_then(Value::as_object);
+    fields.is_object = is_object || (types.is_none() && properties.is_some());
+    let required: Vec<&str> = listed(keywords, "required").filter_map(Value::as_str).collect();
+    for (name, schema) in properties.into_iter().flatten() {
+        fields.declared.insert(name.clone(), (schema.clone(), required.contains(&name.as_str())));
+    }
+    // Declared elsewhere, and required here.
+    for name in required.iter().filter(|name| properties.is_none_or(|all| !all.contains_key(**name))) {
+        fields.declared.insert((*name).to_owned(), (json!({}), true));
+    }
+    let takes_more = matches!(keywords.get("additionalProperties"), Some(Value::Bool(true) | Value::Object(_)));
+    if takes_more || keywords.contains_key("patternProperties") {
+        fields
+            .notes
+            .insert("the service takes fields that have no name here; only named ones are let through".to_owned());
+    }
+    for keyword in ["not", "if", "minProperties", "dependentRequired", "dependentSchemas"] {
+        if keywords.contains_key(keyword) {
+            fields.notes.insert(format!("`{keyword}` of the body is left to the service to check"));
+        }
+    }
+    fields
+}
+
+/// What any one of several ways declares: what all of them require is required.
+fn any_of(ways: Vec<Fields>) -> Fields {
+    let mut joined = Fields { is_object: ways.iter().any(|way| way.is_object), ..Fields::default() };
+    let several = ways.len() > 1;
+    let everywhere =
+        |name: &str| ways.iter().all(|way| way.declared.get(name).is_some_and(|(_, is_required)| *is_required));
+    let names: BTreeSet<String> = ways.iter().flat_map(|way| way.declared.keys().cloned()).collect();
+    let required: BTreeSet<String> = names.into_iter().filter(|name| everywhere(name)).collect();
+    for way in ways {
+        joined.notes.extend(way.notes);
+        for (name, (schema, _)) in way.declared {
+            let is_required = required.contains(&name);
+            join(&mut joined.declared, name, schema, is_required, "anyOf");
+        }
+    }
+    if several {
+        joined.notes.insert(
+            "the body has alternatives: their fields are joined, and the service checks which go together".to_owned(),
+        );
+    }
+    joined
+}
+
+/// Adds a field; one of the same name that is declared otherwise stays beside it.
+fn join(declared: &mut BTreeMap<String, (Value, bool)>, name: String, schema: Value, is_required: bool, how: &str) {
+    let Some((known, was_required)) = declared.get_mut(&name) else {
+        declared.insert(name, (schema, is_required));
+        return;
+    };
+    *was_required |= is_required;
+    let says_nothing = |schema: &Value| schema.as_object().is_some_and(Map::is_empty);
+    if *known == schema || says_nothing(&schema) {
+        return;
+    }
+    if says_nothing(known) {
+        *known = schema;
+        return;
+    }
+    match known.get_mut(how).and_then(Value::as_array_mut).filter(|ways| ways.len() > 1) {
+        Some(ways) if ways.contains(&schema) => {}
+        Some(ways) => ways.push(schema),
+        None => *known = json!({ how: [known.take(), schema] }),
+    }
+}
+
+impl Fields {
+    /// Takes in what must hold too.
+    fn and(&mut self, other: Fields) {
+        self.is_object |= other.is_object;
+        self.notes.extend(other.notes);
+        for (name, (schema, is_required)) in other.declared {
+            join(&mut self.declared, name, schema, is_required, "allOf");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! An endpoint as it is about to be written: everything that was found out about one operation.
+
+use forecourt_contract::deprecation::is_plain;
+use forecourt_contract::{Catalog, Scope};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use super::answers::{self, Failures, Success};
+use super::input::{self, Input};
+use super::notes::{Notes, Part};
+use super::operation::Operation;
+use super::path::{Rewritten, Route};
+use super::security::{self, Access};
+use super::semantic::{self, Semantic};
+use super::verb::{self, Choice, Evidence, is_reading};
+use super::words::{line, snake};
+use super::{Base, headers, server};
+use crate::limits::SENTENCE_CHARS_MAX;
+
+/// Names of query parameters that hold words to look for.
+const SEARCHING: [&str; 7] = ["q", "query", "search", "term", "keyword", "keywords", "text"];
+
+/// Characters of the first word of a scope that is made up.
+const DOMAIN_CHARS_MAX: usize = 40;
+
+/// What is the same whichever verb and path the endpoint gets.
+pub(super) struct Draft<'a> {
+    pub(super) operation: &'a Operation<'a>,
+    pub(super) route: Route,
+    pub(super) description: String,
+    pub(super) namespace: Option<String>,
+    pub(super) input: Input,
+    pub(super) success: Success,
+    pub(super) failures: Failures,
+    pub(super) access: Access,
+    pub(super) url: String,
+    pub(super) deprecated_in: Option<String>,
+    pub(super) notes: Notes,
+}
+
+/// The verb and the path of an endpoint, with what depends on them.
+pub(super) struct Pair {
+    pub(super) verb: String,
+    pub(super) path: String,
+    pub(super) scopes: Vec<String>,
+    pub(super) semantic: Semantic,
+    pub(super) notes: Notes,
+}
+
+impl<'a> Draft<'a> {
+    /// Reads an operation.
+    ///
+    /// # Errors
+    /// What keeps it from being an endpoint, in a sentence.
+    pub(super) fn new(operation: &'a Operation<'a>, base: &Base) -> Result<Draft<'a>, String> {
+        let mut notes = Notes::default();
+        let start = base.url.clone().map_or_else(|| server::base(operation), Ok)?;
+        if server::is_plain(&start) {
+            notes.review(Part::Handler, "plain HTTP: a host takes it only where [egress] opens the network it is in");
+        }
+        let route = Route::new(operation.path);
+        let input = input::input(operation, &route, &mut notes)?;
+        let success = answers::success(operation, &mut notes)?;
+        let failures = answers::failures(operation, &mut notes);
+        let mut access = security::access(operation, &base.prefix, &mut notes);
+        headers::add(operation, &base.prefix, &mut access, &mut notes);
+        for (name, media) in [("Accept", &success.media), ("Content-Type", &input.media)] {
+            access.headers.extend(media.iter().map(|media| (name.to_owned(), media.clone())));
+        }
+        if operation.value.get("callbacks").is_some() {
+            notes.loss("callbacks: the service can't call back through an endpoint");
+        }
+        Ok(Draft {
+            url: url(&start, &route, &input),
+            description: semantic::description(operation),
+            namespace: operation.tags().first().map(|tag| line(tag, SENTENCE_CHARS_MAX)).filter(|tag| !tag.is_empty()),
+            deprecated_in: deprecated(operation, &mut notes),
+            operation,
+            route,
+            input,
+            success,
+            failures,
+            access,
+            notes,
+        })
+    }
+
+    /// Pairs under which the endpoint may be registered, the best first.
+    pub(super) fn pairs(&self, catalog: &Catalog) -> Vec<Pair> {
+        let evidence = self.evidence();
+        let choice = self.choice(&evidence, catalog);
+        let others = verb::alternatives(&evidence, &choice.verb, catalog);
+        let mut pairs: Vec<Pair> = Vec::new();
+        for way in self.ways(&choice.verb, catalog) {
+            let mut pair = self.pair(&choice.verb, way, catalog);
+            if !self.is_usual(&choice, catalog) {
+                said(&choice, self.operation, &others, &mut pair.notes);
+            }
+            pairs.push(pair);
+        }
+        for other in &others {
+            for way in self.ways(other, catalog) {
+                let mut pair = self.pair(other, way, catalog);
+                pair.notes.review(Part::Method, format!("{} stands at this path already", choice.verb));
+                pairs.push(pair);
+            }
+        }
+        pairs
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        let operation = self.operation;
+        let searches = |name: &str| SEARCHING.contains(&name);
+        Evidence {
+            http: &operation.http,
+            id: operation.text("operationId"),
+            summary: operation.text("summary"),
+            tags: operation.tags(),
+            literals: self.route.literals(),
+            ends_literal: self.route.ends_literal(),
+            gives_list: self.success.is_list,
+            searches: operation.parameters.iter().any(|p| p.place == "query" && p.is_required && searches(p.name)),
+        }
+    }
+
+    fn choice(&self, evidence: &Evidence<'_>, catalog: &Catalog) -> Choice {
+        let stated = self.operation.text("x-agtp-method");
+        match catalog.verb(stated) {
+            Some(_) => Choice { verb: stated.to_owned(), seen: None, is_literal: true },
+            None => verb::choose(evidence, catalog),
+        }
+    }
+
+    /// Whether the verb is no guess: the document has the word, or the catalog says that it is what the
+    /// HTTP method means. A POST may mean anything, and a GET of a collection several things.
+    fn is_usual(&self, choice: &Choice, catalog: &Catalog) -> bool {
+        let http = self.operation.http.as_str();
+        let is_open = http == "POST" || (http == "GET" && self.route.ends_literal());
+        let preferred = catalog.legacy(http).map(|legacy| &legacy.preferred);
+        choice.is_literal || (!is_open && preferred == Some(&choice.verb))
+    }
+
+    fn ways(&self, verb: &str, catalog: &Catalog) -> Vec<Rewritten> {
+        let stated = self.operation.text("x-agtp-path");
+        let stated = (!stated.is_empty()).then(|| Rewritten { path: stated.to_owned(), change: None });
+        stated.into_iter().chain(self.route.rewritten(verb, catalog)).collect()
+    }
+
+    fn pair(&self, verb: &str, way: Rewritten, catalog: &Catalog) -> Pair {
+        let mut notes = Notes::default();
+        if let Some(change) = &way.change {
+            notes.review(Part::Path, change);
+        }
+        let semantic = semantic::semantic(self.operation, verb, &self.success.description, catalog);
+        if !semantic.is_stated {
+            let what =
+                "what it does, for whom, and what is true afterwards is taken from the document and the HTTP method";
+            notes.review(Part::Semantic, what);
+        }
+        let scopes = self.scopes(verb, catalog, &mut notes);
+        Pair { verb: verb.to_owned(), path: way.path, scopes, semantic, notes }
+    }
+
+    /// What a caller must hold: what the document states, else the service's own scopes, else a guess,
+    /// so that nothing is open by oversight.
+    fn scopes(&self, verb: &str, catalog: &Catalog, notes: &mut Notes) -> Vec<String> {
+        if let Some(stated) = self.operation.value["x-agtp-required-scopes"].as_array() {
+            let stated = stated.iter().filter_map(Value::as_str).filter(|scope| Scope::parse_required(scope).is_ok());
+            return stated.map(str::to_owned).collect();
+        }
+        if !self.access.scopes.is_empty() {
+            notes.review(Part::Scopes, "the service's own scopes: say what agents must hold");
+            return self.access.scopes.clone();
+        }
+        notes.review(Part::Scopes, "made up: say what agents must hold, or leave it out to let everyone in");
+        let first = self.route.literals().into_iter().find(|literal| !is_version(literal)).map(snake);
+        let named = first
+            .or_else(|| self.namespace.as_deref().map(snake))
+            .map(|name| name.chars().take(DOMAIN_CHARS_MAX).collect::<String>());
+        let domain = named.filter(|name| Scope::parse(&format!("{name}:read")).is_ok());
+        let reads = self.operation.http == "GET" || is_reading(verb, catalog);
+        vec![format!("{}:{}", domain.as_deref().unwrap_or("api"), if reads { "read" } else { "write" })]
+    }
+}
+
+/// `v1`, or what goes before it: no name of what is served.
+fn is_version(literal: &str) -> bool {
+    literal == "api"
+        || literal
+            .strip_prefix('v')
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+}
+
+/// Says why the verb was chosen.
+fn said(choice: &Choice, operation: &Operation<'_>, others: &[String], notes: &mut Notes) {
+    let instead = others.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+    match &choice.seen {
+        Some(seen) => notes.review(Part::Method, format!("from {seen}; or {instead}")),
+        None => notes.review(Part::Method, format!("from {} alone; or {instead}", operation.http)),
+    }
+}
+
+/// The service's URL; each `{name}` is a field of the input.
+fn url(start: &str, route: &Route, input: &Input) -> String {
+    let pair =
+        |(theirs, ours): &(String, String)| format!("{}={{{ours}}}", utf8_percent_encode(theirs, NON_ALPHANUMERIC));
+    let pairs: Vec<String> = input.in_url.iter().map(pair).collect();
+    let path = route.upstream();
+    let mark = if path.contains('?') { '&' } else { '?' };
+    if pairs.is_empty() { format!("{start}{path}") } else { format!("{start}{path}{mark}{}", pairs.join("&")) }
+}
+
+/// Since when it is deprecated; the document says only that it is.
+fn deprecated(operation: &Operation<'_>, notes: &mut Notes) -> Option<String> {
+    let stated = operation.value["x-agtp-deprecated"]["deprecated_in"].as_str().filter(|version| is_plain(version));
+    if let Some(version) = stated {
+        return Some(version.to_owned());
+    }
+    (operation.value["deprecated"] == json!(true)).then(|| {
+        notes.review(Part::Deprecated, "the document does not say since when, and what to use instead");
+        let version = operation.document.info("version");
+        if is_plain(&version) { version } else { "unknown".to_owned() }
+    })
+}

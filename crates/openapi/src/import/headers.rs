@@ -1,0 +1,60 @@
+//! Header fields and cookies that a service wants. What a caller says never goes there, so each has one
+//! value for all calls: the one that the document allows, or a variable of the environment.
+
+use serde_json::Value;
+
+use super::notes::{Notes, Part};
+use super::operation::{Operation, Parameter};
+use super::security::{Access, variable};
+
+/// Names that OpenAPI itself says are no parameters.
+const IGNORED: [&str; 3] = ["accept", "content-type", "authorization"];
+
+/// Adds the fields of an operation to those that carry its credentials.
+pub(super) fn add(operation: &Operation<'_>, prefix: &str, access: &mut Access, notes: &mut Notes) {
+    for parameter in &operation.parameters {
+        let name = parameter.name;
+        let is_taken = || access.headers.keys().any(|other| other.eq_ignore_ascii_case(name));
+        match parameter.place {
+            "header" if IGNORED.contains(&name.to_ascii_lowercase().as_str()) || is_taken() => {}
+            "header" => header(parameter, prefix, access, notes),
+            "cookie" if parameter.is_required => {
+                let variable = variable(prefix, name);
+                let cookie = format!("{name}=${{{variable}}}");
+                let all = access.headers.get("Cookie").map(|other| format!("{other}; {cookie}"));
+                access.headers.insert("Cookie".to_owned(), all.unwrap_or(cookie));
+                notes.review(Part::Handler, format!("the cookie {name} is the same for every caller: {variable}"));
+                access.variables.insert(variable, format!("the cookie {name}"));
+            }
+            "cookie" => notes.loss(format!("the cookie {name}")),
+            _ => {}
+        }
+    }
+}
+
+fn header(parameter: &Parameter<'_>, prefix: &str, access: &mut Access, notes: &mut Notes) {
+    let name = parameter.name;
+    if let Some(value) = only_value(parameter) {
+        access.headers.insert(name.to_owned(), value.replace("${", "$${"));
+        notes.review(Part::Handler, format!("the header field {name} has the one value that the document gives"));
+    } else if parameter.is_required {
+        let variable = variable(prefix, name);
+        access.headers.insert(name.to_owned(), format!("${{{variable}}}"));
+        notes.review(Part::Handler, format!("the header field {name} is the same for every caller: {variable}"));
+        access.variables.insert(variable, format!("the header field {name}"));
+    } else {
+        notes.loss(format!("the header field {name}: callers have no say in header fields"));
+    }
+}
+
+/// The value of a required parameter that can have no other.
+fn only_value(parameter: &Parameter<'_>) -> Option<String> {
+    let schema = parameter.schema;
+    let single = schema["enum"].as_array().filter(|values| values.len() == 1).map(|values| &values[0]);
+    let value = schema.get("const").or(single).or_else(|| schema.get("default")).filter(|_| parameter.is_required)?;
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,63 @@
+//! What a person should look at again, and what could not be carried over.
+
+use super::words::line;
+use crate::limits::{NOTE_CHARS_MAX, NOTES_MAX};
+
+/// The part of an endpoint that a guess is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// The method.
+    Method,
+    /// The path.
+    Path,
+    /// What a caller must hold.
+    Scopes,
+    /// The semantic block.
+    Semantic,
+    /// The input.
+    Input,
+    /// The output.
+    Output,
+    /// That it is on its way out.
+    Deprecated,
+    /// What answers it.
+    Handler,
+}
+
+/// Notes about one operation, each said once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Guesses, by what they are about.
+    pub reviews: Vec<(Part, String)>,
+    /// What the endpoint does not do though the operation does.
+    pub losses: Vec<String>,
+}
+
+impl Notes {
+    /// Marks a guess.
+    pub(crate) fn review(&mut self, part: Part, note: impl AsRef<str>) {
+        let note = (part, line(note.as_ref(), NOTE_CHARS_MAX));
+        if self.reviews.len() < NOTES_MAX && !self.reviews.contains(&note) {
+            self.reviews.push(note);
+        }
+    }
+
+    /// Says what is lost.
+    pub(crate) fn loss(&mut self, note: impl AsRef<str>) {
+        let note = line(note.as_ref(), NOTE_CHARS_MAX);
+        if self.losses.len() < NOTES_MAX && !self.losses.contains(&note) {
+            self.losses.push(note);
+        }
+    }
+
+    /// Takes in the notes about the rest of the same operation.
+    pub(crate) fn extend(&mut self, more: &Notes) {
+        more.reviews.iter().for_each(|(part, note)| self.review(*part, note));
+        more.losses.iter().for_each(|note| self.loss(note));
+    }
+
+    /// The guesses about a part.
+    pub(crate) fn about(&self, part: Part) -> impl Iterator<Item = &str> {
+        self.reviews.iter().filter(move |(about, _)| *about == part).map(|(_, note)| note.as_str())
+    }
+}

@@ -1,0 +1,88 @@
+//! One operation as the document has it, with everything that belongs to it found and joined.
+
+use serde_json::Value;
+
+use super::ANYTHING;
+use crate::document::Document;
+
+/// The keys of a path item that are operations.
+pub(super) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "patch", "head", "options", "trace"];
+
+/// One operation.
+pub(super) struct Operation<'a> {
+    pub(super) document: &'a Document,
+    /// The path, as the document has it.
+    pub(super) path: &'a str,
+    /// `GET` and so on.
+    pub(super) http: String,
+    pub(super) item: &'a Value,
+    pub(super) value: &'a Value,
+    /// The parameters, those of the path item included.
+    pub(super) parameters: Vec<Parameter<'a>>,
+}
+
+/// One parameter.
+pub(super) struct Parameter<'a> {
+    pub(super) name: &'a str,
+    /// `path`, `query`, `header` or `cookie`.
+    pub(super) place: &'a str,
+    pub(super) is_required: bool,
+    pub(super) schema: &'a Value,
+    pub(super) value: &'a Value,
+}
+
+impl<'a> Operation<'a> {
+    /// Every operation of a document, in the order of its paths.
+    pub(super) fn all(document: &'a Document) -> Vec<Operation<'a>> {
+        let paths = document.root()["paths"].as_object();
+        let items = paths.into_iter().flatten().filter(|(path, _)| path.starts_with('/'));
+        let items = items.filter_map(|(path, item)| Some((path, document.resolve(item).ok()?)));
+        items.flat_map(|(path, item)| Operation::of(document, path, item)).collect()
+    }
+
+    fn of(document: &'a Document, path: &'a str, item: &'a Value) -> Vec<Operation<'a>> {
+        let found = METHODS.iter().filter_map(|method| Some((method, item.get(*method).filter(|v| v.is_object())?)));
+        found
+            .map(|(method, value)| Operation {
+                document,
+                path,
+                http: method.to_ascii_uppercase(),
+                item,
+                value,
+                parameters: parameters(document, item, value),
+            })
+            .collect()
+    }
+
+    /// A text of the operation; empty when it has none.
+    pub(super) fn text(&self, key: &str) -> &'a str {
+        self.value[key].as_str().unwrap_or_default().trim()
+    }
+
+    /// Its tags.
+    pub(super) fn tags(&self) -> Vec<&'a str> {
+        self.value["tags"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+}
+
+/// Those of the path item and those of the operation, which go before.
+fn parameters<'a>(document: &'a Document, item: &'a Value, operation: &'a Value) -> Vec<Parameter<'a>> {
+    let mut found: Vec<Parameter<'a>> = Vec::new();
+    for value in [operation, item].into_iter().filter_map(|owner| owner["parameters"].as_array()).flatten() {
+        let Some(parameter) = document.resolve(value).ok().and_then(Parameter::read) else { continue };
+        if !found.iter().any(|other| other.name == parameter.name && other.place == parameter.place) {
+            found.push(parameter);
+        }
+    }
+    found
+}
+
+impl<'a> Parameter<'a> {
+    fn read(value: &'a Value) -> Option<Parameter<'a>> {
+        let (name, place) = (value["name"].as_str()?, value["in"].as_str()?);
+        let content = value["content"].as_object().and_then(|content| content.values().next()?.get("schema"));
+        let schema = value.get("schema").or(content).unwrap_or(&ANYTHING);
+        let is_required = place == "path" || value["required"] == Value::Bool(true);
+        Some(Parameter { name, place, is_required, schema, value })
+    }
+}

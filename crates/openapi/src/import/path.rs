@@ -1,0 +1,213 @@
+//! From a path of OpenAPI to one of ours. What changes is marked; the service's own URL stays as it is.
+
+use std::collections::BTreeMap;
+
+use forecourt_contract::Catalog;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::dialect::free;
+use super::words::{plural, snake};
+
+/// What a segment may have beside letters and digits. RFC 3986 3.3.
+const OUTSIDE_SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'%');
+
+/// A piece of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Segment {
+    Literal(String),
+    /// The name as the document has it.
+    Parameter(String),
+}
+
+/// A path of the document, taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    raw: String,
+    segments: Vec<Segment>,
+    /// The parameters' names: the document's to ours.
+    pub(super) names: BTreeMap<String, String>,
+    /// Whether a parameter shared its segment with other text.
+    is_split: bool,
+}
+
+/// A path of ours, and what was changed to get there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rewritten {
+    pub(super) path: String,
+    /// `None`: it is the document's own.
+    pub(super) change: Option<String>,
+}
+
+impl Route {
+    /// Takes a path apart. A parameter within a segment becomes a segment.
+    pub(super) fn new(raw: &str) -> Route {
+        let mut route = Route { raw: raw.to_owned(), segments: Vec::new(), names: BTreeMap::new(), is_split: false };
+        let plain = raw.split(['?', '#']).next().unwrap_or_default();
+        for segment in plain.split('/').filter(|segment| !matches!(*segment, "" | "." | "..")) {
+            route.segment(segment);
+        }
+        route
+    }
+
+    fn segment(&mut self, segment: &str) {
+        let pieces = parameters(segment);
+        if pieces.is_empty() {
+            self.segments.push(Segment::Literal(utf8_percent_encode(segment, OUTSIDE_SEGMENTS).to_string()));
+            return;
+        }
+        self.is_split |= pieces.len() > 1 || format!("{{{}}}", pieces[0]) != segment;
+        for name in pieces {
+            let plain = snake_or(name);
+            let ours = free(&plain, |ours| self.names.iter().all(|(theirs, other)| other != ours || theirs == name));
+            self.names.entry(name.to_owned()).or_insert(ours);
+            self.segments.push(Segment::Parameter(name.to_owned()));
+        }
+    }
+
+    /// The literal segments.
+    pub(super) fn literals(&self) -> Vec<&str> {
+        let literals = self.segments.iter().filter_map(|segment| match segment {
+            Segment::Literal(text) => Some(text.as_str()),
+            Segment::Parameter(_) => None,
+        });
+        literals.collect()
+    }
+
+    /// Whether the last segment is literal.
+    pub(super) fn ends_literal(&self) -> bool {
+        matches!(self.segments.last(), Some(Segment::Literal(_)))
+    }
+
+    /// The document's path with our names in the braces, for the service's URL.
+    pub(super) fn upstream(&self) -> String {
+        self.names.iter().fold(self.raw.clone(), |path, (theirs, ours)| {
+            path.replace(&format!("{{{theirs}}}"), &format!("{{{ours}}}"))
+        })
+    }
+
+    /// Paths that an endpoint of that verb may be registered under, the best first.
+    pub(super) fn rewritten(&self, verb: &str, catalog: &Catalog) -> Vec<Rewritten> {
+        let mut ways = Vec::new();
+        if let Some((Segment::Literal(last), before)) = self.segments.split_last()
+            && !before.is_empty()
+            && catalog.verb_in(last).as_deref() == Some(verb)
+        {
+            let change = format!("the document says {}: `{last}` is the method now", self.raw);
+            ways.push(Rewritten { path: self.joined(before, catalog).0, change: Some(change) });
+        }
+        let (path, renamed) = self.joined(&self.segments, catalog);
+        let changed = self.is_split || !renamed.is_empty() || path != with_names(&self.raw, &self.names);
+        let reason = match renamed.is_empty() {
+            false => format!(": {} may be no segment, since a path names no method", renamed.join(" and ")),
+            true => String::new(),
+        };
+        ways.push(Rewritten { path, change: changed.then(|| format!("the document says {}{reason}", self.raw)) });
+        ways
+    }
+
+    /// The path of some segments, and which literals could not stay.
+    fn joined(&self, segments: &[Segment], catalog: &Catalog) -> (String, Vec<String>) {
+        let (mut path, mut renamed, mut used) = (String::new(), Vec::new(), Vec::new());
+        for segment in segments {
+            path.push('/');
+            match segment {
+                // A name that occurs twice is one segment only.
+                Segment::Parameter(name) if used.contains(&name) => drop(path.pop()),
+                Segment::Parameter(name) => {
+                    used.push(name);
+                    path.push_str(&format!("{{{}}}", self.names[name]));
+                }
+                Segment::Literal(text) if catalog.verb_in(text).is_some() => {
+                    renamed.push(format!("`{text}`"));
+                    path.push_str(&harmless(text, catalog));
+                }
+                Segment::Literal(text) => path.push_str(text),
+            }
+        }
+        (if path.is_empty() { "/".to_owned() } else { path }, renamed)
+    }
+}
+
+fn with_names(raw: &str, names: &BTreeMap<String, String>) -> String {
+    names
+        .iter()
+        .fold(raw.to_owned(), |path, (theirs, ours)| path.replace(&format!("{{{theirs}}}"), &format!("{{{ours}}}")))
+}
+
+/// A segment that spells no method: its plural, else with a word more.
+fn harmless(segment: &str, catalog: &Catalog) -> String {
+    let more = [plural(segment), format!("{segment}-resource")];
+    more.into_iter().find(|text| catalog.verb_in(text).is_none()).unwrap_or_else(|| format!("x-{segment}-resource"))
+}
+
+/// The names in braces within a segment.
+fn parameters(segment: &str) -> Vec<&str> {
+    let opened = segment.split('{').skip(1);
+    opened.filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).filter(|name| !name.is_empty()).collect()
+}
+
+/// A name with letters, digits and `_` only; its own when it is one.
+fn snake_or(name: &str) -> String {
+    let is_plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let plain = if is_plain { name.to_owned() } else { snake(name) };
+    if plain.is_empty() { "value".to_owned() } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(raw: &str, verb: &str) -> String {
+        Route::new(raw).rewritten(verb, &Catalog::shipped()).remove(0).path
+    }
+
+    #[test]
+    fn s14_1_paths_are_kept() {
+        for path in ["/", "/pets", "/pets/{petId}", "/v1.2/a-b/{x_1}/~me"] {
+            let ways = Route::new(path).rewritten("FETCH", &Catalog::shipped());
+            assert_eq!(ways, [Rewritten { path: path.to_owned(), change: None }]);
+        }
+    }
+
+    #[test]
+    fn s5_1_a_segment_that_spells_a_method_gives_way() {
+        assert_eq!(best("/orders/{id}/cancel", "CANCEL"), "/orders/{id}");
+        assert_eq!(best("/orders/search", "SEARCH"), "/orders");
+        assert_eq!(best("/orders/search", "LIST"), "/orders/searches");
+        assert_eq!(best("/store/order", "CREATE"), "/store/orders");
+        assert_eq!(best("/get", "FETCH"), "/gets");
+        assert_eq!(best("/order", "ORDER"), "/orders");
+    }
+
+    #[test]
+    fn s5_3_a_parameter_is_a_whole_segment() {
+        assert_eq!(best("/users/{user-id}.json", "FETCH"), "/users/{user_id}");
+        assert_eq!(best("/range/{from}...{to}/", "FETCH"), "/range/{from}/{to}");
+        assert_eq!(Route::new("/users/{user-id}.json").upstream(), "/users/{user_id}.json");
+        assert_eq!(best("/a/{x}/b/{x}", "FETCH"), "/a/{x}/b");
+    }
+
+    #[test]
+    fn braces_that_close_nothing_are_text() {
+        assert_eq!(best("/a{/b}", "FETCH"), "/a%7B/b%7D");
+        assert_eq!(best("/{}", "FETCH"), "/%7B%7D");
+    }
+}

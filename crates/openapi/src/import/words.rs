@@ -1,0 +1,97 @@
+//! Words of identifiers and paths.
+
+/// The words of an identifier in lower case: `listPets`, `list_pets` and `pets.list` have two.
+pub(super) fn words(identifier: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut word, mut was_lower) = (String::new(), false);
+    for c in identifier.chars() {
+        let ends = !c.is_alphanumeric() || (c.is_uppercase() && was_lower);
+        if ends && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        was_lower = c.is_lowercase() || c.is_ascii_digit();
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+/// The plural of an English noun, well enough for a path.
+pub(super) fn plural(noun: &str) -> String {
+    let before_y = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
+    match before_y {
+        Some(stem) => format!("{stem}ies"),
+        None if ["s", "x", "z", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => format!("{noun}es"),
+        None => format!("{noun}s"),
+    }
+}
+
+/// The singular of an English noun, well enough to look it up.
+pub(super) fn singular(noun: &str) -> String {
+    if let Some(stem) = noun.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    let long = noun.strip_suffix("es").filter(|stem| ["s", "x", "z", "ch", "sh"].iter().any(|end| stem.ends_with(end)));
+    let stem = long.or_else(|| noun.strip_suffix('s').filter(|stem| !stem.ends_with('s')));
+    stem.unwrap_or(noun).to_owned()
+}
+
+/// A text as one word of letters, digits and `_`: `X-Api Key` is `x_api_key`. May be empty.
+pub(super) fn snake(text: &str) -> String {
+    words(text).join("_").chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
+}
+
+/// A text on one line, without control characters, cut at `most` characters.
+pub(super) fn line(text: &str, most: usize) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+/// A text as a sentence: on one line, with a capital and a full stop. `None`: there is nothing.
+pub(super) fn sentence(text: &str, most: usize) -> Option<String> {
+    let line = line(text, most);
+    let mut rest = line.chars();
+    let first = rest.next()?;
+    let stop = if line.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    Some(format!("{}{}{stop}", first.to_uppercase(), rest.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_fall_into_words() {
+        for (identifier, expected) in [
+            ("listPets", vec!["list", "pets"]),
+            ("pets_find-byID", vec!["pets", "find", "by", "id"]),
+            ("getV2Users", vec!["get", "v2", "users"]),
+            ("APIKeys.rotate", vec!["apikeys", "rotate"]),
+            ("", vec![]),
+            ("--", vec![]),
+        ] {
+            assert_eq!(words(identifier), expected, "{identifier}");
+        }
+    }
+
+    #[test]
+    fn nouns_have_two_numbers() {
+        for (one, many) in [("order", "orders"), ("query", "queries"), ("search", "searches"), ("key", "keys")] {
+            assert_eq!((plural(one).as_str(), singular(many).as_str()), (many, one));
+        }
+        assert_eq!(singular("address"), "address");
+    }
+
+    #[test]
+    fn a_sentence_is_one_line_with_an_end() {
+        assert_eq!(sentence("list\n all\u{7} pets ", 50).as_deref(), Some("List all pets."));
+        assert_eq!(sentence("abcdef", 3).as_deref(), Some("Abc…"));
+        assert_eq!(sentence(" \n", 3), None);
+    }
+}

@@ -1,0 +1,165 @@
+//! An endpoint's file, written for the person who will review it.
+
+use serde_json::{Map, Value};
+
+use super::draft::{Draft, Pair};
+use super::notes::{Notes, Part};
+use super::toml::{inline, key, quoted, raw, table};
+use super::words::line;
+use super::{Base, File};
+use crate::limits::{INLINE_LINES_MAX, SENTENCE_CHARS_MAX};
+
+/// How long a service may take. Section 12.3 wants it said.
+const TIMEOUT_SECONDS: u64 = 30;
+
+/// The file of an endpoint, and the schemas beside it that are too long for it.
+pub(super) fn files(name: &str, draft: &Draft<'_>, pair: &Pair, notes: &Notes, base: &Base) -> Vec<File> {
+    let input = place(name, "input", &draft.input.schema);
+    let output = place(name, "output", &draft.success.schema);
+    let mut text = head(draft, pair, notes, base);
+    text.extend(endpoint(draft, pair, notes));
+    for (part, key, placed) in [(Part::Input, "input_schema", &input), (Part::Output, "output_schema", &output)] {
+        if let Placed::Beside(file) = placed {
+            text.extend(marks(notes, part));
+            text.push(format!("{key} = {}", quoted(&file.name)));
+        }
+    }
+    text.extend(semantic(pair, notes));
+    for (part, placed) in [(Part::Input, &input), (Part::Output, &output)] {
+        if let Placed::Inline(lines) = placed {
+            text.push(String::new());
+            text.extend(marks(notes, part));
+            text.extend(lines.clone());
+        }
+    }
+    text.extend(deprecated(draft, notes));
+    text.extend(handler(draft, notes));
+    let own = File { name: format!("{name}.toml"), text: text.join("\n") + "\n" };
+    let beside = [input, output].into_iter().filter_map(|placed| match placed {
+        Placed::Beside(file) => Some(file),
+        Placed::Inline(_) => None,
+    });
+    std::iter::once(own).chain(beside).collect()
+}
+
+/// Where a schema stands.
+enum Placed {
+    Inline(Vec<String>),
+    Beside(File),
+}
+
+fn place(name: &str, which: &str, schema: &Value) -> Placed {
+    let lines = schema.as_object().and_then(|fields| table(&format!("endpoint.{which}_schema"), fields));
+    match lines.filter(|lines| lines.len() <= INLINE_LINES_MAX) {
+        Some(lines) => Placed::Inline(lines),
+        None => {
+            let text = serde_json::to_string_pretty(schema).unwrap_or_default() + "\n";
+            Placed::Beside(File { name: format!("{name}.{which}.json"), text })
+        }
+    }
+}
+
+fn head(draft: &Draft<'_>, pair: &Pair, notes: &Notes, base: &Base) -> Vec<String> {
+    let operation = draft.operation;
+    let id = match operation.text("operationId") {
+        "" => String::new(),
+        id => format!(" ({id})"),
+    };
+    let from = format!("{} {}{id} of {}", operation.http, operation.path, base.title);
+    let mut lines = vec![
+        format!("# {} {}", pair.verb, pair.path),
+        "#".to_owned(),
+        format!("# Imported from {}.", line(&from, SENTENCE_CHARS_MAX)),
+    ];
+    if !notes.reviews.is_empty() {
+        lines.push("# What was guessed is marked REVIEW: put it right and take the mark away.".to_owned());
+    }
+    if !notes.losses.is_empty() {
+        lines.extend(["#".to_owned(), "# Not carried over:".to_owned()]);
+        lines.extend(notes.losses.iter().map(|loss| format!("# - {loss}")));
+    }
+    lines.push(String::new());
+    lines
+}
+
+fn marks(notes: &Notes, part: Part) -> Vec<String> {
+    notes.about(part).map(|note| format!("# REVIEW: {note}")).collect()
+}
+
+fn endpoint(draft: &Draft<'_>, pair: &Pair, notes: &Notes) -> Vec<String> {
+    let mut lines = vec!["[endpoint]".to_owned()];
+    lines.extend(marks(notes, Part::Method));
+    lines.push(format!("method = {}", quoted(&pair.verb)));
+    lines.extend(marks(notes, Part::Path));
+    lines.push(format!("path = {}", quoted(&pair.path)));
+    lines.push(format!("description = {}", quoted(&draft.description)));
+    lines.extend(draft.namespace.iter().map(|namespace| format!("namespace = {}", quoted(namespace))));
+    lines.extend(marks(notes, Part::Scopes));
+    if !pair.scopes.is_empty() {
+        lines.push(format!("required_scopes = {}", list(&pair.scopes)));
+    }
+    lines.push(format!("errors = {}", list(&draft.failures.names)));
+    lines
+}
+
+fn list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+}
+
+fn semantic(pair: &Pair, notes: &Notes) -> Vec<String> {
+    let semantic = &pair.semantic;
+    let mut lines = vec![String::new()];
+    lines.extend(marks(notes, Part::Semantic));
+    lines.push("[endpoint.semantic]".to_owned());
+    for (name, text) in [
+        ("intent", &semantic.intent),
+        ("actor", &semantic.actor),
+        ("outcome", &semantic.outcome),
+        ("capability", &semantic.capability),
+    ] {
+        lines.push(format!("{name} = {}", quoted(text)));
+    }
+    lines.extend(inline(&Value::from(semantic.confidence)).map(|value| format!("confidence = {value}")));
+    lines.push(format!("impact = {}", quoted(&semantic.impact)));
+    lines.push(format!("is_idempotent = {}", semantic.is_idempotent));
+    lines
+}
+
+fn deprecated(draft: &Draft<'_>, notes: &Notes) -> Vec<String> {
+    let Some(version) = &draft.deprecated_in else { return Vec::new() };
+    let mut lines = vec![String::new()];
+    lines.extend(marks(notes, Part::Deprecated));
+    lines.extend(["[endpoint.deprecated]".to_owned(), format!("deprecated_in = {}", quoted(version))]);
+    lines
+}
+
+fn handler(draft: &Draft<'_>, notes: &Notes) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    lines.extend(marks(notes, Part::Handler));
+    lines.extend([
+        "[endpoint.handler]".to_owned(),
+        "type = \"external_service\"".to_owned(),
+        format!("url = {}", quoted(&draft.url)),
+        format!("method = {}", quoted(&draft.operation.http)),
+        format!("timeout_seconds = {TIMEOUT_SECONDS}"),
+    ]);
+    // Variables of the environment are meant here.
+    let headers = draft.access.headers.iter().map(|(name, value)| format!("{} = {}", key(name), raw(value)));
+    lines.extend(section("headers", headers.collect()));
+    for (name, map) in [("input_transform", &draft.input.transform), ("error_map", &draft.failures.map)] {
+        let fields: Map<String, Value> =
+            map.iter().map(|(from, to)| (from.clone(), Value::from(to.as_str()))).collect();
+        lines.extend(section(
+            name,
+            fields.iter().filter_map(|(from, to)| Some(format!("{} = {}", key(from), inline(to)?))).collect(),
+        ));
+    }
+    lines
+}
+
+fn section(name: &str, lines: Vec<String>) -> Vec<String> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    [String::new(), format!("[endpoint.handler.{name}]")].into_iter().chain(lines).collect()
+}

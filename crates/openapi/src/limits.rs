@@ -1,0 +1,30 @@
+//! Every bound of reading and writing OpenAPI, with its unit.
+
+/// Bytes of a document.
+pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Values in a YAML document, those that its aliases repeat included.
+pub const YAML_NODES_MAX: usize = 1_000_000;
+/// Values that aliases of a YAML document may repeat.
+pub const YAML_REPEATED_MAX: usize = 250_000;
+/// Operations of one document.
+pub const OPERATIONS_MAX: usize = 5_000;
+/// References that may lead to one another before something else is found.
+pub const REFERENCE_HOPS_MAX: usize = 32;
+/// Bodies within bodies (`allOf` and its kin) that are joined into one input.
+pub const JOINED_DEPTH_MAX: usize = 16;
+/// Fields of one input.
+pub const FIELDS_MAX: usize = 500;
+/// Characters of a sentence that is taken over from the document.
+pub const SENTENCE_CHARS_MAX: usize = 300;
+/// Characters of a note about one operation.
+pub const NOTE_CHARS_MAX: usize = 200;
+/// Notes about one operation; more are counted.
+pub const NOTES_MAX: usize = 40;
+/// Bytes of an example that is kept in a schema.
+pub const EXAMPLE_BYTES_MAX: usize = 500;
+/// Characters of the name of a file, without its ending.
+pub const FILE_NAME_CHARS_MAX: usize = 100;
+/// Lines of a schema that stands in the endpoint's own file; longer ones lie beside it.
+pub const INLINE_LINES_MAX: usize = 40;
+/// Characters of a line of TOML before a table gets lines of its own.
+pub const LINE_CHARS_MAX: usize = 110;

@@ -1,0 +1,128 @@
+//! Where the service is and how it knows the host.
+
+use forecourt_contract::endpoint::{Binding, ExternalService};
+use forecourt_openapi::{Options, import};
+use serde_json::{Value, json};
+
+use crate::support::{answering, endpoint, imported, one, reason, written};
+
+fn service(document: &Value) -> ExternalService {
+    match endpoint(document).binding {
+        Binding::ExternalService(service) => *service,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn secured(schemes: Value, security: Value) -> Value {
+    let mut document = one("get", "/a", answering(json!({})));
+    document["components"] = json!({ "securitySchemes": schemes });
+    document["security"] = security;
+    document
+}
+
+#[test]
+fn credentials_become_header_fields() {
+    for (scheme, name, value) in [
+        (json!({"type": "http", "scheme": "bearer"}), "Authorization", "Bearer ${TEST_K}"),
+        (json!({"type": "http", "scheme": "Basic"}), "Authorization", "Basic ${TEST_K}"),
+        (json!({"type": "oauth2", "flows": {}}), "Authorization", "Bearer ${TEST_K}"),
+        (json!({"type": "openIdConnect"}), "Authorization", "Bearer ${TEST_K}"),
+        (json!({"type": "apiKey", "in": "header", "name": "X-Key"}), "X-Key", "${TEST_K}"),
+        (json!({"type": "apiKey", "in": "cookie", "name": "sid"}), "Cookie", "sid=${TEST_K}"),
+    ] {
+        let import = imported(&secured(json!({ "k": scheme }), json!([{ "k": [] }])));
+        let text = &written(&import.operations[0]).files[0].text;
+        assert!(text.contains(&format!("{name} = \"{value}\"")), "{text}");
+        assert!(import.variables.contains_key("TEST_K"));
+    }
+}
+
+#[test]
+fn of_several_ways_the_first_that_can_be_carried_is_taken() {
+    let schemes = json!({
+        "query": {"type": "apiKey", "in": "query", "name": "key"},
+        "bearer": {"type": "http", "scheme": "bearer"},
+        "other": {"type": "apiKey", "in": "header", "name": "X-Other"},
+    });
+    let either = secured(schemes.clone(), json!([{"query": []}, {"bearer": [], "other": []}]));
+    let headers = service(&either).headers.0;
+    assert_eq!(headers.keys().collect::<Vec<_>>(), ["Authorization", "X-Other"]);
+    let only = imported(&secured(schemes, json!([{"query": []}])));
+    let losses = &written(&only.operations[0]).notes.losses;
+    assert!(losses[0].contains("goes into the query"), "{losses:?}");
+}
+
+#[test]
+fn a_credential_that_is_not_described_is_a_loss() {
+    let import = imported(&secured(json!({}), json!([{"gone": []}])));
+    assert!(written(&import.operations[0]).notes.losses[0].contains("does not say what gone is"));
+}
+
+#[test]
+fn the_services_scopes_are_what_agents_must_hold_at_first() {
+    let document = secured(json!({"o": {"type": "oauth2"}}), json!([{"o": ["pets:read", "https://x/y", "admin"]}]));
+    let scopes = endpoint(&document).required_scopes;
+    assert_eq!(scopes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["pets:read"]);
+    let none = endpoint(&one("get", "/v1/rooms/{id}", answering(json!({}))));
+    assert_eq!(none.required_scopes[0].as_str(), "rooms:read");
+}
+
+#[test]
+fn header_fields_have_one_value_for_all_callers() {
+    let parameters = json!([
+        {"name": "X-Tenant", "in": "header", "required": true, "schema": {"type": "string"}},
+        {"name": "X-Version", "in": "header", "required": true, "schema": {"enum": ["2"]}},
+        {"name": "X-Odd", "in": "header", "required": true, "schema": {"const": "${HOME}"}},
+        {"name": "X-Trace", "in": "header"},
+        {"name": "Accept", "in": "header", "required": true},
+        {"name": "a", "in": "cookie", "required": true},
+        {"name": "b", "in": "cookie"},
+    ]);
+    let document = one("get", "/a", json!({ "parameters": parameters, "responses": {} }));
+    let headers = service(&document).headers.0;
+    assert_eq!(headers["X-Tenant"], "s3cret");
+    assert_eq!(headers["X-Version"], "2");
+    assert_eq!(headers["X-Odd"], "${HOME}", "no variable of ours");
+    assert_eq!(headers["Cookie"], "a=s3cret");
+    assert_eq!(headers.len(), 4);
+    let import = imported(&document);
+    assert_eq!(written(&import.operations[0]).notes.losses.len(), 2);
+    assert_eq!(import.variables.keys().collect::<Vec<_>>(), ["TEST_A", "TEST_X_TENANT"]);
+}
+
+#[test]
+fn s12_3_the_server_is_absolute_and_https() {
+    let with = |servers: Value| {
+        let mut document = one("get", "/a", answering(json!({})));
+        document["servers"] = servers;
+        document
+    };
+    assert_eq!(service(&with(json!([{"url": "https://a.example"}]))).url, "https://a.example/a");
+    let several = json!([{"url": "http://a.example"}, {"url": "https://b.example/x/"}]);
+    assert_eq!(service(&with(several)).url, "https://b.example/x/a");
+    let filled = json!([{"url": "https://{region}.example", "variables": {"region": {"default": "eu"}}}]);
+    assert_eq!(service(&with(filled)).url, "https://eu.example/a");
+    assert_eq!(service(&with(json!([{"url": "http://localhost:1"}]))).url, "http://localhost:1/a");
+    for wrong in [
+        json!([]),
+        json!([{"url": "/v1"}]),
+        json!([{"url": "http://a.example"}]),
+        json!([{"url": "https://{x}.example"}]),
+        json!([{"url": "https://u:p@a.example"}]),
+    ] {
+        assert!(reason(&with(wrong.clone())).contains("--base-url"), "{wrong}");
+    }
+}
+
+#[test]
+fn a_base_that_is_given_goes_before_all_servers() {
+    let document = one("get", "/a", answering(json!({}))).to_string();
+    let with = |base: &str| import(document.as_bytes(), &Options { base_url: Some(base.to_owned()) });
+    let text = written(&with("https://b.example/api/").unwrap().operations[0]).files[0].text.clone();
+    assert!(text.contains("url = \"https://b.example/api/a\""), "{text}");
+    for wrong in
+        ["", "b.example", "ftp://b.example", "https://b.example?x", "https://b.example/{x}", "https://b .example"]
+    {
+        assert!(with(wrong).is_err(), "{wrong}");
+    }
+}

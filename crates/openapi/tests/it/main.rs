@@ -1,0 +1,9 @@
+//! The crate from outside: documents in, files out, and back.
+
+mod access;
+mod exported;
+mod hostile;
+mod schemas;
+mod support;
+mod verbs;
+mod workshop;

@@ -1,0 +1,86 @@
+//! Which verb, and at which path.
+
+use serde_json::{Value, json};
+
+use crate::support::{answering, document, imported, one, reason, registered, taking, written};
+
+fn became(http: &str, path: &str, mut operation: Value, more: Value) -> String {
+    operation.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let import = imported(&one(http, path, operation));
+    let written = written(&import.operations[0]);
+    registered(written);
+    format!("{} {}", written.method, written.path)
+}
+
+#[test]
+fn s14_1_the_id_goes_before_the_path_and_the_path_before_the_summary() {
+    let post = |path: &str, more: Value| became("post", path, taking(json!({"properties": {"a": {}}})), more);
+    assert_eq!(post("/rooms", json!({"operationId": "reserveRoom", "summary": "Book a room"})), "RESERVE /rooms");
+    assert_eq!(post("/rooms/{id}/release", json!({"summary": "Book it"})), "BOOK /rooms/{id}/release");
+    assert_eq!(post("/rooms/{id}/book", json!({})), "BOOK /rooms/{id}");
+    assert_eq!(post("/rooms", json!({"summary": "Refund what was paid"})), "REFUND /rooms");
+    assert_eq!(post("/bookings", json!({})), "BOOK /bookings");
+    assert_eq!(post("/v2", json!({"tags": ["payments"]})), "PAY /v2");
+    assert_eq!(post("/rooms", json!({"operationId": "rooms_create"})), "CREATE /rooms");
+    assert_eq!(post("/mails", json!({"operationId": "sendMail"})), "DISPATCH /mails");
+    assert_eq!(post("/things", json!({})), "CREATE /things");
+}
+
+#[test]
+fn s14_1_what_is_safe_becomes_a_verb_that_changes_nothing() {
+    let get = |path: &str, schema: Value, more: Value| became("get", path, answering(schema), more);
+    let list = json!({"type": "array", "items": {}});
+    assert_eq!(get("/rooms", list.clone(), json!({})), "LIST /rooms");
+    assert_eq!(get("/rooms", json!({"properties": {"data": {"type": "array"}}}), json!({})), "LIST /rooms");
+    assert_eq!(get("/rooms/{id}", list.clone(), json!({"operationId": "getRoom"})), "FETCH /rooms/{id}");
+    assert_eq!(get("/orders/cancel", json!({}), json!({"operationId": "cancelOrder"})), "FETCH /orders/cancels");
+    assert_eq!(get("/rooms/search", list.clone(), json!({})), "SEARCH /rooms");
+    let wanted = json!({"parameters": [{"name": "q", "in": "query", "required": true, "schema": {"type": "string"}}]});
+    assert_eq!(get("/rooms", list, wanted), "SEARCH /rooms");
+}
+
+#[test]
+fn s14_1_the_catalog_says_what_other_methods_mean() {
+    let body = || taking(json!({"properties": {"a": {}}}));
+    assert_eq!(became("put", "/rooms/{id}", body(), json!({})), "REPLACE /rooms/{id}");
+    assert_eq!(became("patch", "/rooms/{id}", body(), json!({})), "MODIFY /rooms/{id}");
+    assert_eq!(became("delete", "/rooms/{id}", answering(json!({})), json!({})), "REMOVE /rooms/{id}");
+    assert_eq!(
+        became("delete", "/r/{id}", answering(json!({})), json!({"operationId": "revokeKey"})),
+        "REVOKE /r/{id}"
+    );
+    assert_eq!(became("put", "/r/{id}", body(), json!({"operationId": "listThings"})), "REPLACE /r/{id}");
+}
+
+#[test]
+fn s5_4_two_operations_never_become_one_pair() {
+    let import = imported(&document(json!({
+        "/rooms": { "get": answering(json!({"type": "array"})) },
+        "/rooms/": { "get": answering(json!({"type": "array"})) },
+        "/rooms/list": { "get": answering(json!({"type": "array"})) },
+    })));
+    let pairs: Vec<String> =
+        import.operations.iter().map(written).map(|found| format!("{} {}", found.method, found.path)).collect();
+    assert_eq!(pairs, ["LIST /rooms", "FETCH /rooms", "LIST /rooms/lists"]);
+    let notes = &written(&import.operations[1]).notes;
+    assert!(notes.reviews.iter().any(|(_, note)| note.contains("stands at this path already")), "{notes:?}");
+}
+
+#[test]
+fn s5_9_what_belongs_to_the_host_is_left_to_it() {
+    let stated = json!({"x-agtp-method": "DISCOVER", "responses": {}});
+    let import = imported(&one("get", "/agents", stated));
+    assert_eq!(written(&import.operations[0]).method, "FETCH");
+    let stated = json!({"x-agtp-method": "FROBNICATE", "responses": {}});
+    assert_eq!(written(&imported(&one("get", "/agents", stated)).operations[0]).method, "FETCH", "never invented");
+}
+
+#[test]
+fn bodies_and_answers_that_are_no_json_objects_fail() {
+    assert!(reason(&one("post", "/a", taking(json!({"type": "array"})))).contains("no JSON object"));
+    assert!(reason(&one("post", "/a", taking(json!({"type": "object"})))).contains("without named fields"));
+    let xml = json!({"requestBody": {"required": true, "content": {"application/xml": {}}}, "responses": {}});
+    assert!(reason(&one("post", "/a", xml)).contains("application/xml"));
+    let csv = json!({"responses": {"200": {"description": "", "content": {"text/csv": {}}}}});
+    assert!(reason(&one("get", "/a", csv)).contains("text/csv"));
+}
