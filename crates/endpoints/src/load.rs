@@ -103,6 +103,10 @@ impl Loaded {
             let (file, line) = (problem.file().display(), problem.line());
             tracing::warn!(%file, line, reason = problem.message(), "an endpoint or a recipe is refused");
         }
+        let further = self.refused.len() - self.refused.iter().count();
+        if further > 0 {
+            tracing::warn!(further, "more is refused than is listed");
+        }
     }
 }
 

@@ -140,7 +140,7 @@ fn violation(name: &str, detail: &str) -> Violation {
 fn pair(text: &str) -> Result<Pieces, Unfit> {
     let name = text.split('=').next().unwrap_or_default();
     if name.contains(['{', '}']) {
-        return Err(bad(text));
+        return Err(bad());
     }
     pieces(text)
 }
@@ -148,11 +148,11 @@ fn pair(text: &str) -> Result<Pieces, Unfit> {
 fn pieces(text: &str) -> Result<Pieces, Unfit> {
     let (mut pieces, mut rest) = (Pieces::new(), text);
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after.split_once('}').ok_or_else(|| bad(text))?;
+        let (name, after) = after.split_once('}').ok_or_else(bad)?;
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
         if !is_name || before.contains('}') {
-            return Err(bad(text));
+            return Err(bad());
         }
         if !before.is_empty() {
             pieces.push(Piece::Text(before.to_owned()));
@@ -161,7 +161,7 @@ fn pieces(text: &str) -> Result<Pieces, Unfit> {
         rest = after;
     }
     if rest.contains('}') {
-        return Err(bad(text));
+        return Err(bad());
     }
     if !rest.is_empty() {
         pieces.push(Piece::Text(rest.to_owned()));
@@ -169,8 +169,9 @@ fn pieces(text: &str) -> Result<Pieces, Unfit> {
     Ok(pieces)
 }
 
-fn bad(text: &str) -> Unfit {
-    let message = format!("`{text}` of `url`: a field of the input is written {{name}}, in the path or in a value");
+/// Says nothing of the text, which may hold a secret of the environment.
+fn bad() -> Unfit {
+    let message = "a field of the input is written {name} in `url`, in its path or in a value of its query";
     Unfit::new("external-service-bad-placeholder", message)
 }
 

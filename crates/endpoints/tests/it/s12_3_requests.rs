@@ -155,6 +155,16 @@ fn s12_3_https_is_registered_without_asking_for_an_address() {
 }
 
 #[test]
+fn what_is_wrong_with_a_url_is_said_without_its_secrets() {
+    for rest in ["/v1/{n?key=${TOKEN}", "/v1?key=${TOKEN}{n", "/v1?key=${TOKEN}&{n}=1"] {
+        let text = service("/rooms", "GET", &format!("https://api.example{rest}"), "");
+        let loaded = loaded(deployment(&[("endpoints/a.toml", &text)]).path());
+        assert!(problems(&loaded)[0].contains("bad-placeholder"), "{rest}");
+        assert!(!loaded.refused.to_string().contains("s3cret"), "{}", loaded.refused);
+    }
+}
+
+#[test]
 fn what_could_never_be_sent_is_refused_at_load() {
     let cases = [
         ("/v1/{none}", "", "external-service-placeholder-undeclared:none"),
