@@ -21,6 +21,10 @@ pub const FUNCTION_MEMORY_MB_MAX: u64 = 1024 * 1024;
 pub const FUNCTION_VARIABLES_MAX: usize = 256;
 /// Seconds that the import of a module may be given.
 pub const IMPORT_SECONDS_MAX: u64 = 600;
+/// How long a call may take before it makes room for others.
+pub const LONG_CALL_AFTER: Duration = Duration::from_secs(1);
+/// Calls that have made room and still run, times the processes that the settings allow.
+pub const LONG_CALLS_PER_WORKER: usize = 3;
 /// Calls that wait for a process. One more fails.
 pub const FUNCTION_CALLS_WAITING_MAX: usize = 256;
 /// Bytes of JSON of what a function returns, as much as an answer of ours may have.

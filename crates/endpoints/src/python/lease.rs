@@ -1,15 +1,16 @@
 //! A worker in use, and what becomes of it afterwards.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::frame::{Answer, Outcome, Request};
 use super::pool::Pool;
 use super::worker::Worker;
-use crate::limits::WATCHDOG_DELAY;
+use crate::limits::{LONG_CALL_AFTER, WATCHDOG_DELAY};
 
 /// A turn, and the worker whose it is once there is one. Dropped in mid-call, it ends the worker: the
 /// caller has left, or its time is over.
@@ -76,7 +77,15 @@ impl Lease {
         self.deadline = Some(deadline);
         let time = deadline.saturating_duration_since(Instant::now()) + WATCHDOG_DELAY;
         let worker = self.worker.as_mut().ok_or_else(|| "there is no worker".to_owned())?;
-        worker.ask(request, time).await
+        let mut asked = pin!(worker.ask(request, time));
+        if let Ok(answer) = timeout(LONG_CALL_AFTER, &mut asked).await {
+            return answer;
+        }
+        // Functions that hang hold up nobody else, up to a bound.
+        if let Some(place) = self.pool.aside() {
+            self.turn = Some(place);
+        }
+        asked.await
     }
 
     fn settle(self, answer: Answer) -> Answer {

@@ -15,7 +15,9 @@ use super::folder::Folder;
 use super::frame::{Answer, Outcome, Request};
 use super::lease::Lease;
 use super::worker::Worker;
-use crate::limits::{CRASHES_FREE, FUNCTION_CALLS_WAITING_MAX, RESTART_PAUSE_FIRST, RESTART_PAUSE_MAX};
+use crate::limits::{
+    CRASHES_FREE, FUNCTION_CALLS_WAITING_MAX, LONG_CALLS_PER_WORKER, RESTART_PAUSE_FIRST, RESTART_PAUSE_MAX,
+};
 
 /// The workers of one deployment. All of it runs on the supervisor's thread.
 pub(super) struct Pool {
@@ -24,8 +26,11 @@ pub(super) struct Pool {
     /// How long a module may take to be imported, the start of its worker included.
     import_time: Duration,
     turns: Arc<Semaphore>,
+    /// Places beside the turns, for calls that take long.
+    aside: Arc<Semaphore>,
     waiting: AtomicUsize,
     shelf: Mutex<Shelf>,
+    idle_max: usize,
 }
 
 /// The workers without work.
@@ -42,8 +47,16 @@ struct Shelf {
 impl Pool {
     pub(super) fn new(program: Program, folder: Folder, workers: usize, import_time: Duration) -> Pool {
         let shelf = Shelf { idle: Vec::new(), fingerprint: folder.fingerprint(), edition: 0, crashes: 0 };
-        let turns = Arc::new(Semaphore::new(workers));
-        Pool { program, folder, import_time, turns, waiting: AtomicUsize::new(0), shelf: Mutex::new(shelf) }
+        Pool {
+            program,
+            folder,
+            import_time,
+            turns: Arc::new(Semaphore::new(workers)),
+            aside: Arc::new(Semaphore::new(workers * LONG_CALLS_PER_WORKER)),
+            waiting: AtomicUsize::new(0),
+            shelf: Mutex::new(shelf),
+            idle_max: workers,
+        }
     }
 
     /// Imports a function.
@@ -102,6 +115,11 @@ impl Pool {
         Arc::clone(&self.turns).acquire_owned().await.map_err(|_| busy())
     }
 
+    /// A place for a call that takes long, so that its turn is another's. `None`: there are too many.
+    pub(super) fn aside(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.aside).try_acquire_owned().ok()
+    }
+
     /// A worker without work, best one that knows the function; and the edition of the files as they
     /// are now. Workers that have read others are ended.
     fn idle(&self, function: &str) -> (Option<Worker>, u64) {
@@ -118,11 +136,12 @@ impl Pool {
         (place.map(|place| shelf.idle.swap_remove(place)), shelf.edition)
     }
 
-    /// Takes a worker that has answered, unless the files have changed since it was started.
+    /// Takes a worker that has answered, unless there are enough, or the files have changed since it was
+    /// started.
     pub(super) fn shelve(&self, worker: Worker) {
         let mut shelf = self.shelf();
         shelf.crashes = 0;
-        if worker.edition == shelf.edition {
+        if worker.edition == shelf.edition && shelf.idle.len() < self.idle_max {
             shelf.idle.push(worker);
         }
     }

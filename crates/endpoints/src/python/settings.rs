@@ -30,7 +30,8 @@ struct FunctionsSettings {
     /// as `venv/bin/python3`. Python 3.9 or later.
     #[serde(default = "python")]
     python: String,
-    /// Processes that run functions, each one call at a time. Default: one for each processor, at most 4.
+    /// Processes that run functions, each one call at a time. A call that takes longer than a second makes
+    /// room for another process, up to three times as many. Default: one for each processor, at most 4.
     #[serde(default)]
     workers: Option<usize>,
     /// Megabytes of address space for each of them, libraries included.

@@ -1,9 +1,10 @@
 //! Calls that go well.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forecourt_contract::Failure;
-use forecourt_endpoints::limits::FUNCTION_RESULT_BYTES_MAX;
+use forecourt_endpoints::limits::{FUNCTION_RESULT_BYTES_MAX, LONG_CALL_AFTER, LONG_CALLS_PER_WORKER};
 use futures::future::join_all;
 use serde_json::json;
 
@@ -129,6 +130,31 @@ async fn a_call_waits_for_its_turn_no_longer_than_its_time() {
     }
     hanging.abort();
     assert_eq!(call(&book, json!({})).await, Ok(json!({})), "the worker of a caller that left is replaced");
+}
+
+#[tokio::test]
+async fn calls_that_take_long_make_room_for_others_up_to_a_bound() {
+    let text = "import time\n\
+                def hang(ctx):\n\
+                \x20   open('up%d' % ctx.input['n'], 'w')\n\
+                \x20   time.sleep(3600)\n\
+                def book(ctx): return {}\n";
+    let deployment = rooms(text);
+    let (hang, book) = (deployment.function("rooms.hang"), deployment.function("rooms.book"));
+    let mut hanging = Vec::new();
+    for n in 0..=LONG_CALLS_PER_WORKER {
+        assert_eq!(call(&book, json!({})).await, Ok(json!({})), "beside {n} that hang");
+        let hang = Arc::clone(&hang);
+        hanging.push(tokio::spawn(async move { call(&hang, json!({"n": n})).await }));
+        while !deployment.root.path().join(format!("functions/up{n}")).exists() {
+            tokio::task::yield_now().await;
+        }
+    }
+    let beyond = call_within(&book, json!({}), LONG_CALL_AFTER * 2).await;
+    assert!(matches!(beyond, Err(Failure::Crashed(_))), "{beyond:?}");
+    assert!(!hanging.iter().any(tokio::task::JoinHandle::is_finished));
+    hanging.iter().for_each(tokio::task::JoinHandle::abort);
+    assert_eq!(call(&book, json!({})).await, Ok(json!({})));
 }
 
 #[tokio::test]
