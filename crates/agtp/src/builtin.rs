@@ -21,9 +21,10 @@ mod warned;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use forecourt_contract::call::Identity;
 use forecourt_identity::HostKeys;
 use serde_json::{Value, json};
@@ -32,21 +33,27 @@ use crate::ask::Ask;
 use crate::inventory::{Audience, Inventory};
 use crate::manifest::{Publisher, View};
 use crate::problem::{authority, unauthorized};
-use crate::reply::{Problem, Reply};
+use crate::reply::{Body, Problem, Reply};
+use crate::status::Status;
 use surface::{Asked, Surface};
 use warned::Warned;
+
+/// The media type of what DISCOVER answers, unless it has one of its own. Base 2.2.
+const MEDIA_TYPE: &str = "application/vnd.agtp.discover+json";
 
 /// Answers DISCOVER, from what this host has.
 pub(crate) struct Discovery {
     inventory: Inventory,
     publisher: Publisher,
     warned: Warned,
+    /// The list of endpoints, once it was asked for.
+    methods: OnceLock<Bytes>,
 }
 
 impl Discovery {
     /// Answers from an inventory; manifests are signed with the last of these keys.
     pub(crate) fn new(inventory: Inventory, keys: Arc<ArcSwap<HostKeys>>) -> Self {
-        Self { inventory, publisher: Publisher::new(keys), warned: Warned::default() }
+        Self { inventory, publisher: Publisher::new(keys), warned: Warned::default(), methods: OnceLock::new() }
     }
 
     /// Answers one request for the host's own DISCOVER pairs, which the policy lets in. Who is not known
@@ -77,6 +84,12 @@ impl Discovery {
         self.publisher.api_version()
     }
 
+    /// The list of endpoints, which stays as it is while the host runs.
+    fn methods(&self) -> Bytes {
+        let write = || serde_json::to_vec(&self.inventory.methods()).unwrap_or_default().into();
+        self.methods.get_or_init(write).clone()
+    }
+
     async fn answer(&self, ask: &Ask, audience: Audience, asked: &Asked) -> Result<Reply, Problem> {
         let inventory = &self.inventory;
         match asked.surface {
@@ -86,7 +99,7 @@ impl Discovery {
             }
             Surface::Directory => Ok(Reply::ok(json!({"directory": inventory.directory()}))),
             Surface::Search => search::reply(inventory, audience, &asked.input),
-            Surface::Methods => Ok(Reply::ok(json!(inventory.methods()))),
+            Surface::Methods => Ok(made(self.methods())),
             Surface::Agents => Ok(Reply::ok(json!(inventory.hosted_agents(audience)))),
             Surface::Genesis => genesis::reply(inventory, audience, ask, &asked.input),
             Surface::Tools => Ok(Reply::ok(json!(inventory.tools(audience)))),
@@ -95,6 +108,11 @@ impl Discovery {
             Surface::Contracts => contracts(ask),
         }
     }
+}
+
+/// Bytes that were made before, as what DISCOVER answers.
+fn made(bytes: Bytes) -> Reply {
+    Reply { status: Status::OK, fields: Vec::new(), body: Body::Made { media_type: MEDIA_TYPE, bytes } }
 }
 
 /// Who asks: an agent that is known here under its name, or a sender that proved who it is, is no stranger.

@@ -9,11 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::ask::Ask;
 use crate::inventory::{Audience, Inventory};
-use crate::reply::{Body, Problem, Reply};
+use crate::reply::{Problem, Reply};
 use crate::status::Status;
-
-/// The media type of an origin, which has none of its own.
-const MEDIA_TYPE: &str = "application/vnd.agtp+json";
 
 /// The origin of the agent that is asked for.
 pub(super) fn reply(
@@ -27,8 +24,7 @@ pub(super) fn reply(
     let canonical = canonical.ok_or_else(|| {
         Problem::new(Status::NOT_FOUND, "genesis-not-found", "no origin document of this agent is loaded here")
     })?;
-    let body = Body::Made { media_type: MEDIA_TYPE, bytes: Bytes::from(canonical) };
-    Ok(Reply { status: Status::OK, fields: Vec::new(), body })
+    Ok(super::made(Bytes::from(canonical)))
 }
 
 /// The agent that is asked for: the one that `agent_id` names, else the one that the path names, else the

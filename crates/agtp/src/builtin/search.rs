@@ -28,7 +28,8 @@ pub(super) fn reply(inventory: &Inventory, audience: Audience, input: &Map<Strin
     // The schema of the surface was kept, so that there is nothing to say when these can't be read.
     let filter: Filter = input.get("filter").and_then(|filter| Filter::deserialize(filter).ok()).unwrap_or_default();
     let count = input.get("max_results").and_then(Value::as_u64).map_or(CANDIDATES_DEFAULT, |count| count as usize);
-    let fitting = inventory.residents(audience).filter(|resident| filter.admits(*resident));
+    let in_service = inventory.residents(audience).filter(|resident| inventory.answers(resident));
+    let fitting = in_service.filter(|resident| filter.admits(*resident));
     let weighed = fitting.map(|resident| (wanted.relevance(resident.card), resident));
     let mut found: Vec<_> = weighed.filter(|(relevance, _)| *relevance > 0.0).collect();
     found

@@ -88,17 +88,17 @@ fn below_root(path: &str) -> Option<Surface> {
     Surface::BELOW_ROOT.into_iter().find(|surface| surface.path() == path)
 }
 
-/// What an agent without criteria gets at the root is the directory; a stranger gets the manifest too.
-/// Who names the manifest's type gets it in any case.
+/// What a stranger gets at the root is the manifest, and what an agent gets is the directory, or who fits
+/// its criteria. Who names the manifest's type gets that.
 fn at_root(ask: &Ask) -> Surface {
     let is_anonymous = ask.call.caller.identity == Identity::Anonymous && ask.addressed.is_none();
     let manifest = Surface::Manifest { with_directory: !ask.is_targetless };
     let takes = |media_type: &str| ask.accept.as_deref().is_some_and(|accept| names(accept, media_type));
     match is_anonymous {
-        _ if is_there(ask.call.body.get("criteria")) => Surface::Search,
         true if ask.is_targetless || takes(MEDIA_TYPE) => manifest,
         true if DIRECTORY_TYPES.into_iter().any(takes) => Surface::Directory,
         true => manifest,
+        false if is_there(ask.call.body.get("criteria")) => Surface::Search,
         false if takes(MEDIA_TYPE) => manifest,
         false => Surface::Directory,
     }

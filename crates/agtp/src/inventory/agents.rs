@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use forecourt_core::{AgentCard, AgentId};
+use forecourt_core::{AgentCard, AgentId, Standing};
 use forecourt_identity::agents::{AgentDocument, AgentIdentity};
 use forecourt_identity::genesis::Posture;
 use serde::Serialize;
@@ -51,6 +51,11 @@ impl Inventory {
             let resident = self.host.directory().find(identity.handle.as_ref()?)?;
             Some(Resident { identity, card: &resident.card })
         })
+    }
+
+    /// Whether an agent answers whoever asks it. Base 3.2.
+    pub(crate) fn answers(&self, Resident { card, .. }: &Resident<'_>) -> bool {
+        !matches!(self.host.standing(card.handle()), Standing::Suspended | Standing::Retired)
     }
 
     /// The list of agents. AGTP-API 5.8.2.

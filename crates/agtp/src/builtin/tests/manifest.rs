@@ -39,12 +39,18 @@ async fn s8_2_every_field_is_there_in_its_order() {
 async fn s8_what_we_publish_passes_the_check_of_manifests() {
     let recipes = recipes("[[recipe]]\nname = \"inner\"\nsteps = [{ method = \"QUERY\" }]");
     let bound = vec![definition("BOOK", "/room"), definition("QUERY", "/rooms/{guest_id}")];
-    let place = Place::of_contract(contract(bound, json!({"custom": ["FROBNICATE"]}), recipes)).await;
+    let contract = Arc::new(contract(bound, json!({"custom": ["FROBNICATE"]}), recipes));
+    let section = "server.contact = \"ops@demo.localhost\"".to_owned();
+    let place = Place::of(Blueprint { contract, section, ..blueprint() }).await;
     let now = place.mounted.mount.host.clock().now();
     for ask in [targetless(), stranger("/")] {
         let verdict = crate::manifest::check::check(&bytes(&place.reply(&ask).await), now);
         assert_eq!(verdict.findings, [], "not even advice");
-        assert!(matches!(verdict.signature, crate::manifest::check::Signature::Valid { .. }), "{:?}", verdict.signature);
+        assert!(
+            matches!(verdict.signature, crate::manifest::check::Signature::Valid { .. }),
+            "{:?}",
+            verdict.signature
+        );
     }
 }
 

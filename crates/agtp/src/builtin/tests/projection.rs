@@ -50,7 +50,7 @@ fn place_of(bindings: &[(Binding, Vec<String>)]) -> Dispatcher {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn s8_9_of_what_answers_an_endpoint_the_kind_is_shown_and_nothing_else(

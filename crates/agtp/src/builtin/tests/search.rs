@@ -1,5 +1,8 @@
 //! Agents by criteria. AGTP-API 8.10; base 3.1.
 
+use forecourt_core::Standing;
+use forecourt_host::StandingWish;
+
 use super::*;
 use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CRITERIA_CHARS_MAX};
 use crate::status::Status;
@@ -76,7 +79,7 @@ async fn no_more_candidates_than_are_asked_for() {
     let many = (0..CANDIDATES_DEFAULT + 1).map(|n| card(&format!("agent{n:02}")));
     let residents = many.map(|card| resident(card, Scripted::saying(["hi"]), Vec::new())).collect();
     let place = Place::of(Blueprint { residents, ..Blueprint::default() }).await;
-    let ask = |parameters| asking(stranger("/"), parameters);
+    let ask = |parameters| asking(place.by("agent00", "/"), parameters);
     for (count, expected) in [(json!(3), 3), (json!("3"), 3), (json!(CANDIDATES_MAX), CANDIDATES_DEFAULT + 1)] {
         let found = place.json(&ask(json!({"criteria": "agent", "max_results": count}))).await;
         assert_eq!(names(&found).len(), expected);
@@ -102,6 +105,29 @@ async fn criteria_have_a_length() {
 async fn s8_5_agents_that_are_not_named_are_not_found() {
     let place = Place::with("agents.disclosure = \"authenticated\"").await;
     let all = json!({"criteria": {}});
-    assert_eq!(names(&place.json(&asking(stranger("/"), all.clone())).await), Vec::<&str>::new());
+    let addressed = Ask { addressed: Some(place.agent("clerk")), ..asking(stranger("/"), all.clone()) };
+    assert_eq!(names(&place.json(&addressed).await), Vec::<&str>::new());
     assert_eq!(names(&place.json(&asking(place.by("chef", "/"), all)).await), ["chef", "clerk"]);
+}
+
+#[tokio::test]
+async fn s8_10_without_a_name_criteria_are_those_of_nobody() {
+    let place = Place::with("").await;
+    assert!(place.json(&asking(targetless(), json!({"criteria": "rooms"}))).await.get("agtp_version").is_some());
+}
+
+#[tokio::test]
+async fn agents_out_of_service_are_not_found() {
+    let place = Place::with("").await;
+    let clerk = place.agent("clerk").handle.clone().unwrap();
+    let all = looking(&place, json!({"criteria": {}}));
+    for (to, expected) in [
+        (Standing::Suspended, vec!["chef"]),
+        (Standing::Deprecated, vec!["chef", "clerk"]),
+        (Standing::Retired, vec!["chef"]),
+    ] {
+        let wish = StandingWish { to, ..StandingWish::default() };
+        place.mounted.mount.host.change_standing(&clerk, &wish, &|_| None).await.unwrap();
+        assert_eq!(names(&place.json(&all).await), expected, "{to:?}");
+    }
 }
