@@ -1,6 +1,7 @@
 //! What answers requests: the host, the agents that are known, and what is published.
 
 mod answer;
+mod form;
 mod identity;
 mod native;
 mod speak;

@@ -1,8 +1,11 @@
 //! The server from bytes to bytes: a host in memory, and streams in place of sockets.
 
 mod bodies;
+mod certificates;
 mod connections;
+mod gateway;
 mod identity;
+mod native;
 mod order;
 mod responses;
 mod statuses;

@@ -144,7 +144,7 @@ fn written(fields: &mut Fields, body: Body, status: Status, method: Option<&str>
 }
 
 /// The media type of what a method answers.
-fn media_type(method: &str) -> String {
+pub(crate) fn media_type(method: &str) -> String {
     format!("application/vnd.agtp.{}+json", method.to_ascii_lowercase())
 }
 

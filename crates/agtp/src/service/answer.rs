@@ -11,6 +11,7 @@ use forecourt_identity::agents::AgentIdentity;
 use serde_json::Value;
 
 use super::Service;
+use super::form;
 use crate::ask::Ask;
 use crate::from_wire::{Line, body};
 use crate::problem::Doubt;
@@ -47,7 +48,11 @@ impl Service {
             }
         };
         let agent = self.recipient(&ask).cloned();
-        let reply = self.reply(ask, &mut trail).await.unwrap_or_else(Reply::from);
+        let (accept, task_id) = (ask.accept.clone(), ask.call.thread.task_id.clone());
+        let reply = match self.reply(ask, &mut trail).await {
+            Ok(reply) => form::of(reply, accept.as_deref(), task_id, &trail),
+            Err(problem) => problem.into(),
+        };
         Answered { reply, trail, agent }
     }
 
@@ -135,7 +140,7 @@ fn recognise(ask: &Ask) -> Result<(), Problem> {
 
 /// Section 5.5 for methods without a schema: the query joins the body, which counts before it, and so
 /// does what a legacy verb adds.
-fn merge(ask: &mut Ask, resolved: &Resolved) -> Result<(), Problem> {
+pub(super) fn merge(ask: &mut Ask, resolved: &Resolved) -> Result<(), Problem> {
     let call = &mut ask.call;
     if call.query.is_some() {
         call.body = input::merge(None, call.query.as_deref(), &[], std::mem::take(&mut call.body))?;

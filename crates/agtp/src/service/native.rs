@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::Service;
+use super::answer::merge;
 use crate::ask::Ask;
 use crate::reply::{Body, Problem, Reply};
 use crate::status::Status;
@@ -26,8 +27,12 @@ impl Native for Service {
     fn answer(&self, call: Call, target: Target) -> BoxFuture<'_, Result<Value, Refusal>> {
         Box::pin(async move {
             let pair = Pair { method: target.method.clone(), path: target.path.as_str().to_owned() };
-            let ask = self.inner(call);
-            match self.floor(&ask, &target.method).await {
+            let mut ask = self.inner(call);
+            let answered = match merge(&mut ask, &target.resolved) {
+                Ok(()) => self.floor(&ask, &target.method).await,
+                Err(problem) => Err(problem),
+            };
+            match answered {
                 Ok(reply) => value(reply, pair),
                 Err(problem) => Err(refusal(problem, pair)),
             }

@@ -35,8 +35,8 @@ pub(crate) async fn serve<S>(service: Arc<Service>, stream: S, line: Line, stop:
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    service.discovery.prepare().await;
     let (bounds, patience) = (service.settings.limits.bounds(), service.settings.limits.patience());
+    service.discovery.prepare().await;
     let session = Session { service, line, is_open: AtomicBool::new(false) };
     speak(stream, &session, bounds, patience, stop).await;
 }

@@ -67,3 +67,23 @@ async fn s9_2_an_alias_goes_on_under_the_method_that_is_meant() {
     assert_eq!(answer.field("Content-Type"), Some("application/vnd.agtp.fetch+json"));
     assert_eq!(body(&answer)["input"]["room"], "7");
 }
+
+#[tokio::test]
+async fn base_2_2_yaml_is_for_who_asks_for_it() {
+    let server = server("").await;
+    for (accept, media_type) in [
+        ("application/vnd.agtp+yaml", "application/vnd.agtp+yaml"),
+        ("application/json;q=0.5, application/yaml", "application/yaml"),
+        ("*/*", "application/vnd.agtp.fetch+json"),
+        ("text/html", "application/vnd.agtp.fetch+json"),
+        ("application/vnd.agtp+json", "application/vnd.agtp.fetch+json"),
+    ] {
+        let answer = server.ask_as_chef(&format!("FETCH /rooms/7\r\nAccept: {accept}"), "").await;
+        assert_eq!(answer.field("Content-Type"), Some(media_type), "{accept}");
+        if media_type.ends_with("yaml") {
+            assert_eq!(&answer.body[..], b"input:\n  room: \"7\"\n", "{accept}");
+        }
+    }
+    let refused = server.ask_as_chef("FETCH /nowhere\r\nAccept: application/yaml", "").await;
+    assert_eq!(refused.field("Content-Type"), Some("application/json"));
+}
