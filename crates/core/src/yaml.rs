@@ -1,4 +1,4 @@
-//! YAML as it must be read from strangers: what JSON could say, within bounds.
+//! YAML as it must be read from strangers, within bounds, and as it is written: what JSON could say.
 
 use serde_json::Value;
 use serde_saphyr::NonFiniteFloatPolicy;
@@ -26,6 +26,8 @@ pub fn parse(bytes: &[u8], bounds: YamlBounds) -> Result<Value, String> {
             max_nodes: bounds.nodes_max,
             max_events: bounds.nodes_max.saturating_mul(3),
             max_depth: JSON_DEPTH_MAX,
+            // A guess at bombs; what they would cost is counted instead.
+            enforce_alias_anchor_ratio: false,
         },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: bounds.repeated_max },
         strict_booleans: true,
@@ -35,4 +37,12 @@ pub fn parse(bytes: &[u8], bounds: YamlBounds) -> Result<Value, String> {
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
+}
+
+/// Writes a value so that [`parse`] reads the same again.
+///
+/// # Errors
+/// Something that has no form in YAML; a value of JSON always has one.
+pub fn write(value: &Value) -> Result<String, String> {
+    serde_saphyr::to_string(value).map_err(|error| error.to_string())
 }
