@@ -1,8 +1,8 @@
 //! Who an agent is that lives here: from its files, or from an origin that is made for it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use forecourt_core::AgentCard;
+use forecourt_core::{AgentCard, AgentId};
 
 use super::describe::About;
 use super::document::AgentDocument;
@@ -21,6 +21,12 @@ pub(crate) struct Residence<'a, 'h> {
     pub notices: &'a mut Vec<Notice>,
 }
 
+/// An origin, and the file that it is in or would be.
+struct Origin {
+    genesis: Genesis,
+    file: PathBuf,
+}
+
 impl Residence<'_, '_> {
     /// Who the agent is. `None`: its files were refused.
     pub(crate) fn agent(&mut self) -> Option<AgentIdentity> {
@@ -31,86 +37,87 @@ impl Residence<'_, '_> {
             return None;
         }
         let document = document.good();
-        let genesis = match &document {
-            Some(document) => self.paired(document),
-            None => Some(self.origin()?),
+        let named = document.as_ref().and_then(AgentDocument::agent_id);
+        let origin = match (&document, &named) {
+            (Some(document), Some(named)) => self.paired(document, named),
+            _ => Some(self.origin()?),
         };
+        if let Some(origin) = &origin {
+            self.unheeded(origin);
+        }
+        let genesis = origin.as_ref().map(|origin| &origin.genesis);
         let stated = document.as_ref().map_or_else(Stated::default, AgentDocument::stated);
-        let posture = Posture::resolve(&stated, genesis.as_ref());
-        let agent_id = genesis.as_ref().map(|genesis| genesis.id().clone());
-        let Some(agent_id) = agent_id.or_else(|| document.as_ref()?.agent_id()) else {
-            self.notices.push(Notice::refused(&document_file, files::NAMELESS));
-            return None;
-        };
-        let of = if document.is_some() { document_file } else { self.home.genesis_file(handle) };
-        self.notices.push(Notice::told(&of, posture.told(&stated, genesis.as_ref())));
+        let posture = Posture::resolve(&stated, genesis);
+        let agent_id = genesis.map(|genesis| genesis.id().clone()).or(named)?;
+        let file = origin.as_ref().map_or(&document_file, |origin| &origin.file);
+        self.notices.push(Notice::told(file, posture.told(&stated, genesis)));
         let about = About {
             card: self.card,
             agent_id: &agent_id,
-            genesis: genesis.as_ref(),
+            genesis,
             posture: &posture,
             wildcards: self.settings.wildcards,
             domain: self.home.domain.as_str(),
             now: self.home.now,
         };
         let document = about.document(document);
+        let genesis = origin.map(|origin| origin.genesis);
         AgentIdentity::of(handle.as_str(), Some(handle.clone()), genesis, Some(document))
     }
 
-    /// The origin that belongs to a document of the deployment.
-    fn paired(&mut self, document: &AgentDocument) -> Option<Genesis> {
-        let handle = self.card.handle();
-        let file = self.home.genesis_file(handle);
+    /// The origin that belongs to a document of the deployment, which names its agent.
+    fn paired(&mut self, document: &AgentDocument, named: &AgentId) -> Option<Origin> {
+        let file = self.home.genesis_file(self.card.handle());
         match files::genesis(&file, self.notices) {
             // One that was made here before the document was written may be its own.
             Found::Nothing => {
-                let kept = files::genesis(&self.home.kept_file(handle)?, &mut Vec::new()).good()?;
-                (document.agent_id().as_ref() == Some(kept.id())).then_some(kept)
+                let file = self.home.kept_file(self.card.handle())?;
+                let genesis = files::genesis(&file, &mut Vec::new()).good()?;
+                (named == genesis.id()).then_some(Origin { genesis, file })
             }
             found => {
                 let genesis = files::pair(Some(document), found.good(), &file, self.notices)?;
-                self.unheeded(&genesis, &file);
-                Some(genesis)
+                Some(Origin { genesis, file })
             }
         }
     }
 
-    /// The origin of an agent without a document: its file, that which is kept, or a new one.
-    fn origin(&mut self) -> Option<Genesis> {
-        let handle = self.card.handle();
-        let file = self.home.genesis_file(handle);
-        let kept = self.home.kept_file(handle);
-        let found = match (files::genesis(&file, self.notices), &kept) {
-            (Found::Nothing, Some(kept)) => match files::genesis(kept, self.notices) {
-                Found::Nothing => return self.made(Some(kept)),
-                found => (found, kept.as_path()),
-            },
-            (Found::Nothing, None) => return self.made(None),
-            (found, _) => (found, file.as_path()),
-        };
-        let genesis = found.0.good()?;
-        self.unheeded(&genesis, found.1);
-        Some(genesis)
+    /// The origin of an agent whose document names none: its file, that which is kept, or a new one.
+    fn origin(&mut self) -> Option<Origin> {
+        let file = self.home.genesis_file(self.card.handle());
+        match files::genesis(&file, self.notices) {
+            Found::Nothing => {}
+            found => return found.good().map(|genesis| Origin { genesis, file }),
+        }
+        let Some(kept) = self.home.kept_file(self.card.handle()) else { return self.made(file, false) };
+        match files::genesis(&kept, self.notices) {
+            Found::Nothing => self.made(kept, self.home.keeps),
+            found => found.good().map(|genesis| Origin { genesis, file: kept }),
+        }
     }
 
-    /// A new origin, signed by the host and kept in `file` if this home keeps any. Of two processes that make one at once, both
-    /// take the one that was there first.
-    fn made(&mut self, file: Option<&Path>) -> Option<Genesis> {
+    /// A new origin, signed by the host, and kept in `file` if `keeps`. Of two processes that make one at
+    /// once, both take the one that was there first.
+    fn made(&mut self, file: PathBuf, keeps: bool) -> Option<Origin> {
         let name = self.card.handle().as_str();
         let draft = self.settings.draft(name, self.home.domain.as_str(), self.home.now);
         let signed = draft.sign(self.home.keys.current()).map_err(|fault| fault.to_string());
-        let Some(file) = file.filter(|_| self.home.keeps) else { return signed.ok() };
-        let written = signed.and_then(|genesis| self.keep(&genesis, file).map(|()| genesis.id().clone()));
-        match written {
-            Ok(id) => {
-                let genesis = files::genesis(file, self.notices).good()?;
-                if *genesis.id() == id {
-                    self.notices.push(Notice::told(file, format!("an origin was made: the agent is {id} from now on")));
+        let kept = signed.and_then(|genesis| match keeps {
+            true => self.keep(&genesis, &file).map(|()| genesis),
+            false => Ok(genesis),
+        });
+        match kept {
+            Ok(genesis) if !keeps => Some(Origin { genesis, file }),
+            Ok(made) => {
+                let genesis = files::genesis(&file, self.notices).good()?;
+                if genesis == made {
+                    let reason = format!("an origin was made: the agent is {} from now on", genesis.id());
+                    self.notices.push(Notice::told(&file, reason));
                 }
-                Some(genesis)
+                Some(Origin { genesis, file })
             }
             Err(reason) => {
-                self.notices.push(Notice::refused(file, reason));
+                self.notices.push(Notice::refused(&file, reason));
                 None
             }
         }
@@ -124,15 +131,15 @@ impl Residence<'_, '_> {
     }
 
     /// Says which settings came too late.
-    fn unheeded(&mut self, genesis: &Genesis, file: &Path) {
-        let keys = self.settings.differing(genesis);
+    fn unheeded(&mut self, origin: &Origin) {
+        let keys = self.settings.differing(&origin.genesis);
         if !keys.is_empty() {
             let reason = format!(
                 "the agent's own file sets {} to something else, which has no effect: an origin is never changed. \
                  Delete this one to have another made, under another agent id",
                 keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
             );
-            self.notices.push(Notice::warning(file, reason));
+            self.notices.push(Notice::warning(&origin.file, reason));
         }
     }
 }

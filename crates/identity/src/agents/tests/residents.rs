@@ -172,12 +172,25 @@ fn a_document_for_the_origin_that_was_made_keeps_it() {
 }
 
 #[test]
+fn a_document_that_names_no_agent_adds_to_the_one_that_is_made() {
+    let place = Place::new();
+    let id = place.load().0.hosted()[0].agent_id.clone();
+    place.write("agents/chef.agent.json", &json!({"description": "Cooks.", "requires": {"scopes": ["a:b"]}}));
+    let (known, notices) = place.load();
+    assert_eq!(raised(&notices), []);
+    let chef = &known.hosted()[0];
+    assert_eq!((&chef.agent_id, chef.document.as_ref().unwrap().text("description")), (&id, Some("Cooks.")));
+    assert_eq!(chef.document.as_ref().unwrap().agent_id().as_ref(), Some(&id));
+    // What it may do is in the origin.
+    assert_eq!(chef.declared.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(), DEFAULT_SCOPES);
+}
+
+#[test]
 fn what_is_broken_is_refused_and_never_replaced() {
     for (file, content) in [
         ("agents/chef.genesis.json", json!({"owner": "acme.tld"})),
         ("agents/chef.agent.json", json!({"name": 7})),
         ("agents/chef.agent.json", json!({"manifest_issuer": "acme.tld"})),
-        ("agents/chef.agent.json", json!({"name": "nameless"})),
         ("agents/chef.genesis.json", json!("x".repeat(crate::limits::IDENTITY_FILE_BYTES_MAX as usize))),
     ] {
         let place = Place::new();
