@@ -33,6 +33,7 @@ mod rest;
 mod rpc;
 pub mod section;
 mod service;
+mod skill;
 mod surface;
 mod target;
 mod version;
@@ -46,6 +47,7 @@ use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Site;
 use forecourt_settings::Problems;
 use forecourt_surface::body::BodyLimits;
+use forecourt_surface::tool::Tool;
 use forecourt_surface::{HttpRoutes, Mount, Protocol, Published, Surface};
 
 use card::{CardSettings, Cards};
@@ -75,8 +77,9 @@ fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
     let cards = cards(&mount, &settings);
     let problems = problems(&mount, &cards);
     let hub_is_open = mount.host.directory().iter().all(|resident| resident.card.cors);
+    let skills = skills(&mount).cloned().collect();
     let Mount { host, verifier, egress, .. } = mount;
-    let service = Arc::new(Service { host, verifier, egress, cards, settings, hub_is_open });
+    let service = Arc::new(Service { host, verifier, egress, cards, skills, settings, hub_is_open });
     let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
     let grpc =
         HttpRoutes { paths: grpc::PATHS.to_vec(), router: grpc::routes(Arc::new(OverGrpc(service.clone())), bounds) };
@@ -90,11 +93,17 @@ fn documents(mount: Mount) -> Result<Vec<Published>, Problems> {
     problems(&mount, &cards).into_result(cards.documents())
 }
 
+/// The operations of the whole host that are skills.
+fn skills(mount: &Mount) -> impl Iterator<Item = &Tool> {
+    mount.tools.iter().filter(|tool| tool.as_skill && tool.agent.is_none())
+}
+
 fn cards(mount: &Mount, settings: &Settings) -> Cards {
     let settings = CardSettings {
         organization: settings.organization.clone(),
         hub_version: Some(settings.version.clone()),
         grpc: Some(mount.host.site().canonical_host().to_owned()),
+        skills: skills(mount).map(skill::listed).collect(),
         grpc_on_cards: settings.grpc_on_cards,
     };
     Cards::new(mount.host.clone(), mount.verifier.clone(), mount.keys.clone(), settings)

@@ -7,6 +7,7 @@ use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, Task, TaskId};
 use forecourt_egress::Egress;
 use forecourt_host::{Host, Resident};
 use forecourt_identity::Verifier;
+use forecourt_surface::tool::Tool;
 use futures::stream::BoxStream;
 
 use crate::card::Cards;
@@ -32,6 +33,8 @@ pub(crate) struct Service {
     pub(crate) verifier: Arc<Verifier>,
     pub(crate) egress: Arc<Egress>,
     pub(crate) cards: Cards,
+    /// What the hub does beside its agents, called by name with data.
+    pub(crate) skills: Arc<[Tool]>,
     pub(crate) settings: Settings,
     /// Whether pages of other origins may use the hub. A mention reaches everybody behind it, also
     /// those who keep other origins out, so only where nobody does.

@@ -216,3 +216,16 @@ pub(crate) fn refused(id: String, context: String, part: &PolicyPart, now: forec
     let artifacts = policy::mandates(part);
     Shown { id, context, status, artifacts, history: Vec::new(), metadata: Metadata::new() }
 }
+
+/// Something that ended at once: it looks like a task, and can't be read again.
+pub(crate) fn ended(
+    id: String,
+    message: Message,
+    state: forecourt_core::TaskState,
+    now: forecourt_core::Timestamp,
+) -> Shown {
+    let context = message.context.clone().unwrap_or_default();
+    let message = Message { task: Some(id.clone()), ..message };
+    let status = Status { state, message: Some(message), timestamp: Some(now) };
+    Shown { id, context, status, artifacts: Vec::new(), history: Vec::new(), metadata: Metadata::new() }
+}

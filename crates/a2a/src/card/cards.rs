@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use forecourt_core::Handle;
+use forecourt_core::{Handle, Skill};
 use forecourt_host::Host;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_surface::Published;
@@ -27,6 +27,8 @@ pub struct CardSettings {
     pub hub_version: Option<String>,
     /// The host where gRPC is spoken, if it is, with its port unless that is 443.
     pub grpc: Option<String>,
+    /// What the hub does beside its agents, called by name with data.
+    pub skills: Vec<Skill>,
     /// Whether strangers see that on the cards of agents. Some clients refuse a whole card that names
     /// an interface without a scheme, so it is never on the hub's, and by default only on those for
     /// callers that are known.

@@ -13,6 +13,8 @@ use super::names::{HUB_PATH, HUB_VERSION, MENTIONABLE_CARDS_PATH};
 
 /// What every agent takes and gives unless it says otherwise.
 const PLAIN_TEXT: &str = "text/plain";
+/// What skills that are called by name take and give.
+const DATA: &str = "application/json";
 /// A list of links. RFC 2483 5.
 const LINKS: &str = "text/uri-list";
 
@@ -83,6 +85,11 @@ pub(crate) fn hub(place: Place<'_>, directory: &Directory) -> Facts {
         facts.icon = None;
     }
     facts.uses_tools = directory.iter().any(|resident| resident.card.uses_tools);
+    if !place.settings.skills.is_empty() {
+        facts.skills.extend(place.settings.skills.iter().map(complete));
+        facts.skills.truncate(SKILLS_LISTED_MAX);
+        [&mut facts.input_modes, &mut facts.output_modes].into_iter().for_each(add_data);
+    }
     facts.hub = Some(Hub {
         default_agent: default.handle().to_string(),
         agents: directory.iter().map(|resident| sibling(place.site, resident)).collect(),
@@ -196,6 +203,13 @@ fn media_types(modes: &[Mode]) -> Vec<String> {
         types.push(PLAIN_TEXT.to_owned());
     }
     types
+}
+
+/// Data is taken and given too.
+fn add_data(modes: &mut Vec<String>) {
+    if !modes.iter().any(|mode| mode == DATA) {
+        modes.push(DATA.to_owned());
+    }
 }
 
 /// Whose tokens are taken. All of them travel in the same field, so they are one scheme.

@@ -8,6 +8,8 @@ pub const CARD_FRESH: Duration = Duration::from_secs(5 * 60);
 pub const KEPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Agents that the hub's description names; the rest is a number.
 pub const HANDLES_NAMED_MAX: usize = 20;
+/// Fields of an input that the example of a skill shows.
+pub const EXAMPLE_FIELDS_MAX: usize = 20;
 /// Skills of all agents that the extended card of a hub lists.
 pub const SKILLS_LISTED_MAX: usize = 1_000;
 /// Token issuers that the description of a security scheme names.

@@ -30,7 +30,7 @@ impl Service {
 
     /// The conversation that a caller named. One that it made up is kept, for this owner alone; one
     /// of the host's own goes on, whatever wire it was begun over; without a name a new one begins.
-    pub(super) async fn thread(
+    pub(crate) async fn thread(
         &self,
         context: Option<&str>,
         agent: Option<&Handle>,

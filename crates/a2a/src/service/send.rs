@@ -18,10 +18,11 @@ use crate::from_wire::{Heard, heard};
 use crate::limits::DIRECT_ANSWER_WITHIN;
 use crate::model::{Configuration, Fault, Item, Metadata, Outcome, Role, Send};
 use crate::parts::fragment;
+use crate::skill;
 use crate::view::{self, Want};
 
 /// The name of this protocol in messages.
-const TRANSPORT: &str = "a2a";
+const TRANSPORT: &str = crate::NAME;
 
 /// Whom a message is for, and what it goes on with.
 struct Routed<'a> {
@@ -42,6 +43,12 @@ impl Service {
         streams: bool,
     ) -> Result<Carried, Trouble> {
         let Send { message, configuration, metadata } = send;
+        if caller.agent.is_none()
+            && message.task.is_none()
+            && let Some(wanted) = skill::wanted(&self.skills, &message)
+        {
+            return self.call_skill(caller, &message, wanted).await;
+        }
         let routed = self.routed(caller, &message).await?;
         let agent = routed.resident.card.handle().clone();
         let heard = heard(message, &metadata, &routed.resident.card)?;
@@ -244,7 +251,7 @@ impl Service {
         }
     }
 
-    fn refused(&self, thread: &ThreadId, part: Box<PolicyPart>) -> Carried {
+    pub(crate) fn refused(&self, thread: &ThreadId, part: Box<PolicyPart>) -> Carried {
         let id = TaskId::mint(&**self.host.entropy());
         let now = self.host.clock().now();
         let task = view::refused(id.expose().to_owned(), thread.expose().to_owned(), &part, now);

@@ -7,6 +7,7 @@
 //! | `policy` | refusals on this protocol |
 //! | `requests` | what is no request, on each wire |
 //! | `tasks`, `streams`, `listing`, `push` | the operations, their faults and their bounds |
+//! | `skills` | what is called by name with data |
 //! | `content` | what goes in and what comes out |
 //! | `wires` | one task, whatever wire it was begun over |
 
@@ -19,6 +20,7 @@ mod requests;
 mod s3_routing;
 mod s4_endpoints;
 mod streams;
+mod skills;
 mod support;
 mod tasks;
 mod wire;

@@ -12,6 +12,7 @@ use forecourt_core::{
 use forecourt_egress::EgressConfig;
 use forecourt_host::{Host, LimitSettings, Resident, Run};
 use forecourt_settings::Problems;
+use forecourt_surface::tool::Tool;
 pub(crate) use forecourt_testhost::unlimited;
 use forecourt_testhost::{Blueprint, Mounted, resident};
 use forecourt_testkit::{HandClock, Scripted, Step, card};
@@ -28,6 +29,7 @@ pub(crate) struct Setup {
     pub(crate) residents: Vec<Resident>,
     pub(crate) egress: EgressConfig,
     pub(crate) limits: Option<LimitSettings>,
+    pub(crate) tools: Vec<Tool>,
     pub(crate) section: &'static str,
 }
 
@@ -67,6 +69,7 @@ impl Setup {
             residents: self.residents,
             egress: self.egress,
             limits: self.limits.unwrap_or_else(unlimited),
+            tools: self.tools,
             section: self.section.to_owned(),
             ..Blueprint::default()
         };

@@ -1,0 +1,107 @@
+//! Skills that are called by their name with data, beside the agents that are talked to.
+//!
+//! A message to the hub whose only data is `{"skill": ID, "input": {…}}` calls the skill of that id, and
+//! its result comes back as data. Of a skill that failed, or was refused, there is a task that says so.
+
+use forecourt_core::{Skill, TaskId, TaskState, ThreadId};
+use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
+use futures::StreamExt;
+use serde_json::{Map, Value, json};
+
+use crate::card::limits::EXAMPLE_FIELDS_MAX;
+use crate::model::{Content, Item, Message, Metadata, Outcome, Part, Role};
+use crate::service::{Caller, Carried, Service, Trouble};
+use crate::view;
+
+/// What cards say of a skill, with an example of the data that calls it.
+pub(crate) fn listed(tool: &Tool) -> Skill {
+    let required = tool.input.get("required").and_then(Value::as_array).into_iter().flatten();
+    let fields = required.filter_map(Value::as_str).take(EXAMPLE_FIELDS_MAX);
+    let input: Map<String, Value> = fields.map(|name| (name.to_owned(), json!("…"))).collect();
+    Skill {
+        id: tool.name.clone(),
+        name: tool.title.clone(),
+        description: tool.description.clone(),
+        tags: vec!["endpoint".to_owned()],
+        examples: vec![json!({ "skill": tool.name, "input": input }).to_string()],
+    }
+}
+
+/// A call of a skill.
+pub(crate) struct Wanted<'a> {
+    skill: &'a Tool,
+    input: Value,
+}
+
+/// The skill that a message calls, if it is one of `skills`.
+pub(crate) fn wanted<'a>(skills: &'a [Tool], message: &Message) -> Option<Wanted<'a>> {
+    let mut data = message.parts.iter().filter_map(|part| match &part.content {
+        Content::Data(Value::Object(data)) => Some(data),
+        _ => None,
+    });
+    let (Some(only), None) = (data.next(), data.next()) else { return None };
+    let id = only.get("skill")?.as_str()?;
+    let skill = skills.iter().find(|skill| skill.name == id)?;
+    Some(Wanted { skill, input: only.get("input").cloned().unwrap_or_else(|| json!({})) })
+}
+
+impl Service {
+    /// Calls a skill, and says what came of it.
+    pub(crate) async fn call_skill(
+        &self,
+        caller: &Caller<'_>,
+        message: &Message,
+        wanted: Wanted<'_>,
+    ) -> Result<Carried, Trouble> {
+        let sender = self.sender(caller, self.host.directory().default_agent()).await?;
+        let thread = self.thread(message.context.as_deref(), None, &sender).await?;
+        let call = ToolCall {
+            arguments: wanted.input,
+            sender,
+            hop: caller.hop(),
+            language: None,
+            via: super::NAME,
+            gives_tasks: false,
+            answered: None,
+        };
+        let mut events = (wanted.skill.call)(call);
+        let mut called = Called::default();
+        while let Some(event) = events.next().await {
+            if let ToolEvent::Done(done) = event {
+                called = *done;
+            }
+        }
+        Ok(self.told(called, &thread))
+    }
+
+    fn told(&self, called: Called, thread: &ThreadId) -> Carried {
+        if let Some(part) = called.refusal {
+            return self.refused(thread, part);
+        }
+        let mut parts = vec![data(called.structured)];
+        if !called.is_error {
+            return Carried::Once(Outcome::Sent(Item::Message(self.saying(parts, thread))));
+        }
+        parts.extend(called.text.into_iter().map(Part::text));
+        let id = TaskId::mint(&**self.host.entropy()).expose().to_owned();
+        let task = view::ended(id, self.saying(parts, thread), TaskState::Failed, self.host.clock().now());
+        Carried::Once(Outcome::Sent(Item::Task(task)))
+    }
+
+    fn saying(&self, parts: Vec<Part>, thread: &ThreadId) -> Message {
+        Message {
+            id: forecourt_core::ids::mint(&**self.host.entropy()),
+            role: Role::Agent,
+            parts,
+            context: Some(thread.expose().to_owned()),
+            task: None,
+            references: Vec::new(),
+            extensions: Vec::new(),
+            metadata: Metadata::new(),
+        }
+    }
+}
+
+fn data(value: Value) -> Part {
+    Part { content: Content::Data(value), filename: None, media_type: None, metadata: Metadata::new() }
+}
