@@ -1,0 +1,56 @@
+//! Who the agents of a deployment are to other agents, and what there is to say about their files.
+
+use std::collections::HashMap;
+
+use forecourt_host::Host;
+use forecourt_identity::HostKeys;
+use forecourt_identity::agents::{self, AgentIdentitySettings, Home, KnownAgents, Notice, Severity};
+use forecourt_settings::{Problem, Problems};
+
+use crate::deployment::Loaded;
+use crate::host::State;
+
+/// Finds them out, and tells the log: agents whose files are refused are not there, the others are.
+pub(crate) fn load(loaded: &Loaded, host: &Host, keys: &HostKeys, state: &State<'_>) -> (KnownAgents, Vec<Notice>) {
+    let (data, keeps) = match state {
+        State::Kept(data) => (*data, true),
+        State::Signing(data) | State::Looking(data) => (*data, false),
+    };
+    let home = Home {
+        folder: &loaded.dir,
+        data: Some(data),
+        keeps,
+        domain: &host.site().domain,
+        keys,
+        now: host.clock().now(),
+        entropy: host.entropy().as_ref(),
+    };
+    let settings: HashMap<_, &AgentIdentitySettings> =
+        loaded.agents.iter().map(|agent| (&agent.settings.handle, &agent.identity)).collect();
+    let residents = host.directory().iter().map(|resident| resident.card.as_ref());
+    let (known, notices) =
+        agents::load(&home, residents.filter_map(|card| Some((card, *settings.get(card.handle())?))));
+    notices.iter().for_each(log);
+    (known, notices)
+}
+
+fn log(notice: &Notice) {
+    match notice.severity {
+        Severity::Refused => tracing::error!("an identity is not used: {notice}"),
+        Severity::Warning => tracing::warn!("{notice}"),
+        Severity::Told => tracing::info!("{notice}"),
+    }
+}
+
+/// The files that are refused.
+pub(crate) fn refused(notices: &[Notice]) -> Problems {
+    let refused = notices.iter().filter(|notice| notice.severity == Severity::Refused);
+    let mut problems = Problems::new();
+    refused.for_each(|notice| problems.push(Problem::of_file(&notice.file, notice.reason.as_str())));
+    problems
+}
+
+/// What works, though perhaps not as it was meant.
+pub(crate) fn doubtful(notices: &[Notice]) -> impl Iterator<Item = &Notice> {
+    notices.iter().filter(|notice| notice.severity == Severity::Warning)
+}
