@@ -84,10 +84,10 @@ impl Judge {
                 builder.dangerous().with_custom_certificate_verifier(unverified)
             }
         };
-        match certificate {
-            None => Ok(builder.with_no_client_auth()),
-            Some(shown) => builder.with_client_auth_cert(shown.chain.clone(), shown.key.clone_key()).map_err(wrong),
-        }
+        Ok(match certificate {
+            None => builder.with_no_client_auth(),
+            Some(shown) => builder.with_client_cert_resolver(Arc::new(shown.clone())),
+        })
     }
 }
 

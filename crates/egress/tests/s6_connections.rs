@@ -156,8 +156,17 @@ async fn kept_connections_hold_no_turn_while_they_rest() {
 #[test]
 fn a_client_certificate_is_a_chain_and_a_key() {
     let key = rcgen::KeyPair::generate().unwrap();
+    // With an extension that must be understood, and that only the server understands.
+    let mut extension = rcgen::CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 32473, 1], Vec::new());
+    extension.set_criticality(true);
+    let mut params = rcgen::CertificateParams::new(vec!["me".to_owned()]).unwrap();
+    params.custom_extensions.push(extension);
+    let special = params.self_signed(&key).unwrap().pem();
+    assert!(ClientCertificate::from_pem(special.as_bytes(), key.serialize_pem().as_bytes()).is_ok());
     let certificate = rcgen::CertificateParams::new(vec!["me".to_owned()]).unwrap().self_signed(&key).unwrap();
     let (chain, key) = (certificate.pem(), key.serialize_pem());
+    let other = rcgen::KeyPair::generate().unwrap().serialize_pem();
+    assert!(ClientCertificate::from_pem(chain.as_bytes(), other.as_bytes()).is_err(), "a key of another");
     let read = ClientCertificate::from_pem(chain.as_bytes(), key.as_bytes()).unwrap();
     assert!(!format!("{read:?}").contains("key"), "{read:?}");
     let client = Egress::builder(opened()).build().unwrap();
