@@ -72,7 +72,7 @@ def perform(request):
     except Fault as fault:
         return {"fault": str(fault)}
     except BaseException as error:
-        traceback.print_exc()
+        report(error)
         # After running out of memory, nobody knows what still works.
         return {"fault": described(error), "unfit": isinstance(error, MemoryError)}
 
@@ -106,6 +106,14 @@ def declared(error):
     if not (isinstance(error.code, str) and isinstance(error.message, str)):
         return {"fault": "it raised an EndpointError whose code or message is no text"}
     return {"error": {"code": error.code, "message": error.message, "details": error.details}}
+
+
+def report(error):
+    """Prints the traceback, from the deployment's own files on."""
+    trace = error.__traceback__
+    while trace and not is_own(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    traceback.print_exception(type(error), error, trace)
 
 
 def described(error):

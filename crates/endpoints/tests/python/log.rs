@@ -114,6 +114,8 @@ async fn the_log_has_the_traceback_of_what_was_raised_and_of_what_hung() {
     let deployment = rooms(text);
     assert!(call(&deployment.function("rooms.raises"), json!({})).await.is_err());
     log.line(&["function=rooms.raises", "line 2, in helper"]).await;
+    log.line(&["function=rooms.raises", "ValueError: no such room"]).await;
+    assert!(!log.text().lines().any(|line| line.contains("rooms.raises") && line.contains("<forecourt>")));
     assert!(call_within(&deployment.function("rooms.hangs"), json!({}), Duration::from_millis(300)).await.is_err());
     log.line(&["function=rooms.hangs", "in hangs"]).await;
 }
