@@ -1,9 +1,15 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
+mod agtp;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use agtp::{
+    Agtp, CatalogArguments, CatalogDiff, CatalogWhat, ManifestArguments, ManifestCheck, ManifestWhat, Trust,
+};
 
 /// Puts everything a domain has to offer (its agents, its content) on the agentic web.
 ///
@@ -58,6 +64,21 @@ pub(crate) enum Command {
         after_help = "Example, in the settings of a desktop client:\n  {\"mcpServers\": {\"kitchen\": {\"command\": \"forecourt\", \"args\": [\"mcp\", \"/srv/kitchen\"]}}}"
     )]
     Mcp(Mcp),
+    /// Call a server over AGTP: what curl is to the web.
+    ///
+    /// Prints the body of the answer, indented on a terminal. Exits with 0 when the answer is a success,
+    /// and else with 1 and what to do next. Names under .localhost are looked for on this machine.
+    ///
+    /// Calls from one terminal belong to one session of the server: `Session-ID` is made of a secret in
+    /// the user's state folder and the terminal's session, and differs from server to server.
+    #[command(
+        after_help = "Examples:\n  forecourt agtp DISCOVER agtp://demo.localhost/methods\n  forecourt agtp QUERY \"agtp://demo.localhost/rooms?floor=2\" -i\n  forecourt agtp BOOK agtp://demo.localhost/room --scope booking:room -d '{\"room_id\": \"7\"}'"
+    )]
+    Agtp(Agtp),
+    /// Check the manifest of a server of AGTP, whoever runs it.
+    Manifest(ManifestArguments),
+    /// Compare catalogs of methods.
+    Catalog(CatalogArguments),
     /// Print the reference of all settings, as markdown.
     #[command(hide = true)]
     Reference,

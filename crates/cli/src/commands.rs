@@ -1,12 +1,15 @@
 //! The commands, a file each.
 
+mod agtp;
 mod ask;
+mod catalog;
 mod check;
 mod discover;
 mod export;
 mod index;
 mod init;
 mod keys;
+mod manifest;
 mod mcp;
 mod named;
 mod printable;
@@ -32,6 +35,9 @@ pub(crate) async fn run(arguments: Arguments) -> Outcome {
         Command::Export(export) => export::run(export).await,
         Command::Keys(keys) => keys::run(&keys),
         Command::Mcp(mcp) => mcp::run(mcp).await,
+        Command::Agtp(agtp) => agtp::run(agtp).await,
+        Command::Manifest(manifest) => manifest::run(manifest).await,
+        Command::Catalog(catalog) => catalog::run(&catalog),
         Command::Reference => reference::run(),
     }
 }

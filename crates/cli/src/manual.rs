@@ -13,6 +13,7 @@ const PAGES: &[(&str, &str)] = &[
     ("discovery.md", include_str!("../../../docs/manual/discovery.md")),
     ("a2a.md", include_str!("../../../docs/manual/a2a.md")),
     ("mcp.md", include_str!("../../../docs/manual/mcp.md")),
+    ("agtp.md", include_str!("../../../docs/manual/agtp.md")),
     ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
     ("policy.md", include_str!("../../../docs/manual/policy.md")),
     ("operating.md", include_str!("../../../docs/manual/operating.md")),

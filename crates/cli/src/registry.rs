@@ -32,3 +32,12 @@ pub(crate) mod mcp {
     pub(crate) use forecourt_mcp::form::{Choice, Field, Form, Kind};
     pub(crate) use forecourt_mcp::visit::{Answer, Person, Place, Trouble, Visit};
 }
+
+/// What `agtp` and `manifest` speak, and what they judge.
+pub(crate) mod agtp {
+    pub(crate) use forecourt_agtp::client::{AgtpUri, Client, ClientError, Draft, JSON, Server, YAML};
+    pub(crate) use forecourt_agtp::manifest::{MEDIA_TYPE as MANIFEST, check};
+    #[cfg(test)]
+    pub(crate) use forecourt_agtp::wire::StatusLine;
+    pub(crate) use forecourt_agtp::wire::{Request, Response};
+}

@@ -36,6 +36,9 @@ pub(crate) struct Serving {
     pub domain: Domain,
     /// The port of its HTTPS listener.
     pub https_port: u16,
+    /// The port on which it speaks AGTP over TLS, if it does.
+    #[serde(default)]
+    pub agtp_port: Option<u16>,
     /// Its data folder, where the local authority's certificate is.
     pub data: PathBuf,
 }
@@ -71,7 +74,8 @@ fn read(file: &Path) -> Option<Serving> {
     serde_json::from_slice(&std::fs::read(file).ok()?).ok()
 }
 
-fn user_folder() -> Option<PathBuf> {
+/// Where what belongs to a user is kept, whichever deployment it is about.
+pub(crate) fn user_folder() -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
     state.filter(|path| path.is_absolute()).or_else(home).map(|folder| folder.join("forecourt"))
@@ -98,7 +102,8 @@ mod tests {
     fn what_was_written_is_found_by_its_domain_only() {
         let data = tempfile::tempdir().unwrap();
         let domain = Domain::parse("demo.localhost").unwrap();
-        let serving = Serving { domain: domain.clone(), https_port: 8443, data: data.path().to_path_buf() };
+        let serving =
+            Serving { domain: domain.clone(), https_port: 8443, agtp_port: None, data: data.path().to_path_buf() };
         std::fs::write(data.path().join(FILE), serde_json::to_vec(&serving).unwrap()).unwrap();
         assert_eq!(Serving::find(&domain, Some(data.path())), Some(serving));
         assert_eq!(Serving::find(&Domain::parse("other.localhost").unwrap(), Some(data.path())), None);

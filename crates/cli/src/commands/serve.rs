@@ -43,32 +43,60 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     index_new(&agents.content).await?;
 
     let stop = CancellationToken::new();
-    let host::Agents { residents, siblings, content } = agents;
+    let host::Agents {
+        residents,
+        siblings,
+        content,
+    } = agents;
     let state = State::Kept(&data);
-    let running = host::start(&loaded, site.clone(), egress, residents, &siblings, state, stop.clone()).await?;
+    let running = host::start(
+        &loaded,
+        site.clone(),
+        egress,
+        residents,
+        &siblings,
+        state,
+        stop.clone(),
+    )
+    .await?;
     let registry = registry(&running, listeners.metrics());
-    let serving = Serving { domain: site.domain.clone(), https_port: listeners.https_port(), data: data.clone() };
+    let serving = Serving {
+        domain: site.domain.clone(),
+        https_port: listeners.https_port(),
+        agtp_port: listeners.own_port("agtp"),
+        data: data.clone(),
+    };
     serving.write()?;
     banner::print(&running.host, &listeners, &data);
 
     let host = running.host.clone();
     let pushes = behind_token(push::routes(&content), loaded.admin_token.clone());
     let admin = admin(registry, ready(host.clone())).merge(pushes);
-    content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
+    content
+        .into_iter()
+        .for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
     tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
     let served = tokio::spawn(listeners.serve(running.surfaces, admin, stop.clone()));
     told_to_stop().await?;
-    eprintln!("stopping: running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
+    eprintln!(
+        "stopping: running answers have {} s to finish; a second signal stops at once",
+        DRAIN.as_secs()
+    );
     tokio::select! {
         () = drain(&host, &stop) => {}
         _ = told_to_stop() => return Err(Failure::yours("stopped before everything was finished")),
     }
-    served.await.map_err(|error| Failure::ours(format!("a listener broke: {error}")))
+    served
+        .await
+        .map_err(|error| Failure::ours(format!("a listener broke: {error}")))
 }
 
 /// Finds what is wrong with agents before a port opens: until then, a port is only wished for.
 fn refuse_wrong_agents(loaded: &Loaded, serve: &Serve, data: &Path) -> Outcome {
-    let site = host::site(loaded, serve.listen.https.unwrap_or(loaded.listen.https).port());
+    let site = host::site(
+        loaded,
+        serve.listen.https.unwrap_or(loaded.listen.https).port(),
+    );
     host::agents(loaded, &site, &host::egress(loaded, &site, &[])?, data)?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forecourt_core::{Domain, SystemClock};
-use forecourt_egress::{Egress, EgressConfig};
+use forecourt_egress::{Egress, EgressBuilder, EgressConfig};
 use forecourt_server::local_ca::ca_certificate;
 use ipnet::IpNet;
 
@@ -98,13 +98,23 @@ fn egress(domain: &Domain, port: u16, folder: Option<PathBuf>) -> Result<Egress,
 
 /// A way out under `config` that trusts the authority in `folder`, if there is one.
 pub(super) fn build(config: EgressConfig, folder: Option<PathBuf>) -> Result<Egress, Failure> {
+    begin(config, folder).build().map_err(|error| Failure::yours(error.to_string()))
+}
+
+/// A way out to wherever somebody typed, which trusts everyone if they asked for that.
+pub(super) fn typed(folder: Option<PathBuf>, trusts_everyone: bool) -> Result<Egress, Failure> {
+    let builder = begin(EgressConfig::default(), folder);
+    let builder = if trusts_everyone { builder.trust_everyone() } else { builder };
+    builder.build().map_err(|error| Failure::yours(error.to_string()))
+}
+
+fn begin(config: EgressConfig, folder: Option<PathBuf>) -> EgressBuilder {
     let authority = folder.and_then(|folder| std::fs::read(ca_certificate(&folder)).ok());
     let builder = Egress::builder(config);
-    let builder = match authority {
+    match authority {
         Some(pem) => builder.trust_pem(pem),
         None => builder,
-    };
-    builder.build().map_err(|error| Failure::yours(error.to_string()))
+    }
 }
 
 /// No connection to `at`, a host with its port: because nobody listens, or because of who does.

@@ -24,7 +24,7 @@ pub(super) fn methods(fields: &Fields<'_>, found: &mut Found) {
         found.wrong("8.4", &fields.at("embedded_methods"), message);
     }
     for (at, method) in fields.optional_list("custom_methods", "8.4", found).iter().enumerate() {
-        if !name(method).is_some_and(|name| Method::parse(name).is_ok()) {
+        if name(method).is_none_or(|name| Method::parse(name).is_err()) {
             let pointer = format!("{}/{at}", fields.at("custom_methods"));
             found.wrong("3.2", &pointer, "a method is 3 to 32 capital letters");
         }

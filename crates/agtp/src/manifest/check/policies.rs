@@ -16,7 +16,7 @@ pub(super) fn judge(fields: &Fields<'_>, found: &mut Found) {
     for name in SWITCHES.into_iter().filter(|name| policies.get(name).and_then(Value::as_bool).is_none()) {
         found.wrong("8.7", &policies.at(name), format!("`{name}` must be true or false"));
     }
-    if !policies.get("max_synthesis_depth").and_then(Value::as_u64).is_some_and(|depth| depth > 0) {
+    if policies.get("max_synthesis_depth").and_then(Value::as_u64).is_none_or(|depth| depth == 0) {
         found.wrong("8.7", &policies.at("max_synthesis_depth"), "the depth is a positive integer");
     }
     if policies.given("methods").is_some()

@@ -1,0 +1,118 @@
+//! The flags of what speaks AGTP, and of what judges it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct Agtp {
+    /// The method, such as QUERY or BOOK. Sent as it is written.
+    pub method: String,
+    /// Whom to call: agtp://host[:port]/path?query, agtp://host/agents/NAME, or agtp://ID@host. Without a
+    /// path the server itself is asked. The port is 4480 when none is written.
+    pub uri: String,
+    /// Send a header field too; may be repeated.
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    pub headers: Vec<String>,
+    /// Send this body: JSON, or a file as @FILE (JSON, or YAML if its name says so), or @- for standard
+    /// input.
+    #[arg(short = 'd', long = "body", value_name = "JSON|@FILE", allow_hyphen_values = true)]
+    pub body: Option<String>,
+    /// Who calls: the id of an agent, 64 hexadecimal digits. [default: the one in the URI]
+    #[arg(long, value_name = "ID")]
+    pub agent_id: Option<String>,
+    /// What the caller may do of all it could, such as `booking:room`, with commas.
+    #[arg(long, value_name = "SCOPES")]
+    pub scope: Option<String>,
+    /// Another session than the terminal's.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Show the head of the answer too.
+    #[arg(short = 'i', long)]
+    pub include: bool,
+    /// Print the whole answer, its head too, as one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Speak without TLS; to this machine only.
+    #[arg(long)]
+    pub plaintext: bool,
+    /// Show this certificate to the server: a PEM file that holds the chain and the key.
+    #[arg(long, value_name = "FILE", conflicts_with = "plaintext")]
+    pub certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub trust: Trust,
+}
+
+/// Whose certificates are taken.
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// The data folder whose local authority is trusted. Found by itself for names under .localhost.
+    #[arg(long, env = "FORECOURT_DATA_DIR")]
+    pub data: Option<PathBuf>,
+    /// Take every certificate, whoever shows it.
+    #[arg(long)]
+    pub insecure: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManifestArguments {
+    #[command(subcommand)]
+    pub what: ManifestWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ManifestWhat {
+    /// Validate a manifest, field by field, and its signature.
+    ///
+    /// Every finding names the section of the specification that it is about. Exits with 1 when a rule
+    /// is broken; advice alone is fine.
+    #[command(
+        after_help = "Examples:\n  forecourt manifest check agtp://demo.localhost\n  forecourt manifest check mysite\n  forecourt manifest check manifest.json --json"
+    )]
+    Check(ManifestCheck),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManifestCheck {
+    /// The agtp:// URI of a server, the folder of a deployment that is being served, or a file.
+    #[arg(default_value = ".")]
+    pub what: String,
+    /// Print the findings as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Speak without TLS; to this machine only.
+    #[arg(long)]
+    pub plaintext: bool,
+    #[command(flatten)]
+    pub trust: Trust,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CatalogArguments {
+    #[command(subcommand)]
+    pub what: CatalogWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CatalogWhat {
+    /// Show what a newer catalog changes, and what it would break in a deployment.
+    ///
+    /// Exits with 0 when nothing breaks, with 1 when something of the deployment does, and with 2 when a
+    /// file can't be read.
+    #[command(after_help = "Example:\n  forecourt catalog diff old.json new.json --against-deployment mysite")]
+    Diff(CatalogDiff),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CatalogDiff {
+    /// The catalog in use.
+    pub old: PathBuf,
+    /// The one to change to.
+    pub new: PathBuf,
+    /// Look for what would break in this folder: endpoints, recipes and the method policy.
+    #[arg(long, value_name = "DIR")]
+    pub against_deployment: Option<PathBuf>,
+    /// Print the comparison as JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,95 @@
+//! `forecourt agtp`: one call over AGTP, and its answer.
+
+mod answer;
+mod hint;
+mod line;
+mod session;
+
+use std::io::Read;
+use std::path::Path;
+
+use forecourt_core::{AgentId, Clock, SystemClock};
+use forecourt_host::SystemEntropy;
+
+use crate::args::Agtp;
+use crate::output::{Failure, Outcome};
+use crate::registry::agtp::{AgtpUri, Draft, JSON, YAML};
+
+pub(super) use self::line::{Line, Wish};
+
+/// Bytes of a body that is read from a file: more than any server takes.
+const BODY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Calls, and prints the answer.
+pub(crate) async fn run(agtp: Agtp) -> Outcome {
+    let uri = parse(&agtp.uri)?;
+    let line = Line::to(&uri, &Wish::of(&agtp))?;
+    let request = draft(&agtp, &uri, &line)?.finish();
+    let request = request.map_err(|fault| Failure::yours(format!("this can't be sent: {fault}")))?;
+    let response = line.send(&request).await?;
+    answer::print(&response, &agtp)?;
+    hint::judge(&response, &request, &uri)
+}
+
+/// The URI that somebody typed.
+pub(super) fn parse(text: &str) -> Result<AgtpUri, Failure> {
+    let hint =
+        "they look like agtp://demo.localhost/methods, agtp://demo.localhost/agents/chef or agtp://ID@demo.localhost";
+    AgtpUri::parse(text).map_err(|fault| Failure::yours(format!("`{text}` is not a URI of AGTP: {fault}")).hint(hint))
+}
+
+fn draft(agtp: &Agtp, uri: &AgtpUri, line: &Line) -> Result<Draft, Failure> {
+    let mut draft = Draft::new(&agtp.method, uri.target());
+    if let Some(agent) = agent(agtp, uri)? {
+        draft = draft.agent(&agent);
+    }
+    if let Some(scope) = &agtp.scope {
+        draft = draft.scope(scope);
+    }
+    let session = agtp.session.clone().unwrap_or_else(|| session::of_terminal(line.server(), &SystemEntropy));
+    draft = draft.session(&session).stamped(SystemClock.now(), &SystemEntropy);
+    for header in &agtp.headers {
+        let Some((name, value)) = header.split_once(':') else {
+            return Err(Failure::yours(format!("-H '{header}' has no colon")).hint("write -H 'Name: value'"));
+        };
+        draft = draft.field(name, value);
+    }
+    let Some((media_type, body)) = agtp.body.as_deref().map(body).transpose()? else { return Ok(draft) };
+    Ok(draft.body(media_type, body))
+}
+
+fn agent(agtp: &Agtp, uri: &AgtpUri) -> Result<Option<AgentId>, Failure> {
+    let Some(text) = &agtp.agent_id else { return Ok(uri.agent().cloned()) };
+    AgentId::parse(text).map(Some).map_err(|fault| Failure::yours(format!("--agent-id: {fault}")))
+}
+
+/// The body that somebody typed, or the one in the file that they named.
+fn body(text: &str) -> Result<(&'static str, Vec<u8>), Failure> {
+    let Some(name) = text.strip_prefix('@') else { return Ok((JSON, text.as_bytes().to_vec())) };
+    let wrong = |error: std::io::Error| Failure::yours(format!("{name}: {error}"));
+    let mut bytes = Vec::new();
+    let read = match name {
+        "-" => std::io::stdin().lock().take(BODY_BYTES_MAX).read_to_end(&mut bytes),
+        _ => std::fs::File::open(name).and_then(|file| file.take(BODY_BYTES_MAX).read_to_end(&mut bytes)),
+    };
+    read.map_err(wrong)?;
+    let is_yaml = Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    Ok((if is_yaml { YAML } else { JSON }, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_typed_or_in_a_file_whose_name_says_what_it_is() {
+        assert_eq!(body("{\"a\": 1}").unwrap(), (JSON, b"{\"a\": 1}".to_vec()));
+        let folder = tempfile::tempdir().unwrap();
+        for (name, media_type) in [("a.json", JSON), ("a.yaml", YAML), ("a.yml", YAML), ("a", JSON)] {
+            let file = folder.path().join(name);
+            std::fs::write(&file, "a: 1").unwrap();
+            assert_eq!(body(&format!("@{}", file.display())).unwrap(), (media_type, b"a: 1".to_vec()));
+        }
+        assert!(body("@nowhere/at/all").is_err());
+    }
+}

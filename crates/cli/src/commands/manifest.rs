@@ -1,0 +1,106 @@
+//! `forecourt manifest`: whether a manifest of AGTP keeps the rules. AGTP-API A.3.
+
+use std::path::{Path, PathBuf};
+
+use forecourt_core::Timestamp;
+use forecourt_settings::{ProcessEnvironment, files};
+use serde_json::json;
+
+use super::agtp::{Line, Wish, parse};
+use super::printable::line;
+use crate::args::{ManifestArguments, ManifestCheck, ManifestWhat, Place};
+use crate::deployment::Loaded;
+use crate::output::{Failure, Outcome, print_json};
+use crate::registry::agtp::check::{Finding, Signature, Verdict, Weight, check, check_response};
+use crate::registry::agtp::{Draft, MANIFEST};
+
+/// Bytes of a file that is read: more than any manifest that is fetched.
+const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Characters of a finding that are shown.
+const FINDING_CHARS_MAX: usize = 300;
+
+/// Does what was asked for.
+pub(crate) async fn run(manifest: ManifestArguments) -> Outcome {
+    match manifest.what {
+        ManifestWhat::Check(check) => run_check(&check).await,
+    }
+}
+
+async fn run_check(arguments: &ManifestCheck) -> Outcome {
+    let what = Path::new(&arguments.what);
+    let verdict = match arguments.what.contains("://") {
+        true => fetched(&arguments.what, Wish::of_check(arguments)).await?,
+        false if what.is_dir() => fetched(&served(what)?, Wish::of_check(arguments).at(data_of(what))).await?,
+        false => check(&read(what)?, Timestamp::now()),
+    };
+    match arguments.json {
+        true => print_json(&json!({"what": arguments.what, "ok": verdict.is_fine(), "verdict": verdict}))?,
+        false => print!("{}", told(&arguments.what, &verdict)),
+    }
+    let wrong = verdict.findings.iter().filter(|finding| finding.weight == Weight::Wrong).count();
+    match wrong {
+        0 => Ok(()),
+        1 => Err(Failure::yours("the manifest breaks a rule")),
+        _ => Err(Failure::yours(format!("the manifest breaks {wrong} rules"))),
+    }
+}
+
+/// Asks a server for its manifest: DISCOVER without a path and without saying who asks. AGTP-API 8.10.
+async fn fetched(uri: &str, wish: Wish<'_>) -> Result<Verdict, Failure> {
+    let server = Line::to(&parse(uri)?, &wish)?;
+    let request = Draft::new("DISCOVER", None).field("Accept", MANIFEST).finish();
+    let response = server.send(&request.map_err(|fault| Failure::ours(fault.to_string()))?).await?;
+    match response.start.code {
+        200 => Ok(check_response(&response, Timestamp::now())),
+        262 => Err(Failure::yours(format!("{uri} shows its manifest to nobody who does not say who they are"))
+            .hint("that is `anonymous_discovery = false`; check a file instead")),
+        code => Err(Failure::yours(format!("{uri} answers {code} {}", line(&response.start.reason, 80)))),
+    }
+}
+
+/// Where the deployment in `folder` keeps its state, unless it was told otherwise.
+fn data_of(folder: &Path) -> PathBuf {
+    Place { dir: folder.to_path_buf(), data: None }.data_dir()
+}
+
+/// Where the deployment in `folder` is served.
+fn served(folder: &Path) -> Result<String, Failure> {
+    let loaded = Loaded::read(folder, &ProcessEnvironment)?;
+    Ok(format!("agtp://{}", loaded.deployment.domain))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    files::bytes_of(file, FILE_BYTES_MAX).map_err(|why| {
+        Failure::yours(format!("{} {why}", file.display()))
+            .hint("name an agtp:// URI, the folder of a deployment that is being served, or a file")
+    })
+}
+
+/// The verdict for people, a line to each finding.
+fn told(what: &str, verdict: &Verdict) -> String {
+    let mut text = format!("{what}\n");
+    verdict.findings.iter().for_each(|finding| text.push_str(&shown(finding)));
+    text.push_str(&match &verdict.signature {
+        Signature::Valid { kid: Some(kid) } => format!("  signed by {}\n", line(kid, 100)),
+        Signature::Valid { kid: None } => "  signed\n".to_owned(),
+        Signature::Absent | Signature::Invalid { .. } => String::new(),
+    });
+    if verdict.is_fine() {
+        text.push_str("  it keeps the rules\n");
+    }
+    text
+}
+
+fn shown(finding: &Finding) -> String {
+    let weight = match finding.weight {
+        Weight::Wrong => "wrong ",
+        Weight::Advice => "advice",
+    };
+    let at = if finding.at.is_empty() { "the whole" } else { &finding.at };
+    format!(
+        "  {weight}  section {:<5} {}: {}\n",
+        finding.section,
+        line(at, 100),
+        line(&finding.message, FINDING_CHARS_MAX)
+    )
+}
