@@ -21,6 +21,7 @@ mod path;
 mod security;
 mod semantic;
 mod server;
+mod stubs;
 mod toml;
 mod verb;
 mod verify;
@@ -38,6 +39,7 @@ use crate::document::{Document, DocumentFault};
 use crate::limits::{FILE_NAME_CHARS_MAX, OPERATIONS_MAX, SENTENCE_CHARS_MAX};
 use draft::{Draft, Pair};
 use operation::Operation;
+use stubs::Stubs;
 use verify::Trial;
 
 /// The schema that takes any value.
@@ -48,6 +50,9 @@ static ANYTHING: Value = Value::Bool(true);
 pub struct Options {
     /// The start of the service's URLs, instead of the document's servers.
     pub base_url: Option<String>,
+    /// Whether the endpoints are answered by functions to be written here, and no longer by the service.
+    /// Appendix B.2.
+    pub is_rehosted: bool,
 }
 
 /// Why nothing of a document is imported.
@@ -78,6 +83,8 @@ pub struct Import {
     pub variables: BTreeMap<String, String>,
     /// What of the document as a whole is not carried over.
     pub losses: Vec<String>,
+    /// A Python file of functions to be filled in, when the service is rehosted.
+    pub stubs: Option<File>,
 }
 
 /// One operation and what became of it.
@@ -100,6 +107,16 @@ pub enum Fate {
     Skipped(String),
     /// Nothing, though it should be something: why.
     Failed(String),
+}
+
+impl Fate {
+    /// The endpoint, if it became one.
+    pub fn written(&self) -> Option<&Written> {
+        match self {
+            Fate::Written(written) => Some(written),
+            Fate::Skipped(_) | Fate::Failed(_) => None,
+        }
+    }
 }
 
 /// An endpoint in its files.
@@ -128,6 +145,8 @@ pub struct File {
 struct Base {
     /// The start of all URLs, when it was given.
     url: Option<String>,
+    /// The module of the functions that answer, when the service is rehosted.
+    module: Option<String>,
     /// The start of the names of variables.
     prefix: String,
     /// Title and version.
@@ -144,7 +163,8 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
     let name = words::line(&document.info("title"), SENTENCE_CHARS_MAX);
     let name = if name.is_empty() { "a document without a title".to_owned() } else { name };
     let title = words::line(&format!("{name} {}", document.info("version")), SENTENCE_CHARS_MAX);
-    let base = Base { url, prefix: security::prefix(&name), title };
+    let module = options.is_rehosted.then(|| stubs::module(&name));
+    let base = Base { url, module, prefix: security::prefix(&name), title };
     let operations = Operation::all(&document);
     match operations.len() {
         0 => return Err(ImportFault::Empty),
@@ -158,9 +178,11 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
         trial: Trial::default(),
         names: BTreeSet::new(),
         variables: BTreeMap::new(),
+        stubs: Stubs::default(),
     };
     let operations = operations.iter().map(|operation| work.imported(operation)).collect();
-    Ok(Import { operations, variables: work.variables, losses: losses(&document), title: base.title.clone() })
+    let (variables, stubs) = (work.variables, work.stubs.file(&base));
+    Ok(Import { operations, variables, losses: losses(&document), stubs, title: base.title.clone() })
 }
 
 /// What belongs to the document and not to an operation.
@@ -180,6 +202,7 @@ struct Work<'a> {
     /// The names of files, without their endings.
     names: BTreeSet<String>,
     variables: BTreeMap<String, String>,
+    stubs: Stubs,
 }
 
 impl Work<'_> {
@@ -202,6 +225,7 @@ impl Work<'_> {
             let files = write::files(&name, &draft, &pair, &notes, self.base);
             match self.trial.register(&files, &draft.access.variables, self.catalog) {
                 Ok(()) => {
+                    self.stubs.add(&name, &draft, &pair);
                     self.names.insert(name);
                     self.variables.extend(draft.access.variables);
                     return Ok(Written { method: pair.verb, path: pair.path, files, notes });

@@ -18,7 +18,7 @@ pub const FIELDS_MAX: usize = 500;
 pub const SENTENCE_CHARS_MAX: usize = 300;
 /// Characters of a note about one operation.
 pub const NOTE_CHARS_MAX: usize = 200;
-/// Notes about one operation; more are counted.
+/// Notes of a kind about one operation; further ones are not kept.
 pub const NOTES_MAX: usize = 40;
 /// Bytes of an example that is kept in a schema.
 pub const EXAMPLE_BYTES_MAX: usize = 500;

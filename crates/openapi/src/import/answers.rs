@@ -113,6 +113,16 @@ fn is_list(operation: &Operation<'_>, schema: &Value) -> bool {
     is_array(schema) || properties.is_some_and(holds_one)
 }
 
+/// The schema of an answer that a function gives, which is always an object: anything else is its `result`.
+pub(super) fn in_object(mut schema: Value) -> Value {
+    if schema["type"] == "object" {
+        return schema;
+    }
+    let definitions = schema.as_object_mut().and_then(|keywords| keywords.remove("$defs"));
+    let whole = json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] });
+    with_definitions(whole, definitions.as_ref().and_then(Value::as_object).cloned().unwrap_or_default())
+}
+
 /// Whether a schema that does not say so itself takes objects alone, by what it is composed of.
 fn is_object(operation: &Operation<'_>, schema: &Value) -> bool {
     let has_ways = ["oneOf", "anyOf"].iter().any(|keyword| schema.get(*keyword).is_some());
@@ -148,8 +158,8 @@ fn fitted(operation: &Operation<'_>, schema: &Value, notes: &mut Notes) -> Value
     json!({})
 }
 
-/// Names for the failures of an operation, and those that every service elsewhere has.
-pub(super) fn failures(operation: &Operation<'_>, notes: &mut Notes) -> Failures {
+/// Names for the failures of an operation, and those of every service that `is_elsewhere`.
+pub(super) fn failures(operation: &Operation<'_>, is_elsewhere: bool, notes: &mut Notes) -> Failures {
     let mut failures = Failures { names: Vec::new(), map: BTreeMap::new() };
     for (status, _) in responses(operation) {
         match status.as_bytes() {
@@ -165,7 +175,8 @@ pub(super) fn failures(operation: &Operation<'_>, notes: &mut Notes) -> Failures
     let stated = operation.value["x-agtp-errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let names: BTreeSet<String> = failures.map.values().cloned().chain(stated.map(str::to_owned)).collect();
     let own = names.into_iter().filter(|name| !UPSTREAM_ERRORS.contains(&name.as_str()));
-    failures.names = own.chain(UPSTREAM_ERRORS.map(str::to_owned)).collect();
+    let upstream = UPSTREAM_ERRORS.into_iter().filter(|_| is_elsewhere).map(str::to_owned);
+    failures.names = own.chain(upstream).collect();
     failures
 }
 

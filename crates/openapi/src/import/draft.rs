@@ -54,24 +54,22 @@ impl<'a> Draft<'a> {
     /// What keeps it from being an endpoint, in a sentence.
     pub(super) fn new(operation: &'a Operation<'a>, base: &Base) -> Result<Draft<'a>, String> {
         let mut notes = Notes::default();
-        let start = base.url.clone().map_or_else(|| server::base(operation), Ok)?;
-        if server::is_plain(&start) {
-            notes.review(Part::Handler, "plain HTTP: a host takes it only where [egress] opens the network it is in");
-        }
         let route = Route::new(operation.path);
         let input = input::input(operation, &route, &mut notes)?;
-        let success = answers::success(operation, &mut notes)?;
-        let failures = answers::failures(operation, &mut notes);
-        let mut access = security::access(operation, &base.prefix, &mut notes);
-        headers::add(operation, &base.prefix, &mut access, &mut notes);
-        for (name, media) in [("Accept", &success.media), ("Content-Type", &input.media)] {
-            access.headers.extend(media.iter().map(|media| (name.to_owned(), media.clone())));
+        let mut success = answers::success(operation, &mut notes)?;
+        if base.module.is_some() {
+            success.schema = answers::in_object(success.schema);
         }
+        let failures = answers::failures(operation, base.module.is_none(), &mut notes);
+        let (url, access) = match base.module {
+            Some(_) => Default::default(),
+            None => reached(operation, base, &route, &input, &success, &mut notes)?,
+        };
         if operation.value.get("callbacks").is_some() {
             notes.loss("callbacks: the service can't call back through an endpoint");
         }
         Ok(Draft {
-            url: url(&start, &route, &input),
+            url,
             description: semantic::description(operation),
             namespace: operation.tags().first().map(|tag| line(tag, SENTENCE_CHARS_MAX)).filter(|tag| !tag.is_empty()),
             deprecated_in: deprecated(operation, &mut notes),
@@ -181,6 +179,27 @@ impl<'a> Draft<'a> {
         let reads = self.operation.http == "GET" || is_reading(verb, catalog);
         vec![format!("{}:{}", domain.as_deref().unwrap_or("api"), if reads { "read" } else { "write" })]
     }
+}
+
+/// Where the service is and what goes with every request.
+fn reached(
+    operation: &Operation<'_>,
+    base: &Base,
+    route: &Route,
+    input: &Input,
+    success: &Success,
+    notes: &mut Notes,
+) -> Result<(String, Access), String> {
+    let start = base.url.clone().map_or_else(|| server::base(operation), Ok)?;
+    if server::is_plain(&start) {
+        notes.review(Part::Handler, "plain HTTP: a host takes it only where [egress] opens the network it is in");
+    }
+    let mut access = security::access(operation, &base.prefix, notes);
+    headers::add(operation, &base.prefix, &mut access, notes);
+    for (name, media) in [("Accept", &success.media), ("Content-Type", &input.media)] {
+        access.headers.extend(media.iter().map(|media| (name.to_owned(), media.clone())));
+    }
+    Ok((url(&start, route, input), access))
 }
 
 /// `v1`, or what goes before it: no name of what is served.

@@ -11,7 +11,7 @@ use super::media;
 use super::notes::{Notes, Part};
 use super::operation::{Operation, Parameter};
 use super::path::Route;
-use super::words::{line, snake};
+use super::words::{line, named, snake};
 use crate::limits::{FIELDS_MAX, SENTENCE_CHARS_MAX};
 
 /// The methods whose fields go into the query, not into a body.
@@ -58,7 +58,7 @@ pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Notes)
             continue;
         }
         styles(parameter, notes);
-        let wanted = if in_query { parameter.name.to_owned() } else { in_braces(parameter.name) };
+        let wanted = if in_query { parameter.name.to_owned() } else { named(parameter.name) };
         let ours = name(&fields, &wanted, "query");
         if !in_query {
             input.in_url.push((parameter.name.to_owned(), ours.clone()));
@@ -149,13 +149,6 @@ fn is_word(operation: &Operation<'_>, schema: &Value) -> bool {
     let schema = operation.document.resolve(schema).unwrap_or(schema);
     let is_large = |kind: &Value| kind == "array" || kind == "object";
     !is_large(&schema["type"]) && !schema["type"].as_array().is_some_and(|kinds| kinds.iter().any(is_large))
-}
-
-/// A name that may stand in the braces of a URL.
-fn in_braces(name: &str) -> String {
-    let is_plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let plain = if is_plain { name.to_owned() } else { snake(name) };
-    if plain.is_empty() { "value".to_owned() } else { plain }
 }
 
 /// Notes ways of writing a parameter that are not the usual one.

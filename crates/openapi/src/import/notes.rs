@@ -24,6 +24,22 @@ pub enum Part {
     Handler,
 }
 
+impl Part {
+    /// The table or key of an endpoint's file that it is.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Method => "method",
+            Part::Path => "path",
+            Part::Scopes => "required_scopes",
+            Part::Semantic => "semantic",
+            Part::Input => "input_schema",
+            Part::Output => "output_schema",
+            Part::Deprecated => "deprecated",
+            Part::Handler => "handler",
+        }
+    }
+}
+
 /// Notes about one operation, each said once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {

@@ -6,7 +6,7 @@ use forecourt_contract::Catalog;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::dialect::free;
-use super::words::{plural, snake};
+use super::words::{named, plural};
 
 /// What a segment may have beside letters and digits. RFC 3986 3.3.
 const OUTSIDE_SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC
@@ -28,6 +28,9 @@ const OUTSIDE_SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@')
     .remove(b'%');
+
+/// The same for a whole path and what may stand behind it.
+const OUTSIDE_PATHS: &AsciiSet = &OUTSIDE_SEGMENTS.remove(b'/').remove(b'?').remove(b'#');
 
 /// A piece of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +78,7 @@ impl Route {
         }
         self.is_split |= pieces.len() > 1 || format!("{{{}}}", pieces[0]) != segment;
         for name in pieces {
-            let plain = snake_or(name);
+            let plain = named(name);
             let ours = free(&plain, |ours| self.names.iter().all(|(theirs, other)| other != ours || theirs == name));
             self.names.entry(name.to_owned()).or_insert(ours);
             self.segments.push(Segment::Parameter(name.to_owned()));
@@ -98,9 +101,24 @@ impl Route {
 
     /// The document's path with our names in the braces, for the service's URL.
     pub(super) fn upstream(&self) -> String {
-        self.names.iter().fold(self.raw.clone(), |path, (theirs, ours)| {
-            path.replace(&format!("{{{theirs}}}"), &format!("{{{ours}}}"))
-        })
+        let (mut url, mut rest) = (String::with_capacity(self.raw.len()), self.raw.as_str());
+        while let Some((before, after)) = rest.split_once('{') {
+            url.extend(utf8_percent_encode(before, OUTSIDE_PATHS));
+            let known = after.split_once('}').and_then(|(name, more)| Some((self.names.get(name)?, more)));
+            rest = match known {
+                Some((ours, more)) => {
+                    url.push_str(&format!("{{{ours}}}"));
+                    more
+                }
+                // A brace that opens no parameter.
+                None => {
+                    url.push_str("%7B");
+                    after
+                }
+            };
+        }
+        url.extend(utf8_percent_encode(rest, OUTSIDE_PATHS));
+        url
     }
 
     /// Paths that an endpoint of that verb may be registered under, the best first.
@@ -114,7 +132,7 @@ impl Route {
             ways.push(Rewritten { path: self.joined(before, catalog).0, change: Some(change) });
         }
         let (path, renamed) = self.joined(&self.segments, catalog);
-        let changed = self.is_split || !renamed.is_empty() || path != with_names(&self.raw, &self.names);
+        let changed = self.is_split || !renamed.is_empty() || path != self.upstream();
         let reason = match renamed.is_empty() {
             false => format!(": {} may be no segment, since a path names no method", renamed.join(" and ")),
             true => String::new(),
@@ -146,12 +164,6 @@ impl Route {
     }
 }
 
-fn with_names(raw: &str, names: &BTreeMap<String, String>) -> String {
-    names
-        .iter()
-        .fold(raw.to_owned(), |path, (theirs, ours)| path.replace(&format!("{{{theirs}}}"), &format!("{{{ours}}}")))
-}
-
 /// A segment that spells no method: its plural, else with a word more.
 fn harmless(segment: &str, catalog: &Catalog) -> String {
     let more = [plural(segment), format!("{segment}-resource")];
@@ -162,13 +174,6 @@ fn harmless(segment: &str, catalog: &Catalog) -> String {
 fn parameters(segment: &str) -> Vec<&str> {
     let opened = segment.split('{').skip(1);
     opened.filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).filter(|name| !name.is_empty()).collect()
-}
-
-/// A name with letters, digits and `_` only; its own when it is one.
-fn snake_or(name: &str) -> String {
-    let is_plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let plain = if is_plain { name.to_owned() } else { snake(name) };
-    if plain.is_empty() { "value".to_owned() } else { plain }
 }
 
 #[cfg(test)]
@@ -203,6 +208,18 @@ mod tests {
         assert_eq!(best("/range/{from}...{to}/", "FETCH"), "/range/{from}/{to}");
         assert_eq!(Route::new("/users/{user-id}.json").upstream(), "/users/{user_id}.json");
         assert_eq!(best("/a/{x}/b/{x}", "FETCH"), "/a/{x}/b");
+    }
+
+    #[test]
+    fn the_services_url_keeps_everything_but_the_names() {
+        for (raw, url) in [
+            ("/a/{x-1}/{x_1}", "/a/{x_1}/{x_1_2}"),
+            ("/a b/{c}:d", "/a%20b/{c}:d"),
+            ("/a{/b}{c}", "/a%7B/b%7D{c}"),
+            ("/a/?x=1", "/a/?x=1"),
+        ] {
+            assert_eq!(Route::new(raw).upstream(), url);
+        }
     }
 
     #[test]

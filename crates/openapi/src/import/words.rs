@@ -43,6 +43,13 @@ pub(super) fn snake(text: &str) -> String {
     words(text).join("_").chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
 }
 
+/// A name that may stand in braces: itself if it has letters, digits and `_` alone, else made so.
+pub(super) fn named(name: &str) -> String {
+    let is_plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let plain = if is_plain { name.to_owned() } else { snake(name) };
+    if plain.is_empty() { "value".to_owned() } else { plain }
+}
+
 /// A text on one line, without control characters, cut at `most` characters.
 pub(super) fn line(text: &str, most: usize) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -33,7 +33,10 @@ pub(super) fn files(name: &str, draft: &Draft<'_>, pair: &Pair, notes: &Notes, b
         }
     }
     text.extend(deprecated(draft, notes));
-    text.extend(handler(draft, notes));
+    text.extend(match &base.module {
+        Some(module) => function(&format!("{module}.{name}")),
+        None => handler(draft, notes),
+    });
     let own = File { name: format!("{name}.toml"), text: text.join("\n") + "\n" };
     let beside = [input, output].into_iter().filter_map(|placed| match placed {
         Placed::Beside(file) => Some(file),
@@ -131,6 +134,16 @@ fn deprecated(draft: &Draft<'_>, notes: &Notes) -> Vec<String> {
     lines.extend(marks(notes, Part::Deprecated));
     lines.extend(["[endpoint.deprecated]".to_owned(), format!("deprecated_in = {}", quoted(version))]);
     lines
+}
+
+fn function(path: &str) -> Vec<String> {
+    vec![
+        String::new(),
+        "[endpoint.handler]".to_owned(),
+        "type = \"registered_function\"".to_owned(),
+        format!("function = {}", quoted(path)),
+        format!("timeout_seconds = {TIMEOUT_SECONDS}"),
+    ]
 }
 
 fn handler(draft: &Draft<'_>, notes: &Notes) -> Vec<String> {

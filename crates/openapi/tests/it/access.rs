@@ -117,7 +117,8 @@ fn s12_3_the_server_is_absolute_and_https() {
 #[test]
 fn a_base_that_is_given_goes_before_all_servers() {
     let document = one("get", "/a", answering(json!({}))).to_string();
-    let with = |base: &str| import(document.as_bytes(), &Options { base_url: Some(base.to_owned()) });
+    let with =
+        |base: &str| import(document.as_bytes(), &Options { base_url: Some(base.to_owned()), ..Options::default() });
     let text = written(&with("https://b.example/api/").unwrap().operations[0]).files[0].text.clone();
     assert!(text.contains("url = \"https://b.example/api/a\""), "{text}");
     for wrong in

@@ -65,7 +65,7 @@ fn s14_2_what_is_lost_is_listed() {
 fn s14_1_what_was_exported_comes_back_as_it_was() {
     let endpoints = workshop();
     let text = exported(&endpoints).document.to_string();
-    let options = Options { base_url: Some("https://shop.example".into()) };
+    let options = Options { base_url: Some("https://shop.example".into()), ..Options::default() };
     let back = import(text.as_bytes(), &options).unwrap();
     let mut before: Vec<Value> = endpoints.iter().map(promise).collect();
     let mut after: Vec<Value> = back.operations.iter().map(|found| promise(&registered(written(found)))).collect();

@@ -207,3 +207,21 @@ fn a_file_reads_well() {
     assert_eq!(file.name, "reserve_parts_sku.toml");
     assert_eq!(file.text, include_str!("reserve_parts_sku.toml"));
 }
+
+#[test]
+fn b_2_a_service_that_moves_gets_functions_to_fill_in() {
+    let options = Options { is_rehosted: true, ..Options::default() };
+    let import = import(WORKSHOP.as_bytes(), &options).unwrap();
+    let endpoint = registered(found(&import, "BOOK", "/appointments"));
+    let Binding::RegisteredFunction { function, .. } = &endpoint.binding else { panic!("{:?}", endpoint.binding) };
+    assert_eq!(function, "spoke_workshop_endpoints.book_appointments");
+    assert_eq!(endpoint.errors, ["conflict", "not_found"], "there is nothing upstream");
+    let stubs = import.stubs.as_ref().unwrap();
+    assert_eq!(stubs.name, "spoke_workshop_endpoints.py");
+    assert_eq!(stubs.text.matches("\ndef ").count(), 34);
+    assert!(stubs.text.contains("Takes: customerId, minutes?, note?, notify?, start\n"), "{}", stubs.text);
+    let slots = registered(found(&import, "FIND", "/appointments/slots"));
+    slots.output.check(&json!({"result": [{"start": "2027-03-01T09:00:00Z", "minutes": 30}]})).unwrap();
+    assert!(slots.output.check(&json!({"result": [{"minutes": 30}]})).is_err());
+    assert!(import.variables.is_empty(), "it needs no credentials of its own");
+}

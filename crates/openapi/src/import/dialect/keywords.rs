@@ -11,7 +11,7 @@ const NUMBERS: [&str; 4] = ["minimum", "maximum", "exclusiveMinimum", "exclusive
 const COUNTS: [&str; 8] =
     ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"];
 const FLAGS: [&str; 2] = ["uniqueItems", "deprecated"];
-const ONE: [&str; 9] = [
+const ONE: [&str; 10] = [
     "not",
     "if",
     "then",
@@ -21,6 +21,7 @@ const ONE: [&str; 9] = [
     "propertyNames",
     "contains",
     "unevaluatedProperties",
+    "unevaluatedItems",
 ];
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const NAMED: [&str; 2] = ["patternProperties", "dependentSchemas"];
