@@ -9,7 +9,6 @@ mod asking;
 mod bounded;
 mod settings;
 
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use forecourt_agents::{Backend, Built, Context};
 use forecourt_core::reply::once;
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Message};
 use forecourt_egress::{Egress, Purpose};
+use forecourt_process::{Process, Program, Started, each_line, printable};
 use forecourt_settings::{Problems, Section};
 use http::HeaderMap;
 use rmcp::ServiceExt;
@@ -24,15 +24,14 @@ use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, RequestMeta
 use rmcp::service::{RoleClient, RunningService, ServiceError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::Value;
-use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use self::asking::{Call, Nobody, Step, Waiting};
 use self::bounded::Lines;
-use self::settings::{McpSettings, Program, Target};
+use self::settings::{McpSettings, Target};
 use crate::client::{self, HOPS};
-use crate::limits::MESSAGE_BYTES_MAX;
+use crate::limits::{COMPLAINT_BYTES_MAX, MESSAGE_BYTES_MAX};
 use crate::visit::{Person, Visitor};
 
 /// Fronts an MCP server.
@@ -68,8 +67,8 @@ struct Front {
 /// An open connection, with the program at its end if there is one.
 struct Line {
     service: RunningService<RoleClient, Visitor>,
-    /// Killed when the connection is dropped.
-    _program: Option<Child>,
+    /// Killed with its children when the connection is dropped.
+    _program: Option<Process>,
 }
 
 impl Agent for McpAgent {
@@ -194,19 +193,13 @@ fn filled(value: &Value, text: &str, language: &str) -> Value {
 }
 
 async fn over_a_pipe(program: &Program, person: Arc<dyn Person>) -> Result<Line, String> {
-    let mut command = Command::new(&program.file);
-    // Nothing of our surroundings reaches it but where programs are; no shell reads its arguments.
-    command.args(&program.arguments).current_dir(&program.folder).env_clear().env("LANG", "C.UTF-8");
-    command.envs(program.path_variable.as_ref().map(|path| ("PATH", path))).envs(&program.variables);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("a standard stream is missing".to_owned());
-    };
-    let output = Lines::new(output, MESSAGE_BYTES_MAX);
-    let transport = AsyncRwTransport::<RoleClient, _, _>::new_client(output, input);
+    let Started { process, stdin, stdout, stderr } = program.start().map_err(|error| error.to_string())?;
+    let complaint = |line: &[u8]| tracing::debug!("an MCP server's program says: {}", printable(line));
+    tokio::spawn(each_line(stderr, COMPLAINT_BYTES_MAX, complaint));
+    let output = Lines::new(stdout, MESSAGE_BYTES_MAX);
+    let transport = AsyncRwTransport::<RoleClient, _, _>::new_client(output, stdin);
     let service = Visitor(person).serve(transport).await.map_err(|error| error.to_string())?;
-    Ok(Line { service, _program: Some(child) })
+    Ok(Line { service, _program: Some(process) })
 }
 
 /// The end of an answer.

@@ -46,5 +46,7 @@ pub(crate) const NAMED_MAX: usize = 100;
 pub(crate) const NAME_CHARS_MAX: usize = 64;
 /// Bytes of one message of a program behind an agent.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of a line of what such a program complains of, in the log.
+pub(crate) const COMPLAINT_BYTES_MAX: usize = 1024;
 /// Calls of one agent, each with its connection or program, that wait for an answer to their question.
 pub(crate) const CALLS_WAITING_MAX: usize = 32;

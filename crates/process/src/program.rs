@@ -11,7 +11,7 @@ use crate::process::Process;
 /// A program and its surroundings.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// An absolute path.
+    /// An absolute path, or a name that is looked for in `path_variable`.
     pub file: PathBuf,
     /// What follows its name.
     pub arguments: Vec<String>,

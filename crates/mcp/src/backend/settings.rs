@@ -1,11 +1,11 @@
 //! The keys of an `mcp` backend.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use forecourt_agents::Context;
 use forecourt_agents::settings::{fields, seconds, upstream_url};
+use forecourt_process::Program;
 use forecourt_settings::{Problems, Section};
 use http::HeaderMap;
 use rmcp::model::JsonObject;
@@ -71,15 +71,6 @@ pub(super) struct Checked {
 pub(super) enum Target {
     Url { url: String, headers: HeaderMap },
     Program(Program),
-}
-
-/// What to start, and in which surroundings.
-pub(super) struct Program {
-    pub(super) file: PathBuf,
-    pub(super) arguments: Vec<String>,
-    pub(super) folder: PathBuf,
-    pub(super) path_variable: Option<String>,
-    pub(super) variables: BTreeMap<String, String>,
 }
 
 /// Reads and checks the section.
