@@ -287,7 +287,7 @@ impl Settings {
     /// The certificates that callers show.
     fn clients(&self, section: &Section) -> ClientCertificates {
         let bundle = self.mtls.ca_bundle_path.as_ref().map(|path| section.folder().join(path));
-        let authorities = bundle.map(|bundle| Authorities { bundle, understood: &CRITICAL });
+        let authorities = bundle.map(|bundle| Authorities { bundle, understood: CRITICAL });
         match (self.mtls.mode, authorities) {
             (MtlsMode::Disabled, _) | (_, None) => ClientCertificates::Ignored,
             (MtlsMode::Optional, Some(authorities)) => ClientCertificates::Optional(authorities),
