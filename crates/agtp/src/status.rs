@@ -82,3 +82,18 @@ impl Status {
         self == Self::OK || self == Self::ACCEPTED || self == Self::NO_CONTENT
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_4_each_code_is_one_and_none_is_reserved() {
+        let mut codes: Vec<_> = Status::ALL.iter().map(|status| status.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), Status::ALL.len());
+        assert!(codes.iter().all(|code| !matches!(code, 462 | 465 | 552..=555)), "{codes:?}");
+        assert!(Status::ALL.iter().all(|status| (200..600).contains(&status.code) && !status.reason.is_empty()));
+    }
+}

@@ -20,6 +20,8 @@ pub fn is_token(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// A fresh UUID of version 7 (RFC 9562 5.7): the milliseconds of `now`, then 74 random bits. Sorts by time,
 /// and is no secret.
 pub fn uuid7(now: Timestamp, entropy: &dyn Entropy) -> String {
@@ -30,8 +32,14 @@ pub fn uuid7(now: Timestamp, entropy: &dyn Entropy) -> String {
     bytes[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
     bytes[6] = bytes[6] & 0x0f | 0x70;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    let mut text = String::with_capacity(36);
+    for (at, byte) in bytes.into_iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.extend([byte >> 4, byte & 0x0f].map(|digit| char::from(DIGITS[usize::from(digit)])));
+    }
+    text
 }
 
 macro_rules! capability {

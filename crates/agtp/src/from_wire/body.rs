@@ -5,7 +5,7 @@ use forecourt_core::yaml::YamlBounds;
 use forecourt_core::{json, yaml};
 use serde_json::{Map, Value};
 
-use crate::limits::{YAML_NODES_MAX, YAML_REPEATED_MAX};
+use crate::limits::{NAME_CHARS_MAX, YAML_NODES_MAX, YAML_REPEATED_MAX};
 use crate::reply::Problem;
 use crate::status::Status;
 
@@ -49,7 +49,7 @@ fn invalid(detail: String) -> Problem {
 /// envelope; the host's own methods take the envelope's `context` as a parameter.
 ///
 /// # Errors
-/// 400 when the envelope names another method than the request line.
+/// 400 when the envelope names another method than the request line, or has names that are too long.
 pub(crate) fn unwrap(call: &mut Call, endpoint: Option<&Endpoint>, is_native: bool) -> Result<(), Problem> {
     let is_declared = endpoint.is_some_and(declares_parameters);
     if !is_envelope(&call.body) || is_declared {
@@ -68,8 +68,12 @@ pub(crate) fn unwrap(call: &mut Call, endpoint: Option<&Endpoint>, is_native: bo
         call.body.entry("context").or_insert(context);
     }
     for (name, slot) in [("task_id", &mut call.thread.task_id), ("session_id", &mut call.thread.session_id)] {
-        if let (Some(Value::String(id)), None) = (envelope.remove(name), &slot) {
-            *slot = Some(id);
+        match (envelope.remove(name), &slot) {
+            (Some(Value::String(id)), _) if id.len() > NAME_CHARS_MAX => {
+                return Err(invalid(format!("`{name}` has more than {NAME_CHARS_MAX} characters")));
+            }
+            (Some(Value::String(id)), None) if !id.is_empty() => *slot = Some(id),
+            _ => {}
         }
     }
     Ok(())

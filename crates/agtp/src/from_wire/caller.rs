@@ -40,7 +40,10 @@ impl Callers<'_> {
             Err(doubt) => (self.line.stranger(), Some(doubt.into())),
         };
         let Some(name) = said.agent_id else {
-            return Found { caller: Caller::default(), known: None, is_proven: false, doubt, sender };
+            // Who shows what does not hold wants to be somebody, and is nobody that is known.
+            let identity = if doubt.is_some() { Identity::Unrecognised } else { Identity::Anonymous };
+            let caller = Caller { identity, ..Caller::default() };
+            return Found { caller, known: None, is_proven: false, doubt, sender };
         };
         let named = AgentId::parse(name).ok().and_then(|id| self.service.agents.get(&id)).cloned();
         let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, said));

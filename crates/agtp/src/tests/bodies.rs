@@ -21,6 +21,10 @@ async fn base_2_2_an_envelope_is_opened() {
     ] {
         assert_eq!(input(&server, "FETCH /rooms/7", envelope).await, bare, "{envelope}");
     }
+    for (length, status) in [(255, 200), (256, 400)] {
+        let long = format!(r#"{{"task_id": "{}", "parameters": {{"n": 1}}}}"#, "t".repeat(length));
+        assert_eq!(server.ask_as_chef("FETCH /rooms/7", &long).await.start.code, status);
+    }
     let other = server.ask_as_chef("FETCH /rooms/7", r#"{"method": "BOOK", "parameters": {}}"#).await;
     assert_eq!(code(&other), (400, "invalid-body".to_owned()));
 }

@@ -63,6 +63,16 @@ async fn base_7_4_a_token_of_the_agents_name_proves_it() {
 }
 
 #[tokio::test]
+async fn base_7_4_a_token_that_does_not_hold_is_refused_without_a_name_too() {
+    let server = server("[policies]\nscope_required_for_invocation = false").await;
+    for path in ["FETCH /rooms/7", "DISCOVER /methods"] {
+        assert_eq!(server.ask(path, "").await.start.code, 200, "{path}");
+        let broken = server.ask(&format!("{path}\r\nAuthorization: Bearer nonsense"), "").await;
+        assert_eq!(code(&broken), (401, "oauth-invalid".to_owned()), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn base_7_4_methods_may_need_a_token() {
     let server = server("[policies.oauth]\nrequired_on_methods = [\"BOOK\"]").await;
     let bare = server.ask_as_chef("BOOK /rooms/7", "").await;
