@@ -62,7 +62,12 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
         demotions: Demotions::default(),
         cancels: Arc::new(Semaphore::new(CANCELS_MAX)),
     };
-    Ok(Built { uses_tools: true, remembers: true, ..Built::new(A2aAgent(Arc::new(front))).with_files() })
+    Ok(Built {
+        uses_tools: true,
+        remembers: true,
+        composes: true,
+        ..Built::new(A2aAgent(Arc::new(front))).with_files()
+    })
 }
 
 /// The agent: everything it needs for one answer goes into the stream.

@@ -72,6 +72,8 @@ pub struct Built {
     pub uses_tools: bool,
     /// Whether it makes use of earlier turns.
     pub remembers: bool,
+    /// Whether it writes what it is asked for, as a language model does.
+    pub composes: bool,
     /// Whether it finds items, and tells [`forecourt_core::Findings`] when it is asked to.
     pub finds: bool,
     /// What it takes.
@@ -90,6 +92,7 @@ impl Built {
             streams: true,
             uses_tools: false,
             remembers: false,
+            composes: false,
             finds: false,
             input_modes: vec![text("text/plain"), text("text/markdown")],
             output_modes: vec![text("text/markdown")],

@@ -45,7 +45,7 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
     let Checked { prompt, provider, toolbox, tools_are_optional, indexing } = settings::read(&section, context)?;
     let uses_tools = !toolbox.is_empty();
     let built = Built::new(ModelAgent(Arc::new(Model { prompt, provider, toolbox, tools_are_optional })));
-    Ok(Built { uses_tools, remembers: true, indexing, ..built.with_files() })
+    Ok(Built { uses_tools, remembers: true, composes: true, indexing, ..built.with_files() })
 }
 
 struct ModelAgent(Arc<Model>);

@@ -179,6 +179,7 @@ fn card(agent: &LoadedAgent, site: &Site, built: &Built) -> AgentCard {
         streams: built.streams,
         uses_tools: built.uses_tools,
         remembers: settings.sessions.unwrap_or(built.remembers),
+        composes: built.composes,
         finds: built.finds,
         cors: settings.cors,
         cache_control: settings.cache_control,

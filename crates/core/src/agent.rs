@@ -51,6 +51,9 @@ pub struct AgentCard {
     pub uses_tools: bool,
     /// Whether it keeps conversations.
     pub remembers: bool,
+    /// Whether it writes what it is asked for, as a language model does. Others find, repeat or play what
+    /// they have, whatever the request says.
+    pub composes: bool,
     /// Whether it finds items, and tells [`crate::Findings`] when it is asked to.
     pub finds: bool,
     /// Whether pages of other origins may talk to it. Mentionable REST 8.6.

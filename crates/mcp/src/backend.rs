@@ -48,7 +48,7 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
     let egress = context.egress.clone();
     let front = Front { target, tool, arguments, time_max, egress, line: Mutex::default(), waiting };
     // An answer to a question is known by its conversation.
-    Ok(Built { streams: false, remembers: questions, ..Built::new(McpAgent(Arc::new(front))) })
+    Ok(Built { streams: false, remembers: questions, composes: true, ..Built::new(McpAgent(Arc::new(front))) })
 }
 
 struct McpAgent(Arc<Front>);

@@ -83,6 +83,7 @@ fn card(address: &str, name: &str, description: &str, skills: &[(&str, &str)], e
         streams: true,
         uses_tools: true,
         remembers: true,
+        composes: false,
         finds: false,
         cors: false,
         cache_control: None,

@@ -38,6 +38,7 @@ fn card(text: &str) -> AgentCard {
         streams: true,
         uses_tools: false,
         remembers: true,
+        composes: false,
         finds: false,
         cors: false,
         cache_control: None,

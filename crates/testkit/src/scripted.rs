@@ -98,6 +98,7 @@ pub fn card(handle: &str) -> AgentCard {
         streams: true,
         uses_tools: false,
         remembers: false,
+        composes: false,
         finds: false,
         cors: false,
         cache_control: None,

@@ -40,6 +40,7 @@ fn card() -> Arc<AgentCard> {
         uses_tools: false,
         remembers: false,
         finds: false,
+        composes: false,
         cors: false,
         cache_control: None,
         examples: vec![],
