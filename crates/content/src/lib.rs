@@ -18,6 +18,7 @@
 //! | `search` | queries, ranking, hits |
 //! | `web` | sites of the web, read into files for the loaders |
 //! | `understand` | "under 30 minutes, no nuts" to filters |
+//! | `summary` | a text in fewer sentences of its own |
 //! | [`limits`] | every bound, with its unit |
 
 mod analysis;
@@ -38,6 +39,7 @@ mod pushed;
 mod report;
 mod search;
 mod source;
+mod summary;
 mod understand;
 mod web;
 
@@ -48,5 +50,6 @@ pub use push::{Put, Removed};
 pub use report::{Progress, Progressed, Report, Skipped};
 pub use search::{By, Explained, Facet, Facets, Filter, Hit, Matched, Query, Test};
 pub use source::{Fingerprint, Source, fingerprint};
+pub use summary::{SummaryWish, summary};
 pub use understand::Understood;
 pub use web::{Read, Site, Visit, Visitor};

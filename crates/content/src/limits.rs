@@ -112,3 +112,7 @@ pub const PUSHED_IDS_MAX: u64 = 1_000_000;
 pub const PUSHED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// Pushed items that are read at once.
 pub const PUSHED_ROWS_READ: u32 = 500;
+/// Bytes of a text that are read for its summary.
+pub const SUMMARY_BYTES_READ: usize = 256 * 1024;
+/// Sentences of a text that are read for its summary.
+pub const SUMMARY_SENTENCES_READ: usize = 5_000;
