@@ -1,0 +1,48 @@
+//! Streams of entries that protocols keep in words of their own.
+
+use forecourt_core::store::{Entry, Span};
+use forecourt_core::{Error, Timestamp};
+use serde_json::Value;
+
+use crate::receive::Host;
+
+/// Entries that are read in one go.
+pub const ENTRIES_PER_READ_MAX: usize = 500;
+
+impl Host {
+    /// Writes an entry into the stream `name` of a protocol, until a moment or for good. With `last`, only
+    /// if that is the number of the last entry, 0 for none: `None` when it is another.
+    pub async fn write_entry(
+        &self,
+        protocol: &'static str,
+        name: &str,
+        body: Value,
+        until: Option<Timestamp>,
+        last: Option<u64>,
+    ) -> Result<Option<u64>, Error> {
+        let entry = Entry { body, at: self.clock.now(), expires_at: until };
+        Ok(self.store.append_entry(&stream(protocol, name), entry, last).await?)
+    }
+
+    /// Reads at most `limit` entries, and never more than [`ENTRIES_PER_READ_MAX`], of a stream of a
+    /// protocol, with their numbers.
+    pub async fn read_entries(
+        &self,
+        protocol: &'static str,
+        name: &str,
+        span: Span,
+        limit: usize,
+    ) -> Result<Vec<(u64, Entry)>, Error> {
+        let limit = limit.min(ENTRIES_PER_READ_MAX);
+        Ok(self.store.entries(&stream(protocol, name), span, limit, self.clock.now()).await?)
+    }
+
+    /// The last entry of a stream of a protocol, with its number.
+    pub async fn last_entry(&self, protocol: &'static str, name: &str) -> Result<Option<(u64, Entry)>, Error> {
+        Ok(self.read_entries(protocol, name, Span::Before(u64::MAX), 1).await?.into_iter().next())
+    }
+}
+
+fn stream(protocol: &str, name: &str) -> String {
+    format!("of:{protocol}:{name}")
+}
