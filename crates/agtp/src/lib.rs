@@ -10,11 +10,14 @@
 //! | `builtin.rs`, `builtin/` | what DISCOVER answers | base 2.6; AGTP-API 5.8 to 5.10 |
 //! | `manifest.rs`, `manifest/` | the manifest: written, counted, signed, kept ready | base 11; AGTP-API 8 |
 //! | `inventory.rs`, `inventory/` | what there is, as the two above show it | AGTP-API 5.8, 8 |
+//! | `floor.rs`, `floor/` | the other methods that every host answers | base 3 |
+//! | `once.rs` | calls that are made once, however often they are sent | base 2.4 |
 //! | `problem.rs`, `problem/` | every refusal, with its code and what helps to recover | base 4; AGTP-API 11 |
 //! | `to_wire.rs` | from an answer to a response | base 2.2, 2.5 |
 //! | `gateway.rs` | HTTP clients as callers | base 12 |
 //! | `settings.rs`, `settings/` | the section `[agtp]` | base 10 |
 //! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
+//! | `words.rs` | texts compared by their words | |
 //! | `limits.rs` | every bound, with its unit | |
 
 mod ask;
@@ -22,11 +25,13 @@ mod builtin;
 pub mod client;
 pub mod codec;
 pub mod connection;
+mod floor;
 mod from_wire;
 mod gateway;
 mod inventory;
 pub mod limits;
 pub mod manifest;
+mod once;
 mod problem;
 mod reply;
 mod service;
@@ -36,6 +41,7 @@ mod status;
 mod tests;
 mod to_wire;
 pub mod wire;
+mod words;
 
 use std::sync::Arc;
 
@@ -59,7 +65,7 @@ pub const PROTOCOL: Protocol = Protocol {
     documents: |_| Ok(Vec::new()),
     tools: |_| Vec::new(),
     endpoint_settings: Some(settings::endpoint_settings),
-    envelope: None,
+    envelope: Some(floor::post),
     key_directory: None,
 };
 

@@ -65,3 +65,23 @@ pub(crate) const CANDIDATES_MAX: usize = 100;
 pub(crate) const WARNED_CALLERS_MAX: usize = 1_024;
 /// Things that are told about one manifest.
 pub const MANIFEST_FINDINGS_MAX: usize = 1_000;
+/// How long a caller of EXECUTE or DELEGATE waits before it gets a task instead, at most.
+pub(crate) const WORK_PATIENCE: Duration = Duration::from_secs(10);
+/// How long an agent has for an answer that needs no task.
+pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
+/// Attempts after a failed first one to tell a callback that delegated work is done.
+pub(crate) const CALLBACK_RETRIES: u32 = 3;
+/// Steps of a plan, unless told otherwise, and at most.
+pub(crate) const PLAN_STEPS_DEFAULT: usize = 8;
+/// See [`PLAN_STEPS_DEFAULT`].
+pub(crate) const PLAN_STEPS_MAX: usize = 20;
+/// Endpoints that an agent is shown for a plan.
+pub(crate) const PLAN_ENDPOINTS_SHOWN: usize = 100;
+/// How long a session rests unless told otherwise, and at most. Base 3.1, SUSPEND.
+pub(crate) const SUSPENSION_DEFAULT: Duration = Duration::from_secs(60 * 60);
+/// See [`SUSPENSION_DEFAULT`].
+pub(crate) const SUSPENSION_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a receipt of CONFIRM is kept.
+pub(crate) const RECEIPT_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Events that INSPECT gives at once, unless told otherwise.
+pub(crate) const EVENTS_DEFAULT: usize = 50;

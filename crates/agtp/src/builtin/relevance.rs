@@ -6,6 +6,7 @@ use forecourt_core::AgentCard;
 use serde_json::Value;
 
 use crate::limits::CRITERIA_WORDS_MAX;
+use crate::words::{is_akin, words};
 
 /// A word in the name of an agent or of a skill.
 const IN_NAME: f64 = 1.0;
@@ -13,8 +14,6 @@ const IN_NAME: f64 = 1.0;
 const IN_SKILL: f64 = 0.8;
 /// A word in what the agent says of itself.
 const IN_DESCRIPTION: f64 = 0.6;
-/// Letters that the beginnings of two words must share to count for half.
-const STEM_CHARS: usize = 4;
 
 /// What is looked for: different words, in lower case. None: every agent fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,17 +59,6 @@ fn best(word: &str, said: &[(String, f64)]) -> f64 {
         _ => 0.0,
     };
     said.iter().map(worth).fold(0.0, f64::max)
-}
-
-/// Whether one word is the beginning of the other, as `recipe` is of `recipes`.
-fn is_akin(a: &str, b: &str) -> bool {
-    let long_enough = a.chars().count().min(b.chars().count()) >= STEM_CHARS;
-    long_enough && (a.starts_with(b) || b.starts_with(a))
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().into_iter()
 }
 
 fn gather<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {

@@ -13,7 +13,9 @@ use serde_json::Value;
 use super::Service;
 use super::form;
 use crate::ask::Ask;
+use crate::floor;
 use crate::from_wire::{Line, body};
+use crate::once::Keyed;
 use crate::problem::Doubt;
 use crate::reply::{Problem, Reply};
 use crate::wire::Request;
@@ -61,10 +63,14 @@ impl Service {
     async fn reply(&self, mut ask: Ask, trail: &mut Trail) -> Result<Reply, Problem> {
         let target = self.contract().aim(&ask.call, trail)?;
         body::unwrap(&mut ask.call, trail.endpoint.as_deref(), target.tier == Tier::Native)?;
-        match target.tier {
-            Tier::Native => self.native(ask, &target).await,
-            Tier::Registered | Tier::Negotiated | Tier::Unregistered => self.invoked(ask, &target, trail).await,
-        }
+        floor::in_session(self, &ask).await?;
+        self.once(Keyed::of(&ask, target.method.as_str()), async {
+            match target.tier {
+                Tier::Native => self.native(ask, &target).await,
+                Tier::Registered | Tier::Negotiated | Tier::Unregistered => self.invoked(ask, &target, trail).await,
+            }
+        })
+        .await
     }
 
     /// A call of an endpoint.

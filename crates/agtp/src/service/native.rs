@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::Service;
 use super::answer::merge;
 use crate::ask::Ask;
+use crate::floor;
 use crate::reply::{Body, Problem, Reply};
-use crate::status::Status;
 
 impl Service {
     /// Answers a method of the host's own, from a caller that every check let through.
@@ -18,8 +18,7 @@ impl Service {
         if method.as_str() == "DISCOVER" {
             return self.discovery.discover(ask).await;
         }
-        let message = format!("{method} is not answered here");
-        Err(Problem::new(Status::METHOD_NOT_ALLOWED, "method-not-implemented", message))
+        floor::answer(self, ask, method).await
     }
 }
 

@@ -1,0 +1,123 @@
+//! A method as a message to an agent, and what the agent made of it. Base 3.1.
+
+use std::time::Duration;
+
+use forecourt_core::{AgentCard, Collected, Ending, Handle, Message, MessageId, Part, TaskId, ThreadId};
+use forecourt_host::Run;
+use futures::StreamExt;
+use serde_json::{Map, Value, json};
+
+use super::Floor;
+use crate::NAME;
+use crate::reply::Problem;
+use crate::status::Status;
+
+/// What came of a message that the host keeps working on.
+pub(super) enum Carried {
+    /// The answer was there in time.
+    Answered {
+        /// What was said.
+        answer: Collected,
+        /// The task that recorded it, when there is one.
+        task: Option<TaskId>,
+    },
+    /// It goes on as this task.
+    Working(TaskId),
+}
+
+impl Floor<'_> {
+    /// A message of these parts to an agent here, in the caller's name.
+    pub(super) fn message(&self, to: &Handle, parts: Vec<Part>) -> Message {
+        let host = &self.service.host;
+        let named = self.ask.call.thread.request_id.as_deref().and_then(MessageId::parse);
+        let id = named.unwrap_or_else(|| MessageId::mint(host.entropy().as_ref()));
+        Message {
+            sender: self.ask.sender.clone(),
+            thread: self.thread(),
+            ..Message::new(id, to.clone(), parts, NAME, host.clock().now())
+        }
+    }
+
+    /// The conversation that the caller's session is. A name that was only claimed is one machine's.
+    fn thread(&self) -> Option<ThreadId> {
+        let (call, sender) = (&self.ask.call, &self.ask.sender);
+        let (session, agent) = (call.thread.session_id.as_deref()?, call.caller.agent_id.as_deref()?);
+        match (self.ask.is_proven, sender.peer) {
+            (true, _) => ThreadId::adopt(session, Some(agent)),
+            (false, Some(peer)) => ThreadId::adopt(session, Some(&format!("{agent}|{peer}"))),
+            (false, None) => None,
+        }
+    }
+
+    /// Asks an agent and waits for its answer. A question back is an answer.
+    pub(super) async fn heard(&self, message: Message) -> Result<Collected, Problem> {
+        answered(self.service.host.receive(message, Run::Attached).await?.collect().await)
+    }
+
+    /// Asks an agent and waits for a while; then the host goes on alone.
+    pub(super) async fn carried(&self, message: Message, run: Run, patience: Duration) -> Result<Carried, Problem> {
+        let reply = self.service.host.receive(message, run).await?;
+        let (task, mut events) = (reply.task, reply.events);
+        let mut gathered = forecourt_core::reply::Gathered::default();
+        let rest = async {
+            while let Some(event) = events.next().await {
+                if let Some(ending) = gathered.take(event) {
+                    return ending;
+                }
+            }
+            Ending::unfinished()
+        };
+        let ending = match &task {
+            // Nobody keeps it going but us.
+            None => Some(rest.await),
+            Some(_) => tokio::time::timeout(patience, rest).await.ok(),
+        };
+        match (ending, task) {
+            (None, Some(task)) => Ok(Carried::Working(task)),
+            (ending, task) => {
+                let ending = ending.unwrap_or_else(Ending::unfinished);
+                Ok(Carried::Answered { answer: gathered.finish(ending), task })
+            }
+        }
+    }
+
+    /// How an agent here describes itself.
+    pub(super) fn card(&self, handle: &Handle) -> Option<&AgentCard> {
+        self.service.host.directory().find(handle).map(|resident| resident.card.as_ref())
+    }
+}
+
+/// An answer that says something. A refusal and a failure are problems.
+pub(super) fn answered(answer: Collected) -> Result<Collected, Problem> {
+    match answer.ending {
+        Ending::Refused(part) => Err((*part).into()),
+        Ending::Failed { reason } => Err(Problem::new(Status::SERVER_ERROR, "agent-failed", reason)),
+        Ending::Canceled => Err(Problem::new(Status::UNAVAILABLE, "canceled", "the agent was told to stop")),
+        Ending::Complete | Ending::Message(_) | Ending::Question(_) => Ok(answer),
+    }
+}
+
+/// What an agent said, as members of an answer: its words, its parts, and what it asks back.
+pub(super) fn said(answer: &Collected) -> Map<String, Value> {
+    let mut said = Map::new();
+    said.insert("content".to_owned(), answer.text().into());
+    let others: Vec<&Part> = answer.parts.iter().filter(|part| part.as_text().is_none()).collect();
+    if !others.is_empty() {
+        said.insert("parts".to_owned(), json!(others));
+    }
+    if let Ending::Question(question) = &answer.ending {
+        said.insert("question".to_owned(), json!(question));
+    }
+    said
+}
+
+/// Text for the agent, then whatever else the caller gave, in one part of data.
+pub(super) fn parts<'v>(
+    text: impl Into<String>,
+    beside: impl IntoIterator<Item = (&'v str, Option<&'v Value>)>,
+) -> Vec<Part> {
+    let given = beside.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.clone())));
+    let data: Map<String, Value> = given.collect();
+    let data = (!data.is_empty()).then(|| Part::data(Value::Object(data)));
+    std::iter::once(Part::text(text)).chain(data).collect()
+}

@@ -1,0 +1,102 @@
+//! INSPECT: what is kept about agents, tasks and questions. Base 3.3.
+
+use forecourt_core::store::Span;
+use forecourt_host::{Asked, CHANGES_PER_READ_MAX};
+use serde_json::{Value, json};
+
+use super::events::shown;
+use super::lifecycle::no_contract;
+use super::{Floor, no_agent};
+use crate::limits::EVENTS_DEFAULT;
+use crate::reply::{Problem, Reply};
+use crate::status::Status;
+
+/// What can be looked at.
+const TARGETS: [&str; 7] = ["audit", "chain_head", "lifecycle", "contract", "rcns-attempt", "task", "escalation"];
+
+impl Floor<'_> {
+    /// Looks at one thing.
+    pub(super) async fn inspect(&self) -> Result<Reply, Problem> {
+        let target = self.given.required_text(&["target"])?;
+        match target {
+            "lifecycle" => self.inspect_lifecycle().await,
+            "task" => {
+                let task = self.task(self.named("task_id")?).await?;
+                self.inspected(target, self.task_shown(&task).await?)
+            }
+            "escalation" => self.inspect_escalation().await,
+            "audit" => Err(none("audit-record-not-found", "audit_id", self.named("audit_id")?)),
+            "chain_head" => Err(none("chain-head-not-found", "agent_id", self.named("agent_id")?)),
+            "contract" => Err(no_contract(self.named("synthesis_id")?)),
+            "rcns-attempt" => Err(none("rcns-attempt-not-found", "attempt_id", self.named("attempt_id")?)),
+            _ => {
+                let message = format!("`target` must be one of {}", TARGETS.join(", "));
+                Err(Problem::new(Status::UNPROCESSABLE, "unknown-inspect-target", message)
+                    .with("targets", TARGETS.to_vec()))
+            }
+        }
+    }
+
+    /// The signed events of an agent, the newest first.
+    async fn inspect_lifecycle(&self) -> Result<Reply, Problem> {
+        self.named("agent_id")?;
+        let id = self.given.agent(&["agent_id"])?.ok_or_else(|| no_agent(None))?;
+        let agent = self.service.agents.get(&id).filter(|agent| agent.is_hosted());
+        let agent = agent.ok_or_else(|| no_agent(Some(id.as_str())))?;
+        let handle = agent.handle.as_ref().ok_or_else(|| no_agent(None))?;
+        let limit = self.given.count(&["limit"], 1..=CHANGES_PER_READ_MAX)?.unwrap_or(EVENTS_DEFAULT);
+        let kept = self.service.host.standing_changes(handle, Span::Before(u64::MAX), limit).await?;
+        let keys = self.service.keys.load();
+        let events: Vec<Value> =
+            kept.iter().map(|(_, kept)| shown(kept, &keys, &agent.agent_id, self.server_id())).collect();
+        let status = self.service.host.standing(handle).name();
+        self.inspected(
+            "lifecycle",
+            json!({"agent_id": id, "status": status, "event_count": events.len(), "events": events}),
+        )
+    }
+
+    /// A question to the operator, for whoever asked it.
+    async fn inspect_escalation(&self) -> Result<Reply, Problem> {
+        let id = self.named("escalation_id")?;
+        let caller = self.ask.call.caller.agent_id.as_deref();
+        let asked = self.service.host.question(id).await?;
+        let is_mine = |asked: &Asked| asked.inquiry.by.as_deref() == caller || self.is_operator().is_ok();
+        let asked = asked.filter(is_mine).ok_or_else(|| none("escalation-not-found", "escalation_id", id))?;
+        self.inspected("escalation", escalation(&asked))
+    }
+
+    fn inspected(&self, target: &str, mut body: Value) -> Result<Reply, Problem> {
+        body["method"] = self.method.into();
+        body["target"] = target.into();
+        Ok(Reply::ok(body))
+    }
+
+    /// A parameter that this target needs. Base 3.3: a missing one is 400.
+    fn named(&self, name: &'static str) -> Result<&str, Problem> {
+        let named = self.given.text(&[name])?;
+        named.ok_or_else(|| self.given.missing(Status::BAD_REQUEST, &[name]))
+    }
+}
+
+/// What is said of a question to the operator.
+pub(super) fn escalation(asked: &Asked) -> Value {
+    let status = match &asked.answer {
+        None => json!("pending_review"),
+        Some(answer) => json!(answer.decision),
+    };
+    json!({
+        "escalation_id": asked.id,
+        "status": status,
+        "task_id": asked.inquiry.subject,
+        "reason": asked.inquiry.reason,
+        "priority": asked.inquiry.urgency,
+        "escalated_at": asked.asked_at,
+        "answer": asked.answer,
+    })
+}
+
+fn none(code: &str, name: &str, id: &str) -> Problem {
+    let id: String = id.chars().take(crate::limits::NAME_CHARS_MAX).collect();
+    Problem::new(Status::NOT_FOUND, code, "nothing of this name is kept here").with(name, id)
+}

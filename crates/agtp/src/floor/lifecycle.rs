@@ -1,0 +1,168 @@
+//! ACTIVATE, DEACTIVATE, REINSTATE, REVOKE and DEPRECATE: where an agent stands. Base 3.2, 3.4.
+
+use forecourt_contract::Scope;
+use forecourt_core::{Handle, Standing, StandingChange};
+use forecourt_host::{Changed, KeptChange, StandingWish};
+use forecourt_identity::agents::AgentIdentity;
+use forecourt_identity::genesis::Genesis;
+use serde_json::{Map, Value, json};
+
+use super::events::{audit_id, event_type, signed};
+use super::{Floor, no_agent};
+use crate::problem::unauthorized;
+use crate::reply::{Problem, Reply};
+use crate::settings::LifecycleAuth;
+use crate::status::Status;
+
+/// What opens things of other agents. Base 3.4, 7.
+const OPERATOR_SCOPE: &str = "inspect:all";
+
+impl Floor<'_> {
+    /// Lets an agent stand elsewhere, if the caller may.
+    pub(super) async fn lifecycle(&self) -> Result<Reply, Problem> {
+        if self.method == "REVOKE" && self.given.get(&["target"]).is_some() {
+            return self.revoke_contracts();
+        }
+        if self.method == "REVOKE" {
+            self.given.require(&[&["reason"]])?;
+        }
+        let agent = self.subject()?;
+        let handle = agent.handle.as_ref().ok_or_else(|| no_agent(Some(agent.agent_id.as_str())))?;
+        self.may_change(agent)?;
+        let wish = self.wish()?;
+        let keys = self.service.keys.load();
+        let server = self.server_id();
+        let attest = |change: &StandingChange| Some(signed(keys.current(), &agent.agent_id, server, change));
+        let changed = self.service.host.change_standing(handle, &wish, &attest).await?;
+        self.changed(agent, handle, wish.to, changed)
+    }
+
+    /// The agent that it is about: the one in the parameters, else the one that is addressed by its path
+    /// or calls.
+    fn subject(&self) -> Result<&AgentIdentity, Problem> {
+        let Some(id) = self.given.agent(&["agent_id"])? else {
+            let said = self.ask.addressed.as_ref().or(self.ask.known.as_ref());
+            let missing = || self.given.missing(Status::UNPROCESSABLE, &["agent_id"]);
+            return said.map(AsRef::as_ref).ok_or_else(missing);
+        };
+        self.service.agents.get(&id).map(AsRef::as_ref).ok_or_else(|| no_agent(Some(id.as_str())))
+    }
+
+    /// Base 3.2: anybody on this machine where the operator left it open, else who holds the key that
+    /// issued the agent's origin.
+    fn may_change(&self, agent: &AgentIdentity) -> Result<(), Problem> {
+        let settings = &self.service.settings;
+        let usual = if settings.listen.ip().is_loopback() { LifecycleAuth::Open } else { LifecycleAuth::GenesisIssuer };
+        if settings.lifecycle_auth.unwrap_or(usual) == LifecycleAuth::Open && self.ask.is_local {
+            return Ok(());
+        }
+        let Some(shown) = &self.ask.key_fingerprint else {
+            let message = "show a client certificate with the key that issued the agent's origin";
+            return Err(unauthorized("genesis-issuer-cert-required", message));
+        };
+        let forbidden = |code, message: &str| Err(Problem::new(Status::FORBIDDEN, code, message).with("reason", code));
+        match agent.genesis.as_ref().map(Genesis::issuer_fingerprint) {
+            None => forbidden("genesis-not-loaded", "no origin of this agent is known here, so nobody may change it"),
+            Some(issuer) if issuer.as_deref() == Some(shown) => Ok(()),
+            Some(_) => forbidden("genesis-issuer-mismatch", "the certificate's key did not issue this agent's origin"),
+        }
+    }
+
+    fn wish(&self) -> Result<StandingWish, Problem> {
+        let to = match self.method {
+            "DEACTIVATE" => Standing::Suspended,
+            "REVOKE" => Standing::Retired,
+            "DEPRECATE" => Standing::Deprecated,
+            _ => Standing::Active,
+        };
+        let mut details = Map::new();
+        if to == Standing::Deprecated {
+            let successor = self.given.agent(&["successor_agent_id"])?;
+            let deadline = self.given.moment(&["migration_deadline"])?;
+            details.extend(successor.map(|id| ("successor_agent_id".to_owned(), json!(id))));
+            details.extend(deadline.map(|deadline| ("migration_deadline".to_owned(), json!(deadline))));
+        }
+        // Who says so, and who it says is behind it.
+        let caller = self.ask.call.caller.agent_id.clone().or_else(|| self.ask.key_fingerprint.clone());
+        details.extend(caller.map(|caller| ("requested_by".to_owned(), caller.into())));
+        details.insert("method".to_owned(), self.method.into());
+        let by = self.given.text(&["actor"])?.map(str::to_owned).or_else(|| self.ask.call.caller.agent_id.clone());
+        Ok(StandingWish { to, by, reason: self.given.words(&["reason"]), details })
+    }
+
+    fn changed(
+        &self,
+        agent: &AgentIdentity,
+        handle: &Handle,
+        to: Standing,
+        changed: Changed,
+    ) -> Result<Reply, Problem> {
+        let mut body = json!({"method": self.method, "agent_id": agent.agent_id, "status": to.name()});
+        match changed {
+            Changed::Now(kept) => {
+                let KeptChange { change, statement } = *kept;
+                body["previous_status"] = change.from.name().into();
+                body["event_type"] = event_type(&change).into();
+                body["audit_id"] = statement.as_deref().map(audit_id).into();
+                body["issued_at"] = json!(change.at);
+                for name in ["successor_agent_id", "migration_deadline"] {
+                    if let Some(value) = change.details.get(name) {
+                        body[name] = value.clone();
+                    }
+                }
+                Ok(Reply::ok(body))
+            }
+            Changed::Already => {
+                body["previous_status"] = to.name().into();
+                body["noop"] = true.into();
+                Ok(Reply::ok(body))
+            }
+            Changed::Never(from) => {
+                let message = format!("@{handle} is {}, from where {} leads nowhere", from.name(), self.method);
+                Err(Problem::new(Status::UNPROCESSABLE, "invalid-lifecycle-transition", message)
+                    .with("agent_id", agent.agent_id.as_str())
+                    .with("status", from.name()))
+            }
+        }
+    }
+
+    /// REVOKE of contracts, of which none is ever made here. Base 3.4.
+    fn revoke_contracts(&self) -> Result<Reply, Problem> {
+        match self.given.text(&["target"])? {
+            Some("contract") => {
+                let id = self.given.required_text(&["synthesis_id"])?;
+                Err(no_contract(id))
+            }
+            Some("stale-contracts") => {
+                self.is_operator()?;
+                self.given
+                    .one_of(&["mode"], &["evict", "grandfather"])
+                    .map_err(|problem| Problem { status: Status::BAD_REQUEST, ..problem })?;
+                Ok(Reply::ok(json!({"method": self.method, "target": "stale-contracts", "records": []})))
+            }
+            _ => Err(self
+                .given
+                .wrong(&["target"], "must be contract or stale-contracts; without it an agent is revoked")),
+        }
+    }
+
+    /// Whether the caller may see and decide what is other agents'.
+    pub(super) fn is_operator(&self) -> Result<(), Problem> {
+        let holds = Scope::parse(OPERATOR_SCOPE).is_ok_and(|scope| self.ask.call.caller.declared.covers(&scope));
+        let message = format!("this is for agents that declare the scope {OPERATOR_SCOPE}");
+        if holds { Ok(()) } else { Err(Problem::new(Status::FORBIDDEN, "operator-scope-required", message)) }
+    }
+
+    /// The name of this server.
+    pub(super) fn server_id(&self) -> &str {
+        let named = self.service.settings.server.server_id.as_deref();
+        named.unwrap_or(self.service.host.site().domain.as_str())
+    }
+}
+
+/// The problem that there is no such contract.
+pub(super) fn no_contract(id: &str) -> Problem {
+    let message = "no such contract: this server makes none while it serves";
+    let id: String = id.chars().take(crate::limits::NAME_CHARS_MAX).collect();
+    Problem::new(Status::NOT_FOUND, "contract-not-found", message).with("synthesis_id", Value::from(id))
+}

@@ -1,0 +1,63 @@
+//! Tasks that were begun for a caller, as it may see them. Base 3.1.
+
+use forecourt_core::{Ending, Error, Handle, Noun, Task, TaskId};
+use serde_json::{Value, json};
+
+use super::Floor;
+use super::carry::said;
+use crate::reply::{Problem, Reply};
+use crate::status::Status;
+
+impl Floor<'_> {
+    /// A task that the caller may see: its own, or one that nobody proved to own. One of somebody else
+    /// looks like none.
+    pub(super) async fn task(&self, id: &str) -> Result<Task, Problem> {
+        let none = || Error::not_found(Noun::Task);
+        let id = TaskId::parse(id).ok_or_else(none)?;
+        let task = self.service.host.task(&id).await?;
+        let is_mine = task.owner.as_deref().is_none_or(|owner| self.ask.sender.owner() == Some(owner));
+        if is_mine { Ok(task) } else { Err(none().into()) }
+    }
+
+    /// What is said of a task.
+    pub(super) async fn task_shown(&self, task: &Task) -> Result<Value, Problem> {
+        let mut shown = json!({
+            "task_id": task.id.expose(),
+            "status": task.state.name(),
+            "agent_id": self.agent_id(&task.agent),
+            "created_at": task.created_at,
+            "updated_at": task.updated_at,
+            "expires_at": task.expires_at,
+        });
+        match &task.outcome {
+            Some(outcome) => {
+                shown["result"] = Value::Object(said(outcome));
+                match &outcome.ending {
+                    Ending::Failed { reason } => shown["error"] = json!({"code": "agent-failed", "message": reason}),
+                    Ending::Refused(part) => shown["error"] = json!({"code": part.kind(), "message": part.message}),
+                    Ending::Complete | Ending::Message(_) | Ending::Question(_) | Ending::Canceled => {}
+                }
+            }
+            None => {
+                if let Some(progress) = self.service.host.progress(&task.id).await? {
+                    shown["progress"] = json!({"fraction": progress.fraction, "note": progress.note});
+                }
+            }
+        }
+        Ok(shown)
+    }
+
+    /// The Agent-ID of an agent here.
+    pub(super) fn agent_id(&self, handle: &Handle) -> Option<&str> {
+        self.service.agents.of_handle(handle).map(|agent| agent.agent_id.as_str())
+    }
+}
+
+/// The answer that something goes on as a task, with how to ask about it.
+pub(super) fn working(mut body: Value, task: &TaskId) -> Reply {
+    body["status"] = "working".into();
+    body["task_id"] = task.expose().into();
+    body["poll"] =
+        json!({"method": "INSPECT", "path": "/", "parameters": {"target": "task", "task_id": task.expose()}});
+    Reply::json(Status::ACCEPTED, body)
+}

@@ -1,0 +1,70 @@
+//! The floor from bytes to bytes, one test for each rule, with agents that do what the test says.
+
+mod cognitive;
+mod lifecycle;
+mod mechanics;
+mod once;
+mod sessions;
+
+use std::sync::Arc;
+
+use forecourt_core::{Agent, AgentCard, Ending, Event, Findings, Part, Question};
+use forecourt_testhost::resident;
+use forecourt_testkit::{Scripted, Step, card};
+use serde_json::{Value, json};
+
+use crate::tests::support::{Server, blueprint, body, server_of};
+
+/// A server on which `chef` is this agent; `gate` says hello.
+async fn server_with(agent: Arc<dyn Agent>) -> Server {
+    server_as(card("chef"), agent).await
+}
+
+/// The same, with another card.
+async fn server_as(card: AgentCard, agent: Arc<dyn Agent>) -> Server {
+    let mut blueprint = blueprint("");
+    blueprint.residents[0] = resident(card, agent, Vec::new());
+    server_of(blueprint).await
+}
+
+async fn server() -> Server {
+    server_with(Scripted::saying(["Hello."])).await
+}
+
+/// What `chef` is answered when it calls a method with these parameters.
+async fn call(server: &Server, method: &str, parameters: Value) -> (u16, Value) {
+    call_with(server, method, "", parameters).await
+}
+
+/// The same, with more fields, each begun by a line end.
+async fn call_with(server: &Server, method: &str, fields: &str, parameters: Value) -> (u16, Value) {
+    let response = server.ask_as_chef(&format!("{method} /{fields}"), &parameters.to_string()).await;
+    (response.start.code, body(&response))
+}
+
+/// The code word of an error.
+fn word(body: &Value) -> &str {
+    body["error"]["code"].as_str().unwrap_or_default()
+}
+
+fn ends(ending: Ending) -> Arc<Scripted> {
+    Scripted::new(vec![Step::Do(Event::Ending(ending))])
+}
+
+fn asks() -> Arc<Scripted> {
+    ends(Ending::Question(Question { text: "Which room?".to_owned(), questions: Vec::new() }))
+}
+
+fn hangs() -> Arc<Scripted> {
+    Scripted::new(vec![Step::Hang])
+}
+
+/// An agent that finds two items.
+fn finds() -> Arc<Scripted> {
+    let findings =
+        Findings { summary: "Two soups.".to_owned(), count: 2, scores: vec![4.0, 1.0], ..Findings::default() };
+    let item = |name: &str| Part::data(json!({"@type": "Recipe", "@id": format!("urn:{name}"), "name": name}));
+    let parts = [findings.to_part(), item("soup"), item("stew")];
+    let said = parts.into_iter().map(|part| Step::Do(Event::Part(part)));
+    Scripted::new(said.chain([Step::Do(Event::Ending(Ending::Complete))]).collect())
+}

@@ -1,0 +1,94 @@
+//! SUSPEND: sessions that rest. Base 3.1.
+
+use std::time::Duration;
+
+use forecourt_core::Clock;
+use serde_json::{Value, json};
+
+use super::{call, call_with, server, word};
+use crate::tests::support::Server;
+
+const SESSION: &str = "\r\nSession-ID: s-1";
+
+async fn rest(server: &Server, more: Value) -> Value {
+    let mut parameters = json!({"session_id": "s-1", "reason": "awaiting_input"});
+    parameters.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let (code, body) = call(server, "SUSPEND", parameters).await;
+    assert_eq!(code, 200, "{body}");
+    body
+}
+
+async fn query(server: &Server, fields: &str) -> u16 {
+    call_with(server, "QUERY", fields, json!({"intent": "x"})).await.0
+}
+
+#[tokio::test]
+async fn s3_1_a_session_that_rests_is_refused_until_its_nonce_wakes_it() {
+    let server = server().await;
+    let body = rest(&server, json!({"checkpoint": {"at": 3}})).await;
+    let nonce = body["resumption_nonce"].as_str().unwrap();
+    assert_eq!((nonce.len(), &body["status"]), (22, &json!("suspended")));
+    let (code, refused) = call_with(&server, "QUERY", SESSION, json!({"intent": "x"})).await;
+    assert_eq!((code, word(&refused)), (409, "session-suspended"));
+    assert_eq!(refused["error"]["suspension_id"], body["suspension_id"]);
+    let (code, endpoint) = call_with(&server, "EXECUTE", SESSION, json!({"action": "BOOK /rooms/a"})).await;
+    assert_eq!((code, word(&endpoint)), (409, "session-suspended"));
+    assert_eq!((query(&server, "").await, query(&server, "\r\nSession-ID: s-2").await), (200, 200));
+
+    let wrong = json!({"session_id": "s-1", "resumption_nonce": "AAAAAAAAAAAAAAAAAAAAAA"});
+    assert_eq!(call_with(&server, "SUSPEND", SESSION, wrong).await.0, 403);
+    let right = json!({"session_id": "s-1", "resumption_nonce": nonce});
+    let (code, woken) = call_with(&server, "SUSPEND", SESSION, right.clone()).await;
+    assert_eq!((code, &woken["status"], &woken["checkpoint"]), (200, &json!("resumed"), &json!({"at": 3})));
+    assert_eq!(query(&server, SESSION).await, 200);
+    let (code, body) = call_with(&server, "SUSPEND", SESSION, right).await;
+    assert_eq!((code, word(&body)), (404, "suspension-not-found"), "a nonce wakes once");
+}
+
+#[tokio::test]
+async fn s3_1_the_nonce_is_kept_as_a_hash() {
+    let server = server().await;
+    let body = rest(&server, json!({})).await;
+    let nonce = body["resumption_nonce"].as_str().unwrap();
+    let stream = format!("session:64:{}:s-1", server.id("chef"));
+    let (_, entry) = server.mounted.mount.host.last_entry("agtp", &stream).await.unwrap().unwrap();
+    assert!(!entry.body.to_string().contains(nonce));
+}
+
+#[tokio::test]
+async fn s3_1_a_session_wakes_by_itself_when_its_time_has_come() {
+    let server = server().await;
+    rest(&server, json!({"ttl_seconds": 60})).await;
+    server.mounted.clock.advance(Duration::from_secs(59));
+    assert_eq!(query(&server, SESSION).await, 409);
+    server.mounted.clock.advance(Duration::from_secs(1));
+    assert_eq!(query(&server, SESSION).await, 200);
+}
+
+#[tokio::test]
+async fn s3_1_a_session_is_its_agents_own() {
+    let server = server().await;
+    rest(&server, json!({})).await;
+    let head = format!("QUERY /\r\nAgent-ID: {}{SESSION}", server.id("gate"));
+    assert_eq!(server.ask(&head, "{\"intent\": \"x\"}").await.start.code, 200);
+}
+
+#[tokio::test]
+async fn s3_1_a_moment_that_has_passed_is_408_and_one_too_far_422() {
+    let server = server().await;
+    let now = server.mounted.clock.now();
+    for (resume_by, status) in [(now, 408), (now + Duration::from_secs(31 * 86_400), 422)] {
+        let (code, _) = call(&server, "SUSPEND", json!({"session_id": "s", "resume_by": resume_by})).await;
+        assert_eq!(code, status);
+    }
+    let (code, body) = call(&server, "SUSPEND", json!({"synthesis_id": "s"})).await;
+    assert_eq!((code, word(&body)), (404, "contract-not-found"));
+}
+
+#[tokio::test]
+async fn s3_1_a_session_that_rests_does_not_rest_twice() {
+    let server = server().await;
+    rest(&server, json!({})).await;
+    let (code, body) = call(&server, "SUSPEND", json!({"session_id": "s-1"})).await;
+    assert_eq!((code, word(&body)), (409, "session-suspended"));
+}
