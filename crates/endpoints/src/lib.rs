@@ -7,7 +7,7 @@
 //! | [`function`] | 12.2 | functions of this program, and the seam for other sources of them |
 //! | [`python`] | 12.2 | functions of a deployment, in processes of their own |
 //! | [`external`] | 12.3 | services elsewhere, behind the contract of an endpoint |
-//! | [`load`] | 4.5, 9.4, 13.2 | the files of a deployment, and everything that is wrong with them |
+//! | [`mod@load`] | 4.5, 9.4, 13.2 | the files of a deployment, and everything that is wrong with them |
 //! | [`limits`] | | every bound, with its unit |
 
 pub mod composition;
