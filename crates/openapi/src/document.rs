@@ -108,13 +108,11 @@ pub(crate) fn reference(value: &Value) -> Option<&str> {
 
 /// Whether the version is 3.0.
 fn version(root: &Value) -> Result<bool, DocumentFault> {
-    if root.get("swagger").is_some() {
-        return Err(DocumentFault::Swagger);
-    }
     let version = match root.get("openapi") {
         Some(Value::String(version)) => version.clone(),
         // YAML without quotes: 3.1 is a number there.
         Some(Value::Number(version)) => version.to_string(),
+        _ if root.get("swagger").is_some() => return Err(DocumentFault::Swagger),
         _ => return Err(DocumentFault::NotOpenApi),
     };
     let mut numbers = version.split('.');

@@ -61,7 +61,7 @@ pub enum ImportFault {
     /// The document can't be read.
     #[error(transparent)]
     Document(#[from] DocumentFault),
-    /// The base that was given is none.
+    /// The base that was given is none, or none was given and the document has none.
     #[error("{0}")]
     Base(String),
     /// There is nothing in it.
@@ -172,6 +172,9 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
         _ => {}
     }
     let catalog = Catalog::shipped();
+    if url_of_none(&operations, &base) {
+        return Err(ImportFault::Base(server::base(&operations[0]).err().unwrap_or_default()));
+    }
     let mut work = Work {
         catalog: &catalog,
         base: &base,
@@ -183,6 +186,11 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
     let operations = operations.iter().map(|operation| work.imported(operation)).collect();
     let (variables, stubs) = (work.variables, work.stubs.file(&base));
     Ok(Import { operations, variables, losses: losses(&document), stubs, title: base.title.clone() })
+}
+
+/// Whether nothing says where the service is, which is one fault and not one of each operation.
+fn url_of_none(operations: &[Operation<'_>], base: &Base) -> bool {
+    base.module.is_none() && base.url.is_none() && operations.iter().all(|operation| server::base(operation).is_err())
 }
 
 /// What belongs to the document and not to an operation.

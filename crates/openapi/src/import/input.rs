@@ -91,7 +91,10 @@ fn add_body(
     let found = match media::json(body) {
         Ok(Some(found)) => found,
         Ok(None) => return Ok(()),
-        Err(media) if is_required => return Err(format!("its body is {media}; only JSON can be sent")),
+        // Who leaves `required` out of an upload means it.
+        Err(media) if body["required"] != Value::Bool(false) => {
+            return Err(format!("its body is {media}; only JSON can be sent"));
+        }
         Err(media) => {
             notes.loss(format!("the body, which is {media}; only JSON can be sent"));
             return Ok(());

@@ -4,7 +4,7 @@ use forecourt_contract::endpoint::{Binding, ExternalService};
 use forecourt_openapi::{Options, import};
 use serde_json::{Value, json};
 
-use crate::support::{answering, endpoint, imported, one, reason, written};
+use crate::support::{answering, endpoint, imported, one, written};
 
 fn service(document: &Value) -> ExternalService {
     match endpoint(document).binding {
@@ -110,8 +110,17 @@ fn s12_3_the_server_is_absolute_and_https() {
         json!([{"url": "https://{x}.example"}]),
         json!([{"url": "https://u:p@a.example"}]),
     ] {
-        assert!(reason(&with(wrong.clone())).contains("--base-url"), "{wrong}");
+        let fault = import(with(wrong.clone()).to_string().as_bytes(), &Options::default()).unwrap_err();
+        assert!(fault.to_string().contains("--base-url"), "{wrong}: {fault}");
     }
+}
+
+#[test]
+fn an_operation_may_lack_what_others_have() {
+    let mut document = one("get", "/a", answering(json!({})));
+    document["paths"]["/b"] = json!({"servers": [{"url": "/here"}], "get": answering(json!({}))});
+    let import = imported(&document);
+    assert!(import.operations[0].fate.written().is_some() && import.operations[1].fate.written().is_none());
 }
 
 #[test]

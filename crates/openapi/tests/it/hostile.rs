@@ -26,6 +26,7 @@ fn what_is_no_openapi_says_what_it_should_be() {
     assert_eq!(fault(b"[1, 2]"), ImportFault::Document(DocumentFault::NotOpenApi));
     assert_eq!(fault(b"\xff\xfe"), ImportFault::Document(DocumentFault::NotText));
     assert_eq!(fault(b"swagger: '2.0'"), ImportFault::Document(DocumentFault::Swagger));
+    assert_eq!(fault(b"{\"swagger\": \"3\", \"openapi\": \"3.1.0\"}"), ImportFault::Empty);
     assert_eq!(fault(b"openapi: 4.0.0"), ImportFault::Document(DocumentFault::Version("4.0.0".into())));
     assert_eq!(fault(b"openapi: 3.1.0"), ImportFault::Empty);
     assert_eq!(fault(br#"{"openapi":"3.0.0","paths":[]}"#), ImportFault::Empty);

@@ -81,6 +81,12 @@ fn bodies_and_answers_that_are_no_json_objects_fail() {
     assert!(reason(&one("post", "/a", taking(json!({"type": "object"})))).contains("without named fields"));
     let xml = json!({"requestBody": {"required": true, "content": {"application/xml": {}}}, "responses": {}});
     assert!(reason(&one("post", "/a", xml)).contains("application/xml"));
+    let upload = json!({"requestBody": {"content": {"multipart/form-data": {}}}, "responses": {}});
+    assert!(reason(&one("post", "/a", upload.clone())).contains("multipart"));
+    let mut optional = upload;
+    optional["requestBody"]["required"] = json!(false);
+    let import = imported(&one("post", "/a", optional));
+    assert!(written(&import.operations[0]).notes.losses[0].contains("multipart"));
     let csv = json!({"responses": {"200": {"description": "", "content": {"text/csv": {}}}}});
     assert!(reason(&one("get", "/a", csv)).contains("text/csv"));
 }
