@@ -117,7 +117,10 @@ impl External {
         let ended = timeout(self.time, self.exchange(request, &endpoint)).await;
         ended.unwrap_or(Err(Fault::Late)).map_err(|fault| {
             let (method, path) = (&endpoint.method, &endpoint.path);
-            tracing::warn!(%method, %path, reason = %fault, "the service behind an endpoint failed");
+            match self.reading.is_expected(&fault) {
+                true => tracing::debug!(%method, %path, reason = %fault, "the service behind an endpoint declined"),
+                false => tracing::warn!(%method, %path, reason = %fault, "the service behind an endpoint failed"),
+            }
             self.reading.failure(&fault)
         })
     }

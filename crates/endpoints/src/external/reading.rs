@@ -67,6 +67,11 @@ impl Reading {
         }
     }
 
+    /// Whether the operator has a word for it, so that it is no trouble.
+    pub(super) fn is_expected(&self, fault: &Fault) -> bool {
+        matches!(fault, Fault::Declined(status) if self.errors.contains_key(&status.as_u16()))
+    }
+
     /// What the caller learns of a fault.
     pub(super) fn failure(&self, fault: &Fault) -> Failure {
         let (code, message) = match fault {
