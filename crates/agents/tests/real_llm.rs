@@ -6,6 +6,7 @@ mod support;
 
 use std::sync::Arc;
 
+use forecourt_agents::endpoints::EndpointTool;
 use forecourt_agents::tool::{Tool, ToolResult};
 use forecourt_agents::{Built, Context};
 use forecourt_core::{Ending, Event, Message, Part, Role, Turn};
@@ -124,8 +125,10 @@ impl Tool for Lookup {
 /// A model this small calls no tools; being offered one must not keep it from answering.
 #[tokio::test]
 async fn a_model_that_is_offered_a_tool_still_answers() {
-    let context = Context { tools: vec![Arc::new(Lookup)], ..context() };
-    let Some(agent) = agent_with("max_tokens = 64\n", &context) else { return };
+    let lookup = EndpointTool { pair: "QUERY /words".to_owned(), tool: Arc::new(Lookup) };
+    let context = Context { endpoints: vec![lookup], ..context() };
+    let settings = "max_tokens = 64\nendpoints = [\"QUERY /words\"]\n";
+    let Some(agent) = agent_with(settings, &context) else { return };
     let answer = ask(&agent, "What is the capital of France?").await;
     assert!(!answer.text().is_empty(), "{answer:?}");
     assert_eq!(answer.ending, Ending::Complete);
