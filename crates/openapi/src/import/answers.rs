@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::Schema;
 use forecourt_contract::endpoint::UPSTREAM_ERRORS;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::body;
 use super::dialect::{Dialect, Direction, LADDER, with_definitions};
@@ -100,17 +100,14 @@ fn best<'a>(operation: &Operation<'a>) -> Option<(&'a String, &'a Value)> {
     ranked.min_by_key(|(rank, _, _)| *rank).map(|(_, status, response)| (status, response))
 }
 
-/// A list, or an object one of whose few properties is one.
+/// A list, or an object one of whose few fields is one.
 fn is_list(operation: &Operation<'_>, schema: &Value) -> bool {
+    const WORDS: [&str; 6] = ["items", "data", "results", "values", "entries", "records"];
     let is_array = |schema: &Value| schema["type"] == "array" || schema.get("items").is_some();
-    let properties = schema["properties"].as_object();
-    let holds_one = |properties: &Map<String, Value>| {
-        const WORDS: [&str; 6] = ["items", "data", "results", "values", "entries", "records"];
-        let lists = properties.iter().filter(|(_, value)| operation.document.resolve(value).is_ok_and(is_array));
-        let lists: Vec<_> = lists.map(|(name, _)| name.as_str()).collect();
-        lists.iter().any(|name| WORDS.contains(name)) || (lists.len() == 1 && properties.len() <= 4)
-    };
-    is_array(schema) || properties.is_some_and(holds_one)
+    let fields = body::fields(operation.document, schema).declared;
+    let lists = fields.iter().filter(|(_, (field, _))| operation.document.resolve(field).is_ok_and(is_array));
+    let lists: Vec<&str> = lists.map(|(name, _)| name.as_str()).collect();
+    is_array(schema) || lists.iter().any(|name| WORDS.contains(name)) || (lists.len() == 1 && fields.len() <= 4)
 }
 
 /// The schema of an answer that a function gives, which is always an object: anything else is its `result`.

@@ -54,7 +54,9 @@ impl<'a> Draft<'a> {
     /// What keeps it from being an endpoint, in a sentence.
     pub(super) fn new(operation: &'a Operation<'a>, base: &Base) -> Result<Draft<'a>, String> {
         let mut notes = Notes::default();
-        let route = Route::new(operation.path);
+        let below = format!("{}/", operation.path.trim_end_matches('/'));
+        let mut route = Route::new(operation.path);
+        route.is_branch = operation.all_paths().any(|path| path.starts_with(&below) && path != below);
         let input = input::input(operation, &route, &mut notes)?;
         let mut success = answers::success(operation, &mut notes)?;
         if base.module.is_some() {

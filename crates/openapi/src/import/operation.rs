@@ -59,6 +59,11 @@ impl<'a> Operation<'a> {
         self.value[key].as_str().unwrap_or_default().trim()
     }
 
+    /// Every path of its document.
+    pub(super) fn all_paths(&self) -> impl Iterator<Item = &'a str> {
+        self.document.root()["paths"].as_object().into_iter().flatten().map(|(path, _)| path.as_str())
+    }
+
     /// Its tags.
     pub(super) fn tags(&self) -> Vec<&'a str> {
         self.value["tags"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()

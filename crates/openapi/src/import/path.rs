@@ -49,6 +49,8 @@ pub(super) struct Route {
     pub(super) names: BTreeMap<String, String>,
     /// Whether a parameter shared its segment with other text.
     is_split: bool,
+    /// Whether there are paths below it, so that its last segment is a thing and no deed.
+    pub(super) is_branch: bool,
 }
 
 /// A path of ours, and what was changed to get there.
@@ -62,7 +64,13 @@ pub(super) struct Rewritten {
 impl Route {
     /// Takes a path apart. A parameter within a segment becomes a segment.
     pub(super) fn new(raw: &str) -> Route {
-        let mut route = Route { raw: raw.to_owned(), segments: Vec::new(), names: BTreeMap::new(), is_split: false };
+        let mut route = Route {
+            raw: raw.to_owned(),
+            segments: Vec::new(),
+            names: BTreeMap::new(),
+            is_split: false,
+            is_branch: false,
+        };
         let plain = raw.split(['?', '#']).next().unwrap_or_default();
         for segment in plain.split('/').filter(|segment| !matches!(*segment, "" | "." | "..")) {
             route.segment(segment);
@@ -126,6 +134,7 @@ impl Route {
         let mut ways = Vec::new();
         if let Some((Segment::Literal(last), before)) = self.segments.split_last()
             && !before.is_empty()
+            && !self.is_branch
             && catalog.verb_in(last).as_deref() == Some(verb)
         {
             let change = format!("the document says {}: `{last}` is the method now", self.raw);
@@ -208,6 +217,12 @@ mod tests {
         assert_eq!(best("/range/{from}...{to}/", "FETCH"), "/range/{from}/{to}");
         assert_eq!(Route::new("/users/{user-id}.json").upstream(), "/users/{user_id}.json");
         assert_eq!(best("/a/{x}/b/{x}", "FETCH"), "/a/{x}/b");
+    }
+
+    #[test]
+    fn a_segment_with_more_below_it_is_a_thing() {
+        let route = Route { is_branch: true, ..Route::new("/store/order") };
+        assert_eq!(route.rewritten("ORDER", &Catalog::shipped())[0].path, "/store/orders");
     }
 
     #[test]

@@ -10,16 +10,15 @@ use super::words::{singular, words};
 /// The categories whose verbs change nothing.
 const READING: [&str; 3] = ["discovery", "retrieval", "analysis"];
 
-/// What other APIs call what the catalog has another word for. `post`, `put` and `patch` say no more
-/// than the HTTP method does.
-const SYNONYMS: [(&str, &str); 27] = [
+/// What other APIs call what the catalog has another word for. `get`, `post`, `put` and `patch` say
+/// no more than the HTTP method does.
+const SYNONYMS: [(&str, &str); 26] = [
     ("add", "CREATE"),
     ("all", "LIST"),
     ("copy", "DUPLICATE"),
     ("delete", "REMOVE"),
     ("destroy", "REMOVE"),
     ("drop", "REMOVE"),
-    ("get", "FETCH"),
     ("index", "LIST"),
     ("login", "AUTHENTICATE"),
     ("make", "CREATE"),
@@ -97,12 +96,7 @@ pub(super) fn choose(evidence: &Evidence<'_>, catalog: &Catalog) -> Choice {
         let is_literal = verb.eq_ignore_ascii_case(&word);
         Some(Choice { verb, seen: Some(format!("`{word}` in {place}")), is_literal })
     });
-    match seen {
-        // `getPets` says no more than GET does.
-        Some(choice) if choice.verb == "FETCH" && evidence.http == "GET" => by_default(evidence),
-        Some(choice) => choice,
-        None => by_default(evidence),
-    }
+    seen.unwrap_or_else(|| by_default(evidence))
 }
 
 /// Verbs that would do as well, without the chosen one, the likeliest first.
@@ -162,7 +156,7 @@ fn spoken(evidence: &Evidence<'_>) -> Vec<(String, String)> {
 /// The first form of a verb in the third person: `lists` is `list`.
 fn bare(word: &str) -> String {
     match word {
-        "gets" | "lists" | "adds" | "sends" => word[..word.len() - 1].to_owned(),
+        "lists" | "adds" | "sends" => word[..word.len() - 1].to_owned(),
         _ => singular(word),
     }
 }
