@@ -95,7 +95,7 @@ fn a_document_without_a_signature_has_a_hash_from_standard_input() {
     let mut document = place.run("genesis", CREATE).json();
     document.as_object_mut().unwrap().remove("signature");
     let mut command = place.command("genesis");
-    let mut child = command.args(["hash", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.args(["hash", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = child.spawn().unwrap();
     child.stdin.take().unwrap().write_all(document.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
