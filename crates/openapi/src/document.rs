@@ -81,11 +81,11 @@ impl Document {
     /// # Errors
     /// The reference leads out of the document, to nothing, or in a circle.
     pub fn resolve<'a>(&'a self, mut value: &'a Value) -> Result<&'a Value, String> {
-        for _ in 0..REFERENCE_HOPS_MAX {
+        for _ in 0..=REFERENCE_HOPS_MAX {
             let Some(reference) = reference(value) else { return Ok(value) };
             value = self.target(reference)?;
         }
-        Err("references lead in a circle".to_owned())
+        Err("references lead in a circle, or to too many others".to_owned())
     }
 
     /// What a reference leads to, which may be another reference.

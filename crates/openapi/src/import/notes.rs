@@ -77,3 +77,28 @@ impl Notes {
         self.reviews.iter().filter(move |(about, _)| *about == part).map(|(_, note)| note.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_short_and_said_once() {
+        let mut notes = Notes::default();
+        for _ in 0..2 {
+            notes.loss("a\nb");
+            notes.review(Part::Path, "x".repeat(NOTE_CHARS_MAX + 1));
+        }
+        assert_eq!(notes.losses, ["a b"]);
+        assert_eq!(notes.reviews[0].1.chars().count(), NOTE_CHARS_MAX + 1, "cut, with a mark");
+        assert_eq!((notes.reviews.len(), notes.about(Part::Path).count()), (1, 1));
+    }
+
+    #[test]
+    fn an_operation_has_at_most_so_many_notes() {
+        let mut notes = Notes::default();
+        (0..=NOTES_MAX).for_each(|n| notes.loss(n.to_string()));
+        (0..=NOTES_MAX).for_each(|n| notes.review(Part::Input, n.to_string()));
+        assert_eq!((notes.losses.len(), notes.reviews.len()), (NOTES_MAX, NOTES_MAX));
+    }
+}

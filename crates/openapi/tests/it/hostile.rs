@@ -1,7 +1,7 @@
 //! Documents that are wrong, huge or made to hurt: a clear word, and no more work than is bounded.
 
 use forecourt_openapi::document::DocumentFault;
-use forecourt_openapi::limits::{DOCUMENT_BYTES_MAX, FIELDS_MAX, OPERATIONS_MAX};
+use forecourt_openapi::limits::{DOCUMENT_BYTES_MAX, FIELDS_MAX, OPERATIONS_MAX, REFERENCE_HOPS_MAX};
 use forecourt_openapi::{Fate, ImportFault, Options, import};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -134,6 +134,21 @@ fn parameters_and_responses_that_lead_in_circles_are_left_out() {
         "responses": {"a": {"$ref": "#/components/responses/a"}},
     });
     assert!(reason(&document).contains("circle"));
+}
+
+#[test]
+fn references_lead_to_one_another_so_often_at_most() {
+    let of = |hops: usize| {
+        let mut responses: Map<String, Value> = (1..hops)
+            .map(|n| (format!("r{n}"), json!({"$ref": format!("#/components/responses/r{}", n + 1)})))
+            .collect();
+        responses.insert(format!("r{hops}"), json!({"description": "The end."}));
+        let mut document = one("get", "/a", json!({"responses": {"200": {"$ref": "#/components/responses/r1"}}}));
+        document["components"] = json!({ "responses": responses });
+        document
+    };
+    assert_eq!(registered(written(&imported(&of(REFERENCE_HOPS_MAX)).operations[0])).semantic.outcome, "The end.");
+    assert!(reason(&of(REFERENCE_HOPS_MAX + 1)).contains("too many"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Schemas of both dialects, as Draft 2020-12.
 
+use forecourt_openapi::limits::EXAMPLE_BYTES_MAX;
 use serde_json::{Value, json};
 
 use crate::support::{answering, endpoint, imported, one, taking, written};
@@ -219,4 +220,14 @@ fn what_is_too_large_is_cut_and_says_so() {
     assert!(notes.iter().any(|(_, note)| note.contains("less is checked")), "{notes:?}");
     let ours = endpoint(&document).output.source().clone();
     assert!(ours["$defs"].as_object().unwrap().len() <= 4, "{ours}");
+}
+
+#[test]
+fn examples_and_defaults_are_kept_while_they_are_short() {
+    let of = |bytes: usize| {
+        of_3_1(json!({"type": "string", "example": "x".repeat(bytes - 2), "default": "x".repeat(bytes - 2)}))
+    };
+    let kept = of(EXAMPLE_BYTES_MAX);
+    assert!(kept.get("examples").is_some() && kept.get("default").is_some());
+    assert_eq!(of(EXAMPLE_BYTES_MAX + 1), json!({"type": "string"}));
 }
