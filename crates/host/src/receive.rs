@@ -173,11 +173,6 @@ impl Host {
         &self.directory
     }
 
-    /// Where things are kept, for streams of a protocol's own.
-    pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
-    }
-
     /// The host's clock.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock

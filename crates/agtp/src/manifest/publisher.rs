@@ -77,7 +77,7 @@ impl Publisher {
     async fn make(&self, inventory: &Inventory, now: Timestamp) -> Edition {
         let keys = self.keys.load_full();
         let hashes = hashes(inventory, &keys, now);
-        match Revision::keep(inventory.host.store().as_ref(), &hashes, now).await {
+        match Revision::keep(&inventory.host, &hashes, now).await {
             Ok(revision) => Edition::new(revision, keys, now),
             Err(error) => {
                 tracing::warn!(%error, "the revision of the manifest could not be kept");

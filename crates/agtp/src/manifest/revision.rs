@@ -1,15 +1,15 @@
 //! Which edition of the manifest this is: counted as its content changes, and kept, so that a restart
 //! changes nothing. AGTP-API 8.2, 8.11; base 2.4.
 
-use forecourt_core::store::{Entry, Span};
-use forecourt_core::{Store, StoreError, Timestamp};
+use forecourt_core::{Error, Timestamp};
+use forecourt_host::Host;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::document::AGTP_API_VERSION;
 
-/// The stream of the store in which revisions are kept, the last one in force.
-const STREAM: &str = "agtp/manifest";
+/// The stream in which revisions are kept, the last one in force.
+const STREAM: &str = "manifest";
 /// How often another node may be first with a revision before this one gives up.
 const ATTEMPTS_MAX: usize = 4;
 
@@ -72,26 +72,25 @@ impl Revision {
     ///
     /// # Errors
     /// The store is away or damaged, or other nodes never stop being first.
-    pub(super) async fn keep(store: &dyn Store, hashes: &Hashes, now: Timestamp) -> Result<Self, StoreError> {
+    pub(super) async fn keep(host: &Host, hashes: &Hashes, now: Timestamp) -> Result<Self, Error> {
         for _ in 0..ATTEMPTS_MAX {
-            let (number, last) = last(store, now).await?;
+            let (number, last) = last(host).await?;
             let next = Self::after(last.as_ref(), hashes, now);
             if last.as_ref() == Some(&next) {
                 return Ok(next);
             }
-            let entry = Entry::new(json!(next), now);
-            if store.append_entry(STREAM, entry, Some(number)).await?.is_some() {
+            if host.write_entry(crate::NAME, STREAM, json!(next), None, Some(number)).await?.is_some() {
                 return Ok(next);
             }
         }
-        Err(StoreError::Unavailable("others keep changing the manifest".to_owned()))
+        Err(Error::Unavailable { retry_after: None })
     }
 }
 
 /// The last revision that was kept, with its number; 0 when there is none. One that can't be read was
 /// written by a newer program, and counts as none.
-async fn last(store: &dyn Store, now: Timestamp) -> Result<(u64, Option<Revision>), StoreError> {
-    let found = store.entries(STREAM, Span::Before(u64::MAX), 1, now).await?.into_iter().next();
+async fn last(host: &Host) -> Result<(u64, Option<Revision>), Error> {
+    let found = host.last_entry(crate::NAME, STREAM).await?;
     Ok(found.map_or((0, None), |(number, entry)| (number, serde_json::from_value(entry.body).ok())))
 }
 

@@ -1,7 +1,6 @@
 //! Counting and keeping revisions.
 
-use std::sync::Arc;
-
+use forecourt_core::store::Span;
 use forecourt_testhost::{Blueprint, Mounted, resident};
 use forecourt_testkit::{Scripted, card};
 
@@ -46,21 +45,21 @@ fn the_api_version_changes_with_the_endpoints_and_never_decreases() {
 #[tokio::test]
 async fn a_revision_is_kept_once() {
     let host = host().await;
-    let store = host.mount.host.store();
-    let first = Revision::keep(store.as_ref(), &hashes("a", "e"), at(0)).await.unwrap();
-    let again = Revision::keep(store.as_ref(), &hashes("a", "e"), at(50)).await.unwrap();
+    let host = &host.mount.host;
+    let first = Revision::keep(host, &hashes("a", "e"), at(0)).await.unwrap();
+    let again = Revision::keep(host, &hashes("a", "e"), at(50)).await.unwrap();
     assert_eq!(first, again);
-    Revision::keep(store.as_ref(), &hashes("b", "e"), at(60)).await.unwrap();
-    let kept = store.entries(STREAM, Span::After(0), 10, at(60)).await.unwrap();
+    Revision::keep(host, &hashes("b", "e"), at(60)).await.unwrap();
+    let kept = host.read_entries(crate::NAME, STREAM, Span::After(0), 10).await.unwrap();
     assert_eq!(kept.len(), 2);
 }
 
 #[tokio::test]
 async fn nodes_that_start_together_agree() {
     let host = host().await;
-    let store = Arc::clone(host.mount.host.store());
+    let host = &host.mount.host;
     let hashes = hashes("a", "e");
-    let starts = (0..8).map(|second| Revision::keep(store.as_ref(), &hashes, at(second)));
+    let starts = (0..8).map(|second| Revision::keep(host, &hashes, at(second)));
     let revisions = futures::future::join_all(starts).await;
     let first = revisions[0].as_ref().unwrap();
     assert!(revisions.iter().all(|revision| revision.as_ref().unwrap() == first));
@@ -69,7 +68,7 @@ async fn nodes_that_start_together_agree() {
 #[tokio::test]
 async fn what_a_newer_program_wrote_counts_as_nothing() {
     let host = host().await;
-    let store = host.mount.host.store();
-    store.append_entry(STREAM, Entry::new(json!({"shape": 2}), at(0)), None).await.unwrap();
-    assert_eq!(Revision::keep(store.as_ref(), &hashes("a", "e"), at(1)).await.unwrap().count, 1);
+    let host = &host.mount.host;
+    host.write_entry(crate::NAME, STREAM, json!({"shape": 2}), None, None).await.unwrap();
+    assert_eq!(Revision::keep(host, &hashes("a", "e"), at(1)).await.unwrap().count, 1);
 }
