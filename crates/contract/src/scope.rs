@@ -124,6 +124,14 @@ impl ScopeSet {
         self.0.iter().any(|held| held.covers(wanted))
     }
 
+    /// What both hold: the tokens of each that the other covers, at most [`SCOPES_MAX`]. What an
+    /// identity may do within a limit, however either of the two is written.
+    pub fn shared(&self, other: &ScopeSet) -> ScopeSet {
+        let own = self.iter().filter(|scope| other.covers(scope));
+        let others = other.iter().filter(|scope| self.covers(scope) && !self.0.contains(scope));
+        ScopeSet(own.chain(others).take(SCOPES_MAX).cloned().collect())
+    }
+
     /// Those of `wanted` that no token covers, in their order.
     pub fn missing<'a>(&self, wanted: impl IntoIterator<Item = &'a Scope>) -> Vec<Scope> {
         wanted.into_iter().filter(|scope| !self.covers(scope)).cloned().collect()

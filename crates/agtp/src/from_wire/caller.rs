@@ -126,9 +126,7 @@ impl Line {
     /// What is left of declared scopes by the certificate of the connection.
     fn within(&self, declared: &ScopeSet) -> ScopeSet {
         let commitment = self.certificate.as_ref().and_then(|read| read.as_ref().ok()?.scopes.as_ref());
-        let Some(commitment) = commitment else { return declared.clone() };
-        let left: Vec<_> = declared.iter().filter(|scope| commitment.covers(scope)).cloned().collect();
-        ScopeSet::try_from(left).unwrap_or_default()
+        commitment.map_or_else(|| declared.clone(), |commitment| declared.shared(commitment))
     }
 
     /// The key of the certificate that the caller showed.

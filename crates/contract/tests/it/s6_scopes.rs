@@ -105,6 +105,18 @@ fn missing_scopes_are_listed_in_order() {
     assert_eq!(ScopeSet::default().missing(&required).len(), 3);
 }
 
+#[test]
+fn what_two_sets_share_is_what_both_cover() {
+    let shared =
+        |one: &str, other: &str| set(one).shared(&set(other)).iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(shared("booking:*", "booking:room"), ["booking:room"]);
+    assert_eq!(shared("booking:room", "booking:*"), ["booking:room"]);
+    assert_eq!(shared("booking:*,a:b", "a:b,booking:*,c:d"), ["booking:*", "a:b"]);
+    assert!(shared("booking:room", "payments:send").is_empty());
+    assert!(shared("*:*", "rcns:negotiate").is_empty(), "a wildcard over all holds none of the host's own");
+    assert!(set("a:b").shared(&ScopeSet::default()).is_empty());
+}
+
 fn token() -> impl Strategy<Value = String> {
     proptest::collection::vec(prop_oneof![Just("a"), Just("b"), Just("*"), Just("inspect"), Just("all")], 2..5)
         .prop_map(|words| words.join(":"))
