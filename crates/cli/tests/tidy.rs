@@ -192,6 +192,8 @@ fn examples_pass_the_check() {
             .arg(folder)
             .arg("--data")
             .arg(data.path())
+            // What the README of the example sets.
+            .env("SPOKE_WORKSHOP_WORKSHOP_KEY", "spanner")
             .output()
             .unwrap();
         assert!(output.status.success(), "{}: {}", shown(folder), String::from_utf8_lossy(&output.stderr));

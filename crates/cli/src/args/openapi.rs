@@ -1,0 +1,57 @@
+//! The flags of what reads and writes OpenAPI.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::Place;
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    #[command(subcommand)]
+    pub what: ImportWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportWhat {
+    /// Write an endpoint file for each operation of an OpenAPI document: 3.0 to 3.2, JSON or YAML.
+    ///
+    /// Each endpoint calls the service that the document describes. Verbs come from the catalog. What was
+    /// guessed is marked REVIEW in the files, and what can't be carried over is said, in the file and
+    /// here. Exits with 1 when an operation could not become an endpoint; the others are written.
+    #[command(
+        after_help = "Example:\n  forecourt import openapi crm.yaml --out mysite/endpoints\n  grep -n REVIEW mysite/endpoints/*.toml\n  forecourt check mysite"
+    )]
+    Openapi(ImportOpenapi),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportOpenapi {
+    /// The document.
+    pub file: PathBuf,
+    /// The folder to write into, such as the `endpoints` of a deployment. Made when it is not there.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// The start of the service's URLs, instead of the document's servers.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The service moves here: write functions to be filled in into this folder, such as the `functions`
+    /// of a deployment, and let the endpoints call those.
+    #[arg(long, value_name = "DIR", conflicts_with = "base_url")]
+    pub functions: Option<PathBuf>,
+    /// Exit with 1 when there is anything to review.
+    #[arg(long)]
+    pub strict: bool,
+    /// Replace files of the same names.
+    #[arg(long)]
+    pub force: bool,
+    /// Print what became of each operation as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportOpenapi {
+    #[command(flatten)]
+    pub place: Place,
+}

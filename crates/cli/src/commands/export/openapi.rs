@@ -1,0 +1,36 @@
+//! `forecourt export openapi`: the endpoints of a deployment as an OpenAPI document.
+
+use forecourt_openapi::{About, export};
+
+use super::HTTPS_PORT;
+use crate::args::ExportOpenapi;
+use crate::commands::load;
+use crate::endpoints::Endpoints;
+use crate::host;
+use crate::output::{Failure, Outcome, print_json};
+
+/// What stands for a version: endpoints have none in common.
+const VERSION: &str = "unversioned";
+
+/// Prints the document, and what it does not say on standard error.
+pub(super) fn run(asked: &ExportOpenapi) -> Outcome {
+    let loaded = load(&asked.place)?;
+    let site = host::site(&loaded, HTTPS_PORT);
+    let egress = host::egress(&loaded, &site, &[])?;
+    let endpoints = Endpoints::load(&loaded, &egress)?;
+    let about = About {
+        title: format!("Endpoints of {}", site.domain),
+        version: VERSION.to_owned(),
+        manifest: Some(format!("agtp://{}/", site.domain)),
+    };
+    let contract = &endpoints.contract;
+    let registered = contract.registry.iter().map(|registered| registered.endpoint.as_ref());
+    let exported = export(registered, &about, &contract.catalog);
+    exported.losses.iter().for_each(|loss| eprintln!("lost: {loss}"));
+    print_json(&exported.document)?;
+    match endpoints.refused.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::yours("the document lacks endpoints that are refused")
+            .hint("`forecourt check` names each of them and why")),
+    }
+}

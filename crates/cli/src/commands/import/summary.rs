@@ -1,0 +1,88 @@
+//! What became of each operation, for people and for programs.
+
+use std::path::Path;
+
+use forecourt_openapi::{Fate, Import, Imported};
+use serde_json::{Value, json};
+
+use crate::commands::printable::line;
+
+/// Characters of a path or a reason on one line.
+const SHOWN_CHARS_MAX: usize = 120;
+
+/// How many places are marked for review.
+pub(super) fn reviews(import: &Import) -> usize {
+    import.operations.iter().filter_map(|found| found.fate.written()).map(|found| found.notes.reviews.len()).sum()
+}
+
+/// Says it on standard error, where it is in nobody's way.
+pub(super) fn print(import: &Import, out: &Path) {
+    let left: Vec<String> = import.operations.iter().map(operation).collect();
+    let width = left.iter().map(|text| text.chars().count()).max().unwrap_or_default().min(60);
+    for (found, left) in import.operations.iter().zip(&left) {
+        eprintln!("{left:<width$}  {}", became(found));
+        let losses = found.fate.written().map(|written| written.notes.losses.as_slice()).unwrap_or_default();
+        losses.iter().for_each(|loss| eprintln!("{:<width$}    without {}", "", line(loss, SHOWN_CHARS_MAX)));
+    }
+    import.losses.iter().for_each(|loss| eprintln!("without {}", line(loss, SHOWN_CHARS_MAX)));
+    let written = import.operations.iter().filter(|found| found.fate.written().is_some()).count();
+    eprintln!("\n{}: {written} of {} operations are in {}", import.title, import.operations.len(), out.display());
+    if let Some(stubs) = &import.stubs {
+        eprintln!("what answers them is to be written in {}", stubs.name);
+    }
+    if reviews(import) > 0 {
+        eprintln!("{} places are marked REVIEW; see them with: grep -rn REVIEW {}", reviews(import), out.display());
+    }
+    for (variable, about) in &import.variables {
+        eprintln!("set {variable} in the environment of the host: {}", line(about, SHOWN_CHARS_MAX));
+    }
+}
+
+fn operation(found: &Imported) -> String {
+    format!("{:<6} {}", found.http, line(&found.path, SHOWN_CHARS_MAX))
+}
+
+fn became(found: &Imported) -> String {
+    match &found.fate {
+        Fate::Written(written) => match written.notes.reviews.len() {
+            0 => format!("{} {}", written.method, written.path),
+            marks => format!("{} {}  ({marks} to review)", written.method, written.path),
+        },
+        Fate::Skipped(reason) => format!("left out: {}", line(reason, SHOWN_CHARS_MAX)),
+        Fate::Failed(reason) => format!("FAILED: {}", line(reason, 2 * SHOWN_CHARS_MAX)),
+    }
+}
+
+/// The same as JSON.
+pub(super) fn json(import: &Import) -> Value {
+    let operations: Vec<Value> = import.operations.iter().map(of_operation).collect();
+    json!({
+        "title": import.title,
+        "operations": operations,
+        "variables": import.variables,
+        "losses": import.losses,
+        "functions": import.stubs.as_ref().map(|file| &file.name),
+        "reviews": reviews(import),
+    })
+}
+
+fn of_operation(found: &Imported) -> Value {
+    let from = json!({ "method": found.http, "path": found.path });
+    match &found.fate {
+        Fate::Skipped(reason) => json!({ "from": from, "skipped": reason }),
+        Fate::Failed(reason) => json!({ "from": from, "failed": reason }),
+        Fate::Written(written) => {
+            let reviews = written.notes.reviews.iter();
+            let reviews: Vec<Value> =
+                reviews.map(|(part, note)| json!({ "about": part.name(), "note": note })).collect();
+            json!({
+                "from": from,
+                "method": written.method,
+                "path": written.path,
+                "files": written.files.iter().map(|file| &file.name).collect::<Vec<_>>(),
+                "reviews": reviews,
+                "losses": written.notes.losses,
+            })
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `import openapi` and `export openapi` from the outside: files, exit codes, and which stream says what.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn workshop() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/migration/1-wrap-and-expose")
+}
+
+fn forecourt(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forecourt"));
+    command.args(arguments).env("SPOKE_WORKSHOP_WORKSHOP_KEY", "spanner").output().unwrap()
+}
+
+fn import(file: &Path, out: &Path, more: &[&str]) -> Output {
+    let paths = ["import", "openapi", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    forecourt(&paths.into_iter().chain(more.iter().copied()).collect::<Vec<_>>())
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A document of one operation that leaves nothing to guess.
+const CERTAIN: &str = r#"
+openapi: 3.1.0
+info: {title: Rooms, version: 1.0.0}
+servers: [{url: https://rooms.example}]
+paths:
+  /rooms/{id}:
+    get:
+      x-agtp-method: FETCH
+      x-agtp-required-scopes: []
+      x-agtp-semantic: {intent: Show a room., actor: agent, outcome: The caller knows the room., capability: retrieval, confidence: 1.0, impact: informational, is_idempotent: true}
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {200: {description: The room., content: {application/json: {schema: {type: object}}}}}
+"#;
+
+#[test]
+fn a_3_everything_is_written_and_what_is_not_is_said() {
+    let out = tempfile::tempdir().unwrap();
+    let output = import(&workshop().join("openapi.yaml"), out.path(), &[]);
+    assert_eq!(output.status.code(), Some(1), "two operations failed");
+    assert!(output.stdout.is_empty(), "data goes to stdout, and none was asked for");
+    let text = said(&output);
+    for line in [
+        "BOOK /appointments",
+        "FAILED: its body is multipart/form-data",
+        "left out: HEAD",
+        "34 of 37",
+        "set SPOKE_WORKSHOP_WORKSHOP_KEY",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 34);
+}
+
+#[test]
+fn the_exit_code_says_whether_something_is_left_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("rooms.yaml"), folder.path().join("endpoints"));
+    fs::write(&file, CERTAIN).unwrap();
+    let strict = import(&file, &out, &["--strict"]);
+    assert_eq!(strict.status.code(), Some(0), "{}", said(&strict));
+    fs::write(&file, CERTAIN.replace("      x-agtp-required-scopes: []\n", "")).unwrap();
+    assert_eq!(import(&file, &out, &["--force"]).status.code(), Some(0));
+    let strict = import(&file, &out, &["--force", "--strict"]);
+    assert_eq!(strict.status.code(), Some(1));
+    assert!(said(&strict).contains("1 places are to be reviewed"), "{}", said(&strict));
+}
+
+#[test]
+fn what_is_there_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("rooms.yaml"), folder.path().join("endpoints"));
+    fs::write(&file, CERTAIN).unwrap();
+    assert!(import(&file, &out, &[]).status.success());
+    let own = out.join("fetch_rooms_id.toml");
+    fs::write(&own, "mine").unwrap();
+    let again = import(&file, &out, &[]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(said(&again).contains("nothing was written") && said(&again).contains("--force"), "{}", said(&again));
+    assert_eq!(fs::read_to_string(&own).unwrap(), "mine");
+    assert!(import(&file, &out, &["--force"]).status.success());
+    assert_ne!(fs::read_to_string(&own).unwrap(), "mine");
+}
+
+#[test]
+fn what_can_not_be_read_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = import(&folder.path().join("none.yaml"), folder.path(), &[]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(said(&missing).contains("cannot be read"));
+    let file = folder.path().join("old.yaml");
+    fs::write(&file, "swagger: '2.0'").unwrap();
+    assert!(said(&import(&file, folder.path(), &[])).contains("convert the document to OpenAPI 3"));
+}
+
+#[test]
+fn json_says_what_became_of_each() {
+    let out = tempfile::tempdir().unwrap();
+    let output = import(&workshop().join("openapi.yaml"), out.path(), &["--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let operations = report["operations"].as_array().unwrap();
+    assert_eq!(operations.len(), 37);
+    let book = operations.iter().find(|found| found["method"] == "BOOK").unwrap();
+    assert_eq!(book["files"][0], "book_appointments.toml");
+    assert!(operations.iter().any(|found| found["failed"].is_string()));
+}
+
+#[test]
+fn b_1_what_was_imported_is_served_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["forecourt.toml", "agents/desk.toml"] {
+        let to = folder.path().join(file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(workshop().join(file), to).unwrap();
+    }
+    import(&workshop().join("openapi.yaml"), &folder.path().join("endpoints"), &[]);
+    let check = forecourt(&["check", folder.path().to_str().unwrap()]);
+    assert!(check.status.success(), "{}", said(&check));
+    let export = forecourt(&["export", "openapi", folder.path().to_str().unwrap()]);
+    assert!(export.status.success(), "{}", said(&export));
+    let document: Value = serde_json::from_slice(&export.stdout).unwrap();
+    assert_eq!(document["paths"]["/appointments"]["post"]["x-agtp-method"], "BOOK");
+    assert_eq!(document["info"]["x-agtp-manifest"], "agtp://workshop.localhost/");
+    assert!(said(&export).contains("lost: BOOK /appointments is POST here"));
+}
+
+#[test]
+fn b_2_functions_are_written_where_they_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let functions = folder.path().join("functions");
+    let file = folder.path().join("rooms.yaml");
+    fs::write(&file, CERTAIN).unwrap();
+    let output = import(&file, &folder.path().join("endpoints"), &["--functions", functions.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", said(&output));
+    let stubs = fs::read_to_string(functions.join("rooms_endpoints.py")).unwrap();
+    assert!(stubs.contains("def fetch_rooms_id(ctx):"), "{stubs}");
+}
