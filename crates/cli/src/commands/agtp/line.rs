@@ -92,8 +92,10 @@ impl Line {
             ClientError::PlainElsewhere => {
                 Failure::yours(error.to_string()).hint("leave --plaintext out: servers elsewhere speak TLS")
             }
-            ClientError::Malformed(_) | ClientError::Closed => Failure::yours(format!("{at}: {error}"))
+            ClientError::Malformed(_) => Failure::yours(format!("{at}: {error}"))
                 .hint("is it a server of AGTP, and with TLS or without as asked?"),
+            ClientError::Closed => Failure::yours(format!("{at}: {error}"))
+                .hint("is it a server of AGTP? Some want to be shown a --certificate"),
             ClientError::TooMany | ClientError::CutOff | ClientError::Late => Failure::yours(format!("{at}: {error}")),
         }
     }

@@ -1,0 +1,71 @@
+//! `forecourt agtp` and `forecourt manifest check` against a deployment that is being served, over TLS
+//! with its local authority.
+
+use serde_json::Value;
+
+use crate::support::{DOMAIN, Deployment, Ran, Served};
+
+/// Calls a path of the deployment, found by its domain alone.
+fn call(served: &Served, method: &str, path: &str, more: &[&str]) -> Ran {
+    let uri = format!("agtp://{DOMAIN}{path}");
+    served.deployment.run("agtp", [&[method, uri.as_str()], more].concat())
+}
+
+#[test]
+fn a_server_is_found_by_its_name_and_shows_everything_in_one_call() {
+    let served = Deployment::gatehouse().serve();
+    let manifest = call(&served, "DISCOVER", "", &[]).json();
+    assert_eq!((&manifest["agtp_version"], &manifest["catalog_version"]), (&"1.0".into(), &"1.0.0".into()));
+    let methods = call(&served, "DISCOVER", "/methods", &[]).json();
+    let is_there = |path: &str| methods.as_array().is_some_and(|all| all.iter().any(|one| one["path"] == path));
+    assert!(is_there("/") && is_there("/agents"), "{methods}");
+    let whole = call(&served, "DISCOVER", "", &["--json"]).json();
+    assert_eq!(whole["status"], 200);
+    assert_eq!(whole["headers"]["Content-Type"], "application/vnd.agtp.manifest+json");
+}
+
+#[test]
+fn refusals_of_a_real_server_come_with_what_helps() {
+    let served = Deployment::gatehouse().serve();
+    let said = call(&served, "QEURY", "/x", &[]).failed(1);
+    assert!(said.contains("459") && said.contains("did you mean QUERY"), "{said}");
+    let said = call(&served, "QUERY", "/order/5", &[]).failed(1);
+    assert!(said.contains("460") && said.contains("`order`"), "{said}");
+    let said = call(&served, "QUERY", "/nowhere", &[]).failed(1);
+    assert!(said.contains("404") && said.contains("/methods"), "{said}");
+}
+
+#[test]
+fn s8_our_own_manifest_keeps_every_rule_and_is_signed() {
+    let served = Deployment::gatehouse().serve();
+    let uri = format!("agtp://{DOMAIN}");
+    for what in [uri.as_str(), "."] {
+        let told: Value = served.deployment.run("manifest", ["check", what, "--json"]).json();
+        // Advice may be given, such as to name a contact.
+        assert_eq!(told["ok"], true, "{told}");
+        assert!(told["verdict"]["signature"]["valid"]["kid"].is_string(), "{told}");
+    }
+    let file = served.deployment.path().join("manifest.json");
+    std::fs::write(&file, call(&served, "DISCOVER", "", &[]).fine()).unwrap();
+    let said = served.deployment.run("manifest", ["check", "manifest.json"]).fine();
+    assert!(said.contains("signed by"), "{said}");
+    let changed = std::fs::read_to_string(&file)
+        .unwrap()
+        .replace("\"anonymous_discovery\":true", "\"anonymous_discovery\":false");
+    std::fs::write(&file, changed).unwrap();
+    let ran = served.deployment.run("manifest", ["check", "manifest.json"]);
+    assert!(ran.code == Some(1) && ran.stdout.contains("signature"), "{ran:?}");
+}
+
+#[test]
+fn strangers_to_the_local_authority_are_not_fooled() {
+    let served = Deployment::gatehouse().serve();
+    let stranger = tempfile::tempdir().unwrap();
+    let data = stranger.path().display().to_string();
+    let recorded = std::fs::read_to_string(served.deployment.data().join("serving.json")).unwrap();
+    let port = serde_json::from_str::<Value>(&recorded).unwrap()["agtp_port"].to_string();
+    let uri = format!("agtp://{DOMAIN}:{port}");
+    let said = served.deployment.run("agtp", ["DISCOVER", &uri, "--data", &data]).failed(1);
+    assert!(said.contains("certificate") && said.contains("--data"), "{said}");
+    served.deployment.run("agtp", ["DISCOVER", &uri, "--data", &data, "--insecure"]).fine();
+}
