@@ -1,6 +1,8 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
 mod agtp;
+mod genesis;
+mod openapi;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,6 +12,10 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use agtp::{
     Agtp, CatalogArguments, CatalogDiff, CatalogWhat, ManifestArguments, ManifestCheck, ManifestWhat, Trust,
 };
+pub(crate) use genesis::{
+    GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat,
+};
+pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 
 /// Puts everything a domain has to offer (its agents, its content) on the agentic web.
 ///
@@ -53,6 +59,8 @@ pub(crate) enum Command {
     Index(Index),
     /// Write out what a deployment publishes, for other programs and plain web hosts.
     Export(Export),
+    /// Take over what others describe, as files of a deployment.
+    Import(Import),
     /// Show or rotate the key that signs for a deployment.
     Keys(Keys),
     /// Serve a deployment over standard input and output, for desktop clients of MCP.
@@ -79,6 +87,8 @@ pub(crate) enum Command {
     Manifest(ManifestArguments),
     /// Compare catalogs of methods.
     Catalog(CatalogArguments),
+    /// Make and check origins of agents: the documents whose hashes are their ids over AGTP.
+    Genesis(GenesisArguments),
     /// Print the reference of all settings, as markdown.
     #[command(hide = true)]
     Reference,
@@ -253,6 +263,12 @@ pub(crate) enum ExportWhat {
     /// key in the data folder: export again after `forecourt keys --rotate`.
     #[command(after_help = "Example:\n  forecourt export cards mysite --out /var/www/example.com")]
     Cards(ExportCards),
+    /// The endpoints as an OpenAPI 3.1 document, on standard output.
+    ///
+    /// It is derived: agents are told by the manifest. What HTTP has no word for stays in `x-agtp-`
+    /// fields, and what is lost is listed on standard error and under `x-agtp-losses`.
+    #[command(after_help = "Example:\n  forecourt export openapi mysite > openapi.json")]
+    Openapi(ExportOpenapi),
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,8 @@ mod catalog;
 mod check;
 mod discover;
 mod export;
+mod genesis;
+mod import;
 mod index;
 mod init;
 mod keys;
@@ -33,11 +35,13 @@ pub(crate) async fn run(arguments: Arguments) -> Outcome {
         Command::Discover(discover) => discover::run(discover).await,
         Command::Index(index) => index::run(&index).await,
         Command::Export(export) => export::run(export).await,
+        Command::Import(import) => import::run(&import),
         Command::Keys(keys) => keys::run(&keys),
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Agtp(agtp) => agtp::run(agtp).await,
         Command::Manifest(manifest) => manifest::run(manifest).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
+        Command::Genesis(genesis) => genesis::run(&genesis),
         Command::Reference => reference::run(),
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use forecourt_core::Handle;
 use forecourt_egress::EgressConfig;
+use forecourt_endpoints::python;
 use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
@@ -20,7 +21,7 @@ pub(crate) const FILE: &str = "forecourt.toml";
 /// Agents in one deployment.
 pub(crate) const AGENTS_MAX: usize = 10_000;
 /// Bytes of one settings file.
-pub(crate) const FILE_BYTES_MAX: u64 = 1024 * 1024;
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Everything that the files of a deployment say.
 pub(crate) struct Loaded {
@@ -36,6 +37,8 @@ pub(crate) struct Loaded {
     pub egress: EgressConfig,
     pub identity: IdentityConfig,
     pub http: HttpLimits,
+    /// How Python functions run.
+    pub functions: python::Options,
     /// The section of each protocol, by its name.
     pub protocols: HashMap<&'static str, Section>,
     pub agents: Vec<LoadedAgent>,
@@ -128,6 +131,8 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
     let egress = problems.absorb(root.take_or_empty("egress").read());
     let identity = problems.absorb(root.take_or_empty("identity").read());
     let http = problems.absorb(root.take_or_empty("http").read());
+    let path = std::env::var("PATH").ok();
+    let functions = problems.absorb(python::Options::read(&root.take_or_empty("functions"), path));
     let protocols = PROTOCOLS.iter().map(|p| (p.name, root.take_or_empty(p.name))).collect();
     let deployment = problems.absorb(root.read::<Deployment>());
     if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {
@@ -146,6 +151,7 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
             egress: egress?,
             identity: identity?,
             http: http?,
+            functions: functions?,
             protocols,
             agents: Vec::new(),
             root,

@@ -12,7 +12,7 @@ use forecourt_core::agent::Icon;
 use forecourt_core::{AgentCard, Domain, Entropy, Error, Handle, Message, Policy, Reply, Store, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Envelope, Host, HostBuilder, Resident, Run, Site, SystemEntropy, rules};
-use forecourt_identity::agents::{self, Home, KnownAgents};
+use forecourt_identity::agents::Notice;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
@@ -23,6 +23,8 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::deployment::{Loaded, LoadedAgent};
+use crate::endpoints::Endpoints;
+use crate::identities;
 use crate::manual;
 use crate::output::Failure;
 use crate::registry::{PROTOCOLS, backends};
@@ -71,11 +73,21 @@ pub(crate) fn egress(loaded: &Loaded, site: &Site, own: &[std::net::SocketAddr])
 }
 
 /// Builds every agent. Opens nothing: what fails here is wrong in the settings.
-pub(crate) fn agents(loaded: &Loaded, site: &Site, egress: &Egress, data: &Path) -> Result<Agents, Problems> {
+pub(crate) fn agents(
+    loaded: &Loaded,
+    site: &Site,
+    egress: &Egress,
+    data: &Path,
+    endpoints: &Endpoints,
+) -> Result<Agents, Problems> {
     let mut problems = Problems::new();
     let mut agents = Agents { residents: Vec::new(), siblings: siblings(&loaded.agents, site), content: Vec::new() };
     for agent in &loaded.agents {
-        let context = Context { siblings: agents.siblings.clone(), ..context(agent, &loaded.dir, site, egress, data) };
+        let context = Context {
+            siblings: agents.siblings.clone(),
+            endpoints: endpoints.tools(),
+            ..context(agent, &loaded.dir, site, egress, data)
+        };
         let built = problems.absorb(build(&agent.backend, &context));
         let rules = problems.absorb(
             rules(&agent.settings.policy.rules, site)
@@ -145,7 +157,7 @@ fn context(agent: &LoadedAgent, folder: &Path, site: &Site, egress: &Egress, dat
         entropy: Arc::new(SystemEntropy),
         egress: egress.clone(),
         path_variable: std::env::var("PATH").ok(),
-        tools: Vec::new(),
+        endpoints: Vec::new(),
         siblings: Siblings::default(),
         builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],
     }
@@ -195,6 +207,8 @@ pub(crate) struct Running {
     pub host: Arc<Host>,
     pub surfaces: Vec<Surface>,
     pub keys: Arc<ArcSwap<HostKeys>>,
+    /// What there is to say about the files of agents' identities.
+    pub identity_notices: Vec<Notice>,
     mount: Mount,
 }
 
@@ -223,8 +237,8 @@ pub(crate) enum State<'a> {
     Kept(&'a Path),
     /// Nowhere, but its keys are in this folder: for what they sign.
     Signing(&'a Path),
-    /// Nowhere: for checking.
-    Nowhere,
+    /// Nowhere: for checking. What is kept in this folder, which may not be there, is looked at.
+    Looking(&'a Path),
 }
 
 /// Puts a host of these agents to work, until `stop`.
@@ -234,6 +248,7 @@ pub(crate) async fn start(
     egress: Egress,
     residents: Vec<Resident>,
     siblings: &Siblings,
+    endpoints: &Endpoints,
     state: State<'_>,
     stop: CancellationToken,
 ) -> Result<Running, Failure> {
@@ -245,39 +260,22 @@ pub(crate) async fn start(
     let mut builder = HostBuilder::new(site, directory, store, egress.clone());
     builder.limits = loaded.limits.clone();
     builder.envelopes = envelopes();
+    builder.contract = endpoints.contract.clone();
     let host = builder.start(stop).await.map_err(|e| Failure::ours(e.to_string()))?;
+    endpoints.bind(&host);
     siblings.bind(Arc::new(Inside(Arc::downgrade(&host))));
+    let (agents, identity_notices) = identities::load(loaded, &host, &keys.load(), &state);
     let mount = Mount {
         host: host.clone(),
         verifier: Arc::new(verifier),
-        agents: identities(loaded, &host, &keys.load(), &state),
+        agents: Arc::new(agents),
         keys: keys.clone(),
         egress,
         tools: Arc::new([]),
         section: Section::empty(loaded.root.file(), ""),
     };
     let mount = Mount { tools: tools(loaded, &mount), ..mount };
-    Ok(Running { host, surfaces: surfaces(loaded, &mount)?, keys, mount })
-}
-
-/// Who the agents are, elsewhere too. What is wrong with files of theirs is logged: those are left out.
-fn identities(loaded: &Loaded, host: &Host, keys: &HostKeys, state: &State<'_>) -> Arc<KnownAgents> {
-    let data = match state {
-        State::Kept(data) => Some(*data),
-        State::Signing(_) | State::Nowhere => None,
-    };
-    let now = host.clock().now();
-    let domain = &host.site().domain;
-    let (keeps, entropy) = (data.is_some(), host.entropy().as_ref());
-    let home = Home { folder: &loaded.dir, data, keeps, domain, keys, now, entropy };
-    let settings = |handle: &Handle| {
-        loaded.agents.iter().find(|agent| agent.settings.handle == *handle).map(|agent| &agent.identity)
-    };
-    let residents = host.directory().iter();
-    let agents = residents.filter_map(|resident| Some((resident.card.as_ref(), settings(resident.card.handle())?)));
-    let (known, notices) = agents::load(&home, agents);
-    notices.iter().for_each(|notice| tracing::warn!("{notice}"));
-    Arc::new(known)
+    Ok(Running { host, surfaces: surfaces(loaded, &mount)?, keys, identity_notices, mount })
 }
 
 /// Proof in, sender out: the configured keys, and those that protocols can find.
@@ -345,7 +343,7 @@ fn store(loaded: &Loaded, state: &State<'_>) -> Result<Arc<dyn Store>, Failure> 
                 .map_err(|error| Failure::ours(format!("{}: {error}", file.display())))?;
             Ok(store)
         }
-        (State::Nowhere | State::Signing(_), _) | (_, StoreKind::Memory) => Ok(Arc::new(Memory::new())),
+        (State::Looking(_) | State::Signing(_), _) | (_, StoreKind::Memory) => Ok(Arc::new(Memory::new())),
     }
 }
 
@@ -355,7 +353,7 @@ fn keys(state: &State<'_>) -> Result<HostKeys, Failure> {
         State::Kept(data) | State::Signing(data) => {
             HostKeys::load_or_create(data, entropy).map_err(|e| Failure::ours(e.to_string()))
         }
-        State::Nowhere => Ok(HostKeys::in_memory(entropy)),
+        State::Looking(_) => Ok(HostKeys::in_memory(entropy)),
     }
 }
 

@@ -3,7 +3,9 @@
 mod args;
 mod commands;
 mod deployment;
+mod endpoints;
 mod host;
+mod identities;
 mod manual;
 mod output;
 mod registry;

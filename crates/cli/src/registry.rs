@@ -5,8 +5,13 @@ use forecourt_agents::Backend;
 use forecourt_surface::Protocol;
 
 /// The protocols, in the order in which they are shown.
-pub(crate) const PROTOCOLS: &[Protocol] =
-    &[forecourt_mentionable::PROTOCOL, forecourt_a2a::PROTOCOL, forecourt_nlweb::PROTOCOL, forecourt_mcp::PROTOCOL];
+pub(crate) const PROTOCOLS: &[Protocol] = &[
+    forecourt_mentionable::PROTOCOL,
+    forecourt_a2a::PROTOCOL,
+    forecourt_nlweb::PROTOCOL,
+    forecourt_mcp::PROTOCOL,
+    forecourt_agtp::PROTOCOL,
+];
 
 const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND]];
 

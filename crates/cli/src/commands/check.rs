@@ -4,7 +4,9 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Check;
+use crate::endpoints::Endpoints;
 use crate::host::{self, State};
+use crate::identities;
 use crate::output::{Failure, Outcome, print_json};
 
 /// Builds everything in memory, and shows what the world would see.
@@ -12,7 +14,9 @@ pub(crate) async fn run(check: &Check) -> Outcome {
     let loaded = super::load(&check.place)?;
     let site = host::site(&loaded, loaded.listen.https.port());
     let egress = host::egress(&loaded, &site, &[])?;
-    let agents = host::agents(&loaded, &site, &egress, &check.place.data_dir())?;
+    let endpoints = Endpoints::load(&loaded, &egress)?;
+    let data = check.place.data_dir();
+    let agents = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
     if loaded.tls.cert.is_none() && !loaded.listen.https.ip().is_loopback() {
         return Err(Failure::yours(format!("HTTPS on {} needs a certificate of your own", loaded.listen.https))
             .hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"));
@@ -20,9 +24,16 @@ pub(crate) async fn run(check: &Check) -> Outcome {
     let missing = missing_content(&agents.content);
     let stop = CancellationToken::new();
     let host::Agents { residents, siblings, .. } = agents;
-    let started = host::start(&loaded, site, egress, residents, &siblings, State::Nowhere, stop.clone()).await;
+    let started =
+        host::start(&loaded, site, egress, residents, &siblings, &endpoints, State::Looking(&data), stop.clone()).await;
     stop.cancel();
     let running = started?;
+    let mut refused = endpoints.refused;
+    refused.extend(identities::refused(&running.identity_notices));
+    identities::doubtful(&running.identity_notices).for_each(|notice| eprintln!("warning: {notice}"));
+    if !refused.is_empty() {
+        return Err(refused.into());
+    }
     if let Some(path) = missing {
         return Err(Failure::yours(path));
     }

@@ -1,5 +1,7 @@
 //! `forecourt export`: what a deployment publishes, as files.
 
+mod openapi;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +9,7 @@ use forecourt_surface::Published;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Export, ExportCards, ExportWhat};
+use crate::endpoints::Endpoints;
 use crate::host::{self, State};
 use crate::output::{Failure, Outcome, print_json};
 
@@ -17,6 +20,7 @@ const HTTPS_PORT: u16 = 443;
 pub(crate) async fn run(export: Export) -> Outcome {
     match export.what {
         ExportWhat::Cards(cards) => export_cards(&cards).await,
+        ExportWhat::Openapi(asked) => openapi::run(&asked),
     }
 }
 
@@ -44,9 +48,11 @@ async fn documents(export: &ExportCards) -> Result<Vec<Published>, Failure> {
     let data = host::make_data_dir(&export.place.data_dir())?;
     let site = host::site(&loaded, HTTPS_PORT);
     let egress = host::egress(&loaded, &site, &[])?;
-    let host::Agents { residents, siblings, .. } = host::agents(&loaded, &site, &egress, &data)?;
+    let endpoints = Endpoints::load(&loaded, &egress)?;
+    let host::Agents { residents, siblings, .. } = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
     let stop = CancellationToken::new();
-    let started = host::start(&loaded, site, egress, residents, &siblings, State::Signing(&data), stop.clone()).await;
+    let started =
+        host::start(&loaded, site, egress, residents, &siblings, &endpoints, State::Signing(&data), stop.clone()).await;
     stop.cancel();
     Ok(started?.documents(&loaded)?)
 }

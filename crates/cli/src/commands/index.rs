@@ -8,6 +8,7 @@ use serde_json::json;
 use self::live::Live;
 use super::printable::{line, printable};
 use crate::args::Index;
+use crate::endpoints::Endpoints;
 use crate::host::{self, Content};
 use crate::manual;
 use crate::output::{Failure, Outcome, print_json};
@@ -24,7 +25,7 @@ pub(crate) async fn run(index: &Index) -> Outcome {
     manual::unpack(&data)?;
     let site = host::site(&loaded, loaded.listen.https.port());
     let egress = host::egress(&loaded, &site, &[])?;
-    let agents = host::agents(&loaded, &site, &egress, &data)?;
+    let agents = host::agents(&loaded, &site, &egress, &data, &Endpoints::load(&loaded, &egress)?)?;
     if let Some(question) = &index.explain {
         return explain(&agents.content, question);
     }

@@ -5,6 +5,7 @@ mod listeners;
 pub(super) mod logging;
 mod own;
 mod push;
+mod queue;
 pub(super) mod watch;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Serve;
 use crate::commands::index::index_new;
 use crate::deployment::Loaded;
+use crate::endpoints::Endpoints;
 use crate::host::{self, Running, State};
 use crate::manual;
 use crate::output::{Failure, Outcome};
@@ -33,32 +35,20 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let loaded = super::load(&serve.place)?;
     logging::start(&loaded.log)?;
     let data = host::make_data_dir(&serve.place.data_dir())?;
-    refuse_wrong_agents(&loaded, &serve, &data)?;
+    let endpoints = before_any_port(&loaded, &serve, &data)?;
     let _held = state::hold(&data)?;
     manual::unpack(&data)?;
     let listeners = Listeners::bind(&loaded, serve.listen, &data).await?;
     let site = host::site(&loaded, listeners.https_port());
     let egress = host::egress(&loaded, &site, &listeners.public_addresses())?;
-    let agents = host::agents(&loaded, &site, &egress, &data)?;
+    let agents = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
     index_new(&agents.content).await?;
 
     let stop = CancellationToken::new();
-    let host::Agents {
-        residents,
-        siblings,
-        content,
-    } = agents;
+    let host::Agents { residents, siblings, content } = agents;
     let state = State::Kept(&data);
-    let running = host::start(
-        &loaded,
-        site.clone(),
-        egress,
-        residents,
-        &siblings,
-        state,
-        stop.clone(),
-    )
-    .await?;
+    let running =
+        host::start(&loaded, site.clone(), egress, residents, &siblings, &endpoints, state, stop.clone()).await?;
     let registry = registry(&running, listeners.metrics());
     let serving = Serving {
         domain: site.domain.clone(),
@@ -70,35 +60,28 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     banner::print(&running.host, &listeners, &data);
 
     let host = running.host.clone();
-    let pushes = behind_token(push::routes(&content), loaded.admin_token.clone());
-    let admin = admin(registry, ready(host.clone())).merge(pushes);
-    content
-        .into_iter()
-        .for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
+    let guarded = behind_token(push::routes(&content).merge(queue::routes(host.clone())), loaded.admin_token.clone());
+    let admin = admin(registry, ready(host.clone())).merge(guarded);
+    content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
     tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
     let served = tokio::spawn(listeners.serve(running.surfaces, admin, stop.clone()));
     told_to_stop().await?;
-    eprintln!(
-        "stopping: running answers have {} s to finish; a second signal stops at once",
-        DRAIN.as_secs()
-    );
+    eprintln!("stopping: running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
     tokio::select! {
         () = drain(&host, &stop) => {}
         _ = told_to_stop() => return Err(Failure::yours("stopped before everything was finished")),
     }
-    served
-        .await
-        .map_err(|error| Failure::ours(format!("a listener broke: {error}")))
+    served.await.map_err(|error| Failure::ours(format!("a listener broke: {error}")))
 }
 
-/// Finds what is wrong with agents before a port opens: until then, a port is only wished for.
-fn refuse_wrong_agents(loaded: &Loaded, serve: &Serve, data: &Path) -> Outcome {
-    let site = host::site(
-        loaded,
-        serve.listen.https.unwrap_or(loaded.listen.https).port(),
-    );
-    host::agents(loaded, &site, &host::egress(loaded, &site, &[])?, data)?;
-    Ok(())
+/// Finds what is wrong with endpoints and agents before a port opens: until then, a port is only wished
+/// for. Gives the endpoints that are right.
+fn before_any_port(loaded: &Loaded, serve: &Serve, data: &Path) -> Result<Endpoints, Failure> {
+    let site = host::site(loaded, serve.listen.https.unwrap_or(loaded.listen.https).port());
+    let egress = host::egress(loaded, &site, &[])?;
+    let endpoints = Endpoints::load(loaded, &egress)?;
+    host::agents(loaded, &site, &egress, data, &endpoints)?;
+    Ok(endpoints)
 }
 
 /// Work first, then connections and posts: a task that is running may still be polled.

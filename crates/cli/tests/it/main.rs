@@ -10,6 +10,9 @@
 //! | `export` | the documents of a deployment, as files |
 //! | `faults` | agents that break |
 //! | `five_wires` | one question over every wire |
+//! | `queue` | questions to the operator |
+//! | `agtp` | `agtp` and `manifest check` over TLS |
+//! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `sharpened` | a search with a real language model |
 //! | `remote` | `ask --via a2a`, and agents that front others |
@@ -23,18 +26,21 @@
 //! | `stranger` | NLWeb by a client that knows the specification alone |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
+mod agtp;
 mod browser;
 mod conformance;
 mod discovery;
 mod export;
 mod faults;
 mod five_wires;
+mod genesis;
 mod identity;
 mod items;
 mod operate;
 mod pages;
 mod pipe;
 mod push;
+mod queue;
 mod receiver;
 mod remote;
 mod rest;

@@ -23,7 +23,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) const DOMAIN: &str = "demo.localhost";
 
 /// The words for `serve` that leave its ports to the system.
-pub(crate) const FREE_PORTS: [&str; 6] = ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+pub(crate) const FREE_PORTS: [&str; 8] =
+    ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--agtp", "127.0.0.1:0"];
 
 /// A deployment that can be changed before, and while, it is served.
 pub(crate) struct Deployment {

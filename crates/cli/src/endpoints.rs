@@ -1,0 +1,125 @@
+//! The endpoints of a deployment: loaded before there is a host, and tools of its agents once there is.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use forecourt_agents::endpoints::EndpointTool;
+use forecourt_agents::tool::{Tool, ToolResult};
+use forecourt_contract::endpoint::Offer;
+use forecourt_contract::policy::MethodPolicySettings;
+use forecourt_contract::{Catalog, Dispatcher, Endpoint};
+use forecourt_core::Message;
+use forecourt_egress::Egress;
+use forecourt_endpoints::{Functions, Kinds, Python, Terms, load};
+use forecourt_host::Host;
+use forecourt_settings::{Problems, ProcessEnvironment};
+use forecourt_surface::tool::ToolCall;
+use forecourt_surface::{EndpointSettings, endpoint};
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::deployment::Loaded;
+use crate::registry::PROTOCOLS;
+
+/// What answers calls, with what was refused of the files.
+pub(crate) struct Endpoints {
+    /// Every endpoint that keeps all rules.
+    pub contract: Arc<Dispatcher>,
+    /// What is wrong with the others.
+    pub refused: Problems,
+    way: Way,
+}
+
+/// The host, once it runs. Clones are one and the same.
+#[derive(Clone, Default)]
+struct Way(Arc<OnceLock<Weak<Host>>>);
+
+impl Endpoints {
+    /// Loads what can be loaded. Fails when the settings can't be read, or when the operator wants all
+    /// endpoints or none and one is refused.
+    pub(crate) fn load(loaded: &Loaded, egress: &Egress) -> Result<Self, Problems> {
+        let EndpointSettings { terms, must_be_whole } = settings(loaded)?;
+        let python = Python::new(loaded.functions.clone());
+        let kinds = Kinds { egress: egress.clone(), functions: Functions::new().then(Arc::new(python)) };
+        let found = load(&loaded.dir, terms, &ProcessEnvironment, &kinds);
+        found.warn();
+        match must_be_whole && !found.refused.is_empty() {
+            true => Err(found.refused),
+            false => Ok(Self { contract: found.dispatcher, refused: found.refused, way: Way::default() }),
+        }
+    }
+
+    /// Opens the way to the host that has them.
+    pub(crate) fn bind(&self, host: &Arc<Host>) {
+        // A second host would have endpoints of its own.
+        let _ = self.way.0.set(Arc::downgrade(host));
+    }
+
+    /// Those that models may be given as tools.
+    pub(crate) fn tools(&self) -> Vec<EndpointTool> {
+        let offered = endpoint::offered(&self.contract).into_iter();
+        let tools = offered.filter(|(_, endpoint)| endpoint.is_offered_as(Offer::Tool));
+        tools.map(|(name, endpoint)| tool(name, endpoint, self.way.clone())).collect()
+    }
+}
+
+/// What the protocol that has endpoints says of them; else everything is as it comes.
+fn settings(loaded: &Loaded) -> Result<EndpointSettings, Problems> {
+    match PROTOCOLS.iter().find_map(|protocol| Some((protocol.name, protocol.endpoint_settings?))) {
+        Some((name, read)) => read(&loaded.protocols[name]),
+        None => {
+            let terms = Terms::new(&MethodPolicySettings::default(), Catalog::shipped());
+            let wrong = |faults: Vec<_>| faults.into_iter().map(|fault| loaded.root.problem(None, format!("{fault}")));
+            let terms = terms.map_err(|faults| {
+                let mut problems = Problems::new();
+                problems.extend(wrong(faults));
+                problems
+            })?;
+            Ok(EndpointSettings { terms, must_be_whole: false })
+        }
+    }
+}
+
+fn tool(name: String, endpoint: Arc<Endpoint>, way: Way) -> EndpointTool {
+    let pair = format!("{} {}", endpoint.method, endpoint.path);
+    let description = endpoint::description(&endpoint);
+    EndpointTool { pair, tool: Arc::new(OfEndpoint { name, description, endpoint, way }) }
+}
+
+/// An endpoint as a tool of models.
+struct OfEndpoint {
+    name: String,
+    description: String,
+    endpoint: Arc<Endpoint>,
+    way: Way,
+}
+
+impl Tool for OfEndpoint {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn parameters(&self) -> Value {
+        self.endpoint.input.source().clone()
+    }
+
+    fn call<'a>(&'a self, arguments: Value, message: &'a Message) -> BoxFuture<'a, ToolResult> {
+        let given = ToolCall {
+            arguments,
+            sender: message.sender.clone(),
+            hop: message.hop.saturating_add(1),
+            language: message.language.clone(),
+            via: message.received_via,
+            gives_tasks: false,
+            answered: None,
+        };
+        Box::pin(async move {
+            let host = self.way.0.get().and_then(Weak::upgrade).ok_or("there is no way to it at the moment")?;
+            let called = endpoint::call(&host, &self.endpoint, given).await;
+            if called.is_error { Err(called.text.join("\n")) } else { Ok(called.structured) }
+        })
+    }
+}
