@@ -55,7 +55,7 @@ pub(crate) const UNKEPT_FRESH: Duration = Duration::from_secs(60);
 pub(crate) const SKILLS_SUMMARY_CHARS_MAX: usize = 140;
 /// Characters of what a search for agents is given.
 pub(crate) const CRITERIA_CHARS_MAX: usize = 2_000;
-/// Different words of what a search is given that are looked for; those after them are not.
+/// Words of what a search for agents is given that are looked for; those after them are not.
 pub(crate) const CRITERIA_WORDS_MAX: usize = 32;
 /// Agents that a search gives unless told otherwise, and at most.
 pub(crate) const CANDIDATES_DEFAULT: usize = 10;

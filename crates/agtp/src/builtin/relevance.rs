@@ -20,7 +20,7 @@ const IN_DESCRIPTION: f64 = 0.6;
 pub(super) struct Wanted(BTreeSet<String>);
 
 impl Wanted {
-    /// The words of all texts in a value, at most [`CRITERIA_WORDS_MAX`].
+    /// The first [`CRITERIA_WORDS_MAX`] words of all texts in a value.
     pub(super) fn of(criteria: &Value) -> Self {
         let mut texts = Vec::new();
         gather(criteria, &mut texts);

@@ -4,7 +4,7 @@ use forecourt_core::Standing;
 use forecourt_host::StandingWish;
 
 use super::*;
-use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CRITERIA_CHARS_MAX};
+use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CRITERIA_CHARS_MAX, CRITERIA_WORDS_MAX};
 use crate::status::Status;
 
 fn looking(place: &Place, parameters: Value) -> Ask {
@@ -99,6 +99,16 @@ async fn criteria_have_a_length() {
     assert!(place.discovery.discover(&looking(&place, json!({"criteria": longest}))).await.is_ok());
     let problem = place.refused(&looking(&place, json!({"criteria": format!("{longest}é")}))).await;
     assert_eq!(problem.status, Status::UNPROCESSABLE);
+}
+
+#[tokio::test]
+async fn words_beyond_the_bound_are_not_looked_for() {
+    let place = Place::with("").await;
+    for (before, expected) in [(CRITERIA_WORDS_MAX - 1, vec!["clerk"]), (CRITERIA_WORDS_MAX, vec![])] {
+        let criteria = format!("{}rooms", "xyz ".repeat(before));
+        let found = place.json(&looking(&place, json!({"criteria": criteria}))).await;
+        assert_eq!(names(&found), expected, "after {before} words");
+    }
 }
 
 #[tokio::test]
