@@ -161,7 +161,7 @@ fn issuer_key(document: &Map<String, Value>) -> Result<VerifyKey, GenesisFault> 
 }
 
 /// SHA-256 in hexadecimal of the raw key that a field of a document holds.
-pub(crate) fn fingerprint(document: &Map<String, Value>, field: &str) -> Option<String> {
+fn fingerprint(document: &Map<String, Value>, field: &str) -> Option<String> {
     fingerprint_of_key(document.get(field)?.as_str()?)
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::canonical::{self, SignedForm};
 use crate::encoding::{from_base64url, to_base64url};
-use crate::genesis::{Stated, TrustTier, fingerprint};
+use crate::genesis::{Stated, TrustTier};
 use crate::signing_key::SigningKey;
 use crate::verify_key::VerifyKey;
 
@@ -159,11 +159,6 @@ impl AgentDocument {
     /// The key of the agent's own certificate, as SHA-256 of the raw key in hexadecimal.
     pub fn cert_fingerprint(&self) -> Option<&str> {
         self.text("cert_fingerprint")
-    }
-
-    /// The key of whoever signed it, as SHA-256 of the raw key in hexadecimal.
-    pub fn issuer_fingerprint(&self) -> Option<String> {
-        fingerprint(&self.fields, ISSUER_KEY)
     }
 
     /// The same document with other values, signed by `issuer`.

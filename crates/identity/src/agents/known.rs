@@ -27,11 +27,6 @@ impl KnownAgents {
         &self.hosted
     }
 
-    /// Everyone who is known, in no order.
-    pub fn everyone(&self) -> impl Iterator<Item = &Arc<AgentIdentity>> {
-        self.by_id.values()
-    }
-
     /// The agent that lives here under a handle.
     pub fn of_handle(&self, handle: &Handle) -> Option<&Arc<AgentIdentity>> {
         self.hosted.iter().find(|agent| agent.handle.as_ref() == Some(handle))

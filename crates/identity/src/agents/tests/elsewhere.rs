@@ -56,10 +56,11 @@ fn base_6_7_a_certificate_is_an_agents_own_by_its_key() {
     place.write("known/b.agent.json", &document(&fingerprint));
     place.write("known/c.genesis.json", &json!(genesis(&[]).document()));
     let (known, _) = place.load();
-    let agent = |name: &str| known.everyone().find(|agent| agent.name == name).unwrap().clone();
-    assert!(agent("a").has_key(&fingerprint) && agent("b").has_key(&fingerprint));
-    assert!(!agent("c").has_key(&fingerprint), "whoever issued an agent is not the agent");
-    assert!(!agent("a").has_key(""));
+    let agent = |id: &str| known.get(&forecourt_core::AgentId::parse(id).unwrap()).unwrap();
+    let named = agent(&"ab".repeat(32));
+    assert!(named.has_key(&fingerprint) && agent(&fingerprint).has_key(&fingerprint));
+    assert!(!agent(genesis(&[]).id().as_str()).has_key(&fingerprint), "whoever issued an agent is not the agent");
+    assert!(!named.has_key(""));
 }
 
 #[test]
