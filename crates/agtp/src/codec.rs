@@ -145,7 +145,7 @@ impl<S: StartLine> Decoder<S> {
 /// The length of the body.
 fn framing(fields: &Fields, body_bytes_max: usize) -> Result<usize, Fault> {
     for name in SINGLE.iter().chain([&AUTHORIZATION]) {
-        if fields.iter().filter(|(found, _)| found.eq_ignore_ascii_case(name)).nth(1).is_some() {
+        if fields.is_repeated(name) {
             return Err(Fault::Repeated(name));
         }
     }

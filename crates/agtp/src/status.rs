@@ -81,6 +81,11 @@ impl Status {
     pub(crate) fn is_success(self) -> bool {
         self == Self::OK || self == Self::ACCEPTED || self == Self::NO_CONTENT
     }
+
+    /// Whether it is one of this protocol's own, which say that an agent met a rule. Base 4.
+    pub(crate) fn is_governance(self) -> bool {
+        matches!(self.code, 261..=263 | 455..=464 | 550..=551)
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +99,8 @@ mod tests {
         codes.dedup();
         assert_eq!(codes.len(), Status::ALL.len());
         assert!(codes.iter().all(|code| !matches!(code, 462 | 465 | 552..=555)), "{codes:?}");
+        let ours = Status::ALL.iter().filter(|status| status.is_governance()).map(|status| status.code);
+        assert_eq!(ours.collect::<Vec<_>>(), [262, 455, 457, 459, 460, 463, 550, 551]);
         assert!(Status::ALL.iter().all(|status| (200..600).contains(&status.code) && !status.reason.is_empty()));
     }
 }

@@ -81,7 +81,7 @@ impl Service {
     /// The response to a request that was understood, or to one that was not but has an end.
     pub(crate) fn response(&self, request: &Request, answered: Answered, begins: bool) -> Response {
         let Answered { reply, trail, agent } = answered;
-        let mut fields = self.letterhead.of(agent.as_deref()).clone();
+        let mut fields = self.letterhead.of(agent.as_deref()).to_extend();
         for name in ECHOED {
             if let Some(value) = request.field(name).filter(|value| value.len() <= ECHO_CHARS_MAX) {
                 put(&mut fields, name, value);
@@ -93,7 +93,7 @@ impl Service {
 
     /// The response to what is no request.
     pub(crate) fn refusal(&self, problem: Problem, begins: bool) -> Response {
-        self.sealed(self.letterhead.of(None).clone(), problem.into(), None, begins)
+        self.sealed(self.letterhead.of(None).to_extend(), problem.into(), None, begins)
     }
 
     /// Adds what every response has. The signed record of it belongs here too, over all of this.

@@ -51,9 +51,13 @@ impl Service {
         };
         let agent = self.recipient(&ask).cloned();
         let (accept, task_id) = (ask.accept.clone(), ask.call.thread.task_id.clone());
+        let caller = ask.call.caller.agent_id.clone();
         let reply = match self.reply(ask, &mut trail).await {
             Ok(reply) => form::of(reply, accept.as_deref(), task_id, &trail),
-            Err(problem) => problem.into(),
+            Err(problem) => {
+                note(&problem, caller.as_deref(), &trail);
+                problem.into()
+            }
         };
         Answered { reply, trail, agent }
     }
@@ -125,6 +129,15 @@ impl Service {
             return Err(Refusal::Standing { agent_id, is_final }.into());
         }
         Ok(())
+    }
+}
+
+/// What an agent was refused by the rules of this wire is for the log. Base 4. What the caller wrote is
+/// quoted, and none of it is there before it was found to be in order.
+fn note(problem: &Problem, caller: Option<&str>, trail: &Trail) {
+    if problem.status.is_governance() {
+        let (method, path) = (&trail.method, &trail.path);
+        tracing::info!(status = problem.status.code, ?caller, ?method, ?path, "an agent was refused");
     }
 }
 

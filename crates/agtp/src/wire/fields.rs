@@ -61,7 +61,27 @@ impl Fields {
 
     /// The value of the first field of this name, whatever its case.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.spans.iter().find(|span| self.is_named(span, name)).map(|span| &self.lines[range(span.value)])
+    }
+
+    /// Whether there is more than one of this name, whatever its case.
+    pub(crate) fn is_repeated(&self, name: &str) -> bool {
+        self.spans.iter().filter(|span| self.is_named(span, name)).nth(1).is_some()
+    }
+
+    /// Asked for a dozen names with every message, so that lengths are compared before anything else.
+    fn is_named(&self, span: &Span, name: &str) -> bool {
+        let (start, end) = span.name;
+        (end - start) as usize == name.len() && self.lines[range(span.name)].eq_ignore_ascii_case(name)
+    }
+
+    /// The same fields, with room for those that an answer has besides.
+    pub(crate) fn to_extend(&self) -> Self {
+        let mut lines = String::with_capacity(self.lines.len() + 512);
+        lines.push_str(&self.lines);
+        let mut spans = Vec::with_capacity(self.spans.len() + 12);
+        spans.extend_from_slice(&self.spans);
+        Self { lines, spans }
     }
 
     /// Names and values, in order.
