@@ -103,7 +103,10 @@ fn best<'a>(operation: &Operation<'a>) -> Option<(&'a String, &'a Value)> {
 /// A list, or an object one of whose few fields is one.
 fn is_list(operation: &Operation<'_>, schema: &Value) -> bool {
     const WORDS: [&str; 6] = ["items", "data", "results", "values", "entries", "records"];
-    let is_array = |schema: &Value| schema["type"] == "array" || schema.get("items").is_some();
+    let says_so = |schema: &Value| schema["type"] == "array" || schema.get("items").is_some();
+    // Declared twice, it is joined with `allOf`.
+    let is_array =
+        |schema: &Value| says_so(schema) || schema["allOf"].as_array().is_some_and(|all| all.iter().any(says_so));
     let fields = body::fields(operation.document, schema).declared;
     let lists = fields.iter().filter(|(_, (field, _))| operation.document.resolve(field).is_ok_and(is_array));
     let lists: Vec<&str> = lists.map(|(name, _)| name.as_str()).collect();
