@@ -1,6 +1,11 @@
 //! What every response says. Base 2.5.
 
-use super::support::{body, server};
+use std::sync::Arc;
+
+use forecourt_contract::{Catalog, Dispatcher};
+use forecourt_testhost::Blueprint;
+
+use super::support::{blueprint, body, contract, server, server_of};
 
 #[tokio::test]
 async fn base_2_5_every_response_is_signed_with_the_servers_name() {
@@ -86,4 +91,35 @@ async fn base_2_2_yaml_is_for_who_asks_for_it() {
     }
     let refused = server.ask_as_chef("FETCH /nowhere\r\nAccept: application/yaml", "").await;
     assert_eq!(refused.field("Content-Type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn s4_4_a_deprecated_method_is_told_on_every_response_and_answered_all_the_same() {
+    let verbs = r#"{"version": "1.2.0", "verbs": {"FETCH": {"deprecated_in": "1.2.0", "removed_in": "2.0.0",
+        "successor": "QUERY"}, "QUERY": {}}}"#;
+    let catalog = Arc::new(Catalog::read(verbs.as_bytes()).unwrap().with_floor());
+    let contract = Arc::new(Dispatcher { catalog, ..contract("") });
+    let server = server_of(Blueprint { contract, ..blueprint("") }).await;
+    let notice = Some("deprecated; successor=QUERY; removed_in=2.0.0");
+    for (head, status) in [("FETCH /rooms/7", 200), ("GET /rooms/7", 200), ("FETCH /nowhere", 404), ("FETCH /x/", 460)]
+    {
+        let answer = server.ask_as_chef(head, "").await;
+        assert_eq!((answer.start.code, answer.field("AGTP-Catalog-Warning")), (status, notice), "{head}");
+    }
+    assert_eq!(server.ask_as_chef("DISCOVER /", "").await.field("AGTP-Catalog-Warning"), None);
+    let gone = server.ask_as_chef("BOOK /rooms/7", "").await;
+    assert_eq!((gone.start.code, &body(&gone)["error"]["catalog_version"]), (459, &"1.2.0".into()));
+}
+
+#[tokio::test]
+async fn base_2_2_floor_methods_have_an_envelope_for_who_asks() {
+    let server = server("").await;
+    let head = "QUERY /\r\nTask-ID: t-1\r\nAccept: application/vnd.agtp+json";
+    let answer = server.ask_as_chef(head, r#"{"intent": "hello"}"#).await;
+    let said = body(&answer);
+    assert_eq!(answer.field("Content-Type"), Some("application/vnd.agtp+json"));
+    assert_eq!((&said["status"], &said["task_id"]), (&200.into(), &"t-1".into()));
+    assert_eq!(said["result"]["intent"], "hello");
+    let directory = server.ask_as_chef("DISCOVER /\r\nAccept: application/vnd.agtp+json", "").await;
+    assert!(body(&directory).get("directory").is_some(), "what is discovered keeps its shape");
 }

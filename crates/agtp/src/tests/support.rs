@@ -60,7 +60,7 @@ pub(crate) async fn server_of(blueprint: Blueprint) -> Server {
 }
 
 /// Some endpoints under the section's own policy.
-fn contract(section: &str) -> Dispatcher {
+pub(crate) fn contract(section: &str) -> Dispatcher {
     let section = Section::parse(std::path::Path::new("forecourt.toml"), section, &|_: &str| None).expect("TOML");
     let terms = crate::settings::endpoint_settings(&section).unwrap_or_else(|wrong| panic!("{wrong}")).terms;
     let mut dispatcher =
