@@ -12,6 +12,7 @@
 //! | `five_wires` | one question over every wire |
 //! | `queue` | questions to the operator |
 //! | `agtp` | `agtp` and `manifest check` over TLS |
+//! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `sharpened` | a search with a real language model |
@@ -30,6 +31,7 @@ mod agtp;
 mod browser;
 mod conformance;
 mod discovery;
+mod endpoints;
 mod export;
 mod faults;
 mod five_wires;
