@@ -106,9 +106,26 @@ impl Arm {
 
     /// The port of its HTTPS listener, when it is the real daemon.
     pub(crate) fn https_port(&self) -> anyhow::Result<u16> {
+        self.told("https_port")
+    }
+
+    /// The port of its AGTP listener, when it is the real daemon.
+    pub(crate) fn agtp_port(&self) -> anyhow::Result<u16> {
+        self.told("agtp_port")
+    }
+
+    fn told(&self, port: &str) -> anyhow::Result<u16> {
         let serving: serde_json::Value = serde_json::from_slice(&std::fs::read(self.data()?.join("serving.json"))?)?;
-        let port = serving["https_port"].as_u64().context("it says its port")?;
+        let port = serving[port].as_u64().context("it says its port")?;
         Ok(port.try_into()?)
+    }
+
+    /// The same server at another of its ports.
+    #[must_use]
+    pub(crate) fn at(self, port: u16) -> Self {
+        let mut arm = self;
+        arm.port = port;
+        arm
     }
 
     /// The process.
@@ -135,6 +152,7 @@ pub(crate) fn daemon(folder: &Path) -> anyhow::Result<Command> {
     let mut command = Command::new(binary()?);
     command.arg("serve").arg(folder).env("FORECOURT_LOG", "error").env("XDG_STATE_HOME", folder);
     command.args(["--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
+    command.args(["--agtp", "127.0.0.1:0"]);
     Ok(command)
 }
 

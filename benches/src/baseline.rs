@@ -1,8 +1,11 @@
 //! Small honest servers that do the same work with nothing around it.
 
 mod a2a;
+mod agtp;
 mod ask;
 mod proxy;
+
+pub(crate) use agtp::ANSWER;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -30,6 +33,8 @@ pub(crate) fn serve(name: &str, to: Option<u16>, folder: Option<&std::path::Path
             "rest" => axum::serve(listener, Router::new().route("/{agent}", get(echo))).await?,
             "sse" => axum::serve(listener, Router::new().route("/{agent}", get(ticks))).await?,
             "a2a" => axum::serve(listener, a2a::router(port)).await?,
+            "agtp" => agtp::serve(listener, folder.context("it answers what a file says")?, true).await?,
+            "agtp-plain" => agtp::serve(listener, folder.context("it answers what a file says")?, false).await?,
             "ask" => axum::serve(listener, ask::router(folder.context("answers come from a folder")?)?).await?,
             "proxy" => proxy::serve(listener, to.context("a proxy is in front of something")?).await?,
             "hyper" => hyper(listener).await?,

@@ -1,6 +1,7 @@
 //! The benches, a file each.
 
 mod a2a;
+mod agtp;
 mod ask;
 mod idle;
 mod rest;
@@ -30,4 +31,10 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("a2a-many", a2a::many::run),
     ("a2a-streams", a2a::streams::run),
     ("a2a-push", a2a::push::run),
+    ("agtp", agtp::query::open),
+    ("agtp-new", agtp::query::new),
+    ("agtp-plain", agtp::query::plain),
+    ("agtp-dispatch", agtp::dispatch::run),
+    ("agtp-manifest", agtp::manifest::run),
+    ("agtp-idle", agtp::idle::run),
 ];

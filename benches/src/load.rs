@@ -1,10 +1,15 @@
 //! A loud client: one thread, some connections, and an exact count of what came back.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 
 /// Connections of one round.
 pub(crate) const CONNECTIONS: usize = 32;
@@ -20,12 +25,31 @@ pub(crate) struct Visit {
 pub(crate) struct Asked {
     pub texts: Vec<String>,
     pub holds: &'static str,
+    /// What it is sent within.
+    pub tls: Option<TlsConnector>,
+    /// Whether each is sent on a connection of its own.
+    pub anew: bool,
 }
 
 impl Asked {
     /// One request.
     pub(crate) fn of(text: String, holds: &'static str) -> Self {
-        Self { texts: vec![text], holds }
+        Self::each(vec![text], holds)
+    }
+
+    /// Several requests in turn.
+    pub(crate) fn each(texts: Vec<String>, holds: &'static str) -> Self {
+        Self { texts, holds, tls: None, anew: false }
+    }
+
+    /// The same within TLS.
+    pub(crate) fn within(self, tls: &TlsConnector) -> Self {
+        Self { tls: Some(tls.clone()), ..self }
+    }
+
+    /// The same, each on a connection of its own.
+    pub(crate) fn each_anew(self) -> Self {
+        Self { anew: true, ..self }
     }
 }
 
@@ -42,12 +66,14 @@ pub(crate) fn visit(port: u16, request: &Asked, time: Duration) -> anyhow::Resul
 }
 
 async fn client(port: u16, request: &Asked, first: usize, end: Instant) -> anyhow::Result<u64> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    stream.set_nodelay(true)?;
+    let mut stream = connect(port, request.tls.as_ref()).await?;
     let mut buffer = Vec::with_capacity(16 * 1024);
     let mut count = 0;
     let texts = request.texts.iter().cycle().skip(first % request.texts.len().max(1));
     for text in texts.take_while(|_| Instant::now() < end) {
+        if request.anew && count > 0 {
+            stream = connect(port, request.tls.as_ref()).await?;
+        }
         stream.write_all(text.as_bytes()).await?;
         answer(&mut stream, &mut buffer).await?;
         let held = request.holds.is_empty() || find(&buffer, request.holds.as_bytes()).is_some();
@@ -68,10 +94,11 @@ pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin), buffer: &mut V
         ensure!(stream.read_buf(buffer).await? > 0, "the connection closed in the head");
     };
     let text = std::str::from_utf8(&buffer[..head])?;
-    if text.starts_with("HTTP/1.1 304") {
+    let status = text.split(' ').nth(1).unwrap_or_default();
+    if status == "304" {
         return Ok(());
     }
-    if !text.starts_with("HTTP/1.1 200") {
+    if status != "200" {
         bail!("{}", text.lines().next().unwrap_or_default());
     }
     let length = text.lines().find_map(length_of).context("an answer has a length")?;
@@ -90,11 +117,45 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
+/// Both kinds of stream.
+pub(crate) trait Connection: AsyncRead + AsyncWrite + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Unpin> Connection for T {}
+
+/// A connection to this machine, within TLS where that is spoken.
+pub(crate) async fn connect(port: u16, tls: Option<&TlsConnector>) -> anyhow::Result<Box<dyn Connection>> {
+    let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    stream.set_nodelay(true)?;
+    Ok(match tls {
+        None => Box::new(stream),
+        Some(tls) => Box::new(tls.connect(ServerName::try_from("demo.localhost")?, stream).await?),
+    })
+}
+
+/// A client that trusts the local authority of a daemon with this data folder, and resumes nothing:
+/// every handshake is whole.
+pub(crate) fn trusting(data: &Path) -> anyhow::Result<TlsConnector> {
+    let mut roots = rustls::RootCertStore::empty();
+    let file = data.join("ca.pem");
+    roots.add(CertificateDer::from_pem_file(&file).context("the local authority has a certificate")?)?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.resumption = rustls::client::Resumption::disabled();
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
 /// One answer, head and body, for comparing what two servers send.
 pub(crate) fn sample(port: u16, request: &str) -> anyhow::Result<String> {
+    sample_within(port, None, request)
+}
+
+/// The same within TLS.
+pub(crate) fn sample_within(port: u16, tls: Option<&TlsConnector>, request: &str) -> anyhow::Result<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        let mut stream = connect(port, tls).await?;
         let mut buffer = Vec::new();
         stream.write_all(request.as_bytes()).await?;
         answer(&mut stream, &mut buffer).await?;

@@ -48,7 +48,7 @@ fn run(count: u64) -> anyhow::Result<()> {
     }
     arms.iter().try_for_each(|arm| answers(arm, &pantry.question(0)))?;
     let texts = |port| (0..QUESTIONS).map(|n| request(port, &pantry.question(n))).collect();
-    compare(&arms, |port| Asked { texts: texts(port), holds: "\"results\":[{" })
+    compare(&arms, |port| Asked::each(texts(port), "\"results\":[{"))
 }
 
 /// Loads what an earlier run has not.

@@ -60,7 +60,7 @@ fn context(folder: &Path) -> anyhow::Result<Context> {
         entropy: Arc::new(SystemEntropy),
         egress: Egress::builder(EgressConfig::default()).build()?,
         path_variable: None,
-        tools: Vec::new(),
+        endpoints: Vec::new(),
         siblings: Siblings::default(),
         builtin: Vec::new(),
     })

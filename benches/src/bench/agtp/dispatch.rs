@@ -1,0 +1,116 @@
+//! A call of one endpoint among ten and among ten thousand, in this process: from the call to what the
+//! handler gives.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{anyhow, ensure};
+use forecourt_contract::call::Identity;
+use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
+use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
+use forecourt_contract::{
+    Call, Caller, Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, ScopeSet,
+};
+use futures::executor::block_on;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+use crate::report::{median, shuffled};
+
+const ROUNDS: usize = 20;
+const CALLS: usize = 20_000;
+
+/// Gives what it got.
+struct Echo;
+
+impl Handler for Echo {
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
+        Box::pin(async move { Ok(Value::Object(invocation.input)) })
+    }
+}
+
+/// Prints the time of a call among few and among many, and their ratio.
+pub(in crate::bench) fn run() -> anyhow::Result<()> {
+    let hosts = [(10, host(10)?), (10, host(10)?), (10_000, host(10_000)?)];
+    for kind in ["literal", "template"] {
+        let mut times = vec![Vec::new(); hosts.len()];
+        for round in 0..ROUNDS {
+            for index in shuffled(hosts.len(), round) {
+                let (count, host) = &hosts[index];
+                times[index].push(visit(host, *count, kind)?);
+            }
+        }
+        for ((count, _), times_of) in hosts.iter().zip(&times) {
+            let ratios: Vec<f64> = times_of.iter().zip(&times[0]).map(|(one, base)| one / base).collect();
+            println!(
+                "{kind:<8} {count:>6} endpoints  {:6.2} µs a call  ratio {:.3}",
+                median(times_of),
+                median(&ratios)
+            );
+        }
+    }
+    Ok(())
+}
+
+fn visit(host: &Dispatcher, count: usize, kind: &str) -> anyhow::Result<f64> {
+    let calls: Vec<Call> = (0..CALLS).map(|n| call(n * 7 % (count / 2), kind)).collect();
+    let begin = Instant::now();
+    for call in calls {
+        ensure!(block_on(host.dispatch(call)).answer.is_ok(), "a call is answered");
+    }
+    Ok(begin.elapsed().as_secs_f64() * 1e6 / CALLS as f64)
+}
+
+fn call(n: usize, kind: &str) -> Call {
+    let path = if kind == "literal" { format!("/houses{n}/rooms") } else { format!("/houses{n}/rooms/{n}") };
+    let scopes = ScopeSet::parse_list("booking:room").unwrap_or_default();
+    let caller = Caller { identity: Identity::Recognised, declared: scopes.clone(), ..Caller::default() };
+    let body = Map::from_iter([("nights".to_owned(), json!(3))]);
+    Call { method: "BOOK".to_owned(), path, body, caller, claimed: Some(scopes), ..Call::default() }
+}
+
+/// Half of the endpoints are at literal paths, half at templates.
+fn host(count: usize) -> anyhow::Result<Dispatcher> {
+    let mut host = Dispatcher::default();
+    let (policy, recipes, overrides) = (MethodPolicy::default(), RecipeBook::default(), BTreeSet::new());
+    let mut registry = Registry::default();
+    for n in 0..count / 2 {
+        for path in [format!("/houses{n}/rooms"), format!("/houses{n}/rooms/{{room}}")] {
+            let around = Surroundings {
+                catalog: &host.catalog,
+                policy: &policy,
+                recipes: &recipes,
+                overrides: &overrides,
+                is_output_strict: false,
+                is_http_open: false,
+            };
+            let endpoint = Endpoint::register(definition(path), &around).map_err(|faults| anyhow!("{faults:?}"))?;
+            registry.insert(Arc::new(endpoint), Arc::new(Echo))?;
+        }
+    }
+    host.registry = registry;
+    Ok(host)
+}
+
+fn definition(path: String) -> Definition {
+    Definition {
+        method: Some("BOOK".to_owned()),
+        path: Some(path),
+        description: Some("Books a room.".to_owned()),
+        semantic: json!({
+            "intent": "Book a room.", "actor": "agent", "outcome": "A room is booked.", "capability": "transaction",
+            "confidence": 0.9, "impact": "reversible", "is_idempotent": false,
+        }),
+        input_schema: Some(json!({
+            "type": "object",
+            "properties": {"room": {"type": "string"}, "nights": {"type": "integer"}},
+            "additionalProperties": false,
+        })),
+        output_schema: Some(json!({"type": "object"})),
+        errors: Some(Vec::new()),
+        required_scopes: vec!["booking:room".to_owned()],
+        binding: Some(Binding::RegisteredFunction { function: "f".to_owned(), timeout: HANDLER_TIME_DEFAULT }),
+        ..Definition::default()
+    }
+}
