@@ -192,10 +192,11 @@ fn endpoints_are_tools_and_skills_and_behind_the_gateway_under_the_same_checks()
     let served = deployment.serve();
     let agent = format!("X-Agent-Id: {}", guest(&served));
     let url = format!("http://{gateway}/rooms/7?nights=3");
-    // The gateway claims no scopes for its callers, so that this endpoint is closed to them.
     let refused = curl(&url, &["-X", "BOOK", "-H", &agent]);
     assert_eq!(refused.json()["error"]["code"], "authorization-required", "{}", refused.text());
-    assert!(refused.field("agtp-status-code").is_some());
+    assert_eq!(refused.field("agtp-status-code").as_deref(), Some("262"));
+    let booked = curl(&url, &["-X", "BOOK", "-H", &agent, "-H", "Authority-Scope: booking:room"]);
+    assert_eq!(booked.with_status(200).json(), json!({"reservation_id": "r-7", "nights": 3}));
 
     let rpc = session(&served);
     let tools = rpc("tools/list", json!({}));
