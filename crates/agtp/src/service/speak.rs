@@ -36,7 +36,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let (bounds, patience) = (service.settings.limits.bounds(), service.settings.limits.patience());
-    service.discovery.prepare().await;
+    Box::pin(service.discovery.prepare()).await;
     let session = Session { service, line, is_open: AtomicBool::new(false) };
     speak(stream, &session, bounds, patience, stop).await;
 }
@@ -50,7 +50,8 @@ impl Session {
 
 impl Answer for Session {
     async fn answer(&self, request: Request) -> Response {
-        let answered = self.service.answered(&request, &self.line).await;
+        // On the heap, so that connections that wait don't carry the size of an answer around.
+        let answered = Box::pin(self.service.answered(&request, &self.line)).await;
         self.service.response(&request, answered, self.begins())
     }
 
