@@ -61,7 +61,8 @@ pub type Attest<'a> = &'a (dyn Fn(&StandingChange) -> Option<String> + Send + Sy
 pub(crate) struct Standings {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    known: RwLock<HashMap<Handle, Standing>>,
+    /// With the number of the change that led there, 0 for none.
+    known: RwLock<HashMap<Handle, (u64, Standing)>>,
 }
 
 fn stream(agent: &Handle) -> String {
@@ -89,12 +90,22 @@ impl Standings {
             None => (0, Standing::default()),
             Some((number, entry)) => (number, opened(entry.body)?.change.to),
         };
-        self.known.write().insert(agent.clone(), standing);
+        self.learn(agent, number, standing);
         Ok((number, standing))
     }
 
+    /// Remembers where an agent stands since its change of this number. Who was slow to say so takes
+    /// nothing back that came after.
+    fn learn(&self, agent: &Handle, number: u64, standing: Standing) {
+        let mut known = self.known.write();
+        let newest = known.entry(agent.clone()).or_default();
+        if newest.0 <= number {
+            *newest = (number, standing);
+        }
+    }
+
     fn of(&self, agent: &Handle) -> Standing {
-        self.known.read().get(agent).copied().unwrap_or_default()
+        self.known.read().get(agent).map(|(_, standing)| *standing).unwrap_or_default()
     }
 
     async fn change(&self, agent: &Handle, wish: &StandingWish, attest: Attest<'_>) -> Result<Changed, Error> {
@@ -111,8 +122,8 @@ impl Standings {
             let kept = KeptChange { statement: attest(&change), change };
             let body = serde_json::to_value(&kept).map_err(Error::internal)?;
             let entry = Entry::new(body, kept.change.at);
-            if self.store.append_entry(&stream(agent), entry, Some(number)).await?.is_some() {
-                self.known.write().insert(agent.clone(), wish.to);
+            if let Some(number) = self.store.append_entry(&stream(agent), entry, Some(number)).await? {
+                self.learn(agent, number, wish.to);
                 return Ok(Changed::Now(Box::new(kept)));
             }
         }
@@ -171,5 +182,26 @@ impl Host {
                 Ok(Some(PolicyPart::new(kind, format!("@{agent} is suspended and answers nobody at the moment."))))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::SystemClock;
+    use forecourt_store::Memory;
+
+    use super::*;
+
+    #[test]
+    fn who_is_slow_to_say_so_does_not_bring_a_retired_agent_back() {
+        let (store, clock) = (Arc::new(Memory::new()), Arc::new(SystemClock));
+        let standings = Standings { store, clock, known: RwLock::default() };
+        let agent = Handle::parse("chef").unwrap();
+        standings.learn(&agent, 1, Standing::Suspended);
+        standings.learn(&agent, 3, Standing::Retired);
+        standings.learn(&agent, 2, Standing::Active);
+        assert_eq!(standings.of(&agent), Standing::Retired);
+        standings.learn(&agent, 4, Standing::Active);
+        assert_eq!(standings.of(&agent), Standing::Active);
     }
 }
