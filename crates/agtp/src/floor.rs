@@ -15,7 +15,7 @@
 //! | `execute.rs`, `delegate.rs` | EXECUTE and DELEGATE | base 3.1 |
 //! | `tasks.rs` | tasks that those began | base 3.1 |
 //! | `escalate.rs`, `confirm.rs` | ESCALATE and CONFIRM | base 3.1 |
-//! | `suspend.rs` | SUSPEND, and sessions that rest | base 3.1 |
+//! | `suspend.rs`, `resting.rs` | SUSPEND, and sessions that rest | base 3.1 |
 //! | `notify.rs` | NOTIFY | base 3.1 |
 //! | `inspect.rs` | INSPECT | base 3.3 |
 //! | `lifecycle.rs`, `events.rs` | ACTIVATE, DEACTIVATE, REINSTATE, REVOKE, DEPRECATE | base 3.2 |
@@ -34,6 +34,7 @@ mod parameters;
 mod plan;
 mod propose;
 mod query;
+mod resting;
 mod results;
 mod shown;
 mod summarize;
@@ -54,6 +55,7 @@ use crate::service::Service;
 use crate::status::Status;
 pub(crate) use delegate::post;
 use parameters::Parameters;
+pub(crate) use resting::Resting;
 
 /// One call of one method.
 pub(super) struct Floor<'a> {

@@ -81,6 +81,8 @@ pub(crate) const PLAN_ENDPOINTS_SHOWN: usize = 100;
 pub(crate) const SUSPENSION_DEFAULT: Duration = Duration::from_secs(60 * 60);
 /// See [`SUSPENSION_DEFAULT`].
 pub(crate) const SUSPENSION_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Sessions that rest at once.
+pub(crate) const SESSIONS_RESTING_MAX: usize = 50_000;
 /// How long a receipt of CONFIRM is kept.
 pub(crate) const RECEIPT_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Events that INSPECT gives at once, unless told otherwise.

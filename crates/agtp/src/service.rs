@@ -23,6 +23,7 @@ use forecourt_surface::Mount;
 
 use crate::ask::Ask;
 use crate::builtin::Discovery;
+use crate::floor::Resting;
 use crate::inventory::Inventory;
 use crate::settings::Settings;
 use crate::to_wire::Letterhead;
@@ -39,6 +40,8 @@ pub(crate) struct Service {
     pub verifier: Arc<Verifier>,
     /// The operator's settings.
     pub settings: Settings,
+    /// The sessions that may rest.
+    pub resting: Resting,
     /// What answers DISCOVER.
     pub discovery: Discovery,
     /// What every answer says.
@@ -59,6 +62,7 @@ impl Service {
             agents: Arc::clone(&mount.agents),
             keys: Arc::clone(&mount.keys),
             verifier: Arc::clone(&mount.verifier),
+            resting: Resting::default(),
             discovery: Discovery::new(inventory, mount.keys.clone()),
             settings,
             letterhead,

@@ -22,7 +22,7 @@ impl Floor<'_> {
         self.given.require(&[&["recipient"], &["content", "event"]])?;
         let recipient = self.given.required_text(&["recipient"])?;
         let handle = self.recipient(recipient)?;
-        let urgency = self.given.one_of(&["urgency", "priority"], &URGENCIES)?.unwrap_or("informational");
+        let urgency = self.given.one_of(&["urgency"], &URGENCIES)?.unwrap_or("informational");
         let guarantee = self.given.one_of(&["delivery_guarantee"], &GUARANTEES)?.unwrap_or(KEPT);
         if guarantee != KEPT {
             let message = format!("messages are handed over {KEPT} here: leave `delivery_guarantee` out, or say so");

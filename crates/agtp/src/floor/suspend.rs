@@ -71,6 +71,7 @@ impl Floor<'_> {
             "status": "suspended",
         });
         let until = rest.resume_by;
+        self.service.resting.add(&self.service.host, &stream, until).await?;
         match self.keep(&stream, &Line::Rests(rest), until, number).await? {
             true => Ok(Reply::ok(body)),
             false => Err(rests_already()),
@@ -150,7 +151,11 @@ pub(super) async fn in_session(service: &Service, ask: &Ask) -> Result<(), Probl
     if call.method == "SUSPEND" && call.body.contains_key(NONCE) {
         return Ok(());
     }
-    let Some((_, entry)) = service.host.last_entry(NAME, &stream(caller, session)).await? else { return Ok(()) };
+    let stream = stream(caller, session);
+    if !service.resting.may_rest(&service.host, &stream).await? {
+        return Ok(());
+    }
+    let Some((_, entry)) = service.host.last_entry(NAME, &stream).await? else { return Ok(()) };
     let Some(Line::Rests(rest)) = read(entry.body) else { return Ok(()) };
     let message = "this session rests: SUSPEND it with its `resumption_nonce` to go on, or come back later";
     Err(Problem::new(Status::CONFLICT, "session-suspended", message)
