@@ -241,17 +241,23 @@ pub(crate) enum State<'a> {
     Looking(&'a Path),
 }
 
-/// Puts a host of these agents to work, until `stop`.
+/// What a host is put to work with.
+pub(crate) struct Inhabitants<'a> {
+    pub residents: Vec<Resident>,
+    pub siblings: &'a Siblings,
+    pub endpoints: &'a Endpoints,
+}
+
+/// Puts a host of these agents and endpoints to work, until `stop`.
 pub(crate) async fn start(
     loaded: &Loaded,
     site: Site,
     egress: Egress,
-    residents: Vec<Resident>,
-    siblings: &Siblings,
-    endpoints: &Endpoints,
+    inhabitants: Inhabitants<'_>,
     state: State<'_>,
     stop: CancellationToken,
 ) -> Result<Running, Failure> {
+    let Inhabitants { residents, siblings, endpoints } = inhabitants;
     let egress = Arc::new(egress);
     let store = store(loaded, &state)?;
     let keys = Arc::new(ArcSwap::from_pointee(keys(&state)?));

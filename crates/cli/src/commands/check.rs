@@ -24,8 +24,8 @@ pub(crate) async fn run(check: &Check) -> Outcome {
     let missing = missing_content(&agents.content);
     let stop = CancellationToken::new();
     let host::Agents { residents, siblings, .. } = agents;
-    let started =
-        host::start(&loaded, site, egress, residents, &siblings, &endpoints, State::Looking(&data), stop.clone()).await;
+    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
+    let started = host::start(&loaded, site, egress, inhabitants, State::Looking(&data), stop.clone()).await;
     stop.cancel();
     let running = started?;
     let mut refused = endpoints.refused;

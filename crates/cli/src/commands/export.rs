@@ -51,8 +51,8 @@ async fn documents(export: &ExportCards) -> Result<Vec<Published>, Failure> {
     let endpoints = Endpoints::load(&loaded, &egress)?;
     let host::Agents { residents, siblings, .. } = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
     let stop = CancellationToken::new();
-    let started =
-        host::start(&loaded, site, egress, residents, &siblings, &endpoints, State::Signing(&data), stop.clone()).await;
+    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
+    let started = host::start(&loaded, site, egress, inhabitants, State::Signing(&data), stop.clone()).await;
     stop.cancel();
     Ok(started?.documents(&loaded)?)
 }

@@ -71,7 +71,8 @@ async fn serve(loaded: &Loaded, data: &Path) -> Outcome {
     index_new(&content).await?;
     let stop = CancellationToken::new();
     let state = State::Kept(data);
-    let running = host::start(loaded, site, egress, residents, &siblings, &endpoints, state, stop.clone()).await?;
+    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
+    let running = host::start(loaded, site, egress, inhabitants, state, stop.clone()).await?;
     content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
     Pipe::new(&running.mount(loaded, &MCP))?.serve(tokio::io::stdin(), tokio::io::stdout()).await;
     running.host.drain(DRAIN).await;

@@ -47,8 +47,8 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let stop = CancellationToken::new();
     let host::Agents { residents, siblings, content } = agents;
     let state = State::Kept(&data);
-    let running =
-        host::start(&loaded, site.clone(), egress, residents, &siblings, &endpoints, state, stop.clone()).await?;
+    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
+    let running = host::start(&loaded, site.clone(), egress, inhabitants, state, stop.clone()).await?;
     let registry = registry(&running, listeners.metrics());
     let serving = Serving {
         domain: site.domain.clone(),
