@@ -12,9 +12,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use agtp::{
     Agtp, CatalogArguments, CatalogDiff, CatalogWhat, ManifestArguments, ManifestCheck, ManifestWhat, Trust,
 };
-pub(crate) use genesis::{
-    GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat,
-};
+pub(crate) use genesis::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 
 /// Puts everything a domain has to offer (its agents, its content) on the agentic web.

@@ -10,6 +10,7 @@
 //! | `export` | the documents of a deployment, as files |
 //! | `faults` | agents that break |
 //! | `five_wires` | one question over every wire |
+//! | `standing` | agents that are suspended and retired, over every protocol |
 //! | `queue` | questions to the operator |
 //! | `agtp` | `agtp` and `manifest check` over TLS |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
@@ -50,6 +51,7 @@ mod sdk;
 mod search_page;
 mod sharpened;
 mod siblings;
+mod standing;
 mod stranger;
 mod support;
 mod tasks;

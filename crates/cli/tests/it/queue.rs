@@ -24,7 +24,8 @@ fn call(served: &Served, method: &str, parameters: &str) -> Value {
 #[test]
 fn a_question_waits_for_the_operator_and_its_answer_is_read() {
     let served = Deployment::gatehouse().with("admin", &format!("token = \"{TOKEN}\"")).serve();
-    let question = r#"{"task_id": "t-1", "reason": "scope_limit", "context": {"question": "May I?"}, "priority": "urgent"}"#;
+    let question =
+        r#"{"task_id": "t-1", "reason": "scope_limit", "context": {"question": "May I?"}, "priority": "urgent"}"#;
     let asked = call(&served, "ESCALATE", question);
     let id = asked["escalation_id"].as_str().expect("a name").to_owned();
 
