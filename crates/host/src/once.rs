@@ -19,6 +19,11 @@ pub const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 pub const ONCE_PER_CALLER_MAX: u64 = 1_000;
 /// Bytes of a key.
 pub const ONCE_KEY_BYTES_MAX: usize = 256;
+/// How often a key is tried that led to nothing so far.
+pub const ONCE_TRIES_MAX: u64 = 16;
+
+/// Lines that one try leaves behind: that it began, and what came of it.
+const LINES_PER_TRY: u64 = 2;
 
 /// What is known of a key.
 #[derive(Debug)]
@@ -71,6 +76,9 @@ impl Keys {
         let (now, hash) = (self.clock.now(), hex(sent));
         let stream = format!("once:{}:{caller}:{key}", caller.len());
         let last = match self.last(&stream).await? {
+            Some((number, Line { state: State::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
+                return Err(Error::Unavailable { retry_after: None });
+            }
             Some((number, Line { state: State::Dropped, .. })) => number,
             Some((_, line)) => return Ok(known(line, &hash)),
             None => 0,
@@ -132,7 +140,7 @@ impl Host {
     /// Begins something under a key of a caller; `sent` is all that makes it this and nothing else.
     /// Written before anything is done, so that it outlives a crash. Fails with
     /// [`Error::Invalid`] when the key is too long, with [`Error::Unavailable`] when the caller has
-    /// used [`ONCE_PER_CALLER_MAX`] keys within [`ONCE_TTL`].
+    /// used [`ONCE_PER_CALLER_MAX`] keys within [`ONCE_TTL`], or this one [`ONCE_TRIES_MAX`] times in vain.
     pub async fn once(&self, caller: &str, key: &str, sent: &[u8]) -> Result<Once, Error> {
         if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
             return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Error;
-use forecourt_host::{Host, ONCE_KEY_BYTES_MAX, ONCE_PER_CALLER_MAX, ONCE_TTL, Once};
+use forecourt_host::{Host, ONCE_KEY_BYTES_MAX, ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL, Once};
 use forecourt_testkit::Scripted;
 use serde_json::json;
 
@@ -78,6 +78,17 @@ async fn a_caller_has_a_bounded_number_of_keys() {
     done(&host, "bob", "one more", b"one").await;
     clock.advance(ONCE_TTL);
     done(&host, "ann", "one more", b"one").await;
+}
+
+#[tokio::test]
+async fn a_key_that_leads_to_nothing_is_tried_a_bounded_number_of_times() {
+    let host = host().await;
+    for _ in 0..ONCE_TRIES_MAX {
+        let Once::First(begun) = host.once("ann", "k", b"one").await.unwrap() else { panic!("not the first") };
+        host.settle_once(begun, None).await.unwrap();
+    }
+    assert!(matches!(host.once("ann", "k", b"one").await, Err(Error::Unavailable { .. })));
+    done(&host, "ann", "another", b"one").await;
 }
 
 #[tokio::test]
