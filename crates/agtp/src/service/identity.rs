@@ -1,6 +1,5 @@
 //! Who callers are to the rest of the host. Base 6.7, 7.4; design of identity in the core.
 
-use forecourt_contract::call::Standing as Place;
 use forecourt_core::identity::{Audience, Proof};
 use forecourt_core::{IdentityEvidence, Sender, Standing};
 use forecourt_identity::agents::AgentIdentity;
@@ -21,14 +20,8 @@ impl Service {
     }
 
     /// Where an agent stands in its life. Those of elsewhere are in service.
-    pub(crate) fn standing(&self, agent: &AgentIdentity) -> Place {
-        let standing = agent.handle.as_ref().map_or(Standing::Active, |handle| self.host.standing(handle));
-        match standing {
-            Standing::Active => Place::Active,
-            Standing::Suspended => Place::Suspended,
-            Standing::Deprecated => Place::Deprecated,
-            Standing::Retired => Place::Retired,
-        }
+    pub(crate) fn standing(&self, agent: &AgentIdentity) -> Standing {
+        agent.handle.as_ref().map_or(Standing::Active, |handle| self.host.standing(handle))
     }
 
     /// An agent as the sender of messages. A name that was only said is a hint, and no evidence.
