@@ -59,12 +59,47 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// Prints a value as indented JSON on stdout.
+/// Prints a value as indented JSON on stdout. What a terminal would obey is escaped: the values may be a
+/// stranger's.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Outcome {
     let text = serde_json::to_string_pretty(value).map_err(|e| Failure::ours(e.to_string()))?;
+    let text = escaped(&text);
     // A reader that went away, such as `head`, has what it wanted.
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
+    }
+}
+
+/// Whether a terminal would obey it: a control character, or a mark that turns the direction of writing
+/// around.
+pub(crate) fn is_obeyed(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The same JSON without a character that a terminal would obey. Below U+0020 there is none left but line
+/// ends, and all that it could be is within a string.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c != '\n' && is_obeyed(c) {
+            true => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_says_the_same_without_what_terminals_obey() {
+        let value = serde_json::json!({"a\u{9b}": "\u{1b}[31m\u{7f}\u{202e}\n\té\u{1f600}"});
+        let text = escaped(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(text.chars().all(|c| c == '\n' || !is_obeyed(c)), "{text}");
+        assert!(text.contains("é\u{1f600}"), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 }

@@ -10,6 +10,7 @@ use forecourt_contract::limits::CATALOG_BYTES_MAX;
 use forecourt_settings::files;
 use serde_json::{Map, Value};
 
+use super::printable::printable;
 use crate::args::{CatalogArguments, CatalogDiff, CatalogWhat};
 use crate::output::{Failure, Outcome, print_json};
 
@@ -30,7 +31,8 @@ fn run_diff(arguments: &CatalogDiff) -> Outcome {
     };
     match arguments.json {
         true => print_json(&joined(&diff, &found)?)?,
-        false => print!("{}", told(&diff, &found)),
+        // Catalogs come from elsewhere.
+        false => print!("{}", printable(&told(&diff, &found))),
     }
     match found.count() {
         0 => Ok(()),

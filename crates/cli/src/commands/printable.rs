@@ -2,10 +2,12 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use crate::output::is_obeyed;
+
 /// Text without what a terminal would obey: control characters other than line ends and tabs, and
 /// marks that turn the direction of writing around. Security sheet, section 3.
 pub(super) fn printable(text: &str) -> String {
-    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_turn(*c))).collect()
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_obeyed(*c)).collect()
 }
 
 /// The same on one line, cut at `chars_max`.
@@ -16,10 +18,6 @@ pub(super) fn line(text: &str, chars_max: usize) -> String {
         words.push('…');
     }
     words
-}
-
-fn is_turn(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Standard output for words that come in pieces: as they are in a pipe, printable on a terminal.
