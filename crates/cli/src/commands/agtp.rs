@@ -68,11 +68,15 @@ fn body(text: &str) -> Result<(&'static str, Vec<u8>), Failure> {
     let Some(name) = text.strip_prefix('@') else { return Ok((JSON, text.as_bytes().to_vec())) };
     let wrong = |error: std::io::Error| Failure::yours(format!("{name}: {error}"));
     let mut bytes = Vec::new();
+    let limit = BODY_BYTES_MAX + 1;
     let read = match name {
-        "-" => std::io::stdin().lock().take(BODY_BYTES_MAX).read_to_end(&mut bytes),
-        _ => std::fs::File::open(name).and_then(|file| file.take(BODY_BYTES_MAX).read_to_end(&mut bytes)),
+        "-" => std::io::stdin().lock().take(limit).read_to_end(&mut bytes),
+        _ => std::fs::File::open(name).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
     };
     read.map_err(wrong)?;
+    if bytes.len() as u64 > BODY_BYTES_MAX {
+        return Err(Failure::yours(format!("{name} is larger than {BODY_BYTES_MAX} bytes")));
+    }
     let is_yaml = Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
     Ok((if is_yaml { YAML } else { JSON }, bytes))
 }
@@ -91,5 +95,15 @@ mod tests {
             assert_eq!(body(&format!("@{}", file.display())).unwrap(), (media_type, b"a: 1".to_vec()));
         }
         assert!(body("@nowhere/at/all").is_err());
+    }
+
+    #[test]
+    fn a_body_in_a_file_has_a_bound_and_is_never_cut() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let named = format!("@{}", file.path().display());
+        file.as_file().set_len(BODY_BYTES_MAX).unwrap();
+        assert_eq!(body(&named).unwrap().1.len() as u64, BODY_BYTES_MAX);
+        file.as_file().set_len(BODY_BYTES_MAX + 1).unwrap();
+        assert!(body(&named).is_err());
     }
 }
