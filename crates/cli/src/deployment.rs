@@ -10,7 +10,7 @@ use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::{AdminToken, HttpLimits};
-use forecourt_settings::{Environment, Problem, Problems, Section};
+use forecourt_settings::{Environment, Problem, Problems, Section, files};
 
 use crate::host;
 use crate::registry::PROTOCOLS;
@@ -20,8 +20,6 @@ use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettin
 pub(crate) const FILE: &str = "forecourt.toml";
 /// Agents in one deployment.
 pub(crate) const AGENTS_MAX: usize = 10_000;
-/// Bytes of one settings file.
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Everything that the files of a deployment say.
 pub(crate) struct Loaded {
@@ -120,7 +118,9 @@ impl Loaded {
 
 fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problems> {
     let file = dir.join(FILE);
-    let mut root = Section::parse(&file, &read_file(&file)?, environment)?;
+    let hint = "`forecourt init DIR` makes a working deployment";
+    let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;
+    let mut root = Section::parse(&file, &text, environment)?;
     let mut problems = Problems::new();
     let listen = problems.absorb(root.take_or_empty("listen").read());
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
@@ -192,27 +192,17 @@ fn bad_url(root: &Section, deployment: &Deployment) -> Option<Problem> {
 
 /// The agents that can be read, and what is wrong with the others.
 fn read_agents(dir: &Path, environment: &dyn Environment) -> (Vec<LoadedAgent>, Problems) {
-    let folder = dir.join("agents");
-    let mut files = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| is_settings(p)).collect(),
-        Err(_) => Vec::new(),
+    let files = match files::files_in(&dir.join("agents"), AGENTS_MAX) {
+        Ok(files) => files,
+        Err(problem) => return (Vec::new(), problem.into()),
     };
-    files.sort();
-    if files.len() > AGENTS_MAX {
-        return (Vec::new(), Problem::of_file(&folder, format!("more than {AGENTS_MAX} agents")).into());
-    }
     let mut problems = Problems::new();
     let read = files.iter().filter_map(|file| problems.absorb(read_agent(file, environment))).collect();
     (read, problems)
 }
 
-fn is_settings(path: &Path) -> bool {
-    let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'));
-    !hidden && path.extension().is_some_and(|extension| extension == "toml")
-}
-
 fn read_agent(file: &Path, environment: &dyn Environment) -> Result<LoadedAgent, Problems> {
-    let mut section = Section::parse(file, &read_file(file)?, environment)?;
+    let mut section = Section::parse(file, &files::text_of(file)?, environment)?;
     let backend = section.take("backend");
     let mut problems = Problems::new();
     let identity = problems.absorb(read_identity(&section.take_or_empty("agtp")));
@@ -234,19 +224,5 @@ fn read_identity(section: &Section) -> Result<AgentIdentitySettings, Problems> {
     match settings.problem() {
         Some((key, right)) => Err(section.problem(Some(key), right).into()),
         None => Ok(settings),
-    }
-}
-
-fn read_file(file: &Path) -> Result<String, Problem> {
-    let size = std::fs::metadata(file).map(|meta| meta.len());
-    match size {
-        Ok(size) if size > FILE_BYTES_MAX => {
-            Err(Problem::of_file(file, format!("is larger than {FILE_BYTES_MAX} bytes")))
-        }
-        Ok(_) => std::fs::read_to_string(file).map_err(|_| Problem::of_file(file, "is not UTF-8 text")),
-        Err(_) => {
-            let missing = Problem::of_file(file, "cannot be read");
-            Err(missing.hint("`forecourt init DIR` makes a working deployment"))
-        }
     }
 }
