@@ -23,14 +23,24 @@ pub(crate) fn create(path: &Path, text: &str, entropy: &dyn Entropy) -> Result<(
     let removed = fs::remove_file(&draft);
     match linked {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(KeptError { path: path.to_owned(), error }),
-        _ => removed.map_err(|error| KeptError { path: draft, error }),
+        _ => removed.map_err(|error| KeptError { path: draft, error }).and_then(|()| settle(path)),
     }
 }
 
 /// Replaces a file in one step.
 pub(crate) fn replace(path: &Path, text: &str, entropy: &dyn Entropy) -> Result<(), KeptError> {
     let draft = write_draft(path, text, entropy)?;
-    fs::rename(&draft, path).map_err(|error| KeptError { path: path.to_owned(), error })
+    fs::rename(&draft, path).map_err(|error| KeptError { path: path.to_owned(), error })?;
+    settle(path)
+}
+
+/// Makes the name of a file durable, as its content is.
+fn settle(path: &Path) -> Result<(), KeptError> {
+    let synced = match path.parent().filter(|folder| cfg!(unix) && *folder != Path::new("")) {
+        Some(folder) => fs::File::open(folder).and_then(|folder| folder.sync_all()),
+        None => Ok(()),
+    };
+    synced.map_err(|error| KeptError { path: path.to_owned(), error })
 }
 
 /// Writes a file beside `path` that only its owner can read, and makes it durable.

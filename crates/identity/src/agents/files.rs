@@ -136,6 +136,8 @@ pub(crate) fn bytes(file: &Path) -> Result<Option<Vec<u8>>, String> {
     match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(error)),
+        // Opening what is no plain file could wait for ever.
+        Ok(meta) if !meta.is_file() => Err("it is no file".to_owned()),
         Ok(meta) if meta.len() > IDENTITY_FILE_BYTES_MAX => {
             Err(format!("it is larger than {IDENTITY_FILE_BYTES_MAX} bytes"))
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use forecourt_core::{AgentCard, Domain, Entropy, Handle, Timestamp};
@@ -94,7 +95,10 @@ impl Loading {
 
     /// Adds the agents of elsewhere that have files in `folder`.
     fn strangers(&mut self, folder: &Path) {
-        let names = names(folder);
+        let names = match names(folder) {
+            Ok(names) => names,
+            Err(error) => return self.notices.push(Notice::refused(folder, format!("it can't be read: {error}"))),
+        };
         if names.len() > KNOWN_AGENTS_MAX {
             let reason = format!("it has the files of more than {KNOWN_AGENTS_MAX} agents");
             return self.notices.push(Notice::refused(folder, reason));
@@ -127,9 +131,12 @@ impl Loading {
 }
 
 /// The agents that have files in a folder, by the name of the file, sorted. At most one more than can
-/// be known.
-fn names(folder: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+/// be known; none where there is no folder.
+fn names(folder: &Path) -> io::Result<BTreeSet<String>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        entries => entries?.filter_map(Result::ok),
+    };
     let name = |entry: fs::DirEntry| {
         let file = entry.file_name().into_string().ok()?;
         let name = file.strip_suffix(GENESIS_SUFFIX).or_else(|| file.strip_suffix(DOCUMENT_SUFFIX))?;
@@ -142,5 +149,5 @@ fn names(folder: &Path) -> BTreeSet<String> {
             break;
         }
     }
-    names
+    Ok(names)
 }

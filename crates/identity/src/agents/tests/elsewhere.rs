@@ -37,6 +37,19 @@ fn a_stranger_with_a_broken_file_is_not_known() {
 }
 
 #[test]
+fn what_can_not_be_read_is_said() {
+    let place = Place::new();
+    place.write("known/lauren.genesis.json/inside", &json!(0));
+    let (_, notices) = place.load();
+    assert_eq!(raised(&notices), [("lauren.genesis.json".to_owned(), Severity::Refused)]);
+    assert!(notices.iter().any(|notice| notice.reason == "it is no file"), "{notices:?}");
+
+    let place = Place::new();
+    place.write("known", &json!("a file"));
+    assert_eq!(raised(&place.load().1), [("known".to_owned(), Severity::Refused)]);
+}
+
+#[test]
 fn a_stranger_can_not_take_the_name_of_one_who_lives_here() {
     let place = Place::new();
     let chef = place.load().0.hosted()[0].clone();
