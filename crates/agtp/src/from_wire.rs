@@ -66,7 +66,7 @@ impl Service {
                 claimed: said.claimed,
                 idempotency_key: said.idempotency_key,
                 thread: said.thread,
-                depth: 0,
+                depth: said.hops,
             },
             is_targetless: request.start.target.is_none(),
             addressed: target.agent,

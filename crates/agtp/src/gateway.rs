@@ -27,7 +27,7 @@ use crate::wire::{Message, Request, RequestLine, Response};
 const STATUS_CODE: HeaderName = HeaderName::from_static("agtp-status-code");
 /// Fields that go along, by the names that they have there; the second one of a pair is another name
 /// for it here. `Allow-RCNS` is never among them. Base 12.
-const FORWARDED: [(&str, &str); 14] = [
+const FORWARDED: [(&str, &str); 15] = [
     ("Agent-ID", "x-agent-id"),
     ("Authority-Scope", "x-authority-scope"),
     ("Session-ID", "x-session-id"),
@@ -42,6 +42,7 @@ const FORWARDED: [(&str, &str); 14] = [
     ("Content-Type", "content-type"),
     ("Accept", "accept"),
     ("If-None-Match", "if-none-match"),
+    ("Forecourt-Hops", "forecourt-hops"),
 ];
 /// Fields that HTTP's own layer writes.
 const OURS: [&str; 1] = ["Content-Length"];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use forecourt_contract::call::Identity;
 use forecourt_contract::limits::SCOPES_MAX;
 use forecourt_contract::{Call, Caller, Dispatcher, Outcome, Scope, ScopeSet};
+use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Error, PolicyPart, Sender, Transport};
 use serde_json::Value;
 
@@ -26,6 +27,9 @@ impl Host {
     /// What an endpoint or its contract refuses is an outcome; an [`Error`] is a fault.
     pub async fn invoke(&self, call: Call, from: &Sender, via: Transport) -> Result<Invoked, Error> {
         self.tasks.accepting()?;
+        if call.depth >= HOPS_MAX {
+            return Err(Error::invalid("hops", format!("at most {HOPS_MAX} calls may lead to each other in a row")));
+        }
         let session = call.thread.session_id.as_deref();
         if let Err(refusal) = self.throttle.admit_call(from.peer, call.caller.agent_id.as_deref(), session) {
             return Ok(Invoked::Refused(refusal));

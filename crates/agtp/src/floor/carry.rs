@@ -34,6 +34,8 @@ impl Floor<'_> {
         Message {
             sender: self.ask.sender.clone(),
             thread: self.thread(),
+            // Agents that call endpoints that ask agents come to an end as chains of agents do.
+            hop: self.ask.call.depth,
             ..Message::new(id, to.clone(), parts, NAME, host.clock().now())
         }
     }

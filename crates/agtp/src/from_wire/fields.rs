@@ -2,11 +2,16 @@
 
 use forecourt_contract::ScopeSet;
 use forecourt_contract::call::Thread;
+use forecourt_core::limits::HOPS_MAX;
 
 use crate::limits::{NAME_CHARS_MAX, OWNER_CHARS_MAX};
 use crate::problem::bad_field;
 use crate::reply::Problem;
 use crate::wire::Fields;
+
+/// How many of us stand in line before the request, so that services and agents that lead back here come
+/// to an end. Not of the protocol.
+const HOPS: &str = "Forecourt-Hops";
 
 /// What the fields of a request say. Those that mean nothing here are passed over.
 #[derive(Debug, Default)]
@@ -33,6 +38,8 @@ pub(super) struct Said<'a> {
     pub accept: Option<&'a str>,
     /// The tags of documents that the caller has.
     pub if_none_match: Option<&'a str>,
+    /// Agents and services in line before it. What can't be read counts as the longest line.
+    pub hops: u32,
 }
 
 impl<'a> Said<'a> {
@@ -61,6 +68,7 @@ impl<'a> Said<'a> {
             content_type: get("Content-Type"),
             accept: get("Accept"),
             if_none_match: get("If-None-Match"),
+            hops: get(HOPS).map_or(0, |hops| hops.parse().unwrap_or(HOPS_MAX)),
         })
     }
 }

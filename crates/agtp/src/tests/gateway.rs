@@ -42,6 +42,15 @@ async fn base_12_http_calls_endpoints() {
 }
 
 #[tokio::test]
+async fn a_service_behind_an_endpoint_that_leads_back_here_comes_to_an_end() {
+    let server = server("").await;
+    let (response, _) = ask(&server, "BOOK", "/rooms/7", &[("forecourt-hops", "1")], "").await;
+    assert_eq!(response.status(), 200);
+    let (response, _) = ask(&server, "BOOK", "/rooms/7", &[("forecourt-hops", "8")], "").await;
+    assert_eq!(response.status(), 422);
+}
+
+#[tokio::test]
 async fn base_12_methods_of_http_go_through_the_aliases() {
     let server = server("").await;
     let (response, said) = ask(&server, "GET", "/rooms/7", &[], "").await;

@@ -2,6 +2,7 @@
 
 use forecourt_contract::call::{Call, Caller, Identity};
 use forecourt_contract::{Refusal, ScopeSet};
+use forecourt_core::limits::HOPS_MAX;
 
 use super::support::server;
 
@@ -27,4 +28,20 @@ async fn s12_1_steps_reach_what_the_host_answers_itself() {
     conflict.query = Some("target=agents".to_owned());
     let refused = contract.dispatch(conflict).await.answer;
     assert!(matches!(refused, Err(Refusal::Declared { .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn agents_and_endpoints_that_lead_to_each_other_come_to_an_end() {
+    let server = server("").await;
+    let chef = server.id("chef");
+    let said = async |hops: &str, line: &str, body: &str| {
+        let fields = format!("Agent-ID: {chef}\r\nAuthority-Scope: booking:room\r\nForecourt-Hops: {hops}");
+        server.ask(&format!("{line}\r\n{fields}"), body).await.start.code
+    };
+    let (last, too_many) = ((HOPS_MAX - 1).to_string(), HOPS_MAX.to_string());
+    for (line, body) in [("BOOK /rooms/7", ""), ("QUERY /", r#"{"intent": "soup"}"#)] {
+        assert_eq!(said(&last, line, body).await, 200, "{line}");
+        assert_eq!(said(&too_many, line, body).await, 422, "{line}");
+        assert_eq!(said("many", line, body).await, 422, "{line}");
+    }
 }

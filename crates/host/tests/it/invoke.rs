@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use forecourt_contract::call::{Call, Thread};
 use forecourt_contract::{Native, Refusal, Target};
+use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::policy::Kind;
 use forecourt_core::{Error, Sender};
 use forecourt_host::{Host, Invoked, LimitSettings, Rate};
@@ -60,6 +61,14 @@ async fn calls_count_against_their_address_and_their_session() {
     assert!(is_answered(call(&host, "QUERY", Some("s"), "192.0.2.1").await));
     assert!(is_too_often(call(&host, "QUERY", Some("s"), "192.0.2.2").await));
     assert!(is_answered(call(&host, "QUERY", Some("t"), "192.0.2.1").await));
+}
+
+#[tokio::test]
+async fn calls_that_lead_to_each_other_come_to_an_end() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let at = |depth| Call { method: "QUERY".to_owned(), path: "/rooms".to_owned(), depth, ..Call::default() };
+    assert!(is_answered(host.invoke(at(HOPS_MAX - 1), &from("192.0.2.1"), "test").await));
+    assert!(matches!(host.invoke(at(HOPS_MAX), &from("192.0.2.1"), "test").await, Err(Error::Invalid { .. })));
 }
 
 #[tokio::test]
