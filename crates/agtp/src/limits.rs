@@ -87,3 +87,5 @@ pub(crate) const SESSIONS_RESTING_MAX: usize = 50_000;
 pub(crate) const RECEIPT_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Events that INSPECT gives at once, unless told otherwise.
 pub(crate) const EVENTS_DEFAULT: usize = 50;
+/// Seconds after which a call that found its endpoint busy may come again.
+pub(crate) const RETRY_BUSY_SECONDS: u64 = 1;

@@ -53,6 +53,10 @@ pub enum Failure {
     Unauthorised(Vec<Scope>),
     /// A call that this one is made of came to nothing. Section 12.1.
     Step(Box<FailedStep>),
+    /// So much is being done that this call did not begin. The text is for the log.
+    Busy(String),
+    /// It did not end in its time; what it did until then may stand. The text is for the log.
+    Late(String),
     /// A fault of ours. The text is for the log.
     Crashed(String),
 }

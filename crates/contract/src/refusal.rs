@@ -147,6 +147,10 @@ pub enum Broken {
     Output,
     /// It ended in an error that it does not declare.
     UndeclaredError,
+    /// It did not begin, for all else that is being done.
+    Busy,
+    /// It did not end in its time.
+    Late,
     /// It failed.
     Crashed,
 }
@@ -171,6 +175,8 @@ impl Refusal {
             Self::Step { .. } => "composition-failed",
             Self::Broken { kind: Broken::Output, .. } => "output-validation-failed",
             Self::Broken { kind: Broken::UndeclaredError, .. } => "undeclared-error-code",
+            Self::Broken { kind: Broken::Busy, .. } => "handler-busy",
+            Self::Broken { kind: Broken::Late, .. } => "handler-timeout",
             Self::Broken { kind: Broken::Crashed, .. } => "handler-exception",
         }
     }
@@ -206,6 +212,12 @@ impl fmt::Display for Refusal {
             Self::Declared { message, .. } => f.write_str(message),
             Self::Step { failed, .. } => {
                 write!(f, "step {} of the composition failed: {}", failed.step, failed.refusal)
+            }
+            Self::Broken { kind: Broken::Busy, .. } => {
+                f.write_str("too much is asked of the endpoint at the moment; nothing was done: try again later")
+            }
+            Self::Broken { kind: Broken::Late, .. } => {
+                f.write_str("the endpoint did not end in its time; what it did until then may stand")
             }
             Self::Broken { .. } => f.write_str("the endpoint failed, through no fault of the call"),
         }

@@ -71,15 +71,17 @@ struct Trip<'a> {
 impl Trip<'_> {
     /// One step, from what it calls to its result.
     async fn step(&mut self, step: &Step, call: Result<StepCall, BadReference>) -> Result<Value, Refusal> {
-        let broken = |cause: String| broken(step, cause);
-        let call = self.call(call.map_err(|fault| broken(fault.to_string()))?).map_err(broken)?;
+        let broken = |kind, cause: String| broken(step, kind, cause);
+        let crashed = |cause| broken(Broken::Crashed, cause);
+        let call = self.call(call.map_err(|fault| crashed(fault.to_string()))?).map_err(crashed)?;
         // Steps that are done at once would never let the time run out.
         tokio::task::consume_budget().await;
         let dispatched = timeout_at(self.deadline, self.dispatcher.dispatch(call)).await;
-        let outcome = dispatched.map_err(|_| broken("the steps took too long".to_owned()))?;
+        let late = |_| broken(Broken::Late, "the steps took too long".to_owned());
+        let outcome = dispatched.map_err(late)?;
         let output = outcome.answer?;
         let left = weight(&output).and_then(|bytes| self.bytes_left.checked_sub(bytes));
-        self.bytes_left = left.ok_or_else(|| broken("the results of the steps are too large".to_owned()))?;
+        self.bytes_left = left.ok_or_else(|| crashed("the results of the steps are too large".to_owned()))?;
         Ok(output)
     }
 
@@ -118,9 +120,9 @@ fn foresee(run: &Run, dispatcher: &Dispatcher, origin: &Invocation) -> Result<()
 }
 
 /// A step that came to nothing before it was called, or because of what came back.
-fn broken(step: &Step, cause: String) -> Refusal {
+fn broken(step: &Step, kind: Broken, cause: String) -> Refusal {
     let path = step.path.as_ref().map_or("/", |path| path.as_str()).to_owned();
-    Refusal::Broken { pair: Pair { method: step.method.clone(), path }, kind: Broken::Crashed, cause }
+    Refusal::Broken { pair: Pair { method: step.method.clone(), path }, kind, cause }
 }
 
 /// What the caller learns. A scope that a step needs is one that the whole call needs.

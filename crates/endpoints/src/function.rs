@@ -8,6 +8,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_contract::endpoint::Binding;
+use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{Failure, Handler, Invocation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -17,8 +19,7 @@ use serde_json::Value;
 pub trait FunctionSource: Send + Sync {
     /// The function of a dotted path, ready to be called. May block while it is loaded.
     ///
-    /// What it gives is held to the endpoint's time by whoever calls it: past that the future is
-    /// dropped, which must stop the work.
+    /// What it gives ends each call within [`time`], as late or as busy.
     ///
     /// # Errors
     /// There is none of that name, or it can't be loaded.
@@ -99,21 +100,15 @@ impl FunctionSource for Functions {
     }
 }
 
-/// A handler with a deadline. Past it the call is dropped, which stops the work.
-pub(crate) struct Timed {
-    pub(crate) handler: Arc<dyn Handler>,
-    pub(crate) time: Duration,
-}
-
-impl Handler for Timed {
-    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
-        let call = tokio::time::timeout(self.time, self.handler.call(invocation));
-        let late = || Failure::Crashed(format!("the function took more than {:?}", self.time));
-        call.map(move |ended| ended.unwrap_or_else(|_| Err(late()))).boxed()
+/// How long a call of a function may take.
+pub fn time(invocation: &Invocation) -> Duration {
+    match &invocation.endpoint.binding {
+        Binding::RegisteredFunction { timeout, .. } => *timeout,
+        Binding::Composition { .. } | Binding::ExternalService(_) => HANDLER_TIME_DEFAULT,
     }
 }
 
-/// A function as a handler.
+/// A function as a handler. When its time is over it is dropped, which stops the work.
 struct Function<F>(F);
 
 impl<F, R> Handler for Function<F>
@@ -122,6 +117,10 @@ where
     R: Future<Output = Result<Value, Failure>> + Send + 'static,
 {
     fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
-        (self.0)(invocation).boxed()
+        let time = time(&invocation);
+        let late = move |_| Err(Failure::Late(format!("the function took more than {time:?}")));
+        // Called where it is polled, so that a panic at its very beginning is one of the call too.
+        let call = async move { (self.0)(invocation).await };
+        tokio::time::timeout(time, call).map(move |ended| ended.unwrap_or_else(late)).boxed()
     }
 }

@@ -19,16 +19,13 @@ mod supervisor;
 mod worker;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use forecourt_contract::endpoint::Binding;
-use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{Failure, Handler, Invocation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::function::{FunctionFault, FunctionSource};
+use crate::function::{FunctionFault, FunctionSource, time};
 use folder::Folder;
 use frame::Request;
 pub use settings::{DOCUMENTED, Options};
@@ -87,13 +84,5 @@ impl Handler for Function {
         let time = time(&invocation);
         let request = Request::call(&self.dotted, invocation);
         self.supervisor.call(Arc::clone(&self.dotted), request, time).boxed()
-    }
-}
-
-/// How long a call may take.
-fn time(invocation: &Invocation) -> Duration {
-    match &invocation.endpoint.binding {
-        Binding::RegisteredFunction { timeout, .. } => *timeout,
-        Binding::Composition { .. } | Binding::ExternalService(_) => HANDLER_TIME_DEFAULT,
     }
 }

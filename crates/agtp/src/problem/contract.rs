@@ -6,6 +6,8 @@ use forecourt_contract::{Refusal, Scope};
 use serde_json::{Value, json};
 
 use super::Doubt;
+use super::host::retry;
+use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::{Problem, Reply};
 use crate::status::Status;
 
@@ -91,13 +93,17 @@ fn standing(agent_id: Option<String>, is_final: bool, message: &str) -> Problem 
 }
 
 fn broken(pair: &Pair, kind: Broken, cause: &str, message: String) -> Problem {
-    let code = match kind {
-        Broken::Output => "output-validation-failed",
-        Broken::UndeclaredError => "undeclared-error-code",
-        Broken::Crashed => "handler-exception",
+    let (status, code) = match kind {
+        Broken::Output => (Status::SERVER_ERROR, "output-validation-failed"),
+        Broken::UndeclaredError => (Status::SERVER_ERROR, "undeclared-error-code"),
+        Broken::Busy => (Status::UNAVAILABLE, "handler-busy"),
+        Broken::Late => (Status::UNAVAILABLE, "handler-timeout"),
+        Broken::Crashed => (Status::SERVER_ERROR, "handler-exception"),
     };
     tracing::error!(method = %pair.method, path = pair.path, code, cause, "an endpoint failed");
-    at(Problem::new(Status::SERVER_ERROR, code, message), pair)
+    let problem = at(Problem::new(status, code, message), pair);
+    // One that was late may have done its work: when to repeat it is for the caller to judge.
+    if kind == Broken::Busy { retry(problem, Some(RETRY_BUSY_SECONDS)) } else { problem }
 }
 
 pub(super) fn names(scopes: &[Scope]) -> Value {

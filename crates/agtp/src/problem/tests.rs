@@ -74,6 +74,8 @@ fn s11_every_refusal_of_the_contract_has_its_code() {
             500,
             "undeclared-error-code",
         ),
+        (Refusal::Broken { pair: pair(), kind: Broken::Busy, cause: "secret".into() }, 503, "handler-busy"),
+        (Refusal::Broken { pair: pair(), kind: Broken::Late, cause: "secret".into() }, 503, "handler-timeout"),
         (Refusal::Broken { pair: pair(), kind: Broken::Crashed, cause: "secret".into() }, 500, "handler-exception"),
     ];
     for (refusal, status, code) in refusals {

@@ -82,6 +82,7 @@ fn refusal(mut problem: Problem, pair: Pair) -> Refusal {
     };
     let (code, message) = (text("code"), text("message"));
     match problem.status.code {
+        503 => Refusal::Broken { pair, kind: Broken::Busy, cause: format!("{code}: {message}") },
         500.. => Refusal::Broken { pair, kind: Broken::Crashed, cause: format!("{code}: {message}") },
         _ => Refusal::Declared { pair, code, message, details: Value::Object(problem.error) },
     }

@@ -69,6 +69,8 @@ pub(super) async fn invoke(
         }
         Ok(Err(Failure::Input(violation))) => Err(Refusal::Input { pair: pair(target), violation }),
         Ok(Err(Failure::Unauthorised(missing))) => Err(Refusal::Scope { pair: pair(target), missing }),
+        Ok(Err(Failure::Busy(cause))) => broken(Broken::Busy, cause),
+        Ok(Err(Failure::Late(cause))) => broken(Broken::Late, cause),
         Ok(Err(Failure::Crashed(cause))) => broken(Broken::Crashed, cause),
         Err(_) => broken(Broken::Crashed, "the handler panicked".to_owned()),
     }

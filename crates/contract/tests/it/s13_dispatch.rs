@@ -79,6 +79,8 @@ fn s6_4_only_declared_errors_are_told() {
 #[test]
 fn a_handler_that_fails_or_panics_ends_its_call_alone() {
     assert_eq!(broken(&ends(|_| Err(Failure::Crashed("disk".into())))), Broken::Crashed);
+    assert_eq!(broken(&ends(|_| Err(Failure::Busy("queue".into())))), Broken::Busy);
+    assert_eq!(broken(&ends(|_| Err(Failure::Late("2 s".into())))), Broken::Late);
     let host = ends(|_| panic!("no such luck"));
     assert_eq!(broken(&host), Broken::Crashed);
     assert_eq!(broken(&host), Broken::Crashed, "and the next call is served");

@@ -10,7 +10,7 @@ use super::{Draft, Kinds};
 use crate::composition::Composition;
 use crate::entrance::Entrance;
 use crate::external::External;
-use crate::function::{FunctionFault, FunctionSource, Timed};
+use crate::function::{FunctionFault, FunctionSource};
 use crate::unfit::Unfit;
 
 /// What handlers are made of.
@@ -47,9 +47,8 @@ impl Makers<'_> {
                 let recipe = Arc::clone(found.ok_or_else(missing)?);
                 Ok(Arc::new(Composition::new(recipe, self.entrance.clone(), *timeout)))
             }
-            Binding::RegisteredFunction { function, timeout } => {
-                let handler = self.kinds.functions.find(function).map_err(|fault| unfit(function, fault))?;
-                Ok(Arc::new(Timed { handler, time: *timeout }))
+            Binding::RegisteredFunction { function, .. } => {
+                self.kinds.functions.find(function).map_err(|fault| unfit(function, fault))
             }
             Binding::ExternalService(service) => {
                 Ok(Arc::new(External::new(service, &endpoint.input, self.kinds.egress.clone())?))

@@ -64,7 +64,8 @@ impl Pool {
     /// # Errors
     /// What is wrong with it, for the operator.
     pub(super) async fn load(self: Arc<Self>, function: String) -> Result<(), String> {
-        self.lease(&function).await.map(Lease::give_back)
+        let turn = self.turn().await?;
+        self.lease(&function, turn).await.map(Lease::give_back)
     }
 
     /// Calls a function: waits for a turn, has the function imported where it is not, and asks. Dropped,
@@ -76,20 +77,24 @@ impl Pool {
         time: Duration,
     ) -> Result<Value, Failure> {
         let deadline = Instant::now() + time;
-        let answered = async { self.lease(function).await?.ask(request, deadline).await };
-        let answer = timeout_at(deadline, answered).await.unwrap_or_else(|_| Err(format!("took more than {time:?}")));
+        let told = |cause: String| format!("{function}: {cause}");
+        let turn = timeout_at(deadline, self.turn()).await;
+        let turn = turn.unwrap_or_else(|_| Err(format!("no worker was free within {time:?}")));
+        let turn = turn.map_err(|cause| Failure::Busy(told(cause)))?;
+        let answered = async { self.lease(function, turn).await?.ask(request, deadline).await };
+        let late = |_| Failure::Late(told(format!("took more than {time:?}")));
+        let answer = timeout_at(deadline, answered).await.map_err(late)?;
         let cause = match answer.map(|Answer { outcome, .. }| outcome) {
             Ok(Outcome::Ended(ended)) => return ended,
             Ok(Outcome::Fault(fault)) => fault,
             Ok(Outcome::Ready) => "the worker's answer is none".to_owned(),
             Err(cause) => cause,
         };
-        Err(Failure::Crashed(format!("{function}: {cause}")))
+        Err(Failure::Crashed(told(cause)))
     }
 
     /// A worker that has imported the function.
-    async fn lease(self: &Arc<Self>, function: &str) -> Result<Lease, String> {
-        let turn = self.turn().await?;
+    async fn lease(self: &Arc<Self>, function: &str, turn: OwnedSemaphorePermit) -> Result<Lease, String> {
         let (worker, edition) = self.idle(function);
         let lease = Lease::new(Arc::clone(self), worker, turn);
         if lease.has(function) {

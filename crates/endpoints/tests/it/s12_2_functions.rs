@@ -32,7 +32,7 @@ async fn s12_2_a_function_that_hangs_is_dropped_in_its_time() {
     let folder = deployment(&[("endpoints/a.toml", &text)]);
     let started = tokio::time::Instant::now();
     let found = answer(&loaded(folder.path()), call("QUERY", "/rooms", json!({}))).await.unwrap_err();
-    assert!(matches!(found, Refusal::Broken { kind: Broken::Crashed, .. }), "{found:?}");
+    assert!(matches!(found, Refusal::Broken { kind: Broken::Late, .. }), "{found:?}");
     assert_eq!(started.elapsed().as_millis(), 2_500);
 }
 
