@@ -1,6 +1,5 @@
 //! Endpoints as tools and skills: the same checks as for every call, in words that models read.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use forecourt_contract::endpoint::{Binding, Definition, Offer, Surroundings};
@@ -58,15 +57,8 @@ fn definition(path: &str, offers: &[Offer]) -> Definition {
 async fn host(paths: &[(&str, &[Offer])]) -> Mounted {
     let mut contract =
         Dispatcher { rules: Rules { scope_required: true, ..Rules::default() }, ..Dispatcher::default() };
-    let (policy, recipes, overrides) = (MethodPolicy::default(), RecipeBook::default(), BTreeSet::new());
-    let around = Surroundings {
-        catalog: &contract.catalog,
-        policy: &policy,
-        recipes: &recipes,
-        overrides: &overrides,
-        is_output_strict: false,
-        is_http_open: false,
-    };
+    let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
+    let around = Surroundings::new(&contract.catalog, &policy, &recipes);
     let mut registry = Registry::default();
     for (path, offers) in paths {
         let endpoint = Endpoint::register(definition(path, offers), &around).unwrap();
@@ -145,6 +137,24 @@ async fn s6_4_a_tool_is_held_to_the_scopes_of_its_endpoint() {
     for scope in [json!("profile booking:room"), json!(["booking:*"])] {
         let called = call(&tools[0], guest(scope), arguments.clone()).await;
         assert_eq!(called.structured, json!({"room": "12", "by": "guest"}));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_leads_to_its_own_endpoint_alone() {
+    let mounted = host(&[("/rooms/{room}", &Offer::ALL), ("/rooms/attic", &[])]).await;
+    let tools = endpoint::tools(&mounted.mount.host);
+    let guest = || guest(json!("booking:room"));
+    assert_eq!(code(&call(&tools[0], guest(), json!({"room": "attic"})).await), "input-validation-failed");
+    assert!(!call(&tools[0], guest(), json!({"room": "cellar"})).await.is_error);
+}
+
+#[tokio::test]
+async fn what_is_no_object_is_not_taken_for_an_empty_one() {
+    let mounted = host(&[("/rooms", &Offer::ALL)]).await;
+    let tools = endpoint::tools(&mounted.mount.host);
+    for arguments in [json!([1]), json!("attic"), json!(null)] {
+        assert_eq!(code(&call(&tools[0], guest(json!("booking:room")), arguments).await), "input-validation-failed");
     }
 }
 

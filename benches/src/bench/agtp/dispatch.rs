@@ -1,7 +1,6 @@
 //! A call of one endpoint among ten and among ten thousand, in this process: from the call to what the
 //! handler gives.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -73,18 +72,11 @@ fn call(n: usize, kind: &str) -> Call {
 /// Half of the endpoints are at literal paths, half at templates.
 fn host(count: usize) -> anyhow::Result<Dispatcher> {
     let mut host = Dispatcher::default();
-    let (policy, recipes, overrides) = (MethodPolicy::default(), RecipeBook::default(), BTreeSet::new());
+    let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
     let mut registry = Registry::default();
     for n in 0..count / 2 {
         for path in [format!("/houses{n}/rooms"), format!("/houses{n}/rooms/{{room}}")] {
-            let around = Surroundings {
-                catalog: &host.catalog,
-                policy: &policy,
-                recipes: &recipes,
-                overrides: &overrides,
-                is_output_strict: false,
-                is_http_open: false,
-            };
+            let around = Surroundings::new(&host.catalog, &policy, &recipes);
             let endpoint = Endpoint::register(definition(path), &around).map_err(|faults| anyhow!("{faults:?}"))?;
             registry.insert(Arc::new(endpoint), Arc::new(Echo))?;
         }

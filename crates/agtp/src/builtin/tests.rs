@@ -209,14 +209,7 @@ fn contract(definitions: Vec<Definition>, policy: Value, recipes: RecipeBook) ->
     let settings: MethodPolicySettings = serde_json::from_value(policy).unwrap();
     let policy = MethodPolicy::new(&settings, &catalog).unwrap().0;
     let overrides: BTreeSet<String> = definitions.iter().filter_map(|definition| definition.path.clone()).collect();
-    let around = Surroundings {
-        catalog: &catalog,
-        policy: &policy,
-        recipes: &recipes,
-        overrides: &overrides,
-        is_output_strict: false,
-        is_http_open: false,
-    };
+    let around = Surroundings { overrides: &overrides, ..Surroundings::new(&catalog, &policy, &recipes) };
     let mut registry = Registry::default();
     for definition in definitions {
         let endpoint = Endpoint::register(definition, &around).unwrap();

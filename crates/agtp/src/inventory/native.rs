@@ -26,14 +26,7 @@ pub(super) fn endpoints(catalog: &Catalog) -> Vec<Arc<Endpoint>> {
     let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
     let natives = natives();
     let overrides: BTreeSet<String> = natives.iter().map(|native| native.path.to_owned()).collect();
-    let around = Surroundings {
-        catalog,
-        policy: &policy,
-        recipes: &recipes,
-        overrides: &overrides,
-        is_output_strict: false,
-        is_http_open: false,
-    };
+    let around = Surroundings { overrides: &overrides, ..Surroundings::new(catalog, &policy, &recipes) };
     let register = |native: Native| match Endpoint::register(native.definition(), &around) {
         Ok(endpoint) => Some(Arc::new(endpoint)),
         Err(faults) => {

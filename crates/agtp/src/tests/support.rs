@@ -1,6 +1,5 @@
 //! A server in memory with an agent and a few endpoints, and a client that speaks raw bytes.
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
@@ -66,14 +65,8 @@ pub(crate) fn contract(section: &str) -> Dispatcher {
     let mut dispatcher =
         Dispatcher { catalog: terms.catalog, policy: terms.policy, rules: terms.rules, ..Dispatcher::default() };
     for definition in definitions() {
-        let around = Surroundings {
-            catalog: &dispatcher.catalog,
-            policy: &dispatcher.policy,
-            recipes: &RecipeBook::default(),
-            overrides: &BTreeSet::new(),
-            is_output_strict: false,
-            is_http_open: false,
-        };
+        let recipes = RecipeBook::default();
+        let around = Surroundings::new(&dispatcher.catalog, &dispatcher.policy, &recipes);
         let endpoint = Endpoint::register(definition, &around).expect("an endpoint");
         dispatcher.registry.insert(Arc::new(endpoint), Arc::new(Played)).expect("room");
     }

@@ -64,6 +64,17 @@ pub struct Surroundings<'a> {
     pub is_http_open: bool,
 }
 
+/// No path.
+static NONE: BTreeSet<String> = BTreeSet::new();
+
+impl<'a> Surroundings<'a> {
+    /// These, and everything else as it comes: the host's own paths are left to it, outputs may hold more
+    /// than they declare, and services are reached over https.
+    pub fn new(catalog: &'a Catalog, policy: &'a MethodPolicy, recipes: &'a RecipeBook) -> Surroundings<'a> {
+        Surroundings { catalog, policy, recipes, overrides: &NONE, is_output_strict: false, is_http_open: false }
+    }
+}
+
 impl Endpoint {
     /// Registers a definition.
     ///

@@ -1,6 +1,5 @@
 //! An endpoint in a file of its own: its tables, its lines, and what of it is refused.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use forecourt_contract::endpoint::{Binding, Surroundings, UPSTREAM_ERRORS, read};
@@ -11,16 +10,8 @@ use serde_json::json;
 use crate::support::{policy, section};
 
 fn read_file(text: &str) -> Result<Endpoint, Problems> {
-    let (catalog, policy, recipes, overrides) =
-        (Catalog::shipped(), policy(json!({})), RecipeBook::default(), BTreeSet::new());
-    let around = Surroundings {
-        catalog: &catalog,
-        policy: &policy,
-        recipes: &recipes,
-        overrides: &overrides,
-        is_output_strict: false,
-        is_http_open: false,
-    };
+    let (catalog, policy, recipes) = (Catalog::shipped(), policy(json!({})), RecipeBook::default());
+    let around = Surroundings::new(&catalog, &policy, &recipes);
     let files = |path: &Path| match path.to_str() {
         Some("endpoints/in.json") => Ok(br#"{"type":"object","properties":{},"additionalProperties":false}"#.to_vec()),
         Some("endpoints/broken.json") => Ok(b"{".to_vec()),

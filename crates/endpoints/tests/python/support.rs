@@ -1,6 +1,6 @@
 //! A deployment with functions, and calls of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,14 +99,8 @@ pub(crate) async fn crash(function: &Arc<dyn Handler>, input: Value) -> String {
 fn endpoint(timeout: Duration) -> Endpoint {
     let catalog = Catalog::shipped();
     let policy = MethodPolicy::new(&MethodPolicySettings::default(), &catalog).unwrap().0;
-    let around = Surroundings {
-        catalog: &catalog,
-        policy: &policy,
-        recipes: &RecipeBook::default(),
-        overrides: &BTreeSet::new(),
-        is_output_strict: false,
-        is_http_open: false,
-    };
+    let recipes = RecipeBook::default();
+    let around = Surroundings::new(&catalog, &policy, &recipes);
     let definition = Definition {
         method: Some("BOOK".into()),
         path: Some("/room".into()),

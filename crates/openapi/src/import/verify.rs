@@ -1,6 +1,6 @@
 //! What is written is what a host would take: each file is read back the way a deployment reads it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,15 +52,11 @@ fn endpoint(files: &[File], variables: &BTreeMap<String, String>, catalog: &Cata
     let own = files.first().map(|file| (Path::new(&file.name), file.text.as_str())).unwrap_or((Path::new(""), ""));
     let environment = |name: &str| variables.contains_key(name).then(|| "value".to_owned());
     let section = Section::parse(own.0, own.1, &environment)?;
-    let (policy, recipes, overrides) = (MethodPolicy::default(), RecipeBook::default(), BTreeSet::new());
+    let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
     let around = Surroundings {
-        catalog,
-        policy: &policy,
-        recipes: &recipes,
-        overrides: &overrides,
-        is_output_strict: false,
         // Marked where it is used; a deployment says whether it is.
         is_http_open: true,
+        ..Surroundings::new(catalog, &policy, &recipes)
     };
     let beside = |path: &Path| {
         let file = files.iter().find(|file| path.ends_with(&file.name));
