@@ -161,7 +161,7 @@ async fn a_value_that_a_path_needs_and_nobody_gave_fails() {
 async fn all_steps_together_have_one_deadline() {
     let started = tokio::time::Instant::now();
     let failed = failed(&format!("{SAME_THEN}method = \"QUERY\"\npath = \"/hang\""), plan(json!({"n": 1}))).await;
-    assert_eq!((failed.step, failed.refusal.kind(), failed.captured.len()), (1, "handler-exception", 1));
+    assert_eq!((failed.step, failed.refusal.kind(), failed.captured.len()), (1, "handler-timeout", 1));
     assert_eq!(started.elapsed().as_secs(), 5, "of the composition, not of the step");
 }
 
