@@ -13,16 +13,18 @@ use crate::scope::Scope;
 
 impl Dispatcher {
     /// What a caller needs for an endpoint: what it requires, and for a composition what those of
-    /// its steps require that are known beforehand. Section 12.1.
+    /// its steps require that are known beforehand, however deep they lie. Section 12.1.
     pub fn required_scopes(&self, endpoint: &Endpoint) -> Vec<Scope> {
         let mut scopes = endpoint.required_scopes.clone();
-        let Binding::Composition { recipe, .. } = &endpoint.binding else { return scopes };
-        let steps = self.recipes.get(recipe).into_iter().flat_map(|recipe| &recipe.steps);
-        for registered in steps.filter_map(|step| self.known(&step.method, step.static_path()?)) {
-            for scope in &registered.endpoint.required_scopes {
-                if !scopes.contains(scope) {
-                    scopes.push(scope.clone());
-                }
+        let (mut seen, mut open) = (BTreeSet::new(), Vec::from_iter(recipe_of(endpoint)));
+        while let Some(recipe) = open.pop() {
+            if !seen.insert(recipe.clone()) {
+                continue;
+            }
+            for step in self.known_steps(&recipe) {
+                let more = step.endpoint.required_scopes.iter().filter(|scope| !scopes.contains(scope));
+                scopes.extend(more.cloned().collect::<Vec<_>>());
+                open.extend(recipe_of(&step.endpoint));
             }
         }
         scopes
@@ -57,13 +59,13 @@ impl Dispatcher {
 
     /// The recipes of those known steps of a recipe that are compositions themselves.
     fn compositions_in(&self, recipe: &str) -> Vec<String> {
+        self.known_steps(recipe).filter_map(|step| recipe_of(&step.endpoint)).collect()
+    }
+
+    /// The endpoints that those steps of a recipe call whose path is known.
+    fn known_steps(&self, recipe: &str) -> impl Iterator<Item = Registered> {
         let steps = self.recipes.get(recipe).into_iter().flat_map(|recipe| &recipe.steps);
-        let known = steps.filter_map(|step| self.known(&step.method, step.static_path()?));
-        let recipes = known.filter_map(|registered| match &registered.endpoint.binding {
-            Binding::Composition { recipe, .. } => Some(recipe.clone()),
-            Binding::RegisteredFunction { .. } | Binding::ExternalService(_) => None,
-        });
-        recipes.collect()
+        steps.filter_map(|step| self.known(&step.method, step.static_path()?))
     }
 
     fn dangles(&self, step: &Step) -> bool {
@@ -76,5 +78,13 @@ impl Dispatcher {
     fn known(&self, method: &Method, path: &str) -> Option<Registered> {
         let path = RequestPath::parse(path, &self.catalog).ok()?;
         self.registry.find(method, &path).map(|matched| matched.registered)
+    }
+}
+
+/// The recipe of a composition.
+fn recipe_of(endpoint: &Endpoint) -> Option<String> {
+    match &endpoint.binding {
+        Binding::Composition { recipe, .. } => Some(recipe.clone()),
+        Binding::RegisteredFunction { .. } | Binding::ExternalService(_) => None,
     }
 }

@@ -266,14 +266,21 @@ fn s12_1_a_composition_needs_what_its_known_steps_need() {
     let mut host = dispatcher([]);
     let steps = r#"[{ method = "BOOK", path = "/room" }, { method = "QUERY" }, { method = "BUY", path = "/none" }]"#;
     let text = format!("[[recipe]]\nname = \"both\"\nsteps = {steps}");
+    // It leads back to itself besides, which loading refuses.
+    let all = r#"[{ method = "PURCHASE", path = "/stay" }, { method = "PLAN", path = "/journey" }]"#;
+    let text = format!("{text}\n[[recipe]]\nname = \"all\"\nsteps = {all}");
     let (recipes, _) = recipe::read(section(&text), &host.catalog, &host.policy);
     let mut step = definition("BOOK", "/room");
     step.required_scopes = vec!["booking:room".into()];
     let mut whole = definition("PURCHASE", "/stay");
     whole.required_scopes = vec!["payments:charge".into()];
-    whole.errors = Some(vec!["composition_failed".into()]);
-    whole.binding = Some(Binding::Composition { recipe: "both".into(), timeout: HANDLER_TIME_DEFAULT });
-    for endpoint in [register(step).unwrap(), register_with(whole, &recipes, &[]).unwrap()] {
+    let mut outermost = definition("PLAN", "/journey");
+    for (endpoint, recipe) in [(&mut whole, "both"), (&mut outermost, "all")] {
+        endpoint.errors = Some(vec!["composition_failed".into()]);
+        endpoint.binding = Some(Binding::Composition { recipe: recipe.into(), timeout: HANDLER_TIME_DEFAULT });
+    }
+    let made = |definition| register_with(definition, &recipes, &[]).unwrap();
+    for endpoint in [register(step).unwrap(), made(whole), made(outermost)] {
         host.registry.insert(Arc::new(endpoint), handler()).unwrap();
     }
     host.recipes = Arc::new(recipes);
@@ -283,6 +290,8 @@ fn s12_1_a_composition_needs_what_its_known_steps_need() {
         matches!(with("payments:charge"), Err(Refusal::Scope { missing, .. }) if missing[0].as_str() == "booking:room")
     );
     assert!(with("payments:charge,booking:room").is_ok());
+    let deep = run(&host, call("PLAN", "/journey")).answer;
+    assert!(matches!(deep, Err(Refusal::Scope { missing, .. }) if missing.len() == 2), "however deep they lie");
 }
 
 #[test]
