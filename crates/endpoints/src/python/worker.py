@@ -1,6 +1,6 @@
 """Runs functions of a deployment, one call at a time, for the program that started it.
 
-Requests and answers are lines of JSON. They go over the pipes that this process was started with,
+Requests and answers are lines of JSON, an answer's behind the number of its request. They go over the pipes that this process was started with,
 which are taken away from standard input and output before any function is imported: what a function
 reads is empty, and what it prints goes to standard error, which is a log.
 """
@@ -55,7 +55,7 @@ def serve(requests, answers, answer_bytes_max):
         answer = encoded(perform(request), answer_bytes_max)
         faulthandler.cancel_dump_traceback_later()
         flush()
-        answers.write(answer + b"\n")
+        answers.write(b"%d %s\n" % (request["number"], answer))
         answers.flush()
 
 

@@ -16,6 +16,9 @@ use crate::limits::{FUNCTION_RESULT_BYTES_MAX, WORKER_LAST_WORDS_TIME_MAX};
 /// What the process runs. It is sent over its pipe, so that it need not lie in a file anywhere.
 const SOURCE: &str = include_str!("worker.py");
 
+/// Bytes of the number that an answer begins with, and of the blank behind it.
+const NUMBER_BYTES_MAX: usize = 21;
+
 /// What fetches it.
 const BOOT: &str = "import os,sys;f=open(os.dup(0),'rb');exec(compile(f.read(int(sys.argv[1])),'<forecourt>','exec'))";
 
@@ -26,6 +29,8 @@ pub(super) struct Worker {
     answers: BufReader<ChildStdout>,
     /// What it prints.
     output: Arc<Output>,
+    /// How many requests it was sent.
+    sent: u64,
     /// The functions that it has imported.
     imported: BTreeSet<String>,
     /// Which edition of the files it may have read.
@@ -52,7 +57,7 @@ impl Worker {
         // A process that ended already is found out with the first request.
         let _ = requests.write_all(SOURCE.as_bytes()).await;
         let answers = BufReader::new(stdout);
-        Ok(Worker { process, requests, answers, output, imported: BTreeSet::new(), edition })
+        Ok(Worker { process, requests, answers, output, sent: 0, imported: BTreeSet::new(), edition })
     }
 
     /// Whether it has imported a function.
@@ -72,11 +77,12 @@ impl Worker {
     /// The process ended, or its answer can't be read: for the log.
     pub(super) async fn ask(&mut self, mut request: Request, time: Duration) -> Result<Answer, String> {
         self.output.expect(&request.function);
-        let sent = request.line(time)?;
+        self.sent += 1;
+        let sent = request.line(self.sent, time)?;
         // One that does not take a request has ended, and why is found below.
         let _ = self.requests.write_all(&sent).await;
-        let answer = match line(&mut self.answers, FUNCTION_RESULT_BYTES_MAX).await {
-            Ok(Some(line)) => frame::read(&line)?,
+        let answer = match line(&mut self.answers, FUNCTION_RESULT_BYTES_MAX + NUMBER_BYTES_MAX).await {
+            Ok(Some(line)) => frame::read(&line, self.sent)?,
             Ok(None) => return Err(self.cause().await),
             Err(fault @ LineFault::TooLong) => return Err(format!("what it returned is too large: {fault}")),
             Err(LineFault::Broken(error)) => return Err(format!("the pipe to its worker broke: {error}")),
@@ -140,7 +146,7 @@ mod tests {
                     open('child', 'w').write(str(child.pid))\nos.rename('child', 'up')\nwhile True: pass\n";
         let worker = Worker::start(&program(folder.path(), text), 0).await.unwrap();
         let Worker { mut process, mut requests, .. } = worker;
-        requests.write_all(&Request::import("rooms.book").line(AMPLE).unwrap()).await.unwrap();
+        requests.write_all(&Request::import("rooms.book").line(1, AMPLE).unwrap()).await.unwrap();
         let up = folder.path().join("up");
         while !up.exists() {
             tokio::task::yield_now().await;

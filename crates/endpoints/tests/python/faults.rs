@@ -33,6 +33,7 @@ def deep(ctx):
     a = {}
     for _ in range(100): a = {"a": a}
     return a
+def writes(ctx): return {"n": os.write(4, b'{"result": {}}\n7 {"result": {}}\n')}
 def bad_error(ctx): raise forecourt.EndpointError(7, "seven")
 def bad_details(ctx): raise forecourt.EndpointError("full", "Full.", {1, 2})
 def closes(ctx): os.closerange(3, 100)
@@ -64,18 +65,31 @@ async fn s12_2_each_failure_is_one_clear_crash_and_the_next_call_is_fine() {
         ("twice", "what it returned can't be passed on: "),
         ("lone", "what it returned can't be passed on: "),
         ("deep", "what it returned can't be passed on: more than 64 levels of nesting"),
+        ("writes", "the worker's answer is none to this request"),
         ("bad_error", "it raised an EndpointError whose code or message is no text"),
         ("bad_details", "what it returned is no JSON: TypeError"),
         ("closes", "it ended its worker"),
         ("odd", "Odd: (its text can't be told)"),
         ("forges", "ValueError: \u{fffd}INFO all is well"),
-        ("parses", "functions/rooms.py line 34: SyntaxError: '(' was never closed (x, line 1)"),
+        ("parses", "functions/rooms.py line 35: SyntaxError: '(' was never closed (x, line 1)"),
         ("takes_two", "TypeError: takes_two() missing 1 required positional argument: 'more'"),
     ] {
         let told = crash(&deployment.function(&format!("rooms.{name}")), json!({})).await;
         assert!(told.contains(cause), "{name}: {told}");
         assert_eq!(call(&fine, json!({})).await, Ok(json!({"fine": true})), "after {name}");
     }
+}
+
+#[tokio::test]
+async fn what_may_not_be_passed_on_costs_no_worker() {
+    let text = "import os\ndef book(ctx): return {'a': '\\ud800'} if ctx.input else {'pid': os.getpid()}\n";
+    let deployment = rooms(text);
+    let book = deployment.function("rooms.book");
+    let first = call(&book, json!({})).await.unwrap();
+    for _ in 0..5 {
+        assert!(crash(&book, json!({"n": 1})).await.contains("what it returned can't be passed on"));
+    }
+    assert_eq!(call(&book, json!({})).await, Ok(first), "whoever calls can't make workers end");
 }
 
 #[tokio::test]
