@@ -35,6 +35,8 @@ pub const FUNCTION_LINES_MAX: u32 = 200;
 pub const FUNCTION_LINE_BYTES_MAX: usize = 1024;
 /// Python files whose edits are noticed.
 pub const FUNCTION_FILES_MAX: usize = 2_000;
+/// Other files and folders between them that are passed over on the way.
+pub const FUNCTION_ENTRIES_MAX: usize = 2_000;
 /// Folders within folders in which they are.
 pub const FUNCTION_FOLDERS_DEEP_MAX: usize = 8;
 /// How long a process whose call is out of time may take to say where it hangs.

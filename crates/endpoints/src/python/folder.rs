@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use crate::limits::{FUNCTION_FILES_MAX, FUNCTION_FOLDERS_DEEP_MAX};
+use crate::limits::{FUNCTION_ENTRIES_MAX, FUNCTION_FILES_MAX, FUNCTION_FOLDERS_DEEP_MAX};
 
 /// The folder.
 #[derive(Clone, Debug)]
@@ -24,13 +24,14 @@ impl Folder {
     }
 
     /// A number that changes when a Python file is added, removed or written. Looks at
-    /// [`FUNCTION_FILES_MAX`] files, and no deeper than [`FUNCTION_FOLDERS_DEEP_MAX`] folders.
+    /// [`FUNCTION_FILES_MAX`] of them and [`FUNCTION_ENTRIES_MAX`] others, and no deeper than
+    /// [`FUNCTION_FOLDERS_DEEP_MAX`] folders.
     pub(super) fn fingerprint(&self) -> u64 {
-        let mut files = Vec::new();
-        collect(&self.0, FUNCTION_FOLDERS_DEEP_MAX, &mut files);
-        files.sort();
+        let mut found = Found::default();
+        found.collect(&self.0, FUNCTION_FOLDERS_DEEP_MAX);
+        found.files.sort();
         let mut hasher = DefaultHasher::new();
-        files.hash(&mut hasher);
+        found.files.hash(&mut hasher);
         hasher.finish()
     }
 }
@@ -38,18 +39,37 @@ impl Folder {
 /// A file, when it was written, and its bytes.
 type Stamp = (PathBuf, Option<std::time::SystemTime>, u64);
 
-fn collect(folder: &Path, deeper: usize, files: &mut Vec<Stamp>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if files.len() == FUNCTION_FILES_MAX {
-            return;
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    files: Vec<Stamp>,
+    /// How much else was looked at.
+    others: usize,
+}
+
+impl Found {
+    fn collect(&mut self, folder: &Path, deeper: usize) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if self.files.len() == FUNCTION_FILES_MAX || self.others == FUNCTION_ENTRIES_MAX {
+                return;
+            }
+            let path = entry.path();
+            let is_python = path.extension().is_some_and(|extension| extension == "py");
+            self.others += usize::from(!is_python);
+            // Only what Python could read is looked at: data lies beside it. A link is followed, as Python
+            // would.
+            if is_python || is_package(&path) {
+                self.take(path, is_python, deeper);
+            }
         }
-        let path = entry.path();
-        // What a link leads to, as Python would follow it.
-        let Ok(metadata) = std::fs::metadata(&path) else { continue };
-        if metadata.is_file() && path.extension().is_some_and(|extension| extension == "py") {
-            files.push(stamp(path, &metadata));
-        } else if metadata.is_dir() && deeper > 0 && is_package(&path) {
-            collect(&path, deeper - 1, files);
+    }
+
+    fn take(&mut self, path: PathBuf, is_python: bool, deeper: usize) {
+        let Ok(metadata) = std::fs::metadata(&path) else { return };
+        if is_python && metadata.is_file() {
+            self.files.push(stamp(path, &metadata));
+        } else if !is_python && metadata.is_dir() && deeper > 0 {
+            self.collect(&path, deeper - 1);
         }
     }
 }
@@ -113,19 +133,36 @@ mod tests {
     fn only_so_many_files_are_looked_at() {
         let names: Vec<String> = (0..=FUNCTION_FILES_MAX).map(|n| format!("f{n}.py")).collect();
         let (root, _) = folder(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let mut files = Vec::new();
-        collect(root.path(), 1, &mut files);
-        assert_eq!(files.len(), FUNCTION_FILES_MAX);
+        let mut found = Found::default();
+        found.collect(root.path(), 1);
+        assert_eq!(found.files.len(), FUNCTION_FILES_MAX);
+    }
+
+    #[test]
+    fn only_so_much_else_is_looked_at() {
+        let (root, _) = folder(&[]);
+        for n in 0..=FUNCTION_ENTRIES_MAX {
+            write(root.path(), &format!("{n}.json"), "");
+        }
+        let mut found = Found::default();
+        found.collect(root.path(), 1);
+        assert_eq!(found.others, FUNCTION_ENTRIES_MAX);
+        // Links to where they are, ten of them, lead to 10⁸ folders.
+        let (root, _) = folder(&[]);
+        for n in 0..10 {
+            std::os::unix::fs::symlink(root.path(), root.path().join(format!("again{n}"))).unwrap();
+        }
+        let mut found = Found::default();
+        found.collect(root.path(), FUNCTION_FOLDERS_DEEP_MAX);
+        assert_eq!(found.others, FUNCTION_ENTRIES_MAX);
     }
 
     #[test]
     fn folders_within_folders_end() {
         let deep = |levels: usize| format!("{}f.py", "d/".repeat(levels));
         let (root, _) = folder(&[&deep(FUNCTION_FOLDERS_DEEP_MAX), &deep(FUNCTION_FOLDERS_DEEP_MAX + 1)]);
-        let mut files = Vec::new();
-        collect(root.path(), FUNCTION_FOLDERS_DEEP_MAX, &mut files);
-        assert_eq!(files.len(), 1);
-        std::os::unix::fs::symlink(root.path(), root.path().join("again")).unwrap();
-        collect(root.path(), FUNCTION_FOLDERS_DEEP_MAX, &mut files);
+        let mut found = Found::default();
+        found.collect(root.path(), FUNCTION_FOLDERS_DEEP_MAX);
+        assert_eq!(found.files.len(), 1);
     }
 }
