@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use forecourt_contract::{Dispatcher, Native};
+use forecourt_egress::Egress;
 use forecourt_host::Host;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::{HostKeys, Verifier};
@@ -38,6 +39,8 @@ pub(crate) struct Service {
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// Proof in, sender out.
     pub verifier: Arc<Verifier>,
+    /// The way out.
+    pub egress: Arc<Egress>,
     /// The operator's settings.
     pub settings: Settings,
     /// The sessions that may rest.
@@ -62,6 +65,7 @@ impl Service {
             agents: Arc::clone(&mount.agents),
             keys: Arc::clone(&mount.keys),
             verifier: Arc::clone(&mount.verifier),
+            egress: Arc::clone(&mount.egress),
             resting: Resting::default(),
             discovery: Discovery::new(inventory, mount.keys.clone()),
             settings,

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use forecourt_contract::{Scope, ScopeSet};
 use forecourt_core::store::Webhook;
 use forecourt_core::{Collected, Ending, Handle, Message, Task, TaskId, Timestamp, ids};
+use forecourt_egress::Purpose;
 use forecourt_host::{Host, Post, Run};
 use forecourt_identity::jws::Jws;
 use http::{HeaderMap, HeaderValue, header};
@@ -45,7 +46,7 @@ impl Floor<'_> {
                 &["delegation_token"],
             ])?,
         }
-        let delegation = self.delegation(caller)?;
+        let delegation = self.delegation(caller).await?;
         let granted: Vec<&str> = delegation.granted.iter().map(Scope::as_str).collect();
         let body = json!({
             "method": self.method,
@@ -67,7 +68,7 @@ impl Floor<'_> {
         }
     }
 
-    fn delegation(&self, caller: &str) -> Result<Delegation, Problem> {
+    async fn delegation(&self, caller: &str) -> Result<Delegation, Problem> {
         let to = self.sub_agent()?;
         let granted = self.granted()?;
         self.chain(caller)?;
@@ -75,7 +76,10 @@ impl Floor<'_> {
         if deadline.is_some_and(|deadline| deadline <= self.now()) {
             return Err(Problem::new(Status::TIMEOUT, "deadline-passed", "the deadline has passed already"));
         }
-        let webhook = self.given.text(&["callback"])?.map(|url| self.callback(url)).transpose()?;
+        let webhook = match self.given.text(&["callback"])? {
+            Some(url) => Some(self.callback(url).await?),
+            None => None,
+        };
         Ok(Delegation { to, granted, deadline, webhook })
     }
 
@@ -160,11 +164,15 @@ impl Floor<'_> {
         }
     }
 
-    /// Whom to tell when it is done. The way out looks at the address before it is called.
-    fn callback(&self, url: &str) -> Result<Webhook, Problem> {
+    /// Whom to tell when it is done. The way out looks at the address now, and before each call.
+    async fn callback(&self, url: &str) -> Result<Webhook, Problem> {
         let is_one = url.starts_with("https://") && url.len() <= forecourt_core::limits::URL_BYTES_MAX;
         if !is_one {
             return Err(self.given.wrong(&["callback"], "must be an https URL"));
+        }
+        if let Err(error) = self.service.egress.permits(Purpose::Webhook, url).await {
+            tracing::info!(%error, "a callback was refused");
+            return Err(self.given.wrong(&["callback"], "must be on a host that may be called from here"));
         }
         let id = ids::mint(self.service.host.entropy().as_ref());
         let (protocol, url, details) = (NAME.to_owned(), url.to_owned(), Map::new());

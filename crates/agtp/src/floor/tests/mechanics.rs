@@ -165,14 +165,17 @@ async fn s3_1_a_callback_is_told_by_the_tasks_webhook() {
     let server = server_with(hangs()).await;
     let mut parameters = delegation(&server, json!([]));
     parameters["target_agent_id"] = server.id("chef").into();
-    parameters["callback"] = "http://plain.example/".into();
-    assert_eq!(ask_with_all_scopes(&server, parameters.clone()).await.1["error"]["field"], "/callback");
-    parameters["callback"] = "https://caller.example/done".into();
+    for closed in ["http://198.41.0.4/", "https://127.0.0.1/", "https://[fd00::1]/", "https://demo.localhost/", "x"] {
+        parameters["callback"] = closed.into();
+        let (code, body) = ask_with_all_scopes(&server, parameters.clone()).await;
+        assert_eq!((code, &body["error"]["field"]), (422, &json!("/callback")), "{closed}");
+    }
+    parameters["callback"] = "https://198.41.0.4/done".into();
     let (code, body) = ask_with_all_scopes(&server, parameters).await;
     assert_eq!(code, 202, "{body}");
     let task = TaskId::parse(body["task_id"].as_str().unwrap()).unwrap();
     let hooks = server.mounted.mount.host.webhooks(&task).await.unwrap();
-    assert_eq!(hooks.iter().map(|hook| hook.url.as_str()).collect::<Vec<_>>(), ["https://caller.example/done"]);
+    assert_eq!(hooks.iter().map(|hook| hook.url.as_str()).collect::<Vec<_>>(), ["https://198.41.0.4/done"]);
 }
 
 fn escalation() -> Value {
