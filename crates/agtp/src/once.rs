@@ -1,9 +1,11 @@
 //! Calls that are made once, however often they are sent. Base 2.4, `Idempotency-Key`.
 //!
 //! A key belongs to an agent. What was answered is kept with the key for a day, and a repetition gets
-//! the same; a refusal frees the key, for nothing was done.
+//! the same, also when the work was begun and failed. A refusal before that frees the key, for nothing
+//! was done.
 
 use forecourt_core::json;
+use forecourt_core::limits::ENTRY_BYTES_MAX;
 use forecourt_host::Once;
 use serde_json::{Value, json};
 
@@ -14,6 +16,9 @@ use crate::status::Status;
 
 /// The method whose answer holds a secret that is told once and kept nowhere.
 const UNKEPT: &str = "SUSPEND";
+
+/// Bytes that the host writes around an answer that it keeps, at most.
+const AROUND_BYTES_MAX: usize = 256;
 
 /// A call that its caller knows by a key.
 pub(crate) struct Keyed {
@@ -64,7 +69,7 @@ impl Service {
             }
         };
         let reply = work.await;
-        let kept = reply.as_ref().ok().and_then(kept);
+        let kept = kept(&reply);
         if let Err(error) = self.host.settle_once(begun, kept).await {
             tracing::error!(%error, "the answer to a call with a key was not kept");
         }
@@ -76,18 +81,30 @@ fn conflict(code: &str, message: &str) -> Problem {
     Problem::new(Status::CONFLICT, code, message)
 }
 
-/// What is kept of an answer that says that something was done: all of it.
-fn kept(reply: &Reply) -> Option<Value> {
-    let Body::Json(body) = &reply.body else { return None };
-    reply.status.is_success().then(|| json!({"code": reply.status.code, "body": body}))
+/// What is kept of what came of a call: the code, and the body unless it is too large. `None`: nothing came
+/// of it.
+fn kept(came: &Result<Reply, Problem>) -> Option<Value> {
+    let reply = match came {
+        Ok(reply) => reply.status.is_success().then(|| reply.clone()),
+        Err(problem) => problem.is_outcome.then(|| problem.clone().into()),
+    }?;
+    let Body::Json(body) = reply.body else { return None };
+    let code = reply.status.code;
+    let whole = json!({"code": code, "body": body});
+    let fits = whole.to_string().len() + AROUND_BYTES_MAX <= ENTRY_BYTES_MAX;
+    Some(if fits { whole } else { json!({"code": code}) })
 }
 
-fn again(kept: Value) -> Result<Reply, Problem> {
+fn again(mut kept: Value) -> Result<Reply, Problem> {
     let code = kept["code"].as_u64().and_then(|code| u16::try_from(code).ok());
-    let kept_codes = [Status::OK, Status::ACCEPTED];
-    let status = kept_codes.into_iter().find(|status| Some(status.code) == code);
-    let (Some(status), Some(body)) = (status, kept.get("body")) else {
+    let Some(status) = code.and_then(Status::of) else {
         return Err(Problem::new(Status::SERVER_ERROR, "server-error", "the kept answer can't be read"));
     };
-    Ok(Reply::json(status, body.clone()))
+    match kept.get_mut("body").map(Value::take) {
+        Some(body) => Ok(Reply::json(status, body)),
+        None => {
+            let message = "the call was made before; its answer was too large to be kept";
+            Err(conflict("idempotency-answer-too-large", message).with("status", status.code))
+        }
+    }
 }

@@ -71,6 +71,8 @@ pub(crate) struct Problem {
     pub beside: Map<String, Value>,
     /// Fields of the answer, such as `Retry-After`.
     pub fields: Vec<(&'static str, String)>,
+    /// Whether it is what came of work that was begun: whoever repeats the call has it as the answer.
+    pub is_outcome: bool,
 }
 
 impl Problem {
@@ -79,7 +81,7 @@ impl Problem {
         let mut error = Map::new();
         error.insert("code".to_owned(), code.into());
         error.insert("message".to_owned(), Value::String(message.into()));
-        Self { status, error, beside: Map::new(), fields: Vec::new() }
+        Self { status, error, beside: Map::new(), fields: Vec::new(), is_outcome: false }
     }
 
     /// The same, with one more member of `error`.
@@ -87,6 +89,12 @@ impl Problem {
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.error.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// The same, as what came of work that was begun.
+    #[must_use]
+    pub(crate) fn as_outcome(self) -> Self {
+        Self { is_outcome: true, ..self }
     }
 
     /// The same, with one more member beside `error`.

@@ -15,7 +15,6 @@ macro_rules! statuses {
             $($(#[$doc])* pub(crate) const $name: Status = Status { code: $code, reason: $reason };)*
 
             /// Every code that is ours to send.
-            #[cfg(test)]
             pub(crate) const ALL: &[Status] = &[$(Status::$name),*];
         }
     };
@@ -77,6 +76,11 @@ statuses! {
 }
 
 impl Status {
+    /// The status of a code, if it is ours to send.
+    pub(crate) fn of(code: u16) -> Option<Self> {
+        Self::ALL.iter().find(|status| status.code == code).copied()
+    }
+
     /// Whether something was done as it was asked. A 262 is a refusal, whatever its first digit.
     pub(crate) fn is_success(self) -> bool {
         self == Self::OK || self == Self::ACCEPTED || self == Self::NO_CONTENT

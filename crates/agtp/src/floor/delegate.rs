@@ -231,9 +231,9 @@ fn answered(mut body: Value, answer: Collected, task: Option<TaskId>) -> Result<
             .with("sub_agent_error", about))
     };
     match &answer.ending {
-        Ending::Failed { reason } => return failed("agent-failed", reason),
+        Ending::Failed { reason } => return failed("agent-failed", reason).map_err(Problem::as_outcome),
         Ending::Refused(part) => return failed(part.kind(), &part.message),
-        Ending::Canceled => return failed("canceled", "the work was stopped"),
+        Ending::Canceled => return failed("canceled", "the work was stopped").map_err(Problem::as_outcome),
         Ending::Complete | Ending::Message(_) | Ending::Question(_) => {}
     }
     body["status"] = status(&answer.ending).into();

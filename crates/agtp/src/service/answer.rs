@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use forecourt_contract::call::{Identity, Standing, Trail};
 use forecourt_contract::policy::Resolved;
+use forecourt_contract::refusal::Broken;
 use forecourt_contract::{Refusal, Target, Tier, input};
 use forecourt_core::Transport;
 use forecourt_host::Invoked;
@@ -88,7 +89,10 @@ impl Service {
             Invoked::Refused(part) => Err((*part).into()),
             Invoked::Answered(outcome) => {
                 *trail = outcome.trail;
-                outcome.answer.map(Reply::ok).map_err(|refusal| doubted(refusal, doubt))
+                outcome.answer.map(Reply::ok).map_err(|refusal| match was_begun(&refusal) {
+                    true => Problem::from(refusal).as_outcome(),
+                    false => doubted(refusal, doubt),
+                })
             }
         }
     }
@@ -138,6 +142,15 @@ fn note(problem: &Problem, caller: Option<&str>, trail: &Trail) {
     if problem.status.is_governance() {
         let (method, path) = (&trail.method, &trail.path);
         tracing::info!(status = problem.status.code, ?caller, ?method, ?path, "an agent was refused");
+    }
+}
+
+/// Whether the endpoint had begun before the call was refused.
+fn was_begun(refusal: &Refusal) -> bool {
+    match refusal {
+        Refusal::Declared { .. } | Refusal::Step { .. } => true,
+        Refusal::Broken { kind, .. } => *kind != Broken::Busy,
+        _ => false,
     }
 }
 

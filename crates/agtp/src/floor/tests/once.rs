@@ -1,9 +1,10 @@
 //! `Idempotency-Key`: base 2.4.
 
+use forecourt_core::Ending;
 use forecourt_testkit::Scripted;
 use serde_json::{Value, json};
 
-use super::{call_with, server, server_with, word};
+use super::{call_with, ends, server, server_with, word};
 
 const KEY: &str = "\r\nIdempotency-Key: k-1";
 
@@ -51,6 +52,42 @@ async fn s2_4_a_refusal_frees_the_key() {
     assert_eq!(code, 404);
     let (code, body) = call_with(&server, "NOTIFY", KEY, json!({"recipient": "gate", "content": "x"})).await;
     assert_eq!(code, 200, "{body}");
+}
+
+#[tokio::test]
+async fn s2_4_what_was_begun_is_not_done_again_however_it_ended() {
+    let agent = ends(Ending::Failed { reason: "the oven is cold".to_owned() });
+    let server = server_with(agent.clone()).await;
+    for how in ["taken", "undeclared", "wrong", "crash"] {
+        let ask = async |n: u32| {
+            let head = format!("BOOK /rooms/a\r\nIdempotency-Key: {how}");
+            let response = server.ask_as_chef(&head, &json!({"how": how, "n": n}).to_string()).await;
+            (response.start.code, crate::tests::support::body(&response))
+        };
+        let first = ask(1).await;
+        assert!(matches!(first.0, 422 | 500), "{first:?}");
+        assert_eq!(ask(1).await, first);
+        assert_eq!(word(&ask(2).await.1), "idempotency-key-reused", "{how}");
+    }
+    let ask = || call_with(&server, "EXECUTE", KEY, json!({"action": "bake"}));
+    let (first, second) = (ask().await, ask().await);
+    assert_eq!((first.0, word(&first.1), &first), (500, "agent-failed", &second));
+    assert_eq!(agent.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn s2_4_an_answer_that_is_too_large_to_keep_is_not_made_again() {
+    let server = server().await;
+    for (bytes, second) in [(200 * 1024, 200), (300 * 1024, 409)] {
+        let ask = async || {
+            let body = json!({"text": "x".repeat(bytes)}).to_string();
+            let response = server.ask_as_chef(&format!("BOOK /rooms/a\r\nIdempotency-Key: {bytes}"), &body).await;
+            (response.start.code, crate::tests::support::body(&response))
+        };
+        assert_eq!(ask().await.0, 200);
+        let (code, body) = ask().await;
+        assert_eq!((code, body["error"]["status"].is_null()), (second, second == 200));
+    }
 }
 
 #[tokio::test]
