@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use forecourt_contract::endpoint::Offer;
-use forecourt_contract::path::segment;
+use forecourt_contract::path::{RequestPath, segment};
 use forecourt_contract::refusal::IdentityRefusal;
 use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Call, Dispatcher, Endpoint, Outcome, Refusal};
@@ -82,8 +82,11 @@ fn in_one(host: Arc<Host>, endpoint: Arc<Endpoint>, given: ToolCall) -> BoxStrea
 pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
     let (path, body) = match filled(endpoint, given.arguments) {
         Ok(filled) => filled,
-        Err(field) => return failed("input-validation-failed", &format!("the path takes `{field}`, a single word")),
+        Err(fault) => return failed("input-validation-failed", &fault),
     };
+    if leads_elsewhere(host.contract(), endpoint, &path) {
+        return failed("input-validation-failed", "a value for the path leads to something else than this");
+    }
     let caller = caller(&given.sender);
     let claimed = Some(caller.declared.clone());
     let method = endpoint.method.to_string();
@@ -92,16 +95,22 @@ pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
     told(host.invoke(ask, &given.sender, given.via).await, host, &given.sender)
 }
 
-/// The path with its parameters, and the input that is left. Fails with the parameter that has no value
-/// which could stand in a path.
+/// Whether a value for a path makes it that of another endpoint, which may be offered as nothing.
+fn leads_elsewhere(contract: &Dispatcher, endpoint: &Endpoint, path: &str) -> bool {
+    let path = RequestPath::parse(path, &contract.catalog).ok();
+    let found = path.and_then(|path| contract.registry.find(&endpoint.method, &path));
+    found.is_some_and(|found| found.registered.endpoint.path != endpoint.path)
+}
+
+/// The path with its parameters, and the input that is left. Fails with what is wrong with the arguments.
 fn filled(endpoint: &Endpoint, arguments: Value) -> Result<(String, serde_json::Map<String, Value>), String> {
     let mut body = match arguments {
         Value::Object(body) => body,
-        _ => serde_json::Map::new(),
+        _ => return Err("the input is an object".to_owned()),
     };
     let value = |name: &str| body.get(name).and_then(segment);
     let missing = endpoint.path.parameters().find(|name| value(name).is_none()).unwrap_or_default().to_owned();
-    let path = endpoint.path.fill(value).ok_or(missing)?;
+    let path = endpoint.path.fill(value).ok_or_else(|| format!("the path takes `{missing}`, a single word"))?;
     endpoint.path.parameters().for_each(|name| drop(body.remove(name)));
     Ok((path, body))
 }
