@@ -12,6 +12,8 @@ pub const OPERATIONS_MAX: usize = 5_000;
 pub const REFERENCE_HOPS_MAX: usize = 32;
 /// Bodies within bodies (`allOf` and its kin) that are joined into one input.
 pub const JOINED_DEPTH_MAX: usize = 16;
+/// Schemas that are looked at for the fields of one body.
+pub const JOINED_PARTS_MAX: usize = 1_000;
 /// Fields of one input.
 pub const FIELDS_MAX: usize = 500;
 /// Characters of a sentence that is taken over from the document.

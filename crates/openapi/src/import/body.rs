@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use crate::document::{Document, reference};
-use crate::limits::JOINED_DEPTH_MAX;
+use crate::limits::{JOINED_DEPTH_MAX, JOINED_PARTS_MAX};
 
 /// Fields by name, as the document declares them, and what their joining gave up.
 #[derive(Debug, Default)]
@@ -18,40 +18,62 @@ pub(super) struct Fields {
 
 /// The fields of a body: its own, those of all it is composed of, and those of any alternative.
 pub(super) fn fields(document: &Document, schema: &Value) -> Fields {
-    gathered(document, schema, &mut Vec::new())
+    Walk { document, open: Vec::new(), left: JOINED_PARTS_MAX }.fields(schema)
 }
 
-fn gathered<'a>(document: &'a Document, schema: &'a Value, open: &mut Vec<&'a str>) -> Fields {
-    let mut fields = Fields::default();
-    if let Some(pointer) = reference(schema) {
-        if open.contains(&pointer) || open.len() >= JOINED_DEPTH_MAX {
-            fields.notes.insert("the body contains itself: what repeats is left out".to_owned());
+/// A walk through a body and all that it is composed of.
+struct Walk<'a> {
+    document: &'a Document,
+    /// What leads to the place where it is: references, and "" for being a part of something.
+    open: Vec<&'a str>,
+    /// Schemas that may still be looked at. Few that refer to each other can stand for very many.
+    left: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn fields(&mut self, schema: &'a Value) -> Fields {
+        let mut fields = Fields::default();
+        let Some(left) = self.left.checked_sub(1) else {
+            fields.notes.insert("the body is composed of too much: what is beyond is left out".to_owned());
             return fields;
+        };
+        self.left = left;
+        if let Some(pointer) = reference(schema) {
+            if self.open.contains(&pointer) || self.open.len() >= JOINED_DEPTH_MAX {
+                fields.notes.insert("the body contains itself: what repeats is left out".to_owned());
+                return fields;
+            }
+            match self.document.target(pointer) {
+                Ok(target) => fields.and(self.within(pointer, |walk| walk.fields(target))),
+                Err(fault) => drop(fields.notes.insert(fault)),
+            }
         }
-        open.push(pointer);
-        match document.target(pointer) {
-            Ok(target) => fields.and(gathered(document, target, open)),
-            Err(fault) => drop(fields.notes.insert(fault)),
+        let Some(keywords) = schema.as_object() else { return fields };
+        fields.and(own(keywords));
+        if self.open.len() < JOINED_DEPTH_MAX {
+            self.within("", |walk| walk.parts(keywords, &mut fields));
         }
-        open.pop();
+        fields
     }
-    let Some(keywords) = schema.as_object() else { return fields };
-    fields.and(own(keywords));
-    if open.len() >= JOINED_DEPTH_MAX {
-        return fields;
-    }
-    open.push("");
-    for part in listed(keywords, "allOf") {
-        fields.and(gathered(document, part, open));
-    }
-    for keyword in ["oneOf", "anyOf"] {
-        let ways: Vec<Fields> = listed(keywords, keyword).map(|part| gathered(document, part, open)).collect();
-        if !ways.is_empty() {
-            fields.and(any_of(ways));
+
+    fn parts(&mut self, keywords: &'a Map<String, Value>, fields: &mut Fields) {
+        for part in listed(keywords, "allOf") {
+            fields.and(self.fields(part));
+        }
+        for keyword in ["oneOf", "anyOf"] {
+            let ways: Vec<Fields> = listed(keywords, keyword).map(|part| self.fields(part)).collect();
+            if !ways.is_empty() {
+                fields.and(any_of(ways));
+            }
         }
     }
-    open.pop();
-    fields
+
+    fn within<T>(&mut self, place: &'a str, look: impl FnOnce(&mut Self) -> T) -> T {
+        self.open.push(place);
+        let found = look(self);
+        self.open.pop();
+        found
+    }
 }
 
 fn listed<'a>(keywords: &'a Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'a Value> {

@@ -1,7 +1,9 @@
 //! Documents that are wrong, huge or made to hurt: a clear word, and no more work than is bounded.
 
 use forecourt_openapi::document::DocumentFault;
-use forecourt_openapi::limits::{DOCUMENT_BYTES_MAX, FIELDS_MAX, OPERATIONS_MAX, REFERENCE_HOPS_MAX};
+use forecourt_openapi::limits::{
+    DOCUMENT_BYTES_MAX, FIELDS_MAX, JOINED_PARTS_MAX, OPERATIONS_MAX, REFERENCE_HOPS_MAX,
+};
 use forecourt_openapi::{Fate, ImportFault, Options, import};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -117,6 +119,29 @@ fn bodies_that_contain_themselves_end() {
         nested = json!({ "allOf": [nested] });
     }
     assert!(reason(&one("post", "/a", taking(nested))).contains("body"));
+}
+
+/// Bodies that are composed of the next ones, as often as it says.
+fn composed(levels: usize, times: usize) -> Value {
+    let mut document = one("post", "/a", taking(json!({"$ref": "#/components/schemas/s0"})));
+    let part = |level: usize| vec![json!({ "$ref": format!("#/components/schemas/s{}", level + 1) }); times];
+    let level = |level: usize| json!({ "allOf": part(level), "properties": { format!("x{level}"): {} } });
+    let schemas: Map<String, Value> = (0..levels).map(|at| (format!("s{at}"), level(at))).collect();
+    document["components"] = json!({ "schemas": schemas });
+    document["components"]["schemas"][format!("s{levels}")] = json!({ "properties": { "y": {} } });
+    document
+}
+
+#[test]
+fn bodies_that_multiply_end() {
+    let began = std::time::Instant::now();
+    let import = imported(&composed(7, 200));
+    assert!(began.elapsed().as_secs() < 20, "12,800,000,000,000,000 parts are not looked at");
+    let written = written(&import.operations[0]);
+    assert!(written.notes.reviews.iter().any(|(_, note)| note.contains("composed of too much")), "{:?}", written.notes);
+    // Two are looked at beside the parts, whose reference and target count.
+    let note = |times| format!("{:?}", self::written(&imported(&composed(1, times)).operations[0]).notes);
+    assert!(!note(JOINED_PARTS_MAX / 2 - 1).contains("too much") && note(JOINED_PARTS_MAX / 2).contains("too much"));
 }
 
 #[test]
