@@ -40,8 +40,11 @@ impl Keyed {
         let caller = ask.known.as_ref()?.agent_id.to_string();
         // A name that was only claimed shares no keys with the one that proves it.
         let caller = if ask.is_proven { caller } else { format!("{caller}|claimed") };
-        let target = (&call.method, &call.path, &call.query, &call.body);
-        Some(Self { caller, key, sent: json::canonical(&target).ok()? })
+        let to = ask.addressed.as_ref().map(|agent| &agent.agent_id);
+        let target = (&call.method, to, &call.path, &call.query, &call.body);
+        // Numbers that have no canonical form are compared as they were sent.
+        let sent = json::canonical(&target).ok().or_else(|| serde_json::to_vec(&target).ok())?;
+        Some(Self { caller, key, sent })
     }
 }
 

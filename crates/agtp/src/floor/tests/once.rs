@@ -46,6 +46,28 @@ async fn s2_4_the_key_in_the_parameters_counts_too() {
 }
 
 #[tokio::test]
+async fn s2_4_a_call_of_another_agent_is_another_call() {
+    let server = server().await;
+    let ask = async |name: &str| {
+        let response = server.ask_as_chef(&format!("QUERY /agents/{name}{KEY}"), "{\"intent\": \"x\"}").await;
+        (response.start.code, crate::tests::support::body(&response))
+    };
+    assert_eq!(ask("chef").await.0, 200);
+    assert_eq!(ask("chef").await.0, 200);
+    let head = format!("QUERY /{KEY}");
+    assert_eq!(server.ask_as_chef(&head, "{\"intent\": \"x\"}").await.start.code, 409, "not by the same path");
+}
+
+#[tokio::test]
+async fn s2_4_a_number_beyond_what_is_exact_everywhere_does_not_void_the_key() {
+    let server = server().await;
+    for (n, code) in [(9_007_199_254_740_993_u64, 200), (9_007_199_254_740_993, 200), (9_007_199_254_740_995, 409)] {
+        let response = server.ask_as_chef(&format!("BOOK /rooms/a{KEY}"), &json!({"n": n}).to_string()).await;
+        assert_eq!(response.start.code, code, "{n}");
+    }
+}
+
+#[tokio::test]
 async fn s2_4_a_refusal_frees_the_key() {
     let server = server().await;
     let (code, _) = call_with(&server, "NOTIFY", KEY, json!({"recipient": "nobody", "content": "x"})).await;
