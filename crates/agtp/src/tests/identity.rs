@@ -81,6 +81,11 @@ async fn base_7_4_methods_may_need_a_token() {
     let with = server.ask_as_chef(&format!("BOOK /rooms/7\r\nAuthorization: {token}"), "").await;
     assert_eq!(with.start.code, 200);
     assert_eq!(server.ask_as_chef("FETCH /rooms/7", "").await.start.code, 200);
+    let action = "{\"action\": \"BOOK /rooms/7\"}";
+    let around = server.ask_as_chef("EXECUTE /", action).await;
+    assert_eq!(code(&around), (401, "oauth-required".to_owned()));
+    let with = server.ask_as_chef(&format!("EXECUTE /\r\nAuthorization: {token}"), action).await;
+    assert_eq!(with.start.code, 200);
 }
 
 #[tokio::test]
