@@ -164,8 +164,10 @@ impl Client {
 /// Whether a kept connection was closed before anything of the answer came, so that another may be tried.
 fn is_stale(exchanged: &Exchanged, requests: &[Request]) -> bool {
     let only_look = || requests.iter().all(|request| REPEATABLE.contains(&request.start.method.as_str()));
+    // Of several, the first may have been acted on though the last was never sent.
+    let is_untouched = |is_taken: bool| !is_taken && requests.len() == 1;
     let is_closed = match exchanged.broken {
-        Some(Broken::Closed { is_taken }) => !is_taken || only_look(),
+        Some(Broken::Closed { is_taken }) => is_untouched(is_taken) || only_look(),
         _ => false,
     };
     is_closed && exchanged.answers.is_empty()

@@ -173,6 +173,21 @@ async fn what_may_have_been_acted_on_is_not_sent_again() {
     assert!(matches!(found, Err(ClientError::Closed)), "{found:?}");
 }
 
+#[test]
+fn of_several_requests_none_is_sent_again_that_may_have_been_acted_on() {
+    let cut = |is_taken| Exchanged { answers: Vec::new(), broken: Some(Broken::Closed { is_taken }), is_clean: false };
+    for (method, count, is_taken, wanted) in [
+        ("BOOK", 1, false, true),
+        ("BOOK", 1, true, false),
+        ("BOOK", 2, false, false),
+        ("QUERY", 2, false, true),
+        ("QUERY", 2, true, true),
+    ] {
+        let requests = vec![request(method); count];
+        assert_eq!(is_stale(&cut(is_taken), &requests), wanted, "{count} {method}, {is_taken}");
+    }
+}
+
 #[tokio::test]
 async fn a_fresh_connection_that_dies_is_not_tried_again() {
     let server = scripted(vec![|_: TcpStream| async {}]).await;
