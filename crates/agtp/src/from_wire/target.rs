@@ -42,8 +42,8 @@ impl Service {
         if let Some(agent) = self.agents.of_name(name) {
             return Ok(Target { path: "/".to_owned(), query, agent: Some(Arc::clone(agent)) });
         }
-        // What an operator registered there is the operator's.
-        if self.is_registered(path) {
+        // What an operator registered there is the operator's, and what is wrong before is said before.
+        if self.is_registered(path) || !self.is_method(&line.method) {
             return Ok(as_it_is(query));
         }
         Err(self.moved(name).unwrap_or_else(|| {
@@ -55,6 +55,11 @@ impl Service {
     fn is_registered(&self, path: &str) -> bool {
         let contract = self.host.contract();
         RequestPath::parse(path, &contract.catalog).is_ok_and(|path| !contract.registry.methods_at(&path).is_empty())
+    }
+
+    fn is_method(&self, method: &str) -> bool {
+        let contract = self.host.contract();
+        contract.policy.resolve(method, &contract.catalog).is_some()
     }
 
     /// Where an agent is that was named with an ending.

@@ -14,6 +14,8 @@ async fn s13_2_each_check_comes_before_the_next() {
         (format!("QEURY /order#x{unknown}"), "[", (400, "invalid-request-line")),
         (format!("QEURY /order/{unknown}"), "[", (400, "invalid-body")),
         (format!("QEURY /order/{unknown}"), "", (459, "method-violation")),
+        (format!("QEURY /agents/nobody{unknown}"), "", (459, "method-violation")),
+        (format!("BOOK /agents/nobody{unknown}"), "", (404, "agent-handle-not-found")),
         (format!("BOOK /order/5{unknown}"), "", (460, "endpoint-violation")),
         (format!("BOOK /nowhere{unknown}"), "", (404, "endpoint-not-found")),
         (format!("PURCHASE /rooms/7?n=x{unknown}"), "", (401, "agent-unauthenticated")),
