@@ -75,6 +75,8 @@ pub(crate) const CALLBACK_RETRIES: u32 = 3;
 pub(crate) const PLAN_STEPS_DEFAULT: usize = 8;
 /// See [`PLAN_STEPS_DEFAULT`].
 pub(crate) const PLAN_STEPS_MAX: usize = 20;
+/// Words of a goal that are looked for in what endpoints mean; those after them are not.
+pub(crate) const PLAN_WORDS_MAX: usize = 64;
 /// Endpoints that an agent is shown for a plan.
 pub(crate) const PLAN_ENDPOINTS_SHOWN: usize = 100;
 /// How long a session rests unless told otherwise, and at most. Base 3.1, SUSPEND.

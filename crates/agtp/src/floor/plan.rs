@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::Floor;
 use super::carry::parts;
-use crate::limits::{PLAN_ENDPOINTS_SHOWN, PLAN_STEPS_DEFAULT, PLAN_STEPS_MAX};
+use crate::limits::{PLAN_ENDPOINTS_SHOWN, PLAN_STEPS_DEFAULT, PLAN_STEPS_MAX, PLAN_WORDS_MAX};
 use crate::reply::{Problem, Reply};
 use crate::words::{is_akin, words};
 
@@ -48,7 +48,12 @@ impl Floor<'_> {
         let most = self.given.count(&["max_steps"], 1..=PLAN_STEPS_MAX)?.unwrap_or(PLAN_STEPS_DEFAULT);
         let (agent, handle) = self.addressed()?;
         let constraints = self.given.words(&["constraints"]);
-        let wanted = telling(&format!("{goal} {}", constraints.as_deref().unwrap_or_default()));
+        let composes = self.card(handle).is_some_and(|card| card.composes);
+        if !composes {
+            // No agent is asked, so that nobody else counts the call.
+            self.service.host.meter(self.ask.sender.peer).map_err(|part| Problem::from(*part))?;
+        }
+        let wanted = wanted(goal, constraints.as_deref());
         let available = self.available()?;
         let mut helpful: Vec<Helpful> = available
             .iter()
@@ -58,16 +63,12 @@ impl Floor<'_> {
         helpful.sort_by(|a, b| b.score.total_cmp(&a.score));
         helpful.truncate(most);
         helpful.sort_by_key(|one| ORDER.iter().position(|name| *name == one.endpoint.semantic.capability));
-        let composes = self.card(handle).is_some_and(|card| card.composes);
         let mut rationale = None;
         if composes {
             let said = self.asked(handle, goal, constraints.as_deref(), &available).await?;
             let chosen = chosen(&said, &available, most);
             helpful = if chosen.is_empty() { helpful } else { chosen };
             rationale = Some(said);
-        } else {
-            // No agent is asked, so that nobody else counts the call.
-            self.service.host.meter(self.ask.sender.peer).map_err(|part| Problem::from(*part))?;
         }
         let confidence = helpful.iter().map(|one| one.score * one.endpoint.semantic.confidence).fold(0.0, f64::max);
         let mut steps: Vec<Value> = (1..).zip(&helpful).map(|(at, one)| self.step(at, one)).collect();
@@ -104,7 +105,9 @@ impl Floor<'_> {
             Some(Value::Array(list)) => Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
             Some(_) => return Err(self.given.wrong(&["available_methods"], "must be a list of methods")),
         };
-        let all = self.service.contract().registry.iter().map(|registered| &registered.endpoint);
+        let (registry, policy) = (&self.service.contract().registry, &self.service.contract().policy);
+        let all = registry.iter().map(|registered| &registered.endpoint);
+        let all = all.filter(|endpoint| policy.admits(&endpoint.method, &endpoint.method));
         let is_named =
             |endpoint: &&Arc<Endpoint>| named.as_ref().is_none_or(|named| named.contains(endpoint.method.as_str()));
         Ok(all.filter(|endpoint| endpoint.deprecated.is_none()).filter(is_named).cloned().collect())
@@ -173,13 +176,33 @@ fn score(wanted: &BTreeSet<String>, endpoint: &Endpoint) -> f64 {
         "{} {} {} {} {}",
         endpoint.method, endpoint.path, endpoint.description, semantic.intent, semantic.outcome
     );
-    let said = telling(&said);
+    let said: BTreeSet<String> = telling(&said).collect();
     let has = |word: &&String| said.iter().any(|other| *word == other || is_akin(word, other));
     let shared = wanted.iter().filter(has).count();
     (shared as f64 / wanted.len().max(1) as f64 * 100.0).round() / 100.0
 }
 
+/// The first [`PLAN_WORDS_MAX`] words that say what is to be reached.
+fn wanted(goal: &str, constraints: Option<&str>) -> BTreeSet<String> {
+    telling(goal).chain(telling(constraints.unwrap_or_default())).take(PLAN_WORDS_MAX).collect()
+}
+
 /// The words of a text that say something.
-fn telling(text: &str) -> BTreeSet<String> {
-    words(text).filter(|word| word.chars().count() >= WORD_CHARS_MIN && !EMPTY_WORDS.contains(&word.as_str())).collect()
+fn telling(text: &str) -> impl Iterator<Item = String> + '_ {
+    words(text).filter(|word| word.chars().count() >= WORD_CHARS_MIN && !EMPTY_WORDS.contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_words_of_a_goal_are_looked_for() {
+        let goal = |count: usize| (0..count).map(|n| format!("word{n} ")).collect::<String>();
+        for (count, kept) in [(PLAN_WORDS_MAX, PLAN_WORDS_MAX), (PLAN_WORDS_MAX + 1, PLAN_WORDS_MAX)] {
+            assert_eq!(wanted(&goal(count), None).len(), kept);
+        }
+        let both: Vec<_> = wanted("book a room", Some("for the night")).into_iter().collect();
+        assert_eq!(both, ["book", "night", "room"]);
+    }
 }
