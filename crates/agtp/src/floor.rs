@@ -43,8 +43,8 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-use forecourt_contract::Method;
 use forecourt_contract::refusal::{Pair, Refusal};
+use forecourt_contract::{Method, ScopeSet};
 use forecourt_core::{Handle, Timestamp};
 use forecourt_identity::agents::AgentIdentity;
 
@@ -113,6 +113,12 @@ impl Floor<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// What the caller may do in this request: what it claims, else all that it declared.
+    fn authority(&self) -> &ScopeSet {
+        let call = &self.ask.call;
+        call.claimed.as_ref().unwrap_or(&call.caller.declared)
     }
 
     /// The agent that calls.

@@ -113,8 +113,7 @@ impl Floor<'_> {
             Some(_) => return Err(self.given.wrong(&["authority_scope"], "must be a list of scopes")),
         };
         let wanted = wanted.map_err(|error| self.given.wrong(&["authority_scope"], &error.to_string()))?;
-        let call = &self.ask.call;
-        let own = call.claimed.as_ref().unwrap_or(&call.caller.declared);
+        let own = self.authority();
         let beyond = own.missing(wanted.iter());
         let refused = |explanation: &str, scopes: &[Scope]| {
             let scopes: Vec<&str> = scopes.iter().map(Scope::as_str).collect();
@@ -231,9 +230,9 @@ fn answered(mut body: Value, answer: Collected, task: Option<TaskId>) -> Result<
             .with("sub_agent_error", about))
     };
     match &answer.ending {
-        Ending::Failed { reason } => return failed("agent-failed", reason).map_err(Problem::as_outcome),
+        Ending::Failed { reason } => return failed("agent-failed", reason).map_err(Problem::into_outcome),
         Ending::Refused(part) => return failed(part.kind(), &part.message),
-        Ending::Canceled => return failed("canceled", "the work was stopped").map_err(Problem::as_outcome),
+        Ending::Canceled => return failed("canceled", "the work was stopped").map_err(Problem::into_outcome),
         Ending::Complete | Ending::Message(_) | Ending::Question(_) => {}
     }
     body["status"] = status(&answer.ending).into();

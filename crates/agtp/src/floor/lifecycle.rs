@@ -148,7 +148,7 @@ impl Floor<'_> {
 
     /// Whether the caller may see and decide what is other agents'.
     pub(super) fn is_operator(&self) -> Result<(), Problem> {
-        let holds = Scope::parse(OPERATOR_SCOPE).is_ok_and(|scope| self.ask.call.caller.declared.covers(&scope));
+        let holds = Scope::parse(OPERATOR_SCOPE).is_ok_and(|scope| self.authority().covers(&scope));
         let message = format!("this is for agents that declare the scope {OPERATOR_SCOPE}");
         if holds { Ok(()) } else { Err(Problem::new(Status::FORBIDDEN, "operator-scope-required", message)) }
     }

@@ -286,6 +286,8 @@ async fn s3_1_an_agent_with_the_operators_scope_decides() {
     let (_, body) = call(&server, "ESCALATE", escalation()).await;
     let decision = json!({"target_id": body["escalation_id"], "status": "accepted"}).to_string();
     let head = format!("CONFIRM /\r\nAgent-ID: {}", server.id("gate"));
+    let without = format!("{head}\r\nAuthority-Scope: booking:room");
+    assert_eq!(server.ask(&without, &decision).await.start.code, 403, "it claims less than it has");
     let response = server.ask(&head, &decision).await;
     assert_eq!(response.start.code, 200, "{response:?}");
     assert!(!server.mounted.mount.host.questions().await.unwrap()[0].waits());
