@@ -93,7 +93,7 @@ impl Problem {
 
     /// The same, as what came of work that was begun.
     #[must_use]
-    pub(crate) fn as_outcome(self) -> Self {
+    pub(crate) fn into_outcome(self) -> Self {
         Self { is_outcome: true, ..self }
     }
 

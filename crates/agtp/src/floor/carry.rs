@@ -93,9 +93,9 @@ impl Floor<'_> {
 pub(super) fn answered(answer: Collected) -> Result<Collected, Problem> {
     match answer.ending {
         Ending::Refused(part) => Err((*part).into()),
-        Ending::Failed { reason } => Err(Problem::new(Status::SERVER_ERROR, "agent-failed", reason).as_outcome()),
+        Ending::Failed { reason } => Err(Problem::new(Status::SERVER_ERROR, "agent-failed", reason).into_outcome()),
         Ending::Canceled => {
-            Err(Problem::new(Status::UNAVAILABLE, "canceled", "the agent was told to stop").as_outcome())
+            Err(Problem::new(Status::UNAVAILABLE, "canceled", "the agent was told to stop").into_outcome())
         }
         Ending::Complete | Ending::Message(_) | Ending::Question(_) => Ok(answer),
     }

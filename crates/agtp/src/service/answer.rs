@@ -90,7 +90,7 @@ impl Service {
             Invoked::Answered(outcome) => {
                 *trail = outcome.trail;
                 outcome.answer.map(Reply::ok).map_err(|refusal| match was_begun(&refusal) {
-                    true => Problem::from(refusal).as_outcome(),
+                    true => Problem::from(refusal).into_outcome(),
                     false => doubted(refusal, doubt),
                 })
             }
