@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use nix::sys::signal::Signal;
 
 use crate::support::{DOMAIN, Deployment, FREE_PORTS, Served, within};
+use crate::wire::curl;
 
 /// The words of `check` about a deployment that is not fine.
 #[track_caller]
@@ -100,10 +101,12 @@ fn init_check_serve_ask() {
 }
 
 /// The words for `serve` on free ports, but for `flag` on `address`.
-fn listening<'a>(flag: &str, address: &'a str) -> Vec<&'a str> {
+fn listening<'a>(flag: &'a str, address: &'a str) -> Vec<&'a str> {
     let mut words = FREE_PORTS.to_vec();
-    let at = words.iter().position(|word| *word == flag).unwrap();
-    words[at + 1] = address;
+    match words.iter().position(|word| *word == flag) {
+        Some(at) => words[at + 1] = address,
+        None => words.extend([flag, address]),
+    }
     words
 }
 
@@ -112,7 +115,7 @@ fn a_taken_port_is_said_with_a_way_out() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let gatehouse = Deployment::gatehouse();
-    for flag in ["--http", "--https", "--admin"] {
+    for flag in ["--http", "--https", "--admin", "--agtp", "--agtp-plaintext", "--gateway"] {
         let text = gatehouse.run("serve", listening(flag, &address)).failed(1);
         assert!(text.contains(&address) && text.contains("hint: ") && text.contains(flag), "{text}");
     }
@@ -121,10 +124,31 @@ fn a_taken_port_is_said_with_a_way_out() {
 #[test]
 fn plain_http_off_loopback_is_refused() {
     let gatehouse = Deployment::gatehouse();
-    for (flag, hint) in [("--http", "127.0.0.1"), ("--https", "certificate"), ("--admin", "127.0.0.1")] {
+    for (flag, hint) in [
+        ("--http", "127.0.0.1"),
+        ("--https", "certificate"),
+        ("--admin", "127.0.0.1"),
+        ("--agtp", "certificate"),
+        ("--agtp-plaintext", "127.0.0.1"),
+        ("--gateway", "127.0.0.1"),
+    ] {
         let text = gatehouse.run("serve", listening(flag, "0.0.0.0:0")).failed(1);
         assert!(text.contains("error: ") && text.contains(hint), "{flag}: {text}");
     }
+}
+
+#[test]
+fn base_12_the_gateway_of_a_public_host_answers_under_the_names_of_its_machine() {
+    let deployment = Deployment::gatehouse().serve().killed();
+    let data = deployment.data();
+    let tls = ["cert", "key"].map(|name| format!("{name} = \"{}\"", data.join(format!("{name}.pem")).display()));
+    let deployment = deployment.with("tls", &tls.join("\n"));
+    let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let words = [&listening("--https", "0.0.0.0:0")[..], &["--gateway", &gateway]].concat();
+    let _served = deployment.serve_on(&words);
+    let url = format!("http://{gateway}/methods");
+    assert!(curl(&url, &["-X", "DISCOVER"]).with_status(200).json().is_array());
+    assert_eq!(curl(&url, &["-X", "DISCOVER", "-H", "Host: evil.example"]).status, 421);
 }
 
 #[test]

@@ -149,7 +149,12 @@ impl Deployment {
 
     /// Serves it on free ports.
     pub(crate) fn serve(self) -> Served {
-        Served::start(self)
+        Served::start(self, &FREE_PORTS)
+    }
+
+    /// The same, on the sockets of these words.
+    pub(crate) fn serve_on(self, words: &[&str]) -> Served {
+        Served::start(self, words)
     }
 }
 
@@ -201,9 +206,9 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    fn start(deployment: Deployment) -> Self {
+    fn start(deployment: Deployment, words: &[&str]) -> Self {
         let mut command = deployment.command("serve");
-        command.args(FREE_PORTS);
+        command.args(words);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
         let log = thread::spawn(move || {

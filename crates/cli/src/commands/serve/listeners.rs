@@ -134,7 +134,9 @@ impl Listeners {
         };
         let public = front(self.hosts.clone(), self.proxies.clone());
         let operator = front(Hosts::new(self.hosts.names().to_vec(), true), TrustedProxies::default());
-        let shared = Shared { limits: self.limits.clone(), metrics: self.metrics.clone(), front: public.clone() };
+        // Sockets of a protocol's own carry HTTP on loopback alone.
+        let local = front(Hosts::new(self.hosts.names().to_vec(), true), self.proxies.clone());
+        let shared = Shared { limits: self.limits.clone(), metrics: self.metrics.clone(), front: local };
         let (shared_paths, own): (Vec<_>, Vec<_>) =
             surfaces.into_iter().partition(|surface| matches!(surface, Surface::Http(_)));
         let router = router(shared_paths);
