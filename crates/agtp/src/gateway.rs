@@ -25,6 +25,8 @@ use crate::wire::{Message, Request, RequestLine, Response};
 
 /// Names the code of the answer on the other wire.
 const STATUS_CODE: HeaderName = HeaderName::from_static("agtp-status-code");
+/// How the page that makes a request is related to us: browsers say it even where they leave `Origin` out.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Fields that go along, by the names that they have there; the second one of a pair is another name
 /// for it here. `Allow-RCNS` is never among them. Base 12.
 const FORWARDED: [(&str, &str); 15] = [
@@ -69,9 +71,8 @@ async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> Ht
 /// The same request on the other wire.
 async fn read(service: &Service, request: HttpRequest) -> Result<Request, Box<Problem>> {
     let (head, body) = request.into_parts();
-    // Pages of the web may not call what is here from a visitor's browser.
-    if head.headers.contains_key(header::ORIGIN) {
-        let message = "the gateway is not for pages of the web: it takes no request that has `Origin`";
+    if is_of_a_page(&head.headers) {
+        let message = "the gateway is not for pages of the web: it takes no request that they make";
         return Err(Box::new(Problem::new(Status::FORBIDDEN, "origin-refused", message)));
     }
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
@@ -85,6 +86,12 @@ async fn read(service: &Service, request: HttpRequest) -> Result<Request, Box<Pr
         BodyLimits { time_max: limits.patience().body, ..BodyLimits::with_bytes_max(limits.bounds().body_bytes) };
     message.body = read_limited(body, &limits).await.map_err(|error| Box::new(unread(&error)))?;
     Ok(message)
+}
+
+/// Whether a page of the web made the request from a visitor's browser, as far as that tells. Whoever is no
+/// browser sends neither field; `none` means that the visitor typed the address.
+fn is_of_a_page(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::ORIGIN) || headers.get(&FETCH_SITE).is_some_and(|site| site != "none")
 }
 
 fn forward(message: &mut Request, headers: &HeaderMap, name: &'static str, other: &str) -> Result<(), Box<Problem>> {

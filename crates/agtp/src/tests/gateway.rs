@@ -87,6 +87,12 @@ async fn pages_of_the_web_are_kept_out() {
     let (response, said) = ask(&server, "GET", "/rooms/7", &[("Origin", "https://evil.example")], "").await;
     assert_eq!((codes(&response), &said["error"]["code"]), ((403, Some("403")), &json!("origin-refused")));
     assert_eq!(response.headers().get("access-control-allow-origin"), None::<&HeaderValue>);
+    for site in ["cross-site", "same-site", "same-origin", ""] {
+        let (response, _) = ask(&server, "GET", "/rooms/7", &[("Sec-Fetch-Site", site)], "").await;
+        assert_eq!(codes(&response), (403, Some("403")), "an image on a page: {site}");
+    }
+    let (response, _) = ask(&server, "GET", "/rooms/7", &[("Sec-Fetch-Site", "none")], "").await;
+    assert_ne!(codes(&response).0, 403);
 }
 
 #[tokio::test]
