@@ -165,8 +165,11 @@ impl<'a> Draft<'a> {
     /// so that nothing is open by oversight.
     fn scopes(&self, verb: &str, catalog: &Catalog, notes: &mut Notes) -> Vec<String> {
         if let Some(stated) = self.operation.value["x-agtp-required-scopes"].as_array() {
-            let stated = stated.iter().filter_map(Value::as_str).filter(|scope| Scope::parse_required(scope).is_ok());
-            return stated.map(str::to_owned).collect();
+            let scope = |stated: &Value| Some(Scope::parse_required(stated.as_str()?).ok()?.as_str().to_owned());
+            match stated.iter().map(scope).collect() {
+                Some(scopes) => return scopes,
+                None => notes.review(Part::Scopes, "what the document states are no scopes"),
+            }
         }
         if !self.access.scopes.is_empty() {
             notes.review(Part::Scopes, "the service's own scopes: say what agents must hold");

@@ -136,3 +136,18 @@ fn a_base_that_is_given_goes_before_all_servers() {
         assert!(with(wrong).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn scopes_that_are_none_leave_nothing_open() {
+    let stating = |scopes: Value| {
+        let mut operation = answering(json!({}));
+        operation["x-agtp-required-scopes"] = scopes;
+        endpoint(&one("get", "/orders", operation)).required_scopes
+    };
+    let texts = |stated: Value| stating(stated).iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(texts(json!(["booking:room"])), ["booking:room"]);
+    assert!(texts(json!([])).is_empty());
+    for stated in [json!(["Booking"]), json!(["booking:*"]), json!([7]), json!(["booking:room", "booking"])] {
+        assert_eq!(texts(stated), ["orders:read"]);
+    }
+}
