@@ -7,7 +7,9 @@
 mod lines;
 mod process;
 mod program;
+mod queue;
 
 pub use lines::{LineFault, each_line, line, printable};
 pub use process::Process;
 pub use program::{Program, Started, find};
+pub use queue::{Place, Queue};

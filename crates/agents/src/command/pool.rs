@@ -1,9 +1,9 @@
 //! How many processes run at once, and which of them may stay.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forecourt_core::Ending;
+use forecourt_process::Queue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -18,7 +18,7 @@ pub(super) struct Pool {
     worker: Worker,
     mode: Mode,
     turns: Arc<Semaphore>,
-    waiting: AtomicUsize,
+    waiting: Queue,
     /// Workers without work.
     idle: Arc<Mutex<Vec<Process>>>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Running {
 impl Pool {
     pub(super) fn new(worker: Worker, mode: Mode, processes: usize) -> Self {
         let turns = Arc::new(Semaphore::new(processes));
-        Self { worker, mode, turns, waiting: AtomicUsize::new(0), idle: Arc::default() }
+        Self { worker, mode, turns, waiting: Queue::new(PROCESSES_WAITING_MAX), idle: Arc::default() }
     }
 
     /// Waits for a turn and hands `input` to a process, a new one or an idle worker.
@@ -52,7 +52,7 @@ impl Pool {
     }
 
     async fn turn(&self) -> Result<OwnedSemaphorePermit, Ending> {
-        let _place = Place::take(&self.waiting).ok_or_else(busy)?;
+        let _place = self.waiting.place().ok_or_else(busy)?;
         self.turns.clone().acquire_owned().await.map_err(|_| busy())
     }
 
@@ -84,22 +84,6 @@ impl Pool {
 
 fn lock(idle: &Mutex<Vec<Process>>) -> MutexGuard<'_, Vec<Process>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// One place among those that wait, given back when dropped.
-struct Place<'a>(&'a AtomicUsize);
-
-impl<'a> Place<'a> {
-    fn take(waiting: &'a AtomicUsize) -> Option<Self> {
-        let place = Self(waiting);
-        (waiting.fetch_add(1, Ordering::SeqCst) < PROCESSES_WAITING_MAX).then_some(place)
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
 }
 
 impl Running {

@@ -1,12 +1,11 @@
 //! How many workers run at once, which of them are fit for another call, and how soon one that
 //! crashed is replaced.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use forecourt_contract::Failure;
-use forecourt_process::Program;
+use forecourt_process::{Program, Queue};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, timeout_at};
@@ -28,7 +27,7 @@ pub(super) struct Pool {
     turns: Arc<Semaphore>,
     /// Places beside the turns, for calls that take long.
     aside: Arc<Semaphore>,
-    waiting: AtomicUsize,
+    waiting: Queue,
     shelf: Mutex<Shelf>,
     idle_max: usize,
 }
@@ -53,7 +52,7 @@ impl Pool {
             import_time,
             turns: Arc::new(Semaphore::new(workers)),
             aside: Arc::new(Semaphore::new(workers * LONG_CALLS_PER_WORKER)),
-            waiting: AtomicUsize::new(0),
+            waiting: Queue::new(FUNCTION_CALLS_WAITING_MAX),
             shelf: Mutex::new(shelf),
             idle_max: workers,
         }
@@ -116,7 +115,7 @@ impl Pool {
         if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
             return Ok(turn);
         }
-        let _place = Place::take(&self.waiting).ok_or_else(busy)?;
+        let _place = self.waiting.place().ok_or_else(busy)?;
         Arc::clone(&self.turns).acquire_owned().await.map_err(|_| busy())
     }
 
@@ -171,22 +170,6 @@ fn pause(crashes: u32) -> Duration {
     }
 }
 
-/// One place among those that wait, given back when dropped.
-struct Place<'a>(&'a AtomicUsize);
-
-impl<'a> Place<'a> {
-    fn take(waiting: &'a AtomicUsize) -> Option<Self> {
-        let place = Self(waiting);
-        (waiting.fetch_add(1, Ordering::SeqCst) < FUNCTION_CALLS_WAITING_MAX).then_some(place)
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,14 +180,5 @@ mod tests {
         assert_eq!(pause(CRASHES_FREE + 1), RESTART_PAUSE_FIRST);
         assert_eq!(pause(CRASHES_FREE + 2), RESTART_PAUSE_FIRST * 2);
         assert_eq!(pause(u32::MAX), RESTART_PAUSE_MAX);
-    }
-
-    #[test]
-    fn only_so_many_calls_wait() {
-        let waiting = AtomicUsize::new(0);
-        let mut places: Vec<_> = (0..FUNCTION_CALLS_WAITING_MAX).map(|_| Place::take(&waiting)).collect();
-        assert!(places.iter().all(Option::is_some) && Place::take(&waiting).is_none());
-        places.pop();
-        assert!(Place::take(&waiting).is_some());
     }
 }
