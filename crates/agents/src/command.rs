@@ -51,7 +51,12 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
     let settings::Checked { worker, mode, format, patience, processes } = settings::read(&section, context)?;
     let pool = Pool::new(worker, mode, processes);
     let command = Command { pool, format, patience, host: context.host.clone() };
-    Ok(Built { uses_tools: true, remembers: true, composes: true, ..Built::new(CommandAgent(Arc::new(command))).with_files() })
+    Ok(Built {
+        uses_tools: true,
+        remembers: true,
+        composes: true,
+        ..Built::new(CommandAgent(Arc::new(command))).with_files()
+    })
 }
 
 /// The agent: what one answer needs goes into its stream.

@@ -68,7 +68,12 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
         clock: context.clock.clone(),
         entropy: context.entropy.clone(),
     };
-    Ok(Built { uses_tools: true, remembers: true, composes: true, ..Built::new(HttpAgent(Arc::new(webhook))).with_files() })
+    Ok(Built {
+        uses_tools: true,
+        remembers: true,
+        composes: true,
+        ..Built::new(HttpAgent(Arc::new(webhook))).with_files()
+    })
 }
 
 /// The agent: everything it needs for one exchange goes into the stream.

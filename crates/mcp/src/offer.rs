@@ -60,7 +60,15 @@ impl Offer {
         let own = mount.host.directory().iter().map(|resident| agents::tool(&mount.host, &resident.card, patience));
         let awaiting = task::tool(&mount.host, patience);
         let named = named::tools(&mount.host, &settings, &mount.section, patience)?;
-        let all: Vec<Tool> = mount.tools.iter().filter(|tool| tool.as_tool).cloned().chain(own).chain(named).chain([awaiting.clone()]).collect();
+        let all: Vec<Tool> = mount
+            .tools
+            .iter()
+            .filter(|tool| tool.as_tool)
+            .cloned()
+            .chain(own)
+            .chain(named)
+            .chain([awaiting.clone()])
+            .collect();
         let (mut hosts, mut agents) = (Shelf::default(), HashMap::<Handle, Shelf>::new());
         let (first, then): (Vec<&Tool>, Vec<&Tool>) = all.iter().partition(|tool| tool.agent.is_none());
         first.into_iter().chain(then.iter().copied()).for_each(|tool| hosts.put(tool, settings.widget));

@@ -1,9 +1,7 @@
 //! Documents that are wrong, huge or made to hurt: a clear word, and no more work than is bounded.
 
 use forecourt_openapi::document::DocumentFault;
-use forecourt_openapi::limits::{
-    DOCUMENT_BYTES_MAX, FIELDS_MAX, JOINED_PARTS_MAX, OPERATIONS_MAX, REFERENCE_HOPS_MAX,
-};
+use forecourt_openapi::limits::{DOCUMENT_BYTES_MAX, FIELDS_MAX, JOINED_PARTS_MAX, OPERATIONS_MAX, REFERENCE_HOPS_MAX};
 use forecourt_openapi::{Fate, ImportFault, Options, import};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
