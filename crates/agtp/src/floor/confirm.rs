@@ -10,7 +10,7 @@ use super::carry::{Carried, answered, said};
 use super::execute::status;
 use super::inspect::escalation;
 use crate::NAME;
-use crate::limits::{ANSWER_PATIENCE, NAME_CHARS_MAX, RECEIPT_TTL, WORK_PATIENCE};
+use crate::limits::{ANSWER_PATIENCE, RECEIPT_TTL, WORK_PATIENCE};
 use crate::reply::{Problem, Reply};
 use crate::status::Status;
 
@@ -28,10 +28,7 @@ impl Floor<'_> {
             true => self.given.require(&[&["status", "decision"]])?,
             false => self.given.require(&[&["target_id", "attestation_target"]])?,
         }
-        let target = self.given.required_text(&["target_id", "attestation_target"])?;
-        if target.chars().count() > NAME_CHARS_MAX {
-            return Err(self.given.wrong(&["target_id"], &format!("has at most {NAME_CHARS_MAX} characters")));
-        }
+        let target = self.given.name(&["target_id", "attestation_target"])?.unwrap_or_default();
         let decision = match self.given.one_of(&["status", "decision"], &DECISIONS)?.unwrap_or(DECISIONS[0]) {
             "rejected" => Decision::Rejected,
             "deferred" => Decision::Deferred,
@@ -45,8 +42,9 @@ impl Floor<'_> {
         if let Some(receipt) = kept.filter(|receipt| receipt["status"] == json!(decision)) {
             return Ok(Reply::ok(receipt));
         }
+        let reason = self.given.reason()?;
         let effect = self.decide(target, decision, is_named).await?;
-        let receipt = self.receipt(caller, target, decision, effect);
+        let receipt = self.receipt(caller, target, (decision, reason), effect);
         let until = self.now() + RECEIPT_TTL;
         self.service.host.write_entry(NAME, &stream, receipt.clone(), Some(until), Some(number)).await?;
         Ok(Reply::ok(receipt))
@@ -81,7 +79,7 @@ impl Floor<'_> {
         if by != Some(caller) {
             self.is_operator()?;
         }
-        let reason = self.given.words(&["reason", "rationale"]);
+        let reason = self.given.reason()?;
         let answer = Answer { decision, reason, by: caller.to_owned(), at: self.now() };
         match self.service.host.answer_question(id, answer).await? {
             Answered::Now(asked) => Ok(json!({"escalation": escalation(&asked)})),
@@ -99,7 +97,7 @@ impl Floor<'_> {
         if !task.state.is_waiting() || decision == Decision::Deferred {
             return Ok(json!({"task": {"task_id": task.id.expose(), "status": task.state.name()}}));
         }
-        let reason = self.given.words(&["reason", "rationale"]);
+        let reason = self.given.reason()?;
         let word = match decision {
             Decision::Rejected => "rejected",
             Decision::Accepted | Decision::Deferred => "accepted",
@@ -128,14 +126,15 @@ impl Floor<'_> {
     }
 
     /// What was decided, by whom and when, signed by this host.
-    fn receipt(&self, caller: &str, target: &str, decision: Decision, effect: Value) -> Value {
+    fn receipt(&self, caller: &str, target: &str, decided: (Decision, Option<String>), effect: Value) -> Value {
+        let (decision, reason) = decided;
         let attestation_id = self.name("att");
         let claims = json!({
             "attestation_id": attestation_id,
             "server_id": self.server_id(),
             "target_id": target,
             "status": decision,
-            "reason": self.given.words(&["reason", "rationale"]),
+            "reason": reason,
             "agent_id": caller,
             "issued_at": self.now(),
         });

@@ -31,12 +31,12 @@ impl Floor<'_> {
         if due.is_some_and(|due| due <= self.now()) {
             return Err(Problem::new(Status::TIMEOUT, "deadline-passed", "the deadline has passed already"));
         }
-        let task = self.given.text(&["task_id"])?;
+        let task = self.given.name(&["task_id"])?;
         let paused = match task.filter(|id| TaskId::parse(id).is_some()) {
             Some(id) => self.task(id).await?.state.is_waiting(),
             None => false,
         };
-        let context = self.context();
+        let context = self.context()?;
         let inquiry = Inquiry {
             by: Some(caller.to_owned()),
             agent: self.addressed().ok().map(|(_, handle)| handle.clone()),
@@ -77,12 +77,12 @@ impl Floor<'_> {
     }
 
     /// What is to be known, the decision point too.
-    fn context(&self) -> Value {
-        let (context, point) = (self.given.get(&["context"]), self.given.get(&["decision_point"]));
-        match (context, point) {
+    fn context(&self) -> Result<Value, Problem> {
+        let (context, point) = (self.given.kept(&["context"])?, self.given.kept(&["decision_point"])?);
+        Ok(match (context, point) {
             (Some(context), None) => context.clone(),
             (None, Some(point)) => point.clone(),
             (context, point) => json!({"decision_point": point, "context": context}),
-        }
+        })
     }
 }

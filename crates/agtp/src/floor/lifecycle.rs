@@ -86,8 +86,8 @@ impl Floor<'_> {
         let caller = self.ask.call.caller.agent_id.clone().or_else(|| self.ask.key_fingerprint.clone());
         details.extend(caller.map(|caller| ("requested_by".to_owned(), caller.into())));
         details.insert("method".to_owned(), self.method.into());
-        let by = self.given.text(&["actor"])?.map(str::to_owned).or_else(|| self.ask.call.caller.agent_id.clone());
-        Ok(StandingWish { to, by, reason: self.given.words(&["reason"]), details })
+        let by = self.given.name(&["actor"])?.map(str::to_owned).or_else(|| self.ask.call.caller.agent_id.clone());
+        Ok(StandingWish { to, by, reason: self.given.reason()?, details })
     }
 
     fn changed(

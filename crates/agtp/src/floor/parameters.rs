@@ -5,6 +5,7 @@ use forecourt_core::{AgentId, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::ask::Ask;
+use crate::limits::{KEPT_BYTES_MAX, NAME_CHARS_MAX};
 use crate::reply::Problem;
 use crate::status::Status;
 
@@ -55,6 +56,24 @@ impl<'a> Parameters<'a> {
         value.as_str().map(Some).ok_or_else(|| self.wrong(names, "must be a text"))
     }
 
+    /// A parameter that names something: text of at most [`NAME_CHARS_MAX`] characters, as in the fields.
+    pub(super) fn name(self, names: Names<'_>) -> Result<Option<&'a str>, Problem> {
+        let named = self.text(names)?;
+        match named.is_some_and(|name| name.len() > NAME_CHARS_MAX) {
+            true => Err(self.wrong(names, &format!("has at most {NAME_CHARS_MAX} characters"))),
+            false => Ok(named),
+        }
+    }
+
+    /// A parameter that is kept for the caller: at most [`KEPT_BYTES_MAX`] bytes.
+    pub(super) fn kept(self, names: Names<'_>) -> Result<Option<&'a Value>, Problem> {
+        let kept = self.get(names);
+        match kept.is_some_and(|value| value.to_string().len() > KEPT_BYTES_MAX) {
+            true => Err(self.wrong(names, &format!("has at most {KEPT_BYTES_MAX} bytes in JSON"))),
+            false => Ok(kept),
+        }
+    }
+
     /// A parameter that must be there and is text.
     pub(super) fn required_text(self, names: Names<'_>) -> Result<&'a str, Problem> {
         self.require(&[names])?;
@@ -63,7 +82,12 @@ impl<'a> Parameters<'a> {
 
     /// A parameter that is text, or a value that is shown as text.
     pub(super) fn words(self, names: Names<'_>) -> Option<String> {
-        self.get(names).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        self.get(names).map(shown)
+    }
+
+    /// Why something is done, which is kept with it.
+    pub(super) fn reason(self) -> Result<Option<String>, Problem> {
+        Ok(self.kept(&["reason", "rationale"])?.map(shown))
     }
 
     /// A parameter that is a number within a range. One that came in the query is text.
@@ -124,4 +148,8 @@ impl<'a> Parameters<'a> {
             .with("field", format!("/{name}"))
             .with("method", self.method)
     }
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

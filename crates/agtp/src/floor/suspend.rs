@@ -49,12 +49,12 @@ impl Floor<'_> {
         if let Some(id) = self.given.text(&["synthesis_id"])? {
             return Err(no_contract(id));
         }
-        let session = self.given.text(&["session_id"])?.or(self.ask.call.thread.session_id.as_deref());
+        let session = self.given.name(&["session_id"])?.or(self.ask.call.thread.session_id.as_deref());
         let session = session.ok_or_else(|| self.given.missing(Status::UNPROCESSABLE, &["session_id"]))?;
-        let stream = stream(caller, session);
         if let Some(nonce) = self.given.text(&[NONCE])? {
-            return self.resume(&stream, session, nonce).await;
+            return self.resume(caller, session, nonce).await;
         }
+        let stream = stream(caller, session);
         let (rest, nonce) = self.rest()?;
         let last = self.service.host.last_entry(NAME, &stream).await?;
         let number = last.as_ref().map_or(0, |(number, _)| *number);
@@ -71,7 +71,7 @@ impl Floor<'_> {
             "status": "suspended",
         });
         let until = rest.resume_by;
-        self.service.resting.add(&self.service.host, &stream, until).await?;
+        self.service.resting.add(&self.service.host, (caller, session), until).await?;
         match self.keep(&stream, &Line::Rests(rest), until, number).await? {
             true => Ok(Reply::ok(body)),
             false => Err(rests_already()),
@@ -94,16 +94,17 @@ impl Floor<'_> {
                 .wrong(&["resume_by"], &format!("must be at most {} days away", SUSPENSION_MAX.as_secs() / 86_400)));
         }
         let reason = self.given.one_of(&["reason"], &REASONS)?.unwrap_or("scheduled_pause").to_owned();
-        let checkpoint = self.given.get(&["checkpoint"]).cloned();
+        let checkpoint = self.given.kept(&["checkpoint"])?.cloned();
         let nonce = self.nonce();
         Ok((Rest { suspension_id: self.name("susp"), nonce_hash: hash(&nonce), resume_by, reason, checkpoint }, nonce))
     }
 
     /// Wakes a session. Of many who show the nonce, one does.
-    async fn resume(&self, stream: &str, session: &str, nonce: &str) -> Result<Reply, Problem> {
+    async fn resume(&self, caller: &str, session: &str, nonce: &str) -> Result<Reply, Problem> {
+        let stream = stream(caller, session);
         let message = "no session of this name rests: it went on, or its time has come";
         let none = || Problem::new(Status::NOT_FOUND, "suspension-not-found", message);
-        let (number, entry) = self.service.host.last_entry(NAME, stream).await?.ok_or_else(none)?;
+        let (number, entry) = self.service.host.last_entry(NAME, &stream).await?.ok_or_else(none)?;
         let Some(Line::Rests(rest)) = read(entry.body) else { return Err(none()) };
         if verify_slices_are_equal(rest.nonce_hash.as_bytes(), hash(nonce).as_bytes()).is_err() {
             return Err(Problem::new(
@@ -112,9 +113,10 @@ impl Floor<'_> {
                 "this nonce does not wake the session",
             ));
         }
-        if !self.keep(stream, &Line::Resumed, rest.resume_by, number).await? {
+        if !self.keep(&stream, &Line::Resumed, rest.resume_by, number).await? {
             return Err(none());
         }
+        self.service.resting.remove((caller, session), rest.resume_by);
         Ok(Reply::ok(json!({
             "method": self.method,
             "suspension_id": rest.suspension_id,
@@ -151,11 +153,10 @@ pub(super) async fn in_session(service: &Service, ask: &Ask) -> Result<(), Probl
     if call.method == "SUSPEND" && call.body.contains_key(NONCE) {
         return Ok(());
     }
-    let stream = stream(caller, session);
-    if !service.resting.may_rest(&service.host, &stream).await? {
+    if !service.resting.may_rest(&service.host, (caller, session)).await? {
         return Ok(());
     }
-    let Some((_, entry)) = service.host.last_entry(NAME, &stream).await? else { return Ok(()) };
+    let Some((_, entry)) = service.host.last_entry(NAME, &stream(caller, session)).await? else { return Ok(()) };
     let Some(Line::Rests(rest)) = read(entry.body) else { return Ok(()) };
     let message = "this session rests: SUSPEND it with its `resumption_nonce` to go on, or come back later";
     Err(Problem::new(Status::CONFLICT, "session-suspended", message)

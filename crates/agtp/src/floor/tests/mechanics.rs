@@ -217,6 +217,22 @@ async fn s3_1_an_escalation_is_read_by_who_asked_alone() {
 }
 
 #[tokio::test]
+async fn s3_1_what_is_kept_for_the_operator_has_a_bound() {
+    let server = server().await;
+    let long = "x".repeat(crate::limits::KEPT_BYTES_MAX);
+    for (method, parameters) in [
+        ("ESCALATE", json!({"task_id": "t", "reason": "ethical_flag", "context": long})),
+        ("ESCALATE", json!({"task_id": "t".repeat(256), "reason": "ethical_flag", "context": "c"})),
+        ("CONFIRM", json!({"attestation_target": "t", "decision": "confirmed", "rationale": long})),
+        ("DEPRECATE", json!({"reason": long})),
+        ("DEPRECATE", json!({"actor": "a".repeat(256)})),
+    ] {
+        let (code, body) = call(&server, method, parameters).await;
+        assert_eq!((code, word(&body)), (422, "input-validation-failed"), "{method}");
+    }
+}
+
+#[tokio::test]
 async fn s3_1_the_reference_implementations_escalation_is_taken() {
     let (code, body) =
         call(&server().await, "ESCALATE", json!({"decision_point": "pay?", "target_authority": "human"})).await;

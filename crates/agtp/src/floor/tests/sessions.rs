@@ -102,3 +102,16 @@ async fn s3_1_a_session_rests_on_after_a_restart() {
     let fresh = Server { mounted: server.mounted, service: fresh, stop: server.stop };
     assert_eq!((query(&fresh, SESSION).await, query(&fresh, "\r\nSession-ID: s-2").await), (409, 200));
 }
+
+#[tokio::test]
+async fn s3_1_what_is_kept_of_a_session_has_a_bound() {
+    let server = server().await;
+    let kept = crate::limits::KEPT_BYTES_MAX;
+    for (name, bytes, code) in
+        [("a".repeat(255), kept, 200), ("b".repeat(256), kept, 422), ("c".repeat(255), kept + 1, 422)]
+    {
+        // Quotes are two of its bytes.
+        let parameters = json!({"session_id": name, "checkpoint": "x".repeat(bytes - 2)});
+        assert_eq!(call(&server, "SUSPEND", parameters).await.0, code, "{bytes}");
+    }
+}
