@@ -245,10 +245,11 @@ impl Work<'_> {
         Err(refused.unwrap_or_else(|| "no verb of the catalog fits".to_owned()))
     }
 
-    /// A name for the file that no other has, on any system.
+    /// A name for the file that no other has, on any system, and that a function may have.
     fn name(&self, pair: &Pair) -> String {
         let whole = words::snake(&format!("{} {}", pair.verb, pair.path));
         let short: String = whole.chars().take(FILE_NAME_CHARS_MAX).collect();
-        dialect::free(short.trim_end_matches('_'), |name| !self.names.contains(name))
+        let is_free = |name: &str| !self.names.contains(name) && !stubs::KEYWORDS.contains(&name);
+        dialect::free(short.trim_end_matches('_'), is_free)
     }
 }

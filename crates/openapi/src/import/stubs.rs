@@ -9,6 +9,9 @@ use super::words::{line, snake};
 use super::{Base, File};
 use crate::limits::SENTENCE_CHARS_MAX;
 
+/// Methods of the catalog that are words of Python's own.
+pub(super) const KEYWORDS: [&str; 3] = ["await", "import", "yield"];
+
 /// The functions of one document, which go into one Python file.
 #[derive(Debug, Default)]
 pub(super) struct Stubs(Vec<String>);

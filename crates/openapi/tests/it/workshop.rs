@@ -6,7 +6,7 @@ use forecourt_contract::endpoint::{Binding, UPSTREAM_ERRORS};
 use forecourt_openapi::{Fate, Import, Options, Part, import};
 use serde_json::json;
 
-use crate::support::{WORKSHOP, registered, written};
+use crate::support::{WORKSHOP, one, registered, written};
 
 fn workshop() -> Import {
     import(WORKSHOP.as_bytes(), &Options::default()).unwrap()
@@ -224,4 +224,14 @@ fn b_2_a_service_that_moves_gets_functions_to_fill_in() {
     slots.output.check(&json!({"result": [{"start": "2027-03-01T09:00:00Z", "minutes": 30}]})).unwrap();
     assert!(slots.output.check(&json!({"result": [{"minutes": 30}]})).is_err());
     assert!(import.variables.is_empty(), "it needs no credentials of its own");
+}
+
+#[test]
+fn b_2_a_function_has_a_name_that_python_takes() {
+    let operation = json!({ "x-agtp-method": "IMPORT", "responses": { "204": { "description": "Done" } } });
+    let options = Options { is_rehosted: true, ..Options::default() };
+    let import = import(one("post", "/", operation).to_string().as_bytes(), &options).unwrap();
+    let (written, stubs) = (written(&import.operations[0]), import.stubs.unwrap());
+    assert_eq!((written.method.as_str(), written.files[0].name.as_str()), ("IMPORT", "import_2.toml"));
+    assert!(stubs.text.contains("\ndef import_2(ctx):"), "{}", stubs.text);
 }
