@@ -9,6 +9,8 @@ use forecourt_host::RuleSettings;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::output::Failure;
+
 /// The top of `forecourt.toml`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +40,16 @@ impl Tls {
     pub(crate) fn files(&self) -> Option<forecourt_server::tls::CertificateFiles> {
         let (certificate, key) = (self.cert.clone()?, self.key.clone()?);
         Some(forecourt_server::tls::CertificateFiles { certificate, key })
+    }
+
+    /// Fails when strangers could reach what is within TLS at this address, and there is no certificate
+    /// that they can trust.
+    pub(crate) fn suits(&self, name: &str, address: SocketAddr) -> Result<(), Failure> {
+        if self.files().is_some() || address.ip().is_loopback() {
+            return Ok(());
+        }
+        Err(Failure::yours(format!("{name} on {address} needs a certificate of your own"))
+            .hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `forecourt check`: everything that `serve` would refuse, without listening.
 
+use forecourt_surface::Carries;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -17,9 +18,11 @@ pub(crate) async fn run(check: &Check) -> Outcome {
     let endpoints = Endpoints::load(&loaded, &egress)?;
     let data = check.place.data_dir();
     let agents = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
-    if loaded.tls.cert.is_none() && !loaded.listen.https.ip().is_loopback() {
-        return Err(Failure::yours(format!("HTTPS on {} needs a certificate of your own", loaded.listen.https))
-            .hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"));
+    loaded.tls.suits("HTTPS", loaded.listen.https)?;
+    for listen in host::listens(&loaded)? {
+        if let (Carries::Tls { .. }, Some(address)) = (listen.carries, listen.address) {
+            loaded.tls.suits(listen.name, address)?;
+        }
     }
     let missing = missing_content(&agents.content);
     let stop = CancellationToken::new();

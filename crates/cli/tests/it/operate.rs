@@ -138,6 +138,12 @@ fn plain_http_off_loopback_is_refused() {
 }
 
 #[test]
+fn check_says_what_needs_a_certificate_as_serve_does() {
+    let text = problems(&Deployment::gatehouse().with("agtp", "listen = \"0.0.0.0:4480\""));
+    assert!(text.contains("agtp on 0.0.0.0:4480") && text.contains("hint: "), "{text}");
+}
+
+#[test]
 fn base_12_the_gateway_of_a_public_host_answers_under_the_names_of_its_machine() {
     let deployment = Deployment::gatehouse().serve().killed();
     let data = deployment.data();

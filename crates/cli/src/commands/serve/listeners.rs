@@ -52,12 +52,8 @@ impl Listeners {
         let wanted = &loaded.listen;
         let https = flags.https.unwrap_or(wanted.https);
         let local = https.ip().is_loopback();
+        loaded.tls.suits("HTTPS", https)?;
         let own = loaded.tls.files();
-        let is_own = own.is_some();
-        if !is_own && !local {
-            return Err(Failure::yours(format!("HTTPS on {https} needs a certificate of your own"))
-                .hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"));
-        }
         let domain = loaded.deployment.domain.as_str().to_owned();
         let authority = own.is_none().then(|| Authority { folder: data.to_path_buf(), domain: domain.clone() });
         let files = match (own, &authority) {
@@ -68,7 +64,7 @@ impl Listeners {
         let hosts = Hosts::new(names(loaded), local);
         let certificates = Certificates::load(files, hosts.clone()).map_err(yours)?;
         let config = certificates.http_config().map_err(yours)?;
-        let own = Own::bind(crate::host::listens(loaded)?, &flags, &certificates, is_own).await?;
+        let own = Own::bind(crate::host::listens(loaded)?, &flags, &certificates, &loaded.tls).await?;
         Ok(Self {
             http: Some(Listener::plain(flags.http.unwrap_or(wanted.http)).await.map_err(|e| taken(e, "--http"))?),
             https: Listener::tls(https, config).await.map_err(|e| taken(e, "--https"))?,

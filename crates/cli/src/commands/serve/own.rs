@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::ListenFlags;
 use crate::output::Failure;
+use crate::settings::Tls;
 
 /// Bound, not yet serving; by name.
 #[derive(Default)]
@@ -29,21 +30,19 @@ pub(super) struct Shared {
 }
 
 impl Own {
-    /// Binds every socket that has an address, by its flag or by itself. `is_own` says whether the
-    /// certificate is one that strangers can trust.
+    /// Binds every socket that has an address, by its flag or by itself.
     pub(super) async fn bind(
         wanted: Vec<Listen>,
         flags: &ListenFlags,
         certificates: &Arc<Certificates>,
-        is_own: bool,
+        tls: &Tls,
     ) -> Result<Self, Failure> {
         let mut own = Self::default();
         for listen in wanted {
             let Some(address) = flags.named(listen.name).or(listen.address) else { continue };
             let may_move = listen.may_move && flags.named(listen.name).is_none();
-            if matches!(listen.carries, Carries::Tls { .. }) && !is_own && !address.ip().is_loopback() {
-                let text = format!("{} on {address} needs a certificate of your own", listen.name);
-                return Err(Failure::yours(text).hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"));
+            if let Carries::Tls { .. } = listen.carries {
+                tls.suits(listen.name, address)?;
             }
             match own.open(&listen, address, certificates).await {
                 Err(ServeError::Bind { .. }) if may_move => {
