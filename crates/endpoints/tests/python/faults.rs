@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use forecourt_contract::Failure;
 use serde_json::json;
 
-use crate::support::{AMPLE, call, call_within, crash, gone, number, rooms, with};
+use crate::support::{AMPLE, call, call_within, collected, crash, gone, number, rooms, with};
 
 /// Functions that go wrong, one that does not, and what the log says of each.
 const WRONG: &str = r#"import ctypes, math, os, signal, sys, threading
@@ -122,7 +122,7 @@ async fn a_function_that_hangs_is_ended_with_its_children_when_its_time_is_over(
     assert!(began.elapsed() < AMPLE / 2);
     assert_eq!(call(&book, json!({})).await, Ok(json!({})));
     let folder = deployment.root.path().join("functions");
-    gone(number(&folder.join("worker")));
+    collected(number(&folder.join("worker")));
     gone(number(&folder.join("child")));
 }
 
@@ -143,7 +143,7 @@ async fn a_caller_that_leaves_ends_its_call() {
     }
     calling.abort();
     assert!(calling.await.is_err());
-    gone(number(&up));
+    collected(number(&up));
     assert_eq!(call(&book, json!({})).await, Ok(json!({})));
 }
 

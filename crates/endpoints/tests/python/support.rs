@@ -123,7 +123,16 @@ pub(crate) fn number(file: &Path) -> i32 {
     std::fs::read_to_string(file).unwrap().trim().parse().unwrap()
 }
 
-/// Waits until a process is gone, or is only left to be collected.
+/// Waits until a process of ours is gone, and was collected.
+pub(crate) fn collected(process: i32) {
+    let began = std::time::Instant::now();
+    while Path::new(&format!("/proc/{process}")).exists() {
+        assert!(began.elapsed() < AMPLE, "process {process} is left");
+        std::thread::yield_now();
+    }
+}
+
+/// Waits until a process is gone, or is only left to be collected by whoever has it now.
 pub(crate) fn gone(process: i32) {
     let stat = format!("/proc/{process}/stat");
     let lives = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
