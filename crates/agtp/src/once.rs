@@ -4,6 +4,8 @@
 //! the same, also when the work was begun and failed. A refusal before that frees the key, for nothing
 //! was done.
 
+use std::net::IpAddr;
+
 use forecourt_core::json;
 use forecourt_core::limits::ENTRY_BYTES_MAX;
 use forecourt_host::Once;
@@ -26,6 +28,8 @@ pub(crate) struct Keyed {
     key: String,
     /// All that makes it this call and no other.
     sent: Vec<u8>,
+    /// Where it comes from.
+    peer: Option<IpAddr>,
 }
 
 impl Keyed {
@@ -44,7 +48,7 @@ impl Keyed {
         let target = (&call.method, to, &call.path, &call.query, &call.body);
         // Numbers that have no canonical form are compared as they were sent.
         let sent = json::canonical(&target).ok().or_else(|| serde_json::to_vec(&target).ok())?;
-        Some(Self { caller, key, sent })
+        Some(Self { caller, key, sent, peer: ask.sender.peer })
     }
 }
 
@@ -52,14 +56,20 @@ impl Service {
     /// Does something once.
     ///
     /// # Errors
-    /// 409 when the key was used for something else, or nobody knows yet what came of it.
+    /// 409 when the key was used for something else, or nobody knows yet what came of it; 429 when it is
+    /// repeated too often.
     pub(crate) async fn once(
         &self,
         keyed: Option<Keyed>,
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
-        let Some(Keyed { caller, key, sent }) = keyed else { return work.await };
-        let begun = match self.host.once(&caller, &key, &sent).await? {
+        let Some(Keyed { caller, key, sent, peer }) = keyed else { return work.await };
+        let once = self.host.once(&caller, &key, &sent).await?;
+        if !matches!(once, Once::First(_)) {
+            // What is done for the first time is counted where it is done.
+            self.host.meter(peer).map_err(|part| Problem::from(*part))?;
+        }
+        let begun = match once {
             Once::First(begun) => begun,
             Once::Again(kept) => return again(kept),
             Once::Unsettled => {

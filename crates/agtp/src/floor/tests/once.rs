@@ -1,10 +1,13 @@
 //! `Idempotency-Key`: base 2.4.
 
 use forecourt_core::Ending;
+use forecourt_host::{LimitSettings, Rate};
+use forecourt_testhost::Blueprint;
 use forecourt_testkit::Scripted;
 use serde_json::{Value, json};
 
 use super::{call_with, ends, server, server_with, word};
+use crate::tests::support::{blueprint, server_of};
 
 const KEY: &str = "\r\nIdempotency-Key: k-1";
 
@@ -110,6 +113,19 @@ async fn s2_4_an_answer_that_is_too_large_to_keep_is_not_made_again() {
         let (code, body) = ask().await;
         assert_eq!((code, body["error"]["status"].is_null()), (second, second == 200));
     }
+}
+
+#[tokio::test]
+async fn base_4_repetitions_count_against_the_limits_too() {
+    let one = std::num::NonZeroU32::MIN;
+    let per_address = Rate { per_second: one, burst: one };
+    let limits = LimitSettings { per_address, ..forecourt_testhost::unlimited() };
+    let server = server_of(Blueprint { limits, ..blueprint("") }).await;
+    let mut codes = Vec::new();
+    for _ in 0..5 {
+        codes.push(server.ask_as_chef(&format!("BOOK /rooms/a{KEY}"), "{}").await.start.code);
+    }
+    assert!(codes[0] == 200 && codes.contains(&429), "{codes:?}");
 }
 
 #[tokio::test]
