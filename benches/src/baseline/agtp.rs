@@ -45,6 +45,7 @@ async fn answers(mut stream: impl AsyncRead + AsyncWrite + Unpin, answer: &[u8])
             }
             let _request = read.split_to(whole);
             stream.write_all(answer).await?;
+            stream.flush().await?;
         }
         if stream.read_buf(&mut read).await? == 0 {
             return Ok(());
