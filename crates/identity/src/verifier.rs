@@ -7,7 +7,7 @@ use forecourt_core::{Address, IdentityEvidence, Sender, Store, Timestamp};
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
-use crate::bearer;
+use crate::bearer::{self, BearerIssuer};
 use crate::config::IdentityConfig;
 use crate::evidence::{self, Carried};
 use crate::fault::Fault;
@@ -101,6 +101,15 @@ impl Verifier {
             audience: &issuer.audience,
             jwks_url: issuer.keys.url(),
         })
+    }
+
+    /// Whether evidence is a bearer token whose whole subject, as its issuer wrote it, is `subject`.
+    pub fn is_token_of(&self, evidence: &IdentityEvidence, subject: &str) -> bool {
+        let is_of = |issuer: &BearerIssuer| {
+            issuer.issuer == evidence.issuer
+                && evidence.subject.strip_prefix(issuer.subject_prefix.as_str()) == Some(subject)
+        };
+        evidence.method == bearer::METHOD && self.checked.bearer.iter().any(is_of)
     }
 
     /// Who sent `request`. Never fails: what can't be proven leaves the sender anonymous.

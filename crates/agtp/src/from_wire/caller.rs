@@ -48,7 +48,7 @@ impl Callers<'_> {
         let named = AgentId::parse(name).ok().and_then(|id| self.service.agents.get(&id)).cloned();
         let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, said));
         let is_proven =
-            named.as_ref().is_some_and(|agent| *certified.as_ref().unwrap_or(&false) || proves(&sender, agent));
+            named.as_ref().is_some_and(|agent| *certified.as_ref().unwrap_or(&false) || self.proves(&sender, agent));
         doubt = doubt
             .or_else(|| certified.err())
             .or_else(|| self.doubt(named.as_ref(), is_proven, target).map(Problem::from));
@@ -85,6 +85,15 @@ impl Callers<'_> {
             let problem = Problem::from(mismatch);
             said.zone.map_or(problem.clone(), |zone| problem.with("request_zone", zone))
         })
+    }
+
+    /// Whether a token is of the agent's own name: the whole of it, since parts of subjects are often for
+    /// anybody to choose.
+    fn proves(&self, sender: &Sender, agent: &AgentIdentity) -> bool {
+        let address = format!("agtp://{}", agent.agent_id);
+        let names = [agent.agent_id.as_str(), address.as_str()];
+        let is_own = |evidence| names.iter().any(|name| self.service.verifier.is_token_of(evidence, name));
+        sender.verified && sender.identities.iter().any(is_own)
     }
 
     /// What speaks against the agent that the caller says it is.
@@ -134,11 +143,4 @@ impl Line {
         let certificate: Option<&AgentCertificate> = self.certificate.as_ref().and_then(|read| read.as_ref().ok());
         certificate.and_then(|certificate| certificate.fingerprint.clone())
     }
-}
-
-/// Whether what was proven is the agent's own name.
-fn proves(sender: &Sender, agent: &AgentIdentity) -> bool {
-    let own = agent.agent_id.as_str();
-    let is_own = |subject: &str| subject.rsplit([':', '/']).next() == Some(own);
-    sender.verified && sender.identities.iter().any(|evidence| is_own(&evidence.subject))
 }

@@ -58,6 +58,10 @@ async fn base_7_4_a_token_of_the_agents_name_proves_it() {
     };
     assert_eq!(server.ask(&head(&server.mounted.token(&chef)), "").await.start.code, 200);
     assert_eq!(server.ask(&head(&server.mounted.token("somebody")), "").await.start.code, 401);
+    assert_eq!(server.ask(&head(&server.mounted.token(&format!("agtp://{chef}"))), "").await.start.code, 200);
+    for chosen in [format!("repo:a/b:ref:refs/heads/{chef}"), format!("users/{chef}"), format!("{chef}x")] {
+        assert_eq!(server.ask(&head(&server.mounted.token(&chosen)), "").await.start.code, 401, "{chosen}");
+    }
     let broken = server.ask(&head("Bearer nonsense"), "").await;
     assert_eq!(code(&broken), (401, "oauth-invalid".to_owned()));
 }
