@@ -59,17 +59,26 @@ impl Discovery {
     /// Answers one request for the host's own DISCOVER pairs, which the policy lets in. Who is not known
     /// under the name that it gave was refused before.
     pub(crate) async fn discover(&self, ask: &Ask) -> Result<Reply, Problem> {
-        let audience = audience(ask);
-        if audience == Audience::Stranger && !self.inventory.settings.policies.anonymous_discovery {
-            let explanation = "say which agent is calling: this server tells strangers nothing of itself";
-            return Err(authority("anonymous-discovery-disabled", explanation, json!({"header": "Agent-ID"})));
-        }
+        let audience = self.receives(ask)?;
         let asked = surface::asked(ask, &self.inventory)?;
         let reply = self.answer(ask, audience, &asked).await?;
         match asked.is_deprecated && self.warned.is_first(ask.call.caller.agent_id.as_deref()) {
             true => Ok(warn(reply, ask, asked.surface)),
             false => Ok(reply),
         }
+    }
+
+    /// Who asks what there is here. AGTP-API 8.7.
+    ///
+    /// # Errors
+    /// 262 for strangers, where they are told nothing.
+    pub(crate) fn receives(&self, ask: &Ask) -> Result<Audience, Problem> {
+        let audience = audience(ask);
+        if audience == Audience::Stranger && !self.inventory.settings.policies.anonymous_discovery {
+            let explanation = "say which agent is calling: this server tells strangers nothing of itself";
+            return Err(authority("anonymous-discovery-disabled", explanation, json!({"header": "Agent-ID"})));
+        }
+        Ok(audience)
     }
 
     /// Finds out which edition of the manifest is in force, for [`Discovery::api_version`]. Cheap once it

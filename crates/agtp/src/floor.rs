@@ -57,6 +57,9 @@ pub(crate) use delegate::post;
 use parameters::Parameters;
 pub(crate) use resting::Resting;
 
+/// Methods that tell what there is here, as DISCOVER does. AGTP-API 8.7.
+const TELLING: [&str; 3] = ["DESCRIBE", "INSPECT", "PLAN"];
+
 /// One call of one method.
 pub(super) struct Floor<'a> {
     service: &'a Service,
@@ -71,6 +74,9 @@ pub(crate) async fn answer(service: &Service, ask: &Ask, method: &Method) -> Res
     let method = method.as_str();
     let floor = Floor { service, ask, method, given: Parameters::of(ask, method) };
     floor.within_its_claim(method)?;
+    if TELLING.contains(&method) {
+        service.discovery.receives(ask)?;
+    }
     match method {
         "QUERY" => floor.query().await,
         "DESCRIBE" => floor.describe(),

@@ -64,6 +64,16 @@ async fn s5_8_reserved_paths_are_those_of_discover_alone() {
 #[tokio::test]
 async fn s8_7_a_stranger_may_not_look_around_where_that_is_off() {
     let server = server("policies.anonymous_discovery = false").await;
-    let refused = server.ask("DISCOVER", "").await;
-    assert_eq!((refused.start.code, &body(&refused)["error"]["type"]), (262, &json!("anonymous-discovery-disabled")));
+    for (head, sent) in [
+        ("DISCOVER", ""),
+        ("DESCRIBE /", ""),
+        ("DESCRIBE /agents/chef", ""),
+        ("INSPECT /", "{\"target\": \"lifecycle\"}"),
+        ("PLAN /", "{\"goal\": \"book a room\"}"),
+    ] {
+        let refused = server.ask(head, sent).await;
+        let kind = &body(&refused)["error"]["type"];
+        assert_eq!((refused.start.code, kind), (262, &json!("anonymous-discovery-disabled")), "{head}");
+    }
+    assert_eq!(server.ask_as_chef("DESCRIBE /", "").await.start.code, 200);
 }
