@@ -4,9 +4,11 @@
 //! and a connection on which the boundary between requests is lost is closed.
 
 use std::future::Future;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use futures::poll;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -83,7 +85,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
         loop {
             match self.next(until).await? {
                 Ok(request) => {
-                    let response = answer.answer(request).await;
+                    let response = self.answered(answer.answer(request)).await?;
                     encode(&response, &mut self.written);
                 }
                 Err(refused) => {
@@ -98,6 +100,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
             }
             until = Instant::now() + self.patience.idle;
         }
+    }
+
+    /// An answer. Those before it don't wait while it is made.
+    async fn answered(&mut self, answering: impl Future<Output = Response>) -> Result<Response, Over> {
+        tokio::pin!(answering);
+        if self.written.is_empty() {
+            return Ok(answering.await);
+        }
+        if let Poll::Ready(response) = poll!(&mut answering) {
+            return Ok(response);
+        }
+        let (flushed, response) = tokio::join!(self.flush(), answering);
+        flushed.map(|()| response)
     }
 
     /// The next request, if its first byte is there by `until`.

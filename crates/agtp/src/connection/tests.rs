@@ -172,3 +172,14 @@ async fn a_stop_waits_for_the_request_in_flight_and_begins_none() {
     assert_eq!(client.hear(1).await, served(&["/slow"]));
     assert_eq!(client.rest().await, (String::new(), vec!["/slow".to_owned()]));
 }
+
+#[tokio::test(start_paused = true)]
+async fn base_1_an_answer_that_is_there_does_not_wait_for_a_slow_one_behind_it() {
+    let mut client = connect(64 * 1024);
+    let begun = Instant::now();
+    client.say("AGTP/1.0 QUERY /a\r\n\r\nAGTP/1.0 QUERY /slow\r\n\r\n").await;
+    assert_eq!(client.hear(1).await, [(200, "/a".to_owned())]);
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    assert_eq!(client.hear(1).await, [(200, "/slow".to_owned())]);
+    assert_eq!(begun.elapsed(), Duration::from_secs(60));
+}
