@@ -48,7 +48,8 @@ impl Letterhead {
         let of_agents = mount.agents.hosted().iter().map(of).collect();
         let contract = mount.host.contract();
         let mut methods: BTreeSet<String> = contract.catalog.embedded().map(str::to_owned).collect();
-        methods.extend(contract.registry.iter().map(|registered| registered.endpoint.method.to_string()));
+        let registered = contract.registry.iter().map(|registered| &registered.endpoint.method);
+        methods.extend(registered.filter(|method| contract.policy.admits(method, method)).map(ToString::to_string));
         Self { plain, of_agents, methods: methods.into_iter().collect::<Vec<_>>().join(", ") }
     }
 
