@@ -87,8 +87,10 @@ pub(crate) const SUSPENSION_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 6
 pub(crate) const SESSIONS_RESTING_MAX: usize = 50_000;
 /// Sessions of one agent that rest at once, so that nobody takes the room of all.
 pub(crate) const SESSIONS_RESTING_PER_AGENT_MAX: usize = 5_000;
-/// Bytes in JSON of what a caller leaves here to be kept: a checkpoint, a reason, the context of a question.
+/// Bytes in JSON of what a caller leaves here to be kept: a checkpoint, the context of a question.
 pub(crate) const KEPT_BYTES_MAX: usize = 64 * 1024;
+/// Bytes in JSON of why something was done: many of them are read at once.
+pub(crate) const REASON_BYTES_MAX: usize = 4 * 1024;
 /// How long a receipt of CONFIRM is kept.
 pub(crate) const RECEIPT_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Events that INSPECT gives at once, unless told otherwise.

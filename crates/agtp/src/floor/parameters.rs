@@ -5,7 +5,7 @@ use forecourt_core::{AgentId, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::ask::Ask;
-use crate::limits::{KEPT_BYTES_MAX, NAME_CHARS_MAX};
+use crate::limits::{KEPT_BYTES_MAX, NAME_CHARS_MAX, REASON_BYTES_MAX};
 use crate::reply::Problem;
 use crate::status::Status;
 
@@ -67,10 +67,14 @@ impl<'a> Parameters<'a> {
 
     /// A parameter that is kept for the caller: at most [`KEPT_BYTES_MAX`] bytes.
     pub(super) fn kept(self, names: Names<'_>) -> Result<Option<&'a Value>, Problem> {
-        let kept = self.get(names);
-        match kept.is_some_and(|value| value.to_string().len() > KEPT_BYTES_MAX) {
-            true => Err(self.wrong(names, &format!("has at most {KEPT_BYTES_MAX} bytes in JSON"))),
-            false => Ok(kept),
+        self.within(names, KEPT_BYTES_MAX)
+    }
+
+    fn within(self, names: Names<'_>, bytes_max: usize) -> Result<Option<&'a Value>, Problem> {
+        let value = self.get(names);
+        match value.is_some_and(|value| value.to_string().len() > bytes_max) {
+            true => Err(self.wrong(names, &format!("has at most {bytes_max} bytes in JSON"))),
+            false => Ok(value),
         }
     }
 
@@ -85,9 +89,9 @@ impl<'a> Parameters<'a> {
         self.get(names).map(shown)
     }
 
-    /// Why something is done, which is kept with it.
+    /// Why something is done, which is kept with it: at most [`REASON_BYTES_MAX`] bytes.
     pub(super) fn reason(self) -> Result<Option<String>, Problem> {
-        Ok(self.kept(&["reason", "rationale"])?.map(shown))
+        Ok(self.within(&["reason", "rationale"], REASON_BYTES_MAX)?.map(shown))
     }
 
     /// A parameter that is a number within a range. One that came in the query is text.

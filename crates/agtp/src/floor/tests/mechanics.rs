@@ -219,12 +219,15 @@ async fn s3_1_an_escalation_is_read_by_who_asked_alone() {
 #[tokio::test]
 async fn s3_1_what_is_kept_for_the_operator_has_a_bound() {
     let server = server().await;
-    let long = "x".repeat(crate::limits::KEPT_BYTES_MAX);
+    // Quotes are two of the bytes.
+    let long = "x".repeat(crate::limits::KEPT_BYTES_MAX - 1);
+    let reason = |more: usize| "x".repeat(crate::limits::REASON_BYTES_MAX - 2 + more);
+    assert_eq!(call(&server, "DEPRECATE", json!({"reason": reason(0)})).await.0, 200);
     for (method, parameters) in [
         ("ESCALATE", json!({"task_id": "t", "reason": "ethical_flag", "context": long})),
         ("ESCALATE", json!({"task_id": "t".repeat(256), "reason": "ethical_flag", "context": "c"})),
-        ("CONFIRM", json!({"attestation_target": "t", "decision": "confirmed", "rationale": long})),
-        ("DEPRECATE", json!({"reason": long})),
+        ("CONFIRM", json!({"attestation_target": "t", "decision": "confirmed", "rationale": reason(1)})),
+        ("REINSTATE", json!({"reason": reason(1)})),
         ("DEPRECATE", json!({"actor": "a".repeat(256)})),
     ] {
         let (code, body) = call(&server, method, parameters).await;
