@@ -14,6 +14,7 @@ use axum::response::Response as HttpResponse;
 use forecourt_core::ClientAddr;
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use serde_json::Value;
 
 use crate::codec::Fault;
 use crate::from_wire::Line;
@@ -116,6 +117,7 @@ fn unread(error: &BodyError) -> Problem {
 /// The same response in HTTP.
 fn written(response: Response, is_head: bool) -> HttpResponse {
     let code = response.start.code;
+    let way_on = way_on(code, &response.body);
     let mut out = HttpResponse::new(if is_head { Body::empty() } else { Body::from(response.body) });
     *out.status_mut() = status(code);
     let headers = out.headers_mut();
@@ -125,7 +127,22 @@ fn written(response: Response, is_head: bool) -> HttpResponse {
         }
     }
     headers.insert(STATUS_CODE, HeaderValue::from(code));
+    headers.extend(way_on);
     out
+}
+
+/// What HTTP wants to be said with some refusals. RFC 9110 sections 15.5.2, 15.5.6.
+fn way_on(code: u16, body: &[u8]) -> Option<(HeaderName, HeaderValue)> {
+    match code {
+        401 => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+        405 => {
+            let body: Value = serde_json::from_slice(body).unwrap_or_default();
+            let allowed = body["allowed_methods_for_path"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let allowed: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
+            Some((header::ALLOW, HeaderValue::from_str(&allowed.join(", ")).ok()?))
+        }
+        _ => None,
+    }
 }
 
 /// The code of HTTP for one of here: the same, but that a refusal is never taken for success. Clients

@@ -57,7 +57,9 @@ async fn base_12_methods_of_http_go_through_the_aliases() {
     assert_eq!((codes(&response), &said["input"]["room"]), ((200, Some("200")), &json!("7")));
     let (head, nothing) = ask(&server, "HEAD", "/rooms/7", &[], "").await;
     assert_eq!((codes(&head), nothing), ((200, Some("200")), Value::Null));
-    assert_eq!(codes(&ask(&server, "POST", "/rooms/7", &[], "{}").await.0).0, 405);
+    let (refused, said) = ask(&server, "POST", "/rooms/7", &[], "{}").await;
+    assert_eq!((refused.status().as_u16(), &said["allowed_methods_for_path"][0]), (405, &json!("BOOK")));
+    assert_eq!(refused.headers()["allow"], "BOOK, FETCH, PURCHASE");
 }
 
 #[tokio::test]
@@ -79,6 +81,10 @@ async fn base_12_a_refusal_is_no_success_and_keeps_its_code() {
     let router = crate::gateway::router(std::sync::Arc::clone(&server.service));
     let unclaimed = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
     assert_eq!(codes(&unclaimed), (403, Some("262")));
+    let router = crate::gateway::router(std::sync::Arc::clone(&server.service));
+    let unnamed = router.oneshot(Request::builder().uri("/rooms/7").body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(codes(&unnamed), (401, Some("401")));
+    assert_eq!(unnamed.headers()["www-authenticate"], "Bearer");
 }
 
 #[tokio::test]
