@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response as HttpResponse;
-use forecourt_core::ClientAddr;
+use forecourt_core::{ClientAddr, Error};
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
@@ -60,13 +60,21 @@ async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> Ht
     let peer = request.extensions().get::<ClientAddr>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |client| client.0);
     service.discovery.prepare().await;
     let response = match read(&service, request).await {
-        Ok(request) => {
-            let answered = service.answered(&request, &Line::new(peer, None)).await;
-            service.response(&request, answered, false)
-        }
+        Ok(request) => answered(service, request, Line::new(peer, None)).await,
         Err(problem) => service.refusal(*problem, false),
     };
     written(response, is_head)
+}
+
+/// The answer to a request, which is made to its end though the client leaves, as on the other wire: what
+/// came of a call with a key is there for whoever sends it again.
+async fn answered(service: Arc<Service>, request: Request, line: Line) -> Response {
+    let host = Arc::clone(&service);
+    let answering = tokio::spawn(async move {
+        let answered = service.answered(&request, &line).await;
+        service.response(&request, answered, false)
+    });
+    answering.await.unwrap_or_else(|error| host.refusal(Error::internal(error).into(), false))
 }
 
 /// The same request on the other wire.

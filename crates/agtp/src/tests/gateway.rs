@@ -1,14 +1,19 @@
 //! HTTP clients. Base 12.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::response::Response;
 use forecourt_core::ClientAddr;
+use forecourt_testhost::resident;
+use forecourt_testkit::{Scripted, Step, card};
 use http::{HeaderValue, Request};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use tower::ServiceExt;
 
-use super::support::{LOCAL, Server, server};
+use super::support::{LOCAL, Server, blueprint, server, server_of};
 
 async fn ask(server: &Server, method: &str, target: &str, fields: &[(&str, &str)], body: &str) -> (Response, Value) {
     let mut request = Request::builder().method(method).uri(target).extension(ClientAddr(LOCAL));
@@ -106,4 +111,16 @@ async fn base_12_bodies_keep_their_bound() {
     let server = server("[limits]\nbody_bytes_max = 10").await;
     let (response, said) = ask(&server, "BOOK", "/rooms/7", &[], "{\"n\": 1234567}").await;
     assert_eq!((codes(&response), &said["error"]["code"]), ((400, Some("400")), &json!("body-too-large")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn base_2_4_a_call_with_a_key_is_made_to_its_end_though_its_client_leaves() {
+    let mut blueprint = blueprint("");
+    blueprint.residents[0] = resident(card("chef"), Scripted::new(vec![Step::Hang]), Vec::new());
+    let server = server_of(blueprint).await;
+    let ask = || ask(&server, "EXECUTE", "/", &[("Idempotency-Key", "k")], r#"{"action": "bake"}"#);
+    assert!(timeout(Duration::from_secs(1), ask()).await.is_err(), "it takes longer");
+    tokio::time::sleep(2 * crate::limits::WORK_PATIENCE).await;
+    let (response, said) = ask().await;
+    assert_eq!((codes(&response).0, &said["status"]), (202, &json!("working")), "{said}");
 }
