@@ -12,7 +12,7 @@ fn workshop() -> PathBuf {
 
 fn forecourt(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forecourt"));
-    command.args(arguments).env("SPOKE_WORKSHOP_WORKSHOP_KEY", "spanner").output().unwrap()
+    command.args(arguments).env("UPSTREAM_SPOKE_WORKSHOP_WORKSHOP_KEY", "spanner").output().unwrap()
 }
 
 fn import(file: &Path, out: &Path, more: &[&str]) -> Output {
@@ -51,7 +51,7 @@ fn a_3_everything_is_written_and_what_is_not_is_said() {
         "FAILED: its body is multipart/form-data",
         "left out: HEAD",
         "34 of 37",
-        "set SPOKE_WORKSHOP_WORKSHOP_KEY",
+        "set UPSTREAM_SPOKE_WORKSHOP_WORKSHOP_KEY",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }

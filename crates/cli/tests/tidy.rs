@@ -193,7 +193,7 @@ fn examples_pass_the_check() {
             .arg("--data")
             .arg(data.path())
             // What the README of the example sets.
-            .env("SPOKE_WORKSHOP_WORKSHOP_KEY", "spanner")
+            .env("UPSTREAM_SPOKE_WORKSHOP_WORKSHOP_KEY", "spanner")
             .output()
             .unwrap();
         assert!(output.status.success(), "{}: {}", shown(folder), String::from_utf8_lossy(&output.stderr));

@@ -94,13 +94,16 @@ fn field(scheme: &Value, variable: &str) -> Result<(String, String, String), Str
     }
 }
 
-/// The start of every variable's name, from the title: `ACME_CRM`.
+/// What every variable's name begins with, so that no document can ask for one that is there for something
+/// else, such as the keys of another service.
+const UPSTREAM: &str = "UPSTREAM";
+
+/// The start of every variable's name, with the title in it: `UPSTREAM_ACME_CRM`.
 pub(super) fn prefix(title: &str) -> String {
     let name = snake(title).to_ascii_uppercase();
     let short: String = name.chars().take(TITLE_CHARS_MAX).collect();
     let short = short.trim_end_matches('_');
-    let starts_well = short.starts_with(|c: char| c.is_ascii_alphabetic());
-    if starts_well { short.to_owned() } else { format!("UPSTREAM{}{short}", if short.is_empty() { "" } else { "_" }) }
+    if short.is_empty() { UPSTREAM.to_owned() } else { format!("{UPSTREAM}_{short}") }
 }
 
 /// The name of a variable.

@@ -23,17 +23,17 @@ fn secured(schemes: Value, security: Value) -> Value {
 #[test]
 fn credentials_become_header_fields() {
     for (scheme, name, value) in [
-        (json!({"type": "http", "scheme": "bearer"}), "Authorization", "Bearer ${TEST_K}"),
-        (json!({"type": "http", "scheme": "Basic"}), "Authorization", "Basic ${TEST_K}"),
-        (json!({"type": "oauth2", "flows": {}}), "Authorization", "Bearer ${TEST_K}"),
-        (json!({"type": "openIdConnect"}), "Authorization", "Bearer ${TEST_K}"),
-        (json!({"type": "apiKey", "in": "header", "name": "X-Key"}), "X-Key", "${TEST_K}"),
-        (json!({"type": "apiKey", "in": "cookie", "name": "sid"}), "Cookie", "sid=${TEST_K}"),
+        (json!({"type": "http", "scheme": "bearer"}), "Authorization", "Bearer ${UPSTREAM_TEST_K}"),
+        (json!({"type": "http", "scheme": "Basic"}), "Authorization", "Basic ${UPSTREAM_TEST_K}"),
+        (json!({"type": "oauth2", "flows": {}}), "Authorization", "Bearer ${UPSTREAM_TEST_K}"),
+        (json!({"type": "openIdConnect"}), "Authorization", "Bearer ${UPSTREAM_TEST_K}"),
+        (json!({"type": "apiKey", "in": "header", "name": "X-Key"}), "X-Key", "${UPSTREAM_TEST_K}"),
+        (json!({"type": "apiKey", "in": "cookie", "name": "sid"}), "Cookie", "sid=${UPSTREAM_TEST_K}"),
     ] {
         let import = imported(&secured(json!({ "k": scheme }), json!([{ "k": [] }])));
         let text = &written(&import.operations[0]).files[0].text;
         assert!(text.contains(&format!("{name} = \"{value}\"")), "{text}");
-        assert!(import.variables.contains_key("TEST_K"));
+        assert!(import.variables.contains_key("UPSTREAM_TEST_K"));
     }
 }
 
@@ -87,7 +87,7 @@ fn header_fields_have_one_value_for_all_callers() {
     assert_eq!(headers.len(), 4);
     let import = imported(&document);
     assert_eq!(written(&import.operations[0]).notes.losses.len(), 2);
-    assert_eq!(import.variables.keys().collect::<Vec<_>>(), ["TEST_A", "TEST_X_TENANT"]);
+    assert_eq!(import.variables.keys().collect::<Vec<_>>(), ["UPSTREAM_TEST_A", "UPSTREAM_TEST_X_TENANT"]);
 }
 
 #[test]
@@ -149,5 +149,16 @@ fn scopes_that_are_none_leave_nothing_open() {
     assert!(texts(json!([])).is_empty());
     for stated in [json!(["Booking"]), json!(["booking:*"]), json!([7]), json!(["booking:room", "booking"])] {
         assert_eq!(texts(stated), ["orders:read"]);
+    }
+}
+
+#[test]
+fn no_document_can_ask_for_a_variable_of_something_else() {
+    for title in ["AWS", "aws secret access", "PATH", "", "7", "UPSTREAM"] {
+        let schemes = json!({"secret_access_key": {"type": "http", "scheme": "bearer"}});
+        let mut document = secured(schemes, json!([{"secret_access_key": []}]));
+        document["info"]["title"] = title.into();
+        let variables = imported(&document).variables;
+        assert!(!variables.is_empty() && variables.keys().all(|name| name.starts_with("UPSTREAM_")), "{variables:?}");
     }
 }

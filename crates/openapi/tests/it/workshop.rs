@@ -132,7 +132,7 @@ fn s12_3_the_service_keeps_its_own_url_and_names() {
     let update = service("UPDATE", "/customers/{customerId}");
     assert_eq!(update.headers.0["Content-Type"], "application/merge-patch+json");
     assert!(service("FETCH", "/health").headers.0.is_empty(), "it needs no key");
-    assert_eq!(import.variables.keys().collect::<Vec<_>>(), ["SPOKE_WORKSHOP_WORKSHOP_KEY"]);
+    assert_eq!(import.variables.keys().collect::<Vec<_>>(), ["UPSTREAM_SPOKE_WORKSHOP_WORKSHOP_KEY"]);
 }
 
 #[test]
