@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 pub(crate) struct Agtp {
     /// The method, such as QUERY or BOOK. Sent as it is written.
     pub method: String,
-    /// Whom to call: agtp://host[:port]/path?query, agtp://host/agents/NAME, or agtp://ID@host. Without a
+    /// Whom to call: `agtp://host[:port]/path?query`, `agtp://host/agents/NAME` or `agtp://ID@host`. Without a
     /// path the server itself is asked. The port is 4480 when none is written.
     pub uri: String,
     /// Send a header field too; may be repeated.
