@@ -82,10 +82,11 @@ pub(crate) fn agents(
 ) -> Result<Agents, Problems> {
     let mut problems = Problems::new();
     let mut agents = Agents { residents: Vec::new(), siblings: siblings(&loaded.agents, site), content: Vec::new() };
+    let tools = endpoints.tools();
     for agent in &loaded.agents {
         let context = Context {
             siblings: agents.siblings.clone(),
-            endpoints: endpoints.tools(),
+            endpoints: tools.clone(),
             ..context(agent, &loaded.dir, site, egress, data)
         };
         let built = problems.absorb(build(&agent.backend, &context));
