@@ -12,6 +12,9 @@ use rustls::crypto::{WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls13_signatur
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, PeerIncompatible, SignatureScheme};
 use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer, UnixTime};
+use spki::AlgorithmIdentifierRef;
+use spki::der::asn1::{AnyRef, BitStringRef};
+use spki::der::{Decode, Reader, SliceReader};
 use x509_parser::oid_registry::{
     OID_PKCS1_SHA256WITHRSA, OID_PKCS1_SHA384WITHRSA, OID_PKCS1_SHA512WITHRSA, OID_SIG_ECDSA_WITH_SHA256,
     OID_SIG_ECDSA_WITH_SHA384, OID_SIG_ED25519, Oid,
@@ -120,7 +123,18 @@ fn parse(der: &[u8]) -> Result<X509Certificate<'_>, CertificateError> {
     let parsed = (der.len() <= CLIENT_CERTIFICATE_BYTES_MAX).then(|| X509Certificate::from_der(der));
     let (_, certificate) = parsed.and_then(Result::ok).filter(|(rest, _)| rest.is_empty()).ok_or(BAD)?;
     let consistent = certificate.tbs_certificate.signature == certificate.signature_algorithm;
-    (consistent && certificate.version() == X509Version::V3).then_some(certificate).ok_or(BAD)
+    (consistent && is_spelled_strictly(der) && certificate.version() == X509Version::V3).then_some(certificate).ok_or(BAD)
+}
+
+/// Whether what is around the signed part has the one spelling of DER, so that no certificate has two: the
+/// parser takes tags of other classes and bits that are left out. X.690 10.
+fn is_spelled_strictly(der: &[u8]) -> bool {
+    let parts = |reader: &mut SliceReader<'_>| {
+        AnyRef::decode(reader)?;
+        AlgorithmIdentifierRef::decode(reader)?;
+        BitStringRef::decode(reader).map(|signature| signature.as_bytes().is_some())
+    };
+    SliceReader::new(der).and_then(|mut reader| reader.sequence(parts)).unwrap_or(false)
 }
 
 const BAD: CertificateError = CertificateError::BadEncoding;

@@ -93,18 +93,23 @@ fn only_a_trusted_authority_that_still_holds_issues() {
     assert_eq!(verifier(&[&one, &namesake]).check(&client(&namesake, |_| {}), now()), Ok(()));
 }
 
+/// Every byte of a certificate with every other value: nothing outside of what is signed may differ unseen.
+#[test]
+fn no_damage_is_trusted() {
+    let one = authority(|_| {});
+    let der = client(&one, |params| critical(params, &KNOWN));
+    let verifier = verifier(&[&one]);
+    for at in 0..der.len() {
+        for flip in 1..=u8::MAX {
+            let mut damaged = der.clone();
+            damaged[at] ^= flip;
+            assert!(verifier.check(&damaged, now()).is_err(), "byte {at} of {} with {:#04x}", der.len(), damaged[at]);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn no_damage_is_trusted(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-        let one = authority(|_| {});
-        let mut der = client(&one, |params| critical(params, &KNOWN));
-        let at = at.index(der.len());
-        let changed = der[at] != byte;
-        der[at] = byte;
-        prop_assert_eq!(verifier(&[&one]).check(&der, now()).is_err(), changed);
-    }
 
     #[test]
     fn any_bytes_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
