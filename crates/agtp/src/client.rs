@@ -15,7 +15,7 @@ use forecourt_egress::{ClientCertificate, Connection, Egress, EgressError, Purpo
 use self::exchange::{Broken, Exchanged, exchange};
 use self::pool::Pool;
 use crate::codec::{Bounds, Fault};
-use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX};
+use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX, PORT};
 use crate::wire::{Request, Response};
 
 pub use draft::{Draft, DraftFault, JSON, YAML};
@@ -228,7 +228,7 @@ impl ClientBuilder {
     pub fn build(self) -> Result<Client, SetupError> {
         let tls = match self.is_plain {
             true => None,
-            false => Some(self.egress.tls(ALPN, self.certificate.as_ref())?),
+            false => Some(self.egress.tls(ALPN, PORT, self.certificate.as_ref())?),
         };
         let Self { egress, purpose, bounds, patience, .. } = self;
         let pool = Pool::default();

@@ -22,7 +22,8 @@ pub struct EgressConfig {
     /// Whether plain `http://` is fine for attachments, webhooks, callbacks and the services behind
     /// endpoints, within `allow`.
     pub allow_http: bool,
-    /// Ports of public targets beside 443.
+    /// Ports of public targets beside the one that a protocol has everywhere, which is 443 for https and
+    /// open for that protocol alone.
     pub ports: Vec<u16>,
     /// PEM files of certificate authorities that are trusted beside those of the system, relative to
     /// the deployment folder.

@@ -28,7 +28,11 @@ use crate::trust;
 /// How raw connections are encrypted: TLS 1.3 with one protocol offered. Cheap to clone; made once for
 /// all connections of a client.
 #[derive(Clone)]
-pub struct Tls(Arc<ClientConfig>);
+pub struct Tls {
+    config: Arc<ClientConfig>,
+    /// Where the protocol listens unless somebody says otherwise.
+    usual_port: u16,
+}
 
 /// A connection to a checked address.
 ///
@@ -49,10 +53,16 @@ enum Stream {
 
 impl Egress {
     /// TLS 1.3 that offers `protocol` by ALPN (a server that knows no ALPN is fine), and shows
-    /// `certificate` to servers that ask for one.
-    pub fn tls(&self, protocol: &[u8], certificate: Option<&ClientCertificate>) -> Result<Tls, SetupError> {
+    /// `certificate` to servers that ask for one. `usual_port` is where the protocol listens everywhere:
+    /// open on public hosts for connections of this kind alone, as 443 is for https.
+    pub fn tls(
+        &self,
+        protocol: &[u8],
+        usual_port: u16,
+        certificate: Option<&ClientCertificate>,
+    ) -> Result<Tls, SetupError> {
         let tls = self.inner.judge.tls(&[&TLS13], certificate)?;
-        Ok(Tls(Arc::new(trust::raw(tls, protocol))))
+        Ok(Tls { config: Arc::new(trust::raw(tls, protocol)), usual_port })
     }
 
     /// Connects to a host in plain text, which is as closed as `http://` is for `purpose`.
@@ -63,8 +73,8 @@ impl Egress {
         self.open(purpose, Target::of_host(host, port, false)?, None).await
     }
 
-    /// [`Egress::connect`] with TLS, as closed as `https://` is for `purpose`. The time to connect
-    /// includes the handshake.
+    /// [`Egress::connect`] with TLS, as closed as `https://` is for `purpose`, on the usual port of its
+    /// protocol in place of that of https. The time to connect includes the handshake.
     pub async fn connect_tls(
         &self,
         purpose: Purpose,
@@ -72,7 +82,8 @@ impl Egress {
         port: u16,
         tls: &Tls,
     ) -> Result<Connection, EgressError> {
-        self.open(purpose, Target::of_host(host, port, true)?, Some(tls)).await
+        let target = Target::of_host(host, port, true)?.usually_on(tls.usual_port);
+        self.open(purpose, target, Some(tls)).await
     }
 
     async fn open(&self, purpose: Purpose, target: Target, tls: Option<&Tls>) -> Result<Connection, EgressError> {
@@ -120,7 +131,7 @@ fn checked(stream: TcpStream, address: SocketAddr) -> Result<(TcpStream, SocketA
 
 async fn handshake(stream: TcpStream, target: &Target, tls: &Tls) -> Result<TlsStream<TcpStream>, EgressError> {
     let name = ServerName::try_from(target.host()).map_err(|_| Refusal::Text("has a malformed host"))?;
-    let connector = TlsConnector::from(tls.0.clone());
+    let connector = TlsConnector::from(tls.config.clone());
     connector.connect(name, stream).await.map_err(|error| unconnected(error.to_string()))
 }
 

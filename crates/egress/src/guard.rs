@@ -88,7 +88,7 @@ impl Guard {
         if !target.is_https() {
             return Err(Refusal::Scheme);
         }
-        match target.port() == 443 || self.config.ports.contains(&target.port()) {
+        match target.is_on_usual_port() || self.config.ports.contains(&target.port()) {
             true => Ok(()),
             false => Err(Refusal::Port),
         }
@@ -133,5 +133,33 @@ impl Own {
         let concerns = matches!(purpose, Purpose::Attachment | Purpose::Webhook | Purpose::Callback);
         let same = |own: &SocketAddr| own.ip() == address && (own.port() == 0 || own.port() == target.port());
         concerns && self.addresses.iter().any(same)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::SystemResolver;
+
+    #[test]
+    fn the_usual_port_of_a_protocol_is_open_for_it_alone() {
+        let guard = |ports: &[u16]| {
+            let config = EgressConfig { ports: ports.to_vec(), ..EgressConfig::default() };
+            Guard { config, own: Own::default(), resolver: Arc::new(SystemResolver) }
+        };
+        let admits = |ports, target: Target| guard(ports).foresee(Purpose::RemoteAgent, &target);
+        let https = |port| Target::of_host("8.8.8.8", port, true).unwrap();
+        for (ports, target, expected) in [
+            (&[][..], https(443), Ok(())),
+            (&[], https(4480), Err(Refusal::Port)),
+            (&[], https(4480).usually_on(4480), Ok(())),
+            (&[], https(443).usually_on(4480), Err(Refusal::Port)),
+            (&[443], https(443).usually_on(4480), Ok(())),
+            (&[4481], https(4481).usually_on(4480), Ok(())),
+        ] {
+            assert_eq!(admits(ports, target.clone()), expected, "{ports:?} {target:?}");
+        }
+        let closed = Target::of_host("10.0.0.1", 4480, true).unwrap().usually_on(4480);
+        assert_eq!(admits(&[], closed), Err(Refusal::PrivateAddress));
     }
 }

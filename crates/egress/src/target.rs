@@ -16,7 +16,11 @@ pub struct Target {
     url: Url,
     host: TargetHost,
     port: u16,
+    usual_port: u16,
 }
+
+/// Where https listens unless a URL says otherwise.
+const HTTPS_PORT: u16 = 443;
 
 /// What a target is reached by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +48,7 @@ impl Target {
             url.set_host(Some(name)).map_err(|_| Refusal::Text("has a malformed host"))?;
         }
         let port = url.port_or_known_default().ok_or(Refusal::Text("has no port"))?;
-        Ok(Self { url, host, port })
+        Ok(Self { url, host, port, usual_port: HTTPS_PORT })
     }
 
     /// A host and a port on their own. The host is a name, or an address with or without brackets.
@@ -58,6 +62,11 @@ impl Target {
         };
         let scheme = if is_encrypted { "https" } else { "http" };
         Self::parse(&format!("{scheme}://{host}:{port}/"))
+    }
+
+    /// The same for a protocol that usually listens on `port`, and not where https does.
+    pub(crate) fn usually_on(self, port: u16) -> Self {
+        Self { usual_port: port, ..self }
     }
 
     /// Where a redirect from here leads: absolute, or relative to this URL.
@@ -92,6 +101,11 @@ impl Target {
     /// The port, given or implied.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Whether it has the port that its protocol has everywhere, so that nobody needs to open it.
+    pub(crate) fn is_on_usual_port(&self) -> bool {
+        self.port == self.usual_port
     }
 
     pub(crate) fn by(&self) -> &TargetHost {

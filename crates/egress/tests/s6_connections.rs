@@ -14,6 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 const HOST: &str = "public.example";
+/// Where the protocol of these connections listens unless somebody says otherwise.
+const PORT: u16 = 4480;
 
 fn resolver() -> Arc<Prepared> {
     Arc::new(Prepared::default().with_opened(HOST))
@@ -37,17 +39,28 @@ async fn said(mut connection: Connection) -> String {
 async fn closed_targets_are_refused_before_a_socket_is_opened() {
     let resolver = Arc::new(Prepared::default().with("*", [Answer::Addresses(vec!["127.0.0.1".parse().unwrap()])]));
     let client = Egress::builder(EgressConfig::default()).resolver(resolver.clone()).build().unwrap();
-    let tls = client.tls(b"agtp", None).unwrap();
+    let tls = client.tls(b"agtp", PORT, None).unwrap();
     let found = client.connect_tls(Purpose::RemoteAgent, HOST, 443, &tls).await;
     assert_eq!(refused(&found), Some(Refusal::PrivateAddress));
     let found = client.connect_tls(Purpose::RemoteAgent, "agent.localhost", 443, &tls).await;
     assert_eq!(refused(&found), Some(Refusal::PrivateName));
     let found = client.connect(Purpose::RemoteAgent, HOST, 443).await;
     assert_eq!(refused(&found), Some(Refusal::Scheme), "plain text is as closed as http");
+}
+
+#[tokio::test]
+async fn public_hosts_are_reached_on_the_usual_port_of_what_is_spoken_and_on_no_other() {
     let resolver = Arc::new(Prepared::default().with("*", [Answer::Addresses(vec!["8.8.8.8".parse().unwrap()])]));
     let client = Egress::builder(EgressConfig::default()).resolver(resolver).build().unwrap();
-    let found = client.connect_tls(Purpose::RemoteAgent, HOST, 4480, &tls).await;
-    assert_eq!(refused(&found), Some(Refusal::Port));
+    let tls = client.tls(b"agtp", PORT, None).unwrap();
+    for port in [443, 22, PORT - 1, PORT + 1] {
+        let found = client.connect_tls(Purpose::RemoteAgent, HOST, port, &tls).await;
+        assert_eq!(refused(&found), Some(Refusal::Port), "{port}");
+    }
+    let found = client.permits(Purpose::Webhook, &format!("https://{HOST}:{PORT}/")).await;
+    assert!(matches!(found, Err(EgressError::Refused(Refusal::Port))), "it is closed to HTTP: {found:?}");
+    let found = client.connect(Purpose::RemoteAgent, HOST, PORT).await;
+    assert_eq!(refused(&found), Some(Refusal::Scheme), "and to what is not encrypted");
 }
 
 #[tokio::test]
@@ -87,13 +100,13 @@ async fn tls_is_1_3_with_the_name_checked() {
     let server = Server::tls(HOST, vec![vec![Act::text("secret")]]).await;
     let resolver = Arc::new(Prepared::default().with_opened(HOST).with_opened("other.example"));
     let client = server.client(resolver.clone());
-    let tls = client.tls(b"agtp", None).unwrap();
+    let tls = client.tls(b"agtp", PORT, None).unwrap();
     let found = client.connect_tls(Purpose::RemoteAgent, "other.example", server.port(), &tls).await;
     assert!(matches!(&found, Err(EgressError::Unconnected(why)) if why.contains("certificate")), "{found:?}");
     let connection = client.connect_tls(Purpose::RemoteAgent, HOST, server.port(), &tls).await.unwrap();
     assert_eq!(said(connection).await, "secret");
     let stranger = Egress::builder(opened()).resolver(resolver).build().unwrap();
-    let tls = stranger.tls(b"agtp", None).unwrap();
+    let tls = stranger.tls(b"agtp", PORT, None).unwrap();
     let found = stranger.connect_tls(Purpose::RemoteAgent, HOST, server.port(), &tls).await;
     assert!(matches!(&found, Err(EgressError::Unconnected(why)) if why.contains("certificate")), "{found:?}");
 }
@@ -102,7 +115,7 @@ async fn tls_is_1_3_with_the_name_checked() {
 async fn a_tool_may_be_told_to_trust_everyone() {
     let server = Server::tls("other.example", vec![vec![Act::text("hi")]]).await;
     let client = Egress::builder(opened()).resolver(resolver()).trust_everyone().build().unwrap();
-    let tls = client.tls(b"agtp", None).unwrap();
+    let tls = client.tls(b"agtp", PORT, None).unwrap();
     let connection = client.connect_tls(Purpose::RemoteAgent, HOST, server.port(), &tls).await.unwrap();
     assert_eq!(said(connection).await, "hi");
 }
@@ -111,7 +124,7 @@ async fn a_tool_may_be_told_to_trust_everyone() {
 async fn older_tls_is_no_connection() {
     let address = support::server_of(&rustls::version::TLS12, HOST).await;
     let client = Egress::builder(opened()).resolver(resolver()).trust_everyone().build().unwrap();
-    let tls = client.tls(b"agtp", None).unwrap();
+    let tls = client.tls(b"agtp", PORT, None).unwrap();
     let found = client.connect_tls(Purpose::RemoteAgent, HOST, address.port(), &tls).await;
     assert!(matches!(found, Err(EgressError::Unconnected(_))), "{found:?}");
 }
@@ -126,7 +139,7 @@ async fn nobody_there_and_nobody_who_shakes_hands_are_no_connection() {
     assert!(matches!(found, Err(EgressError::Unconnected(_))), "{found:?}");
     let silent = TcpListener::bind((OPENED, 0)).await.unwrap();
     let port = silent.local_addr().unwrap().port();
-    let tls = client.tls(b"agtp", None).unwrap();
+    let tls = client.tls(b"agtp", PORT, None).unwrap();
     tokio::time::pause();
     let found = client.connect_tls(Purpose::RemoteAgent, HOST, port, &tls);
     let found = tokio::time::timeout(CONNECT_TIME_MAX + Duration::from_secs(1), found).await.unwrap();
@@ -170,7 +183,7 @@ fn a_client_certificate_is_a_chain_and_a_key() {
     let read = ClientCertificate::from_pem(chain.as_bytes(), key.as_bytes()).unwrap();
     assert!(!format!("{read:?}").contains("key"), "{read:?}");
     let client = Egress::builder(opened()).build().unwrap();
-    assert!(client.tls(b"agtp", Some(&read)).is_ok());
+    assert!(client.tls(b"agtp", PORT, Some(&read)).is_ok());
     for (chain, key) in [("", key.as_str()), (chain.as_str(), ""), (key.as_str(), chain.as_str())] {
         assert!(ClientCertificate::from_pem(chain.as_bytes(), key.as_bytes()).is_err());
     }
