@@ -8,6 +8,9 @@ use crate::limits::{DOCUMENT_BYTES_MAX, REFERENCE_HOPS_MAX, YAML_NODES_MAX, YAML
 
 const YAML: YamlBounds = YamlBounds { nodes_max: YAML_NODES_MAX, repeated_max: YAML_REPEATED_MAX };
 
+/// Where documents that were made of endpoints list what they lost.
+pub(crate) const LOSSES: &str = "x-agtp-losses";
+
 /// Why a text is no OpenAPI document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentFault {
@@ -65,6 +68,11 @@ impl Document {
     /// Whether its schemas are in the dialect of OpenAPI 3.0, else in that of JSON Schema.
     pub fn is_3_0(&self) -> bool {
         self.is_3_0
+    }
+
+    /// Whether it was made of endpoints, so that what stands in it is meant to the letter.
+    pub fn is_exported(&self) -> bool {
+        self.root.get(LOSSES).is_some()
     }
 
     /// A text of `info`; empty when there is none.

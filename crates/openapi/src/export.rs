@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use forecourt_contract::{Catalog, Endpoint};
 use serde_json::{Map, Value, json};
 
+use crate::document::LOSSES;
 use face::Face;
 use schemas::{Schemas, placed};
 
@@ -57,7 +58,7 @@ pub fn export<'a>(endpoints: impl IntoIterator<Item = &'a Endpoint>, about: &Abo
         "info": info(about),
         "paths": paths,
         "components": { "schemas": schemas.all },
-        "x-agtp-losses": losses,
+        (LOSSES): losses,
     });
     Export { document, losses }
 }

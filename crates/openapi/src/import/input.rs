@@ -47,7 +47,15 @@ pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Notes)
     let in_query = BY_QUERY.contains(&operation.http.as_str());
     for (theirs, ours) in &route.names {
         let declared = operation.parameters.iter().find(|p| p.place == "path" && p.name == theirs);
-        fields.push(field(ours.clone(), declared, true));
+        let mut field = field(ours.clone(), declared, true);
+        if !is_word(operation, &field.schema) {
+            notes.review(
+                Part::Input,
+                format!("{theirs} has parts for the service: here it is one text, as it stands in the path"),
+            );
+            field.schema = json!({ "type": "string" });
+        }
+        fields.push(field);
     }
     for parameter in operation.parameters.iter().filter(|parameter| parameter.place == "query") {
         if !in_query && !is_word(operation, parameter.schema) {
@@ -104,9 +112,13 @@ fn add_body(
     let declared = body::fields(operation.document, found.schema);
     declared.notes.iter().for_each(|note| notes.review(Part::Input, note));
     if declared.declared.is_empty() {
-        let what = if declared.is_object { "an object without named fields" } else { "no JSON object" };
+        let what = match operation.document.resolve(found.schema) {
+            Err(fault) => format!("nothing that is known: {fault}"),
+            Ok(_) if declared.is_object => "an object without named fields".to_owned(),
+            Ok(_) => "no JSON object".to_owned(),
+        };
         return match is_required {
-            true => Err(format!("its body is {what}, which no input can declare")),
+            true => Err(format!("its body is {what}; no input can declare that")),
             false => {
                 notes.loss(format!("the body, which is {what}"));
                 Ok(())

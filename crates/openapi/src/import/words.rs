@@ -50,14 +50,21 @@ pub(super) fn named(name: &str) -> String {
     if plain.is_empty() { "value".to_owned() } else { plain }
 }
 
-/// A text on one line, without control characters, cut at `most` characters.
+/// A text on one line, without control characters, cut at `most` characters. Without marks of direction
+/// either, which would show a reviewer other text than there is.
 pub(super) fn line(text: &str, most: usize) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let shown = text.chars().filter(|c| !is_direction(*c));
+    let plain: String = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line,
     }
+}
+
+/// Marks, embeddings, overrides and isolates of direction. Unicode, standard annex 9.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A text as a sentence: on one line, with a capital and a full stop. `None`: there is nothing.
@@ -100,5 +107,6 @@ mod tests {
         assert_eq!(sentence("list\n all\u{7} pets ", 50).as_deref(), Some("List all pets."));
         assert_eq!(sentence("abcdef", 3).as_deref(), Some("Abc…"));
         assert_eq!(sentence(" \n", 3), None);
+        assert_eq!(line("pay \u{202e}ecila\u{2069} now", 50), "pay ecila now");
     }
 }

@@ -281,8 +281,6 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
     #[test]
     fn s13_2_whatever_is_written_registers(
         schema in anything(), other in anything(), operation in anything(), response in anything(), is_3_0 in any::<bool>(),

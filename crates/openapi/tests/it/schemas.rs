@@ -28,7 +28,7 @@ fn what_may_be_null_in_3_0_says_so_in_its_type() {
         ),
         (
             json!({"nullable": true, "oneOf": [{"type": "string"}]}),
-            json!({"anyOf": [{"oneOf": [{"type": "string"}]}, {"type": "null"}]}),
+            json!({"anyOf": [{"anyOf": [{"type": "string"}]}, {"type": "null"}]}),
         ),
         (json!({"nullable": true}), json!({})),
     ];
@@ -230,4 +230,40 @@ fn examples_and_defaults_are_kept_while_they_are_short() {
     let kept = of(EXAMPLE_BYTES_MAX);
     assert!(kept.get("examples").is_some() && kept.get("default").is_some());
     assert_eq!(of(EXAMPLE_BYTES_MAX + 1), json!({"type": "string"}));
+}
+
+/// Two kinds of pets that a discriminator tells apart, and nothing else does.
+fn pets() -> Value {
+    let kind = |more: &str| json!({"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}, more: {}}});
+    json!({"oneOf": [kind("lives"), kind("barks")], "discriminator": {"propertyName": "kind"}})
+}
+
+#[test]
+fn s14_1_alternatives_may_overlap() {
+    let given = endpoint(&one("get", "/a", answering(pets())));
+    assert_eq!(given.output.check(&json!({"kind": "cat", "lives": 9})), Ok(()), "it fits both");
+    let taken = endpoint(&one("post", "/a", taking(json!({"type": "object", "properties": {"pet": pets()}}))));
+    assert_eq!(taken.input.check(&json!({"pet": {"kind": "cat", "lives": 9}})), Ok(()));
+    let neither = json!({"pet": {"lives": 9}});
+    assert!(taken.input.check(&neither).is_err(), "one of them must fit");
+}
+
+#[test]
+fn s14_1_what_was_made_of_endpoints_is_meant_to_the_letter() {
+    let mut document = one("get", "/a", answering(json!({"oneOf": [{"type": "integer"}, {"minimum": 5}]})));
+    document["x-agtp-losses"] = json!([]);
+    assert!(endpoint(&document).output.source().get("oneOf").is_some());
+}
+
+#[test]
+fn s5_3_a_parameter_of_the_path_is_a_text_whatever_the_service_makes_of_it() {
+    let parameter = json!({"name": "ids", "in": "path", "required": true, "style": "simple",
+        "schema": {"type": "array", "items": {"type": "integer"}}});
+    let mut operation = answering(json!({"type": "object"}));
+    operation["parameters"] = json!([parameter]);
+    let document = one("get", "/a/{ids}", operation);
+    assert_eq!(endpoint(&document).input.source()["properties"]["ids"], json!({"type": "string"}));
+    let import = imported(&document);
+    let notes = &written(&import.operations[0]).notes;
+    assert!(notes.reviews.iter().any(|(_, note)| note.contains("ids has parts")), "{notes:?}");
 }

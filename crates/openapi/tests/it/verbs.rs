@@ -81,6 +81,7 @@ fn s5_9_what_belongs_to_the_host_is_left_to_it() {
 
 #[test]
 fn bodies_and_answers_that_are_no_json_objects_fail() {
+    assert!(reason(&one("post", "/a", taking(json!({"$ref": "other.json#/X"})))).contains("leads out of the document"));
     assert!(reason(&one("post", "/a", taking(json!({"type": "array"})))).contains("no JSON object"));
     assert!(reason(&one("post", "/a", taking(json!({"type": "object"})))).contains("without named fields"));
     let xml = json!({"requestBody": {"required": true, "content": {"application/xml": {}}}, "responses": {}});

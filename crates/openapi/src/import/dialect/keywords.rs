@@ -32,7 +32,7 @@ impl Dialect<'_> {
         let mut ours = Map::new();
         for (keyword, value) in keywords {
             if let Some(value) = self.keyword(keyword, value, level) {
-                ours.insert(keyword.clone(), value);
+                ours.insert(self.spelled(keyword, keywords).to_owned(), value);
             }
         }
         self.types(keywords, &mut ours);
@@ -40,6 +40,13 @@ impl Dialect<'_> {
         bounds(keywords, &mut ours);
         examples(keywords, &mut ours);
         nullable(keywords, ours)
+    }
+
+    /// `oneOf` as `anyOf`. Alternatives in documents overlap: a discriminator says which one is meant, or
+    /// the service does. Held to the letter, values that fit several would be refused.
+    fn spelled<'k>(&self, keyword: &'k str, all: &Map<String, Value>) -> &'k str {
+        let may_overlap = !self.document.is_exported() && !all.contains_key("anyOf");
+        if keyword == "oneOf" && may_overlap { "anyOf" } else { keyword }
     }
 
     /// A keyword that stays as it is but for the schemas in it.
