@@ -8,6 +8,7 @@ use forecourt_content::limits::{
 };
 use forecourt_content::{Filter, Query, Test};
 use forecourt_core::Language;
+use forecourt_testkit::dear;
 use proptest::prelude::*;
 
 fn pantry() -> Shelf {
@@ -246,7 +247,7 @@ fn a_name_with_the_words_side_by_side_comes_first() {
 #[test]
 fn arbitrary_questions_find_or_do_not() {
     let shelf = pantry();
-    proptest!(ProptestConfig::with_cases(64), |(text in any::<String>(), offset in 0..2_000_usize, limit in 0..20_usize)| {
+    proptest!(dear(64), |(text in any::<String>(), offset in 0..2_000_usize, limit in 0..20_usize)| {
         let understood = shelf.library.understand(&text);
         let query = Query { text: understood.text, filters: understood.filters, offset, limit, language: None };
         prop_assert!(shelf.library.search(&query).unwrap().len() <= limit);

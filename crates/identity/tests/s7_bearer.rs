@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_core::json::parse;
 use forecourt_identity::limits::{KEYS_FRESH, KEYS_MAX, KEYS_RETRY, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
 use forecourt_identity::{Fault, KeySet, Presented, SigningKey, Verifier, jws};
+use forecourt_testkit::dear;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{Sent, Shelf, key, later, now, other_key, verifier};
@@ -250,7 +251,7 @@ fn a_detached_signature_is_over_its_payload_alone() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(dear(100))]
 
     #[test]
     fn s0_no_token_makes_the_reader_panic(token in ".{0,200}", parts in "[A-Za-z0-9_-]{0,40}(\\.[A-Za-z0-9_-]{0,40}){0,4}") {

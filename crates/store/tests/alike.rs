@@ -5,6 +5,7 @@ use std::sync::Arc;
 use forecourt_core::store::{Entry, Resumption, Span, TaskChange, TaskFilter, Webhook};
 use forecourt_core::{Event, Role, Store, Task, TaskState, ThreadId, Turn};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use forecourt_testkit::dear;
 use forecourt_testkit::store_suite::artifacts::artifact;
 use forecourt_testkit::store_suite::{after, chef, handle, outcome, some_task, some_thread, webhook};
 use proptest::prelude::*;
@@ -183,7 +184,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(dear(12))]
 
     #[test]
     fn memory_and_sqlite_answer_alike(steps in proptest::collection::vec(step(), 1..40)) {

@@ -1,5 +1,6 @@
 //! Whatever is sent, each request has one answer, and nobody panics.
 
+use forecourt_testkit::dear;
 use proptest::prelude::*;
 use tokio::runtime::Builder;
 
@@ -66,7 +67,7 @@ fn request() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(dear(48))]
 
     #[test]
     fn base_2_1_each_request_has_one_answer(requests in proptest::collection::vec(request(), 1..6)) {

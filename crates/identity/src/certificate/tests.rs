@@ -1,3 +1,4 @@
+use forecourt_testkit::dear;
 use proptest::prelude::*;
 use rcgen::{CertificateParams, CustomExtension, KeyPair, PKCS_ED25519};
 
@@ -183,7 +184,7 @@ fn a_certificate_is_as_large_as_it_may_be() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(dear(64))]
 
     #[test]
     fn any_bytes_are_a_certificate_or_a_fault(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

@@ -1,3 +1,4 @@
+use forecourt_testkit::dear;
 use proptest::prelude::*;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, CustomExtension, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -109,7 +110,7 @@ fn no_damage_is_trusted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(dear(200))]
 
     #[test]
     fn any_bytes_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {

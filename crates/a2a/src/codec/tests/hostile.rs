@@ -1,5 +1,6 @@
 //! Bytes of strangers: refused or read, never a panic.
 
+use forecourt_testkit::dear;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -89,7 +90,7 @@ fn spoil(value: &mut Value, path: &[usize], other: Value) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(dear(64))]
 
     #[test]
     fn any_json_is_refused_or_read(value in json()) {

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_core::{TaskState, Timestamp};
+use forecourt_testkit::dear;
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -267,7 +268,7 @@ fn operation() -> impl Strategy<Value = (Method, Operation)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(dear(64))]
 
     #[test]
     fn an_operation_reaches_the_server((method, operation) in operation()) {

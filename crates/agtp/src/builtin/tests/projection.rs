@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use forecourt_contract::endpoint::{ExternalService, Headers, UPSTREAM_ERRORS};
+use forecourt_testkit::dear;
 use proptest::prelude::*;
 
 use super::*;
@@ -22,6 +23,7 @@ fn binding() -> impl Strategy<Value = (Binding, Vec<String>)> {
             method: "POST".to_owned(),
             headers: Headers(BTreeMap::from([("Authorization".to_owned(), secret.clone())])),
             input_transform: BTreeMap::from([(from.clone(), to.clone())]),
+            styles: BTreeMap::new(),
             output_transform: BTreeMap::from([(to.clone(), from.clone())]),
             error_map: BTreeMap::new(),
             timeout: time,
@@ -50,7 +52,7 @@ fn place_of(bindings: &[(Binding, Vec<String>)]) -> Dispatcher {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(dear(12))]
 
     #[test]
     fn s8_9_of_what_answers_an_endpoint_the_kind_is_shown_and_nothing_else(
