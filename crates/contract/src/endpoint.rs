@@ -8,6 +8,7 @@ mod fault;
 mod parameters;
 mod read;
 mod settings;
+mod style;
 
 use forecourt_settings::Documented;
 use serde_json::{Map, Value, json};
@@ -21,6 +22,7 @@ pub use read::{ReadFile, read};
 pub use settings::{
     EndpointSettings, ErrorsSettings, HandlerSettings, InputSettings, Offer, SchemaSettings, SemanticSettings,
 };
+pub use style::Style;
 
 use crate::method::Method;
 use crate::path::Template;

@@ -13,14 +13,16 @@
 //! | `address.rs` | the URL and what is filled into it |
 //! | `names.rs` | the renamings of fields |
 //! | `reading.rs` | what an answer of the service means |
+//! | `written.rs` | how fields are written into queries and header fields |
 
 mod address;
 mod names;
 mod reading;
+mod written;
 
 use std::time::Duration;
 
-use forecourt_contract::endpoint::ExternalService;
+use forecourt_contract::endpoint::{ExternalService, Style};
 use forecourt_contract::{Endpoint, Failure, Handler, Invocation, Schema, Violation};
 use forecourt_egress::{Deadlines, Egress, Outgoing, Purpose, hops};
 use futures::FutureExt;
@@ -35,6 +37,7 @@ use crate::unfit::Unfit;
 use address::Address;
 use names::Names;
 use reading::{Fault, Reading};
+use written::{Written, pairs};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -45,6 +48,7 @@ pub struct External {
     method: Method,
     headers: HeaderMap,
     names: Names,
+    written: Written,
     reading: Reading,
     time: Duration,
 }
@@ -70,6 +74,7 @@ impl External {
             method: method(&service.method)?,
             headers: headers(service)?,
             names: Names::outward(&service.input_transform, &others)?,
+            written: Written::new(service, &others)?,
             reading: Reading::new(service)?,
             time: service.timeout,
             address,
@@ -80,17 +85,21 @@ impl External {
     /// The request for an input, from inside of `depth` compositions.
     fn request(&self, mut input: Map<String, Value>, depth: u32) -> Result<Outgoing, Violation> {
         let in_url = self.address.fields();
-        let rest: Map<String, Value> =
+        let mut rest: Map<String, Value> =
             input.iter().filter(|(name, _)| !in_url.contains(name.as_str())).map(owned).collect();
         input.retain(|name, _| in_url.contains(name.as_str()));
-        let rest = self.names.rename(rest);
         let mut headers = self.headers.clone();
+        let mut query = self.written.take(&mut rest, &mut headers)?;
+        let rest = self.names.rename(rest);
         hops::write(&mut headers, depth);
         headers.entry(ACCEPT).or_insert(JSON);
         let has_body = matches!(self.method, Method::POST | Method::PUT | Method::PATCH);
         let (url, body) = match has_body {
-            true => (self.address.fill(&input, &[])?, Value::Object(rest).to_string()),
-            false => (self.address.fill(&input, &pairs(&rest))?, String::new()),
+            true => (self.address.fill(&input, &query)?, Value::Object(rest).to_string()),
+            false => {
+                query.extend(rest.iter().flat_map(|(name, value)| pairs(name, value, Style::Repeat)));
+                (self.address.fill(&input, &query)?, String::new())
+            }
         };
         if has_body {
             headers.entry(CONTENT_TYPE).or_insert(JSON);
@@ -134,21 +143,6 @@ impl Handler for External {
 
 fn owned((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), value.clone())
-}
-
-/// The rest of an input as pairs of a query: a list is its items under one name, what is not there is
-/// left out, and what has an inside is JSON.
-fn pairs(fields: &Map<String, Value>) -> Vec<(String, String)> {
-    let text = |value: &Value| address::word(value).unwrap_or_else(|| value.to_string());
-    let values = |value: &Value| -> Vec<String> {
-        match value {
-            Value::Null => Vec::new(),
-            Value::Array(items) => items.iter().filter(|item| !item.is_null()).map(text).collect(),
-            value => vec![text(value)],
-        }
-    };
-    let all = fields.iter().flat_map(|(name, value)| values(value).into_iter().map(|text| (name.clone(), text)));
-    all.collect()
 }
 
 /// Whether the operator's own rules let the service be reached, as far as that is known by now.

@@ -22,6 +22,7 @@ mod security;
 mod semantic;
 mod server;
 mod stubs;
+mod style;
 mod toml;
 mod verb;
 mod verify;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Binding, ExternalService, Fault, HandlerSettings, Headers};
+use super::style::{is_for_callers, styles};
+use super::{Binding, ExternalService, Fault, HandlerSettings, Headers, Style};
 use crate::limits::{HANDLER_TIME_DEFAULT, HANDLER_TIME_MAX};
 
 /// The HTTP methods that an external service may be called by. Section 12.3.
@@ -58,13 +59,19 @@ fn named(reference: Option<String>, key: &str) -> Result<String, Fault> {
 fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), Fault> {
     let upstream = settings.url.is_some()
         || settings.method.is_some()
-        || [&settings.headers, &settings.input_transform, &settings.output_transform, &settings.error_map]
-            .iter()
-            .any(|map| !map.is_empty());
+        || [
+            &settings.headers,
+            &settings.input_transform,
+            &settings.input_styles,
+            &settings.output_transform,
+            &settings.error_map,
+        ]
+        .iter()
+        .any(|map| !map.is_empty());
     let present = [
         ("recipe", "composition", settings.recipe.is_some()),
         ("function", "registered_function", settings.function.is_some()),
-        ("url, method, headers, transforms and error_map", "external_service", upstream),
+        ("url, method, headers, transforms, styles and error_map", "external_service", upstream),
     ];
     match present.iter().find(|(_, owner, is_there)| *is_there && *owner != kind) {
         Some((keys, owner, _)) => Err(fault("bad-type", format!("{keys} belong to a handler of type {owner}"))),
@@ -91,6 +98,10 @@ fn external(settings: HandlerSettings, timeout: Duration, is_http_open: bool) ->
         return wrong("external-service-bad-method", message);
     }
     check_headers(&settings.headers)?;
+    let styles = styles(settings.input_styles)?;
+    for field in styles.iter().filter(|(_, style)| **style == Style::Header).map(|(field, _)| field) {
+        is_for_callers(settings.input_transform.get(field).unwrap_or(field), &settings.headers)?;
+    }
     let is_failure = |status: &String| {
         status.len() == 3 && matches!(status.as_bytes(), [b'4' | b'5', ..]) && status.parse::<u16>().is_ok()
     };
@@ -103,6 +114,7 @@ fn external(settings: HandlerSettings, timeout: Duration, is_http_open: bool) ->
         method,
         headers: Headers(settings.headers),
         input_transform: settings.input_transform,
+        styles,
         output_transform: settings.output_transform,
         error_map: settings.error_map,
         timeout,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use super::Style;
+
 /// The error that every composition declares. Section 12.1.
 pub const COMPOSITION_ERROR: &str = "composition_failed";
 
@@ -48,6 +50,8 @@ pub struct ExternalService {
     pub headers: Headers,
     /// Field of the input to the service's name for it.
     pub input_transform: BTreeMap<String, String>,
+    /// How fields are written where that is not the usual way.
+    pub styles: BTreeMap<String, Style>,
     /// Field of the output to the service's name for it.
     pub output_transform: BTreeMap<String, String>,
     /// The service's status to a declared error.

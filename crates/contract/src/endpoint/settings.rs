@@ -131,6 +131,9 @@ pub struct HandlerSettings {
     pub headers: BTreeMap<String, String>,
     /// external_service: field of the input to the service's name for it.
     pub input_transform: BTreeMap<String, String>,
+    /// external_service: how a field is written where that is not the usual way: `repeat`, `comma`, `space`,
+    /// `pipe`, `deep`, `fields` or `json` in the query, or `header` for a header field of its name.
+    pub input_styles: BTreeMap<String, String>,
     /// external_service: field of the output to the service's name for it.
     pub output_transform: BTreeMap<String, String>,
     /// external_service: the service's status to a declared error.

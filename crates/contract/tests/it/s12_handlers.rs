@@ -139,6 +139,17 @@ fn s12_3_a_timeout_is_positive_and_bounded() {
 }
 
 #[test]
+fn s12_3_callers_fill_no_header_field_that_says_who_they_are() {
+    for name in ["Authorization", "cookie", "AGTP-Agent-ID", "X-Forwarded-For", "Host", "content-length", "x-key"] {
+        let more = format!("headers = {{ X-Key = \"k\" }}\ninput_transform = {{ id = \"{name}\" }}\n");
+        let found = fault(&format!("{SERVICE}{more}input_styles = {{ id = \"header\" }}"));
+        assert!(found.starts_with("external-service-bad-style"), "{name}: {found}");
+    }
+    let found = fault(&format!("{SERVICE}input_styles = {{ id = \"matrix\" }}"));
+    assert!(found.contains("repeat, comma, space, pipe, deep, fields, json, header"), "{found}");
+}
+
+#[test]
 fn s12_3_headers_are_plain_and_not_the_connections_own() {
     for header in [
         "\"Host\" = \"x\"",

@@ -56,12 +56,12 @@ impl Address {
         all.filter_map(|piece| if let Piece::Field(name) = piece { Some(name.as_str()) } else { None }).collect()
     }
 
-    /// The URL for an input: its fields in their places, and `more` behind the query. A pair whose
-    /// field was not given is left out.
+    /// The URL for an input: its fields in their places, and `more` behind the query, encoded already. A
+    /// pair whose field was not given is left out.
     ///
     /// # Errors
     /// A field of the path that was not given or can't stand there, or too much for a URL.
-    pub(super) fn fill(&self, input: &Map<String, Value>, more: &[(String, String)]) -> Result<String, Violation> {
+    pub(super) fn fill(&self, input: &Map<String, Value>, more: &[String]) -> Result<String, Violation> {
         let mut url = self.origin.clone();
         for segment in &self.path {
             url.push('/');
@@ -71,7 +71,7 @@ impl Address {
         for pieces in &self.query {
             pairs.extend(filled(pieces, input)?);
         }
-        pairs.extend(more.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))));
+        pairs.extend(more.iter().cloned());
         if !pairs.is_empty() {
             url.push('?');
             url.push_str(&pairs.join("&"));
@@ -129,11 +129,13 @@ pub(super) fn word(value: &Value) -> Option<String> {
     }
 }
 
-fn encoded(text: &str) -> String {
+/// A text as one word of a URL.
+pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-fn violation(name: &str, detail: &str) -> Violation {
+/// What is wrong with a field.
+pub(super) fn violation(name: &str, detail: &str) -> Violation {
     Violation::new(format!("/{}", name.replace('~', "~0").replace('/', "~1")), detail)
 }
 

@@ -60,6 +60,52 @@ async fn s12_3_without_a_body_the_query_has_it() {
 }
 
 #[tokio::test]
+async fn s12_3_a_field_is_written_in_the_style_of_the_service() {
+    let list = json!(["a,b", 2, null, true]);
+    let object = json!({"min": 1, "of": ["x", "y"]});
+    for (style, value, query) in [
+        ("repeat", &list, "l=a%2Cb&l=2&l=true"),
+        ("comma", &list, "l=a%2Cb,2,true"),
+        ("space", &list, "l=a%2Cb%202%20true"),
+        ("pipe", &list, "l=a%2Cb%7C2%7Ctrue"),
+        ("json", &list, "l=%5B%22a%2Cb%22%2C2%2Cnull%2Ctrue%5D"),
+        ("deep", &object, "l%5Bmin%5D=1&l%5Bof%5D=x&l%5Bof%5D=y"),
+        ("fields", &object, "min=1&of=x&of=y"),
+        ("comma", &object, "l=min,1,of,%5B%22x%22%2C%22y%22%5D"),
+        ("comma", &json!(7), "l=7"),
+        ("fields", &json!("x"), "l=x"),
+    ] {
+        let more = format!("input_transform = {{ deep = \"l\" }}\ninput_styles = {{ deep = \"{style}\" }}");
+        for (method, rest) in [("GET", "/v1"), ("POST", "/v1?z=1")] {
+            let mark = if method == "GET" { "?" } else { "?z=1&" };
+            let (line, _, _) = sent("/rooms", method, rest, &more, self::query("/rooms", json!({"deep": value}))).await;
+            assert_eq!(line, format!("{method} /v1{mark}{query} HTTP/1.1"), "{style} {value}");
+        }
+        let (line, _, _) = sent("/rooms", "GET", "/v1", &more, self::query("/rooms", json!({"deep": []}))).await;
+        let nothing = if style == "json" { "/v1?l=%5B%5D" } else { "/v1" };
+        assert_eq!(line, format!("GET {nothing} HTTP/1.1"), "{style}");
+    }
+}
+
+#[tokio::test]
+async fn s12_3_a_caller_fills_the_header_fields_that_the_operator_names() {
+    let more = "input_transform = { id = \"If-Match\" }\ninput_styles = { id = \"header\", list = \"header\" }";
+    let input = json!({"id": "\"v7\"", "list": ["de", "en"], "n": 1});
+    let (_, fields, body) = sent("/rooms", "POST", "/v1", more, query("/rooms", input)).await;
+    for field in ["if-match: \"v7\"", "list: de,en"] {
+        assert!(fields.contains(&field.to_owned()), "{fields:?}");
+    }
+    assert_eq!(body, "{\"n\":1}");
+    let upstream = Upstream::answering("200 OK", "{}").await;
+    let folder = deployment(&[("endpoints/a.toml", &service("/rooms", "POST", &upstream.url("/v1"), more))]);
+    for id in ["a\r\nX: 1", "caf\u{e9}", "\0"] {
+        let refusal = answer(&loaded(folder.path()), query("/rooms", json!({"id": id}))).await.unwrap_err();
+        assert!(matches!(&refusal, Refusal::Input { violation, .. } if violation.field == "/id"), "{refusal:?}");
+    }
+    assert!(upstream.seen().is_empty());
+}
+
+#[tokio::test]
 async fn s12_3_nothing_tells_the_service_who_calls() {
     let mut call = query("/rooms", json!({"n": 1}));
     call.caller.agent_id = Some("f00dface".into());
@@ -175,6 +221,9 @@ fn what_could_never_be_sent_is_refused_at_load() {
         ("/v1?{n}=1", "", "external-service-bad-placeholder"),
         ("/v1?a={n", "", "external-service-bad-placeholder"),
         ("/a b", "", "external-service-bad-url"),
+        ("/v1", "input_styles = { nowhere = \"comma\" }", "external-service-style-undeclared:nowhere"),
+        ("/v1/{n}", "input_styles = { n = \"comma\" }", "external-service-style-undeclared:n"),
+        ("/v1", "input_transform = { n = \"a b\" }\ninput_styles = { n = \"header\" }", "external-service-bad-style"),
         ("/v1", "input_transform = { n = \"on\" }", "external-service-bad-transform"),
         ("/v1", "input_transform = { n = \"x\", on = \"x\" }", "external-service-bad-transform"),
         ("/v1", "output_transform = { a = \"x\", b = \"x\" }", "external-service-bad-transform"),

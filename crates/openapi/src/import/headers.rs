@@ -1,11 +1,13 @@
-//! Header fields and cookies that a service wants. What a caller says never goes there, so each has one
-//! value for all calls: the one that the document allows, or a variable of the environment.
+//! Header fields and cookies that a service wants, but for those that are about one call. What a caller says
+//! never goes there, so each has one value for all calls: the one that the document allows, or a variable of
+//! the environment.
 
 use serde_json::Value;
 
 use super::notes::{Notes, Part};
 use super::operation::{Operation, Parameter};
 use super::security::{Access, variable};
+use super::style;
 
 /// Names that OpenAPI itself says are no parameters.
 const IGNORED: [&str; 3] = ["accept", "content-type", "authorization"];
@@ -16,6 +18,7 @@ pub(super) fn add(operation: &Operation<'_>, prefix: &str, access: &mut Access, 
         let name = parameter.name;
         let is_taken = || access.headers.keys().any(|other| other.eq_ignore_ascii_case(name));
         match parameter.place {
+            "header" if style::is_of_callers(parameter) => {}
             "header" if IGNORED.contains(&name.to_ascii_lowercase().as_str()) || is_taken() => {}
             "header" => header(parameter, prefix, access, notes),
             "cookie" if parameter.is_required => {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::Schema;
+use forecourt_contract::endpoint::Style;
 use serde_json::{Map, Value, json};
 
 use super::body;
@@ -11,6 +12,7 @@ use super::media;
 use super::notes::{Notes, Part};
 use super::operation::{Operation, Parameter};
 use super::path::Route;
+use super::style;
 use super::words::{line, named, snake};
 use crate::limits::{FIELDS_MAX, SENTENCE_CHARS_MAX};
 
@@ -23,6 +25,8 @@ pub(super) struct Input {
     pub(super) schema: Value,
     /// Our name of a field to the service's, where they differ.
     pub(super) transform: BTreeMap<String, String>,
+    /// How our fields are written, where that is not the usual way.
+    pub(super) styles: BTreeMap<String, Style>,
     /// Fields that go into the URL's query: the service's name to ours.
     pub(super) in_url: Vec<(String, String)>,
     /// The media type of the body, when it is not plain JSON.
@@ -48,7 +52,7 @@ pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Notes)
     for (theirs, ours) in &route.names {
         let declared = operation.parameters.iter().find(|p| p.place == "path" && p.name == theirs);
         let mut field = field(ours.clone(), declared, true);
-        if !is_word(operation, &field.schema) {
+        if !operation.document.resolve(&field.schema).is_ok_and(style::is_word) {
             notes.review(
                 Part::Input,
                 format!("{theirs} has parts for the service: here it is one text, as it stands in the path"),
@@ -58,21 +62,23 @@ pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Notes)
         fields.push(field);
     }
     for parameter in operation.parameters.iter().filter(|parameter| parameter.place == "query") {
-        if !in_query && !is_word(operation, parameter.schema) {
-            notes.loss(format!(
-                "the query parameter {}: beside a body only plain values go into the URL",
-                parameter.name
-            ));
-            continue;
-        }
-        styles(parameter, notes);
-        let wanted = if in_query { parameter.name.to_owned() } else { named(parameter.name) };
+        let style = style::of_query(operation, parameter, in_query);
+        let is_in_url = !in_query && style.is_none();
+        let wanted = if is_in_url { named(parameter.name) } else { parameter.name.to_owned() };
         let ours = name(&fields, &wanted, "query");
-        if !in_query {
+        if is_in_url {
             input.in_url.push((parameter.name.to_owned(), ours.clone()));
         } else if ours != parameter.name {
             input.transform.insert(ours.clone(), parameter.name.to_owned());
         }
+        input.styles.extend(style.map(|style| (ours.clone(), style)));
+        fields.push(field(ours, Some(parameter), parameter.is_required));
+    }
+    for parameter in operation.parameters.iter().filter(|parameter| style::is_of_callers(parameter)) {
+        let ours = name(&fields, &snake(parameter.name), "header");
+        input.transform.insert(ours.clone(), parameter.name.to_owned());
+        input.styles.insert(ours.clone(), Style::Header);
+        notes.review(Part::Handler, format!("callers say what is in the header field {}, as {ours}", parameter.name));
         fields.push(field(ours, Some(parameter), parameter.is_required));
     }
     if operation.value.get("requestBody").is_some() {
@@ -157,28 +163,6 @@ fn field(ours: String, parameter: Option<&Parameter<'_>>, is_required: bool) -> 
     let schema = parameter.map_or_else(|| json!({ "type": "string" }), |parameter| parameter.schema.clone());
     let description = parameter.and_then(|parameter| parameter.value["description"].as_str());
     Field { ours, schema, is_required, description: description.map(|text| line(text, SENTENCE_CHARS_MAX)) }
-}
-
-/// Whether its values are single words.
-fn is_word(operation: &Operation<'_>, schema: &Value) -> bool {
-    let schema = operation.document.resolve(schema).unwrap_or(schema);
-    let is_large = |kind: &Value| kind == "array" || kind == "object";
-    !is_large(&schema["type"]) && !schema["type"].as_array().is_some_and(|kinds| kinds.iter().any(is_large))
-}
-
-/// Notes ways of writing a parameter that are not the usual one.
-fn styles(parameter: &Parameter<'_>, notes: &mut Notes) {
-    let style = parameter.value["style"].as_str().unwrap_or("form");
-    let is_joined = parameter.value["explode"] == Value::Bool(false);
-    let is_list = parameter.schema["type"] == "array";
-    let is_object = parameter.schema["type"] == "object";
-    if style != "form" || (is_joined && is_list) || is_object {
-        let name = parameter.name;
-        notes.loss(format!("how the query parameter {name} is written (style {style}): lists repeat the name"));
-    }
-    if parameter.value.get("content").is_some() {
-        notes.loss(format!("the query parameter {} is JSON for the service, and sent as plain text", parameter.name));
-    }
 }
 
 /// The schema of the fields, with as much of it as fits into the bounds of schemas.

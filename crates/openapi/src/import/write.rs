@@ -159,7 +159,10 @@ fn handler(draft: &Draft<'_>, notes: &Notes) -> Vec<String> {
     // Variables of the environment are meant here.
     let headers = draft.access.headers.iter().map(|(name, value)| format!("{} = {}", key(name), raw(value)));
     lines.extend(section("headers", headers.collect()));
-    for (name, map) in [("input_transform", &draft.input.transform), ("error_map", &draft.failures.map)] {
+    let styles = draft.input.styles.iter().map(|(field, style)| (field.clone(), style.name().to_owned())).collect();
+    for (name, map) in
+        [("input_transform", &draft.input.transform), ("input_styles", &styles), ("error_map", &draft.failures.map)]
+    {
         let fields: Map<String, Value> =
             map.iter().map(|(from, to)| (from.clone(), Value::from(to.as_str()))).collect();
         lines.extend(section(

@@ -1,10 +1,12 @@
 //! Where the service is and how it knows the host.
 
+use std::collections::BTreeMap;
+
 use forecourt_contract::endpoint::{Binding, ExternalService};
 use forecourt_openapi::{Options, import};
 use serde_json::{Value, json};
 
-use crate::support::{answering, endpoint, imported, one, written};
+use crate::support::{answering, endpoint, imported, one, taking, written};
 
 fn service(document: &Value) -> ExternalService {
     match endpoint(document).binding {
@@ -160,5 +162,53 @@ fn no_document_can_ask_for_a_variable_of_something_else() {
         document["info"]["title"] = title.into();
         let variables = imported(&document).variables;
         assert!(!variables.is_empty() && variables.keys().all(|name| name.starts_with("UPSTREAM_")), "{variables:?}");
+    }
+}
+
+/// What becomes of a parameter of an operation: its field of the input, and how it is written.
+fn written_as(http: &str, parameter: Value) -> (Value, Value) {
+    let mut operation = taking(json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+    if http == "get" {
+        operation = answering(json!({"type": "object"}));
+    }
+    operation["parameters"] = json!([parameter]);
+    let service = service(&one(http, "/a", operation));
+    (
+        json!(service.input_transform),
+        json!(service.styles.iter().map(|(f, s)| (f, s.name())).collect::<BTreeMap<_, _>>()),
+    )
+}
+
+#[test]
+fn s12_3_query_parameters_are_written_as_the_document_says() {
+    let list = json!({"type": "array", "items": {"type": "integer"}});
+    let object = json!({"type": "object", "properties": {"min": {"type": "integer"}}});
+    for (more, schema, on_get, on_post) in [
+        (json!({}), json!({"type": "string"}), None, None),
+        (json!({}), list.clone(), None, Some("repeat")),
+        (json!({"explode": false}), list.clone(), Some("comma"), Some("comma")),
+        (json!({"style": "pipeDelimited"}), list.clone(), Some("pipe"), Some("pipe")),
+        (json!({"style": "spaceDelimited", "explode": false}), list.clone(), Some("space"), Some("space")),
+        (json!({"style": "spaceDelimited", "explode": true}), list, None, Some("repeat")),
+        (json!({"style": "deepObject"}), object.clone(), Some("deep"), Some("deep")),
+        (json!({}), object.clone(), Some("fields"), Some("fields")),
+        (json!({"explode": false}), object, Some("comma"), Some("comma")),
+        (json!({"content": {"application/json": {"schema": {}}}}), json!({}), Some("json"), Some("json")),
+    ] {
+        let mut parameter = json!({"name": "q", "in": "query", "schema": schema});
+        parameter.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        for (http, style) in [("get", on_get), ("post", on_post)] {
+            let expected = style.map_or(json!({}), |style| json!({"q": style}));
+            assert_eq!(written_as(http, parameter.clone()), (json!({}), expected), "{http} {parameter}");
+        }
+    }
+}
+
+#[test]
+fn s12_3_header_fields_about_one_call_are_the_callers() {
+    let header = |name: &str| json!({"name": name, "in": "header", "schema": {"type": "string"}});
+    assert_eq!(written_as("get", header("If-Match")), (json!({"if_match": "If-Match"}), json!({"if_match": "header"})),);
+    for name in ["X-Tenant", "X-Api-Key", "X-Forwarded-For"] {
+        assert_eq!(written_as("get", header(name)), (json!({}), json!({})), "{name} says who calls");
     }
 }

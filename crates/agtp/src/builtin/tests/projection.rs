@@ -23,6 +23,7 @@ fn binding() -> impl Strategy<Value = (Binding, Vec<String>)> {
             method: "POST".to_owned(),
             headers: Headers(BTreeMap::from([("Authorization".to_owned(), secret.clone())])),
             input_transform: BTreeMap::from([(from.clone(), to.clone())]),
+            styles: BTreeMap::new(),
             output_transform: BTreeMap::from([(to.clone(), from.clone())]),
             error_map: BTreeMap::new(),
             timeout: time,
