@@ -50,9 +50,9 @@ statuses! {
     /// The agent is retired.
     GONE = 410 "Gone";
     /// Understood, and not what is taken; or an error that the endpoint declares.
-    UNPROCESSABLE = 422 "Unprocessable";
+    UNPROCESSABLE = 422 "Unprocessable Entity";
     /// Too often.
-    RATE_LIMITED = 429 "Rate Limited";
+    RATE_LIMITED = 429 "Too Many Requests";
     /// The caller may not do this.
     SCOPE_VIOLATION = 455 "Scope Violation";
     /// The caller's zone is another one.
@@ -95,6 +95,24 @@ impl Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn s11_codes_have_the_names_that_the_text_gives_them() {
+        let named = [
+            (262, "Authorization Required"),
+            (404, "Not Found"),
+            (405, "Method Not Allowed"),
+            (422, "Unprocessable Entity"),
+            (429, "Too Many Requests"),
+            (455, "Scope Violation"),
+            (459, "Method Violation"),
+            (460, "Endpoint Violation"),
+            (463, "Proposal Rejected"),
+        ];
+        for (code, reason) in named {
+            assert_eq!(Status::of(code).map(|status| status.reason), Some(reason), "{code}");
+        }
+    }
 
     #[test]
     fn base_4_each_code_is_one_and_none_is_reserved() {

@@ -161,7 +161,7 @@ fn s11_refusals_end_with_1_and_a_hint() {
             "QUERY or RETRY",
         ),
         ("455 Scope Violation", r#"{"error":{"missing_scopes":["booking:room"]}}"#, "--scope booking:room"),
-        ("422 Unprocessable", r#"{"error":{"code":"input-validation-failed","field":"/nights"}}"#, "/nights"),
+        ("422 Unprocessable Entity", r#"{"error":{"code":"input-validation-failed","field":"/nights"}}"#, "/nights"),
         ("405 Method Not Allowed", r#"{"allowed_methods_for_path":["LIST"]}"#, "LIST can be called"),
         ("404 Not Found", "{}", "DISCOVER agtp://127.0.0.1:"),
         ("262 Authorization Required", r#"{"error":{"type":"scope-required"}}"#, "--scope"),
