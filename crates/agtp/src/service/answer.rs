@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_contract::call::{Identity, Standing, Trail};
 use forecourt_contract::policy::Resolved;
 use forecourt_contract::refusal::Broken;
-use forecourt_contract::{Refusal, Target, Tier, input};
+use forecourt_contract::{Call, Refusal, Target, Tier, input};
 use forecourt_core::Transport;
 use forecourt_host::Invoked;
 use forecourt_identity::agents::AgentIdentity;
@@ -19,7 +19,7 @@ use crate::from_wire::{Line, body};
 use crate::once::Keyed;
 use crate::problem::Doubt;
 use crate::reply::{Problem, Reply};
-use crate::wire::Request;
+use crate::wire::{Request, RequestLine};
 
 /// How messages and calls say that they came by this wire.
 pub(crate) const VIA: Transport = crate::NAME;
@@ -46,6 +46,7 @@ impl Service {
         let ask = match self.ask(request, line).await {
             Ok(ask) => ask,
             Err(problem) => {
+                self.look_at(&request.start, &mut trail);
                 let agent = self.default_agent().cloned();
                 return Answered { reply: problem.into(), trail, agent };
             }
@@ -61,6 +62,14 @@ impl Service {
             }
         };
         Answered { reply, trail, agent }
+    }
+
+    /// Finds out where a request would have gone that can't be read otherwise, since what is deprecated is
+    /// told with every response. AGTP-API 4.4, 6.5.
+    fn look_at(&self, line: &RequestLine, trail: &mut Trail) {
+        let call = Call { method: line.method.clone(), path: line.path().to_owned(), ..Call::default() };
+        // What is wrong with these two counts less than what was found before.
+        let _ = self.contract().aim(&call, trail);
     }
 
     /// The order of checks is the contract layer's: method, path, route, identity, standing, policy,

@@ -62,6 +62,14 @@ async fn s6_5_a_deprecated_endpoint_says_so_on_every_response() {
         assert_eq!((answer.start.code, answer.field("AGTP-Endpoint-Warning")), (status, notice), "{sent}");
     }
     assert_eq!(server.ask("FETCH /old-rooms", "").await.field("AGTP-Endpoint-Warning"), notice);
+    for (head, sent, status) in [
+        ("FETCH /old-rooms", "{", 400),
+        ("FETCH /old-rooms\r\nAuthority-Scope: !", "", 400),
+        ("FETCH /old-rooms\r\nDelegation-Chain: a", "", 501),
+    ] {
+        let answer = server.ask(head, sent).await;
+        assert_eq!((answer.start.code, answer.field("AGTP-Endpoint-Warning")), (status, notice), "{head} {sent}");
+    }
     assert_eq!(server.ask_as_chef("FETCH /rooms/7", "").await.field("AGTP-Endpoint-Warning"), None);
 }
 
@@ -106,6 +114,8 @@ async fn s4_4_a_deprecated_method_is_told_on_every_response_and_answered_all_the
         let answer = server.ask_as_chef(head, "").await;
         assert_eq!((answer.start.code, answer.field("AGTP-Catalog-Warning")), (status, notice), "{head}");
     }
+    let unread = server.ask_as_chef("FETCH /nowhere", "{").await;
+    assert_eq!((unread.start.code, unread.field("AGTP-Catalog-Warning")), (400, notice));
     assert_eq!(server.ask_as_chef("DISCOVER /", "").await.field("AGTP-Catalog-Warning"), None);
     let gone = server.ask_as_chef("BOOK /rooms/7", "").await;
     assert_eq!((gone.start.code, &body(&gone)["error"]["catalog_version"]), (459, &"1.2.0".into()));
