@@ -54,10 +54,11 @@ pub(super) struct Asked {
 /// # Errors
 /// 400 when body and path name different surfaces, 422 when the parameters are not what it takes.
 pub(super) fn asked(ask: &Ask, inventory: &Inventory) -> Result<Asked, Problem> {
-    let target = target(&ask.call.body)?;
-    let path = below_root(&ask.call.path);
-    let surface = match (path, target) {
-        (Some(path), Some(target)) if path != target => return Err(conflict(path, target)),
+    let target = ask.call.body.get("target").filter(|target| !target.is_null());
+    let (path, named) = (below_root(&ask.call.path), target.and_then(named));
+    let surface = match (path, named) {
+        (Some(path), named) if target.is_some() && named != Some(path) => return Err(conflict(path, named)),
+        (None, None) if target.is_some() => return Err(unknown()),
         (Some(surface), _) | (None, Some(surface)) => surface,
         (None, None) => at_root(ask),
     };
@@ -115,22 +116,27 @@ fn names(accept: &str, media_type: &str) -> bool {
     accept.split(',').any(named)
 }
 
-/// The surface that the body names. AGTP-API 5.10.
-fn target(body: &Map<String, Value>) -> Result<Option<Surface>, Problem> {
-    let Some(name) = body.get("target").filter(|target| !target.is_null()) else { return Ok(None) };
-    let known = name.as_str().and_then(|name| below_root(&format!("/{}", name.trim_start_matches('/'))));
-    known.map(Some).ok_or_else(|| {
-        let names = Surface::BELOW_ROOT.map(|surface| surface.path().trim_start_matches('/'));
-        let message = format!("`target` is none of {}; better, call DISCOVER with the path", names.join(", "));
-        Problem::new(Status::UNPROCESSABLE, "unknown-discover-target", message).with("field", "/target")
-    })
+/// The surface that the body names, if it names one. AGTP-API 5.10.
+fn named(target: &Value) -> Option<Surface> {
+    below_root(&format!("/{}", target.as_str()?.trim_start_matches('/')))
 }
 
-/// Two surfaces at once. AGTP-API 5.10: neither is preferred.
-fn conflict(path: Surface, target: Surface) -> Problem {
-    let (path, target) = (path.path(), target.path());
-    let message = format!("the path asks for {path} and the body's `target` for {target}: leave `target` out");
-    Problem::new(Status::BAD_REQUEST, "discover-target-conflict", message).with("path", path).with("target", target)
+/// A surface that there is not.
+fn unknown() -> Problem {
+    let names = Surface::BELOW_ROOT.map(|surface| surface.path().trim_start_matches('/'));
+    let message = format!("`target` is none of {}; better, call DISCOVER with the path", names.join(", "));
+    Problem::new(Status::UNPROCESSABLE, "unknown-discover-target", message).with("field", "/target")
+}
+
+/// Two surfaces at once, of which the body's may be none that there is. AGTP-API 5.10: neither is preferred.
+fn conflict(path: Surface, target: Option<Surface>) -> Problem {
+    let (path, target) = (path.path(), target.map(Surface::path));
+    let other = target.unwrap_or("another surface");
+    let message = format!("the path asks for {path} and the body's `target` for {other}: leave `target` out");
+    Problem::new(Status::BAD_REQUEST, "discover-target-conflict", message)
+        .with("path", path)
+        .with("target", target)
+        .with("field", "/target")
 }
 
 /// The parameters, held to the schema that the manifest shows.
@@ -144,7 +150,8 @@ fn checked(body: &Map<String, Value>, surface: Surface, inventory: &Inventory) -
     }
     let input = Value::Object(input);
     if let Some(native) = inventory.native(surface.path()) {
-        native.input.check(&input)?;
+        let wrong = |violation| Problem::from(violation).with("method", "DISCOVER").with("path", surface.path());
+        native.input.check(&input).map_err(wrong)?;
     }
     match input {
         Value::Object(input) => Ok(input),

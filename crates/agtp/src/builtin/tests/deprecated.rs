@@ -24,6 +24,10 @@ async fn s5_10_a_body_that_contradicts_the_path_is_refused() {
     let problem = place.refused(&targeting(place.by("chef", "/methods"), "agents")).await;
     assert_eq!(problem.status, Status::BAD_REQUEST);
     assert_eq!((&problem.error["path"], &problem.error["target"]), (&json!("/methods"), &json!("/agents")));
+    for target in [json!("everything"), json!(""), json!(7)] {
+        let problem = place.refused(&asking(place.by("chef", "/methods"), json!({"target": target}))).await;
+        assert_eq!((problem.status, &problem.error["path"]), (Status::BAD_REQUEST, &json!("/methods")), "{target}");
+    }
     assert!(
         place.json(&targeting(place.by("chef", "/methods"), "methods")).await.is_array(),
         "saying it twice is fine"
