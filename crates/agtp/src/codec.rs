@@ -110,10 +110,10 @@ impl<S: StartLine> Decoder<S> {
         let from = self.seen.saturating_sub(3);
         let Some(end) = memmem::find(&bytes[from..], b"\r\n\r\n").map(|at| from + at) else {
             self.seen = bytes.len();
-            return self.unfinished(bytes).map(|()| None);
+            return self.unfinished(bytes, from).map(|()| None);
         };
         self.seen = 0;
-        self.unfinished(&bytes[..end + 2])?;
+        self.unfinished(&bytes[..end + 2], from)?;
         let head = std::str::from_utf8(&bytes[..end + 2]).map_err(|_| Fault::Line)?;
         let (line, lines) = head.split_once("\r\n").ok_or(Fault::Line)?;
         let start = S::parse(line)?;
@@ -123,8 +123,18 @@ impl<S: StartLine> Decoder<S> {
         Ok(Some((Message { start, fields, body: bytes::Bytes::new() }, length)))
     }
 
-    /// Refuses what no further bytes could make right.
-    fn unfinished(&self, bytes: &[u8]) -> Result<(), Fault> {
+    /// Refuses what no further bytes could make right; what stands before `from` was looked at before.
+    fn unfinished(&self, bytes: &[u8], from: usize) -> Result<(), Fault> {
+        let alone = memchr::memchr_iter(b'\n', &bytes[from..]).map(|at| from + at);
+        match alone.into_iter().find(|at| !bytes[..*at].ends_with(b"\r")) {
+            // Whatever was wrong before it is said first, however the bytes arrive.
+            Some(at) => self.within(&bytes[..at]).and(Err(Fault::LineEnd)),
+            None => self.within(bytes),
+        }
+    }
+
+    /// Refuses another version, and what is too long.
+    fn within(&self, bytes: &[u8]) -> Result<(), Fault> {
         let known = bytes.len().min(VERSION.len());
         if bytes[..known] != VERSION.as_bytes()[..known] {
             return Err(Fault::Version);

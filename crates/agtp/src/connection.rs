@@ -4,6 +4,7 @@
 //! and a connection on which the boundary between requests is lost is closed.
 
 use std::future::Future;
+use std::io::ErrorKind;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub enum Refused {
     Malformed(Fault),
     /// The rest of a request did not come in time.
     Late,
+    /// The client ended in the middle of a request.
+    Cut,
 }
 
 /// How long a client may take for each part.
@@ -129,24 +132,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
                 let patience = if waiting == Waiting::Body { self.patience.body } else { self.patience.head };
                 (until, waited_for) = (Instant::now() + patience, waiting);
             }
-            if !self.fill(until, waiting).await? {
-                return Ok(Err(Refused::Late));
+            if let Err(refused) = self.fill(until, waiting).await? {
+                return Ok(Err(refused));
             }
         }
     }
 
-    /// Reads some bytes. `false`: none came in time, in the middle of a request.
-    async fn fill(&mut self, until: Instant, waiting: Waiting) -> Result<bool, Over> {
+    /// Reads some bytes, or says why there are none in the middle of a request.
+    async fn fill(&mut self, until: Instant, waiting: Waiting) -> Result<Result<(), Refused>, Over> {
         self.flush().await?;
         self.read.reserve(READ_BYTES);
         let is_between = waiting == Waiting::Message;
         tokio::select! {
             biased;
             read = timeout_at(until, self.stream.read_buf(&mut self.read)) => match read {
+                Ok(Ok(0)) if !is_between => Ok(Err(Refused::Cut)),
+                // TLS that ends without a word, which the client may still listen behind.
+                Ok(Err(error)) if !is_between && error.kind() == ErrorKind::UnexpectedEof => Ok(Err(Refused::Cut)),
                 Ok(Ok(0)) | Ok(Err(_)) => Err(Over),
-                Ok(Ok(_)) => Ok(true),
+                Ok(Ok(_)) => Ok(Ok(())),
                 Err(_) if is_between => self.close().await,
-                Err(_) => Ok(false),
+                Err(_) => Ok(Err(Refused::Late)),
             },
             () = self.stop.cancelled(), if is_between => self.close().await,
         }

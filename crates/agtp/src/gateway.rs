@@ -17,6 +17,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
 
 use crate::codec::Fault;
+use crate::connection::Refused;
 use crate::from_wire::Line;
 use crate::problem::bad_field;
 use crate::reply::Problem;
@@ -117,8 +118,8 @@ fn forward(message: &mut Request, headers: &HeaderMap, name: &'static str, other
 fn unread(error: &BodyError) -> Problem {
     match error {
         BodyError::TooLarge { .. } => Fault::BodyTooLarge.into(),
-        BodyError::TooSlow => crate::connection::Refused::Late.into(),
-        BodyError::Broken => Problem::new(Status::BAD_REQUEST, "invalid-wire-format", "the body broke off"),
+        BodyError::TooSlow => Refused::Late.into(),
+        BodyError::Broken => Refused::Cut.into(),
     }
 }
 

@@ -86,6 +86,10 @@ impl From<Refused> for Problem {
                 let message = "the rest of the request did not come in time";
                 Self::new(Status::TIMEOUT, "request-timeout", message).with("detail", message)
             }
+            Refused::Cut => {
+                let message = "the request broke off: send as many bytes as `Content-Length` says";
+                Self::new(Status::BAD_REQUEST, "invalid-wire-format", message).with("detail", message)
+            }
         }
     }
 }

@@ -11,6 +11,9 @@ pub enum Fault {
     /// The start line has another form.
     #[error("the first line must be `AGTP/1.0 METHOD [/path]` with single spaces, and lines end with CRLF")]
     Line,
+    /// A line ends with a line feed alone.
+    #[error("lines end with CRLF, not with a line feed alone")]
+    LineEnd,
     /// The start line is too long.
     #[error("the first line is too long")]
     StartLineTooLong,
@@ -42,7 +45,9 @@ impl Fault {
             Self::StartLineTooLong => "request-line-too-long",
             Self::FieldsTooLarge => "headers-too-large",
             Self::BodyTooLarge => "body-too-large",
-            Self::Field(_) | Self::Repeated(_) | Self::Length | Self::TransferCoding => "invalid-wire-format",
+            Self::LineEnd | Self::Field(_) | Self::Repeated(_) | Self::Length | Self::TransferCoding => {
+                "invalid-wire-format"
+            }
         }
     }
 }

@@ -103,8 +103,9 @@ fn security_10_what_could_be_read_in_two_ways_is_not_read() {
         ("AGTP/1.1 QUERY /\r\n\r\n", Fault::Version),
         ("QUERY / AGTP/1.0\r\n\r\n", Fault::Version),
         ("\r\nAGTP/1.0 QUERY /\r\n\r\n", Fault::Version),
-        ("AGTP/1.0 QUERY /\nA: b\r\n\r\n", Fault::Line),
-        ("AGTP/1.0 QUERY /a\r\nX: a\n\r\n\r\n", Fault::Field(BadField::Value)),
+        ("AGTP/1.0 QUERY /\nA: b\r\n\r\n", Fault::LineEnd),
+        ("AGTP/1.0 QUERY /a\r\nX: a\n\r\n\r\n", Fault::LineEnd),
+        ("AGTP/1.0 QUERY /a\r\nX: a\rb\r\n\r\n", Fault::Field(BadField::Value)),
         ("AGTP/1.0 QUERY /a\r\nX: a\r\n b\r\n\r\n", Fault::Field(BadField::Name)),
         ("AGTP/1.0 QUERY /a\r\nContent-Length: 1\r\ncontent-length: 1\r\n\r\n", Fault::Repeated("Content-Length")),
         ("AGTP/1.0 QUERY /a\r\nAuthorization: a\r\nauthorization: b\r\n\r\n", Fault::Repeated("Authorization")),
@@ -116,6 +117,16 @@ fn security_10_what_could_be_read_in_two_ways_is_not_read() {
         for piece in [1, head.len()] {
             let found = decode_within::<RequestLine>(head.as_bytes(), Bounds::default(), piece).0;
             assert_eq!(found, Err(fault), "{head:?} in pieces of {piece}");
+        }
+    }
+}
+
+#[test]
+fn base_2_1_a_line_feed_alone_is_refused_at_once() {
+    for head in ["AGTP/1.0 QUERY /a\n", "AGTP/1.0 QUERY /a\n\n", "AGTP/1.0 QUERY /a\r\nX: a\n", "AGTP/1.0\n"] {
+        for piece in [1, head.len()] {
+            let found = decode_within::<RequestLine>(head.as_bytes(), Bounds::default(), piece).0;
+            assert_eq!(found.err(), Some(Fault::LineEnd), "{head:?} in pieces of {piece}");
         }
     }
 }

@@ -34,6 +34,7 @@ impl Answer for Paths {
                 Response { body: fault.code().into(), ..Message::new(StatusLine::new(400, "Bad Request")) }
             }
             Refused::Late => Message::new(StatusLine::new(408, "Timeout")),
+            Refused::Cut => Message::new(StatusLine::new(400, "Bad Request")),
         }
     }
 }
@@ -182,4 +183,20 @@ async fn base_1_an_answer_that_is_there_does_not_wait_for_a_slow_one_behind_it()
     assert_eq!(begun.elapsed(), Duration::ZERO);
     assert_eq!(client.hear(1).await, [(200, "/slow".to_owned())]);
     assert_eq!(begun.elapsed(), Duration::from_secs(60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn base_2_1_a_request_that_breaks_off_is_a_400() {
+    for (said, answer) in [
+        ("AGTP/1.0 QU", "AGTP/1.0 400 Bad Request\r\n\r\n"),
+        ("AGTP/1.0 QUERY /\r\nContent-Length: 2\r\n\r\n{", "AGTP/1.0 400 Bad Request\r\n\r\n"),
+        ("", ""),
+    ] {
+        let begun = Instant::now();
+        let mut client = connect(1024);
+        client.say(said).await;
+        client.stream.shutdown().await.unwrap();
+        let (rest, served) = client.rest().await;
+        assert_eq!((rest.as_str(), served.len(), begun.elapsed()), (answer, 0, Duration::ZERO), "{said:?}");
+    }
 }
