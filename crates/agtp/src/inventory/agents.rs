@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use forecourt_contract::Tier;
 use forecourt_core::{AgentCard, AgentId, Standing};
 use forecourt_identity::agents::{AgentDocument, AgentIdentity};
 use forecourt_identity::genesis::Posture;
@@ -61,7 +62,7 @@ impl Inventory {
     /// The list of agents. AGTP-API 5.8.2.
     pub(crate) fn hosted_agents(&self, audience: Audience) -> Vec<HostedAgent<'_>> {
         // Endpoints are the host's, and so every agent's.
-        let methods_count = self.contract().registry.len();
+        let methods_count = self.endpoints().filter(|(tier, _)| *tier == Tier::Registered).count();
         let line = self.residents(audience).map(|Resident { identity, card }| HostedAgent {
             agent_id: &identity.agent_id,
             name: &identity.name,

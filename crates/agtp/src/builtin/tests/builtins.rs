@@ -45,6 +45,7 @@ async fn s5_8_what_the_policy_refuses_is_not_listed() {
     let place = Place::of_contract(refused).await;
     let methods = place.json(&stranger("/methods")).await;
     assert!(methods.as_array().unwrap().iter().all(|entry| entry["tier"] == "A"));
+    assert_eq!(place.json(&stranger("/agents")).await[0]["methods_count"], 0);
     let manifest = place.manifest().await;
     assert!(manifest["endpoints"].as_array().unwrap().iter().all(|endpoint| endpoint["method"] == "DISCOVER"));
 }
