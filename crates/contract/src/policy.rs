@@ -13,6 +13,7 @@ pub use settings::{MethodPolicySettings, Names, RedirectSettings};
 use crate::catalog::{Catalog, EMBEDDED, LEGACY};
 use crate::method::Method;
 use crate::path::PathFault;
+use crate::reserved::is_native;
 
 /// Which methods are let in, and under which name they go on. By default all are, under their own.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,6 +74,9 @@ pub enum PolicyFault {
     /// An alias that leads nowhere.
     #[error("the alias `{0}` leads to `{1}`, which is neither in the catalog nor under `custom`")]
     Nowhere(Method, Method),
+    /// An alias of what every host answers itself. Section 6.1, tier A.
+    #[error("`{0}` is a method that every host answers under its own name: it is no alias")]
+    Floor(Method),
     /// A redirect with a path that is none.
     #[error("a redirect of `{0}` has a path that is none: {1}")]
     Path(String, PathFault),
@@ -129,10 +133,11 @@ impl MethodPolicy {
         !refused && (embedded || self.allow.as_ref().is_none_or(|allow| allow.contains(method)))
     }
 
-    /// Where a call really goes, by the first redirect that it matches. Section 9.2.
+    /// Where a call really goes, by the first redirect that it matches (section 9.2). What every host
+    /// answers itself stays where it is (section 6.1).
     pub fn redirect(&self, method: &Method, path: &str) -> Option<(Method, String)> {
-        let redirect =
-            self.redirects.iter().find(|redirect| redirect.applies(path) && redirect.from_method == *method)?;
+        let mut here = self.redirects.iter().filter(|redirect| redirect.applies(path));
+        let redirect = here.find(|redirect| redirect.from_method == *method)?;
         Some((redirect.to_method.clone(), redirect.to_path.as_deref().unwrap_or(path).to_owned()))
     }
 
@@ -162,7 +167,7 @@ impl MethodPolicy {
 
 impl Redirect {
     fn applies(&self, path: &str) -> bool {
-        self.from_path.as_deref().is_none_or(|from| from == path)
+        self.from_path.as_deref().is_none_or(|from| from == path) && !is_native(&self.from_method, path)
     }
 
     fn to_json(&self) -> Value {

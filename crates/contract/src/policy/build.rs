@@ -7,9 +7,11 @@ use super::{MethodPolicy, PolicyFault, Redirect, Skipped};
 use crate::catalog::{Catalog, EMBEDDED, LEGACY};
 use crate::method::Method;
 use crate::path::RequestPath;
+use crate::reserved::is_native;
 
 const NOT_KNOWN: &str = "is neither in the catalog nor under `custom`";
 const ALWAYS_ANSWERED: &str = "is answered by every host and can't be disallowed";
+const ALWAYS_ANSWERED_THERE: &str = "is answered by every host there and can't be led elsewhere";
 
 impl MethodPolicy {
     /// Builds the policy. Entries about methods that the catalog no longer has are skipped, so that
@@ -108,7 +110,9 @@ impl Build<'_> {
         let pairs: Vec<(Method, Method)> =
             names.iter().filter_map(|(from, to)| Some((self.method(from)?, self.method(to)?))).collect();
         for (from, to) in &pairs {
-            if pairs.iter().any(|(alias, _)| alias == to) {
+            if EMBEDDED.contains(&from.as_str()) {
+                self.faults.push(PolicyFault::Floor(from.clone()));
+            } else if pairs.iter().any(|(alias, _)| alias == to) {
                 self.faults.push(PolicyFault::Chain(from.clone(), to.clone()));
             } else if !self.knows(to) {
                 self.faults.push(PolicyFault::Nowhere(from.clone(), to.clone()));
@@ -130,6 +134,10 @@ impl Build<'_> {
                 self.skip("redirects", method, NOT_KNOWN);
                 return None;
             }
+        }
+        if settings.from_path.as_deref().is_some_and(|path| is_native(&from_method, path)) {
+            self.skip("redirects", &from_method, ALWAYS_ANSWERED_THERE);
+            return None;
         }
         let (from_path, to_path) = (settings.from_path.clone(), settings.to_path.clone());
         Some(Redirect { from_method, from_path, to_method, to_path })

@@ -47,6 +47,22 @@ fn s9_2_aliases_do_not_chain_and_lead_to_methods() {
 }
 
 #[test]
+fn s6_1_what_every_host_answers_itself_is_led_nowhere_else() {
+    assert_eq!(faults(json!({"aliases": {"DISCOVER": "FETCH"}})), [PolicyFault::Floor(method("DISCOVER"))]);
+    let there = json!({"redirects": [
+        {"from_method": "QUERY", "from_path": "/", "to_method": "FETCH"},
+        {"from_method": "DISCOVER", "from_path": "/methods", "to_method": "LIST"},
+    ]});
+    assert_eq!(skipped(there), [("redirects".into(), "QUERY".into()), ("redirects".into(), "DISCOVER".into())]);
+    let policy = policy(json!({"redirects": [{"from_method": "DISCOVER", "to_method": "LIST"}]}));
+    for path in ["/", "/methods", "/contracts"] {
+        assert_eq!(policy.redirect(&method("DISCOVER"), path), None, "{path}");
+        assert!(policy.redirects_for(path).is_empty(), "{path}");
+    }
+    assert_eq!(policy.redirect(&method("DISCOVER"), "/rooms"), Some((method("LIST"), "/rooms".into())));
+}
+
+#[test]
 fn s9_4_legacy_takes_the_five_of_http_only() {
     assert_eq!(faults(json!({"legacy": ["GET", "HEAD"]})), [PolicyFault::NotLegacy("HEAD".into())]);
     assert_eq!(faults(json!({"legacy": ["get"]})), [PolicyFault::NotLegacy("get".into())]);
