@@ -95,11 +95,20 @@ def load(path):
 def called(function, request):
     try:
         result = function(Context(request))
+        if isinstance(result, types.CoroutineType):
+            result = awaited(result)
     except EndpointError as error:
         return declared(error)
     if not isinstance(result, dict):
         raise Fault("it returned a value of type %s, not a dict" % type(result).__name__)
     return {"result": result}
+
+
+def awaited(coroutine):
+    """What a function that is `async` returns. Each call has a loop of its own, which ends with it."""
+    import asyncio
+
+    return asyncio.run(coroutine)
 
 
 def declared(error):

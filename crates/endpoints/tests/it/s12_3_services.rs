@@ -60,9 +60,22 @@ async fn s12_3_a_service_that_can_not_be_reached() {
 
 #[tokio::test]
 async fn s12_3_a_service_that_does_not_speak_json() {
-    for body in ["", "<html>leak</html>", "{\"a\":1", "{\"a\":1,\"a\":2}", "{} {}", "\u{feff}{}", &"[".repeat(100)] {
+    for body in [" ", "<html>leak</html>", "{\"a\":1", "{\"a\":1,\"a\":2}", "{} {}", "\u{feff}{}", &"[".repeat(100)] {
         assert_eq!(error_of("200 OK", body, "").await, "upstream_malformed_response", "{body}");
     }
+}
+
+#[tokio::test]
+async fn s12_3_an_answer_without_a_body_is_nothing_unless_something_was_promised() {
+    for status in ["200 OK", "201 Created", "202 Accepted"] {
+        assert_eq!(result(status, "", "").await, Ok(json!({})), "{status}");
+    }
+    let upstream = Upstream::answering("200 OK", "").await;
+    let text = service("/rooms", "DELETE", &upstream.url("/"), "");
+    let text = text.replacen("output_schema = {", "output_schema = { required = [\"beds\"],", 1);
+    let folder = deployment(&[("endpoints/a.toml", &text)]);
+    let refusal = answer(&loaded(folder.path()), call("QUERY", "/rooms", json!({}))).await.unwrap_err();
+    assert!(matches!(&refusal, Refusal::Declared { code, .. } if code == "upstream_malformed_response"), "{refusal:?}");
 }
 
 #[tokio::test]

@@ -48,6 +48,31 @@ def book(ctx):
 }
 
 #[tokio::test]
+async fn s12_2_a_function_may_be_async() {
+    let text = r#"
+import asyncio
+from forecourt import EndpointError
+
+async def book(ctx):
+    one, two = await asyncio.gather(asyncio.sleep(0, "a"), asyncio.sleep(0, "b"))
+    if ctx.input:
+        raise EndpointError("room_unavailable", "No room.")
+    return {"rooms": [one, two]}
+
+async def hang(ctx):
+    await asyncio.sleep(60)
+"#;
+    let deployment = rooms(text);
+    let book = deployment.function("rooms.book");
+    for _ in 0..2 {
+        assert_eq!(call(&book, json!({})).await, Ok(json!({"rooms": ["a", "b"]})), "each call has a loop of its own");
+    }
+    assert_eq!(call(&book, json!({"n": 1})).await, Err(Failure::named("room_unavailable", "No room.")));
+    let late = call_within(&deployment.function("rooms.hang"), json!({}), Duration::from_millis(300)).await;
+    assert!(matches!(late, Err(Failure::Late(_))), "{late:?}");
+}
+
+#[tokio::test]
 async fn modules_in_packages_are_found_and_may_use_each_other() {
     let deployment = rooms("PRICE = 80\n");
     deployment.write("functions/stay/__init__.py", "");
