@@ -62,6 +62,7 @@ pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Agents for agents: JSON-RPC, HTTP+JSON and gRPC, in the versions 1.0 and 0.3",
     schema: || schemars::schema_for!(Settings),
+    sockets: &[],
     listens: |_| Ok(Vec::new()),
     surfaces,
     endpoints,

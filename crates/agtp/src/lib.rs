@@ -58,6 +58,7 @@ pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Agents and endpoints with contracts over the Agent Transfer Protocol, AGTP/1.0",
     schema: || schemars::schema_for!(settings::Settings),
+    sockets: settings::SOCKETS,
     listens: settings::listens,
     surfaces,
     // Cards list https URLs, bound to the host's own origin; agents of AGTP find it by its port.

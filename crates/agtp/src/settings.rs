@@ -11,7 +11,7 @@ use forecourt_core::Timestamp;
 use forecourt_identity::certificate::CRITICAL;
 use forecourt_server::{Authorities, ClientCertificates};
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{Carries, Listen};
+use forecourt_surface::{Carries, Listen, Socket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -30,6 +30,13 @@ pub(crate) const TLS: &str = "agtp";
 pub(crate) const PLAINTEXT: &str = "agtp-plaintext";
 /// The listener for HTTP.
 pub(crate) const GATEWAY: &str = "gateway";
+
+/// Where the section says that they are.
+pub(crate) const SOCKETS: &[Socket] = &[
+    Socket { name: TLS, key: "listen" },
+    Socket { name: PLAINTEXT, key: "plaintext" },
+    Socket { name: GATEWAY, key: "gateway" },
+];
 
 /// How the host is served over AGTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::settings::Listen;
+
 pub(crate) use agtp::{
     Agtp, CatalogArguments, CatalogDiff, CatalogWhat, ManifestArguments, ManifestCheck, ManifestWhat, Trust,
 };
@@ -156,6 +158,15 @@ pub(crate) struct ListenFlags {
 }
 
 impl ListenFlags {
+    /// The shared sockets, where the files say `listen`.
+    pub(crate) fn or(&self, listen: Listen) -> Listen {
+        Listen {
+            http: self.http.unwrap_or(listen.http),
+            https: self.https.unwrap_or(listen.https),
+            admin: self.admin.unwrap_or(listen.admin),
+        }
+    }
+
     /// The flag of a protocol's own socket.
     pub(crate) fn named(&self, name: &str) -> Option<SocketAddr> {
         match name {

@@ -1,6 +1,7 @@
 //! From a folder to checked settings. Every problem of every file is found in one go.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use forecourt_core::Handle;
@@ -69,6 +70,21 @@ impl Loaded {
             _ => {
                 problems.extend(host::backend_problems(dir, &agents));
                 Err(problems)
+            }
+        }
+    }
+
+    /// Takes the addresses of sockets from elsewhere than the files: those of the command line before
+    /// anything reads them, and those that were opened once that is known. `own` are those that
+    /// protocols have for themselves, by name; `None`: what the files say holds.
+    pub(crate) fn place(&mut self, shared: Listen, own: impl Fn(&str) -> Option<SocketAddr>) {
+        self.listen = shared;
+        for protocol in PROTOCOLS {
+            let Some(section) = self.protocols.get_mut(protocol.name) else { continue };
+            for socket in protocol.sockets {
+                if let Some(address) = own(socket.name) {
+                    section.overrule(socket.key, address.to_string(), &format!("--{}", socket.name));
+                }
             }
         }
     }

@@ -45,14 +45,13 @@ pub(crate) struct Content {
     pub indexing: Arc<dyn Indexing>,
 }
 
-/// What the outside calls this deployment. `https_port` is that of the listener, or 0 while it is not
-/// known.
-pub(crate) fn site(loaded: &Loaded, https_port: u16) -> Site {
+/// What the outside calls this deployment. While a free port is only wished for, none is named.
+pub(crate) fn site(loaded: &Loaded) -> Site {
     let domain = &loaded.deployment.domain;
     let origin = match &loaded.deployment.public_url {
         Some(url) => url.trim_end_matches('/').to_owned(),
-        None if matches!(https_port, 0 | 443) => format!("https://{domain}"),
-        None => format!("https://{domain}:{https_port}"),
+        None if matches!(loaded.listen.https.port(), 0 | 443) => format!("https://{domain}"),
+        None => format!("https://{domain}:{}", loaded.listen.https.port()),
     };
     Site { domain: domain.clone(), name: loaded.name().to_owned(), origin }
 }

@@ -69,6 +69,7 @@ pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Tools for models: the Model Context Protocol over HTTP and standard input and output",
     schema: || schemars::schema_for!(Settings),
+    sockets: &[],
     listens: |_| Ok(Vec::new()),
     surfaces,
     endpoints,

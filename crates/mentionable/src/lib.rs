@@ -25,6 +25,7 @@ pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Agents as web addresses: plain HTTP in, pages, markdown, JSON or events out",
     schema: || schemars::schema_for!(Settings),
+    sockets: &[],
     listens: |_| Ok(Vec::new()),
     surfaces,
     endpoints,

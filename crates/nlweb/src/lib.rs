@@ -59,6 +59,7 @@ pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Questions in plain words, answers as items: `ask` and `await` over HTTP and event streams, 0.55 and 0.54",
     schema: || schemars::schema_for!(Settings),
+    sockets: &[],
     listens: |_| Ok(Vec::new()),
     surfaces,
     endpoints,

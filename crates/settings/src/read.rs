@@ -99,6 +99,11 @@ fn of_table(section: &Section, steps: &[Step]) -> String {
 
 /// The problem at the last key on the way that the text has.
 fn at(section: &Section, steps: &[Step], message: String) -> Problem {
+    if let Some(Step::Key(key)) = steps.first()
+        && let Some(by) = section.overruled.get(key)
+    {
+        return Problem::of_file(by, message);
+    }
     let span = walk(&section.table, steps).last().map(|(span, _)| span.clone()).or(section.span.clone());
     match span {
         Some(span) => Problem::at(&section.source.file, section.source.place(&span), message),

@@ -1,5 +1,6 @@
 //! A table of a settings file that remembers where each of its values stands.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub struct Section {
     pub(crate) span: Option<Range<usize>>,
     pub(crate) table: Table,
     pub(crate) taken: Vec<String>,
+    /// The keys that the file has no say in, each with who has.
+    pub(crate) overruled: BTreeMap<String, PathBuf>,
 }
 
 impl Section {
@@ -60,13 +63,16 @@ impl Section {
 
         let mut problems = Problems::new();
         let table = Builder { source: &source, environment, problems: &mut problems }.table(root.get_ref());
-        problems.into_result(Section { source, path: String::new(), span: None, table, taken: Vec::new() })
+        problems.into_result(Section { table, ..Section::bare(source, String::new()) })
     }
 
     /// An empty section, for an owner whose table is not in the file: all of its defaults.
     pub fn empty(file: &Path, path: &str) -> Section {
-        let source = Arc::new(Source::new(file, ""));
-        Section { source, path: path.to_owned(), span: None, table: Table::new(), taken: Vec::new() }
+        Section::bare(Arc::new(Source::new(file, "")), path.to_owned())
+    }
+
+    fn bare(source: Arc<Source>, path: String) -> Section {
+        Section { source, path, span: None, table: Table::new(), taken: Vec::new(), overruled: BTreeMap::new() }
     }
 
     /// The sub-table `key`. `None`: not there, or not a table (then [`Section::read`] says so).
@@ -110,6 +116,15 @@ impl Section {
         entries.into_iter().map(|(key, _)| key.as_str())
     }
 
+    /// Puts a text under `key` whatever the file says there: for what goes before the file, such as the
+    /// flag `by`. Problems with the key name that in place of a line.
+    pub fn overrule(&mut self, key: &str, value: impl Into<String>, by: &str) {
+        let kind = Kind::Text { value: value.into(), from_environment: false };
+        let entry = Entry { key_span: 0..0, value: Node { span: 0..0, kind } };
+        self.table.insert(key.to_owned(), entry);
+        self.overruled.insert(key.to_owned(), PathBuf::from(by));
+    }
+
     /// Whether `key` is here and not taken yet.
     pub fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
@@ -133,6 +148,9 @@ impl Section {
 
     /// A problem with the value of `key`, or with the section as a whole.
     pub fn problem(&self, key: Option<&str>, message: impl Into<String>) -> Problem {
+        if let Some(by) = key.and_then(|key| self.overruled.get(key)) {
+            return Problem::of_file(by, message);
+        }
         let key_span = key.and_then(|key| self.table.get(key)).map(|entry| &entry.key_span);
         match key_span.or(self.span.as_ref()) {
             Some(span) => Problem::at(&self.source.file, self.source.place(span), message),
@@ -182,8 +200,7 @@ impl Section {
     }
 
     fn without_entries(&self) -> Section {
-        let source = Arc::clone(&self.source);
-        Section { source, path: String::new(), span: None, table: Table::new(), taken: Vec::new() }
+        Section::bare(Arc::clone(&self.source), String::new())
     }
 
     fn path_of(&self, key: &str) -> String {

@@ -251,3 +251,27 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn what_goes_before_the_file_is_read_and_blamed_in_its_place() {
+    let mut backend = section(GATE).take("backend").unwrap();
+    backend.take("rule");
+    backend.take_list("rule");
+    backend.overrule("kind", "mcp", "--kind");
+    backend.overrule("color", "blue", "--color");
+    assert!(backend.has("color"));
+    let problems = backend.read::<Backend>().unwrap_err().to_string();
+    assert!(problems.contains("`colour`") && problems.contains("agents/gate.toml:7:1"), "{problems}");
+    let problem = |key| backend.problem(Some(key), "is wrong").to_string();
+    assert_eq!(problem("kind"), "error: is wrong\n  --> --kind");
+    assert_eq!(problem("color"), "error: is wrong\n  --> --color");
+    assert!(problem("url").contains("agents/gate.toml:6:1"));
+    backend.overrule("timeout_seconds", "soon", "--timeout");
+    let problems = backend.read::<Backend>().unwrap_err().to_string();
+    assert!(problems.contains("--> --timeout"), "{problems}");
+    let mut plain = Section::empty(Path::new("agents/gate.toml"), "backend");
+    plain.overrule("kind", "mcp", "--kind");
+    plain.overrule("url", "https://example.com/${SECRET}", "--url");
+    let read: Backend = plain.read().unwrap();
+    assert_eq!((read.kind.as_str(), read.url.as_str()), ("mcp", "https://example.com/${SECRET}"), "it is what it is");
+}

@@ -35,4 +35,4 @@ pub mod sse;
 pub mod template;
 pub mod tool;
 
-pub use protocol::{Carries, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, Published, Surface};
+pub use protocol::{Carries, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, Published, Socket, Surface};

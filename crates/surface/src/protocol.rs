@@ -24,6 +24,8 @@ pub struct Protocol {
     pub about: &'static str,
     /// The shape of its section, from which the reference is generated.
     pub schema: fn() -> schemars::Schema,
+    /// The keys of its section that say where it has sockets of its own.
+    pub sockets: &'static [Socket],
     /// The sockets of its own that its section asks for, beside the shared HTTP listeners. Bound before
     /// anything is built, so that a taken port is said at once; [`Protocol::surfaces`] answers on them.
     pub listens: fn(&Section) -> Result<Vec<Listen>, Problems>,
@@ -90,12 +92,22 @@ pub struct Mount {
     pub section: Section,
 }
 
+/// A key that says where a socket is. A flag of the command line goes before it, and once the socket is
+/// open it says where that is: whoever reads it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Socket {
+    /// [`Listen::name`]: also the flag.
+    pub name: &'static str,
+    /// The key, whose value is an address with a port.
+    pub key: &'static str,
+}
+
 /// A socket that a protocol wants for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listen {
-    /// Names it: also the flag that says where it is.
+    /// Names it.
     pub name: &'static str,
-    /// Where, unless a flag says otherwise. `None`: only when a flag says where.
+    /// Where. `None`: it is not wanted.
     pub address: Option<SocketAddr>,
     /// Whether nobody chose the address, so that a free port will do where it is taken.
     pub may_move: bool,

@@ -13,7 +13,7 @@ use crate::output::{Failure, Outcome, print_json};
 /// Builds everything in memory, and shows what the world would see.
 pub(crate) async fn run(check: &Check) -> Outcome {
     let loaded = super::load(&check.place)?;
-    let site = host::site(&loaded, loaded.listen.https.port());
+    let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &[])?;
     let endpoints = Endpoints::load(&loaded, &egress)?;
     let data = check.place.data_dir();

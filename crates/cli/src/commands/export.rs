@@ -44,9 +44,10 @@ async fn export_cards(export: &ExportCards) -> Outcome {
 
 /// Builds the deployment without its store, which may be another process's, and asks the protocols.
 async fn documents(export: &ExportCards) -> Result<Vec<Published>, Failure> {
-    let loaded = super::load(&export.place)?;
+    let mut loaded = super::load(&export.place)?;
+    loaded.listen.https.set_port(HTTPS_PORT);
     let data = host::make_data_dir(&export.place.data_dir())?;
-    let site = host::site(&loaded, HTTPS_PORT);
+    let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &[])?;
     let endpoints = Endpoints::load(&loaded, &egress)?;
     let host::Agents { residents, siblings, .. } = host::agents(&loaded, &site, &egress, &data, &endpoints)?;

@@ -23,7 +23,7 @@ pub(crate) async fn run(index: &Index) -> Outcome {
     let loaded = super::load(&index.place)?;
     let data = host::make_data_dir(&index.place.data_dir())?;
     manual::unpack(&data)?;
-    let site = host::site(&loaded, loaded.listen.https.port());
+    let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &[])?;
     let agents = host::agents(&loaded, &site, &egress, &data, &Endpoints::load(&loaded, &egress)?)?;
     if let Some(question) = &index.explain {

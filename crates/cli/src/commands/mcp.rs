@@ -64,7 +64,7 @@ async fn serve_apart(loaded: &Loaded) -> Outcome {
 async fn serve(loaded: &Loaded, data: &Path) -> Outcome {
     logging::start(&loaded.log)?;
     manual::unpack(data)?;
-    let site = host::site(loaded, loaded.listen.https.port());
+    let site = host::site(loaded);
     let egress = host::egress(loaded, &site, &[])?;
     let endpoints = Endpoints::load(loaded, &egress)?;
     let host::Agents { residents, siblings, content } = host::agents(loaded, &site, &egress, data, &endpoints)?;

@@ -32,14 +32,16 @@ pub(super) const DRAIN: Duration = Duration::from_secs(30);
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(serve: Serve) -> Outcome {
-    let loaded = super::load(&serve.place)?;
+    let mut loaded = super::load(&serve.place)?;
+    loaded.place(serve.listen.or(loaded.listen), |name| serve.listen.named(name));
     logging::start(&loaded.log)?;
     let data = host::make_data_dir(&serve.place.data_dir())?;
-    let endpoints = before_any_port(&loaded, &serve, &data)?;
+    let endpoints = before_any_port(&loaded, &data)?;
     let _held = state::hold(&data)?;
     manual::unpack(&data)?;
-    let listeners = Listeners::bind(&loaded, serve.listen, &data).await?;
-    let site = host::site(&loaded, listeners.https_port());
+    let listeners = Listeners::bind(&loaded, &data).await?;
+    loaded.place(listeners.shared(), |name| listeners.own_address(name));
+    let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &listeners.public_addresses())?;
     let agents = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
     index_new(&agents.content).await?;
@@ -52,8 +54,8 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let registry = registry(&running, listeners.metrics());
     let serving = Serving {
         domain: site.domain.clone(),
-        https_port: listeners.https_port(),
-        agtp_port: listeners.own_port("agtp"),
+        https_port: loaded.listen.https.port(),
+        agtp_port: listeners.own_address("agtp").map(|address| address.port()),
         data: data.clone(),
     };
     serving.write()?;
@@ -76,8 +78,8 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
 
 /// Finds what is wrong with endpoints and agents before a port opens: until then, a port is only wished
 /// for. Gives the endpoints that are right.
-fn before_any_port(loaded: &Loaded, serve: &Serve, data: &Path) -> Result<Endpoints, Failure> {
-    let site = host::site(loaded, serve.listen.https.unwrap_or(loaded.listen.https).port());
+fn before_any_port(loaded: &Loaded, data: &Path) -> Result<Endpoints, Failure> {
+    let site = host::site(loaded);
     let egress = host::egress(loaded, &site, &[])?;
     let endpoints = Endpoints::load(loaded, &egress)?;
     host::agents(loaded, &site, &egress, data, &endpoints)?;

@@ -143,12 +143,38 @@ fn check_says_what_needs_a_certificate_as_serve_does() {
     assert!(text.contains("agtp on 0.0.0.0:4480") && text.contains("hint: "), "{text}");
 }
 
-#[test]
-fn base_12_the_gateway_of_a_public_host_answers_under_the_names_of_its_machine() {
+/// The gatehouse with a certificate of its own, so that it may be served off loopback.
+fn certified() -> Deployment {
     let deployment = Deployment::gatehouse().serve().killed();
     let data = deployment.data();
     let tls = ["cert", "key"].map(|name| format!("{name} = \"{}\"", data.join(format!("{name}.pem")).display()));
-    let deployment = deployment.with("tls", &tls.join("\n"));
+    deployment.with("tls", &tls.join("\n"))
+}
+
+#[test]
+fn what_a_flag_opens_to_others_is_held_to_what_holds_for_others() {
+    let open = Deployment::gatehouse().with("agtp", "lifecycle_auth = \"open\"");
+    let said = open.run("serve", listening("--agtp", "0.0.0.0:0")).failed(1);
+    assert!(said.contains("`open` lets anybody retire agents") && said.contains("forecourt.toml:"), "{said}");
+    let said = open.run("serve", listening("--gateway", "0.0.0.0:0")).failed(1);
+    assert!(said.contains("`gateway` must be a loopback address") && said.contains("--> --gateway"), "{said}");
+
+    let served = certified().serve_on(&listening("--agtp", "0.0.0.0:0"));
+    let said = served.deployment.run("agtp", ["DEACTIVATE", "agtp://demo.localhost/agents/echo"]).failed(1);
+    assert!(said.contains("401"), "a neighbour on this machine proves who it is, as everybody does: {said}");
+}
+
+#[test]
+fn what_a_flag_opens_is_told() {
+    let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let served = Deployment::gatehouse().serve_on(&listening("--gateway", &gateway));
+    let apis = served.deployment.run("agtp", ["DISCOVER", "agtp://demo.localhost/apis"]).json();
+    assert_eq!(apis[0]["base_url"], format!("http://{gateway}"), "{apis}");
+}
+
+#[test]
+fn base_12_the_gateway_of_a_public_host_answers_under_the_names_of_its_machine() {
+    let deployment = certified();
     let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let words = [&listening("--https", "0.0.0.0:0")[..], &["--gateway", &gateway]].concat();
     let _served = deployment.serve_on(&words);

@@ -14,8 +14,9 @@ const VERSION: &str = "unversioned";
 
 /// Prints the document, and what it does not say on standard error.
 pub(super) fn run(asked: &ExportOpenapi) -> Outcome {
-    let loaded = load(&asked.place)?;
-    let site = host::site(&loaded, HTTPS_PORT);
+    let mut loaded = load(&asked.place)?;
+    loaded.listen.https.set_port(HTTPS_PORT);
+    let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &[])?;
     let endpoints = Endpoints::load(&loaded, &egress)?;
     let about = About {

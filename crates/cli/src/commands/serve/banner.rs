@@ -23,9 +23,7 @@ fn text(host: &Host, listeners: &Listeners, data: &Path) -> Result<String, std::
     let mut out = String::new();
     writeln!(out, "{} is open.", site.name)?;
     writeln!(out)?;
-    if let Some(port) = listeners.http_port() {
-        writeln!(out, "  in a browser   http://{}:{port}/", site.domain)?;
-    }
+    writeln!(out, "  in a browser   http://{}:{}/", site.domain, listeners.http_port())?;
     writeln!(out, "  public base    {}/", site.origin)?;
     for (name, address) in listeners.own() {
         writeln!(out, "  {name:<14} {address}")?;

@@ -16,16 +16,16 @@ use forecourt_surface::Surface;
 use tokio_util::sync::CancellationToken;
 
 use super::own::{Own, Shared};
-use crate::args::ListenFlags;
 use crate::deployment::Loaded;
 use crate::output::Failure;
+use crate::settings::Listen;
 
 /// How often certificate files are looked at.
 const RELOAD_EVERY: Duration = Duration::from_secs(30);
 
 /// Bound, not yet serving.
 pub(super) struct Listeners {
-    http: Option<Listener>,
+    http: Listener,
     https: Listener,
     admin: Listener,
     own: Own,
@@ -47,10 +47,9 @@ struct Authority {
 }
 
 impl Listeners {
-    /// Binds every address of `[listen]`, or of the flags that go before it.
-    pub(super) async fn bind(loaded: &Loaded, flags: ListenFlags, data: &Path) -> Result<Self, Failure> {
-        let wanted = &loaded.listen;
-        let https = flags.https.unwrap_or(wanted.https);
+    /// Binds every address that is asked for.
+    pub(super) async fn bind(loaded: &Loaded, data: &Path) -> Result<Self, Failure> {
+        let Listen { http, https, admin } = loaded.listen;
         let local = https.ip().is_loopback();
         loaded.tls.suits("HTTPS", https)?;
         let own = loaded.tls.files();
@@ -64,11 +63,11 @@ impl Listeners {
         let hosts = Hosts::new(names(loaded), local);
         let certificates = Certificates::load(files, hosts.clone()).map_err(yours)?;
         let config = certificates.http_config().map_err(yours)?;
-        let own = Own::bind(crate::host::listens(loaded)?, &flags, &certificates, &loaded.tls).await?;
+        let own = Own::bind(crate::host::listens(loaded)?, &certificates, &loaded.tls).await?;
         Ok(Self {
-            http: Some(Listener::plain(flags.http.unwrap_or(wanted.http)).await.map_err(|e| taken(e, "--http"))?),
+            http: Listener::plain(http).await.map_err(|e| taken(e, "--http"))?,
             https: Listener::tls(https, config).await.map_err(|e| taken(e, "--https"))?,
-            admin: Listener::plain(flags.admin.unwrap_or(wanted.admin)).await.map_err(|e| taken(e, "--admin"))?,
+            admin: Listener::plain(admin).await.map_err(|e| taken(e, "--admin"))?,
             own,
             hosts,
             proxies: TrustedProxies::new(loaded.trusted_proxies().to_vec()),
@@ -80,8 +79,9 @@ impl Listeners {
         })
     }
 
-    pub(super) fn https_port(&self) -> u16 {
-        self.https.address().port()
+    /// Where the shared sockets are.
+    pub(super) fn shared(&self) -> Listen {
+        Listen { http: self.http.address(), https: self.https.address(), admin: self.admin.address() }
     }
 
     /// The sockets that protocols have for themselves: name and address.
@@ -89,13 +89,13 @@ impl Listeners {
         self.own.addresses()
     }
 
-    /// The port of one of them, when it is open.
-    pub(super) fn own_port(&self, name: &str) -> Option<u16> {
-        self.own.address(name).map(|address| address.port())
+    /// Where one of them is, when it is open.
+    pub(super) fn own_address(&self, name: &str) -> Option<SocketAddr> {
+        self.own.address(name)
     }
 
-    pub(super) fn http_port(&self) -> Option<u16> {
-        self.http.as_ref().map(|http| http.address().port())
+    pub(super) fn http_port(&self) -> u16 {
+        self.http.address().port()
     }
 
     pub(super) fn admin_address(&self) -> SocketAddr {
@@ -112,7 +112,7 @@ impl Listeners {
 
     /// The addresses at which this daemon itself answers, which callers may not make it call.
     pub(super) fn public_addresses(&self) -> Vec<SocketAddr> {
-        let shared = self.http.iter().chain([&self.https, &self.admin]).map(Listener::address);
+        let shared = [&self.http, &self.https, &self.admin].map(Listener::address).into_iter();
         shared.chain(self.own.addresses().into_iter().map(|(_, address)| address)).collect()
     }
 
@@ -137,11 +137,6 @@ impl Listeners {
             surfaces.into_iter().partition(|surface| matches!(surface, Surface::Http(_)));
         let router = router(shared_paths);
         let (certificates, authority) = (self.certificates, self.authority);
-        let plain = async {
-            if let Some(http) = self.http {
-                http.serve(public.clone(), router.clone(), stop.clone()).await;
-            }
-        };
         let renewal = certificates.watch(RELOAD_EVERY, || {
             if let Some(Err(error)) = authority.as_ref().map(Authority::ensure) {
                 tracing::error!(?error, "the local certificate could not be renewed");
@@ -149,7 +144,7 @@ impl Listeners {
         });
         tokio::select! {
             _ = async { tokio::join!(
-                plain,
+                self.http.serve(public.clone(), router.clone(), stop.clone()),
                 self.https.serve(public.clone(), router.clone(), stop.clone()),
                 self.admin.serve(operator, admin, stop.clone()),
                 self.own.serve(own, shared, stop.clone()),

@@ -11,7 +11,6 @@ use forecourt_surface::{Carries, Listen, Surface};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::ListenFlags;
 use crate::output::Failure;
 use crate::settings::Tls;
 
@@ -30,22 +29,20 @@ pub(super) struct Shared {
 }
 
 impl Own {
-    /// Binds every socket that has an address, by its flag or by itself.
+    /// Binds every socket that has an address.
     pub(super) async fn bind(
         wanted: Vec<Listen>,
-        flags: &ListenFlags,
         certificates: &Arc<Certificates>,
         tls: &Tls,
     ) -> Result<Self, Failure> {
         let mut own = Self::default();
         for listen in wanted {
-            let Some(address) = flags.named(listen.name).or(listen.address) else { continue };
-            let may_move = listen.may_move && flags.named(listen.name).is_none();
+            let Some(address) = listen.address else { continue };
             if let Carries::Tls { .. } = listen.carries {
                 tls.suits(listen.name, address)?;
             }
             match own.open(&listen, address, certificates).await {
-                Err(ServeError::Bind { .. }) if may_move => {
+                Err(ServeError::Bind { .. }) if listen.may_move => {
                     let free = SocketAddr::new(address.ip(), 0);
                     own.open(&listen, free, certificates).await.map_err(|error| taken(&error, listen.name))?;
                     let moved = own.address(listen.name).unwrap_or(free);
