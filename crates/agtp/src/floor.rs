@@ -79,7 +79,7 @@ pub(crate) async fn answer(service: &Service, ask: &Ask, method: &Method) -> Res
     }
     match method {
         "QUERY" => floor.query().await,
-        "DESCRIBE" => floor.describe(),
+        "DESCRIBE" => floor.describe().await,
         "INSPECT" => floor.inspect().await,
         "SUMMARIZE" => floor.summarize().await,
         "PLAN" => floor.plan().await,

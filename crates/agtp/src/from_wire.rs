@@ -41,7 +41,7 @@ impl Service {
     ///
     /// # Errors
     /// What can't be read: 501 for chains of delegation, 400 for what is malformed, 404 for an agent that
-    /// is not here.
+    /// is not here, 503 while it can't be told where the caller stands.
     pub(crate) async fn ask(&self, request: &Request, line: &Line) -> Result<Ask, Problem> {
         if request.field("Delegation-Chain").is_some() {
             let message = "chains of delegation are not understood here: leave `Delegation-Chain` out";
@@ -50,7 +50,7 @@ impl Service {
         let target = self.target(&request.start)?;
         let said = Said::read(&request.fields)?;
         let body = body::read(&request.body, said.content_type)?;
-        let found = Callers { service: self, line }.find(&said, &target).await;
+        let found = Callers { service: self, line }.find(&said, &target).await?;
         if let (Some(said), Some(agent)) = (said.owner_id, &found.known)
             && agent.posture.owner_id.as_deref().is_some_and(|owner| owner != said)
         {

@@ -83,6 +83,9 @@ pub(crate) const PLAN_ENDPOINTS_SHOWN: usize = 100;
 pub(crate) const SUSPENSION_DEFAULT: Duration = Duration::from_secs(60 * 60);
 /// See [`SUSPENSION_DEFAULT`].
 pub(crate) const SUSPENSION_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long it holds which sessions rest before it is read anew: the longest that a session which was
+/// suspended by way of another process goes on in this one.
+pub(crate) const RESTING_AGE_MAX: Duration = Duration::from_secs(2);
 /// Sessions that rest at once.
 pub(crate) const SESSIONS_RESTING_MAX: usize = 50_000;
 /// Sessions of one agent that rest at once, so that nobody takes the room of all.

@@ -235,6 +235,14 @@ impl Running {
 pub(crate) enum State<'a> {
     /// In this folder.
     Kept(&'a Path),
+    /// In the folder `own`, but for where agents stand: that is the deployment's to say, whose folder
+    /// another process holds.
+    Apart {
+        /// What ends with this process.
+        own: &'a Path,
+        /// The deployment's.
+        deployment: &'a Path,
+    },
     /// Nowhere, but its keys are in this folder: for what they sign.
     Signing(&'a Path),
     /// Nowhere: for checking. What is kept in this folder, which may not be there, is looked at.
@@ -264,6 +272,7 @@ pub(crate) async fn start(
     let verifier = verifier(loaded, &egress, &store)?;
     let directory = Directory::new(residents, loaded.default_agent()).map_err(|e| Failure::yours(e.to_string()))?;
     let mut builder = HostBuilder::new(site, directory, store, egress.clone());
+    builder.standings = standings(loaded, &state)?;
     builder.limits = loaded.limits.clone();
     builder.envelopes = envelopes();
     builder.contract = endpoints.contract.clone();
@@ -343,20 +352,30 @@ fn surfaces(loaded: &Loaded, mount: &Mount) -> Result<Vec<Surface>, Problems> {
 
 fn store(loaded: &Loaded, state: &State<'_>) -> Result<Arc<dyn Store>, Failure> {
     match (state, loaded.store.kind) {
-        (State::Kept(data), StoreKind::Sqlite) => {
-            let file = data.join("forecourt.db");
-            let store = Sqlite::open(&file, SqliteOptions::default())
-                .map_err(|error| Failure::ours(format!("{}: {error}", file.display())))?;
-            Ok(store)
-        }
+        (State::Kept(data) | State::Apart { own: data, .. }, StoreKind::Sqlite) => open(data),
         (State::Looking(_) | State::Signing(_), _) | (_, StoreKind::Memory) => Ok(Arc::new(Memory::new())),
     }
+}
+
+/// The store in which it is kept where agents stand, if that is another one.
+fn standings(loaded: &Loaded, state: &State<'_>) -> Result<Option<Arc<dyn Store>>, Failure> {
+    match (state, loaded.store.kind) {
+        (State::Apart { deployment, .. }, StoreKind::Sqlite) => open(deployment).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn open(data: &Path) -> Result<Arc<dyn Store>, Failure> {
+    let file = data.join("forecourt.db");
+    let store = Sqlite::open(&file, SqliteOptions::default())
+        .map_err(|error| Failure::ours(format!("{}: {error}", file.display())))?;
+    Ok(store)
 }
 
 fn keys(state: &State<'_>) -> Result<HostKeys, Failure> {
     let entropy: &dyn Entropy = &SystemEntropy;
     match state {
-        State::Kept(data) | State::Signing(data) => {
+        State::Kept(data) | State::Apart { own: data, .. } | State::Signing(data) => {
             HostKeys::load_or_create(data, entropy).map_err(|e| Failure::ours(e.to_string()))
         }
         State::Looking(_) => Ok(HostKeys::in_memory(entropy)),

@@ -13,7 +13,7 @@ use crate::host::State;
 /// Finds them out, and tells the log: agents whose files are refused are not there, the others are.
 pub(crate) fn load(loaded: &Loaded, host: &Host, keys: &HostKeys, state: &State<'_>) -> (KnownAgents, Vec<Notice>) {
     let (data, keeps) = match state {
-        State::Kept(data) => (*data, true),
+        State::Kept(data) | State::Apart { own: data, .. } => (*data, true),
         State::Signing(data) | State::Looking(data) => (*data, false),
     };
     let home = Home {

@@ -57,7 +57,7 @@ impl Host {
         if let Err(refusal) = self.throttle.admit(&message) {
             return Ok(Err(refusal));
         }
-        if let Some(refusal) = self.silent(&message.recipient)? {
+        if let Some(refusal) = self.silent(&message.recipient).await? {
             return Ok(Err(Box::new(refusal)));
         }
         match resident.policy.admit(resident.card.clone(), message).await {

@@ -31,6 +31,9 @@ pub struct HostBuilder {
     pub directory: Directory,
     /// Where things are kept.
     pub store: Arc<dyn Store>,
+    /// Where it is kept where agents stand, when that is another place: the store of a deployment that
+    /// another process serves too.
+    pub standings: Option<Arc<dyn Store>>,
     /// The way out.
     pub egress: Arc<Egress>,
     /// What callers may do.
@@ -50,6 +53,7 @@ impl HostBuilder {
             site,
             directory,
             store,
+            standings: None,
             egress,
             limits: LimitSettings::default(),
             contract: Arc::default(),
@@ -92,7 +96,8 @@ impl HostBuilder {
         if cut_off > 0 {
             tracing::info!(cut_off, "posts that an earlier run had begun are due again");
         }
-        let standings = Standings::read(self.store.clone(), self.clock.clone(), &self.directory).await?;
+        let standings = self.standings.unwrap_or_else(|| self.store.clone());
+        let standings = Standings::read(standings, self.clock.clone(), &self.directory).await?;
         let (store, clock, entropy) = (self.store.clone(), self.clock.clone(), self.entropy.clone());
         let keys = Keys { store: store.clone(), clock: clock.clone() };
         let queue = Queue { store, clock, entropy };

@@ -40,4 +40,4 @@ pub use queue::{
 pub use random::SystemEntropy;
 pub use receive::{Host, Run};
 pub use rules::{RuleSettings, rules};
-pub use standing::{Attest, CHANGES_PER_READ_MAX, Changed, KeptChange, StandingWish};
+pub use standing::{Attest, CHANGES_PER_READ_MAX, Changed, KeptChange, STANDING_AGE_MAX, StandingWish};

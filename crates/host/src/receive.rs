@@ -96,7 +96,7 @@ impl Host {
         if let Err(refusal) = self.throttle.admit(&message) {
             return Ok(self.refuse(&resident, message.received_via, *refusal));
         }
-        if let Some(refusal) = self.silent(&message.recipient)? {
+        if let Some(refusal) = self.silent(&message.recipient).await? {
             return Ok(self.refuse(&resident, message.received_via, refusal));
         }
         match run {

@@ -1,11 +1,16 @@
 //! Where the agents stand in their lives: a stream of changes for each, and the last one at hand.
+//!
+//! Other processes may write to the same streams, so what is at hand holds for a while and is read anew
+//! after that: whoever retires an agent is heard everywhere within [`STANDING_AGE_MAX`], and a request
+//! pays for a look into the store only when nobody has looked for that long.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::policy::Kind;
 use forecourt_core::store::{Entry, Span};
-use forecourt_core::{Clock, Error, Handle, Noun, PolicyPart, Standing, StandingChange, Store};
+use forecourt_core::{Clock, Error, Handle, Noun, PolicyPart, Standing, StandingChange, Store, Timestamp};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,6 +18,9 @@ use serde_json::{Map, Value};
 use crate::directory::Directory;
 use crate::receive::Host;
 
+/// How long what was read of an agent holds before it is read anew: the longest that an agent which
+/// another process retired goes on to be served by this one.
+pub const STANDING_AGE_MAX: Duration = Duration::from_secs(2);
 /// Changes that are read in one go.
 pub const CHANGES_PER_READ_MAX: usize = 200;
 /// How often a change is tried anew when another one came first.
@@ -56,13 +64,28 @@ pub enum Changed {
 /// Signs a change as it happens; `None`: it goes unsigned.
 pub type Attest<'a> = &'a (dyn Fn(&StandingChange) -> Option<String> + Send + Sync);
 
-/// Where everybody stands. What this process knows may be a moment old where others write to the
-/// same store; a change is always made from the truth.
+/// Where everybody stands. A change is always made from the truth.
 pub(crate) struct Standings {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// With the number of the change that led there, 0 for none.
-    known: RwLock<HashMap<Handle, (u64, Standing)>>,
+    known: RwLock<HashMap<Handle, Known>>,
+}
+
+/// What is at hand of one agent.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    standing: Standing,
+    /// The number of the change that led there, 0 for none.
+    number: u64,
+    /// When the store said so last.
+    at: Timestamp,
+}
+
+impl Known {
+    /// Whether it still holds. A clock that was set back makes everything old.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        Duration::try_from(now.duration_since(self.at)).is_ok_and(|age| age <= STANDING_AGE_MAX)
+    }
 }
 
 fn stream(agent: &Handle) -> String {
@@ -83,29 +106,38 @@ impl Standings {
         Ok(standings)
     }
 
-    /// The number of the last change, and where the agent stands since.
+    /// The number of the last change, and where the agent stands since, as the store has it.
     async fn last(&self, agent: &Handle) -> Result<(u64, Standing), Error> {
-        let newest = self.store.entries(&stream(agent), Span::Before(u64::MAX), 1, self.clock.now()).await?;
+        let at = self.clock.now();
+        let newest = self.store.entries(&stream(agent), Span::Before(u64::MAX), 1, at).await?;
         let (number, standing) = match newest.into_iter().next() {
             None => (0, Standing::default()),
             Some((number, entry)) => (number, opened(entry.body)?.change.to),
         };
-        self.learn(agent, number, standing);
+        self.learn(agent, Known { standing, number, at });
         Ok((number, standing))
     }
 
-    /// Remembers where an agent stands since its change of this number. Who was slow to say so takes
-    /// nothing back that came after.
-    fn learn(&self, agent: &Handle, number: u64, standing: Standing) {
+    /// Remembers where an agent stands. Who was slow to say so takes nothing back that came after.
+    fn learn(&self, agent: &Handle, said: Known) {
         let mut known = self.known.write();
-        let newest = known.entry(agent.clone()).or_default();
-        if newest.0 <= number {
-            *newest = (number, standing);
+        let newest = known.entry(agent.clone()).or_insert(said);
+        if newest.number <= said.number {
+            *newest = said;
         }
     }
 
-    fn of(&self, agent: &Handle) -> Standing {
-        self.known.read().get(agent).map(|(_, standing)| *standing).unwrap_or_default()
+    fn at_hand(&self, agent: &Handle) -> Option<Known> {
+        self.known.read().get(agent).copied()
+    }
+
+    /// Where an agent stands, out of the store when what is at hand is old.
+    async fn of(&self, agent: &Handle) -> Result<Standing, Error> {
+        match self.at_hand(agent).filter(|known| known.is_fresh(self.clock.now())) {
+            Some(known) => Ok(known.standing),
+            // On the heap, since it is rare.
+            None => Ok(Box::pin(self.last(agent)).await?.1),
+        }
     }
 
     async fn change(&self, agent: &Handle, wish: &StandingWish, attest: Attest<'_>) -> Result<Changed, Error> {
@@ -121,9 +153,9 @@ impl Standings {
             let change = StandingChange { from, to: wish.to, by, reason, at: self.clock.now(), details };
             let kept = KeptChange { statement: attest(&change), change };
             let body = serde_json::to_value(&kept).map_err(Error::internal)?;
-            let entry = Entry::new(body, kept.change.at);
-            if let Some(number) = self.store.append_entry(&stream(agent), entry, Some(number)).await? {
-                self.learn(agent, number, wish.to);
+            let at = kept.change.at;
+            if let Some(number) = self.store.append_entry(&stream(agent), Entry::new(body, at), Some(number)).await? {
+                self.learn(agent, Known { standing: wish.to, number, at });
                 return Ok(Changed::Now(Box::new(kept)));
             }
         }
@@ -137,9 +169,15 @@ fn opened(body: Value) -> Result<KeptChange, Error> {
 
 /// Where agents stand, for protocols that can say and change it.
 impl Host {
-    /// Where an agent stands. One that nothing is known of is active.
-    pub fn standing(&self, agent: &Handle) -> Standing {
-        self.standings.of(agent)
+    /// Where an agent stands: what the store said no longer than [`STANDING_AGE_MAX`] ago. One that
+    /// nothing is known of is active. Fails when the store has to be asked and can't be.
+    pub async fn standing(&self, agent: &Handle) -> Result<Standing, Error> {
+        self.standings.of(agent).await
+    }
+
+    /// Where an agent stood when it was last asked for: for lists of many, which decide nothing.
+    pub fn standing_at_hand(&self, agent: &Handle) -> Standing {
+        self.standings.at_hand(agent).map(|known| known.standing).unwrap_or_default()
     }
 
     /// Lets an agent stand elsewhere, and keeps who wished it and why. Whether somebody may wish it
@@ -168,13 +206,13 @@ impl Host {
         limit: usize,
     ) -> Result<Vec<(u64, KeptChange)>, Error> {
         let limit = limit.min(CHANGES_PER_READ_MAX);
-        let entries = self.store.entries(&stream(agent), span, limit, self.clock.now()).await?;
+        let entries = self.standings.store.entries(&stream(agent), span, limit, self.clock.now()).await?;
         entries.into_iter().map(|(number, entry)| Ok((number, opened(entry.body)?))).collect()
     }
 
     /// Why an agent answers nobody, if that is so: a refusal while it may answer again.
-    pub(crate) fn silent(&self, agent: &Handle) -> Result<Option<PolicyPart>, Error> {
-        match self.standing(agent) {
+    pub(crate) async fn silent(&self, agent: &Handle) -> Result<Option<PolicyPart>, Error> {
+        match self.standing(agent).await? {
             Standing::Active | Standing::Deprecated => Ok(None),
             Standing::Retired => Err(Error::Gone { what: Noun::Agent }),
             Standing::Suspended => {
@@ -197,11 +235,23 @@ mod tests {
         let (store, clock) = (Arc::new(Memory::new()), Arc::new(SystemClock));
         let standings = Standings { store, clock, known: RwLock::default() };
         let agent = Handle::parse("chef").unwrap();
-        standings.learn(&agent, 1, Standing::Suspended);
-        standings.learn(&agent, 3, Standing::Retired);
-        standings.learn(&agent, 2, Standing::Active);
-        assert_eq!(standings.of(&agent), Standing::Retired);
-        standings.learn(&agent, 4, Standing::Active);
-        assert_eq!(standings.of(&agent), Standing::Active);
+        let learn = |number, standing| standings.learn(&agent, Known { standing, number, at: Timestamp::UNIX_EPOCH });
+        let known = || standings.at_hand(&agent).unwrap().standing;
+        learn(1, Standing::Suspended);
+        learn(3, Standing::Retired);
+        learn(2, Standing::Active);
+        assert_eq!(known(), Standing::Retired);
+        learn(4, Standing::Active);
+        assert_eq!(known(), Standing::Active);
+    }
+
+    #[test]
+    fn what_is_at_hand_holds_for_so_long() {
+        let at = Timestamp::from_second(1_000).unwrap();
+        let known = Known { standing: Standing::Active, number: 0, at };
+        let nanosecond = Duration::from_nanos(1);
+        assert!(known.is_fresh(at) && known.is_fresh(at + STANDING_AGE_MAX));
+        assert!(!known.is_fresh(at + STANDING_AGE_MAX + nanosecond));
+        assert!(!known.is_fresh(at - nanosecond), "the clock was set back");
     }
 }

@@ -15,7 +15,7 @@ const DOMAINS: [&str; 6] = ["methods", "modalities", "tools", "version", "budget
 
 impl Floor<'_> {
     /// The identity document; with `capability_domains` or `version_min`, what the agent can do.
-    pub(super) fn describe(&self) -> Result<Reply, Problem> {
+    pub(super) async fn describe(&self) -> Result<Reply, Problem> {
         let form = Form::wanted(self.given.one_of(&["format"], &Form::WORDS)?, self.ask.accept.as_deref());
         let agent = self.described()?;
         let handle = agent.handle.as_ref().ok_or_else(|| no_agent(None))?;
@@ -24,7 +24,7 @@ impl Floor<'_> {
             self.given.get(&["capability_domains"]).or(self.given.get(&["version_min"])).is_some();
         let document = match asks_for_capabilities {
             true => self.capabilities(agent, card)?,
-            false => self.document(agent)?,
+            false => self.document(agent).await?,
         };
         Ok(shown(&document, &card.name, form).with("X-AGTP-Document-Type", "agtp.agent.document"))
     }
@@ -36,11 +36,11 @@ impl Floor<'_> {
     }
 
     /// The identity document as it is now, signed by this host unless somebody else did.
-    fn document(&self, agent: &AgentIdentity) -> Result<Map<String, Value>, Problem> {
+    async fn document(&self, agent: &AgentIdentity) -> Result<Map<String, Value>, Problem> {
         let document = agent.document.as_ref().ok_or_else(|| no_agent(Some(agent.agent_id.as_str())))?;
+        let status = self.service.standing(agent).await?;
         let keys = self.service.keys.load();
         let issuer = Issuer { name: self.service.host.site().domain.as_str(), key: keys.current() };
-        let status = agent.handle.as_ref().map_or_else(Default::default, |handle| self.service.host.standing(handle));
         let current = Current { status: status.name(), updated_at: None, methods: &EMBEDDED };
         let current = document.current(current, issuer).map_err(|fault| {
             tracing::error!(%fault, agent = %agent.agent_id, "an identity document could not be signed");

@@ -46,10 +46,10 @@ impl Floor<'_> {
         let handle = agent.handle.as_ref().ok_or_else(|| no_agent(None))?;
         let limit = self.given.count(&["limit"], 1..=CHANGES_PER_READ_MAX)?.unwrap_or(EVENTS_DEFAULT);
         let kept = self.service.host.standing_changes(handle, Span::Before(u64::MAX), limit).await?;
+        let status = self.service.host.standing(handle).await?.name();
         let keys = self.service.keys.load();
         let events: Vec<Value> =
             kept.iter().map(|(_, kept)| shown(kept, &keys, &agent.agent_id, self.server_id())).collect();
-        let status = self.service.host.standing(handle).name();
         self.inspected(
             "lifecycle",
             json!({"agent_id": id, "status": status, "event_count": events.len(), "events": events}),

@@ -1,10 +1,12 @@
 //! Which sessions may rest: kept at hand, so that a request of one that goes on costs no look into the
 //! store.
 //!
-//! Names are written into one stream as sessions are suspended, and read back when this process first
-//! needs them. Whether a session of this list still rests is for its own stream to say.
+//! Names are written into one stream as sessions are suspended, by whichever process does; the end of the
+//! stream is read anew when nobody has for [`RESTING_AGE_MAX`]. Whether a session of this list still rests
+//! is for its own stream to say.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use forecourt_core::store::Span;
 use forecourt_core::{Error, Timestamp};
@@ -12,70 +14,114 @@ use forecourt_host::{ENTRIES_PER_READ_MAX, Host};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
 use crate::NAME;
-use crate::limits::{SESSIONS_RESTING_MAX, SESSIONS_RESTING_PER_AGENT_MAX};
+use crate::limits::{RESTING_AGE_MAX, SESSIONS_RESTING_MAX, SESSIONS_RESTING_PER_AGENT_MAX};
 
 const STREAM: &str = "resting";
 
 /// The sessions that were suspended.
 #[derive(Default)]
 pub(crate) struct Resting {
-    is_read: OnceCell<()>,
-    known: RwLock<Sessions>,
+    /// The last entry that was read, by its number and when it was written. Who reads on holds it.
+    last: Mutex<Option<(u64, Timestamp)>>,
+    known: RwLock<Known>,
+}
+
+/// What is at hand.
+#[derive(Default)]
+struct Known {
+    /// When the stream was read to its end; never, to begin with.
+    read_at: Option<Timestamp>,
+    sessions: Sessions,
 }
 
 /// Sessions by their agents, each with when it wakes by itself.
 #[derive(Default)]
 struct Sessions(HashMap<String, HashMap<String, Timestamp>>);
 
-/// What is written of one.
+/// What is written of one, until it would wake by itself.
 #[derive(Serialize, Deserialize)]
-struct Suspended {
+struct Line {
     agent: String,
     session: String,
+    /// Whether it woke before that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    woke: bool,
 }
 
 impl Resting {
     /// Whether a session of an agent was suspended, and its time has not come.
     pub(super) async fn may_rest(&self, host: &Host, (agent, session): (&str, &str)) -> Result<bool, Error> {
-        self.is_read.get_or_try_init(|| self.read(host)).await?;
-        let until = self.known.read().0.get(agent).and_then(|own| own.get(session).copied());
+        self.read(host).await?;
+        let until = self.known.read().sessions.0.get(agent).and_then(|own| own.get(session).copied());
         Ok(until.is_some_and(|until| until > host.clock().now()))
     }
 
     /// Adds a session of an agent, before it rests. Fails with [`Error::Unavailable`] when too many do.
     pub(super) async fn add(&self, host: &Host, (agent, session): (&str, &str), until: Timestamp) -> Result<(), Error> {
-        self.is_read.get_or_try_init(|| self.read(host)).await?;
-        if !self.known.write().add((agent, session), until, host.clock().now()) {
+        self.read(host).await?;
+        if !self.known.write().sessions.add((agent, session), until, host.clock().now()) {
             return Err(Error::Unavailable { retry_after: None });
         }
-        let line = Suspended { agent: agent.to_owned(), session: session.to_owned() };
+        self.write(host, (agent, session), until, false).await
+    }
+
+    /// Forgets a session that was to rest until a moment, and woke before.
+    pub(super) async fn remove(&self, host: &Host, (agent, session): (&str, &str), until: Timestamp) {
+        self.known.write().sessions.remove((agent, session), until);
+        if let Err(error) = self.write(host, (agent, session), until, true).await {
+            // Others go on to look into its own stream, which says that it goes on.
+            tracing::warn!(%error, "that a session woke was not written down for other processes");
+        }
+    }
+
+    async fn write(
+        &self,
+        host: &Host,
+        (agent, session): (&str, &str),
+        until: Timestamp,
+        woke: bool,
+    ) -> Result<(), Error> {
+        let line = Line { agent: agent.to_owned(), session: session.to_owned(), woke };
         host.write_entry(NAME, STREAM, json!(line), Some(until), None).await?;
         Ok(())
     }
 
-    /// Forgets a session that was to rest until a moment, and woke before.
-    pub(super) fn remove(&self, (agent, session): (&str, &str), until: Timestamp) {
-        if let Some(own) = self.known.write().0.get_mut(agent)
-            && own.get(session) == Some(&until)
-        {
-            own.remove(session);
+    /// Reads what was written since the last time, unless that was a moment ago.
+    async fn read(&self, host: &Host) -> Result<(), Error> {
+        if self.is_fresh(host.clock().now()) {
+            return Ok(());
         }
+        let mut last = self.last.lock().await;
+        let now = host.clock().now();
+        // Somebody else may have read while this one waited for its turn.
+        if self.is_fresh(now) {
+            return Ok(());
+        }
+        if let Some((number, entry)) = host.last_entry(NAME, STREAM).await? {
+            // Once all of it has expired, the stream begins anew; what is newer has a lower number then.
+            last.take_if(|last| number <= last.0 && entry.at > last.1);
+            if last.is_none_or(|last| number > last.0) {
+                self.read_on(host, &mut last).await?;
+            }
+        }
+        self.known.write().read_at = Some(now);
+        Ok(())
     }
 
-    async fn read(&self, host: &Host) -> Result<(), Error> {
-        let mut last = 0;
+    async fn read_on(&self, host: &Host, last: &mut Option<(u64, Timestamp)>) -> Result<(), Error> {
         loop {
-            let page = host.read_entries(NAME, STREAM, Span::After(last), ENTRIES_PER_READ_MAX).await?;
+            let span = Span::After(last.map_or(0, |(number, _)| number));
+            let page = host.read_entries(NAME, STREAM, span, ENTRIES_PER_READ_MAX).await?;
             let is_whole = page.len() < ENTRIES_PER_READ_MAX;
             let mut known = self.known.write();
             for (number, entry) in page {
-                last = number;
-                let line = serde_json::from_value::<Suspended>(entry.body).ok();
-                if let (Some(Suspended { agent, session }), Some(until)) = (line, entry.expires_at) {
-                    known.0.entry(agent).or_default().insert(session, until);
+                *last = Some((number, entry.at));
+                let line = serde_json::from_value::<Line>(entry.body).ok();
+                if let (Some(line), Some(until)) = (line, entry.expires_at) {
+                    known.sessions.learn(line, until);
                 }
             }
             if is_whole {
@@ -83,9 +129,32 @@ impl Resting {
             }
         }
     }
+
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        let read_at = self.known.read().read_at;
+        let age = read_at.and_then(|at| Duration::try_from(now.duration_since(at)).ok());
+        age.is_some_and(|age| age <= RESTING_AGE_MAX)
+    }
 }
 
 impl Sessions {
+    /// Takes over what was written.
+    fn learn(&mut self, Line { agent, session, woke }: Line, until: Timestamp) {
+        match woke {
+            true => self.remove((&agent, &session), until),
+            false => drop(self.0.entry(agent).or_default().insert(session, until)),
+        }
+    }
+
+    /// Forgets a session, unless it was suspended again until another moment.
+    fn remove(&mut self, (agent, session): (&str, &str), until: Timestamp) {
+        if let Some(own) = self.0.get_mut(agent)
+            && own.get(session) == Some(&until)
+        {
+            own.remove(session);
+        }
+    }
+
     /// `false`: there is no room.
     fn add(&mut self, (agent, session): (&str, &str), until: Timestamp, now: Timestamp) -> bool {
         if !self.has_room(agent) {
@@ -140,11 +209,11 @@ mod tests {
 
     #[test]
     fn a_session_that_woke_makes_room_unless_it_was_suspended_again() {
-        let resting = Resting::default();
-        assert!(resting.known.write().add(("a", "s"), second(60), second(0)));
-        resting.remove(("a", "s"), second(30));
-        assert_eq!(resting.known.read().0["a"].len(), 1);
-        resting.remove(("a", "s"), second(60));
-        assert_eq!(resting.known.read().0["a"].len(), 0);
+        let mut sessions = Sessions::default();
+        assert!(sessions.add(("a", "s"), second(60), second(0)));
+        sessions.remove(("a", "s"), second(30));
+        assert_eq!(sessions.0["a"].len(), 1);
+        sessions.remove(("a", "s"), second(60));
+        assert_eq!(sessions.0["a"].len(), 0);
     }
 }

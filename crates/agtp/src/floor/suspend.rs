@@ -116,7 +116,7 @@ impl Floor<'_> {
         if !self.keep(&stream, &Line::Resumed, rest.resume_by, number).await? {
             return Err(none());
         }
-        self.service.resting.remove((caller, session), rest.resume_by);
+        self.service.resting.remove(&self.service.host, (caller, session), rest.resume_by).await;
         Ok(Reply::ok(json!({
             "method": self.method,
             "suspension_id": rest.suspension_id,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_contract::call::Identity;
 use forecourt_contract::{Caller, ScopeSet};
-use forecourt_core::{AgentId, Sender};
+use forecourt_core::{AgentId, Error, Sender};
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_identity::certificate::{AgentCertificate, Claim};
 
@@ -33,7 +33,10 @@ pub(super) struct Found {
 
 impl Callers<'_> {
     /// Looks the caller up, and at what it shows. What is doubted is said later, in its turn.
-    pub(super) async fn find(&self, said: &Said<'_>, target: &Target) -> Found {
+    ///
+    /// # Errors
+    /// It can't be told where the caller stands.
+    pub(super) async fn find(&self, said: &Said<'_>, target: &Target) -> Result<Found, Error> {
         let token = self.service.bearer(said.authorization, self.line).await;
         let (mut sender, mut doubt) = match token {
             Ok(sender) => (sender, None),
@@ -43,7 +46,7 @@ impl Callers<'_> {
             // Who shows what does not hold wants to be somebody, and is nobody that is known.
             let identity = if doubt.is_some() { Identity::Unrecognised } else { Identity::Anonymous };
             let caller = Caller { identity, ..Caller::default() };
-            return Found { caller, known: None, is_proven: false, doubt, sender };
+            return Ok(Found { caller, known: None, is_proven: false, doubt, sender });
         };
         let named = AgentId::parse(name).ok().and_then(|id| self.service.agents.get(&id)).cloned();
         let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, said));
@@ -56,7 +59,8 @@ impl Callers<'_> {
         if let Some(agent) = known.as_ref().filter(|_| !sender.verified) {
             sender = self.service.sender(agent, is_proven, self.line);
         }
-        Found { caller: self.caller(name, known.as_deref()), known, is_proven, doubt, sender }
+        let caller = self.caller(name, known.as_deref()).await?;
+        Ok(Found { caller, known, is_proven, doubt, sender })
     }
 
     /// Whether the certificate of the connection is the agent's own.
@@ -108,18 +112,18 @@ impl Callers<'_> {
     }
 
     /// The caller in the contract layer's words.
-    fn caller(&self, name: &str, known: Option<&AgentIdentity>) -> Caller {
+    async fn caller(&self, name: &str, known: Option<&AgentIdentity>) -> Result<Caller, Error> {
         let Some(agent) = known else {
             let agent_id = Some(name.chars().take(AGENT_ID_SHOWN).collect());
-            return Caller { agent_id, identity: Identity::Unrecognised, ..Caller::default() };
+            return Ok(Caller { agent_id, identity: Identity::Unrecognised, ..Caller::default() });
         };
-        Caller {
+        Ok(Caller {
             agent_id: Some(agent.agent_id.to_string()),
             identity: Identity::Recognised,
-            standing: self.service.standing(agent),
+            standing: self.service.standing(agent).await?,
             declared: self.line.within(&agent.declared),
             wildcards: agent.wildcards,
-        }
+        })
     }
 }
 

@@ -54,9 +54,9 @@ impl Inventory {
         })
     }
 
-    /// Whether an agent answers whoever asks it. Base 3.2.
+    /// Whether an agent answers whoever asks it, as far as is at hand. Base 3.2.
     pub(crate) fn answers(&self, Resident { card, .. }: &Resident<'_>) -> bool {
-        !matches!(self.host.standing(card.handle()), Standing::Suspended | Standing::Retired)
+        !matches!(self.host.standing_at_hand(card.handle()), Standing::Suspended | Standing::Retired)
     }
 
     /// The list of agents. AGTP-API 5.8.2.

@@ -113,7 +113,7 @@ impl Service {
         }
         let method = &target.method;
         recognise(&ask)?;
-        self.in_service(&ask, method.as_str())?;
+        self.in_service(&ask, method.as_str()).await?;
         self.contract().admit_native(target)?;
         if let Some(problem) = self.lacks_token(method.as_str(), &ask.sender) {
             return Err(problem);
@@ -127,12 +127,15 @@ impl Service {
     }
 
     /// Base 3.2: neither who calls nor who is called may be out of service.
-    fn in_service(&self, ask: &Ask, method: &str) -> Result<(), Problem> {
+    async fn in_service(&self, ask: &Ask, method: &str) -> Result<(), Problem> {
         if UNGATED.contains(&method) {
             return Ok(());
         }
         let calling = (ask.call.caller.standing, ask.call.caller.agent_id.clone());
-        let called = self.recipient(ask).map(|agent| (self.standing(agent), Some(agent.agent_id.to_string())));
+        let called = match self.recipient(ask) {
+            Some(agent) => Some((self.standing(agent).await?, Some(agent.agent_id.to_string()))),
+            None => None,
+        };
         for (standing, agent_id) in [Some(calling), called].into_iter().flatten() {
             let is_final = match standing {
                 Standing::Active | Standing::Deprecated => continue,

@@ -1,7 +1,7 @@
 //! Who callers are to the rest of the host. Base 6.7, 7.4; design of identity in the core.
 
 use forecourt_core::identity::{Audience, Proof};
-use forecourt_core::{IdentityEvidence, Sender, Standing};
+use forecourt_core::{Error, IdentityEvidence, Sender, Standing};
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_identity::{Presented, RequestProof};
 use http::{HeaderMap, HeaderValue, header};
@@ -20,8 +20,11 @@ impl Service {
     }
 
     /// Where an agent stands in its life. Those of elsewhere are in service.
-    pub(crate) fn standing(&self, agent: &AgentIdentity) -> Standing {
-        agent.handle.as_ref().map_or(Standing::Active, |handle| self.host.standing(handle))
+    pub(crate) async fn standing(&self, agent: &AgentIdentity) -> Result<Standing, Error> {
+        match &agent.handle {
+            Some(handle) => self.host.standing(handle).await,
+            None => Ok(Standing::Active),
+        }
     }
 
     /// An agent as the sender of messages. A name that was only said is a hint, and no evidence.

@@ -36,13 +36,13 @@ pub(crate) async fn run(mcp: Mcp) -> Outcome {
     let loaded = super::load(&place)?;
     let kept = host::make_data_dir(&place.data_dir())?;
     match state::hold(&kept) {
-        Ok(_held) => serve(&loaded, &kept).await,
+        Ok(_held) => serve(&loaded, &kept, State::Kept(&kept)).await,
         Err(_) => match Serving::find(&loaded.deployment.domain, Some(&kept)).filter(answers) {
             Some(serving) => {
                 let url = format!("https://{}:{}/mcp", serving.domain, serving.https_port);
                 carry(&url, Some(kept), mcp.token.as_deref()).await
             }
-            None => serve_apart(&loaded).await,
+            None => serve_apart(&loaded, &kept).await,
         },
     }
 }
@@ -53,15 +53,17 @@ fn answers(serving: &Serving) -> bool {
     TcpStream::connect_timeout(&address, DAEMON_TIME_MAX).is_ok()
 }
 
-/// Serves beside another program like this one: with state of its own, which ends with it.
-async fn serve_apart(loaded: &Loaded) -> Outcome {
+/// Serves beside another program like this one: with state of its own, which ends with it, since each would
+/// take the tasks of the other for cut off. Where agents stand is the deployment's to say.
+async fn serve_apart(loaded: &Loaded, deployment: &Path) -> Outcome {
     let data = std::env::temp_dir().join(format!("forecourt-mcp-{}", std::process::id()));
-    let served = serve(loaded, &host::make_data_dir(&data)?).await;
+    let own = host::make_data_dir(&data)?;
+    let served = serve(loaded, &own, State::Apart { own: &own, deployment }).await;
     let removed = std::fs::remove_dir_all(&data);
     served.and_then(|()| Ok(removed?))
 }
 
-async fn serve(loaded: &Loaded, data: &Path) -> Outcome {
+async fn serve(loaded: &Loaded, data: &Path, state: State<'_>) -> Outcome {
     logging::start(&loaded.log)?;
     manual::unpack(data)?;
     let site = host::site(loaded);
@@ -70,7 +72,6 @@ async fn serve(loaded: &Loaded, data: &Path) -> Outcome {
     let host::Agents { residents, siblings, content } = host::agents(loaded, &site, &egress, data, &endpoints)?;
     index_new(&content).await?;
     let stop = CancellationToken::new();
-    let state = State::Kept(data);
     let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
     let running = host::start(loaded, site, egress, inhabitants, state, stop.clone()).await?;
     content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));

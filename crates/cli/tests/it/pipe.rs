@@ -1,12 +1,13 @@
 //! `forecourt mcp`: nothing but JSON-RPC on standard output, and an end when the input ends.
 
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::support::Deployment;
+use crate::support::{DOMAIN, Deployment, PATIENCE, lines_of, within};
 
 /// What a client says: it begins, asks @echo, and leaves.
 fn words() -> String {
@@ -53,6 +54,57 @@ fn beside_a_daemon_and_with_a_url_the_pipe_leads_there() {
     check(&answers(&served.deployment, &[&served.url("/mcp/echo")]));
 }
 
+/// A pipe that stays open: what is said on it, and the answers as they come.
+struct Pipe {
+    child: Child,
+    answers: mpsc::Receiver<String>,
+}
+
+impl Pipe {
+    fn open(deployment: &Deployment) -> Self {
+        let mut command = deployment.command("mcp");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let answers = lines_of(child.stdout.take().unwrap());
+        Self { child, answers }
+    }
+
+    /// Says `words`, and gives the last of `count` answers.
+    fn say(&mut self, words: &str, count: usize) -> Value {
+        self.child.stdin.as_mut().unwrap().write_all(words.as_bytes()).unwrap();
+        let answers: Vec<String> = (0..count).map(|_| self.answers.recv_timeout(PATIENCE).unwrap()).collect();
+        serde_json::from_str(&answers[count - 1]).unwrap()
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn base_3_2_an_agent_that_a_daemon_retires_is_gone_from_pipes_beside_it() {
+    let served = Deployment::gatehouse().serve();
+    let data = served.deployment.data();
+    let recorded: Value = serde_json::from_slice(&std::fs::read(data.join("serving.json")).unwrap()).unwrap();
+    // A pipe that can't find the daemon serves beside it, with state of its own.
+    std::fs::remove_file(data.join("serving.json")).unwrap();
+    let mut pipe = Pipe::open(&served.deployment);
+    assert_eq!(pipe.say(&words(), 2)["result"]["structuredContent"]["text"], "over a pipe");
+    let uri = format!("agtp://{DOMAIN}:{}/agents/echo", recorded["agtp_port"]);
+    let data = data.display().to_string();
+    served.deployment.run("agtp", ["REVOKE", &uri, "-d", "{\"reason\": \"a test\"}", "--data", &data]).fine();
+    let again = words().lines().last().unwrap().to_owned() + "\n";
+    let refused = within("the agent is gone from the pipe", || {
+        let answer = pipe.say(&again, 1);
+        (answer["result"]["structuredContent"]["text"] != "over a pipe").then_some(answer)
+    });
+    assert!(refused.to_string().contains("gone") || refused.to_string().contains("retired"), "{refused}");
+    drop(pipe);
+    assert!(!answers(&served.deployment, &[])[1].to_string().contains("over a pipe"), "and from those that begin now");
+}
+
 #[test]
 fn a_stream_that_a_client_keeps_open_ends_with_the_daemon() {
     let served = Deployment::gatehouse().serve();
@@ -62,7 +114,7 @@ fn a_stream_that_a_client_keeps_open_ends_with_the_daemon() {
     let url = served.url("/mcp");
     let stream = std::process::Command::new("curl").args(["-sN", &url, "-H", &session]).stdout(Stdio::piped()).spawn();
     let mut stream = stream.unwrap();
-    let first = crate::support::lines_of(stream.stdout.take().unwrap()).recv().unwrap();
+    let first = lines_of(stream.stdout.take().unwrap()).recv().unwrap();
     assert!(first.starts_with("data:"), "{first}");
     served.signal(Signal::SIGTERM);
     let began = std::time::Instant::now();

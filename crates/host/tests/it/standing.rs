@@ -1,8 +1,10 @@
 //! Where agents stand: who answers, who does not, and what is kept of it.
 
+use std::time::Duration;
+
 use forecourt_core::store::Span;
 use forecourt_core::{Ending, Error, Handle, Standing, StandingChange};
-use forecourt_host::{CHANGES_PER_READ_MAX, Changed, Host, Run, StandingWish};
+use forecourt_host::{CHANGES_PER_READ_MAX, Changed, Host, Run, STANDING_AGE_MAX, StandingWish};
 use forecourt_testkit::Scripted;
 
 use crate::support::{Setup, handle, message};
@@ -23,7 +25,7 @@ async fn ending(host: &Host) -> Result<Ending, Error> {
 #[tokio::test]
 async fn an_agent_that_nothing_is_known_of_is_active() {
     let host = Setup::default().host(Scripted::saying(["answer"])).await;
-    assert_eq!(host.standing(&handle()), Standing::Active);
+    assert_eq!(host.standing(&handle()).await.unwrap(), Standing::Active);
     assert_eq!(ending(&host).await.unwrap(), Ending::Complete);
 }
 
@@ -74,7 +76,7 @@ async fn standings_survive_a_restart_with_all_that_led_to_them() {
     change(&host, Standing::Suspended).await;
 
     let host = again.host(Scripted::saying(["answer"])).await;
-    assert_eq!(host.standing(&handle()), Standing::Suspended);
+    assert_eq!(host.standing(&handle()).await.unwrap(), Standing::Suspended);
     let kept = host.standing_changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX + 1).await.unwrap();
     let moves: Vec<_> = kept.iter().map(|(n, kept)| (*n, kept.change.from, kept.change.to)).collect();
     assert_eq!(moves, [(2, Standing::Deprecated, Standing::Suspended), (1, Standing::Active, Standing::Deprecated)]);
@@ -89,7 +91,38 @@ async fn a_change_is_made_from_the_truth_though_another_host_made_the_last_one()
     let (host, other) = (setup.host(Scripted::saying(["a"])).await, other.host(Scripted::saying(["a"])).await);
     change(&other, Standing::Retired).await;
     assert_eq!(change(&host, Standing::Suspended).await, Changed::Never(Standing::Retired));
-    assert_eq!(host.standing(&handle()), Standing::Retired);
+    assert_eq!(host.standing(&handle()).await.unwrap(), Standing::Retired);
+}
+
+#[tokio::test]
+async fn what_another_host_did_is_heard_within_the_bound_and_the_store_is_not_asked_each_time() {
+    let setup = Setup::default();
+    let other = Setup { store: setup.store.clone(), ..Setup::default() };
+    let agent = Scripted::saying(["answer"]);
+    let (host, other) = (setup.host(agent.clone()).await, other.host(Scripted::saying(["a"])).await);
+    change(&other, Standing::Retired).await;
+    setup.clock.advance(STANDING_AGE_MAX);
+    assert_eq!(ending(&host).await.unwrap(), Ending::Complete, "what was read at the start still holds");
+    setup.clock.advance(Duration::from_millis(1));
+    assert_eq!(host.standing_at_hand(&handle()), Standing::Active);
+    assert!(matches!(ending(&host).await, Err(Error::Gone { .. })));
+    assert_eq!((host.standing_at_hand(&handle()), agent.heard().len()), (Standing::Retired, 1));
+}
+
+#[tokio::test]
+async fn a_host_of_its_own_state_reads_and_keeps_standings_where_it_is_told_to() {
+    let deployment = Setup::default();
+    let served = deployment.host(Scripted::saying(["a"])).await;
+    change(&served, Standing::Suspended).await;
+    let beside = Setup { standings: Some(deployment.store.clone()), ..Setup::default() };
+    let host = beside.host(Scripted::saying(["answer"])).await;
+    assert!(matches!(ending(&host).await.unwrap(), Ending::Refused(_)));
+    change(&host, Standing::Retired).await;
+    deployment.clock.advance(STANDING_AGE_MAX + Duration::from_millis(1));
+    assert_eq!(served.standing(&handle()).await.unwrap(), Standing::Retired);
+    let kept = host.standing_changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX).await.unwrap();
+    assert_eq!(kept.len(), 2);
+    assert!(beside.host(Scripted::saying(["a"])).await.standing(&handle()).await.unwrap() == Standing::Retired);
 }
 
 #[tokio::test]

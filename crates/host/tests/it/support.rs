@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) struct Setup {
     pub store: Arc<dyn Store>,
+    pub standings: Option<Arc<dyn Store>>,
     pub clock: Arc<HandClock>,
     pub entropy: Arc<CountedEntropy>,
     pub limits: LimitSettings,
@@ -29,6 +30,7 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             store: Arc::new(Memory::new()),
+            standings: None,
             clock: Arc::new(HandClock::new()),
             entropy: Arc::new(CountedEntropy::default()),
             limits: LimitSettings::default(),
@@ -55,6 +57,7 @@ impl Setup {
             .with_ambient(self.clock.clone(), self.entropy.clone());
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
         builder.limits = self.limits.clone();
+        builder.standings = self.standings.clone();
         builder.start(self.stop.clone()).await.unwrap()
     }
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 use forecourt_core::Clock;
 use serde_json::{Value, json};
 
+use super::super::Resting;
 use super::{call, call_with, server, word};
+use crate::limits::RESTING_AGE_MAX;
 use crate::tests::support::Server;
 
 const SESSION: &str = "\r\nSession-ID: s-1";
@@ -114,4 +116,44 @@ async fn s3_1_what_is_kept_of_a_session_has_a_bound() {
         let parameters = json!({"session_id": name, "checkpoint": "x".repeat(bytes - 2)});
         assert_eq!(call(&server, "SUSPEND", parameters).await.0, code, "{bytes}");
     }
+}
+
+#[tokio::test]
+async fn a_session_rests_and_wakes_in_every_process_within_the_bound() {
+    let server = server().await;
+    let (host, clock) = (&server.mounted.mount.host, &server.mounted.clock);
+    let (here, elsewhere) = (Resting::default(), Resting::default());
+    let session = ("chef", "s-1");
+    let until = clock.now() + Duration::from_secs(60);
+    assert!(!elsewhere.may_rest(host, session).await.unwrap());
+    here.add(host, session, until).await.unwrap();
+    assert!(here.may_rest(host, session).await.unwrap());
+    clock.advance(RESTING_AGE_MAX);
+    assert!(!elsewhere.may_rest(host, session).await.unwrap(), "what was read still holds");
+    clock.advance(Duration::from_millis(1));
+    assert!(elsewhere.may_rest(host, session).await.unwrap());
+    elsewhere.remove(host, session, until).await;
+    clock.advance(RESTING_AGE_MAX + Duration::from_millis(1));
+    for process in [&here, &elsewhere, &Resting::default()] {
+        assert!(!process.may_rest(host, session).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn sessions_are_heard_of_though_all_that_was_written_before_has_expired() {
+    let server = server().await;
+    let (host, clock) = (&server.mounted.mount.host, &server.mounted.clock);
+    let (here, elsewhere) = (Resting::default(), Resting::default());
+    for _ in 0..2 {
+        for session in ["s-1", "s-2", "s-3"] {
+            here.add(host, ("chef", session), clock.now() + Duration::from_secs(60)).await.unwrap();
+        }
+        assert!(elsewhere.may_rest(host, ("chef", "s-3")).await.unwrap());
+        clock.advance(Duration::from_secs(61));
+        assert!(!elsewhere.may_rest(host, ("chef", "s-3")).await.unwrap());
+        clock.advance(RESTING_AGE_MAX + Duration::from_millis(1));
+    }
+    // The stream has begun anew, and its numbers are low again.
+    here.add(host, ("chef", "s-4"), clock.now() + Duration::from_secs(60)).await.unwrap();
+    assert!(elsewhere.may_rest(host, ("chef", "s-4")).await.unwrap());
 }
