@@ -152,6 +152,8 @@ struct Base {
     prefix: String,
     /// Title and version.
     title: String,
+    /// The shapes of all paths.
+    shapes: BTreeSet<String>,
 }
 
 /// Imports a document. Nothing is read or written but the text that is given.
@@ -165,8 +167,9 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
     let name = if name.is_empty() { "a document without a title".to_owned() } else { name };
     let title = words::line(&format!("{name} {}", document.info("version")), SENTENCE_CHARS_MAX);
     let module = options.is_rehosted.then(|| stubs::module(&name));
-    let base = Base { url, module, prefix: security::prefix(&name), title };
     let operations = Operation::all(&document);
+    let shapes = operations.iter().map(|operation| path::shape(operation.path)).collect();
+    let base = Base { url, module, prefix: security::prefix(&name), title, shapes };
     match operations.len() {
         0 => return Err(ImportFault::Empty),
         count if count > OPERATIONS_MAX => return Err(ImportFault::TooMany),

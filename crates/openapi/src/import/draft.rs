@@ -26,6 +26,7 @@ const DOMAIN_CHARS_MAX: usize = 40;
 /// What is the same whichever verb and path the endpoint gets.
 pub(super) struct Draft<'a> {
     pub(super) operation: &'a Operation<'a>,
+    base: &'a Base,
     pub(super) route: Route,
     pub(super) description: String,
     pub(super) namespace: Option<String>,
@@ -52,7 +53,7 @@ impl<'a> Draft<'a> {
     ///
     /// # Errors
     /// What keeps it from being an endpoint, in a sentence.
-    pub(super) fn new(operation: &'a Operation<'a>, base: &Base) -> Result<Draft<'a>, String> {
+    pub(super) fn new(operation: &'a Operation<'a>, base: &'a Base) -> Result<Draft<'a>, String> {
         let mut notes = Notes::default();
         let below = format!("{}/", operation.path.trim_end_matches('/'));
         let mut route = Route::new(operation.path);
@@ -76,6 +77,7 @@ impl<'a> Draft<'a> {
             namespace: operation.tags().first().map(|tag| line(tag, SENTENCE_CHARS_MAX)).filter(|tag| !tag.is_empty()),
             deprecated_in: deprecated(operation, &mut notes),
             operation,
+            base,
             route,
             input,
             success,
@@ -143,7 +145,7 @@ impl<'a> Draft<'a> {
     fn ways(&self, verb: &str, catalog: &Catalog) -> Vec<Rewritten> {
         let stated = self.operation.text("x-agtp-path");
         let stated = (!stated.is_empty()).then(|| Rewritten { path: stated.to_owned(), change: None });
-        stated.into_iter().chain(self.route.rewritten(verb, catalog)).collect()
+        stated.into_iter().chain(self.route.rewritten(verb, &self.base.shapes, catalog)).collect()
     }
 
     fn pair(&self, verb: &str, way: Rewritten, catalog: &Catalog) -> Pair {

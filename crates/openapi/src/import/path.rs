@@ -1,6 +1,6 @@
 //! From a path of OpenAPI to one of ours. What changes is marked; the service's own URL stays as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::Catalog;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -129,8 +129,9 @@ impl Route {
         url
     }
 
-    /// Paths that an endpoint of that verb may be registered under, the best first.
-    pub(super) fn rewritten(&self, verb: &str, catalog: &Catalog) -> Vec<Rewritten> {
+    /// Paths that an endpoint of that verb may be registered under, the best first. `others` are the shapes
+    /// of all paths of the document.
+    pub(super) fn rewritten(&self, verb: &str, others: &BTreeSet<String>, catalog: &Catalog) -> Vec<Rewritten> {
         let mut ways = Vec::new();
         if let Some((Segment::Literal(last), before)) = self.segments.split_last()
             && !before.is_empty()
@@ -138,9 +139,9 @@ impl Route {
             && catalog.verb_in(last).as_deref() == Some(verb)
         {
             let change = format!("the document says {}: `{last}` is the method now", self.raw);
-            ways.push(Rewritten { path: self.joined(before, catalog).0, change: Some(change) });
+            ways.push(Rewritten { path: self.joined(before, others, catalog).0, change: Some(change) });
         }
-        let (path, renamed) = self.joined(&self.segments, catalog);
+        let (path, renamed) = self.joined(&self.segments, others, catalog);
         let changed = self.is_split || !renamed.is_empty() || path != self.upstream();
         let reason = match renamed.is_empty() {
             false => format!(": {} may be no segment, since a path names no method", renamed.join(" and ")),
@@ -151,7 +152,7 @@ impl Route {
     }
 
     /// The path of some segments, and which literals could not stay.
-    fn joined(&self, segments: &[Segment], catalog: &Catalog) -> (String, Vec<String>) {
+    fn joined(&self, segments: &[Segment], others: &BTreeSet<String>, catalog: &Catalog) -> (String, Vec<String>) {
         let (mut path, mut renamed, mut used) = (String::new(), Vec::new(), Vec::new());
         for segment in segments {
             path.push('/');
@@ -164,7 +165,7 @@ impl Route {
                 }
                 Segment::Literal(text) if catalog.verb_in(text).is_some() => {
                     renamed.push(format!("`{text}`"));
-                    path.push_str(&harmless(text, catalog));
+                    path.push_str(&harmless(&path, text, others, catalog));
                 }
                 Segment::Literal(text) => path.push_str(text),
             }
@@ -173,10 +174,25 @@ impl Route {
     }
 }
 
-/// A segment that spells no method: its plural, else with a word more.
-fn harmless(segment: &str, catalog: &Catalog) -> String {
+/// A segment behind `before` that spells no method and leads to none of the document's paths, `others`: its
+/// plural, else with a word more.
+fn harmless(before: &str, segment: &str, others: &BTreeSet<String>, catalog: &Catalog) -> String {
+    let is_free = |text: &String| {
+        let here = shape(&format!("{before}{text}"));
+        let below = format!("{here}/");
+        let leads_there = |other: &String| *other == here || other.starts_with(&below);
+        // In order, what lies below comes right behind its own `/`.
+        let near = [others.range(here.clone()..).next(), others.range(below.clone()..).next()];
+        catalog.verb_in(text).is_none() && !near.into_iter().flatten().any(leads_there)
+    };
     let more = [plural(segment), format!("{segment}-resource")];
-    more.into_iter().find(|text| catalog.verb_in(text).is_none()).unwrap_or_else(|| format!("x-{segment}-resource"))
+    more.into_iter().find(is_free).unwrap_or_else(|| format!("x-{segment}-resource"))
+}
+
+/// A path whatever its parameters are called.
+pub(super) fn shape(path: &str) -> String {
+    let segments = path.split('/').map(|segment| if segment.contains('{') { "{}" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
 }
 
 /// The names in braces within a segment.
@@ -190,13 +206,13 @@ mod tests {
     use super::*;
 
     fn best(raw: &str, verb: &str) -> String {
-        Route::new(raw).rewritten(verb, &Catalog::shipped()).remove(0).path
+        Route::new(raw).rewritten(verb, &BTreeSet::new(), &Catalog::shipped()).remove(0).path
     }
 
     #[test]
     fn s14_1_paths_are_kept() {
         for path in ["/", "/pets", "/pets/{petId}", "/v1.2/a-b/{x_1}/~me"] {
-            let ways = Route::new(path).rewritten("FETCH", &Catalog::shipped());
+            let ways = Route::new(path).rewritten("FETCH", &BTreeSet::new(), &Catalog::shipped());
             assert_eq!(ways, [Rewritten { path: path.to_owned(), change: None }]);
         }
     }
@@ -220,9 +236,20 @@ mod tests {
     }
 
     #[test]
+    fn s5_4_a_segment_that_gives_way_takes_no_other_path() {
+        let beside = |others: &[&str]| {
+            let others = others.iter().map(|path| shape(path)).collect();
+            Route::new("/order/{id}").rewritten("FETCH", &others, &Catalog::shipped()).remove(0).path
+        };
+        assert_eq!(beside(&["/orders"]), "/order-resource/{id}");
+        assert_eq!(beside(&["/order/{id}", "/orders-of-old", "/orders/{orderId}/lines"]), "/order-resource/{id}");
+        assert_eq!(beside(&["/order/{id}", "/orders-of-old", "/v1/orders"]), "/orders/{id}");
+    }
+
+    #[test]
     fn a_segment_with_more_below_it_is_a_thing() {
         let route = Route { is_branch: true, ..Route::new("/store/order") };
-        assert_eq!(route.rewritten("ORDER", &Catalog::shipped())[0].path, "/store/orders");
+        assert_eq!(route.rewritten("ORDER", &BTreeSet::new(), &Catalog::shipped())[0].path, "/store/orders");
     }
 
     #[test]
