@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use forecourt_contract::Call;
-use forecourt_core::Sender;
 use forecourt_identity::agents::AgentIdentity;
 
 use crate::reply::Problem;
@@ -20,15 +19,11 @@ pub(crate) struct Ask {
     pub addressed: Option<Arc<AgentIdentity>>,
     /// The caller as an agent that is known here, and that proved it where that is asked for.
     pub known: Option<Arc<AgentIdentity>>,
-    /// Whether the caller proved to be that agent, whether or not that is asked for.
-    pub is_proven: bool,
     /// The key of the certificate that the caller showed, as SHA-256 of the raw key in lowercase
     /// hexadecimal. Base 3.2.
     pub key_fingerprint: Option<String>,
     /// Why the caller is not taken for who it says it is. Said once the path is known to be one.
     pub doubt: Option<Box<Problem>>,
-    /// Who asks, for the host's limits and rules.
-    pub sender: Sender,
     /// Whether the request came from this machine.
     pub is_local: bool,
     /// The media types that are taken, as sent.

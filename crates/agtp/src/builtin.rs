@@ -126,7 +126,7 @@ fn made(bytes: Bytes) -> Reply {
 
 /// Who asks: an agent that is known here under its name, or a sender that proved who it is, is no stranger.
 fn audience(ask: &Ask) -> Audience {
-    let is_known = ask.call.caller.identity == Identity::Recognised || ask.sender.verified;
+    let is_known = ask.call.caller.identity == Identity::Recognised || ask.call.caller.sender.verified;
     if is_known { Audience::Known } else { Audience::Stranger }
 }
 

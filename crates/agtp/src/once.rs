@@ -43,12 +43,12 @@ impl Keyed {
         let key = call.idempotency_key.as_deref().or(own)?.to_owned();
         let caller = ask.known.as_ref()?.agent_id.to_string();
         // A name that was only claimed shares no keys with the one that proves it.
-        let caller = if ask.is_proven { caller } else { format!("{caller}|claimed") };
+        let caller = if ask.call.caller.is_proven { caller } else { format!("{caller}|claimed") };
         let to = ask.addressed.as_ref().map(|agent| &agent.agent_id);
         let target = (&call.method, to, &call.path, &call.query, &call.body);
         // Numbers that have no canonical form are compared as they were sent.
         let sent = json::canonical(&target).ok().or_else(|| serde_json::to_vec(&target).ok())?;
-        Some(Self { caller, key, sent, peer: ask.sender.peer })
+        Some(Self { caller, key, sent, peer: ask.call.caller.sender.peer })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forecourt_core::Sender;
 pub use forecourt_core::Standing;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -47,6 +48,11 @@ pub struct Caller {
     pub declared: ScopeSet,
     /// Whether its identity document consents to methods beyond the declared ones. Section 16.4.
     pub wildcards: bool,
+    /// Whether the name is proven to be the caller's, and not only claimed.
+    pub is_proven: bool,
+    /// Who asks by that name, with what was proven of it: goes along with every call that is made in its
+    /// name, so that rules which ask for a proof hold whatever the way in.
+    pub sender: Arc<Sender>,
 }
 
 /// What is known of a caller's name.

@@ -1,7 +1,7 @@
 //! From a call to its outcome: one order of checks for every wire. Sections 5.4, 6.1, 9 and 13.2.
 //!
 //! A stranger learns what is wrong with the call before it learns what there is: method, path
-//! grammar, route, identity, standing, policy, input, authority, and only then the handler.
+//! grammar, route, identity and its proof, standing, policy, input, authority, and only then the handler.
 
 mod invoke;
 mod steps;
@@ -38,17 +38,20 @@ pub trait Native: Send + Sync {
 }
 
 /// The operator's switches that calls depend on. Section 8.7.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Whether every call must claim its scopes.
     pub scope_required: bool,
     /// Whether the host consents to methods beyond the declared ones.
     pub wildcards_accepted: bool,
+    /// Methods that are for callers who showed a bearer token, whatever the way in: as they were sent, as
+    /// they are meant, or as a step of a composition. Base protocol, OAuth composition.
+    pub token_required: BTreeSet<Method>,
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { scope_required: true, wildcards_accepted: false }
+        Rules { scope_required: true, wildcards_accepted: false, token_required: BTreeSet::new() }
     }
 }
 
@@ -111,7 +114,8 @@ impl Dispatcher {
     async fn answer(&self, mut call: Call, trail: &mut Trail) -> Result<Value, Refusal> {
         let target = self.aim(&call, trail)?;
         self.route(&target, &call.caller)?;
-        recognise(&call.caller, self.rules)?;
+        recognise(&call.caller, &self.rules)?;
+        self.prove(&target, &call.caller)?;
         in_service(&call.caller)?;
         if let Some(native) = self.native(&target) {
             self.admit_native(&target)?;
@@ -133,10 +137,7 @@ impl Dispatcher {
         trail.method = Some(resolved.method.clone());
         trail.method_notice = self.catalog.notice(resolved.method.as_str());
         let path = self.path(&call.path)?;
-        let (method, path) = match self.policy.redirect(&resolved.method, path.as_str()) {
-            Some((method, to)) => (method, self.path(&to)?),
-            None => (resolved.method.clone(), path),
-        };
+        let (method, path) = self.redirected(&resolved.method, path)?;
         trail.method_notice = trail.method_notice.take().or_else(|| self.catalog.notice(method.as_str()));
         let (tier, matched) = self.classify(&call.caller, &method, &path);
         trail.method = Some(method.clone());
@@ -150,6 +151,27 @@ impl Dispatcher {
     fn native(&self, target: &Target) -> Option<Arc<dyn Native>> {
         let native = self.native.get().filter(|_| target.tier == Tier::Native)?;
         native.upgrade()
+    }
+
+    /// Whether the caller showed what the operator asks to be shown for a target, or for anything that it is
+    /// known to be made of.
+    ///
+    /// # Errors
+    /// [`Refusal::Identity`].
+    pub fn prove(&self, target: &Target, caller: &Caller) -> Result<(), Refusal> {
+        if self.rules.token_required.is_empty() || caller.sender.showed_token() {
+            return Ok(());
+        }
+        let endpoint = target.matched.as_ref().map(|matched| &matched.registered.endpoint);
+        let needs_token = self.takes_token(&target.resolved, &target.method)
+            || endpoint.is_some_and(|endpoint| self.takes_tokens_within(endpoint));
+        if needs_token { Err(Refusal::Identity(IdentityRefusal::NoToken)) } else { Ok(()) }
+    }
+
+    /// Whether a method needs a token under any of the words that it went by.
+    fn takes_token(&self, resolved: &Resolved, method: &Method) -> bool {
+        let needed = &self.rules.token_required;
+        [&resolved.requested, &resolved.method, method].iter().any(|word| needed.contains(*word))
     }
 
     /// Whether the policy lets a target in. For the host's own pairs, which no other check follows.
@@ -170,6 +192,14 @@ impl Dispatcher {
             let reason = fault.to_string();
             Refusal::Path { path: raw.to_owned(), segment: fault.segment, reason }
         })
+    }
+
+    /// Section 9.2: a call that is taken for another.
+    fn redirected(&self, method: &Method, path: RequestPath) -> Result<(Method, RequestPath), Refusal> {
+        match self.policy.redirect(method, path.as_str()) {
+            Some((method, to)) => Ok((method, self.path(&to)?)),
+            None => Ok((method.clone(), path)),
+        }
     }
 
     /// Section 6.1: exactly one tier for every pair. What an operator overrides is the operator's.
@@ -257,7 +287,7 @@ fn pair(target: &Target) -> Pair {
     Pair { method: target.method.clone(), path: target.path.as_str().to_owned() }
 }
 
-fn recognise(caller: &Caller, rules: Rules) -> Result<(), Refusal> {
+fn recognise(caller: &Caller, rules: &Rules) -> Result<(), Refusal> {
     match caller.identity {
         Identity::Unrecognised => Err(Refusal::Identity(IdentityRefusal::Unknown)),
         // Nobody holds scopes, so nobody could claim them.

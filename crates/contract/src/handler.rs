@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::call::{Caller, Thread};
 use crate::endpoint::Endpoint;
 use crate::recipe::FailedStep;
+use crate::refusal::IdentityRefusal;
 use crate::schema::Violation;
 use crate::scope::{Scope, ScopeSet};
 
@@ -49,6 +50,8 @@ pub enum Failure {
     },
     /// The input keeps its schema and can't be used all the same.
     Input(Violation),
+    /// The caller did not show who it is as this call turned out to need it. Section 12.1.
+    Unidentified(IdentityRefusal),
     /// The caller may not do what this call turned out to need. Section 12.1.
     Unauthorised(Vec<Scope>),
     /// A call that this one is made of came to nothing. Section 12.1.

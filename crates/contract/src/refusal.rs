@@ -127,6 +127,8 @@ pub enum IdentityRefusal {
     Missing,
     /// It is not known here.
     Unknown,
+    /// No bearer token came with it, and the method needs one.
+    NoToken,
 }
 
 /// Why a method is not allowed at a path that is there.
@@ -162,7 +164,8 @@ impl Refusal {
             Self::Method { .. } => "method-violation",
             Self::Path { .. } => "endpoint-violation",
             Self::NotFound(_) => "endpoint-not-found",
-            Self::Identity(_) => "agent-unauthenticated",
+            Self::Identity(IdentityRefusal::Missing | IdentityRefusal::Unknown) => "agent-unauthenticated",
+            Self::Identity(IdentityRefusal::NoToken) => "oauth-required",
             Self::Standing { is_final: true, .. } => "agent-revoked",
             Self::Standing { is_final: false, .. } => "agent-suspended",
             Self::NotAllowed { .. } => "method-not-allowed",
@@ -195,6 +198,9 @@ impl fmt::Display for Refusal {
             Self::NotFound(pair) => write!(f, "nothing is at {}", start(&pair.path)),
             Self::Identity(IdentityRefusal::Missing) => f.write_str("say which agent is calling"),
             Self::Identity(IdentityRefusal::Unknown) => f.write_str("the calling agent is not known here"),
+            Self::Identity(IdentityRefusal::NoToken) => {
+                f.write_str("this needs a bearer token, and none came with the call")
+            }
             Self::Standing { is_final: true, .. } => f.write_str("the calling agent is out of service for good"),
             Self::Standing { is_final: false, .. } => f.write_str("the calling agent is out of service for now"),
             Self::NotAllowed { pair, why, allowed_methods, .. } => not_allowed(f, pair, *why, allowed_methods),

@@ -43,6 +43,16 @@ pub struct IdentityEvidence {
     pub proof: Proof,
 }
 
+/// [`Proof::kind`] of a bearer token.
+pub const BEARER_TOKEN: &str = "bearer-token";
+
+impl IdentityEvidence {
+    /// Whether a bearer token proved it: to this host, or to one that it trusts to say so.
+    pub fn is_of_token(&self) -> bool {
+        self.proof.kind == BEARER_TOKEN
+    }
+}
+
 /// One audience or several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

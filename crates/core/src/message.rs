@@ -158,6 +158,11 @@ impl Sender {
         }
     }
 
+    /// Whether a bearer token is among what proved who it is.
+    pub fn showed_token(&self) -> bool {
+        self.verified && self.identities.iter().any(IdentityEvidence::is_of_token)
+    }
+
     /// The authenticated subject that owns what this sender begins, if there is one.
     pub fn owner(&self) -> Option<&str> {
         if !self.verified {
@@ -178,6 +183,12 @@ impl Sender {
         self.key_id = None;
         self.identities.clear();
         self
+    }
+}
+
+impl Default for Sender {
+    fn default() -> Self {
+        Self::anonymous()
     }
 }
 

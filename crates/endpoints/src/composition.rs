@@ -108,11 +108,12 @@ impl Trip<'_> {
     }
 }
 
-/// What can be known of the scopes that the steps need is asked for before any of them is made, so that
-/// nothing is half done for want of authority.
+/// What can be known of the proofs and the scopes that the steps need is asked for before any of them is
+/// made, so that nothing is half done for want of authority.
 fn foresee(run: &Run, dispatcher: &Dispatcher, origin: &Invocation) -> Result<(), Failure> {
     let mut missing: Vec<Scope> = Vec::new();
     for (method, path) in run.foreseen() {
+        dispatcher.proven_at(method, &path, &origin.caller).map_err(Failure::Unidentified)?;
         let needed = origin.scopes.missing(&dispatcher.required_at(method, &path));
         missing.extend(needed.into_iter().filter(|scope| !missing.contains(scope)).collect::<Vec<_>>());
     }
@@ -125,12 +126,13 @@ fn broken(step: &Step, kind: Broken, cause: String) -> Refusal {
     Refusal::Broken { pair: Pair { method: step.method.clone(), path }, kind, cause }
 }
 
-/// What the caller learns. A scope that a step needs is one that the whole call needs.
+/// What the caller learns. A proof or a scope that a step needs is one that the whole call needs.
 fn failure(run: Run, step: &Step, refusal: Refusal) -> Failure {
     if let Refusal::Broken { cause, .. } = &refusal {
         tracing::warn!(recipe = run.recipe().name, step = run.done(), cause, "a step of a composition failed");
     }
     match refusal {
+        Refusal::Identity(why) => Failure::Unidentified(why),
         Refusal::Scope { missing, .. } => Failure::Unauthorised(missing),
         // What a composition inside this one found would add up from level to level.
         Refusal::Step { pair, mut failed } => {

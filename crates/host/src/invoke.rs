@@ -25,13 +25,15 @@ impl Host {
     /// then the checks of [`Dispatcher::dispatch`], in their order.
     ///
     /// What an endpoint or its contract refuses is an outcome; an [`Error`] is a fault.
-    pub async fn invoke(&self, call: Call, from: &Sender, via: Transport) -> Result<Invoked, Error> {
+    pub async fn invoke(&self, call: Call, via: Transport) -> Result<Invoked, Error> {
         self.tasks.accepting()?;
         if call.depth >= HOPS_MAX {
             return Err(Error::invalid("hops", format!("at most {HOPS_MAX} calls may lead to each other in a row")));
         }
         let session = call.thread.session_id.as_deref();
-        if let Err(refusal) = self.throttle.admit_call(from.peer, call.caller.agent_id.as_deref(), session) {
+        if let Err(refusal) =
+            self.throttle.admit_call(call.caller.sender.peer, call.caller.agent_id.as_deref(), session)
+        {
             return Ok(Invoked::Refused(refusal));
         }
         let _permit = self.tasks.reply_permit()?;
@@ -50,9 +52,9 @@ impl Host {
 /// The caller that a sender is, for protocols in which agents have no names of their own: whoever
 /// proved who it is, with the scopes that its proof grants (`scope` as RFC 8693 section 4.2 has it, or
 /// a list). Texts that are no scope tokens grant nothing.
-pub fn caller(sender: &Sender) -> Caller {
+pub fn caller(sender: Sender) -> Caller {
     if !sender.verified || sender.identities.is_empty() {
-        return Caller::default();
+        return Caller { sender: Arc::new(sender), ..Caller::default() };
     }
     let granted = sender.identities.iter().filter_map(|evidence| evidence.claims.get("scope"));
     let words = granted.flat_map(|scope| match scope {
@@ -65,6 +67,8 @@ pub fn caller(sender: &Sender) -> Caller {
         agent_id: Some(sender.identities[0].subject.clone()),
         identity: Identity::Recognised,
         declared: ScopeSet::try_from(tokens).unwrap_or_default(),
+        is_proven: true,
+        sender: Arc::new(sender),
         ..Caller::default()
     }
 }

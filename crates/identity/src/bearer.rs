@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::identity::{Audience, Proof};
+use forecourt_core::identity::{Audience, BEARER_TOKEN, Proof};
 use forecourt_core::{IdentityEvidence, Timestamp, json};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -156,6 +156,6 @@ fn evidence(
         on_behalf_of: Vec::new(),
         claims,
         source: Map::new(),
-        proof: Proof { kind: "bearer-token".to_owned(), fields },
+        proof: Proof { kind: BEARER_TOKEN.to_owned(), fields },
     })
 }

@@ -87,12 +87,13 @@ pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
     if leads_elsewhere(host.contract(), endpoint, &path) {
         return failed("input-validation-failed", "a value for the path leads to something else than this");
     }
-    let caller = caller(&given.sender);
+    let caller = caller(given.sender);
+    let sender = Arc::clone(&caller.sender);
     let claimed = Some(caller.declared.clone());
     let method = endpoint.method.to_string();
     // Agents that call endpoints that ask agents come to an end as compositions do.
     let ask = Call { method, path, body, caller, claimed, depth: given.hop, ..Call::default() };
-    told(host.invoke(ask, &given.sender, given.via).await, host, &given.sender)
+    told(host.invoke(ask, given.via).await, host, &sender)
 }
 
 /// Whether a value for a path makes it that of another endpoint, which may be offered as nothing.
@@ -157,9 +158,13 @@ fn failed(code: &str, message: &str) -> Called {
     Called { structured, text: vec![message.to_owned()], is_error: true, ..Called::default() }
 }
 
-/// The challenge of a call whose caller said nothing of itself, and should.
+/// The challenge of a call whose caller said nothing of itself, or showed no token, and should.
 fn needs_name(refusal: &Refusal, host: &Host, sender: &Sender) -> Option<Box<PolicyPart>> {
-    let is_missing = matches!(refusal, Refusal::Identity(IdentityRefusal::Missing)) && !sender.verified;
+    let is_missing = match refusal {
+        Refusal::Identity(IdentityRefusal::Missing) => !sender.verified,
+        Refusal::Identity(IdentityRefusal::NoToken) => true,
+        _ => false,
+    };
     let challenge = AuthChallenge::new("Bearer").with("realm", host.site().canonical_host());
     let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
     is_missing.then(|| Box::new(PolicyPart::new(kind, "This endpoint is for callers who say who they are.")))

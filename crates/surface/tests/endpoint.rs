@@ -5,17 +5,18 @@ use std::sync::Arc;
 use forecourt_contract::endpoint::{Binding, Definition, Offer, Surroundings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{
-    Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, Rules,
+    Dispatcher, Endpoint, Failure, Handler, Invocation, Method, MethodPolicy, RecipeBook, Registry, Rules,
 };
-use forecourt_core::identity::{Audience, IdentityEvidence, Proof};
-use forecourt_core::{Sender, Timestamp};
+use forecourt_core::Sender;
+use forecourt_core::identity::BEARER_TOKEN;
+use forecourt_core::policy::Kind;
 use forecourt_surface::endpoint::{self, NAME_CHARS_MAX};
 use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
 use forecourt_testhost::{Blueprint, Mounted, resident};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{Scripted, card, proven};
 use futures::StreamExt;
 use futures::future::BoxFuture;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 struct Room;
 
@@ -55,8 +56,11 @@ fn definition(path: &str, offers: &[Offer]) -> Definition {
 }
 
 async fn host(paths: &[(&str, &[Offer])]) -> Mounted {
-    let mut contract =
-        Dispatcher { rules: Rules { scope_required: true, ..Rules::default() }, ..Dispatcher::default() };
+    host_under(Rules { scope_required: true, ..Rules::default() }, paths).await
+}
+
+async fn host_under(rules: Rules, paths: &[(&str, &[Offer])]) -> Mounted {
+    let mut contract = Dispatcher { rules, ..Dispatcher::default() };
     let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
     let around = Surroundings::new(&contract.catalog, &policy, &recipes);
     let mut registry = Registry::default();
@@ -70,22 +74,9 @@ async fn host(paths: &[(&str, &[Offer])]) -> Mounted {
 }
 
 fn guest(scope: Value) -> Sender {
-    let evidence = IdentityEvidence {
-        id: None,
-        subject: "guest".to_owned(),
-        issuer: "login.example".to_owned(),
-        method: "urn:test".to_owned(),
-        assurance: "oauth".to_owned(),
-        audience: Audience::One("demo".to_owned()),
-        issued_at: Timestamp::UNIX_EPOCH,
-        not_before: None,
-        expires_at: None,
-        on_behalf_of: Vec::new(),
-        claims: Map::from_iter([("scope".to_owned(), scope)]),
-        source: Map::new(),
-        proof: Proof { kind: "bearer-token".to_owned(), fields: Map::new() },
-    };
-    Sender { verified: true, identities: vec![evidence], ..Sender::anonymous() }
+    let mut guest = proven("guest", BEARER_TOKEN);
+    guest.identities[0].claims.insert("scope".to_owned(), scope);
+    guest
 }
 
 async fn call(tool: &Tool, sender: Sender, arguments: Value) -> Called {
@@ -123,6 +114,26 @@ async fn an_endpoint_is_what_its_file_offers_it_as() {
         (cut, true, false),
     ];
     assert_eq!(tools, wanted);
+}
+
+#[tokio::test]
+async fn base_7_4_a_tool_whose_method_needs_a_token_asks_for_one() {
+    let token_required = [Method::parse("BOOK").unwrap()].into();
+    let rules = Rules { scope_required: false, token_required, ..Rules::default() };
+    let mounted = host_under(rules, &[("/rooms/{room}", &Offer::ALL)]).await;
+    let tools = endpoint::tools(&mounted.mount.host);
+    let arguments = json!({"room": "12"});
+    let mut signed = guest(json!("booking:room"));
+    signed.identities[0].proof.kind = "transport".to_owned();
+    for sender in [Sender::anonymous(), signed] {
+        let called = call(&tools[0], sender, arguments.clone()).await;
+        assert_eq!(code(&called), "oauth-required");
+        assert!(
+            matches!(called.refusal.unwrap().kind, Kind::Unauthorized { auth_challenges } if auth_challenges.len() == 1)
+        );
+    }
+    let called = call(&tools[0], guest(json!("booking:room")), arguments).await;
+    assert_eq!(called.structured, json!({"room": "12", "by": "guest"}));
 }
 
 #[tokio::test]

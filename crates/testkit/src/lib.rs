@@ -3,11 +3,13 @@
 mod ambient;
 mod dear;
 pub mod judged;
+mod proven;
 mod scripted;
 pub mod store_suite;
 mod vectors;
 
 pub use ambient::{CountedEntropy, HandClock};
 pub use dear::dear;
+pub use proven::proven;
 pub use scripted::{Scripted, Step, card};
 pub use vectors::{vectors, vectors_dir};

@@ -18,7 +18,8 @@ use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::{
     Call, Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, recipe,
 };
-use forecourt_core::{AgentCard, Sender, agent::Skill};
+use forecourt_core::identity::BEARER_TOKEN;
+use forecourt_core::{AgentCard, agent::Skill};
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_settings::Section;
 use forecourt_testhost::{Blueprint, Mounted, resident};
@@ -142,10 +143,8 @@ fn stranger(path: &str) -> Ask {
         is_targetless: false,
         addressed: None,
         known: None,
-        is_proven: false,
         key_fingerprint: None,
         doubt: None,
-        sender: Sender::anonymous(),
         is_local: true,
         accept: None,
         if_none_match: None,
@@ -155,6 +154,12 @@ fn stranger(path: &str) -> Ask {
 /// A request without a name and without a target.
 fn targetless() -> Ask {
     Ask { is_targetless: true, ..stranger("/") }
+}
+
+/// The same from somebody without a name here, who proved who it is.
+fn proven(mut ask: Ask) -> Ask {
+    ask.call.caller.sender = Arc::new(forecourt_testkit::proven("somebody", BEARER_TOKEN));
+    ask
 }
 
 /// The same with these parameters.

@@ -32,7 +32,7 @@ impl Floor<'_> {
         let named = self.ask.call.thread.request_id.as_deref().and_then(MessageId::parse);
         let id = named.unwrap_or_else(|| MessageId::mint(host.entropy().as_ref()));
         Message {
-            sender: self.ask.sender.clone(),
+            sender: self.ask.call.caller.sender.as_ref().clone(),
             thread: self.thread(),
             // Agents that call endpoints that ask agents come to an end as chains of agents do.
             hop: self.ask.call.depth,
@@ -42,9 +42,10 @@ impl Floor<'_> {
 
     /// The conversation that the caller's session is. A name that was only claimed is one machine's.
     fn thread(&self) -> Option<ThreadId> {
-        let (call, sender) = (&self.ask.call, &self.ask.sender);
-        let (session, agent) = (call.thread.session_id.as_deref()?, call.caller.agent_id.as_deref()?);
-        match (self.ask.is_proven, sender.peer) {
+        let call = &self.ask.call;
+        let caller = &call.caller;
+        let (session, agent) = (call.thread.session_id.as_deref()?, caller.agent_id.as_deref()?);
+        match (caller.is_proven, caller.sender.peer) {
             (true, _) => ThreadId::adopt(session, Some(agent)),
             (false, Some(peer)) => ThreadId::adopt(session, Some(&format!("{agent}|{peer}"))),
             (false, None) => None,

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use forecourt_contract::call::Trail;
-use forecourt_contract::{Call, Method, Tier};
+use forecourt_contract::{Call, Method};
 use forecourt_core::{Ending, File, Part};
 use forecourt_host::{Invoked, Run};
 use serde_json::{Value, json};
@@ -48,9 +47,8 @@ impl Floor<'_> {
             thread: asked.thread.clone(),
             depth: asked.depth + 1,
         };
-        self.has_token(&call)?;
         let begun = self.now();
-        match self.service.host.invoke(call, &self.ask.sender, NAME).await? {
+        match self.service.host.invoke(call, NAME).await? {
             Invoked::Refused(part) => Err((*part).into()),
             Invoked::Answered(outcome) => {
                 let result = outcome.answer?;
@@ -65,13 +63,6 @@ impl Floor<'_> {
                 })))
             }
         }
-    }
-
-    /// A method that needs a token needs it by this way too. Base 7.4.
-    fn has_token(&self, call: &Call) -> Result<(), Problem> {
-        let target = self.service.contract().aim(call, &mut Trail::default())?;
-        let lacking = self.service.lacks_token(target.method.as_str(), &self.ask.sender);
-        lacking.filter(|_| target.tier != Tier::Unregistered).map_or(Ok(()), Err)
     }
 
     /// The action is work for the agent.

@@ -51,7 +51,7 @@ impl Floor<'_> {
         let composes = self.card(handle).is_some_and(|card| card.composes);
         if !composes {
             // No agent is asked, so that nobody else counts the call.
-            self.service.host.meter(self.ask.sender.peer).map_err(|part| Problem::from(*part))?;
+            self.service.host.meter(self.ask.call.caller.sender.peer).map_err(|part| Problem::from(*part))?;
         }
         let wanted = wanted(goal, constraints.as_deref());
         let available = self.available()?;

@@ -15,7 +15,7 @@ impl Floor<'_> {
         let none = || Error::not_found(Noun::Task);
         let id = TaskId::parse(id).ok_or_else(none)?;
         let task = self.service.host.task(&id).await?;
-        let is_mine = task.owner.as_deref().is_none_or(|owner| self.ask.sender.owner() == Some(owner));
+        let is_mine = task.owner.as_deref().is_none_or(|owner| self.ask.call.caller.sender.owner() == Some(owner));
         if is_mine { Ok(task) } else { Err(none().into()) }
     }
 

@@ -26,9 +26,7 @@ pub(super) struct Callers<'a> {
 pub(super) struct Found {
     pub caller: Caller,
     pub known: Option<Arc<AgentIdentity>>,
-    pub is_proven: bool,
     pub doubt: Option<Problem>,
-    pub sender: Sender,
 }
 
 impl Callers<'_> {
@@ -45,8 +43,8 @@ impl Callers<'_> {
         let Some(name) = said.agent_id else {
             // Who shows what does not hold wants to be somebody, and is nobody that is known.
             let identity = if doubt.is_some() { Identity::Unrecognised } else { Identity::Anonymous };
-            let caller = Caller { identity, ..Caller::default() };
-            return Ok(Found { caller, known: None, is_proven: false, doubt, sender });
+            let caller = Caller { identity, sender: Arc::new(sender), ..Caller::default() };
+            return Ok(Found { caller, known: None, doubt });
         };
         let named = AgentId::parse(name).ok().and_then(|id| self.service.agents.get(&id)).cloned();
         let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, said));
@@ -59,8 +57,8 @@ impl Callers<'_> {
         if let Some(agent) = known.as_ref().filter(|_| !sender.verified) {
             sender = self.service.sender(agent, is_proven, self.line);
         }
-        let caller = self.caller(name, known.as_deref()).await?;
-        Ok(Found { caller, known, is_proven, doubt, sender })
+        let caller = Caller { is_proven, sender: Arc::new(sender), ..self.caller(name, known.as_deref()).await? };
+        Ok(Found { caller, known, doubt })
     }
 
     /// Whether the certificate of the connection is the agent's own.
@@ -123,6 +121,7 @@ impl Callers<'_> {
             standing: self.service.standing(agent).await?,
             declared: self.line.within(&agent.declared),
             wildcards: agent.wildcards,
+            ..Caller::default()
         })
     }
 }

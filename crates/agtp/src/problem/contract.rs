@@ -30,6 +30,7 @@ impl From<Refusal> for Problem {
             Refusal::NotFound(pair) => at(Problem::new(Status::NOT_FOUND, "endpoint-not-found", message), &pair),
             Refusal::Identity(IdentityRefusal::Unknown) => Doubt::Unknown.into(),
             Refusal::Identity(IdentityRefusal::Missing) => super::unauthorized("agent-unauthenticated", &message),
+            Refusal::Identity(IdentityRefusal::NoToken) => super::unauthorized("oauth-required", &message),
             Refusal::Standing { agent_id, is_final } => standing(agent_id, is_final, &message),
             Refusal::NotAllowed { pair, why, allowed_methods, redirects } => {
                 let code = match why {

@@ -81,20 +81,16 @@ impl Service {
         self.once(Keyed::of(&ask, target.method.as_str()), async {
             match target.tier {
                 Tier::Native => self.native(ask, &target).await,
-                Tier::Registered | Tier::Negotiated | Tier::Unregistered => self.invoked(ask, &target, trail).await,
+                Tier::Registered | Tier::Negotiated | Tier::Unregistered => self.invoked(ask, trail).await,
             }
         })
         .await
     }
 
     /// A call of an endpoint.
-    async fn invoked(&self, mut ask: Ask, target: &Target, trail: &mut Trail) -> Result<Reply, Problem> {
-        let is_endpoint = trail.endpoint.is_some();
-        if let Some(problem) = self.lacks_token(target.method.as_str(), &ask.sender).filter(|_| is_endpoint) {
-            return Err(problem);
-        }
+    async fn invoked(&self, mut ask: Ask, trail: &mut Trail) -> Result<Reply, Problem> {
         let doubt = ask.doubt.take();
-        match self.host.invoke(ask.call, &ask.sender, VIA).await? {
+        match self.host.invoke(ask.call, VIA).await? {
             Invoked::Refused(part) => Err((*part).into()),
             Invoked::Answered(outcome) => {
                 *trail = outcome.trail;
@@ -113,13 +109,11 @@ impl Service {
         }
         let method = &target.method;
         recognise(&ask)?;
+        self.contract().prove(target, &ask.call.caller)?;
         self.in_service(&ask, method.as_str()).await?;
         self.contract().admit_native(target)?;
-        if let Some(problem) = self.lacks_token(method.as_str(), &ask.sender) {
-            return Err(problem);
-        }
         if !CARRIED.contains(&method.as_str()) {
-            self.host.meter(ask.sender.peer).map_err(|part| Problem::from(*part))?;
+            self.host.meter(ask.call.caller.sender.peer).map_err(|part| Problem::from(*part))?;
         }
         merge(&mut ask, &target.resolved)?;
         ask.call.path = target.path.as_str().to_owned();

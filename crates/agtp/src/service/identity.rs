@@ -9,8 +9,7 @@ use serde_json::Map;
 
 use super::Service;
 use crate::from_wire::Line;
-use crate::problem::{Doubt, unauthorized};
-use crate::reply::Problem;
+use crate::problem::Doubt;
 
 impl Service {
     /// Whether an agent has to prove its name on this connection: a name alone is a claim. Base 6.7.
@@ -93,12 +92,5 @@ impl Service {
         };
         let verified = self.verifier.verify(&proof).await;
         (verified.sender, verified.presented)
-    }
-
-    /// What is said to a call of a method that needs a token and has none. Base 7.4.
-    pub(crate) fn lacks_token(&self, method: &str, sender: &Sender) -> Option<Problem> {
-        let is_needed = self.settings.policies.oauth.required_on_methods.iter().any(|needed| needed == method);
-        (is_needed && !sender.verified)
-            .then(|| unauthorized("oauth-required", "this method needs a bearer token in `Authorization`"))
     }
 }

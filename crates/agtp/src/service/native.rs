@@ -2,7 +2,7 @@
 
 use forecourt_contract::refusal::{Broken, Pair};
 use forecourt_contract::{Call, Method, Native, Refusal, Target};
-use forecourt_core::{AgentId, Sender};
+use forecourt_core::AgentId;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
@@ -44,16 +44,13 @@ impl Service {
     fn inner(&self, call: Call) -> Ask {
         let id = call.caller.agent_id.as_deref().and_then(|id| AgentId::parse(id).ok());
         let known = id.and_then(|id| self.agents.get(&id)).cloned();
-        let claimed_address = known.as_ref().map(|agent| format!("agtp://{}", agent.agent_id));
         Ask {
             call,
             is_targetless: false,
             addressed: None,
             known,
-            is_proven: false,
             key_fingerprint: None,
             doubt: None,
-            sender: Sender { claimed_address, ..Sender::anonymous() },
             is_local: false,
             accept: None,
             if_none_match: None,

@@ -51,7 +51,8 @@ pub struct OauthSettings {
     /// Whether a bearer token in `Authorization` is looked at. The issuers are those of `[identity]`; a
     /// token that does not hold is refused.
     pub enabled: bool,
-    /// Methods that are refused without one.
+    /// Methods that are refused without one, whatever the way in: over AGTP, as a tool or a skill, or as a
+    /// step of a composition. A certificate proves an agent, and is no token.
     pub required_on_methods: Vec<String>,
 }
 

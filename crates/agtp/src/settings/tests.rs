@@ -45,6 +45,7 @@ fn each_mistake_is_named() {
         ("[agents]\ndisclosure = \"limited\"", "limited"),
         ("[policies.builtins]\noverrides = [\"/rooms\"]", "reserved paths /methods"),
         ("[policies.oauth]\nenabled = false\nrequired_on_methods = [\"BOOK\"]", "oauth.enabled"),
+        ("[policies.oauth]\nrequired_on_methods = [\"BOOK\", \"pay\"]", "3 to 32 capital letters, not `pay`"),
         ("[policies.methods.aliases]\nGET = \"LIST\"\nLIST = \"FETCH\"", "alias"),
         ("[policies]\nwildcards = true", "wildcards"),
         ("catalog = \"no-such-file.json\"", "no-such-file.json"),
@@ -70,4 +71,13 @@ fn s9_4_the_policy_on_methods_is_read() {
     assert!(settings.must_be_whole && !settings.terms.rules.scope_required);
     assert_eq!(settings.terms.skipped.len(), 2);
     assert_eq!(settings.terms.policy.custom().count(), 1);
+}
+
+#[test]
+fn base_7_4_methods_that_need_a_token_are_read() {
+    let text = "[policies.oauth]\nrequired_on_methods = [\"BOOK\", \"POST\", \"NONESUCH\"]";
+    let terms = endpoint_settings(&section(text)).unwrap().terms;
+    let needed: Vec<_> = terms.rules.token_required.iter().map(|method| method.as_str()).collect();
+    assert_eq!(needed, ["BOOK", "POST"]);
+    assert_eq!(terms.skipped.iter().map(|one| one.method.as_str()).collect::<Vec<_>>(), ["NONESUCH"]);
 }

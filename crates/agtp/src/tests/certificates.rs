@@ -46,6 +46,15 @@ async fn base_6_7_a_certificate_proves_the_name() {
 }
 
 #[tokio::test]
+async fn base_7_4_a_certificate_is_no_token() {
+    let server = server("[policies.oauth]\nrequired_on_methods = [\"FETCH\"]").await;
+    let own = certificate_of(&server.id("chef"));
+    assert_eq!(code(&ask(&server, own.clone(), SCOPE).await), (401, "oauth-required".to_owned()));
+    let token = format!("{SCOPE}\r\nAuthorization: {}", server.mounted.token("somebody"));
+    assert_eq!(ask(&server, own, &token).await.start.code, 200);
+}
+
+#[tokio::test]
 async fn base_6_7_a_certificate_is_held_against_its_bearer() {
     let server = server("").await;
     let own = || certificate_of(&server.id("chef"));

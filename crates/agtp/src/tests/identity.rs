@@ -90,6 +90,20 @@ async fn base_7_4_methods_may_need_a_token() {
     assert_eq!(code(&around), (401, "oauth-required".to_owned()));
     let with = server.ask_as_chef(&format!("EXECUTE /\r\nAuthorization: {token}"), action).await;
     assert_eq!(with.start.code, 200);
+    let unknown = server.ask("BOOK /rooms/7\r\nAgent-ID: nobody", "").await;
+    assert_eq!(code(&unknown), (401, "agent-unauthenticated".to_owned()));
+    assert_eq!(server.ask_as_chef("BOOK /nowhere", "").await.start.code, 404);
+}
+
+#[tokio::test]
+async fn base_7_4_a_method_of_the_hosts_own_may_need_a_token() {
+    let server = server("[policies.oauth]\nrequired_on_methods = [\"QUERY\"]").await;
+    let ask = r#"{"intent": "soup"}"#;
+    assert_eq!(code(&server.ask_as_chef("QUERY /", ask).await), (401, "oauth-required".to_owned()));
+    assert_eq!(code(&server.ask_as_chef("GET /", ask).await).0, 405);
+    let token = server.mounted.token("somebody");
+    let with = server.ask_as_chef(&format!("QUERY /\r\nAuthorization: {token}"), ask).await;
+    assert_eq!(with.start.code, 200);
 }
 
 #[tokio::test]

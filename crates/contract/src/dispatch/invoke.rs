@@ -68,6 +68,7 @@ pub(super) async fn invoke(
             broken(Broken::UndeclaredError, format!("{COMPOSITION_ERROR}: {}", failed.refusal))
         }
         Ok(Err(Failure::Input(violation))) => Err(Refusal::Input { pair: pair(target), violation }),
+        Ok(Err(Failure::Unidentified(why))) => Err(Refusal::Identity(why)),
         Ok(Err(Failure::Unauthorised(missing))) => Err(Refusal::Scope { pair: pair(target), missing }),
         Ok(Err(Failure::Busy(cause))) => broken(Broken::Busy, cause),
         Ok(Err(Failure::Late(cause))) => broken(Broken::Late, cause),

@@ -3,36 +3,65 @@
 use std::collections::BTreeSet;
 
 use super::Dispatcher;
+use crate::call::Caller;
 use crate::endpoint::{Binding, Endpoint};
 use crate::method::Method;
-use crate::path::RequestPath;
+use crate::policy::Resolved;
 use crate::recipe::Step;
+use crate::refusal::IdentityRefusal;
 use crate::registry::Registered;
 use crate::reserved;
 use crate::scope::Scope;
+
+/// A call that a step makes, as far as it is known beforehand.
+struct Known {
+    /// The method that the step names, and what it stands for.
+    resolved: Resolved,
+    /// The method after redirects.
+    method: Method,
+    /// What answers it; none for the host's own pairs, and where nothing does.
+    registered: Option<Registered>,
+    /// Whether the host answers it itself.
+    is_native: bool,
+}
 
 impl Dispatcher {
     /// What a caller needs for an endpoint: what it requires, and for a composition what those of
     /// its steps require that are known beforehand, however deep they lie. Section 12.1.
     pub fn required_scopes(&self, endpoint: &Endpoint) -> Vec<Scope> {
         let mut scopes = endpoint.required_scopes.clone();
-        let (mut seen, mut open) = (BTreeSet::new(), Vec::from_iter(recipe_of(endpoint)));
-        while let Some(recipe) = open.pop() {
-            if !seen.insert(recipe.clone()) {
-                continue;
-            }
-            for step in self.known_steps(&recipe) {
-                let more = step.endpoint.required_scopes.iter().filter(|scope| !scopes.contains(scope));
-                scopes.extend(more.cloned().collect::<Vec<_>>());
-                open.extend(recipe_of(&step.endpoint));
-            }
+        for registered in self.within(endpoint).into_iter().filter_map(|known| known.registered) {
+            add(&mut scopes, &registered.endpoint.required_scopes);
         }
         scopes
     }
 
     /// What a caller needs for a method at a path; nothing where no endpoint is.
     pub fn required_at(&self, method: &Method, path: &str) -> Vec<Scope> {
-        self.known(method, path).map(|registered| self.required_scopes(&registered.endpoint)).unwrap_or_default()
+        let registered = self.known(method, path).and_then(|known| known.registered);
+        registered.map(|registered| self.required_scopes(&registered.endpoint)).unwrap_or_default()
+    }
+
+    /// Whether the caller showed what is asked to be shown for a method at a path, as [`Dispatcher::prove`]
+    /// finds it of a call.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn proven_at(&self, method: &Method, path: &str, caller: &Caller) -> Result<(), IdentityRefusal> {
+        if self.rules.token_required.is_empty() || caller.sender.showed_token() {
+            return Ok(());
+        }
+        let needs_token = self.known(method, path).is_some_and(|known| {
+            let endpoint = known.registered.as_ref().map(|registered| &registered.endpoint);
+            self.takes_token(&known.resolved, &known.method)
+                || endpoint.is_some_and(|endpoint| self.takes_tokens_within(endpoint))
+        });
+        if needs_token { Err(IdentityRefusal::NoToken) } else { Ok(()) }
+    }
+
+    /// Whether a step of a composition, however deep it lies, is known to need a token.
+    pub(super) fn takes_tokens_within(&self, endpoint: &Endpoint) -> bool {
+        self.within(endpoint).iter().any(|known| self.takes_token(&known.resolved, &known.method))
     }
 
     /// The steps of a recipe, by index, that go to a known path where nothing answers. Section 13.2.
@@ -43,41 +72,58 @@ impl Dispatcher {
 
     /// Whether the known steps of a recipe lead back to it, so that no run of it would end.
     pub fn is_circular(&self, recipe: &str) -> bool {
-        let (mut seen, mut open) = (BTreeSet::new(), vec![recipe.to_owned()]);
-        while let Some(name) = open.pop() {
-            for next in self.compositions_in(&name) {
-                if next == recipe {
-                    return true;
-                }
-                if seen.insert(next.clone()) {
-                    open.push(next);
-                }
+        self.reached(vec![recipe.to_owned()]).1.contains(recipe)
+    }
+
+    /// The calls that an endpoint is known to be made of; none unless it is a composition.
+    fn within(&self, endpoint: &Endpoint) -> Vec<Known> {
+        recipe_of(endpoint).map(|recipe| self.reached(vec![recipe]).0).unwrap_or_default()
+    }
+
+    /// The known calls of the steps of `open` and of all recipes that those lead to, with the names of the
+    /// latter. Each recipe is looked at once.
+    fn reached(&self, mut open: Vec<String>) -> (Vec<Known>, BTreeSet<String>) {
+        let (mut calls, mut seen, mut led_to) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        while let Some(recipe) = open.pop() {
+            if !seen.insert(recipe.clone()) {
+                continue;
+            }
+            for known in self.known_steps(&recipe) {
+                let next = known.registered.as_ref().and_then(|registered| recipe_of(&registered.endpoint));
+                led_to.extend(next.clone());
+                open.extend(next);
+                calls.push(known);
             }
         }
-        false
+        (calls, led_to)
     }
 
-    /// The recipes of those known steps of a recipe that are compositions themselves.
-    fn compositions_in(&self, recipe: &str) -> Vec<String> {
-        self.known_steps(recipe).filter_map(|step| recipe_of(&step.endpoint)).collect()
-    }
-
-    /// The endpoints that those steps of a recipe call whose path is known.
-    fn known_steps(&self, recipe: &str) -> impl Iterator<Item = Registered> {
+    /// The calls of those steps of a recipe whose path is known.
+    fn known_steps(&self, recipe: &str) -> impl Iterator<Item = Known> {
         let steps = self.recipes.get(recipe).into_iter().flat_map(|recipe| &recipe.steps);
         steps.filter_map(|step| self.known(&step.method, step.static_path()?))
     }
 
     fn dangles(&self, step: &Step) -> bool {
-        step.static_path().is_some_and(|path| {
-            let is_native = reserved::is_native(&step.method, path);
-            !is_native && self.known(&step.method, path).is_none()
-        })
+        let known = step.static_path().map(|path| self.known(&step.method, path));
+        known.is_some_and(|known| known.is_none_or(|known| !known.is_native && known.registered.is_none()))
     }
 
-    fn known(&self, method: &Method, path: &str) -> Option<Registered> {
-        let path = RequestPath::parse(path, &self.catalog).ok()?;
-        self.registry.find(method, &path).map(|matched| matched.registered)
+    /// Where a call of a step goes. `None`: nowhere, for its method or its path is none.
+    fn known(&self, sent: &Method, path: &str) -> Option<Known> {
+        let resolved = self.policy.resolve(sent.as_str(), &self.catalog)?;
+        let (method, path) = self.redirected(&resolved.method, self.path(path).ok()?).ok()?;
+        let registered = self.registry.find(&method, &path).map(|matched| matched.registered);
+        let is_native = registered.is_none() && reserved::is_native(&method, path.as_str());
+        Some(Known { resolved, method, registered, is_native })
+    }
+}
+
+fn add(scopes: &mut Vec<Scope>, more: &[Scope]) {
+    for scope in more {
+        if !scopes.contains(scope) {
+            scopes.push(scope.clone());
+        }
     }
 }
 

@@ -151,7 +151,7 @@ fn a_claim_narrows_what_is_held_and_never_widens_it() {
 #[test]
 fn s8_7_a_claim_is_needed_where_scopes_are_required() {
     let mut host = host();
-    host.rules = Rules { scope_required: true, ..host.rules };
+    host.rules = Rules { scope_required: true, ..host.rules.clone() };
     let silent = Call { caller: caller("booking:room,calendar:write"), ..call("BOOK", "/rooms/7") };
     assert_eq!(refusal(&host, silent.clone()), Refusal::ScopeAbsent(pair("BOOK", "/rooms/7")));
     let saying = Call { claimed: Some(scopes("booking:room,calendar:write")), ..silent };
@@ -194,6 +194,9 @@ fn s13_2_checks_come_in_one_order() {
     wrong.path = "/rooms/7".into();
     assert!(matches!(refusal(&host, wrong.clone()), Refusal::Identity(_)));
     wrong.caller.identity = Identity::Recognised;
+    host.rules.token_required = [Method::parse("BOOK").unwrap()].into();
+    assert_eq!(refusal(&host, wrong.clone()), Refusal::Identity(IdentityRefusal::NoToken));
+    host.rules.token_required.clear();
     assert!(matches!(refusal(&host, wrong.clone()), Refusal::Standing { .. }));
     wrong.caller.standing = Standing::Active;
     assert!(matches!(refusal(&host, wrong.clone()), Refusal::NotAllowed { .. }));

@@ -7,11 +7,14 @@ use forecourt_contract::dispatch::Negotiated;
 use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::recipe::{FailedStep, Run};
-use forecourt_contract::refusal::Broken;
+use forecourt_contract::refusal::{Broken, IdentityRefusal};
 use forecourt_contract::registry::Registered;
 use forecourt_contract::{
     Call, Caller, Catalog, Dispatcher, Failure, Method, Native, Refusal, Target, Tier, Violation, recipe,
 };
+use forecourt_core::Sender;
+use forecourt_core::identity::BEARER_TOKEN;
+use forecourt_testkit::proven;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proptest::prelude::*;
@@ -261,8 +264,8 @@ fn s6_5_a_deprecated_endpoint_says_so_on_failure_too() {
     assert_eq!(notice(call("LIST", "/room")), None, "another method is another endpoint");
 }
 
-#[test]
-fn s12_1_a_composition_needs_what_its_known_steps_need() {
+/// A host with `BOOK /room`, and compositions of it: `PURCHASE /stay`, and `PLAN /journey` of that.
+fn journeys() -> Dispatcher {
     let mut host = dispatcher([]);
     let steps = r#"[{ method = "BOOK", path = "/room" }, { method = "QUERY" }, { method = "BUY", path = "/none" }]"#;
     let text = format!("[[recipe]]\nname = \"both\"\nsteps = {steps}");
@@ -284,6 +287,61 @@ fn s12_1_a_composition_needs_what_its_known_steps_need() {
         host.registry.insert(Arc::new(endpoint), handler()).unwrap();
     }
     host.recipes = Arc::new(recipes);
+    host
+}
+
+#[test]
+fn base_7_4_a_method_that_needs_a_token_needs_it_as_a_step_too() {
+    let (mut host, method) = (journeys(), |name: &str| Method::parse(name).unwrap());
+    let called = |host: &Dispatcher, method: &str, path: &str, sender: Sender| {
+        let caller = Caller { sender: Arc::new(sender), ..caller("payments:charge,booking:room") };
+        run(host, Call { caller, ..call(method, path) }).answer
+    };
+    let no_token = Err(Refusal::Identity(IdentityRefusal::NoToken));
+    let pairs = [("BOOK", "/room"), ("PURCHASE", "/stay"), ("PLAN", "/journey")];
+    // QUERY is the host's own, and a step of both compositions.
+    for (needed, refused) in [("BOOK", &pairs[..]), ("QUERY", &pairs[1..]), ("PLAN", &pairs[2..]), ("LIST", &[])] {
+        host.rules.token_required = [method(needed)].into();
+        for (method, path) in pairs {
+            let with = |sender| called(&host, method, path, sender);
+            let is_refused = refused.contains(&(method, path));
+            assert_eq!(with(Sender::anonymous()) == no_token, is_refused, "{needed}: {method}");
+            assert_eq!(with(proven("x", "transport")) == no_token, is_refused, "{needed}: {method}");
+            assert!(with(proven("x", BEARER_TOKEN)).is_ok(), "{needed}: {method}");
+        }
+    }
+}
+
+#[test]
+fn base_7_4_another_word_for_a_method_does_not_get_around_its_token() {
+    let mut host = journeys();
+    host.policy = policy(json!({
+        "aliases": {"RESERVE": "BOOK"},
+        "redirects": [{"from_method": "RENT", "from_path": "/room", "to_method": "BOOK"}],
+    }));
+    for needed in ["BOOK", "RESERVE", "RENT"] {
+        host.rules.token_required = [Method::parse(needed).unwrap()].into();
+        for (sent, words) in [("BOOK", &["BOOK"][..]), ("RESERVE", &["BOOK", "RESERVE"]), ("RENT", &["BOOK", "RENT"])] {
+            let answer = run(&host, Call { caller: caller("booking:room"), ..call(sent, "/room") }).answer;
+            assert_eq!(answer.is_err(), words.contains(&needed), "{sent} where {needed} needs a token: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn s9_2_steps_are_known_by_the_words_that_stand_for_them() {
+    let mut host = journeys();
+    host.policy = policy(
+        json!({"redirects": [{"from_method": "BUY", "from_path": "/none", "to_method": "BOOK", "to_path": "/room"}]}),
+    );
+    assert_eq!(host.dangling_steps("both"), Vec::<usize>::new());
+    host.policy = policy(json!({"redirects": [{"from_method": "BOOK", "to_method": "RENT"}]}));
+    assert_eq!(host.dangling_steps("both"), [0, 2]);
+}
+
+#[test]
+fn s12_1_a_composition_needs_what_its_known_steps_need() {
+    let host = journeys();
     assert_eq!(host.dangling_steps("both"), [2], "the root answers QUERY itself");
     let with = |declared: &str| run(&host, Call { caller: caller(declared), ..call("PURCHASE", "/stay") }).answer;
     assert!(

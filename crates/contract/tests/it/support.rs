@@ -114,7 +114,7 @@ pub(crate) fn dispatcher(definitions: impl IntoIterator<Item = Definition>) -> D
         policy: policy(json!({})),
         registry,
         recipes: Arc::default(),
-        rules: Rules { scope_required: false, wildcards_accepted: false },
+        rules: Rules { scope_required: false, wildcards_accepted: false, ..Rules::default() },
         ..Dispatcher::default()
     }
 }
@@ -126,6 +126,7 @@ pub(crate) fn caller(declared: &str) -> Caller {
         standing: Standing::Active,
         declared: scopes(declared),
         wildcards: false,
+        ..Caller::default()
     }
 }
 

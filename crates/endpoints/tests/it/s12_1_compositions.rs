@@ -1,13 +1,20 @@
 //! Section 12.1: endpoints that are made of calls of others.
 
+use std::sync::Arc;
+
 use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
 use forecourt_contract::recipe::FailedStep;
-use forecourt_contract::{Call, Refusal};
+use forecourt_contract::refusal::IdentityRefusal;
+use forecourt_contract::{Call, Method, Refusal};
+use forecourt_core::identity::BEARER_TOKEN;
 use forecourt_endpoints::limits::{RESULTS_BYTES_MAX, STEP_BYTES_MAX};
+use forecourt_testkit::proven;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{answer, call, caller, deployment, endpoint, function, loaded, problems};
+use crate::support::{
+    answer, call, caller, deployment, endpoint, function, loaded, loaded_with, opened, problems, terms,
+};
 
 /// The file of an endpoint that runs a recipe.
 pub(crate) fn composition(method: &str, path: &str, recipe: &str, more: &str) -> String {
@@ -92,6 +99,34 @@ async fn s12_1_a_step_that_the_caller_may_not_make_is_refused_to_it() {
         let refusal = planned(&folder, call).await.unwrap_err();
         let Refusal::Scope { pair, missing } = refusal else { panic!("{refusal:?}") };
         assert_eq!((pair.path.as_str(), missing[0].as_str()), ("/trips", "booking:room"));
+    }
+}
+
+#[tokio::test]
+async fn base_7_4_a_step_that_needs_a_token_is_refused_to_a_caller_without_one() {
+    let steps = |value: &str| {
+        format!(
+            "steps = [{{ method = \"QUERY\", path = \"/same\", capture_as = \"c\", parameters = {{ n = {{ kind = \"constant\", value = \"full\" }} }} }}, \
+             {{ method = \"QUERY\", path = \"/word\", capture_as = \"word\" }}, \
+             {{ method = \"RESERVE\", path = \"/{{id}}\", parameters = {{ id = {value} }} }}]"
+        )
+    };
+    let known = trips("steps = [{ method = \"RESERVE\", path = \"/full\" }]");
+    let foreseen = trips(&steps("{ kind = \"proposal\", value = \"id\" }"));
+    let found_out = trips(&steps("{ kind = \"previous_step\", value = \"word\" }"));
+    let word = function("QUERY", "/word", "word")
+        .replace("output_schema = { type = \"object\" }", "output_schema = { type = \"string\" }");
+    for folder in [known, foreseen, found_out] {
+        std::fs::write(folder.path().join("endpoints/word.toml"), &word).unwrap();
+        let mut terms = terms(json!({}));
+        terms.rules.token_required = [Method::parse("RESERVE").unwrap()].into();
+        let loaded = loaded_with(folder.path(), terms, opened());
+        assert_eq!(problems(&loaded), Vec::<String>::new());
+        let mut call = plan(json!({"id": "full"}));
+        assert_eq!(answer(&loaded, call.clone()).await, Err(Refusal::Identity(IdentityRefusal::NoToken)));
+        call.caller.sender = Arc::new(proven("somebody", BEARER_TOKEN));
+        let Err(Refusal::Step { failed, .. }) = answer(&loaded, call).await else { panic!("it is full") };
+        assert_eq!(failed.refusal.kind(), "declared-error");
     }
 }
 

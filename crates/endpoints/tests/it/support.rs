@@ -60,6 +60,7 @@ pub(crate) fn functions() -> Functions {
             let bytes = call.input["n"].as_u64().and_then(|bytes| usize::try_from(bytes).ok());
             Ok(json!({ "n": "x".repeat(bytes.unwrap_or_default()) }))
         })
+        .with("word", |_| async { Ok(json!("full")) })
         .with("hang", |_| std::future::pending())
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn opened() -> Egress {
 
 pub(crate) fn terms(policy: Value) -> Terms {
     let settings: MethodPolicySettings = serde_json::from_value(policy).unwrap();
-    let rules = Rules { scope_required: false, wildcards_accepted: false };
+    let rules = Rules { scope_required: false, wildcards_accepted: false, ..Rules::default() };
     Terms { rules, ..Terms::new(&settings, Catalog::shipped()).unwrap() }
 }
 
@@ -104,6 +105,7 @@ pub(crate) fn caller(declared: &str) -> Caller {
         standing: Standing::Active,
         declared,
         wildcards: false,
+        ..Caller::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_contract::call::{Call, Thread};
+use forecourt_contract::call::{Call, Caller, Identity, Thread};
 use forecourt_contract::{Native, Refusal, Target};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::policy::Kind;
@@ -20,14 +20,16 @@ fn rate(burst: u32) -> Rate {
     Rate { per_second: 1.try_into().unwrap(), burst: burst.try_into().unwrap() }
 }
 
-fn from(peer: &str) -> Sender {
-    Sender { peer: Some(peer.parse().unwrap()), ..Sender::anonymous() }
+fn from(peer: &str) -> Caller {
+    let sender = Sender { peer: Some(peer.parse().unwrap()), ..Sender::anonymous() };
+    Caller { sender: Arc::new(sender), ..Caller::default() }
 }
 
 async fn call(host: &Host, method: &str, session: Option<&str>, peer: &str) -> Result<Invoked, Error> {
     let thread = Thread { session_id: session.map(str::to_owned), ..Thread::default() };
-    let call = Call { method: method.to_owned(), path: "/rooms".to_owned(), thread, ..Call::default() };
-    host.invoke(call, &from(peer), "test").await
+    let call =
+        Call { method: method.to_owned(), path: "/rooms".to_owned(), caller: from(peer), thread, ..Call::default() };
+    host.invoke(call, "test").await
 }
 
 fn is_answered(invoked: Result<Invoked, Error>) -> bool {
@@ -67,8 +69,8 @@ async fn calls_count_against_their_address_and_their_session() {
 async fn calls_that_lead_to_each_other_come_to_an_end() {
     let host = Setup::default().host(Scripted::saying(["x"])).await;
     let at = |depth| Call { method: "QUERY".to_owned(), path: "/rooms".to_owned(), depth, ..Call::default() };
-    assert!(is_answered(host.invoke(at(HOPS_MAX - 1), &from("192.0.2.1"), "test").await));
-    assert!(matches!(host.invoke(at(HOPS_MAX), &from("192.0.2.1"), "test").await, Err(Error::Invalid { .. })));
+    assert!(is_answered(host.invoke(at(HOPS_MAX - 1), "test").await));
+    assert!(matches!(host.invoke(at(HOPS_MAX), "test").await, Err(Error::Invalid { .. })));
 }
 
 #[tokio::test]
@@ -96,10 +98,7 @@ async fn calls_in_the_making_are_bounded() {
     let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
     let root: Arc<dyn Native> = Arc::new(Root);
     host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
-    let caller = forecourt_contract::Caller {
-        identity: forecourt_contract::call::Identity::Recognised,
-        ..forecourt_contract::Caller::default()
-    };
+    let caller = Caller { identity: Identity::Recognised, ..from("192.0.2.1") };
     let ask = |query: Option<&str>| Call {
         method: "QUERY".to_owned(),
         path: "/".to_owned(),
@@ -107,10 +106,10 @@ async fn calls_in_the_making_are_bounded() {
         caller: caller.clone(),
         ..Call::default()
     };
-    let (sender, stays) = (from("192.0.2.1"), ask(Some("")));
-    let mut first = Box::pin(host.invoke(stays, &sender, "test"));
+    let stays = ask(Some(""));
+    let mut first = Box::pin(host.invoke(stays, "test"));
     assert!(futures::poll!(first.as_mut()).is_pending());
-    assert!(matches!(host.invoke(ask(None), &sender, "test").await, Err(Error::Unavailable { .. })));
+    assert!(matches!(host.invoke(ask(None), "test").await, Err(Error::Unavailable { .. })));
     drop(first);
-    assert!(is_answered(host.invoke(ask(None), &sender, "test").await));
+    assert!(is_answered(host.invoke(ask(None), "test").await));
 }

@@ -1,6 +1,7 @@
 //! Whether one entry of evidence holds. Identity-evidence v0.1; the order is that of the cost, and
 //! trust comes before any fetch (REST 7.3).
 
+use forecourt_core::identity::BEARER_TOKEN;
 use forecourt_core::{Address, IdentityEvidence, Timestamp, json};
 use serde_json::Value;
 
@@ -37,8 +38,8 @@ pub(crate) async fn verify(
     let until = check_times(&evidence, now)?;
     match evidence.proof.kind.as_str() {
         "signed-attestation" => check_attestation(issuer, &evidence, entry, now).await?,
-        "transport" | "bearer-token" if issuer.trusted.is_sender(own) => {}
-        "transport" | "bearer-token" => return Err(Fault::BadSignature),
+        "transport" | BEARER_TOKEN if issuer.trusted.is_sender(own) => {}
+        "transport" | BEARER_TOKEN => return Err(Fault::BadSignature),
         _ => return Err(MALFORMED),
     }
     Ok(Entry { replay_key: replay_key(&evidence, entry)?, evidence, until })

@@ -147,7 +147,7 @@ async fn s8_5_authenticated_agents_are_named_to_who_proved_who_it_is() {
     let manifest = place.manifest().await;
     assert_eq!((&manifest["agent_disclosure"], &manifest["hosted_agents"]), (&json!("authenticated"), &json!([])));
     assert_eq!(manifest["agent_disclosure_notice"], "Ask ops.");
-    let proven = Ask { sender: Sender { verified: true, ..Sender::anonymous() }, ..targetless() };
+    let proven = proven(targetless());
     let reply = place.reply(&proven).await;
     assert_eq!(body(&reply)["hosted_agents"].as_array().unwrap().len(), 2);
     assert_eq!(field(&reply, "Cache-Control"), Some("private, max-age=60"));

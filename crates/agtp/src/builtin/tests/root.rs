@@ -90,7 +90,7 @@ async fn s8_7_strangers_learn_nothing_where_they_may_not_look_around() {
         assert_eq!(problem.error["code"], "authorization-required");
     }
     assert!(place.json(&place.by("chef", "/methods")).await.is_array());
-    let proven = Ask { sender: Sender { verified: true, ..Sender::anonymous() }, ..targetless() };
+    let proven = proven(targetless());
     assert_eq!(place.json(&proven).await["agtp_version"], "1.0");
 }
 

@@ -24,7 +24,7 @@ fn verified(manifest: &Value) -> bool {
 #[tokio::test]
 async fn s8_8_every_manifest_is_signed_as_its_caller_gets_it() {
     let place = Place::with("agents.disclosure = \"authenticated\"").await;
-    let proven = Ask { sender: Sender { verified: true, ..Sender::anonymous() }, ..targetless() };
+    let proven = proven(targetless());
     for ask in [targetless(), stranger("/"), proven] {
         let manifest = place.json(&ask).await;
         assert!(verified(&manifest));
