@@ -35,5 +35,6 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("agtp-new", agtp::query::new),
     ("agtp-plain", agtp::query::plain),
     ("agtp-dispatch", agtp::dispatch::run),
+    ("agtp-manifest", agtp::manifest::run),
     ("agtp-idle", agtp::idle::run),
 ];

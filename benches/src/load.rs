@@ -74,13 +74,20 @@ async fn client(port: u16, request: &Asked, first: usize, end: Instant) -> anyho
         if request.anew && count > 0 {
             stream = connect(port, request.tls.as_ref()).await?;
         }
-        stream.write_all(text.as_bytes()).await?;
+        send(&mut stream, text).await?;
         answer(&mut stream, &mut buffer).await?;
         let held = request.holds.is_empty() || find(&buffer, request.holds.as_bytes()).is_some();
         ensure!(held, "an answer without {}: {}", request.holds, String::from_utf8_lossy(&buffer));
         count += 1;
     }
     Ok(count)
+}
+
+/// Sends one request whole. A TLS stream may keep bytes that it has taken, and a connection that waits for
+/// the answer to them waits for ever.
+pub(crate) async fn send(stream: &mut (impl AsyncWrite + Unpin), request: &str) -> anyhow::Result<()> {
+    stream.write_all(request.as_bytes()).await?;
+    Ok(stream.flush().await?)
 }
 
 /// Reads one answer whole. What was asked for conditionally may not have changed; any other status than
@@ -157,7 +164,7 @@ pub(crate) fn sample_within(port: u16, tls: Option<&TlsConnector>, request: &str
     runtime.block_on(async {
         let mut stream = connect(port, tls).await?;
         let mut buffer = Vec::new();
-        stream.write_all(request.as_bytes()).await?;
+        send(&mut stream, request).await?;
         answer(&mut stream, &mut buffer).await?;
         Ok(String::from_utf8_lossy(&buffer).into_owned())
     })

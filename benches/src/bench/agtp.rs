@@ -1,8 +1,9 @@
-//! AGTP: questions on open and new connections, calls among many endpoints, and connections that say
-//! nothing.
+//! AGTP: questions on open and new connections, calls among many endpoints, the manifest, and
+//! connections that say nothing.
 
 pub(super) mod dispatch;
 pub(super) mod idle;
+pub(super) mod manifest;
 pub(super) mod query;
 
 use anyhow::{Context, ensure};

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsConnector;
 
 use crate::arm::{Arm, ECHO};
@@ -67,7 +66,7 @@ async fn open(target: &Target<'_>, count: usize) -> anyhow::Result<Vec<Box<dyn C
     let mut buffer = Vec::new();
     for _ in 0..count {
         let mut stream = load::connect(target.port, target.tls).await?;
-        stream.write_all(target.request.as_bytes()).await?;
+        load::send(&mut stream, &target.request).await?;
         load::answer(&mut stream, &mut buffer).await?;
         open.push(stream);
     }
