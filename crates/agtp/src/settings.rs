@@ -192,6 +192,10 @@ pub struct ApiSettings {
     /// What it is for.
     #[serde(default)]
     pub description: String,
+    /// What it is called. Default: its path.
+    pub name: Option<String>,
+    /// Where it is described: the URL of its OpenAPI document.
+    pub http_documentation: Option<String>,
 }
 
 /// One of `hosted_protocols`. AGTP-API 8.6.

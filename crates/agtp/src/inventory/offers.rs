@@ -30,6 +30,9 @@ pub(crate) struct Api<'a> {
     base_url: String,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     methods: &'a [String],
+    /// Where it is described. AGTP-API 14.3, B.3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    http_documentation: Option<String>,
 }
 
 /// Another protocol of this host.
@@ -71,13 +74,20 @@ impl Inventory {
             description: "The endpoints of this server over HTTP.",
             base_url: format!("http://{address}"),
             methods: &[],
+            http_documentation: None,
         });
         gateway.into_iter().chain(self.settings.apis.iter().map(|api| self.api(api))).collect()
     }
 
     fn api<'a>(&self, api: &'a ApiSettings) -> Api<'a> {
-        let base_url = if api.path.starts_with('/') { self.host.site().url(&api.path) } else { api.path.clone() };
-        Api { name: &api.path, description: &api.description, base_url, methods: &api.methods }
+        let at = |place: &String| if place.starts_with('/') { self.host.site().url(place) } else { place.clone() };
+        Api {
+            name: api.name.as_deref().unwrap_or(&api.path),
+            description: &api.description,
+            base_url: at(&api.path),
+            methods: &api.methods,
+            http_documentation: api.http_documentation.as_ref().map(at),
+        }
     }
 
     /// The other protocols of this host, then those that the operator names. Where one is says who answers,

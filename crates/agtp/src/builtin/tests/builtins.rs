@@ -185,14 +185,19 @@ async fn s5_8_5_apis_are_the_gateway_and_what_the_operator_names() {
     assert_eq!(Place::with("").await.json(&stranger("/apis")).await, json!([]));
     let section = "gateway = \"127.0.0.1:8088\"\n\
                    [[apis]]\npath = \"/crm\"\nmethods = [\"GET\"]\ndescription = \"Customers.\"\n\
-                   [[apis]]\npath = \"https://other.example/api\"";
+                   [[apis]]\npath = \"https://other.example/api\"\nname = \"other\"\n\
+                   http_documentation = \"/openapi.json\"";
     let apis = Place::with(section).await.json(&stranger("/apis")).await;
     assert_eq!((&apis[0]["name"], &apis[0]["base_url"]), (&json!("gateway"), &json!("http://127.0.0.1:8088")));
     assert_eq!(
         (&apis[1]["base_url"], &apis[1]["description"]),
         (&json!("https://demo.localhost/crm"), &json!("Customers."))
     );
-    assert_eq!(apis[2]["base_url"], "https://other.example/api");
+    let other = json!({
+        "name": "other", "base_url": "https://other.example/api",
+        "http_documentation": "https://demo.localhost/openapi.json",
+    });
+    assert_eq!(apis[2], other, "B.3: an HTTP face says where it is described");
 }
 
 #[tokio::test]
