@@ -164,6 +164,28 @@ async fn a_kept_connection_that_dies_is_replaced_for_requests_that_only_look() {
     }
 }
 
+/// Does so much that the runtime would have this task wait for its next turn.
+async fn tired() {
+    while tokio::task::coop::has_budget_remaining() {
+        let _ = futures::poll!(std::pin::pin!(tokio::task::coop::consume_budget()));
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_is_known_even_to_a_task_that_has_done_much() {
+    let (server, _) = served(Duration::from_millis(1), None).await;
+    let client = plain();
+    client.send(&server, &request("BOOK")).await.unwrap();
+    let closed = async {
+        while let Some(kept) = client.inner.pool.take(&server) {
+            client.inner.pool.keep(&server, kept);
+            tokio::task::yield_now().await;
+            tired().await;
+        }
+    };
+    tokio::time::timeout(LONG, closed).await.expect("it is given up");
+}
+
 #[tokio::test]
 async fn what_may_have_been_acted_on_is_not_sent_again() {
     let server = scripted(vec![once_and_a_half]).await;

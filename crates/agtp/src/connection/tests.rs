@@ -13,7 +13,10 @@ const PATIENCE: Patience = Patience {
     write: Duration::from_secs(5),
 };
 
-/// Answers every request with its path, `/slow` after a minute.
+/// Bytes of a large answer: many times what any buffer on its way holds.
+const LARGE: usize = 700 * 1024;
+
+/// Answers every request with its path, `/slow` after a minute, `/large` with many bytes.
 #[derive(Default)]
 struct Paths {
     served: Mutex<Vec<String>>,
@@ -25,7 +28,8 @@ impl Answer for Paths {
             tokio::time::sleep(Duration::from_secs(60)).await;
         }
         self.served.lock().unwrap().push(request.start.path().to_owned());
-        Response { body: request.start.path().to_owned().into(), ..Message::new(StatusLine::new(200, "OK")) }
+        let body = if request.start.path() == "/large" { "x".repeat(LARGE) } else { request.start.path().to_owned() };
+        Response { body: body.into(), ..Message::new(StatusLine::new(200, "OK")) }
     }
 
     fn refuse(&self, refused: Refused) -> Response {
@@ -199,4 +203,35 @@ async fn base_2_1_a_request_that_breaks_off_is_a_400() {
         let (rest, served) = client.rest().await;
         assert_eq!((rest.as_str(), served.len(), begun.elapsed()), (answer, 0, Duration::ZERO), "{said:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn base_1_large_answers_arrive_whole_and_in_order_however_little_fits_on_the_way() {
+    for buffer in [700, 64 * 1024, 2 * LARGE] {
+        let mut client = connect(buffer);
+        // All of it is said before anything is read.
+        client.say(&"AGTP/1.0 DISCOVER /large\r\n\r\nAGTP/1.0 QUERY /b\r\n\r\n".repeat(5)).await;
+        let heard = client.hear(10).await;
+        assert!(heard.iter().step_by(2).all(|(code, body)| *code == 200 && body.len() == LARGE), "{buffer}");
+        assert!(heard.iter().skip(1).step_by(2).all(|answer| *answer == (200, "/b".to_owned())), "{buffer}");
+        drop(client.stream);
+        assert_eq!(client.done.await.unwrap().len(), 10, "{buffer}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_slowly_gets_all_of_what_fits_in_its_time() {
+    let mut client = connect(64 * 1024);
+    client.say("AGTP/1.0 DISCOVER /large\r\n\r\n").await;
+    let (begun, mut heard) = (Instant::now(), 0);
+    let mut piece = vec![0; 32 * 1024];
+    while heard < LARGE {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let read = client.stream.read(&mut piece).await.unwrap();
+        assert!(read > 0, "closed after {heard} bytes");
+        heard += read;
+    }
+    assert!(begun.elapsed() > Duration::from_secs(2) && begun.elapsed() < PATIENCE.write);
+    drop(client.stream);
+    assert_eq!(client.done.await.unwrap(), ["/large"]);
 }
