@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use forecourt_core::Handle;
 use forecourt_egress::EgressConfig;
+use forecourt_egress::limits::SECRET_BYTES_MAX;
 use forecourt_endpoints::python;
-use forecourt_host::LimitSettings;
+use forecourt_host::{LimitSettings, OperatorWebhook};
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::{AdminToken, HttpLimits};
@@ -19,6 +21,8 @@ use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettin
 
 /// The file that makes a folder a deployment.
 pub(crate) const FILE: &str = "forecourt.toml";
+/// Bytes of the secret that signs what the operator is told: fewer could be guessed.
+const SECRET_BYTES: RangeInclusive<usize> = AdminToken::BYTES_MIN..=SECRET_BYTES_MAX;
 /// Agents in one deployment.
 pub(crate) const AGENTS_MAX: usize = 10_000;
 
@@ -30,6 +34,8 @@ pub(crate) struct Loaded {
     pub tls: Tls,
     /// What opens calls on the operator's listener that change something.
     pub admin_token: Option<AdminToken>,
+    /// Where the operator is told that a question waits.
+    pub operator: Option<OperatorWebhook>,
     pub store: StoreSettings,
     pub log: Log,
     pub limits: LimitSettings,
@@ -140,7 +146,7 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
     let mut problems = Problems::new();
     let listen = problems.absorb(root.take_or_empty("listen").read());
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
-    let admin_token = problems.absorb(read_admin(&root.take_or_empty("admin")));
+    let admin = problems.absorb(read_admin(&root.take_or_empty("admin")));
     let store = problems.absorb(root.take_or_empty("store").read());
     let log = problems.absorb(root.take_or_empty("log").read());
     let limits = problems.absorb(root.take_or_empty("limits").read());
@@ -155,12 +161,14 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
         problems.push(problem);
     }
     let whole = (|| {
+        let (admin_token, operator) = admin?;
         Some(Loaded {
             dir: dir.to_path_buf(),
             deployment: deployment?,
             listen: listen?,
             tls: tls?,
-            admin_token: admin_token?,
+            admin_token,
+            operator,
             store: store?,
             log: log?,
             limits: limits?,
@@ -189,11 +197,35 @@ fn read_tls(section: &Section) -> Result<Tls, Problems> {
     }
 }
 
-fn read_admin(section: &Section) -> Result<Option<AdminToken>, Problems> {
-    let Some(token) = section.read::<AdminSettings>()?.token else { return Ok(None) };
-    let least = AdminToken::BYTES_MIN;
-    let wrong = || section.problem(Some("token"), format!("a token has at least {least} characters, and no spaces"));
-    AdminToken::new(&token).map(Some).ok_or_else(|| wrong().into())
+fn read_admin(section: &Section) -> Result<(Option<AdminToken>, Option<OperatorWebhook>), Problems> {
+    let AdminSettings { token, webhook, webhook_secret } = section.read()?;
+    let mut problems = Problems::new();
+    let token = token.and_then(|token| {
+        let least = AdminToken::BYTES_MIN;
+        let wrong =
+            || section.problem(Some("token"), format!("a token has at least {least} characters, and no spaces"));
+        problems.absorb(AdminToken::new(&token).ok_or_else(wrong))
+    });
+    let operator = match (webhook, webhook_secret) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            problems.push(section.problem(Some("webhook_secret"), "`webhook_secret` needs `webhook` beside it"));
+            None
+        }
+        (Some(_), None) => {
+            let problem = section.problem(Some("webhook"), "`webhook` needs `webhook_secret` beside it");
+            problems.push(problem.hint("write webhook_secret = \"${FORECOURT_WEBHOOK_SECRET}\""));
+            None
+        }
+        (Some(url), Some(secret)) => {
+            if !SECRET_BYTES.contains(&secret.len()) {
+                let text = format!("a secret has {} to {} bytes", SECRET_BYTES.start(), SECRET_BYTES.end());
+                problems.push(section.problem(Some("webhook_secret"), text));
+            }
+            Some(OperatorWebhook { url, secret })
+        }
+    };
+    problems.into_result((token, operator))
 }
 
 /// The public URL is an https origin and nothing more.

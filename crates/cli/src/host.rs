@@ -10,8 +10,10 @@ use forecourt_agents::siblings::{Carrier, Sibling, Siblings};
 use forecourt_agents::{Built, Context, Indexing};
 use forecourt_core::agent::Icon;
 use forecourt_core::{AgentCard, Domain, Entropy, Error, Handle, Message, Policy, Reply, Store, SystemClock};
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Envelope, Host, HostBuilder, Resident, Run, Site, SystemEntropy, rules};
+use forecourt_egress::{Egress, EgressConfig, Purpose};
+use forecourt_host::{
+    Directory, Envelope, Host, HostBuilder, OperatorWebhook, Resident, Run, Site, SystemEntropy, rules,
+};
 use forecourt_identity::agents::Notice;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
@@ -273,6 +275,7 @@ pub(crate) async fn start(
     let directory = Directory::new(residents, loaded.default_agent()).map_err(|e| Failure::yours(e.to_string()))?;
     let mut builder = HostBuilder::new(site, directory, store, egress.clone());
     builder.standings = standings(loaded, &state)?;
+    builder.operator = operator(loaded, &egress)?;
     builder.limits = loaded.limits.clone();
     builder.envelopes = envelopes();
     builder.contract = endpoints.contract.clone();
@@ -306,6 +309,17 @@ fn verifier(loaded: &Loaded, egress: &Arc<Egress>, store: &Arc<dyn Store>) -> Re
         Some(directory) => verifier.with_directory(directory(egress.clone())),
         None => verifier,
     })
+}
+
+/// Where the operator is told that a question waits. Fails when it can never be reached.
+fn operator(loaded: &Loaded, egress: &Egress) -> Result<Option<OperatorWebhook>, Problems> {
+    let Some(webhook) = &loaded.operator else { return Ok(None) };
+    egress.foresees(Purpose::Webhook, &webhook.url).map_err(|error| {
+        // The address itself may hold a secret.
+        let problem = Problem::of_file(loaded.root.file(), format!("`webhook` in [admin] can't be reached: {error}"));
+        Problems::from(problem.hint("it must be https; networks of your own are opened by `allow` in [egress]"))
+    })?;
+    Ok(Some(webhook.clone()))
 }
 
 fn envelopes() -> HashMap<String, Envelope> {

@@ -87,7 +87,7 @@ pub(crate) struct Tls {
     pub key: Option<PathBuf>,
 }
 
-/// `[admin]`: calls on the operator's listener that change something.
+/// `[admin]`: calls on the operator's listener that change something, and what the operator is told.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct AdminSettings {
@@ -95,6 +95,12 @@ pub(crate) struct AdminSettings {
     /// characters, best from the environment, as `"${FORECOURT_ADMIN_TOKEN}"`. Without it such calls are
     /// refused.
     pub token: Option<String>,
+    /// Where you are told that a question waits for you, `https://…`: a post as soon as it is kept, and
+    /// again for about an hour and a half while nobody takes it. Held to `[egress]`, as all webhooks are.
+    pub webhook: Option<String>,
+    /// What signs those posts, in `X-Hub-Signature-256`: 16 to 256 bytes, best from the environment, as
+    /// `"${FORECOURT_WEBHOOK_SECRET}"`. Needed beside `webhook`.
+    pub webhook_secret: Option<String>,
 }
 
 /// `[store]`: where tasks and conversations are kept.

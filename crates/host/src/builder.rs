@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use crate::attachments::Attachments;
 use crate::deliver::{Bell, Deliverer, Envelope};
 use crate::directory::{Directory, Site};
+use crate::herald::{self, Herald, OperatorWebhook};
 use crate::limits::{LimitSettings, Throttle};
 use crate::metrics::Metrics;
 use crate::once::Keys;
@@ -40,6 +41,8 @@ pub struct HostBuilder {
     pub limits: LimitSettings,
     /// The endpoints; none by default.
     pub contract: Arc<Dispatcher>,
+    /// Where the operator is told that a question waits; nowhere by default.
+    pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
     clock: Arc<dyn Clock>,
@@ -57,6 +60,7 @@ impl HostBuilder {
             egress,
             limits: LimitSettings::default(),
             contract: Arc::default(),
+            operator: None,
             envelopes: HashMap::new(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
@@ -101,12 +105,21 @@ impl HostBuilder {
         let (store, clock, entropy) = (self.store.clone(), self.clock.clone(), self.entropy.clone());
         let keys = Keys { store: store.clone(), clock: clock.clone() };
         let queue = Queue { store, clock, entropy };
+        let herald = self.operator.map(|webhook| Herald {
+            webhook,
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            bell: bell.clone(),
+        });
+        let mut envelopes = self.envelopes;
+        envelopes.insert(herald::NAME.to_owned(), herald::post);
         let deliverer = Deliverer {
             store: self.store.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             egress: self.egress.clone(),
-            envelopes: self.envelopes,
+            envelopes,
             metrics: metrics.clone(),
             bell,
         };
@@ -121,6 +134,7 @@ impl HostBuilder {
             threads,
             standings,
             queue,
+            herald,
             keys,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },

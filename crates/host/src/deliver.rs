@@ -10,9 +10,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_core::store::{Delivery, Webhook};
 use forecourt_core::{Clock, Entropy, Store, Task};
-use forecourt_egress::{Egress, Purpose};
+use forecourt_egress::{Egress, Purpose, signature};
 use futures::{StreamExt, stream};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +45,20 @@ pub struct Post {
     pub headers: HeaderMap,
     /// The body, exactly as it was signed.
     pub body: Bytes,
+}
+
+impl Post {
+    /// A body in JSON, signed when there is a secret: `X-Hub-Signature-256`, Mentionable REST 5.5.
+    pub fn json(body: &Value, secret: Option<&str>) -> Self {
+        let body = serde_json::to_vec(body).unwrap_or_default();
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let signature = secret.map(|secret| signature::sign(secret.as_bytes(), &body));
+        if let Some(value) = signature.and_then(|text| HeaderValue::from_str(&text).ok()) {
+            headers.insert(signature::HEADER, value);
+        }
+        Self { headers, body: body.into() }
+    }
 }
 
 /// Wakes the deliverer.
@@ -102,8 +118,17 @@ impl Deliverer {
     /// is made again.
     async fn deliver(&self, delivery: Delivery) {
         let worked = delivery.attempts <= delivery.webhook.retries && self.post(&delivery).await;
-        self.metrics.delivered(worked);
+        let protocol = &delivery.webhook.protocol;
+        let of = self.envelopes.get_key_value(protocol).map_or("unknown", |(known, _)| known);
+        self.metrics.delivered(of, worked);
         let again = !worked && delivery.attempts < delivery.webhook.retries;
+        match (worked, again) {
+            (true, _) => {}
+            (false, true) => tracing::info!(of, attempts = delivery.attempts + 1, "a post will be made again"),
+            (false, false) => {
+                tracing::warn!(of, attempts = delivery.attempts + 1, "a post was given up: nobody took it");
+            }
+        }
         let retry_at = again.then(|| {
             let wait = RETRY_AFTER * 2u32.pow(delivery.attempts.min(RETRY_DOUBLINGS_MAX));
             after(self.clock.now(), wait)

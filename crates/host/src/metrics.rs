@@ -36,6 +36,7 @@ struct CallLabels {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct DeliveryLabels {
+    of: String,
     outcome: &'static str,
 }
 
@@ -46,7 +47,7 @@ impl Metrics {
         registry.register("calls", "Calls by endpoint, protocol and outcome", self.calls.clone());
         registry.register("replies_running", "Answers in the making", self.running.clone());
         registry.register("tasks_running", "Background tasks running", self.tasks_running.clone());
-        registry.register("deliveries", "Webhook posts by outcome", self.deliveries.clone());
+        registry.register("deliveries", "Webhook posts by whose they are and outcome", self.deliveries.clone());
     }
 
     /// An answer ended. `ending` is a word of a closed set: a refusal's kind or [`ending_name`].
@@ -77,9 +78,10 @@ impl Metrics {
         Counted::new(&self.tasks_running)
     }
 
-    pub(crate) fn delivered(&self, worked: bool) {
+    /// A post was made, or failed. `of` names whose it is: a protocol of this host, or the operator's.
+    pub(crate) fn delivered(&self, of: &str, worked: bool) {
         let outcome = if worked { "delivered" } else { "failed" };
-        self.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
+        self.deliveries.get_or_create(&DeliveryLabels { of: of.to_owned(), outcome }).inc();
     }
 }
 

@@ -11,6 +11,7 @@ use forecourt_core::{Clock, Entropy, Error, Handle, Store, Timestamp, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::herald;
 use crate::receive::Host;
 use crate::threads::after;
 
@@ -234,8 +235,20 @@ impl Host {
             let Inquiry { by, reason, urgency, .. } = &asked.inquiry;
             let by = by.as_deref().unwrap_or("nobody in particular");
             tracing::warn!(id = asked.id, by, reason, urgency, "a question waits for the operator");
+            self.tell_operator(&asked).await;
         }
         Ok(asked)
+    }
+
+    /// Sees to it that a question which is kept is told where the operator wants to hear of it. Whoever asked
+    /// has asked, whatever comes of this.
+    async fn tell_operator(&self, asked: &Asked) {
+        let Some(herald) = &self.herald else { return };
+        let agent = asked.inquiry.agent.as_ref().unwrap_or(self.directory.default_agent().card.handle());
+        if let Err(error) = herald.tell(asked, agent).await {
+            self.metrics.delivered(herald::NAME, false);
+            tracing::warn!(%error, id = asked.id, "the operator's webhook is not told of a question");
+        }
     }
 
     /// Everything that was asked and is kept, the oldest first.

@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
 use crate::directory::{Directory, Resident, Site};
+use crate::herald::Herald;
 use crate::limits::Throttle;
 use crate::metrics::Metrics;
 use crate::once::Keys;
@@ -38,6 +39,7 @@ pub struct Host {
     pub(crate) threads: Threads,
     pub(crate) standings: Standings,
     pub(crate) queue: Queue,
+    pub(crate) herald: Option<Herald>,
     pub(crate) keys: Keys,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,

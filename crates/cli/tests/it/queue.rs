@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::support::{DOMAIN, Deployment, Served};
+use crate::receiver::Receiver;
+use crate::support::{DOMAIN, Deployment, Served, within};
 use crate::wire::{Answer, curl};
 
 const TOKEN: &str = "a-token-of-the-operator";
@@ -50,5 +51,41 @@ fn the_queue_is_closed_without_the_token() {
     for path in ["/queue", "/queue/x"] {
         let url = format!("http://127.0.0.1:{}{path}", served.admin);
         assert_eq!(curl(&url, &[]).status, 401, "{path}");
+    }
+}
+
+#[test]
+fn the_operator_is_told_of_a_question_where_that_was_asked_for() {
+    let receiver = Receiver::start();
+    let lines = format!("webhook = \"{}\"\nwebhook_secret = \"a-secret-for-posts\"", receiver.webhook_url());
+    let served = Deployment::gatehouse().open_to_loopback().with("admin", &lines).serve();
+    let question = r#"{"task_id": "t-1", "reason": "ethical_flag", "context": {"question": "May I?"}}"#;
+    let asked = call(&served, "ESCALATE", question);
+    let post = receiver.post();
+    let signed = post.field("x-hub-signature-256").unwrap();
+    assert!(forecourt_egress::signature::verify(b"a-secret-for-posts", &post.body, signed));
+    let told = post.json();
+    assert_eq!((&told["event"], &told["id"]), (&"question".into(), &asked["escalation_id"]), "{told}");
+    assert_eq!(told["reason"], "ethical_flag");
+    assert!(!told.to_string().contains("May I?") && !told.to_string().contains("t-1"), "{told}");
+    within("the post is counted", || {
+        let counted = "forecourt_deliveries_total{of=\"operator\",outcome=\"delivered\"} 1";
+        served.operator("/metrics").text().contains(counted).then_some(())
+    });
+}
+
+#[test]
+fn a_webhook_that_can_never_be_reached_is_refused_and_not_shown() {
+    let secret = "webhook_secret = \"a-secret-for-posts\"";
+    for (lines, said) in [
+        (format!("webhook = \"http://hooks.example/T0P\"\n{secret}"), "can't be reached"),
+        (format!("webhook = \"https://10.0.0.1/T0P\"\n{secret}"), "can't be reached"),
+        (format!("webhook = \"https://demo.localhost/T0P\"\n{secret}"), "can't be reached"),
+        ("webhook = \"https://hooks.example/T0P\"".to_owned(), "needs `webhook_secret`"),
+        (secret.to_owned(), "needs `webhook` beside it"),
+        ("webhook = \"https://hooks.example/\"\nwebhook_secret = \"short\"".to_owned(), "16 to 256 bytes"),
+    ] {
+        let text = Deployment::gatehouse().with("admin", &lines).run("check", ["."]).failed(1);
+        assert!(text.contains(said) && !text.contains("a-secret-for-posts"), "{lines}: {text}");
     }
 }

@@ -23,7 +23,7 @@ fn envelope(task: &Task, _: &Webhook) -> Post {
 }
 
 /// A receiver that hands on what it gets and answers `status`.
-async fn receiver(status: StatusCode) -> (String, mpsc::Receiver<(HeaderMap, String)>) {
+pub(crate) async fn receiver(status: StatusCode) -> (String, mpsc::Receiver<(HeaderMap, String)>) {
     let (sender, received) = mpsc::channel(16);
     let answer = move |headers: HeaderMap, body: String| async move {
         sender.send((headers, body)).await.unwrap();
@@ -35,7 +35,7 @@ async fn receiver(status: StatusCode) -> (String, mpsc::Receiver<(HeaderMap, Str
     (url, received)
 }
 
-fn open_to_loopback() -> Setup {
+pub(crate) fn open_to_loopback() -> Setup {
     let egress = EgressConfig { allow: vec!["127.0.0.0/8".parse().unwrap()], allow_http: true, ..Default::default() };
     Setup { egress, envelope: Some(envelope), ..Setup::default() }
 }

@@ -7,7 +7,7 @@ use forecourt_core::{
     Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
 };
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Envelope, Host, HostBuilder, LimitSettings, Resident, Site};
+use forecourt_host::{Directory, Envelope, Host, HostBuilder, LimitSettings, OperatorWebhook, Resident, Site};
 use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, card};
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,7 @@ pub(crate) struct Setup {
     pub time_max: Duration,
     pub egress: EgressConfig,
     pub envelope: Option<Envelope>,
+    pub operator: Option<OperatorWebhook>,
     pub stop: CancellationToken,
 }
 
@@ -39,6 +40,7 @@ impl Default for Setup {
             time_max: Duration::from_secs(120),
             egress: EgressConfig::default(),
             envelope: None,
+            operator: None,
             stop: CancellationToken::new(),
         }
     }
@@ -56,6 +58,7 @@ impl Setup {
         let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress)
             .with_ambient(self.clock.clone(), self.entropy.clone());
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
+        builder.operator = self.operator.clone();
         builder.limits = self.limits.clone();
         builder.standings = self.standings.clone();
         builder.start(self.stop.clone()).await.unwrap()

@@ -2,10 +2,7 @@
 
 use forecourt_core::store::Webhook;
 use forecourt_core::{Collected, Ending, File, FileSource, Part, Task};
-use forecourt_egress::signature;
 use forecourt_host::Post;
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
 /// The path of a task.
@@ -39,14 +36,7 @@ pub(crate) fn envelope(task: &Task) -> Value {
 
 /// The post that tells of a settled task, signed when its webhook has a secret. REST 5.5.
 pub(crate) fn post(task: &Task, webhook: &Webhook) -> Post {
-    let body = serde_json::to_vec(&envelope(task)).unwrap_or_default();
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let signature = webhook.secret.as_ref().map(|secret| signature::sign(secret.as_bytes(), &body));
-    if let Some(value) = signature.and_then(|text| HeaderValue::from_str(&text).ok()) {
-        headers.insert(signature::HEADER, value);
-    }
-    Post { headers, body: body.into() }
+    Post::json(&envelope(task), webhook.secret.as_deref())
 }
 
 fn message(task: &Task, outcome: &Collected) -> (&'static str, Option<Vec<Value>>) {
