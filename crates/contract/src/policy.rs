@@ -85,7 +85,7 @@ pub enum PolicyFault {
 /// A setting without effect, told to the operator. Section 9.4.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Where it stands: `allow`, `disallow` or `redirects`.
+    /// Where it stands: `allow`, `disallow`, `aliases` or `redirects`.
     pub directive: &'static str,
     /// The method that it names.
     pub method: String,

@@ -10,6 +10,7 @@ use crate::path::RequestPath;
 use crate::reserved::is_native;
 
 const NOT_KNOWN: &str = "is neither in the catalog nor under `custom`";
+const LEADS_NOWHERE: &str = "leads to a method that the catalog does not have";
 const ALWAYS_ANSWERED: &str = "is answered by every host and can't be disallowed";
 const ALWAYS_ANSWERED_THERE: &str = "is answered by every host there and can't be led elsewhere";
 
@@ -107,18 +108,23 @@ impl Build<'_> {
     }
 
     fn aliases(&mut self, names: &BTreeMap<String, String>) -> BTreeMap<Method, Method> {
-        let pairs: Vec<(Method, Method)> =
+        let pairs: BTreeMap<Method, Method> =
             names.iter().filter_map(|(from, to)| Some((self.method(from)?, self.method(to)?))).collect();
+        let mut kept = BTreeMap::new();
         for (from, to) in &pairs {
             if EMBEDDED.contains(&from.as_str()) {
                 self.faults.push(PolicyFault::Floor(from.clone()));
-            } else if pairs.iter().any(|(alias, _)| alias == to) {
+            } else if pairs.contains_key(to) {
                 self.faults.push(PolicyFault::Chain(from.clone(), to.clone()));
-            } else if !self.knows(to) {
+            } else if self.knows(to) {
+                kept.insert(from.clone(), to.clone());
+            } else if is_seed(from, to) {
+                self.skip("aliases", from, LEADS_NOWHERE);
+            } else {
                 self.faults.push(PolicyFault::Nowhere(from.clone(), to.clone()));
             }
         }
-        pairs.into_iter().collect()
+        kept
     }
 
     fn redirect(&mut self, settings: &RedirectSettings) -> Option<Redirect> {
@@ -142,4 +148,9 @@ impl Build<'_> {
         let (from_path, to_path) = (settings.from_path.clone(), settings.to_path.clone());
         Some(Redirect { from_method, from_path, to_method, to_path })
     }
+}
+
+/// Whether nobody but the specification said so: a catalog need not have what its seed leads to.
+fn is_seed(from: &Method, to: &Method) -> bool {
+    MethodPolicySettings::default().aliases.get(from.as_str()).is_some_and(|seeded| seeded == to.as_str())
 }

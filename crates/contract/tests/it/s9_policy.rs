@@ -83,6 +83,18 @@ fn s9_4_entries_about_methods_that_are_gone_are_skipped_with_a_word() {
 }
 
 #[test]
+fn s4_5_a_catalog_without_what_the_verbs_of_http_stand_for_is_served() {
+    let small = Catalog::read(br#"{"version": "1.0.0", "verbs": {"FETCH": {}, "BOOK": {}}}"#).unwrap().with_floor();
+    let (policy, skipped) = MethodPolicy::new(&MethodPolicySettings::default(), &small).unwrap();
+    let skipped: Vec<_> = skipped.iter().map(|skip| (skip.directive, skip.method.as_str())).collect();
+    assert_eq!(skipped, ["DELETE", "PATCH", "POST", "PUT"].map(|verb| ("aliases", verb)));
+    assert_eq!(policy.to_json()["aliases"], json!({"GET": "FETCH"}));
+    assert!(policy.resolve("GET", &small).is_some() && policy.resolve("POST", &small).is_none());
+    let own: MethodPolicySettings = serde_json::from_value(json!({"aliases": {"POST": "WRITE"}})).unwrap();
+    assert!(MethodPolicy::new(&own, &small).is_err(), "what the operator says has to be right");
+}
+
+#[test]
 fn s9_2_a_redirect_has_paths_that_are_ones() {
     for wrong in ["room", "/room/", "/order"] {
         let settings = json!({"redirects": [{"from_method": "BOOK", "from_path": wrong, "to_method": "RESERVE"}]});
