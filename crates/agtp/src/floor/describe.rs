@@ -1,7 +1,8 @@
 //! DESCRIBE: who an agent is, or what it can do. Base 3.1, 6.3.
 
 use forecourt_contract::catalog::EMBEDDED;
-use forecourt_core::{AgentCard, Mode};
+use forecourt_core::store::Span;
+use forecourt_core::{AgentCard, Mode, Timestamp};
 use forecourt_identity::agents::{AgentIdentity, Current, Issuer};
 use serde_json::{Map, Value, json};
 
@@ -38,15 +39,22 @@ impl Floor<'_> {
     /// The identity document as it is now, signed by this host unless somebody else did.
     async fn document(&self, agent: &AgentIdentity) -> Result<Map<String, Value>, Problem> {
         let document = agent.document.as_ref().ok_or_else(|| no_agent(Some(agent.agent_id.as_str())))?;
-        let status = self.service.standing(agent).await?;
+        let (status, updated_at) = (self.service.standing(agent).await?, self.changed_at(agent).await?);
         let keys = self.service.keys.load();
         let issuer = Issuer { name: self.service.host.site().domain.as_str(), key: keys.current() };
-        let current = Current { status: status.name(), updated_at: None, methods: &EMBEDDED };
+        let current = Current { status: status.name(), updated_at, methods: &EMBEDDED };
         let current = document.current(current, issuer).map_err(|fault| {
             tracing::error!(%fault, agent = %agent.agent_id, "an identity document could not be signed");
             Problem::new(Status::SERVER_ERROR, "server-error", "the document could not be written")
         })?;
         Ok(current.fields().clone())
+    }
+
+    /// When it changed last where the agent stands; `None`: never.
+    async fn changed_at(&self, agent: &AgentIdentity) -> Result<Option<Timestamp>, Problem> {
+        let Some(handle) = &agent.handle else { return Ok(None) };
+        let newest = self.service.host.standing_changes(handle, Span::Before(u64::MAX), 1).await?;
+        Ok(newest.first().map(|(_, kept)| kept.change.at))
     }
 
     /// The capability document, of the domains that were asked for.

@@ -11,7 +11,7 @@ use crate::genesis::{Genesis, Posture, TrustTier};
 pub struct Current<'a> {
     /// Where it is in its life: `active`, `suspended`, `retired` or `deprecated`.
     pub status: &'a str,
-    /// When that changed last.
+    /// When that changed last. `None`: never, and the document is as old as it says.
     pub updated_at: Option<Timestamp>,
     /// The methods that it answers.
     pub methods: &'a [&'a str],
@@ -28,8 +28,9 @@ impl AgentDocument {
             return Ok(self.clone());
         }
         let mut changes = fields(json!({"status": current.status, "methods": current.methods}));
-        if let Some(updated_at) = current.updated_at {
-            changes.insert("updated_at".to_owned(), json!(updated_at));
+        let own = || self.fields().get("updated_at").or(self.fields().get("issued_at")).cloned();
+        if let Some(updated_at) = current.updated_at.map(|at| json!(at)).or_else(own) {
+            changes.insert("updated_at".to_owned(), updated_at);
         }
         self.sign(changes, issuer)
     }

@@ -220,10 +220,10 @@ async fn s6_3_the_document_has_what_readers_need_and_says_where_the_agent_stands
     for name in ["agtp_version", "document_version", "name", "issued_at", "skills", "requires", "manifest_signature"] {
         assert!(!document[name].is_null(), "{name}: {document}");
     }
-    assert_eq!(document["status"], "active");
-    call(&server, "DEPRECATE", json!({"reason": "old"})).await;
+    assert_eq!((&document["status"], &document["updated_at"]), (&json!("active"), &document["issued_at"]));
+    let (_, changed) = call(&server, "DEPRECATE", json!({"reason": "old"})).await;
     let (_, document) = call(&server, "DESCRIBE", json!({})).await;
-    assert_eq!(document["status"], "deprecated");
+    assert_eq!((&document["status"], &document["updated_at"]), (&json!("deprecated"), &changed["issued_at"]));
 }
 
 #[tokio::test]
