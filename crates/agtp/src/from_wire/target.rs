@@ -39,7 +39,8 @@ impl Service {
         let Some(name) = path.strip_prefix(AGENTS).filter(|name| !name.is_empty() && !name.contains('/')) else {
             return Ok(as_it_is(query));
         };
-        if let Some(agent) = self.agents.of_name(name) {
+        let named = self.agents.of_name(name).filter(|_| !self.is_endpoint(&line.method, path));
+        if let Some(agent) = named {
             return Ok(Target { path: "/".to_owned(), query, agent: Some(Arc::clone(agent)) });
         }
         // What an operator registered there is the operator's, and what is wrong before is said before.
@@ -50,6 +51,14 @@ impl Service {
             Problem::new(Status::NOT_FOUND, "agent-handle-not-found", "no agent of this name is here")
                 .with("path", path)
         }))
+    }
+
+    /// Whether an operator's endpoint answers here, as declared. AGTP-API 6.1.
+    fn is_endpoint(&self, method: &str, path: &str) -> bool {
+        let contract = self.host.contract();
+        let Some(resolved) = contract.policy.resolve(method, &contract.catalog) else { return false };
+        RequestPath::parse(path, &contract.catalog)
+            .is_ok_and(|path| contract.registry.find(&resolved.method, &path).is_some())
     }
 
     fn is_registered(&self, path: &str) -> bool {

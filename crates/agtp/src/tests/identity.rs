@@ -1,8 +1,11 @@
 //! Who calls, whom, and how it is proven. Base 2.4, 6.7, 7.4.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use super::support::{Server, blueprint, body, code, server, server_of};
+use forecourt_testhost::Blueprint;
+
+use super::support::{Server, add, blueprint, body, code, contract, definition, server, server_of};
 use crate::from_wire::Line;
 use crate::wire::Response;
 
@@ -172,4 +175,22 @@ async fn base_3_2_an_agent_out_of_service_does_not_call() {
         assert_eq!(server.ask("NOTIFY /", "").await.start.code, wanted.0);
         assert!(!matches!(server.ask("DESCRIBE /", "").await.start.code, 410 | 503));
     }
+}
+
+#[tokio::test]
+async fn s6_1_an_endpoint_at_the_path_of_an_agent_is_the_operators() {
+    let mut contract = contract("");
+    add(&mut contract, definition("FETCH", "/agents/{agent}"));
+    let server = server_of(Blueprint { contract: Arc::new(contract), ..blueprint("") }).await;
+    for method in ["FETCH", "GET"] {
+        let fetched = server.ask_as_chef(&format!("{method} /agents/chef"), "").await;
+        assert_eq!((fetched.start.code, &body(&fetched)["input"]["agent"]), (200, &"chef".into()), "{method}");
+    }
+    let described = server.ask("DESCRIBE /agents/gate", "").await;
+    assert_eq!(
+        (described.start.code, &body(&described)["name"]),
+        (200, &"gate".into()),
+        "other methods are the agent's"
+    );
+    assert_eq!(code(&server.ask_as_chef("DESCRIBE /agents/nobody", "").await), (405, "method-not-allowed".to_owned()));
 }

@@ -64,13 +64,16 @@ pub(crate) fn contract(section: &str) -> Dispatcher {
     let terms = crate::settings::endpoint_settings(&section).unwrap_or_else(|wrong| panic!("{wrong}")).terms;
     let mut dispatcher =
         Dispatcher { catalog: terms.catalog, policy: terms.policy, rules: terms.rules, ..Dispatcher::default() };
-    for definition in definitions() {
-        let recipes = RecipeBook::default();
-        let around = Surroundings::new(&dispatcher.catalog, &dispatcher.policy, &recipes);
-        let endpoint = Endpoint::register(definition, &around).expect("an endpoint");
-        dispatcher.registry.insert(Arc::new(endpoint), Arc::new(Played)).expect("room");
-    }
+    definitions().into_iter().for_each(|definition| add(&mut dispatcher, definition));
     dispatcher
+}
+
+/// Adds an endpoint that plays what it is told.
+pub(crate) fn add(dispatcher: &mut Dispatcher, definition: Definition) {
+    let recipes = RecipeBook::default();
+    let around = Surroundings::new(&dispatcher.catalog, &dispatcher.policy, &recipes);
+    let endpoint = Endpoint::register(definition, &around).expect("an endpoint");
+    dispatcher.registry.insert(Arc::new(endpoint), Arc::new(Played)).expect("room");
 }
 
 fn definitions() -> Vec<Definition> {
@@ -86,12 +89,13 @@ fn definitions() -> Vec<Definition> {
     ]
 }
 
-fn definition(method: &str, path: &str) -> Definition {
+/// An endpoint that takes a few things, and `room` or `agent` where its path has them.
+pub(crate) fn definition(method: &str, path: &str) -> Definition {
     let mut properties = json!({
         "n": {"type": "integer"}, "how": {"type": "string"}, "text": {"type": "string"},
     });
-    if path.contains("{room}") {
-        properties["room"] = json!({"type": "string"});
+    for parameter in ["room", "agent"].into_iter().filter(|name| path.contains(&format!("{{{name}}}"))) {
+        properties[parameter] = json!({"type": "string"});
     }
     if method == "EXECUTE" {
         properties["parameters"] = json!({"type": "object"});
