@@ -127,6 +127,7 @@ fn unread(error: &BodyError) -> Problem {
 fn written(response: Response, is_head: bool) -> HttpResponse {
     let code = response.start.code;
     let way_on = way_on(code, &response.body);
+    let length = response.body.len();
     let mut out = HttpResponse::new(if is_head { Body::empty() } else { Body::from(response.body) });
     *out.status_mut() = status(code);
     let headers = out.headers_mut();
@@ -134,6 +135,10 @@ fn written(response: Response, is_head: bool) -> HttpResponse {
         if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
             headers.append(name, value);
         }
+    }
+    if is_head {
+        // What GET would have. RFC 9110 section 8.6.
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     }
     headers.insert(STATUS_CODE, HeaderValue::from(code));
     headers.extend(way_on);

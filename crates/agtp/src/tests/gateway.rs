@@ -62,6 +62,7 @@ async fn base_12_methods_of_http_go_through_the_aliases() {
     assert_eq!((codes(&response), &said["input"]["room"]), ((200, Some("200")), &json!("7")));
     let (head, nothing) = ask(&server, "HEAD", "/rooms/7", &[], "").await;
     assert_eq!((codes(&head), nothing), ((200, Some("200")), Value::Null));
+    assert_eq!(head.headers()["content-length"], said.to_string().len().to_string(), "as GET has it");
     let (refused, said) = ask(&server, "POST", "/rooms/7", &[], "{}").await;
     assert_eq!((refused.status().as_u16(), &said["allowed_methods_for_path"][0]), (405, &json!("BOOK")));
     assert_eq!(refused.headers()["allow"], "BOOK, FETCH, PURCHASE");
