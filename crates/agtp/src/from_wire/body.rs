@@ -79,6 +79,11 @@ pub(crate) fn unwrap(call: &mut Call, endpoint: Option<&Endpoint>, is_native: bo
     Ok(())
 }
 
+/// What an envelope calls the work that it belongs to, before the call is taken out of it.
+pub(crate) fn task_id(body: &Map<String, Value>) -> Option<&str> {
+    body.get("task_id").filter(|_| is_envelope(body)).and_then(Value::as_str)
+}
+
 fn declares_parameters(endpoint: &Endpoint) -> bool {
     endpoint.input.source().pointer("/properties/parameters").is_some()
 }

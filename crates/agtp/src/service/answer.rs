@@ -52,7 +52,8 @@ impl Service {
             }
         };
         let agent = self.recipient(&ask).cloned();
-        let (accept, task_id) = (ask.accept.clone(), ask.call.thread.task_id.clone());
+        let task_id = ask.call.thread.task_id.as_deref().or_else(|| body::task_id(&ask.call.body)).map(str::to_owned);
+        let accept = ask.accept.clone();
         let caller = ask.call.caller.agent_id.clone();
         let reply = match self.reply(ask, &mut trail).await {
             Ok(reply) => form::of(reply, accept.as_deref(), task_id, &trail),

@@ -130,6 +130,9 @@ async fn base_2_2_floor_methods_have_an_envelope_for_who_asks() {
     assert_eq!(answer.field("Content-Type"), Some("application/vnd.agtp+json"));
     assert_eq!((&said["status"], &said["task_id"]), (&200.into(), &"t-1".into()));
     assert_eq!(said["result"]["intent"], "hello");
+    let wrapped = r#"{"method": "QUERY", "task_id": "t-2", "parameters": {"intent": "hello"}}"#;
+    let said = body(&server.ask_as_chef("QUERY /\r\nAccept: application/vnd.agtp+json", wrapped).await);
+    assert_eq!((&said["task_id"], &said["result"]["intent"]), (&"t-2".into(), &"hello".into()));
     let directory = server.ask_as_chef("DISCOVER /\r\nAccept: application/vnd.agtp+json", "").await;
     assert!(body(&directory).get("directory").is_some(), "what is discovered keeps its shape");
 }
