@@ -288,7 +288,7 @@ fn hostile_recipes_are_refused_at_load() {
         );
         let started = std::time::Instant::now();
         let loaded = loaded(deployment(&[("recipes.toml", &text)]).path());
-        assert!(started.elapsed().as_secs() < 5, "{id}");
+        assert!(started.elapsed().as_secs() < 30, "{id}");
         let is_refused = loaded.dispatcher.recipes.get("r").is_none();
         assert!(is_refused == expect.starts_with("refused") || expect.contains(" or bounded"), "{id}: {expect}");
         assert!(loaded.dispatcher.recipes.get("next").is_some(), "{id} takes no other recipe with it");

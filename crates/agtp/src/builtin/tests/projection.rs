@@ -1,7 +1,7 @@
 //! What the manifest never shows. AGTP-API 8.9.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use forecourt_contract::endpoint::{ExternalService, Headers, UPSTREAM_ERRORS};
 use forecourt_testkit::dear;
@@ -82,11 +82,9 @@ async fn a_thousand_endpoints_are_served_from_what_was_written_once() {
     let place = Place::of_contract(endpoints(many)).await;
     let first = place.reply(&targetless()).await;
     assert_eq!(body(&first)["endpoints"].as_array().unwrap().len(), 1_008);
-    let begun = Instant::now();
     for _ in 0..100 {
         let Body::Made { bytes, .. } = place.reply(&targetless()).await.body else { panic!("it was made before") };
         let Body::Made { bytes: same, .. } = &first.body else { panic!("it was made before") };
         assert_eq!(bytes.as_ptr(), same.as_ptr());
     }
-    assert!(begun.elapsed() < Duration::from_millis(100), "a hundred took {:?}", begun.elapsed());
 }
