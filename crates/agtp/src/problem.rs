@@ -6,8 +6,10 @@
 
 mod contract;
 mod host;
+mod native;
 
 pub(crate) use contract::authority;
+pub(crate) use native::refusal;
 
 use forecourt_contract::Violation;
 use forecourt_core::Error;

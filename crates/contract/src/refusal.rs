@@ -100,6 +100,34 @@ pub enum Refusal {
         /// The call inside it.
         failed: Box<FailedStep>,
     },
+    /// The host refused a method of its own, in the words of the protocol that has it. Section 6.1, tier A.
+    Native {
+        /// What was called.
+        pair: Pair,
+        /// What the caller can do about it.
+        reason: Reason,
+        /// The protocol's name for it.
+        code: String,
+        /// A sentence for the caller.
+        message: String,
+        /// What helps to recover; an object.
+        details: Value,
+    },
+    /// So much is being done that the call did not begin. The cause is for the log alone.
+    Busy {
+        /// What was called.
+        pair: Pair,
+        /// For the log alone.
+        cause: String,
+    },
+    /// The endpoint did not end in its time; what it did until then may stand. The cause is for the log
+    /// alone.
+    Late {
+        /// What was called.
+        pair: Pair,
+        /// For the log alone.
+        cause: String,
+    },
     /// The endpoint broke its promise. The caller learns which kind, the log learns the cause.
     Broken {
         /// What was called.
@@ -142,6 +170,54 @@ pub enum NotAllowed {
     NotImplemented,
 }
 
+/// Why a protocol refuses a method of its own: what its caller can do about it, whatever number the
+/// protocol has for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Write it differently: it can't be read.
+    Malformed,
+    /// Say and prove who calls.
+    Unidentified,
+    /// Bring authority that is not there yet.
+    Authority,
+    /// Do not ask again.
+    Forbidden,
+    /// Name something that is there.
+    Absent,
+    /// Take another method.
+    NotAllowed,
+    /// Be quicker, or wait longer.
+    TimedOut,
+    /// Look how things stand: it contradicts that.
+    Conflict,
+    /// Turn to somebody else: it will not come back.
+    Gone,
+    /// Give what is taken: it is understood, and does not fit.
+    Unfit,
+    /// Ask less often.
+    TooOften,
+    /// Act within the scopes that are held.
+    BeyondScope,
+    /// Act within the zone of the caller.
+    BeyondZone,
+    /// Take a method that is one.
+    NoMethod,
+    /// Take a path that keeps the grammar.
+    NoPath,
+    /// Propose something else.
+    Rejected,
+    /// Leave out a part of the protocol that is not here.
+    Unsupported,
+    /// Try again later.
+    Unavailable,
+    /// Look at what the agent says that the work was given to: it failed.
+    DelegateFailed,
+    /// Bring a chain of authority that can be verified.
+    ChainBroken,
+    /// Nothing: the host failed.
+    Failed,
+}
+
 /// How an endpoint breaks its promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
@@ -149,10 +225,6 @@ pub enum Broken {
     Output,
     /// It ended in an error that it does not declare.
     UndeclaredError,
-    /// It did not begin, for all else that is being done.
-    Busy,
-    /// It did not end in its time.
-    Late,
     /// It failed.
     Crashed,
 }
@@ -178,9 +250,31 @@ impl Refusal {
             Self::Step { .. } => "composition-failed",
             Self::Broken { kind: Broken::Output, .. } => "output-validation-failed",
             Self::Broken { kind: Broken::UndeclaredError, .. } => "undeclared-error-code",
-            Self::Broken { kind: Broken::Busy, .. } => "handler-busy",
-            Self::Broken { kind: Broken::Late, .. } => "handler-timeout",
             Self::Broken { kind: Broken::Crashed, .. } => "handler-exception",
+            Self::Native { .. } => "native-refused",
+            Self::Busy { .. } => "handler-busy",
+            Self::Late { .. } => "handler-timeout",
+        }
+    }
+
+    /// The name by which a caller knows it: its own, for errors that have one, else its kind.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Declared { code, .. } | Self::Native { code, .. } => code,
+            other => other.kind(),
+        }
+    }
+
+    /// Whether it is what came of the endpoint's own work, so that repeating the call would do it again.
+    pub fn was_begun(&self) -> bool {
+        matches!(self, Self::Declared { .. } | Self::Step { .. } | Self::Late { .. } | Self::Broken { .. })
+    }
+
+    /// What only the log learns.
+    pub fn cause(&self) -> Option<&str> {
+        match self {
+            Self::Busy { cause, .. } | Self::Late { cause, .. } | Self::Broken { cause, .. } => Some(cause),
+            _ => None,
         }
     }
 }
@@ -219,12 +313,11 @@ impl fmt::Display for Refusal {
             Self::Step { failed, .. } => {
                 write!(f, "step {} of the composition failed: {}", failed.step, failed.refusal)
             }
-            Self::Broken { kind: Broken::Busy, .. } => {
+            Self::Native { message, .. } => f.write_str(message),
+            Self::Busy { .. } => {
                 f.write_str("too much is asked of the endpoint at the moment; nothing was done: try again later")
             }
-            Self::Broken { kind: Broken::Late, .. } => {
-                f.write_str("the endpoint did not end in its time; what it did until then may stand")
-            }
+            Self::Late { .. } => f.write_str("the endpoint did not end in its time; what it did until then may stand"),
             Self::Broken { .. } => f.write_str("the endpoint failed, through no fault of the call"),
         }
     }

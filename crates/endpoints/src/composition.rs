@@ -71,13 +71,12 @@ struct Trip<'a> {
 impl Trip<'_> {
     /// One step, from what it calls to its result.
     async fn step(&mut self, step: &Step, call: Result<StepCall, BadReference>) -> Result<Value, Refusal> {
-        let broken = |kind, cause: String| broken(step, kind, cause);
-        let crashed = |cause| broken(Broken::Crashed, cause);
+        let crashed = |cause| Refusal::Broken { pair: pair(step), kind: Broken::Crashed, cause };
         let call = self.call(call.map_err(|fault| crashed(fault.to_string()))?).map_err(crashed)?;
         // Steps that are done at once would never let the time run out.
         tokio::task::consume_budget().await;
         let dispatched = timeout_at(self.deadline, self.dispatcher.dispatch(call)).await;
-        let late = |_| broken(Broken::Late, "the steps took too long".to_owned());
+        let late = |_| Refusal::Late { pair: pair(step), cause: "the steps took too long".to_owned() };
         let outcome = dispatched.map_err(late)?;
         let output = outcome.answer?;
         let left = weight(&output).and_then(|bytes| self.bytes_left.checked_sub(bytes));
@@ -108,8 +107,8 @@ impl Trip<'_> {
     }
 }
 
-/// What can be known of the proofs and the scopes that the steps need is asked for before any of them is
-/// made, so that nothing is half done for want of authority.
+/// What can be known of the words, the proofs and the scopes that the steps need is asked for before any of
+/// them is made, so that nothing is half done for want of one.
 fn foresee(run: &Run, dispatcher: &Dispatcher, origin: &Invocation) -> Result<(), Failure> {
     let mut missing: Vec<Scope> = Vec::new();
     for (method, path) in run.foreseen() {
@@ -120,15 +119,15 @@ fn foresee(run: &Run, dispatcher: &Dispatcher, origin: &Invocation) -> Result<()
     if missing.is_empty() { Ok(()) } else { Err(Failure::Unauthorised(missing)) }
 }
 
-/// A step that came to nothing before it was called, or because of what came back.
-fn broken(step: &Step, kind: Broken, cause: String) -> Refusal {
+/// Where a step goes that came to nothing before it was called, or because of what came back.
+fn pair(step: &Step) -> Pair {
     let path = step.path.as_ref().map_or("/", |path| path.as_str()).to_owned();
-    Refusal::Broken { pair: Pair { method: step.method.clone(), path }, kind, cause }
+    Pair { method: step.method.clone(), path }
 }
 
 /// What the caller learns. A proof or a scope that a step needs is one that the whole call needs.
 fn failure(run: Run, step: &Step, refusal: Refusal) -> Failure {
-    if let Refusal::Broken { cause, .. } = &refusal {
+    if let Some(cause) = refusal.cause() {
         tracing::warn!(recipe = run.recipe().name, step = run.done(), cause, "a step of a composition failed");
     }
     match refusal {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_contract::call::Identity;
 use forecourt_contract::limits::SCOPES_MAX;
-use forecourt_contract::{Call, Caller, Dispatcher, Outcome, Scope, ScopeSet};
+use forecourt_contract::{Call, Caller, Dispatcher, Method, Outcome, Refusal, Scope, ScopeSet};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Error, PolicyPart, Sender, Transport};
 use serde_json::Value;
@@ -40,12 +40,29 @@ impl Host {
         let _running = self.metrics.count_running();
         let outcome = self.contract.dispatch(call).await;
         self.metrics.called(&outcome, via);
+        note(&outcome);
         Ok(Invoked::Answered(Box::new(outcome)))
     }
 
     /// The endpoints, and what calls of them are held against.
     pub fn contract(&self) -> &Arc<Dispatcher> {
         &self.contract
+    }
+}
+
+/// What only the operator learns of a call. A promise that was broken is a fault of the endpoint; one that
+/// is full or slow is not, but worth a look.
+fn note(outcome: &Outcome) {
+    let Err(refusal) = &outcome.answer else { return };
+    let (method, path) = (&outcome.trail.method, &outcome.trail.path);
+    let (method, path) = (method.as_ref().map(Method::as_str), path.as_deref());
+    match refusal {
+        Refusal::Broken { kind, cause, .. } => {
+            tracing::error!(method, path, ?kind, cause, "an endpoint broke its promise");
+        }
+        Refusal::Busy { cause, .. } => tracing::warn!(method, path, cause, "an endpoint is too busy for a call"),
+        Refusal::Late { cause, .. } => tracing::warn!(method, path, cause, "an endpoint did not end in its time"),
+        _ => {}
     }
 }
 

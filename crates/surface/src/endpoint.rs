@@ -140,14 +140,7 @@ fn answered(outcome: Outcome, host: &Host, sender: &Sender) -> Called {
             Called { structured, text: vec![text], ..Called::default() }
         }
         Err(refusal) => {
-            if let Refusal::Broken { pair, cause, .. } = &refusal {
-                tracing::error!(method = %pair.method, path = %pair.path, %cause, "an endpoint broke its promise");
-            }
-            let code = match &refusal {
-                Refusal::Declared { code, .. } => code.as_str(),
-                other => other.kind(),
-            };
-            let called = failed(code, &refusal.to_string());
+            let called = failed(refusal.code(), &refusal.to_string());
             Called { refusal: needs_name(&refusal, host, sender), ..called }
         }
     }

@@ -5,70 +5,91 @@ use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed, Pair};
 use forecourt_contract::{Refusal, Scope};
 use serde_json::{Value, json};
 
-use super::Doubt;
 use super::host::retry;
+use super::{Doubt, native};
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::{Problem, Reply};
 use crate::status::Status;
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        let message = refusal.to_string();
-        match refusal {
-            Refusal::Method { method, suggestions, catalog_version } => {
-                Problem::new(Status::METHOD_VIOLATION, "method-violation", message)
-                    .with("method", shown(&method))
-                    .with("suggestions", suggestions)
-                    .with("catalog_version", catalog_version)
-            }
-            Refusal::Path { path, segment, reason } => {
-                Problem::new(Status::ENDPOINT_VIOLATION, "endpoint-violation", message)
-                    .with("path", path)
-                    .with("segment", segment)
-                    .with("explanation", reason)
-            }
-            Refusal::NotFound(pair) => at(Problem::new(Status::NOT_FOUND, "endpoint-not-found", message), &pair),
-            Refusal::Identity(IdentityRefusal::Unknown) => Doubt::Unknown.into(),
-            Refusal::Identity(IdentityRefusal::Missing) => super::unauthorized("agent-unauthenticated", &message),
-            Refusal::Identity(IdentityRefusal::NoToken) => super::unauthorized("oauth-required", &message),
-            Refusal::Standing { agent_id, is_final } => standing(agent_id, is_final, &message),
-            Refusal::NotAllowed { pair, why, allowed_methods, redirects } => {
-                let code = match why {
-                    NotAllowed::OtherMethods => "method-not-allowed",
-                    NotAllowed::Policy => "method-refused-by-policy",
-                    NotAllowed::NotImplemented => "method-not-implemented",
-                };
-                let (allowed, redirects) = (json!(allowed_methods), json!(redirects));
-                at(Problem::new(Status::METHOD_NOT_ALLOWED, code, message), &pair)
-                    .with("allowed_methods_for_path", allowed.clone())
-                    .with("redirects_for_path", redirects.clone())
-                    .beside("allowed_methods_for_path", allowed)
-                    .beside("redirects_for_path", redirects)
-            }
-            Refusal::Wildcards(pair) => at(authority("wildcards-required", &message, json!({})), &pair),
-            Refusal::Input { pair, violation } => at(violation.into(), &pair),
-            Refusal::ScopeAbsent(pair) => {
-                at(authority("scope-required", &message, json!({"header": "Authority-Scope"})), &pair)
-            }
-            Refusal::ScopeClaim { pair, excess } => {
-                let details = json!({"code": "scope-claim-invalid", "excess_scopes": names(&excess)});
-                at(authority("scope-required", &message, details), &pair)
-            }
-            Refusal::Scope { pair, missing } => {
-                let problem = Problem::new(Status::SCOPE_VIOLATION, "scope-violation", message.as_str());
-                at(problem, &pair).with("missing_scopes", names(&missing)).with("explanation", message)
-            }
-            Refusal::Declared { pair, code, message, details } => {
-                at(Problem::new(Status::UNPROCESSABLE, &code, message), &pair).with("details", details)
-            }
-            Refusal::Step { pair, failed } => {
-                let inner = Reply::from(Problem::from(failed.refusal.clone()));
-                let (status, underlying) = (inner.status.code, inner.error().unwrap_or_default());
-                at(Problem::new(Status::UNPROCESSABLE, COMPOSITION_ERROR, message), &pair)
-                    .with("details", failed.details(status, underlying))
-            }
-            Refusal::Broken { pair, kind, cause } => broken(&pair, kind, &cause, message),
+        let was_begun = refusal.was_begun();
+        let problem = spelled(refusal);
+        if was_begun { problem.into_outcome() } else { problem }
+    }
+}
+
+fn spelled(refusal: Refusal) -> Problem {
+    let message = refusal.to_string();
+    match refusal {
+        Refusal::Method { method, suggestions, catalog_version } => {
+            Problem::new(Status::METHOD_VIOLATION, "method-violation", message)
+                .with("method", shown(&method))
+                .with("suggestions", suggestions)
+                .with("catalog_version", catalog_version)
         }
+        Refusal::Path { path, segment, reason } => {
+            Problem::new(Status::ENDPOINT_VIOLATION, "endpoint-violation", message)
+                .with("path", path)
+                .with("segment", segment)
+                .with("explanation", reason)
+        }
+        Refusal::NotFound(pair) => at(Problem::new(Status::NOT_FOUND, "endpoint-not-found", message), &pair),
+        Refusal::Identity(IdentityRefusal::Unknown) => Doubt::Unknown.into(),
+        Refusal::Identity(IdentityRefusal::Missing) => super::unauthorized("agent-unauthenticated", &message),
+        Refusal::Identity(IdentityRefusal::NoToken) => super::unauthorized("oauth-required", &message),
+        Refusal::Standing { agent_id, is_final } => standing(agent_id, is_final, &message),
+        Refusal::NotAllowed { pair, why, allowed_methods, redirects } => {
+            let code = match why {
+                NotAllowed::OtherMethods => "method-not-allowed",
+                NotAllowed::Policy => "method-refused-by-policy",
+                NotAllowed::NotImplemented => "method-not-implemented",
+            };
+            let (allowed, redirects) = (json!(allowed_methods), json!(redirects));
+            at(Problem::new(Status::METHOD_NOT_ALLOWED, code, message), &pair)
+                .with("allowed_methods_for_path", allowed.clone())
+                .with("redirects_for_path", redirects.clone())
+                .beside("allowed_methods_for_path", allowed)
+                .beside("redirects_for_path", redirects)
+        }
+        Refusal::Wildcards(pair) => at(authority("wildcards-required", &message, json!({})), &pair),
+        Refusal::Input { pair, violation } => at(violation.into(), &pair),
+        Refusal::ScopeAbsent(pair) => {
+            at(authority("scope-required", &message, json!({"header": "Authority-Scope"})), &pair)
+        }
+        Refusal::ScopeClaim { pair, excess } => {
+            let details = json!({"code": "scope-claim-invalid", "excess_scopes": names(&excess)});
+            at(authority("scope-required", &message, details), &pair)
+        }
+        Refusal::Scope { pair, missing } => {
+            let problem = Problem::new(Status::SCOPE_VIOLATION, "scope-violation", message.as_str());
+            at(problem, &pair).with("missing_scopes", names(&missing)).with("explanation", message)
+        }
+        Refusal::Declared { pair, code, message, details } => {
+            at(Problem::new(Status::UNPROCESSABLE, &code, message), &pair).with("details", details)
+        }
+        Refusal::Step { pair, failed } => {
+            let inner = Reply::from(Problem::from(failed.refusal.clone()));
+            let (status, underlying) = (inner.status.code, inner.error().unwrap_or_default());
+            at(Problem::new(Status::UNPROCESSABLE, COMPOSITION_ERROR, message), &pair)
+                .with("details", failed.details(status, underlying))
+        }
+        Refusal::Native { reason, code, message, details, .. } => native::problem(reason, &code, message, details),
+        // The cause is in the log already.
+        Refusal::Broken { pair, kind, .. } => {
+            let code = match kind {
+                Broken::Output => "output-validation-failed",
+                Broken::UndeclaredError => "undeclared-error-code",
+                Broken::Crashed => "handler-exception",
+            };
+            at(Problem::new(Status::SERVER_ERROR, code, message), &pair)
+        }
+        Refusal::Busy { pair, .. } => {
+            let problem = at(Problem::new(Status::UNAVAILABLE, "handler-busy", message), &pair);
+            retry(problem, Some(RETRY_BUSY_SECONDS))
+        }
+        // It may have done its work: when to repeat it is for the caller to judge.
+        Refusal::Late { pair, .. } => at(Problem::new(Status::UNAVAILABLE, "handler-timeout", message), &pair),
     }
 }
 
@@ -91,20 +112,6 @@ fn standing(agent_id: Option<String>, is_final: bool, message: &str) -> Problem 
         false => (Status::UNAVAILABLE, "agent-suspended", "suspended"),
     };
     Problem::new(status, code, message).with("agent_id", agent_id).with("agent_status", word)
-}
-
-fn broken(pair: &Pair, kind: Broken, cause: &str, message: String) -> Problem {
-    let (status, code) = match kind {
-        Broken::Output => (Status::SERVER_ERROR, "output-validation-failed"),
-        Broken::UndeclaredError => (Status::SERVER_ERROR, "undeclared-error-code"),
-        Broken::Busy => (Status::UNAVAILABLE, "handler-busy"),
-        Broken::Late => (Status::UNAVAILABLE, "handler-timeout"),
-        Broken::Crashed => (Status::SERVER_ERROR, "handler-exception"),
-    };
-    tracing::error!(method = %pair.method, path = pair.path, code, cause, "an endpoint failed");
-    let problem = at(Problem::new(status, code, message), pair);
-    // One that was late may have done its work: when to repeat it is for the caller to judge.
-    if kind == Broken::Busy { retry(problem, Some(RETRY_BUSY_SECONDS)) } else { problem }
 }
 
 pub(super) fn names(scopes: &[Scope]) -> Value {

@@ -49,6 +49,7 @@ fn s11_every_refusal_of_the_contract_has_its_code() {
         (Refusal::NotFound(pair()), 404, "endpoint-not-found"),
         (Refusal::Identity(IdentityRefusal::Missing), 401, "agent-unauthenticated"),
         (Refusal::Identity(IdentityRefusal::Unknown), 401, "agent-unauthenticated"),
+        (Refusal::Identity(IdentityRefusal::NoToken), 401, "oauth-required"),
         (Refusal::Standing { agent_id: Some("a".into()), is_final: true }, 410, "agent-revoked"),
         (Refusal::Standing { agent_id: None, is_final: false }, 503, "agent-suspended"),
         (not_allowed(NotAllowed::OtherMethods), 405, "method-not-allowed"),
@@ -74,8 +75,8 @@ fn s11_every_refusal_of_the_contract_has_its_code() {
             500,
             "undeclared-error-code",
         ),
-        (Refusal::Broken { pair: pair(), kind: Broken::Busy, cause: "secret".into() }, 503, "handler-busy"),
-        (Refusal::Broken { pair: pair(), kind: Broken::Late, cause: "secret".into() }, 503, "handler-timeout"),
+        (Refusal::Busy { pair: pair(), cause: "secret".into() }, 503, "handler-busy"),
+        (Refusal::Late { pair: pair(), cause: "secret".into() }, 503, "handler-timeout"),
         (Refusal::Broken { pair: pair(), kind: Broken::Crashed, cause: "secret".into() }, 500, "handler-exception"),
     ];
     for (refusal, status, code) in refusals {
@@ -89,9 +90,29 @@ fn s11_every_refusal_of_the_contract_has_its_code() {
             assert!(error["type"].is_string() && error["explanation"].is_string() && error["details"].is_object());
         }
         if status == 401 {
-            assert_eq!(error["reason"], "agent-unauthenticated");
+            assert_eq!(error["reason"], code);
         }
     }
+}
+
+#[test]
+fn s12_1_a_refusal_of_the_hosts_own_method_keeps_its_code_and_all_that_it_says() {
+    let not_refused = [Status::MOVED_PERMANENTLY, Status::NOT_MODIFIED];
+    for status in Status::ALL.iter().filter(|status| !status.is_success() && !not_refused.contains(status)) {
+        let problem = Problem::new(*status, "a-code", "a message").with("agent_id", "x");
+        let refusal = refusal(problem.clone(), pair());
+        assert_eq!((refusal.code(), refusal.to_string().as_str(), refusal.was_begun()), ("a-code", "a message", false));
+        let again = Problem::from(refusal);
+        assert_eq!((again.status, again.error), (problem.status, problem.error));
+    }
+    let limited = || Problem::from(PolicyPart::new(Kind::TooManyRequests { retry_after_seconds: Some(3) }, "m"));
+    let refused = || Problem::from(not_allowed(NotAllowed::Policy));
+    for problem in [&limited as &dyn Fn() -> Problem, &refused] {
+        let (before, again) = (problem(), Problem::from(refusal(problem(), pair())));
+        assert_eq!((again.beside, again.fields), (before.beside, before.fields));
+    }
+    // What is no refusal at all is ours.
+    assert_eq!(said(refusal(Problem::new(Status::NOT_MODIFIED, "c", "m"), pair())).0, 500);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use forecourt_contract::call::{Identity, Standing, Trail};
 use forecourt_contract::policy::Resolved;
-use forecourt_contract::refusal::Broken;
 use forecourt_contract::{Call, Refusal, Target, Tier, input};
 use forecourt_core::Transport;
 use forecourt_host::Invoked;
@@ -95,10 +94,7 @@ impl Service {
             Invoked::Refused(part) => Err((*part).into()),
             Invoked::Answered(outcome) => {
                 *trail = outcome.trail;
-                outcome.answer.map(Reply::ok).map_err(|refusal| match was_begun(&refusal) {
-                    true => Problem::from(refusal).into_outcome(),
-                    false => doubted(refusal, doubt),
-                })
+                outcome.answer.map(Reply::ok).map_err(|refusal| doubted(refusal, doubt))
             }
         }
     }
@@ -149,15 +145,6 @@ fn note(problem: &Problem, caller: Option<&str>, trail: &Trail) {
     if problem.status.is_governance() {
         let (method, path) = (&trail.method, &trail.path);
         tracing::info!(status = problem.status.code, ?caller, ?method, ?path, "an agent was refused");
-    }
-}
-
-/// Whether the endpoint had begun before the call was refused.
-fn was_begun(refusal: &Refusal) -> bool {
-    match refusal {
-        Refusal::Declared { .. } | Refusal::Step { .. } => true,
-        Refusal::Broken { kind, .. } => *kind != Broken::Busy,
-        _ => false,
     }
 }
 

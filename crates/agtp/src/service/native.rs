@@ -10,6 +10,7 @@ use super::Service;
 use super::answer::merge;
 use crate::ask::Ask;
 use crate::floor;
+use crate::problem::refusal;
 use crate::reply::{Body, Problem, Reply};
 
 impl Service {
@@ -68,19 +69,5 @@ fn value(reply: Reply, pair: Pair) -> Result<Value, Refusal> {
             kind: Broken::Output,
             cause: error.to_string(),
         }),
-    }
-}
-
-/// A problem in the contract layer's words.
-fn refusal(mut problem: Problem, pair: Pair) -> Refusal {
-    let mut text = |name: &str| match problem.error.remove(name) {
-        Some(Value::String(text)) => text,
-        _ => String::new(),
-    };
-    let (code, message) = (text("code"), text("message"));
-    match problem.status.code {
-        503 => Refusal::Broken { pair, kind: Broken::Busy, cause: format!("{code}: {message}") },
-        500.. => Refusal::Broken { pair, kind: Broken::Crashed, cause: format!("{code}: {message}") },
-        _ => Refusal::Declared { pair, code, message, details: Value::Object(problem.error) },
     }
 }

@@ -1,10 +1,17 @@
 //! What the host answers itself, as steps of compositions reach it. AGTP-API 12.1.
 
+use std::path::Path;
+
 use forecourt_contract::call::{Call, Caller, Identity};
+use forecourt_contract::refusal::Reason;
 use forecourt_contract::{Refusal, ScopeSet};
 use forecourt_core::limits::HOPS_MAX;
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_endpoints::{Functions, Kinds, load};
+use forecourt_settings::Section;
+use forecourt_testhost::Blueprint;
 
-use super::support::server;
+use super::support::{Server, blueprint, body, code, server, server_of};
 
 #[tokio::test]
 async fn s12_1_steps_reach_what_the_host_answers_itself() {
@@ -27,7 +34,73 @@ async fn s12_1_steps_reach_what_the_host_answers_itself() {
     let mut conflict = call("DISCOVER", "/methods");
     conflict.query = Some("target=agents".to_owned());
     let refused = contract.dispatch(conflict).await.answer;
-    assert!(matches!(refused, Err(Refusal::Declared { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Refusal::Native { reason: Reason::Malformed, .. })), "{refused:?}");
+}
+
+/// A server with a composition `PLAN /trips/N` of each of these steps.
+async fn server_with(steps: &[&str]) -> (Server, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("endpoints")).unwrap();
+    let mut recipes = String::new();
+    for (at, step) in steps.iter().enumerate() {
+        recipes += &format!("[[recipe]]\nname = \"trip-{at}\"\nsteps = [{{ {step} }}]\n");
+        let endpoint = format!(
+            r#"[endpoint]
+            method = "PLAN"
+            path = "/trips/{at}"
+            description = "Plans a trip."
+            semantic = {{ intent = "Plan.", actor = "agent", outcome = "A plan.", capability = "analysis", confidence = 1, impact = "informational", is_idempotent = true }}
+            input_schema = {{ type = "object", additionalProperties = false }}
+            output_schema = {{ type = "object" }}
+            errors = ["composition_failed"]
+            handler = {{ type = "composition", recipe = "trip-{at}" }}"#
+        );
+        std::fs::write(folder.path().join(format!("endpoints/{at}.toml")), endpoint).unwrap();
+    }
+    std::fs::write(folder.path().join("recipes.toml"), recipes).unwrap();
+    let section = "[policies]\nscope_required_for_invocation = false";
+    let parsed = Section::parse(Path::new("forecourt.toml"), section, &|_: &str| None).unwrap();
+    let terms = crate::settings::endpoint_settings(&parsed).unwrap().terms;
+    let egress = Egress::builder(EgressConfig::default()).build().unwrap();
+    let loaded = load(folder.path(), terms, &|_: &str| None, &Kinds { egress, functions: Functions::new() });
+    assert!(loaded.refused.is_empty(), "{}", loaded.refused);
+    let server = server_of(Blueprint { contract: loaded.dispatcher, ..blueprint(section) }).await;
+    (server, folder)
+}
+
+#[tokio::test]
+async fn s12_1_a_step_that_the_host_refuses_is_told_with_its_own_status() {
+    let given = |values: &[(&str, &str)]| {
+        let given =
+            values.iter().map(|(name, value)| format!("{name} = {{ kind = \"constant\", value = \"{value}\" }}"));
+        format!("parameters = {{ {} }}", given.collect::<Vec<_>>().join(", "))
+    };
+    let execute = |action: &str| format!("method = \"EXECUTE\", {}", given(&[("action", action)]));
+    let cases = [
+        (format!("method = \"NOTIFY\", {}", given(&[("recipient", "nobody"), ("content", "x")])), 404),
+        ("method = \"PROPOSE\"".to_owned(), 463),
+        ("method = \"EXECUTE\"".to_owned(), 422),
+        (execute("BOOK /nowhere"), 404),
+        (execute("QEURY /nowhere"), 459),
+        (execute("QUERY /order"), 460),
+        (execute("BOOK /trips/0"), 405),
+        (execute("DISCOVER /methods?target=agents"), 400),
+    ];
+    let steps: Vec<&str> = cases.iter().map(|(step, _)| step.as_str()).collect();
+    let (server, _folder) = server_with(&steps).await;
+    let mut told = Vec::new();
+    for (at, (step, _)) in cases.iter().enumerate() {
+        let answer = server.ask_as_chef(&format!("PLAN /trips/{at}"), "").await;
+        assert_eq!(code(&answer), (422, "composition_failed".to_owned()), "{step}");
+        let details = &body(&answer)["error"]["details"];
+        assert!(details["underlying"]["code"].is_string() && details["underlying"]["message"].is_string(), "{step}");
+        told.push((step.clone(), details["underlying_status"].as_u64().unwrap()));
+    }
+    assert_eq!(told, cases);
+    let stranger = server.ask("PLAN /trips/2", "").await;
+    assert_eq!(body(&stranger)["error"]["details"]["underlying_status"], 401);
+    let direct = r#"{"action": "DISCOVER /methods?target=agents"}"#;
+    assert_eq!(server.ask_as_chef("EXECUTE /", direct).await.start.code, 400);
 }
 
 #[tokio::test]

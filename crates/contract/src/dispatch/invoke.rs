@@ -70,8 +70,8 @@ pub(super) async fn invoke(
         Ok(Err(Failure::Input(violation))) => Err(Refusal::Input { pair: pair(target), violation }),
         Ok(Err(Failure::Unidentified(why))) => Err(Refusal::Identity(why)),
         Ok(Err(Failure::Unauthorised(missing))) => Err(Refusal::Scope { pair: pair(target), missing }),
-        Ok(Err(Failure::Busy(cause))) => broken(Broken::Busy, cause),
-        Ok(Err(Failure::Late(cause))) => broken(Broken::Late, cause),
+        Ok(Err(Failure::Busy(cause))) => Err(Refusal::Busy { pair: pair(target), cause }),
+        Ok(Err(Failure::Late(cause))) => Err(Refusal::Late { pair: pair(target), cause }),
         Ok(Err(Failure::Crashed(cause))) => broken(Broken::Crashed, cause),
         Err(_) => broken(Broken::Crashed, "the handler panicked".to_owned()),
     }

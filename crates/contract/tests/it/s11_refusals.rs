@@ -220,9 +220,16 @@ fn s11_each_refusal_says_what_to_change_and_nothing_of_the_inside() {
     assert_eq!(said(call("BOOK", "/rooms/7")), "the call needs more scopes: booking:room, calendar:write");
     let bad = Call { body: object(json!({"n": "x"})), ..call("FETCH", "/rooms/7") };
     assert_eq!(said(bad), "the value is not of type \"integer\" (at /n)");
-    for kind in [Broken::Output, Broken::UndeclaredError, Broken::Busy, Broken::Late, Broken::Crashed] {
-        let cause = Refusal::Broken { pair: pair("BOOK", "/x"), kind, cause: "disk at dawn".into() };
-        assert!(!cause.to_string().contains("disk"));
+    let (pair, cause) = (pair("BOOK", "/x"), "disk at dawn".to_owned());
+    let broken = [Broken::Output, Broken::UndeclaredError, Broken::Crashed].map(|kind| Refusal::Broken {
+        pair: pair.clone(),
+        kind,
+        cause: cause.clone(),
+    });
+    let late = Refusal::Late { pair: pair.clone(), cause: cause.clone() };
+    for refusal in broken.into_iter().chain([late, Refusal::Busy { pair, cause }]) {
+        assert_eq!(refusal.cause(), Some("disk at dawn"));
+        assert!(!refusal.to_string().contains("disk"));
     }
 }
 

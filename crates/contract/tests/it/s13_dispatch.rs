@@ -82,11 +82,19 @@ fn s6_4_only_declared_errors_are_told() {
 #[test]
 fn a_handler_that_fails_or_panics_ends_its_call_alone() {
     assert_eq!(broken(&ends(|_| Err(Failure::Crashed("disk".into())))), Broken::Crashed);
-    assert_eq!(broken(&ends(|_| Err(Failure::Busy("queue".into())))), Broken::Busy);
-    assert_eq!(broken(&ends(|_| Err(Failure::Late("2 s".into())))), Broken::Late);
     let host = ends(|_| panic!("no such luck"));
     assert_eq!(broken(&host), Broken::Crashed);
     assert_eq!(broken(&host), Broken::Crashed, "and the next call is served");
+}
+
+#[test]
+fn an_endpoint_that_is_full_or_slow_breaks_no_promise() {
+    let ended = |end| run(&ends(end), call("BOOK", "/room")).answer.unwrap_err();
+    let (pair, cause) = (pair("BOOK", "/room"), "queue".to_owned());
+    let busy = ended(|_| Err(Failure::Busy("queue".into())));
+    assert_eq!((&busy, busy.was_begun()), (&Refusal::Busy { pair: pair.clone(), cause: cause.clone() }, false));
+    let late = ended(|_| Err(Failure::Late("queue".into())));
+    assert_eq!((&late, late.was_begun()), (&Refusal::Late { pair, cause }, true));
 }
 
 #[test]

@@ -97,6 +97,15 @@ async fn s2_4_what_was_begun_is_not_done_again_however_it_ended() {
     let ask = || call_with(&server, "EXECUTE", KEY, json!({"action": "bake"}));
     let (first, second) = (ask().await, ask().await);
     assert_eq!((first.0, word(&first.1), &first), (500, "agent-failed", &second));
+    let ask = async |n: u32| {
+        let parameters = json!({"action": "BOOK /rooms/a", "parameters": {"how": "taken", "n": n}});
+        let said = json!({"idempotency_key": "by-name"});
+        let body = [parameters, said].into_iter().flat_map(|part| part.as_object().unwrap().clone());
+        let response = server.ask_as_chef("EXECUTE /", &Value::Object(body.collect()).to_string()).await;
+        (response.start.code, word(&crate::tests::support::body(&response)).to_owned())
+    };
+    assert_eq!(ask(1).await, (422, "room_unavailable".to_owned()));
+    assert_eq!(ask(2).await, (409, "idempotency-key-reused".to_owned()), "an endpoint by its name, too");
     assert_eq!(agent.heard().len(), 1);
 }
 

@@ -1,0 +1,67 @@
+//! Refusals of the host's own methods: from this wire to the contract layer, where steps of compositions
+//! meet them, and back. AGTP-API 12.1.
+
+use forecourt_contract::Refusal;
+use forecourt_contract::refusal::{Pair, Reason};
+use serde_json::Value;
+
+use super::host::retry;
+use crate::reply::Problem;
+use crate::status::Status;
+
+/// The codes under which natives are refused. What else can go wrong is ours.
+const REASONS: [(Reason, Status); 21] = [
+    (Reason::Malformed, Status::BAD_REQUEST),
+    (Reason::Unidentified, Status::UNAUTHORIZED),
+    (Reason::Authority, Status::AUTHORIZATION_REQUIRED),
+    (Reason::Forbidden, Status::FORBIDDEN),
+    (Reason::Absent, Status::NOT_FOUND),
+    (Reason::NotAllowed, Status::METHOD_NOT_ALLOWED),
+    (Reason::TimedOut, Status::TIMEOUT),
+    (Reason::Conflict, Status::CONFLICT),
+    (Reason::Gone, Status::GONE),
+    (Reason::Unfit, Status::UNPROCESSABLE),
+    (Reason::TooOften, Status::RATE_LIMITED),
+    (Reason::BeyondScope, Status::SCOPE_VIOLATION),
+    (Reason::BeyondZone, Status::ZONE_VIOLATION),
+    (Reason::NoMethod, Status::METHOD_VIOLATION),
+    (Reason::NoPath, Status::ENDPOINT_VIOLATION),
+    (Reason::Rejected, Status::PROPOSAL_REJECTED),
+    (Reason::Unsupported, Status::NOT_IMPLEMENTED),
+    (Reason::Unavailable, Status::UNAVAILABLE),
+    (Reason::DelegateFailed, Status::DELEGATION_FAILURE),
+    (Reason::ChainBroken, Status::CHAIN_BROKEN),
+    (Reason::Failed, Status::SERVER_ERROR),
+];
+
+/// Members of an error that stand beside it too. AGTP-API 11; base 4.
+const BESIDE: [&str; 3] = ["allowed_methods_for_path", "redirects_for_path", "scope"];
+
+/// A problem in the contract layer's words.
+pub(crate) fn refusal(mut problem: Problem, pair: Pair) -> Refusal {
+    let mut text = |name: &str| match problem.error.remove(name) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    let (code, message) = (text("code"), text("message"));
+    let found = REASONS.iter().find(|(_, status)| *status == problem.status);
+    let reason = found.map_or(Reason::Failed, |(reason, _)| *reason);
+    Refusal::Native { pair, reason, code, message, details: Value::Object(problem.error) }
+}
+
+/// The problem that it was.
+pub(super) fn problem(reason: Reason, code: &str, message: String, details: Value) -> Problem {
+    let mut problem = Problem::new(status(reason), code, message);
+    let Value::Object(details) = details else { return problem };
+    problem.error.extend(details);
+    for name in BESIDE {
+        problem.beside.extend(problem.error.get(name).map(|value| (name.to_owned(), value.clone())));
+    }
+    let seconds = problem.error.get("retry_after_seconds").and_then(Value::as_u64);
+    retry(problem, seconds)
+}
+
+fn status(reason: Reason) -> Status {
+    let found = REASONS.iter().find(|(known, _)| *known == reason);
+    found.map_or(Status::SERVER_ERROR, |(_, status)| *status)
+}
