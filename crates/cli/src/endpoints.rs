@@ -26,6 +26,8 @@ pub(crate) struct Endpoints {
     pub contract: Arc<Dispatcher>,
     /// What is wrong with the others.
     pub refused: Problems,
+    /// What has no effect, in a sentence each.
+    pub doubtful: Vec<String>,
     way: Way,
 }
 
@@ -44,7 +46,10 @@ impl Endpoints {
         found.warn();
         match must_be_whole && !found.refused.is_empty() {
             true => Err(found.refused),
-            false => Ok(Self { contract: found.dispatcher, refused: found.refused, way: Way::default() }),
+            false => {
+                let doubtful = doubtful(&found);
+                Ok(Self { contract: found.dispatcher, refused: found.refused, doubtful, way: Way::default() })
+            }
         }
     }
 
@@ -83,6 +88,16 @@ fn tool(name: String, endpoint: Arc<Endpoint>, way: Way) -> EndpointTool {
     let pair = format!("{} {}", endpoint.method, endpoint.path);
     let description = endpoint::description(&endpoint);
     EndpointTool { pair, tool: Arc::new(OfEndpoint { name, description, endpoint, way }) }
+}
+
+/// What the method policy says in vain, and the endpoints that it lets nobody call. Section 9.4.
+fn doubtful(found: &forecourt_endpoints::Loaded) -> Vec<String> {
+    let Dispatcher { policy, registry, .. } = &*found.dispatcher;
+    let skipped = found.skipped.iter().map(|skipped| format!("the method policy: {skipped}"));
+    let all = registry.iter().map(|registered| &registered.endpoint);
+    let shut = all.filter(|endpoint| !policy.admits(&endpoint.method, &endpoint.method));
+    let shut = shut.map(|one| format!("{} {}: the method policy lets nobody call it", one.method, one.path));
+    skipped.chain(shut).collect()
 }
 
 /// An endpoint as a tool of models.

@@ -1,5 +1,6 @@
 //! `forecourt check`: everything that `serve` would refuse, without listening.
 
+use forecourt_contract::Endpoint;
 use forecourt_surface::Carries;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,7 @@ pub(crate) async fn run(check: &Check) -> Outcome {
     let mut refused = endpoints.refused;
     refused.extend(identities::refused(&running.identity_notices));
     identities::doubtful(&running.identity_notices).for_each(|notice| eprintln!("warning: {notice}"));
+    endpoints.doubtful.iter().for_each(|notice| eprintln!("warning: {notice}"));
     if !refused.is_empty() {
         return Err(refused.into());
     }
@@ -41,21 +43,35 @@ pub(crate) async fn run(check: &Check) -> Outcome {
         return Err(Failure::yours(path));
     }
     let cards: Vec<_> = running.host.directory().iter().map(|resident| resident.card.clone()).collect();
+    let all: Vec<_> = endpoints.contract.registry.iter().map(|registered| &registered.endpoint).collect();
     if check.json {
         return print_json(&json!({
             "domain": running.host.site().domain,
             "origin": running.host.site().origin,
             "agents": cards,
+            "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),
         }));
     }
-    println!("{} is fine: {} agents", check.place.dir.display(), cards.len());
+    let count = if all.is_empty() { String::new() } else { format!(", {} endpoints", all.len()) };
+    println!("{} is fine: {} agents{count}", check.place.dir.display(), cards.len());
     for card in cards {
         println!("\n{}  {}", card.address, card.name);
         for endpoint in &card.endpoints {
             println!("  {:<12} {}", endpoint.protocol, endpoint.url);
         }
     }
+    if !all.is_empty() {
+        println!();
+    }
+    all.iter().for_each(|endpoint| println!("{}", line(endpoint)));
     Ok(())
+}
+
+/// An endpoint with what a caller must hold.
+fn line(endpoint: &Endpoint) -> String {
+    let scopes: Vec<&str> = endpoint.required_scopes.iter().map(|scope| scope.as_str()).collect();
+    let line = format!("{:<10} {:<32} {}", endpoint.method.as_str(), endpoint.path.as_str(), scopes.join(", "));
+    line.trim_end().to_owned()
 }
 
 /// The first source of content that is not there.

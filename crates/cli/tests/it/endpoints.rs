@@ -215,6 +215,24 @@ fn endpoints_are_tools_and_skills_and_behind_the_gateway_under_the_same_checks()
 }
 
 #[test]
+fn s9_4_check_shows_the_endpoints_and_what_the_policy_says_in_vain() {
+    let deployment = hotel();
+    let said = deployment.run("check", [] as [&str; 0]).fine();
+    let listed = said.lines().any(|line| line.starts_with("BOOK ") && line.contains("/rooms/{room_id}"));
+    assert!(listed && said.lines().any(|line| line.ends_with("booking:room")), "{said}");
+    let json = deployment.run("check", ["--json"]).json();
+    let book = json["endpoints"].as_array().unwrap().iter().find(|endpoint| endpoint["method"] == "BOOK").cloned();
+    assert_eq!(book.unwrap()["handler"].as_object().unwrap().len(), 1, "{json}");
+
+    deployment.edit("forecourt.toml", "[agtp]", "[agtp.policies.methods]\ndisallow = [\"RESERVE\", \"LEARN\"]\n[agtp]");
+    let output = deployment.run("check", [] as [&str; 0]);
+    let said = &output.stderr;
+    assert!(said.contains("`LEARN` under `disallow`"), "{said}");
+    assert!(said.contains("RESERVE /pairs: the method policy lets nobody call it"), "{said}");
+    output.fine();
+}
+
+#[test]
 fn s13_2_check_names_every_refused_endpoint_and_serve_takes_the_rest() {
     let wrong = BOOK.replace("/rooms/{room_id}", "/order/{room_id}").replace("confidence = 0.9", "confidence = 9");
     let deployment = hotel().and("endpoints/wrong.toml", &wrong);
