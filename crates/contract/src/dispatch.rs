@@ -274,7 +274,12 @@ impl Dispatcher {
     fn not_allowed(&self, target: &Target, why: NotAllowed) -> Refusal {
         let allowed_methods = self.allowed_methods(&target.path);
         let redirects = self.policy.redirects_for(target.path.as_str());
-        Refusal::NotAllowed { pair: pair(target), why, allowed_methods, redirects }
+        let mut pair = pair(target);
+        // The word that was sent is what the policy refuses, and not the method that it stands for.
+        if why == NotAllowed::Policy && self.policy.admits(&target.method, &target.method) {
+            pair.method = target.resolved.requested.clone();
+        }
+        Refusal::NotAllowed { pair, why, allowed_methods, redirects }
     }
 
     fn unknown(&self, method: &str) -> Refusal {

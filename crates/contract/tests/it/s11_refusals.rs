@@ -71,6 +71,18 @@ fn s11_what_the_policy_refuses_is_not_allowed() {
 }
 
 #[test]
+fn s9_2_a_word_that_is_refused_is_named_and_not_what_it_stands_for() {
+    let mut host = host();
+    host.policy = policy(json!({"disallow": ["POST"]}));
+    for (word, refused) in [("POST", "POST"), ("CREATE", "CREATE")] {
+        let found = refusal(&host, call(word, "/rooms/7"));
+        let Refusal::NotAllowed { pair, why, .. } = &found else { panic!("{found:?}") };
+        assert_eq!(pair.method.as_str(), refused, "{found}");
+        assert_eq!(*why == NotAllowed::Policy, word == "POST", "CREATE itself is let in");
+    }
+}
+
+#[test]
 fn s11_the_hosts_own_paths_are_known_to_other_methods() {
     let host = host();
     let found = refusal(&host, call("BOOK", "/methods"));
