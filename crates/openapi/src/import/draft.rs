@@ -115,7 +115,7 @@ impl<'a> Draft<'a> {
         let searches = |name: &str| SEARCHING.contains(&name);
         Evidence {
             http: &operation.http,
-            id: operation.text("operationId"),
+            id: operation.id,
             summary: operation.text("summary"),
             tags: operation.tags(),
             literals: self.route.literals(),

@@ -1,5 +1,7 @@
 //! One operation as the document has it, with everything that belongs to it found and joined.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::ANYTHING;
@@ -19,6 +21,8 @@ pub(super) struct Operation<'a> {
     pub(super) value: &'a Value,
     /// The parameters, those of the path item included.
     pub(super) parameters: Vec<Parameter<'a>>,
+    /// Its `operationId`, unless another operation has the same: one of them was copied.
+    pub(super) id: &'a str,
 }
 
 /// One parameter.
@@ -37,7 +41,11 @@ impl<'a> Operation<'a> {
         let paths = document.root()["paths"].as_object();
         let items = paths.into_iter().flatten().filter(|(path, _)| path.starts_with('/'));
         let items = items.filter_map(|(path, item)| Some((path, document.resolve(item).ok()?)));
-        items.flat_map(|(path, item)| Operation::of(document, path, item)).collect()
+        let mut all: Vec<Operation<'a>> = items.flat_map(|(path, item)| Operation::of(document, path, item)).collect();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        all.iter().for_each(|operation| *counts.entry(operation.id).or_default() += 1);
+        all.iter_mut().filter(|operation| counts[operation.id] > 1).for_each(|operation| operation.id = "");
+        all
     }
 
     fn of(document: &'a Document, path: &'a str, item: &'a Value) -> Vec<Operation<'a>> {
@@ -50,6 +58,7 @@ impl<'a> Operation<'a> {
                 item,
                 value,
                 parameters: parameters(document, item, value),
+                id: value["operationId"].as_str().unwrap_or_default().trim(),
             })
             .collect()
     }

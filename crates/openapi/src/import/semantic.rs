@@ -70,7 +70,7 @@ pub(super) fn semantic(operation: &Operation<'_>, verb: &str, outcome: &str, cat
 /// A sentence about an operation: its summary, else the start of its description, else its id in words.
 pub(super) fn summary(operation: &Operation<'_>) -> String {
     let first = operation.text("description").split("\n\n").next().unwrap_or_default();
-    let id = words(operation.text("operationId")).join(" ");
+    let id = words(operation.id).join(" ");
     let texts = [operation.text("summary"), first, id.as_str()];
     let said = texts.into_iter().find_map(|text| sentence(text, SENTENCE_CHARS_MAX));
     said.unwrap_or_else(|| format!("{} {}.", operation.http, operation.path))

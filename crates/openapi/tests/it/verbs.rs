@@ -95,3 +95,15 @@ fn bodies_and_answers_that_are_no_json_objects_fail() {
     let csv = json!({"responses": {"200": {"description": "", "content": {"text/csv": {}}}}});
     assert!(reason(&one("get", "/a", csv)).contains("text/csv"));
 }
+
+#[test]
+fn s14_1_an_id_that_two_operations_have_says_nothing_of_either() {
+    let operation = json!({"operationId": "createItem", "responses": {"204": {"description": "Done"}}});
+    let both = document(json!({
+        "/items": {"post": operation},
+        "/items/{id}/cancel": {"post": operation},
+    }));
+    let import = imported(&both);
+    let methods: Vec<&str> = import.operations.iter().map(|found| written(found).method.as_str()).collect();
+    assert_eq!(methods, ["CREATE", "CANCEL"]);
+}
