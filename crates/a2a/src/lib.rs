@@ -68,7 +68,6 @@ pub const PROTOCOL: Protocol = Protocol {
     endpoints,
     documents,
     tools: |_| Vec::new(),
-    endpoint_settings: None,
     envelope: Some(service::post),
     key_directory: None,
 };

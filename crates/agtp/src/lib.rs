@@ -46,7 +46,7 @@ mod words;
 use std::sync::Arc;
 
 use forecourt_settings::Problems;
-use forecourt_surface::{Mount, Protocol, Surface};
+use forecourt_surface::{EndpointSection, Mount, Protocol, Surface};
 
 use service::{Service, on_connections};
 
@@ -65,10 +65,12 @@ pub const PROTOCOL: Protocol = Protocol {
     endpoints: |_, _| Vec::new(),
     documents: |_| Ok(Vec::new()),
     tools: |_| Vec::new(),
-    endpoint_settings: Some(settings::endpoint_settings),
     envelope: Some(floor::post),
     key_directory: None,
 };
+
+/// The section that holds the settings of all endpoints.
+pub const ENDPOINTS: EndpointSection = EndpointSection { name: NAME, read: settings::endpoint_settings };
 
 fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
     let service = Service::new(&mount)?;

@@ -5,11 +5,10 @@ use std::sync::{Arc, OnceLock, Weak};
 use forecourt_agents::endpoints::EndpointTool;
 use forecourt_agents::tool::{Tool, ToolResult};
 use forecourt_contract::endpoint::Offer;
-use forecourt_contract::policy::MethodPolicySettings;
-use forecourt_contract::{Catalog, Dispatcher, Endpoint};
+use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_core::Message;
 use forecourt_egress::Egress;
-use forecourt_endpoints::{Functions, Kinds, Python, Terms, load};
+use forecourt_endpoints::{Functions, Kinds, Python, load};
 use forecourt_host::Host;
 use forecourt_settings::{Problems, ProcessEnvironment};
 use forecourt_surface::tool::ToolCall;
@@ -18,7 +17,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::deployment::Loaded;
-use crate::registry::PROTOCOLS;
+use crate::registry::ENDPOINTS;
 
 /// What answers calls, with what was refused of the files.
 pub(crate) struct Endpoints {
@@ -39,7 +38,7 @@ impl Endpoints {
     /// Loads what can be loaded. Fails when the settings can't be read, or when the operator wants all
     /// endpoints or none and one is refused.
     pub(crate) fn load(loaded: &Loaded, egress: &Egress) -> Result<Self, Problems> {
-        let EndpointSettings { terms, must_be_whole } = settings(loaded)?;
+        let EndpointSettings { terms, must_be_whole } = (ENDPOINTS.read)(&loaded.protocols[ENDPOINTS.name])?;
         let python = Python::new(loaded.functions.clone());
         let kinds = Kinds { egress: egress.clone(), functions: Functions::new().then(Arc::new(python)) };
         let found = load(&loaded.dir, terms, &ProcessEnvironment, &kinds);
@@ -64,23 +63,6 @@ impl Endpoints {
         let offered = endpoint::offered(&self.contract).into_iter();
         let tools = offered.filter(|(_, endpoint)| endpoint.is_offered_as(Offer::Tool));
         tools.map(|(name, endpoint)| tool(name, endpoint, self.way.clone())).collect()
-    }
-}
-
-/// What the protocol that has endpoints says of them; else everything is as it comes.
-fn settings(loaded: &Loaded) -> Result<EndpointSettings, Problems> {
-    match PROTOCOLS.iter().find_map(|protocol| Some((protocol.name, protocol.endpoint_settings?))) {
-        Some((name, read)) => read(&loaded.protocols[name]),
-        None => {
-            let terms = Terms::new(&MethodPolicySettings::default(), Catalog::shipped());
-            let wrong = |faults: Vec<_>| faults.into_iter().map(|fault| loaded.root.problem(None, format!("{fault}")));
-            let terms = terms.map_err(|faults| {
-                let mut problems = Problems::new();
-                problems.extend(wrong(faults));
-                problems
-            })?;
-            Ok(EndpointSettings { terms, must_be_whole: false })
-        }
     }
 }
 

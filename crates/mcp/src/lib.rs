@@ -75,7 +75,6 @@ pub const PROTOCOL: Protocol = Protocol {
     endpoints,
     documents: |_| Ok(Vec::new()),
     tools: |_| Vec::new(),
-    endpoint_settings: None,
     envelope: None,
     key_directory: None,
 };

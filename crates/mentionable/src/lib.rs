@@ -31,7 +31,6 @@ pub const PROTOCOL: Protocol = Protocol {
     endpoints,
     documents: discovery::documents,
     tools: |_| Vec::new(),
-    endpoint_settings: None,
     envelope: Some(rest::post),
     key_directory: Some(discovery::key_directory),
 };

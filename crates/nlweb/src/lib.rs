@@ -65,7 +65,6 @@ pub const PROTOCOL: Protocol = Protocol {
     endpoints,
     documents: |mount| read(&mount).map(|_| Vec::new()),
     tools,
-    endpoint_settings: None,
     envelope: None,
     key_directory: None,
 };

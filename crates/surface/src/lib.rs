@@ -35,4 +35,6 @@ pub mod sse;
 pub mod template;
 pub mod tool;
 
-pub use protocol::{Carries, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, Published, Socket, Surface};
+pub use protocol::{
+    Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, Published, Socket, Surface,
+};

@@ -40,17 +40,19 @@ pub struct Protocol {
     /// The operations that it offers to carriers of tools. Reads its section as
     /// [`Protocol::surfaces`] does; what is wrong there is said by that one.
     pub tools: fn(&Mount) -> Vec<Tool>,
-    /// What its section says of all endpoints together, if it is the one that has such settings.
-    pub endpoint_settings: Option<ReadEndpointSettings>,
     /// How it writes the post that tells of a settled task, if it has webhooks.
     pub envelope: Option<Envelope>,
     /// How it finds the keys of agents that sign their requests, if it can.
     pub key_directory: Option<OpenKeyDirectory>,
 }
 
-/// Reads what a section says of endpoints. Fails with everything that must be put right before the host
-/// may start.
-pub type ReadEndpointSettings = fn(&Section) -> Result<EndpointSettings, Problems>;
+/// The section whose settings hold for all endpoints together, whichever protocol a call comes by.
+pub struct EndpointSection {
+    /// The protocol that has it: [`Protocol::name`].
+    pub name: &'static str,
+    /// Reads them. Fails with everything that must be put right before the host may start.
+    pub read: fn(&Section) -> Result<EndpointSettings, Problems>,
+}
 
 /// What a section says of all endpoints together.
 pub struct EndpointSettings {
