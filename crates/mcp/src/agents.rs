@@ -39,6 +39,7 @@ pub(crate) fn tool(host: &Arc<Host>, card: &AgentCard, patience: Duration) -> To
         agent: Some(agent.clone()),
         // What an agent does with a message is not known here.
         reads_only: false,
+        is_idempotent: false,
         as_tool: true,
         as_skill: false,
         call: Arc::new(move |call| ask(host.clone(), agent.clone(), patience, call)),

@@ -116,6 +116,7 @@ fn tool(host: &Arc<Host>, settings: &ToolSettings, patience: Duration) -> Result
         output: Some(answer::schema()),
         agent: Some(agent),
         reads_only: settings.read_only,
+        is_idempotent: false,
         as_tool: true,
         as_skill: false,
         call: Arc::new(move |call| asked.call(&host, patience, call)),

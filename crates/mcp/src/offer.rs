@@ -119,6 +119,7 @@ fn described(tool: &Tool, widget: bool) -> rmcp::model::Tool {
     let annotations = ToolAnnotations::with_title(&tool.title).read_only(tool.reads_only);
     // What changes nothing destroys nothing; of the rest nothing is promised.
     let annotations = if tool.reads_only { annotations.destructive(false) } else { annotations };
+    let annotations = if tool.is_idempotent { annotations.idempotent(true) } else { annotations };
     let mut listed = rmcp::model::Tool::new(
         tool.name.clone(),
         tool.description.clone(),

@@ -39,6 +39,7 @@ pub(crate) fn tool(host: &Arc<Host>, patience: Duration) -> Tool {
         output: Some(answer::schema()),
         agent: None,
         reads_only: false,
+        is_idempotent: false,
         as_tool: true,
         as_skill: false,
         call: Arc::new(move |call| wait(host.clone(), patience, call)),

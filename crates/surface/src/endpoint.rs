@@ -49,6 +49,7 @@ fn tool(host: &Arc<Host>, endpoint: Arc<Endpoint>, name: String) -> Tool {
         output: is_object.then(|| endpoint.output.source().clone()),
         agent: None,
         reads_only: endpoint.semantic.impact == Impact::Informational,
+        is_idempotent: endpoint.semantic.is_idempotent,
         as_tool: endpoint.is_offered_as(Offer::Tool),
         as_skill: endpoint.is_offered_as(Offer::Skill),
         call: Arc::new(move |given| in_one(host.clone(), called.clone(), given)),

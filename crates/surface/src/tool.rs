@@ -26,6 +26,9 @@ pub struct Tool {
     pub agent: Option<Handle>,
     /// Whether calling it changes nothing.
     pub reads_only: bool,
+    /// Whether calling it again with the same arguments changes nothing more, so that whoever is unsure
+    /// whether a call arrived may repeat it.
+    pub is_idempotent: bool,
     /// Whether carriers of tools offer it, to models.
     pub as_tool: bool,
     /// Whether carriers of skills offer it, to agents: called with its arguments as data.

@@ -122,6 +122,7 @@ async fn base_7_4_a_tool_whose_method_needs_a_token_asks_for_one() {
     let rules = Rules { scope_required: false, token_required, ..Rules::default() };
     let mounted = host_under(rules, &[("/rooms/{room}", &Offer::ALL)]).await;
     let tools = endpoint::tools(&mounted.mount.host);
+    assert!(!tools[0].reads_only && !tools[0].is_idempotent, "as its semantic block says");
     let arguments = json!({"room": "12"});
     let mut signed = guest(json!("booking:room"));
     signed.identities[0].proof.kind = "transport".to_owned();

@@ -37,6 +37,7 @@ fn booking(as_skill: bool) -> Tool {
         output: None,
         agent: None,
         reads_only: false,
+        is_idempotent: false,
         as_tool: true,
         as_skill,
         call: Arc::new(call),

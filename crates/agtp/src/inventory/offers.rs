@@ -61,7 +61,7 @@ impl Inventory {
             title: &tool.title,
             description: &tool.description,
             input_schema: &tool.input,
-            annotations: json!({"readOnlyHint": tool.reads_only}),
+            annotations: json!({"readOnlyHint": tool.reads_only, "idempotentHint": tool.is_idempotent}),
             agent_id: tool.agent.as_ref().and_then(|handle| Some(&self.agents.of_handle(handle)?.agent_id)),
         });
         entry.collect()

@@ -31,6 +31,7 @@ fn scripted(name: &str, events: Vec<ToolEvent>) -> Tool {
         output: Some(json!({"type": "object"})),
         agent: None,
         reads_only: true,
+        is_idempotent: true,
         as_tool: true,
         as_skill: false,
         call: Arc::new(move |_: ToolCall| stream::iter(events.clone()).boxed()),
@@ -212,6 +213,7 @@ async fn operations_of_other_protocols_are_carried_with_all_they_give() {
     let listed = place.modern("/mcp", "tools/list", json!({})).await;
     let first = &listed.last()["result"]["tools"][0];
     assert_eq!((&first["name"], &first["annotations"]["readOnlyHint"]), (&json!("deep"), &json!(true)));
+    assert_eq!(first["annotations"]["idempotentHint"], true);
     assert!(first["inputSchema"].get("$schema").is_none());
     let result = place.call("deep", json!({})).await.last()["result"].clone();
     assert_eq!(result["content"][1]["text"], "Or so.");

@@ -16,6 +16,7 @@ fn tool(name: &str, agent: Option<&str>) -> Tool {
         output: None,
         agent: agent.map(|handle| Handle::parse(handle).unwrap()),
         reads_only: true,
+        is_idempotent: false,
         as_tool: true,
         as_skill: false,
         call: Arc::new(|_| Box::pin(futures::stream::empty())),
