@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use crate::limits::QUERY_BYTES_MAX;
-use crate::schema::{Schema, Violation, escaped};
+use crate::schema::{Schema, Violation};
 
 /// The pairs of a query string, decoded, in order. A key without `=` has an empty value; pairs
 /// without a key are dropped. `+` is a plus sign. RFC 3986 2.1.
@@ -42,7 +42,7 @@ pub fn merge(
         let value = typed(name, text);
         match input.insert(name.clone(), value.clone()) {
             Some(other) if other != value && other != *text => {
-                return Err(Violation::new(format!("/{}", escaped(name)), "this is not what the path says"));
+                return Err(Violation::of_field(name, "this is not what the path says"));
             }
             _ => {}
         }

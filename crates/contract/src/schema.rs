@@ -151,7 +151,7 @@ fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
 }
 
 /// One step of a JSON Pointer. RFC 6901 3.
-pub(crate) fn escaped(name: &str) -> String {
+fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 

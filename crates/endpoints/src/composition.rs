@@ -12,7 +12,7 @@ use std::time::Duration;
 use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
 use forecourt_contract::recipe::{BadReference, Recipe, Run, Step, StepCall};
 use forecourt_contract::refusal::{Broken, Pair};
-use forecourt_contract::{Call, Dispatcher, Failure, Handler, Invocation, Refusal, Scope};
+use forecourt_contract::{Call, Dispatcher, Failure, Handler, Invocation, Refusal, Scope, Violation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -110,6 +110,9 @@ impl Trip<'_> {
 /// What can be known of the words, the proofs and the scopes that the steps need is asked for before any of
 /// them is made, so that nothing is half done for want of one.
 fn foresee(run: &Run, dispatcher: &Dispatcher, origin: &Invocation) -> Result<(), Failure> {
+    if let Some(field) = run.unfit() {
+        return Err(Failure::Input(Violation::of_field(field, "this can't be part of the path of a step")));
+    }
     let mut missing: Vec<Scope> = Vec::new();
     for (method, path) in run.foreseen() {
         dispatcher.proven_at(method, &path, &origin.caller).map_err(Failure::Unidentified)?;

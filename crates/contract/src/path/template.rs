@@ -114,14 +114,15 @@ impl Template {
     }
 }
 
-/// A value as a path has it. `None` for what is no single word.
+/// A value as a path has it. `None` for what is no single word, and for texts that no segment takes.
 pub fn segment(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    };
+    is_takeable(&text).then_some(text)
 }
 
 impl fmt::Display for Template {
@@ -160,6 +161,9 @@ fn segment_of(segment: &str, catalog: &Catalog) -> Result<Segment, TemplateFault
 fn encoded(text: &str) -> Option<String> {
     use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
     const OUTSIDE_SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-    let takeable = !matches!(text, "" | "." | "..") && !text.chars().any(char::is_control);
-    takeable.then(|| utf8_percent_encode(text, OUTSIDE_SEGMENTS).to_string())
+    is_takeable(text).then(|| utf8_percent_encode(text, OUTSIDE_SEGMENTS).to_string())
+}
+
+fn is_takeable(text: &str) -> bool {
+    !matches!(text, "" | "." | "..") && !text.chars().any(char::is_control)
 }

@@ -12,7 +12,7 @@ use super::{Aggregation, Pattern, Recipe, RecipeBook, Source, Step};
 use crate::catalog::Catalog;
 use crate::limits::{RECIPES_MAX, STEPS_MAX};
 use crate::method::Method;
-use crate::path::Template;
+use crate::path::{Template, segment};
 use crate::policy::MethodPolicy;
 
 /// What stands in the file beside `[[recipe]]`: nothing.
@@ -91,6 +91,11 @@ fn step(settings: StepSettings, catalog: &Catalog, policy: &MethodPolicy) -> Res
         return Err(format!(
             "recipe-bad-reference: the path of a step takes `{name}`, which must be among its parameters"
         ));
+    }
+    let is_no_word =
+        |name: &&str| matches!(parameters.get(*name), Some(Source::Constant(value)) if segment(value).is_none());
+    if let Some(name) = path.iter().flat_map(Template::parameters).find(is_no_word) {
+        return Err(format!("recipe-bad-reference: the path of a step takes `{name}`, which no segment takes"));
     }
     Ok(Step { method, path, capture_as, parameters })
 }

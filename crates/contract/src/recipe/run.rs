@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Aggregation, FailedStep, Recipe, Source, Step};
 use crate::method::Method;
-use crate::path::segment;
+use crate::path::{Template, segment};
 use crate::refusal::Refusal;
 
 /// A run of a recipe on an input, somewhere between its first step and its end.
@@ -54,6 +54,18 @@ impl Run {
     /// The results so far that have a name.
     pub fn captured(&self) -> &BTreeMap<String, Value> {
         &self.captured
+    }
+
+    /// The field of the input that the path of a step takes, and that is not there or that no path takes.
+    pub fn unfit(&self) -> Option<&str> {
+        let mut fields = self.recipe.steps.iter().flat_map(|step| {
+            let names = step.path.iter().flat_map(Template::parameters);
+            names.filter_map(|name| match step.parameters.get(name)? {
+                Source::Proposal(field) => Some(field.as_str()),
+                Source::Constant(_) | Source::PreviousStep(_) => None,
+            })
+        });
+        fields.find(|field| self.input.get(*field).and_then(segment).is_none())
     }
 
     /// Where the calls go whose path is known by now: it takes nothing of results that are not there.

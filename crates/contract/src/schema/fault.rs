@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::escaped;
 use crate::limits::{
     CHECKS_PER_VALUE_MAX, PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_BYTES_MAX, SCHEMA_CHAIN_MAX, SCHEMA_DEPTH_MAX,
     SUBSCHEMAS_MAX,
@@ -69,5 +70,10 @@ impl Violation {
     /// A violation of a rule that stands in no schema.
     pub fn new(field: impl Into<String>, detail: impl Into<String>) -> Violation {
         Violation { detail: detail.into(), field: field.into(), schema_path: String::new() }
+    }
+
+    /// The same of one field of the value.
+    pub fn of_field(name: &str, detail: impl Into<String>) -> Violation {
+        Violation::new(format!("/{}", escaped(name)), detail)
     }
 }

@@ -85,6 +85,8 @@ fn references_lead_somewhere() {
         "[{ method = \"QUERY\", capture_as = \"a\", parameters = { x = { kind = \"previous_step\", value = \"a\" }}}]",
         "[{ method = \"QUERY\", capture_as = \"a\" }, { method = \"PLAN\", capture_as = \"a\" }]",
         "[{ method = \"QUERY\", path = \"/rooms/{id}\" }]",
+        "[{ method = \"QUERY\", path = \"/rooms/{id}\", parameters = { id = { kind = \"constant\", value = \"..\" } } }]",
+        "[{ method = \"QUERY\", path = \"/rooms/{id}\", parameters = { id = { kind = \"constant\", value = [1] } } }]",
         "[{ method = \"QUERY\", parameters = { x = { kind = \"proposal\", value = 3 } } }]",
     ] {
         assert!(recipe(&format!("steps = {steps}")).unwrap_err().starts_with("recipe-bad-reference"), "{steps}");
@@ -252,9 +254,11 @@ fn a_value_that_was_not_sent_is_left_out_but_not_of_a_path() {
     let mut run = Run::new(three("last"), object(json!({})));
     assert_eq!(run.next_call().unwrap().unwrap().body, object(json!({"intent": "ledger"})));
     run.record(json!({}));
-    assert_eq!(run.next_call(), Some(Err(BadReference)));
+    assert_eq!((run.next_call(), run.unfit()), (Some(Err(BadReference)), Some("account_id")));
+    assert_eq!(Run::new(three("last"), object(json!({"account_id": "a/b"}))).unfit(), None);
     for wrong in [json!({}), json!(".."), json!(""), json!(null), json!([1])] {
         let mut run = Run::new(three("last"), object(json!({"account_id": wrong})));
+        assert_eq!(run.unfit(), Some("account_id"));
         run.record(json!({}));
         assert_eq!(run.next_call(), Some(Err(BadReference)));
     }

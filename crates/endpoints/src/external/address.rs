@@ -89,14 +89,18 @@ impl Address {
     }
 }
 
-/// A segment with its fields filled in. One that means a folder must not come out of it: decoded, since
-/// it does so however it is spelled.
+/// A segment with its fields filled in. Nothing that means a folder must come out of it: decoded, since it
+/// means one however it is spelled, and cut where services cut that decode before they look.
 fn segment_text(segment: &Pieces, input: &Map<String, Value>) -> Result<String, Violation> {
     let field = segment.iter().find_map(|piece| if let Piece::Field(name) = piece { Some(name) } else { None });
     let text = filled(segment, input)?;
     let Some(name) = field else { return Ok(text.unwrap_or_default()) };
-    let fits = |text: &String| !matches!(&*percent_decode_str(text).decode_utf8_lossy(), "" | "." | "..");
-    text.filter(fits).ok_or_else(|| violation(name, "this can't be part of the path of the service"))
+    let fits = |text: &String| {
+        let text = percent_decode_str(text).decode_utf8_lossy();
+        let leads_up = text.split(['/', '\\']).any(|piece| matches!(piece, "." | ".."));
+        !text.is_empty() && !leads_up && !text.chars().any(char::is_control)
+    };
+    text.filter(fits).ok_or_else(|| Violation::of_field(name, "this can't be part of the path of the service"))
 }
 
 /// The text with its fields filled in. `None`: one of them was not given.
@@ -109,7 +113,10 @@ fn filled(pieces: &Pieces, input: &Map<String, Value>) -> Result<Option<String>,
                 None | Some(Value::Null) => return Ok(None),
                 Some(value) => {
                     let text = word(value).ok_or_else(|| {
-                        violation(name, "only a text, a number or a truth value fits into the address of the service")
+                        Violation::of_field(
+                            name,
+                            "only a text, a number or a truth value fits into the address of the service",
+                        )
                     })?;
                     whole.push_str(&encoded(&text));
                 }
@@ -135,10 +142,6 @@ pub(super) fn encoded(text: &str) -> String {
 }
 
 /// What is wrong with a field.
-pub(super) fn violation(name: &str, detail: &str) -> Violation {
-    Violation::new(format!("/{}", name.replace('~', "~0").replace('/', "~1")), detail)
-}
-
 fn pair(text: &str) -> Result<Pieces, Unfit> {
     let name = text.split('=').next().unwrap_or_default();
     if name.contains(['{', '}']) {

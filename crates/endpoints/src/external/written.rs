@@ -7,7 +7,7 @@ use forecourt_contract::endpoint::{ExternalService, Style};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
-use super::address::{encoded, violation, word};
+use super::address::{encoded, word};
 use crate::unfit::Unfit;
 
 /// The fields that are written in a way of their own, by our names.
@@ -60,7 +60,7 @@ impl Written {
                 Place::Header(name) => {
                     let text = HeaderValue::try_from(text(&value)).ok().filter(|value| value.to_str().is_ok());
                     let message = "only printable ASCII fits into a header field of the service";
-                    headers.insert(name, text.ok_or_else(|| violation(field, message))?);
+                    headers.insert(name, text.ok_or_else(|| Violation::of_field(field, message))?);
                 }
             }
         }

@@ -87,6 +87,14 @@ async fn s12_1_every_step_is_the_callers_own_call() {
     assert_eq!(found, Ok(expected));
 }
 
+#[test]
+fn s12_1_what_the_known_steps_need_is_published_as_what_the_whole_needs() {
+    let steps = "steps = [{ method = \"QUERY\", path = \"/same\" }, { method = \"BOOK\", path = \"/rooms/7\" }]";
+    let loaded = loaded(trips(steps).path());
+    let trip = loaded.dispatcher.registry.iter().find(|registered| registered.endpoint.path.as_str() == "/trips");
+    assert_eq!(trip.unwrap().endpoint.projection()["required_scopes"], json!(["booking:room"]));
+}
+
 #[tokio::test]
 async fn s12_1_a_step_that_the_caller_may_not_make_is_refused_to_it() {
     let known = trips("steps = [{ method = \"QUERY\", path = \"/same\" }, { method = \"BOOK\", path = \"/rooms/7\" }]");
@@ -176,7 +184,7 @@ async fn s12_1_a_step_whose_input_does_not_fit_fails() {
 
 #[tokio::test]
 async fn s12_1_a_path_that_is_found_out_to_be_nowhere_fails() {
-    for (id, kind) in [("7", "endpoint-not-found"), ("get", "endpoint-violation"), ("..", "handler-exception")] {
+    for (id, kind) in [("7", "endpoint-not-found"), ("get", "endpoint-violation")] {
         let steps = "steps = [{ method = \"QUERY\", path = \"/{id}\", parameters = { id = { kind = \"proposal\", value = \"id\" } } }]";
         let failed = failed(steps, plan(json!({"id": id}))).await;
         assert_eq!(failed.refusal.kind(), kind, "{id}");
@@ -184,12 +192,31 @@ async fn s12_1_a_path_that_is_found_out_to_be_nowhere_fails() {
 }
 
 #[tokio::test]
-async fn a_value_that_a_path_needs_and_nobody_gave_fails() {
-    let steps = "steps = [{ method = \"BOOK\", path = \"/rooms/{id}\", parameters = { id = { kind = \"proposal\", value = \"id\" } } }]";
-    let mut call = plan(json!({}));
-    call.caller = caller("booking:room");
-    let failed = failed(steps, call).await;
-    assert_eq!((failed.refusal.kind(), failed.method.as_str()), ("handler-exception", "BOOK"));
+async fn s13_2_a_value_that_the_path_of_a_step_needs_is_asked_for_before_anything_is_done() {
+    let upstream = crate::upstream::Upstream::answering("200 OK", "{}").await;
+    let folder = trips(
+        "steps = [{ method = \"QUERY\", path = \"/seen\" }, \
+         { method = \"BOOK\", path = \"/rooms/{id}\", parameters = { id = { kind = \"proposal\", value = \"id\" } } }]",
+    );
+    let service = crate::s12_3_requests::service("/seen", "POST", &upstream.url("/"), "");
+    std::fs::write(folder.path().join("endpoints/seen.toml"), &service).unwrap();
+    for input in [json!({}), json!({"id": ""}), json!({"id": ".."}), json!({"id": "a\nb"})] {
+        let mut call = plan(input);
+        call.caller = caller("booking:room");
+        let refusal = planned(&folder, call).await.unwrap_err();
+        assert!(matches!(&refusal, Refusal::Input { violation, .. } if violation.field == "/id"), "{refusal:?}");
+    }
+    assert_eq!(upstream.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn a_result_that_no_path_takes_fails_the_step_that_takes_it() {
+    let failed = failed(
+        &format!("{SAME_THEN}method = \"BOOK\"\npath = \"/rooms/{{id}}\"\nparameters = {{ id = {{ kind = \"previous_step\", value = \"first\" }} }}"),
+        plan(json!({"n": 1})),
+    )
+    .await;
+    assert_eq!((failed.refusal.kind(), failed.method.as_str(), failed.step), ("handler-exception", "BOOK", 1));
 }
 
 #[tokio::test(start_paused = true)]
