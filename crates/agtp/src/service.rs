@@ -2,6 +2,7 @@
 
 mod answer;
 mod form;
+mod hint;
 mod identity;
 mod native;
 mod speak;

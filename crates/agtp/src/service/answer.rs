@@ -47,7 +47,7 @@ impl Service {
             Err(problem) => {
                 self.look_at(&request.start, &mut trail);
                 let agent = self.default_agent().cloned();
-                return Answered { reply: problem.into(), trail, agent };
+                return Answered { reply: self.hinted(problem, &trail).into(), trail, agent };
             }
         };
         let agent = self.recipient(&ask).cloned();
@@ -58,7 +58,7 @@ impl Service {
             Ok(reply) => form::of(reply, accept.as_deref(), task_id, &trail),
             Err(problem) => {
                 note(&problem, caller.as_deref(), &trail);
-                problem.into()
+                self.hinted(problem, &trail).into()
             }
         };
         Answered { reply, trail, agent }

@@ -14,6 +14,10 @@ async fn s11_262_a_call_must_claim_its_scopes() {
     assert_eq!(error["type"], "scope-required");
     assert!(error["explanation"].is_string() && error["details"].is_object());
     assert_eq!(answer.field("Content-Type"), Some("application/json"));
+    assert_eq!(error["details"], json!({"header": "Authority-Scope"}), "any scope of the agent will do");
+    let answer = server.ask(&format!("PURCHASE /rooms/7\r\nAgent-ID: {}", server.id("chef")), "").await;
+    let details = &body(&answer)["error"]["details"];
+    assert_eq!(details, &json!({"header": "Authority-Scope", "missing_scopes": ["payments:take"]}));
     let open = super::support::server("[policies]\nscope_required_for_invocation = false").await;
     assert_eq!(open.ask(&format!("FETCH /rooms/7\r\nAgent-ID: {}", open.id("chef")), "").await.start.code, 200);
 }
@@ -38,6 +42,18 @@ async fn base_4_400_names_the_field() {
 async fn s11_404_says_what_is_not_there() {
     let error = body(&server("").await.ask("BOOK /nowhere", "").await)["error"].clone();
     assert_eq!((&error["method"], &error["path"]), (&json!("BOOK"), &json!("/nowhere")));
+    assert_eq!(error["discover"], "/methods", "where to look for what there is");
+    let nobody = body(&server("").await.ask("DESCRIBE /agents/nobody", "").await)["error"].clone();
+    assert_eq!((&nobody["code"], &nobody["discover"]), (&json!("agent-handle-not-found"), &json!("/agents")));
+}
+
+#[tokio::test]
+async fn base_4_401_names_the_field_that_says_who_calls() {
+    let server = server("").await;
+    for head in ["FETCH /rooms/7", "FETCH /rooms/7\r\nAgent-ID: nobody"] {
+        let answer = server.ask(head, "").await;
+        assert_eq!((answer.start.code, &body(&answer)["error"]["header"]), (401, &json!("Agent-ID")), "{head}");
+    }
 }
 
 #[tokio::test]
