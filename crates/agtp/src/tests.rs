@@ -8,6 +8,7 @@ mod hostile;
 mod identity;
 mod native;
 mod order;
+mod paths;
 mod published;
 mod responses;
 mod statuses;
