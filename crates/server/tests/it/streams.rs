@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_server::{Certificates, Connection, Hosts, Metrics, Speak, StreamListener, StreamSettings, local_ca};
-use rustls::version::TLS13;
+use forecourt_server::{
+    Certificates, ClientCertificates, Connection, Hosts, Metrics, Speak, StreamListener, StreamSettings, local_ca,
+};
+use rustls::version::{TLS12, TLS13};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -12,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::read_to_close;
-use crate::tls::{connect, days_from_now};
+use crate::tls::{connect, connect_with, days_from_now};
 
 pub(crate) struct Echo {
     pub(crate) address: std::net::SocketAddr,
@@ -101,7 +103,9 @@ async fn security_10_only_the_newest_tls_and_the_protocols_own_name_or_none() {
     let folder = TempDir::new().unwrap();
     let files = local_ca::ensure(folder.path(), "demo.localhost", days_from_now(-1)).unwrap();
     let certificates = Certificates::load(files, Hosts::new(["demo.localhost"], true)).unwrap();
-    let config = Arc::new(certificates.server_config(&[&TLS13], &[b"lines"]).unwrap());
+    let config = certificates.stream_config(b"lines", &ClientCertificates::Ignored).unwrap();
+    assert_eq!(config.max_early_data_size, 0, "nothing is taken before the handshake is done");
+    let config = Arc::new(config);
     let listener = StreamListener::tls("127.0.0.1:0".parse().unwrap(), config).await.unwrap();
     let echo = start(listener, |settings| settings.handshake_time = Duration::from_millis(300));
 
@@ -115,6 +119,8 @@ async fn security_10_only_the_newest_tls_and_the_protocols_own_name_or_none() {
         assert_eq!(hello, "127.0.0.1 true 0\n");
     }
     assert!(connect(echo.address, folder.path(), "demo.localhost", &["h2"]).await.is_err());
+    assert!(connect_with(&[&TLS12], echo.address, folder.path(), "demo.localhost", &["lines"]).await.is_err());
+    assert!(connect_with(&[&TLS13], echo.address, folder.path(), "demo.localhost", &["lines"]).await.is_ok());
     assert!(connect(echo.address, folder.path(), "other.example", &[]).await.is_err());
     assert_eq!(read_to_close(&mut silent).await, "");
     echo.stop.cancel();
@@ -123,6 +129,6 @@ async fn security_10_only_the_newest_tls_and_the_protocols_own_name_or_none() {
     echo.metrics.register(&mut registry);
     let mut text = String::new();
     prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
-    assert!(text.contains("http_connections_refused_total{reason=\"handshake\"} 3"), "{text}");
+    assert!(text.contains("http_connections_refused_total{reason=\"handshake\"} 4"), "{text}");
     assert!(text.contains("http_connections 0"), "{text}");
 }

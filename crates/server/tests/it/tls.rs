@@ -50,11 +50,22 @@ pub(crate) async fn connect(
     name: &str,
     alpn: &[&str],
 ) -> std::io::Result<TlsStream<TcpStream>> {
+    connect_with(rustls::DEFAULT_VERSIONS, address, folder, name, alpn).await
+}
+
+/// [`connect`] by a client that speaks these versions.
+pub(crate) async fn connect_with(
+    versions: &[&'static rustls::SupportedProtocolVersion],
+    address: SocketAddr,
+    folder: &Path,
+    name: &str,
+    alpn: &[&str],
+) -> std::io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(local_ca::ca_certificate(folder)).unwrap()).unwrap();
     let provider = Arc::new(aws_lc_rs::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
