@@ -118,7 +118,7 @@ impl Service {
     }
 
     /// Base 3.2: neither who calls nor who is called may be out of service.
-    async fn in_service(&self, ask: &Ask, method: &str) -> Result<(), Problem> {
+    pub(super) async fn in_service(&self, ask: &Ask, method: &str) -> Result<(), Problem> {
         if UNGATED.contains(&method) {
             return Ok(());
         }

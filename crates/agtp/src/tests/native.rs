@@ -6,8 +6,10 @@ use forecourt_contract::call::{Call, Caller, Identity};
 use forecourt_contract::refusal::Reason;
 use forecourt_contract::{Refusal, ScopeSet};
 use forecourt_core::limits::HOPS_MAX;
+use forecourt_core::{Handle, Standing};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, load};
+use forecourt_host::StandingWish;
 use forecourt_settings::Section;
 use forecourt_testhost::Blueprint;
 
@@ -101,6 +103,17 @@ async fn s12_1_a_step_that_the_host_refuses_is_told_with_its_own_status() {
     assert_eq!(body(&stranger)["error"]["details"]["underlying_status"], 401);
     let direct = r#"{"action": "DISCOVER /methods?target=agents"}"#;
     assert_eq!(server.ask_as_chef("EXECUTE /", direct).await.start.code, 400);
+}
+
+#[tokio::test]
+async fn base_3_2_an_agent_out_of_service_is_not_called_by_a_step_either() {
+    let (server, _folder) = server_with(&["method = \"PROPOSE\""]).await;
+    let wish = StandingWish { to: Standing::Suspended, ..StandingWish::default() };
+    let chef = Handle::parse("chef").unwrap();
+    server.mounted.mount.host.change_standing(&chef, &wish, &|_| None).await.unwrap();
+    let told = async |head: &str| body(&server.ask(head, "").await)["error"]["details"]["underlying_status"].clone();
+    assert_eq!(told("PLAN /trips/0").await, 503, "it is the default agent");
+    assert_eq!(told(&format!("PLAN /trips/0\r\nAgent-ID: {}", server.id("gate"))).await, 463);
 }
 
 #[tokio::test]
