@@ -131,6 +131,10 @@ pub struct Sender {
     /// Verified evidence: the only thing to authorize on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<IdentityEvidence>,
+    /// What may be done in its name at most, as scope tokens: what whoever handed its wish on granted.
+    /// `None`: all that its proofs grant. Only ever narrows, and goes along as the wish is handed on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority: Option<Vec<String>>,
     /// An address the sender claims without proof. A hint for display and threading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_address: Option<String>,
@@ -153,6 +157,7 @@ impl Sender {
             key_id: None,
             profile: None,
             identities: Vec::new(),
+            authority: None,
             claimed_address: None,
             peer: None,
         }
@@ -182,6 +187,7 @@ impl Sender {
         self.verified = false;
         self.key_id = None;
         self.identities.clear();
+        self.authority = None;
         self
     }
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use forecourt_contract::call::Identity;
-use forecourt_contract::limits::SCOPES_MAX;
-use forecourt_contract::{Call, Caller, Dispatcher, Method, Outcome, Refusal, Scope, ScopeSet};
+use forecourt_contract::{Call, Caller, Dispatcher, Method, Outcome, Refusal};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Error, PolicyPart, Sender, Transport};
-use serde_json::Value;
 
+use crate::authority::scopes;
 use crate::receive::Host;
 
 /// What came of a call that the host took.
@@ -67,23 +66,15 @@ fn note(outcome: &Outcome) {
 }
 
 /// The caller that a sender is, for protocols in which agents have no names of their own: whoever
-/// proved who it is, with the scopes that its proof grants (`scope` as RFC 8693 section 4.2 has it, or
-/// a list). Texts that are no scope tokens grant nothing.
+/// proved who it is, with the scopes that its proof grants, within [`Sender::authority`].
 pub fn caller(sender: Sender) -> Caller {
     if !sender.verified || sender.identities.is_empty() {
         return Caller { sender: Arc::new(sender), ..Caller::default() };
     }
-    let granted = sender.identities.iter().filter_map(|evidence| evidence.claims.get("scope"));
-    let words = granted.flat_map(|scope| match scope {
-        Value::String(text) => text.split(' ').collect::<Vec<_>>(),
-        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    });
-    let tokens: Vec<Scope> = words.filter_map(|word| Scope::parse(word).ok()).take(SCOPES_MAX).collect();
     Caller {
         agent_id: Some(sender.identities[0].subject.clone()),
         identity: Identity::Recognised,
-        declared: ScopeSet::try_from(tokens).unwrap_or_default(),
+        declared: scopes(&sender),
         is_proven: true,
         sender: Arc::new(sender),
         ..Caller::default()

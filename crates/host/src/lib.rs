@@ -4,6 +4,7 @@
 //! [`Host::invoke`] is that of a call of an endpoint. The other methods have its shape: a value in, a `Result` out, and nothing calls back.
 
 mod attachments;
+mod authority;
 mod builder;
 mod deliver;
 mod directory;

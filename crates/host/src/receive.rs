@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
+use crate::authority::continued;
 use crate::directory::{Directory, Resident, Site};
 use crate::herald::Herald;
 use crate::limits::Throttle;
@@ -128,6 +129,7 @@ impl Host {
             Some(id) => Some(self.tasks.waiting(&resident, &id).await?),
             None => None,
         };
+        let message = continued(message, earlier.as_ref());
         let message = self.threads.recall(&resident, message, earlier.as_ref()).await?;
         let via = message.received_via;
         let asked = Asked::new(resident.clone(), &message, earlier);

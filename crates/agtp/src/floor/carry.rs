@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use forecourt_core::{AgentCard, Collected, Ending, Handle, Message, MessageId, Part, TaskId, ThreadId};
+use forecourt_contract::ScopeSet;
+use forecourt_core::{AgentCard, Collected, Ending, Handle, Message, MessageId, Part, Sender, TaskId, ThreadId};
 use forecourt_host::Run;
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
@@ -32,11 +33,21 @@ impl Floor<'_> {
         let named = self.ask.call.thread.request_id.as_deref().and_then(MessageId::parse);
         let id = named.unwrap_or_else(|| MessageId::mint(host.entropy().as_ref()));
         Message {
-            sender: self.ask.call.caller.sender.as_ref().clone(),
+            sender: self.sender(),
             thread: self.thread(),
             // Agents that call endpoints that ask agents come to an end as chains of agents do.
             hop: self.ask.call.depth,
             ..Message::new(id, to.clone(), parts, NAME, host.clock().now())
+        }
+    }
+
+    /// The caller, whose agents may do no more in its name than it claims.
+    fn sender(&self) -> Sender {
+        let call = &self.ask.call;
+        let sender = call.caller.sender.as_ref().clone();
+        match &call.claimed {
+            Some(claimed) => Sender { authority: Some(tokens(claimed)), ..sender },
+            None => sender,
         }
     }
 
@@ -88,6 +99,11 @@ impl Floor<'_> {
     pub(super) fn card(&self, handle: &Handle) -> Option<&AgentCard> {
         self.service.host.directory().find(handle).map(|resident| resident.card.as_ref())
     }
+}
+
+/// Scopes as messages carry them.
+pub(super) fn tokens(scopes: &ScopeSet) -> Vec<String> {
+    scopes.iter().map(|scope| scope.as_str().to_owned()).collect()
 }
 
 /// An answer that says something. A refusal and a failure are problems.

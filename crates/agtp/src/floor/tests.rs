@@ -1,6 +1,7 @@
 //! The floor from bytes to bytes, one test for each rule, with agents that do what the test says.
 
 mod cognitive;
+mod delegated;
 mod lifecycle;
 mod mechanics;
 mod once;

@@ -54,10 +54,11 @@ impl Callers<'_> {
             .or_else(|| certified.err())
             .or_else(|| self.doubt(named.as_ref(), is_proven, target).map(Problem::from));
         let known = named.filter(|_| doubt.is_none());
+        let caller = self.caller(name, known.as_deref()).await?;
         if let Some(agent) = known.as_ref().filter(|_| !sender.verified) {
-            sender = self.service.sender(agent, is_proven, self.line);
+            sender = self.service.sender(agent, is_proven, &caller.declared, self.line);
         }
-        let caller = Caller { is_proven, sender: Arc::new(sender), ..self.caller(name, known.as_deref()).await? };
+        let caller = Caller { is_proven, sender: Arc::new(sender), ..caller };
         Ok(Found { caller, known, doubt })
     }
 

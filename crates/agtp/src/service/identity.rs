@@ -1,5 +1,6 @@
 //! Who callers are to the rest of the host. Base 6.7, 7.4; design of identity in the core.
 
+use forecourt_contract::{Scope, ScopeSet};
 use forecourt_core::identity::{Audience, Proof};
 use forecourt_core::{Error, IdentityEvidence, Sender, Standing};
 use forecourt_identity::agents::AgentIdentity;
@@ -26,8 +27,9 @@ impl Service {
         }
     }
 
-    /// An agent as the sender of messages. A name that was only said is a hint, and no evidence.
-    pub(crate) fn sender(&self, agent: &AgentIdentity, is_proven: bool, line: &Line) -> Sender {
+    /// An agent as the sender of messages, with the scopes that it has. A name that was only said is a hint,
+    /// and no evidence.
+    pub(crate) fn sender(&self, agent: &AgentIdentity, is_proven: bool, scopes: &ScopeSet, line: &Line) -> Sender {
         let subject = format!("agtp://{}", agent.agent_id);
         let stranger = Sender { peer: Some(line.peer), ..Sender::anonymous() };
         if !is_proven {
@@ -44,7 +46,7 @@ impl Service {
             not_before: None,
             expires_at: None,
             on_behalf_of: agent.posture.owner_id.iter().cloned().collect(),
-            claims: Map::new(),
+            claims: Map::from_iter([("scope".to_owned(), scopes.iter().map(Scope::as_str).collect())]),
             source: Map::new(),
             proof: Proof { kind: "transport".to_owned(), fields: Map::new() },
         };

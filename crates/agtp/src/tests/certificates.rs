@@ -3,31 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use forecourt_contract::ScopeSet;
-use forecourt_core::{AgentId, Timestamp};
+use forecourt_core::Timestamp;
 use forecourt_identity::certificate::{AgentCertificate, CertificateFault};
 use serde_json::json;
 
-use super::support::{Server, body, code, server};
+use super::support::{Server, body, certificate_of, code, server};
 use crate::from_wire::Line;
 use crate::wire::Response;
 
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
-
-/// The certificate of an agent, which has no limits of its own.
-fn certificate_of(id: &str) -> AgentCertificate {
-    AgentCertificate {
-        agent_id: Some(AgentId::parse(id).unwrap()),
-        principal_id: Some("acme.tld".into()),
-        scopes: None,
-        governance_zone: Some("eu".into()),
-        trust_tier: None,
-        archetype: None,
-        activation_id: None,
-        fingerprint: None,
-        not_before: Timestamp::MIN,
-        not_after: Timestamp::MAX,
-    }
-}
 
 async fn ask(server: &Server, certificate: AgentCertificate, fields: &str) -> Response {
     let line = Line { peer: ELSEWHERE, certificate: Some(Ok(certificate)) };

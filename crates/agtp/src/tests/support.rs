@@ -7,8 +7,9 @@ use bytes::BytesMut;
 use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{Dispatcher, Endpoint, Failure, Handler, Invocation, RecipeBook, ScopeSet};
-use forecourt_core::Handle;
+use forecourt_core::{AgentId, Handle, Timestamp};
 use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_identity::certificate::AgentCertificate;
 use forecourt_settings::Section;
 use forecourt_testhost::{Blueprint, Mounted, resident};
 use forecourt_testkit::{Scripted, card};
@@ -201,6 +202,22 @@ impl Client {
                 return None;
             }
         }
+    }
+}
+
+/// The certificate of an agent, which has no limits of its own.
+pub(crate) fn certificate_of(id: &str) -> AgentCertificate {
+    AgentCertificate {
+        agent_id: Some(AgentId::parse(id).unwrap()),
+        principal_id: Some("acme.tld".into()),
+        scopes: None,
+        governance_zone: Some("eu".into()),
+        trust_tier: None,
+        archetype: None,
+        activation_id: None,
+        fingerprint: None,
+        not_before: Timestamp::MIN,
+        not_after: Timestamp::MAX,
     }
 }
 

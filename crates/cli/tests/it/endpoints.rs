@@ -88,7 +88,7 @@ parameters.room_id = { kind = "proposal", value = "second" }
 mode = "list"
 "#;
 
-fn hotel() -> Deployment {
+pub(crate) fn hotel() -> Deployment {
     let deployment = Deployment::gatehouse().and("endpoints/book.toml", BOOK).and("functions/rooms.py", ROOMS);
     let deployment = deployment.and("endpoints/pair.toml", PAIR).and("recipes.toml", RECIPES);
     deployment.edit("agents/echo.toml", "[backend]", "[agtp]\nscopes = [\"booking:*\"]\n\n[backend]");
@@ -96,7 +96,7 @@ fn hotel() -> Deployment {
 }
 
 /// The Agent-ID of @echo.
-fn guest(served: &Served) -> String {
+pub(crate) fn guest(served: &Served) -> String {
     let uri = format!("agtp://{DOMAIN}/agents");
     let agents = served.deployment.run("agtp", ["DISCOVER", &uri]).json();
     let echo = agents.as_array().unwrap().iter().find(|agent| agent["name"] == "echo").unwrap();

@@ -40,6 +40,13 @@ pub(crate) fn token_of(subject: &str) -> String {
     token(&claims(subject))
 }
 
+/// The same, which grants scopes too.
+pub(crate) fn token_granting(subject: &str, scope: &str) -> String {
+    let mut claims = claims(subject);
+    claims["scope"] = scope.into();
+    token(&claims)
+}
+
 /// A kitchen with @vip, who repeats what proven callers say, and @staff, who answers only one of them.
 fn served() -> Served {
     let identity = believing();

@@ -31,6 +31,7 @@
 mod agtp;
 mod browser;
 mod conformance;
+mod delegated;
 mod discovery;
 mod endpoints;
 mod export;

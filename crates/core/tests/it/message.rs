@@ -35,6 +35,7 @@ fn proven() -> Sender {
         key_id: Some("k".into()),
         profile: Some(Profile { display_name: Some("Ann".into()), ..Profile::default() }),
         identities: vec![evidence()],
+        authority: Some(vec!["documents:query".into()]),
         claimed_address: Some("@ann@claimed.example".into()),
         peer: Some([127, 0, 0, 1].into()),
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_contract::call::{Call, Caller, Identity, Thread};
-use forecourt_contract::{Native, Refusal, Target};
+use forecourt_contract::{Native, Refusal, Scope, Target};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::policy::Kind;
-use forecourt_core::{Error, Sender};
-use forecourt_host::{Host, Invoked, LimitSettings, Rate};
+use forecourt_core::{Error, IdentityEvidence, Sender};
+use forecourt_host::{Host, Invoked, LimitSettings, Rate, caller};
 use forecourt_testkit::Scripted;
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
@@ -112,4 +112,36 @@ async fn calls_in_the_making_are_bounded() {
     assert!(matches!(host.invoke(ask(None), "test").await, Err(Error::Unavailable { .. })));
     drop(first);
     assert!(is_answered(host.invoke(ask(None), "test").await));
+}
+
+/// Somebody whose proof grants these scopes, held to `authority`.
+fn granted(scope: Value, authority: Option<&[&str]>) -> Sender {
+    let mut evidence: IdentityEvidence = serde_json::from_value(json!({
+        "subject": "ann", "issuer": "login.example", "method": "urn:m", "assurance": "user", "audience": "demo",
+        "issued_at": "2026-01-01T00:00:00Z", "proof": {"type": "bearer-token"},
+    }))
+    .unwrap();
+    evidence.claims.insert("scope".to_owned(), scope);
+    let authority = authority.map(|tokens| tokens.iter().map(|token| (*token).to_owned()).collect());
+    Sender { verified: true, identities: vec![evidence], authority, ..Sender::anonymous() }
+}
+
+#[test]
+fn base_7_what_was_handed_on_never_widens_what_was_proven() {
+    let both = json!("booking:room documents:query");
+    for (scope, authority, expected) in [
+        (both.clone(), None, &["booking:room", "documents:query"][..]),
+        (both.clone(), Some(&["documents:query"][..]), &["documents:query"]),
+        (both.clone(), Some(&[][..]), &[]),
+        (both.clone(), Some(&["no scope", "*"][..]), &[]),
+        (both.clone(), Some(&["*:*"][..]), &["booking:room", "documents:query"]),
+        (json!(["booking:*"]), Some(&["booking:room", "payments:pay"][..]), &["booking:room"]),
+        (json!(null), Some(&["booking:room"][..]), &[]),
+    ] {
+        let caller = caller(granted(scope.clone(), authority));
+        let found: Vec<&str> = caller.declared.iter().map(Scope::as_str).collect();
+        assert_eq!(found, expected, "{scope} held to {authority:?}");
+    }
+    let unproven = Sender { verified: false, ..granted(both, Some(&["booking:room"])) };
+    assert!(caller(unproven).declared.is_empty());
 }

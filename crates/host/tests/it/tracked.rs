@@ -449,3 +449,25 @@ async fn a_caller_that_goes_away_while_it_waits_does_not_stop_the_agent() {
     let other = host.receive(message("Dinner?"), waiting()).await.unwrap();
     assert_eq!((other.task, agent.begun_and_left()), (None, (2, 2)), "until it came to its end");
 }
+
+#[tokio::test]
+async fn base_7_whoever_goes_on_with_a_task_is_held_to_what_it_was_begun_with() {
+    let agent = Turns::new([vec![asking("Which?")], vec![asking("And?")], vec![text("done")]]);
+    let host = Setup::default().host(agent.clone()).await;
+    let held = |message: Message, tokens: &[&str]| {
+        let authority = Some(tokens.iter().map(|token| (*token).to_owned()).collect());
+        Message { sender: forecourt_core::Sender { authority, ..message.sender }, ..message }
+    };
+    let begun = held(said("work", "m1"), &["booking:*", "documents:query"]);
+    let begun = host.receive(begun, tracked()).await.unwrap();
+    let task = begun.task.clone().unwrap();
+    begun.collect().await;
+    host.receive(held(said("that", "m2"), &["booking:room", "payments:pay"]), on(&task)).await.unwrap().collect().await;
+    host.receive(said("this", "m3"), on(&task)).await.unwrap().collect().await;
+    let heard: Vec<_> = agent.heard.lock().iter().map(|message| message.sender.authority.clone()).collect();
+    let tokens = |tokens: &[&str]| Some(tokens.iter().map(|token| (*token).to_owned()).collect::<Vec<_>>());
+    assert_eq!(
+        heard,
+        [tokens(&["booking:*", "documents:query"]), tokens(&["booking:room"]), tokens(&["booking:room"])]
+    );
+}
