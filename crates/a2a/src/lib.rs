@@ -43,12 +43,12 @@ pub use backend::BACKEND;
 
 use std::sync::Arc;
 
-use forecourt_core::{AgentCard, Endpoint};
+use forecourt_core::Endpoint;
 use forecourt_host::Site;
-use forecourt_settings::Problems;
+use forecourt_settings::{Problems, Section};
 use forecourt_surface::body::BodyLimits;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{HttpRoutes, Mount, Protocol, Published, Surface};
+use forecourt_surface::{HttpRoutes, Mount, Protocol, Published, Reach, Surface};
 
 use card::{CardSettings, Cards};
 use section::Settings;
@@ -128,6 +128,7 @@ fn problems(mount: &Mount, cards: &Cards) -> Problems {
 }
 
 /// Hub card 4.
-fn endpoints(site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-    vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, card.handle())) }]
+fn endpoints(site: &Site, _: &Section) -> Reach {
+    let site = site.clone();
+    Box::new(move |agent| vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, agent.handle())) }])
 }

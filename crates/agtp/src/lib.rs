@@ -45,8 +45,10 @@ mod words;
 
 use std::sync::Arc;
 
-use forecourt_settings::Problems;
-use forecourt_surface::{EndpointSection, Mount, Protocol, Surface};
+use forecourt_core::{AgentCard, Endpoint};
+use forecourt_host::Site;
+use forecourt_settings::{Problems, Section};
+use forecourt_surface::{EndpointSection, Mount, Protocol, Reach, Surface};
 
 use service::{Service, on_connections};
 
@@ -61,8 +63,7 @@ pub const PROTOCOL: Protocol = Protocol {
     sockets: settings::SOCKETS,
     listens: settings::listens,
     surfaces,
-    // Cards list https URLs, bound to the host's own origin; agents of AGTP find it by its port.
-    endpoints: |_, _| Vec::new(),
+    endpoints,
     documents: |_| Ok(Vec::new()),
     tools: |_| Vec::new(),
     envelope: Some(floor::post),
@@ -71,6 +72,13 @@ pub const PROTOCOL: Protocol = Protocol {
 
 /// The section that holds the settings of all endpoints.
 pub const ENDPOINTS: EndpointSection = EndpointSection { name: NAME, read: settings::endpoint_settings };
+
+/// Base 1, form 3: agents by their names.
+fn endpoints(site: &Site, section: &Section) -> Reach {
+    let place = settings::Settings::read(section).ok().and_then(|settings| settings.place(site));
+    let url = move |card: &AgentCard| Some(format!("agtp://{}/agents/{}", place.as_ref()?, card.handle()));
+    Box::new(move |card| url(card).map(|url| Endpoint { protocol: NAME, url }).into_iter().collect())
+}
 
 fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
     let service = Service::new(&mount)?;

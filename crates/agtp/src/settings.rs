@@ -8,6 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use forecourt_core::Timestamp;
+use forecourt_host::Site;
 use forecourt_identity::certificate::CRITICAL;
 use forecourt_server::{Authorities, ClientCertificates};
 use forecourt_settings::{Problems, Section};
@@ -16,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::client::AgtpUri;
 use crate::limits::PORT;
 
 pub(crate) use contract::endpoint_settings;
@@ -274,6 +276,19 @@ impl Settings {
         settings.limits.check(&mut wrong);
         settings.policies.check(&mut wrong);
         problems.into_result(settings)
+    }
+
+    /// The host of this server for others, with its port unless it is the usual one. `None`: it listens on
+    /// this machine alone, and others would look for the domain elsewhere.
+    pub(crate) fn place(&self, site: &Site) -> Option<String> {
+        let is_local = self.listen.ip().is_loopback() && !site.domain.is_local();
+        let named = self.server.domain.as_deref();
+        let host = named.or((!is_local).then_some(site.domain.as_str()))?;
+        let place = match self.listen.port() {
+            0 | PORT => host.to_owned(),
+            port => format!("{host}:{port}"),
+        };
+        AgtpUri::parse(&format!("agtp://{place}")).ok().map(|_| place)
     }
 
     /// What the operator should know about these settings, in a sentence each.

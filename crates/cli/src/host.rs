@@ -20,7 +20,7 @@ use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_surface::endpoint;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Listen, Mount, Protocol, Published, Surface};
+use forecourt_surface::{Listen, Mount, Protocol, Published, Reach, Surface};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +84,8 @@ pub(crate) fn agents(
     let mut problems = Problems::new();
     let mut agents = Agents { residents: Vec::new(), siblings: siblings(&loaded.agents, site), content: Vec::new() };
     let tools = endpoints.tools();
+    let reach: Vec<Reach> =
+        PROTOCOLS.iter().map(|protocol| (protocol.endpoints)(site, &loaded.protocols[protocol.name])).collect();
     for agent in &loaded.agents {
         let context = Context {
             siblings: agents.siblings.clone(),
@@ -100,7 +102,7 @@ pub(crate) fn agents(
             agents.content.push(Content { handle: agent.settings.handle.clone(), indexing });
         }
         agents.residents.push(Resident {
-            card: Arc::new(card(agent, site, &built)),
+            card: Arc::new(card(agent, site, &built, &reach)),
             agent: built.agent,
             policy: Policy::new(rules),
             time_max: Duration::from_secs(agent.settings.timeout_seconds.get().into()),
@@ -177,7 +179,7 @@ fn build(section: &Section, context: &Context) -> Result<Built, Problems> {
     (backend.build)(section.clone(), context)
 }
 
-fn card(agent: &LoadedAgent, site: &Site, built: &Built) -> AgentCard {
+fn card(agent: &LoadedAgent, site: &Site, built: &Built, reach: &[Reach]) -> AgentCard {
     let settings = agent.settings.clone();
     let mut card = AgentCard {
         address: site.address(&settings.handle),
@@ -200,7 +202,7 @@ fn card(agent: &LoadedAgent, site: &Site, built: &Built) -> AgentCard {
         examples: settings.examples,
         endpoints: Vec::new(),
     };
-    card.endpoints = PROTOCOLS.iter().flat_map(|protocol| (protocol.endpoints)(site, &card)).collect();
+    card.endpoints = reach.iter().flat_map(|reach| reach(&card)).collect();
     card
 }
 

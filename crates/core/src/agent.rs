@@ -130,6 +130,6 @@ pub enum Mode {
 pub struct Endpoint {
     /// The protocol's name in the registry.
     pub protocol: &'static str,
-    /// An absolute https URL.
+    /// An absolute URL: https, or of the protocol's own scheme.
     pub url: String,
 }

@@ -52,10 +52,10 @@ pub use backend::BACKEND;
 
 use std::sync::Arc;
 
-use forecourt_core::{AgentCard, Endpoint};
+use forecourt_core::Endpoint;
 use forecourt_host::Site;
-use forecourt_settings::Problems;
-use forecourt_surface::{Mount, Protocol, Surface};
+use forecourt_settings::{Problems, Section};
+use forecourt_surface::{Mount, Protocol, Reach, Surface};
 
 use offer::Offer;
 use section::Settings;
@@ -85,6 +85,7 @@ fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
     Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
 }
 
-fn endpoints(site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-    vec![Endpoint { protocol: NAME, url: site.url(&target::path_of(Some(card.handle()))) }]
+fn endpoints(site: &Site, _: &Section) -> Reach {
+    let site = site.clone();
+    Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&target::path_of(Some(card.handle()))) }])
 }

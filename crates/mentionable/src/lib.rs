@@ -10,10 +10,10 @@ pub mod discovery;
 mod rest;
 pub mod section;
 
-use forecourt_core::{AgentCard, Endpoint};
+use forecourt_core::Endpoint;
 use forecourt_host::Site;
-use forecourt_settings::Problems;
-use forecourt_surface::{Mount, Protocol, Surface};
+use forecourt_settings::{Problems, Section};
+use forecourt_surface::{Mount, Protocol, Reach, Surface};
 
 use section::Settings;
 
@@ -43,6 +43,7 @@ fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
 }
 
 /// Mentionable REST 2: the address without a last slash, which is never redirected.
-fn endpoints(site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-    vec![Endpoint { protocol: NAME, url: site.url(&rest::path(card)) }]
+fn endpoints(site: &Site, _: &Section) -> Reach {
+    let site = site.clone();
+    Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&rest::path(card)) }])
 }

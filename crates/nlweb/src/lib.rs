@@ -41,11 +41,11 @@ mod wire;
 
 use std::sync::Arc;
 
-use forecourt_core::{AgentCard, Endpoint};
+use forecourt_core::Endpoint;
 use forecourt_host::Site;
-use forecourt_settings::Problems;
+use forecourt_settings::{Problems, Section};
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Protocol, Surface};
+use forecourt_surface::{Mount, Protocol, Reach, Surface};
 
 use action::Action;
 use section::Settings;
@@ -105,6 +105,7 @@ fn read(mount: &Mount) -> Result<(Settings, Vec<Action>), Problems> {
 }
 
 /// Design 5.
-fn endpoints(site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-    vec![Endpoint { protocol: NAME, url: site.url(&format!("/~{}/ask", card.handle())) }]
+fn endpoints(site: &Site, _: &Section) -> Reach {
+    let site = site.clone();
+    Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&format!("/~{}/ask", card.handle())) }])
 }

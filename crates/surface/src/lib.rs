@@ -36,5 +36,5 @@ pub mod template;
 pub mod tool;
 
 pub use protocol::{
-    Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, Published, Socket, Surface,
+    Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, Published, Reach, Socket, Surface,
 };

@@ -31,9 +31,10 @@ pub struct Protocol {
     pub listens: fn(&Section) -> Result<Vec<Listen>, Problems>,
     /// Reads its section and builds its surfaces. Fails with everything that is wrong at once.
     pub surfaces: fn(Mount) -> Result<Vec<Surface>, Problems>,
-    /// Where an agent can be reached over it: absolute https URLs. Gathered before any surface is
-    /// built, so that every card can name every protocol and no protocol lists its siblings.
-    pub endpoints: fn(&Site, &AgentCard) -> Vec<Endpoint>,
+    /// Where agents can be reached over it, by what its section says: nowhere when that is wrong. Gathered
+    /// before any surface is built, so that every card can name every protocol and no protocol lists its
+    /// siblings.
+    pub endpoints: fn(&Site, &Section) -> Reach,
     /// What it publishes that is the same for every caller, for plain web hosting. Reads its section
     /// as [`Protocol::surfaces`] does, and fails like it.
     pub documents: fn(Mount) -> Result<Vec<Published>, Problems>,
@@ -61,6 +62,9 @@ pub struct EndpointSettings {
     /// Whether one that is refused keeps the host from starting.
     pub must_be_whole: bool,
 }
+
+/// Where one agent can be reached: absolute URLs, https or of the protocol's own scheme.
+pub type Reach = Box<dyn Fn(&AgentCard) -> Vec<Endpoint>>;
 
 /// Makes a directory of keys that goes out through the guarded client.
 pub type OpenKeyDirectory = fn(Arc<Egress>) -> Arc<dyn KeyDirectory>;

@@ -105,7 +105,9 @@ impl Blueprint {
         let default = self.residents[0].card.handle().clone();
         let keys = HostKeys::in_memory(entropy.as_ref());
         let agents = known(&self.residents, &self.identities, &domain, &keys, entropy.as_ref());
-        let residents = self.residents.into_iter().map(|resident| reachable(resident, protocol, &site)).collect();
+        let section = Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None);
+        let section = section.expect("a section");
+        let residents = self.residents.into_iter().map(|resident| reachable(resident, protocol, &site, &section)).collect();
         let directory = Directory::new(residents, &default).expect("a directory");
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
@@ -117,7 +119,6 @@ impl Blueprint {
         let host = builder.start(stop.clone()).await.expect("a host");
         let identity = self.identity.unwrap_or_else(|| trusting(&key));
         let verifier = Verifier::new(&identity, Path::new("."), egress.clone()).expect("issuers");
-        let section = Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None);
         let mount = Mount {
             host,
             verifier: Arc::new(verifier),
@@ -125,7 +126,7 @@ impl Blueprint {
             keys: Arc::new(ArcSwap::from_pointee(keys)),
             egress,
             tools: self.tools.into(),
-            section: section.expect("a section"),
+            section,
         };
         Mounted { mount, clock, entropy, key, _stop: stop.drop_guard() }
     }
@@ -145,10 +146,10 @@ fn known(
 }
 
 /// The resident with its endpoints gathered.
-fn reachable(resident: Resident, protocol: Option<&Protocol>, site: &Site) -> Resident {
+fn reachable(resident: Resident, protocol: Option<&Protocol>, site: &Site, section: &Section) -> Resident {
     let Some(protocol) = protocol else { return resident };
     let mut card = AgentCard::clone(&resident.card);
-    card.endpoints = (protocol.endpoints)(site, &card);
+    card.endpoints = (protocol.endpoints)(site, section)(&card);
     Resident { card: Arc::new(card), ..resident }
 }
 

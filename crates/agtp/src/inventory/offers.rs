@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Audience, Inventory};
+use crate::NAME;
 use crate::settings::{ApiSettings, HostedProtocolSettings};
 
 /// One tool, in the shape in which carriers of tools describe it.
@@ -95,7 +96,8 @@ impl Inventory {
     pub(crate) fn hosted_protocols(&self, audience: Audience) -> Vec<HostedProtocol<'_>> {
         let named = self.disclosure().reaches(audience);
         let card = &self.host.directory().default_agent().card;
-        let spoken = card.endpoints.iter().map(|endpoint| HostedProtocol {
+        let others = card.endpoints.iter().filter(|endpoint| endpoint.protocol != NAME);
+        let spoken = others.map(|endpoint| HostedProtocol {
             protocol: endpoint.protocol,
             version: None,
             url: named.then_some(endpoint.url.as_str()),

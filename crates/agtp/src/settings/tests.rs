@@ -81,3 +81,26 @@ fn base_7_4_methods_that_need_a_token_are_read() {
     assert_eq!(needed, ["BOOK", "POST"]);
     assert_eq!(terms.skipped.iter().map(|one| one.method.as_str()).collect::<Vec<_>>(), ["NONESUCH"]);
 }
+
+#[test]
+fn base_1_agents_have_an_address_where_others_reach_the_server() {
+    let place = |domain: &str, lines: &str| {
+        let domain = forecourt_core::Domain::parse(domain).unwrap();
+        let site = Site { origin: format!("https://{domain}"), name: String::new(), domain };
+        Settings::read(&section(lines)).unwrap().place(&site)
+    };
+    let (local, public) = ("demo.localhost", "example.com");
+    for (domain, lines, expected) in [
+        (public, "", None),
+        (public, "listen = \"[::1]:4480\"", None),
+        (public, "[server]\ndomain = \"not a host\"", None),
+        (local, "", Some("demo.localhost")),
+        (local, "listen = \"127.0.0.1:0\"", Some("demo.localhost")),
+        (local, "listen = \"127.0.0.1:4490\"", Some("demo.localhost:4490")),
+        (public, "listen = \"0.0.0.0:4480\"", Some("example.com")),
+        (public, "listen = \"[::]:4490\"", Some("example.com:4490")),
+        (public, "[server]\ndomain = \"agtp.example.com\"", Some("agtp.example.com")),
+    ] {
+        assert_eq!(place(domain, lines).as_deref(), expected, "{domain} {lines}");
+    }
+}

@@ -69,3 +69,31 @@ fn strangers_to_the_local_authority_are_not_fooled() {
     assert!(said.contains("certificate") && said.contains("--data"), "{said}");
     served.deployment.run("agtp", ["DISCOVER", &uri, "--data", &data, "--insecure"]).fine();
 }
+
+#[test]
+fn agents_are_told_with_addresses_that_lead_to_them() {
+    let served = Deployment::gatehouse().serve();
+    let about = served.curl("/~echo", &["-H", "Accept: application/json"]).with_status(200).json();
+    let endpoints = about["endpoints"].as_array().unwrap();
+    let uri = endpoints.iter().find(|endpoint| endpoint["protocol"] == "agtp").expect("an address")["url"].as_str();
+    let document = served.deployment.run("agtp", ["DESCRIBE", uri.unwrap()]).json();
+    assert_eq!(document["name"], "Echo", "{document}");
+    let card = served.curl("/.well-known/agent-card/echo", &[]).json();
+    let inbound = card["mentionable"]["supported_inbound"].as_array().unwrap();
+    assert!(inbound.contains(&"agtp".into()), "{card}");
+    let others = &call(&served, "DISCOVER", "", &[]).json()["hosted_protocols"];
+    assert!(others.as_array().unwrap().iter().all(|other| other["protocol"] != "agtp"), "{others}");
+}
+
+#[test]
+fn a_server_on_this_machine_alone_has_no_address_under_a_public_domain() {
+    let deployment = Deployment::gatehouse();
+    deployment.edit("forecourt.toml", "domain = \"demo.localhost\"", "domain = \"kitchen.example\"");
+    let agtp = |deployment: &Deployment| {
+        let told = deployment.run("check", [".", "--json"]).json()["agents"][0]["endpoints"].clone();
+        told.as_array().unwrap().iter().find(|one| one["protocol"] == "agtp").map(|one| one["url"].clone())
+    };
+    assert_eq!(agtp(&deployment), None);
+    let deployment = deployment.with("agtp.server", "domain = \"agtp.kitchen.example\"");
+    assert_eq!(agtp(&deployment), Some("agtp://agtp.kitchen.example/agents/echo".into()));
+}

@@ -110,7 +110,9 @@ impl Discovery {
         let published = serde_json::to_value(card(own, &self.keys.load(), &self.verifier, self.now()));
         let expected = Expected { acct: Some(&Acct::from(&own.address)), canonical_host: Some(canonical_host) };
         let problems = validate_agent_card(&published.unwrap_or(Value::Null), expected);
-        let foreign = own.endpoints.iter().filter(|endpoint| !origin::is_bound_to(&endpoint.url, canonical_host));
+        // What has a scheme of its own has a place of its own.
+        let on_the_web = own.endpoints.iter().filter(|endpoint| endpoint.url.starts_with("http"));
+        let foreign = on_the_web.filter(|endpoint| !origin::is_bound_to(&endpoint.url, canonical_host));
         let foreign = foreign
             .map(|endpoint| format!("its {} endpoint {} is not on {canonical_host}", endpoint.protocol, endpoint.url));
         let texts: Vec<String> = problems.iter().map(ToString::to_string).chain(foreign).collect();

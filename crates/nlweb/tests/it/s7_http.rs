@@ -1,11 +1,13 @@
 //! NLWeb 7: paths, methods, statuses; refusals; who may ask from where.
 
 use std::num::NonZeroU32;
+use std::path::Path;
 
 use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind};
 use forecourt_core::{AgentCard, PolicyPart};
 use forecourt_host::{LimitSettings, Rate};
 use forecourt_nlweb::PROTOCOL;
+use forecourt_settings::Section;
 use forecourt_testkit::{Scripted, card};
 use serde_json::json;
 
@@ -34,7 +36,7 @@ async fn s7_1_the_host_and_each_agent_are_asked_at_their_paths() {
         assert_eq!(answer.verdict(), (404, "failure".to_owned(), "NOT_FOUND".to_owned()), "{path}");
         assert!(answer.message().contains("chef, gate"), "{}", answer.text);
     }
-    let endpoints = (PROTOCOL.endpoints)(place.host.site(), &card("gate"));
+    let endpoints = (PROTOCOL.endpoints)(place.host.site(), &Section::empty(Path::new("forecourt.toml"), "nlweb"))(&card("gate"));
     assert_eq!(endpoints[0].url, "https://demo.localhost/~gate/ask");
 }
 
