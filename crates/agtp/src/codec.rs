@@ -8,6 +8,8 @@
 mod fault;
 mod start;
 
+use std::fmt::Write;
+
 use bytes::{Buf, BytesMut};
 use memchr::memmem;
 
@@ -17,8 +19,8 @@ pub use start::StartLine;
 use crate::limits::{BODY_BYTES_MAX, FIELDS_BYTES_MAX, FIELDS_MAX, LENGTH_DIGITS_MAX, START_LINE_BYTES_MAX};
 use crate::wire::{Fields, Message, VERSION};
 
-/// Fields of which a second one could mean another message, or another sender.
-const SINGLE: [&str; 11] = [
+/// Fields of which a second one could mean another message, or another sender, and what carries secrets.
+const SINGLE: [&str; 12] = [
     "Content-Length",
     "Content-Type",
     "Agent-ID",
@@ -30,9 +32,8 @@ const SINGLE: [&str; 11] = [
     "Contract-Synthesized",
     "Synthesis-Id",
     "Idempotency-Key",
+    "Authorization",
 ];
-/// The same, and what carries secrets.
-const AUTHORIZATION: &str = "Authorization";
 
 /// How much of a message is taken. The fields' number and the length's digits are not settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,10 +155,9 @@ impl<S: StartLine> Decoder<S> {
 
 /// The length of the body.
 fn framing(fields: &Fields, body_bytes_max: usize) -> Result<usize, Fault> {
-    for name in SINGLE.iter().chain([&AUTHORIZATION]) {
-        if fields.is_repeated(name) {
-            return Err(Fault::Repeated(name));
-        }
+    let single = |repeated: &str| SINGLE.into_iter().find(|name| name.eq_ignore_ascii_case(repeated));
+    if let Some(name) = fields.repeated().find_map(single) {
+        return Err(Fault::Repeated(name));
     }
     if fields.get("Transfer-Encoding").is_some() {
         return Err(Fault::TransferCoding);
@@ -180,7 +180,8 @@ pub fn encode<S: StartLine>(message: &Message<S>, out: &mut BytesMut) {
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(lines.as_bytes());
     if message.fields.get("Content-Length").is_none() && !message.body.is_empty() {
-        out.extend_from_slice(format!("Content-Length: {}\r\n", message.body.len()).as_bytes());
+        // Bytes grow as they need, so that this can't fail.
+        let _ = write!(out, "Content-Length: {}\r\n", message.body.len());
     }
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(&message.body);

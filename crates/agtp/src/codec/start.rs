@@ -50,7 +50,10 @@ impl StartLine for StatusLine {
     }
 
     fn write(&self, out: &mut BytesMut) {
-        out.extend_from_slice(format!("{VERSION} {:03} {}", self.code, self.reason).as_bytes());
+        let digit = |worth: u16| b'0' + (self.code / worth % 10) as u8;
+        out.extend_from_slice(VERSION.as_bytes());
+        out.extend_from_slice(&[b' ', digit(100), digit(10), digit(1), b' ']);
+        out.extend_from_slice(self.reason.as_bytes());
     }
 }
 

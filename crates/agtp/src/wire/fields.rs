@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use memchr::memchr;
+
 /// A list of fields in order. No name or value in it can end its line.
 #[derive(Clone, Default)]
 pub struct Fields {
@@ -49,12 +51,13 @@ impl Fields {
     pub(crate) fn parse(lines: &str, max: usize) -> Result<Option<Self>, BadField> {
         let mut fields = Self { lines: lines.to_owned(), spans: Vec::with_capacity(16) };
         let mut at = 0;
-        while let Some(length) = lines[at..].find("\r\n") {
+        // A line feed without its carriage return stays in the line, where it is a fault.
+        while let Some(end) = ends(lines, at) {
             if fields.spans.len() == max {
                 return Ok(None);
             }
-            fields.spans.push(span(at, &lines[at..at + length])?);
-            at += length + 2;
+            fields.spans.push(span(at, &lines[at..end])?);
+            at = end + 2;
         }
         Ok(Some(fields))
     }
@@ -64,9 +67,11 @@ impl Fields {
         self.spans.iter().find(|span| self.is_named(span, name)).map(|span| &self.lines[range(span.value)])
     }
 
-    /// Whether there is more than one of this name, whatever its case.
-    pub(crate) fn is_repeated(&self, name: &str) -> bool {
-        self.spans.iter().filter(|span| self.is_named(span, name)).nth(1).is_some()
+    /// Names, whatever their case, that an earlier field has already.
+    pub(crate) fn repeated(&self) -> impl Iterator<Item = &str> {
+        let is_repeated = |(at, name): &(usize, &str)| self.spans[..*at].iter().any(|span| self.is_named(span, name));
+        let names = self.spans.iter().map(|span| &self.lines[range(span.name)]).enumerate();
+        names.filter(is_repeated).map(|(_, name)| name)
     }
 
     /// Asked for a dozen names with every message, so that lengths are compared before anything else.
@@ -135,27 +140,53 @@ fn range((start, end): (u32, u32)) -> Range<usize> {
 
 /// Finds name and value in one line, which begins at `at`.
 fn span(at: usize, line: &str) -> Result<Span, BadField> {
-    let (name, rest) = line.split_once(':').ok_or(BadField::Name)?;
-    let value = rest.trim_matches([' ', '\t']);
+    let colon = memchr(b':', line.as_bytes()).ok_or(BadField::Name)?;
+    let (name, rest) = (&line[..colon], &line[colon + 1..]);
+    let begun = rest.trim_start_matches([' ', '\t']);
+    let value = begun.trim_end_matches([' ', '\t']);
     check(name, value)?;
-    let start = at + name.len() + 1 + (rest.len() - rest.trim_start_matches([' ', '\t']).len());
+    let start = at + line.len() - begun.len();
     Ok(Span::new(at..at + name.len(), start..start + value.len()))
 }
 
+/// Where the line that begins at `at` ends, before its CRLF.
+fn ends(lines: &str, at: usize) -> Option<usize> {
+    let bytes = lines.as_bytes();
+    let mut from = at;
+    loop {
+        let feed = from + memchr(b'\n', &bytes[from..])?;
+        if feed > at && bytes[feed - 1] == b'\r' {
+            return Some(feed - 1);
+        }
+        from = feed + 1;
+    }
+}
+
 fn check(name: &str, value: &str) -> Result<(), BadField> {
-    if name.is_empty() || !name.bytes().all(is_token) {
+    if name.is_empty() || !name.bytes().all(|byte| TOKEN[usize::from(byte)]) {
         return Err(BadField::Name);
     }
-    match value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
+    // Without a way out in the middle, so that many bytes are looked at in one step.
+    match value.bytes().fold(true, |fits, byte| fits & matches!(byte, b'\t' | b' '..=b'~')) {
         true => Ok(()),
         false => Err(BadField::Value),
     }
 }
 
-/// RFC 9110 section 5.6.2.
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
-}
+/// The bytes of tokens. RFC 9110 section 5.6.2.
+static TOKEN: [bool; 256] = {
+    let (mut table, mut byte) = ([false; 256], 0);
+    while byte < table.len() {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let (others, mut at) = (b"!#$%&'*+-.^_`|~", 0);
+    while at < others.len() {
+        table[others[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
