@@ -5,14 +5,15 @@
 
 use std::future::Future;
 use std::io::ErrorKind;
+use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::BytesMut;
 use futures::poll;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::{Instant, timeout, timeout_at};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::codec::{Bounds, Decoder, Fault, Waiting, encode};
 use crate::limits::{LINGER_BYTES_MAX, LINGER_TIME, READ_BYTES, WRITE_BATCH_BYTES};
@@ -58,8 +59,15 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     A: Answer,
 {
-    let decoder = Decoder::new(bounds);
-    let mut line = Line { stream, decoder, read: BytesMut::new(), written: BytesMut::new(), patience, stop };
+    let mut line = Line {
+        stream,
+        decoder: Decoder::new(bounds),
+        read: BytesMut::new(),
+        written: BytesMut::new(),
+        patience,
+        deadline: Box::pin(sleep_until(Instant::now() + patience.head)),
+        stop: Box::pin(stop.cancelled_owned()),
+    };
     // How it ended is the client's business.
     let _ended = line.run(answer).await;
 }
@@ -70,7 +78,9 @@ struct Line<S> {
     read: BytesMut,
     written: BytesMut,
     patience: Patience,
-    stop: CancellationToken,
+    /// Both are kept from one wait to the next: to put a deadline off costs much less than to make one.
+    deadline: Pin<Box<Sleep>>,
+    stop: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 /// The connection is over, one way or the other.
@@ -142,19 +152,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
     async fn fill(&mut self, until: Instant, waiting: Waiting) -> Result<Result<(), Refused>, Over> {
         self.flush().await?;
         self.read.reserve(READ_BYTES);
+        self.deadline.as_mut().reset(until);
         let is_between = waiting == Waiting::Message;
         tokio::select! {
             biased;
-            read = timeout_at(until, self.stream.read_buf(&mut self.read)) => match read {
-                Ok(Ok(0)) if !is_between => Ok(Err(Refused::Cut)),
+            read = self.stream.read_buf(&mut self.read) => match read {
+                Ok(0) if !is_between => Ok(Err(Refused::Cut)),
                 // TLS that ends without a word, which the client may still listen behind.
-                Ok(Err(error)) if !is_between && error.kind() == ErrorKind::UnexpectedEof => Ok(Err(Refused::Cut)),
-                Ok(Ok(0)) | Ok(Err(_)) => Err(Over),
-                Ok(Ok(_)) => Ok(Ok(())),
-                Err(_) if is_between => self.close().await,
-                Err(_) => Ok(Err(Refused::Late)),
+                Err(error) if !is_between && error.kind() == ErrorKind::UnexpectedEof => Ok(Err(Refused::Cut)),
+                Ok(0) | Err(_) => Err(Over),
+                Ok(_) => Ok(Ok(())),
             },
-            () = self.stop.cancelled(), if is_between => self.close().await,
+            () = &mut self.deadline => if is_between { self.close().await } else { Ok(Err(Refused::Late)) },
+            () = &mut self.stop, if is_between => self.close().await,
         }
     }
 
@@ -166,7 +176,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
             self.stream.write_all_buf(&mut self.written).await?;
             self.stream.flush().await
         };
-        timeout(self.patience.write, write).await.map_err(|_| Over)??;
+        tokio::pin!(write);
+        // Most are over at once, and need no deadline.
+        match poll!(&mut write) {
+            Poll::Ready(written) => written?,
+            Poll::Pending => timeout(self.patience.write, write).await.map_err(|_| Over)??,
+        }
         // Neither buffer keeps the size of the largest message.
         self.written = BytesMut::new();
         Ok(())
