@@ -101,7 +101,7 @@ fn kept(came: &Result<Reply, Problem>) -> Option<Value> {
         Ok(reply) => reply.status.is_success().then(|| reply.clone()),
         Err(problem) => problem.is_outcome.then(|| problem.clone().into()),
     }?;
-    let Body::Json(body) = reply.body else { return None };
+    let Body::Json(body) = reply.body.read() else { return None };
     let code = reply.status.code;
     let whole = json!({"code": code, "body": body});
     let fits = whole.to_string().len() + AROUND_BYTES_MAX <= ENTRY_BYTES_MAX;

@@ -1,6 +1,7 @@
 //! An answer before it is written: what is said, not yet how.
 
 use bytes::Bytes;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::status::Status;
@@ -24,6 +25,8 @@ pub(crate) enum Body {
     Empty,
     /// JSON, under the media type of what answered.
     Json(Value),
+    /// The same, written as it was made: an object that is no error.
+    Written(Bytes),
     /// Bytes that were made before, under their own media type.
     Made {
         /// The media type.
@@ -31,6 +34,21 @@ pub(crate) enum Body {
         /// The bytes.
         bytes: Bytes,
     },
+}
+
+/// Bytes of most answers that are written as they are made.
+const WRITTEN_BYTES: usize = 1024;
+
+impl Body {
+    /// The JSON of a body as a tree, for who looks into it.
+    #[must_use]
+    pub(crate) fn read(self) -> Self {
+        match self {
+            // What was written is read again.
+            Self::Written(bytes) => Self::Json(serde_json::from_slice(&bytes).unwrap_or_default()),
+            body => body,
+        }
+    }
 }
 
 impl Reply {
@@ -44,6 +62,14 @@ impl Reply {
         Self::json(Status::OK, body)
     }
 
+    /// Done, with this object to say. A tree of what is asked for often costs more than all else about it.
+    pub(crate) fn written(body: &impl Serialize) -> Self {
+        let mut bytes = Vec::with_capacity(WRITTEN_BYTES);
+        // What is ours to say has text keys only, and so is always written.
+        let _ = serde_json::to_writer(&mut bytes, body);
+        Self { status: Status::OK, fields: Vec::new(), body: Body::Written(bytes.into()) }
+    }
+
     /// The same, with one more field.
     #[must_use]
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -55,7 +81,7 @@ impl Reply {
     pub(crate) fn error(self) -> Option<Value> {
         match self.body {
             Body::Json(Value::Object(mut body)) => body.remove("error"),
-            Body::Json(_) | Body::Empty | Body::Made { .. } => None,
+            Body::Json(_) | Body::Written(_) | Body::Empty | Body::Made { .. } => None,
         }
     }
 }

@@ -134,6 +134,10 @@ fn written(fields: &mut Fields, body: Body, status: Status, method: Option<&str>
             put(fields, "Content-Type", media_type);
             bytes
         }
+        Body::Written(bytes) => {
+            put(fields, "Content-Type", &method.map_or_else(|| ERROR.to_owned(), media_type));
+            bytes
+        }
         Body::Json(value) => {
             match method.filter(|_| status.is_success() && value.get("error").is_none()) {
                 Some(method) => put(fields, "Content-Type", &media_type(method)),
@@ -146,7 +150,7 @@ fn written(fields: &mut Fields, body: Body, status: Status, method: Option<&str>
 
 /// The media type of what a method answers.
 pub(crate) fn media_type(method: &str) -> String {
-    format!("application/vnd.agtp.{}+json", method.to_ascii_lowercase())
+    ["application/vnd.agtp.", &method.to_ascii_lowercase(), "+json"].concat()
 }
 
 fn text(value: &Value) -> Bytes {

@@ -172,7 +172,7 @@ fn bytes(reply: &Reply) -> Vec<u8> {
     match &reply.body {
         Body::Empty => Vec::new(),
         Body::Json(value) => serde_json::to_vec(value).unwrap(),
-        Body::Made { bytes, .. } => bytes.to_vec(),
+        Body::Written(bytes) | Body::Made { bytes, .. } => bytes.to_vec(),
     }
 }
 

@@ -1,12 +1,34 @@
 //! QUERY: a question to the agent that is addressed. Base 3.1.
 
-use forecourt_core::{Ending, findings};
-use serde_json::json;
+use forecourt_core::{Ending, Question, Timestamp, findings};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::Floor;
 use super::carry::parts;
-use super::results::{Format, results};
+use super::results::{Format, Found, Provenance, results};
 use crate::reply::{Problem, Reply};
+
+/// What is answered.
+#[derive(Serialize)]
+struct Answer<'a> {
+    method: &'a str,
+    agent_id: &'a str,
+    intent: &'a str,
+    scope: Option<&'a Value>,
+    format: &'static str,
+    confidence_threshold: f64,
+    confidence_basis: &'static str,
+    result_count: usize,
+    results: Vec<Found<'a>>,
+    issued_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<&'a Question>,
+}
 
 impl Floor<'_> {
     /// Asks the agent, and gives what it found or said as results.
@@ -17,32 +39,31 @@ impl Floor<'_> {
         let (scope, context) = (self.given.get(&["scope"]), self.given.get(&["context"]));
         let (agent, handle) = self.addressed()?;
         // Properties that results shall have are filters by name; anything else is for the agent to read.
-        let name = if scope.is_some_and(serde_json::Value::is_object) { "filters" } else { "scope" };
+        let name = if scope.is_some_and(Value::is_object) { "filters" } else { "scope" };
         let mut message = self.message(handle, parts(intent, [(name, scope), ("context", context)]));
         message.extensions.push(findings::WISH.to_owned());
         let answer = self.heard(message).await?;
         let address = self.service.host.site().address(handle).to_string();
-        let source = json!({"agent_id": agent.agent_id, "agent": address});
-        let found = results(&answer, format, threshold, &source);
-        let mut body = json!({
-            "method": self.method,
-            "agent_id": agent.agent_id,
-            "intent": intent,
-            "scope": scope,
-            "format": format.word(),
-            "confidence_threshold": threshold,
-            "confidence_basis": found.basis,
-            "result_count": found.results.len(),
-            "results": found.results,
-            "issued_at": self.now(),
-        });
-        if let Some(findings) = found.findings {
-            body["summary"] = findings.summary.into();
-            body["more"] = findings.more.into();
-        }
-        if let Ending::Question(question) = answer.ending {
-            body["question"] = json!(question);
-        }
-        Ok(Reply::ok(body))
+        let by = Provenance { agent_id: agent.agent_id.as_str(), agent: &address, source: None };
+        let found = results(&answer, format, threshold, by);
+        let findings = found.findings.as_ref();
+        Ok(Reply::written(&Answer {
+            method: self.method,
+            agent_id: by.agent_id,
+            intent,
+            scope,
+            format: format.word(),
+            confidence_threshold: threshold,
+            confidence_basis: found.basis,
+            result_count: found.results.len(),
+            results: found.results,
+            issued_at: self.now(),
+            summary: findings.map(|findings| findings.summary.as_str()),
+            more: findings.map(|findings| findings.more),
+            question: match &answer.ending {
+                Ending::Question(question) => Some(question),
+                _ => None,
+            },
+        }))
     }
 }

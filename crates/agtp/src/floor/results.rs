@@ -1,8 +1,11 @@
 //! An answer as results, each with how sure it is and where it is from. Base 3.1, QUERY.
 
+use std::borrow::Cow;
+
 use forecourt_core::part::Data;
 use forecourt_core::{Collected, Findings, Part};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 /// How results are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +41,39 @@ impl Format {
     }
 }
 
+/// One result.
+#[derive(Serialize)]
+pub(super) struct Found<'a> {
+    id: Cow<'a, str>,
+    content: Content<'a>,
+    confidence: f64,
+    provenance: Provenance<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Item(&'a Value),
+    Words(String),
+    Parts(&'a [Part]),
+}
+
+/// Where a result is from.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Provenance<'a> {
+    /// The canonical name of the agent that answered.
+    pub agent_id: &'a str,
+    /// Its address.
+    pub agent: &'a str,
+    /// Where the agent has it from, when that can be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<&'a str>,
+}
+
 /// What an agent found or said.
-pub(super) struct Results {
+pub(super) struct Results<'a> {
     /// The results, the best first.
-    pub results: Vec<Value>,
+    pub results: Vec<Found<'a>>,
     /// What a search tells about its answer.
     pub findings: Option<Findings>,
     /// What the numbers of confidence mean.
@@ -50,18 +82,16 @@ pub(super) struct Results {
 
 /// The results in an answer: the items that were found, each as well as it fits beside the best; else
 /// what was said, which nobody measured.
-pub(super) fn results(answer: &Collected, format: Format, threshold: f64, source: &Value) -> Results {
+pub(super) fn results<'a>(answer: &'a Collected, format: Format, threshold: f64, by: Provenance<'a>) -> Results<'a> {
     let findings = answer.parts.iter().rev().find_map(Findings::from_part);
-    let items: Vec<&Value> = answer.parts.iter().filter_map(item).collect();
     let is_search = findings.is_some() && format == Format::Structured;
     if !is_search {
         let content = match format {
-            Format::Raw => json!(answer.parts),
-            Format::Structured | Format::Natural => answer.text().into(),
+            Format::Raw => Content::Parts(&answer.parts),
+            Format::Structured | Format::Natural => Content::Words(answer.text()),
         };
-        let is_empty = answer.parts.is_empty();
-        let one = result("res-1".to_owned(), content, 1.0, source.clone());
-        let results = if is_empty { Vec::new() } else { vec![one] };
+        let one = Found { id: "res-1".into(), content, confidence: 1.0, provenance: by };
+        let results = if answer.parts.is_empty() { Vec::new() } else { vec![one] };
         return Results { results, findings, basis: "unmeasured" };
     }
     let scores = findings.as_ref().map(|findings| findings.scores.as_slice()).unwrap_or_default();
@@ -70,16 +100,15 @@ pub(super) fn results(answer: &Collected, format: Format, threshold: f64, source
         Some(score) if best > 0.0 => relative(*score, best),
         _ => 1.0,
     };
-    let sure = items.into_iter().enumerate().map(|(at, item)| (at, item, confidence(at)));
-    let results = sure
-        .filter(|(_, _, confidence)| *confidence >= threshold)
-        .map(|(at, item, confidence)| result(id(item, at), item.clone(), confidence, provenance(item, source)))
-        .collect();
+    let items = answer.parts.iter().filter_map(item).enumerate();
+    let found = items.map(|(at, item)| Found {
+        id: id(item, at),
+        content: Content::Item(item),
+        confidence: confidence(at),
+        provenance: Provenance { source: source(item), ..by },
+    });
+    let results = found.filter(|found| found.confidence >= threshold).collect();
     Results { results, findings, basis: "relative-to-best" }
-}
-
-fn result(id: String, content: Value, confidence: f64, provenance: Value) -> Value {
-    json!({"id": id, "content": content, "confidence": confidence, "provenance": provenance})
 }
 
 /// In hundredths, as exact as it is.
@@ -95,15 +124,12 @@ fn item(part: &Part) -> Option<&Value> {
 }
 
 /// What the item calls itself.
-fn id(item: &Value, at: usize) -> String {
+fn id(item: &Value, at: usize) -> Cow<'_, str> {
     let own = ["@id", "url", "identifier"].iter().find_map(|name| item.get(*name)?.as_str());
-    own.map_or_else(|| format!("res-{}", at + 1), str::to_owned)
+    own.map_or_else(|| format!("res-{}", at + 1).into(), Cow::from)
 }
 
-/// Where the item is from, beside who found it.
-fn provenance(item: &Value, source: &Value) -> Value {
-    let mut provenance = source.as_object().cloned().unwrap_or_else(Map::new);
-    let url = item.get("url").or_else(|| item.get("@id")).filter(|url| url.is_string());
-    provenance.extend(url.map(|url| ("source".to_owned(), url.clone())));
-    Value::Object(provenance)
+/// Where the item is from.
+fn source(item: &Value) -> Option<&str> {
+    item.get("url").or_else(|| item.get("@id"))?.as_str()
 }

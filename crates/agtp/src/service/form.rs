@@ -24,7 +24,9 @@ pub(super) fn of(reply: Reply, accept: Option<&str>, task_id: Option<String>, tr
     let wanted = negotiate::accepted(std::iter::once(accept.as_bytes()), &offers).map(|at| offers[at]);
     // What is discovered is shaped as the specification has it. AGTP-API 5.8.
     let is_floor = trail.tier == Some(Tier::Native) && method.as_str() != "DISCOVER";
-    match (wanted, reply.body) {
+    let is_looked_into = wanted.is_some_and(|wanted| wanted == JSON || YAML.contains(&wanted));
+    let body = if is_looked_into { reply.body.read() } else { reply.body };
+    match (wanted, body) {
         (Some(JSON), Body::Json(result)) if is_floor => {
             let envelope = json!({"status": reply.status.code, "task_id": task_id, "result": result});
             let bytes = serde_json::to_vec(&envelope).unwrap_or_default().into();

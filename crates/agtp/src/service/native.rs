@@ -66,10 +66,9 @@ fn value(reply: Reply, pair: Pair) -> Result<Value, Refusal> {
     match reply.body {
         Body::Json(value) => Ok(value),
         Body::Empty => Ok(Value::Object(Map::new())),
-        Body::Made { bytes, .. } => serde_json::from_slice(&bytes).map_err(|error| Refusal::Broken {
-            pair,
-            kind: Broken::Output,
-            cause: error.to_string(),
-        }),
+        Body::Written(bytes) | Body::Made { bytes, .. } => {
+            let broken = |cause: String| Refusal::Broken { pair, kind: Broken::Output, cause };
+            serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))
+        }
     }
 }
