@@ -84,10 +84,11 @@ pub(crate) async fn answer(service: &Service, ask: &Ask, method: &Method) -> Res
         "SUMMARIZE" => floor.summarize().await,
         "PLAN" => floor.plan().await,
         "PROPOSE" => floor.propose(),
-        "EXECUTE" => floor.execute().await,
+        // On the heap, so that questions don't carry the size of rarer methods around.
+        "EXECUTE" => Box::pin(floor.execute()).await,
         "DELEGATE" => floor.delegate().await,
         "ESCALATE" => floor.escalate().await,
-        "CONFIRM" => floor.confirm().await,
+        "CONFIRM" => Box::pin(floor.confirm()).await,
         "SUSPEND" => floor.suspend().await,
         "NOTIFY" => floor.notify().await,
         "ACTIVATE" | "DEACTIVATE" | "REINSTATE" | "REVOKE" | "DEPRECATE" => floor.lifecycle().await,

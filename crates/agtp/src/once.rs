@@ -60,10 +60,10 @@ impl Service {
     /// repeated too often.
     pub(crate) async fn once(
         &self,
-        keyed: Option<Keyed>,
+        keyed: Keyed,
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
-        let Some(Keyed { caller, key, sent, peer }) = keyed else { return work.await };
+        let Keyed { caller, key, sent, peer } = keyed;
         let once = self.host.once(&caller, &key, &sent).await?;
         if !matches!(once, Once::First(_)) {
             // What is done for the first time is counted where it is done.

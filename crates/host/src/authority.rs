@@ -23,7 +23,7 @@ pub(crate) fn scopes(sender: &Sender) -> ScopeSet {
 
 /// A message that goes on with a task, held to what the task was held to: whoever answers its question
 /// does not widen it.
-pub(crate) fn continued(mut message: Message, earlier: Option<&Task>) -> Message {
+pub(crate) fn continued(mut message: Box<Message>, earlier: Option<&Task>) -> Box<Message> {
     let asked = earlier.and_then(|task| task.turns.iter().rev().find(|turn| turn.role == Role::User));
     if let Some(earlier) = asked.and_then(|turn| bound(&turn.sender)) {
         let held = match bound(&message.sender) {

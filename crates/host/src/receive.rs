@@ -102,6 +102,8 @@ impl Host {
         if let Some(refusal) = self.silent(&message.recipient).await? {
             return Ok(self.refuse(&resident, message.received_via, refusal));
         }
+        // On the heap, so that no step carries its size to the next.
+        let message = Box::new(message);
         match run {
             Run::Attached => self.attached(resident, message).await,
             // On the heap, so that answers in the foreground don't carry its size around.
@@ -109,7 +111,7 @@ impl Host {
         }
     }
 
-    async fn attached(&self, resident: Arc<Resident>, message: Message) -> Result<Reply, Error> {
+    async fn attached(&self, resident: Arc<Resident>, message: Box<Message>) -> Result<Reply, Error> {
         let message = self.threads.recall(&resident, message, None).await?;
         let via = message.received_via;
         match resident.policy.admit(resident.card.clone(), message).await {
@@ -118,7 +120,7 @@ impl Host {
         }
     }
 
-    async fn kept_going(&self, resident: Arc<Resident>, message: Message, run: Run) -> Result<Reply, Error> {
+    async fn kept_going(&self, resident: Arc<Resident>, message: Box<Message>, run: Run) -> Result<Reply, Error> {
         let (tracked, webhook, continues) = match run {
             Run::Tracked { webhook, continues, patience } => (Some(patience), webhook, continues),
             Run::Detached { webhook } => (None, webhook, None),
@@ -143,7 +145,12 @@ impl Host {
         }
     }
 
-    async fn patient(&self, resident: Arc<Resident>, message: Message, patience: Duration) -> Result<Reply, Error> {
+    async fn patient(
+        &self,
+        resident: Arc<Resident>,
+        message: Box<Message>,
+        patience: Duration,
+    ) -> Result<Reply, Error> {
         let message = self.threads.recall(&resident, message, None).await?;
         let via = message.received_via;
         let asked = Asked::new(resident.clone(), &message, None);

@@ -28,9 +28,9 @@ impl Threads {
     pub(crate) async fn recall(
         &self,
         resident: &Resident,
-        mut message: Message,
+        mut message: Box<Message>,
         earlier: Option<&Task>,
-    ) -> Result<Message, Error> {
+    ) -> Result<Box<Message>, Error> {
         if let Some(task) = earlier {
             message.thread.clone_from(&task.thread);
         }

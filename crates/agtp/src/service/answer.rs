@@ -78,13 +78,18 @@ impl Service {
         let target = self.contract().aim(&ask.call, trail)?;
         body::unwrap(&mut ask.call, trail.endpoint.as_deref(), target.tier == Tier::Native)?;
         floor::in_session(self, &ask).await?;
-        self.once(Keyed::of(&ask, target.method.as_str()), async {
-            match target.tier {
-                Tier::Native => self.native(ask, &target).await,
-                Tier::Registered | Tier::Negotiated | Tier::Unregistered => self.invoked(ask, trail).await,
-            }
-        })
-        .await
+        match Keyed::of(&ask, target.method.as_str()) {
+            None => self.routed(ask, &target, trail).await,
+            Some(keyed) => Box::pin(self.once(keyed, self.routed(ask, &target, trail))).await,
+        }
+    }
+
+    /// A call to whoever answers it.
+    async fn routed(&self, mut ask: Ask, target: &Target, trail: &mut Trail) -> Result<Reply, Problem> {
+        match target.tier {
+            Tier::Native => self.native(&mut ask, target).await,
+            Tier::Registered | Tier::Negotiated | Tier::Unregistered => self.invoked(ask, trail).await,
+        }
     }
 
     /// A call of an endpoint.
@@ -100,21 +105,21 @@ impl Service {
     }
 
     /// A call of what the host answers itself.
-    async fn native(&self, mut ask: Ask, target: &Target) -> Result<Reply, Problem> {
+    async fn native(&self, ask: &mut Ask, target: &Target) -> Result<Reply, Problem> {
         if let Some(doubt) = ask.doubt.take() {
             return Err(*doubt);
         }
         let method = &target.method;
-        recognise(&ask)?;
+        recognise(ask)?;
         self.contract().prove(target, &ask.call.caller)?;
-        self.in_service(&ask, method.as_str()).await?;
+        self.in_service(ask, method.as_str()).await?;
         self.contract().admit_native(target)?;
         if !CARRIED.contains(&method.as_str()) {
             self.host.meter(ask.call.caller.sender.peer).map_err(|part| Problem::from(*part))?;
         }
-        merge(&mut ask, &target.resolved)?;
+        merge(ask, &target.resolved)?;
         ask.call.path = target.path.as_str().to_owned();
-        self.floor(&ask, method).await
+        self.floor(ask, method).await
     }
 
     /// Base 3.2: neither who calls nor who is called may be out of service.

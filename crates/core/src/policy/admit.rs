@@ -31,7 +31,12 @@ impl Policy {
     }
 
     /// Asks each rule. The only way to an [`Admitted`].
-    pub async fn admit(&self, card: Arc<AgentCard>, message: Message) -> Result<Admitted, Box<PolicyPart>> {
+    pub async fn admit(
+        &self,
+        card: Arc<AgentCard>,
+        message: impl Into<Box<Message>>,
+    ) -> Result<Admitted, Box<PolicyPart>> {
+        let message = message.into();
         for rule in &self.rules {
             rule.judge(&card, &message).await?;
         }
@@ -43,7 +48,8 @@ impl Policy {
 #[derive(Debug, Clone)]
 pub struct Admitted {
     card: Arc<AgentCard>,
-    message: Message,
+    /// On the heap: it is handed on many times, and large.
+    message: Box<Message>,
 }
 
 impl Admitted {
@@ -67,6 +73,6 @@ impl Admitted {
 
     /// The message, for an agent that needs to keep it.
     pub fn into_message(self) -> Message {
-        self.message
+        *self.message
     }
 }
