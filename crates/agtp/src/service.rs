@@ -8,6 +8,7 @@ mod native;
 mod speak;
 
 pub(crate) use answer::Answered;
+pub(crate) use identity::uri;
 pub(crate) use speak::on_connections;
 #[cfg(test)]
 pub(crate) use speak::serve;

@@ -138,7 +138,9 @@ impl Dispatcher {
         trail.method_notice = self.catalog.notice(resolved.method.as_str());
         let path = self.path(&call.path)?;
         let (method, path) = self.redirected(&resolved.method, path)?;
-        trail.method_notice = trail.method_notice.take().or_else(|| self.catalog.notice(method.as_str()));
+        if trail.method_notice.is_none() && method != resolved.method {
+            trail.method_notice = self.catalog.notice(method.as_str());
+        }
         let (tier, matched) = self.classify(&call.caller, &method, &path);
         trail.method = Some(method.clone());
         trail.path = Some(path.as_str().to_owned());

@@ -5,6 +5,7 @@
 //! segment, at the end for one or more.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +20,11 @@ pub const CAPABILITIES: [&str; 2] = ["inspect:all", "rcns:negotiate"];
 #[serde(try_from = "String", into = "String")]
 pub struct Scope(String);
 
-/// Tokens that are held together, in the order in which they were given.
+/// Tokens that are held together, in the order in which they were given. Cheap to clone: it goes with every
+/// call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Scope>")]
-pub struct ScopeSet(Vec<Scope>);
+pub struct ScopeSet(Arc<[Scope]>);
 
 /// A text that is no scope token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -146,7 +148,7 @@ impl TryFrom<Vec<Scope>> for ScopeSet {
     type Error = ScopeError;
 
     fn try_from(scopes: Vec<Scope>) -> Result<ScopeSet, ScopeError> {
-        if scopes.len() > SCOPES_MAX { Err(ScopeError::TooMany) } else { Ok(ScopeSet(scopes)) }
+        if scopes.len() > SCOPES_MAX { Err(ScopeError::TooMany) } else { Ok(ScopeSet(scopes.into())) }
     }
 }
 

@@ -37,7 +37,9 @@ pub fn uuid7(now: Timestamp, entropy: &dyn Entropy) -> String {
         if matches!(at, 4 | 6 | 8 | 10) {
             text.push('-');
         }
-        text.extend([byte >> 4, byte & 0x0f].map(|digit| char::from(DIGITS[usize::from(digit)])));
+        for digit in [byte >> 4, byte & 0x0f] {
+            text.push(char::from(DIGITS[usize::from(digit)]));
+        }
     }
     text
 }

@@ -13,7 +13,7 @@ use super::fields::Said;
 use super::target::Target;
 use crate::problem::Doubt;
 use crate::reply::Problem;
-use crate::service::Service;
+use crate::service::{Service, uri};
 
 /// Finds out who calls.
 pub(super) struct Callers<'a> {
@@ -93,10 +93,13 @@ impl Callers<'_> {
     /// Whether a token is of the agent's own name: the whole of it, since parts of subjects are often for
     /// anybody to choose.
     fn proves(&self, sender: &Sender, agent: &AgentIdentity) -> bool {
-        let address = format!("agtp://{}", agent.agent_id);
+        if !sender.verified {
+            return false;
+        }
+        let address = uri(agent);
         let names = [agent.agent_id.as_str(), address.as_str()];
         let is_own = |evidence| names.iter().any(|name| self.service.verifier.is_token_of(evidence, name));
-        sender.verified && sender.identities.iter().any(is_own)
+        sender.identities.iter().any(is_own)
     }
 
     /// What speaks against the agent that the caller says it is.
@@ -117,7 +120,7 @@ impl Callers<'_> {
             return Ok(Caller { agent_id, identity: Identity::Unrecognised, ..Caller::default() });
         };
         Ok(Caller {
-            agent_id: Some(agent.agent_id.to_string()),
+            agent_id: Some(agent.agent_id.as_str().to_owned()),
             identity: Identity::Recognised,
             standing: self.service.standing(agent).await?,
             declared: self.line.within(&agent.declared),

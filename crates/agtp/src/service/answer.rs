@@ -127,9 +127,9 @@ impl Service {
         if UNGATED.contains(&method) {
             return Ok(());
         }
-        let calling = (ask.call.caller.standing, ask.call.caller.agent_id.clone());
+        let calling = (ask.call.caller.standing, ask.call.caller.agent_id.as_deref());
         let called = match self.recipient(ask) {
-            Some(agent) => Some((self.standing(agent).await?, Some(agent.agent_id.to_string()))),
+            Some(agent) => Some((self.standing(agent).await?, Some(agent.agent_id.as_str()))),
             None => None,
         };
         for (standing, agent_id) in [Some(calling), called].into_iter().flatten() {
@@ -138,7 +138,7 @@ impl Service {
                 Standing::Suspended => false,
                 Standing::Retired => true,
             };
-            return Err(Refusal::Standing { agent_id, is_final }.into());
+            return Err(Refusal::Standing { agent_id: agent_id.map(str::to_owned), is_final }.into());
         }
         Ok(())
     }

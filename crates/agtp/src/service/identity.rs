@@ -12,6 +12,11 @@ use super::Service;
 use crate::from_wire::Line;
 use crate::problem::Doubt;
 
+/// The canonical URI of an agent. Base 1, form 1.
+pub(crate) fn uri(agent: &AgentIdentity) -> String {
+    ["agtp://", agent.agent_id.as_str()].concat()
+}
+
 impl Service {
     /// Whether an agent has to prove its name on this connection: a name alone is a claim. Base 6.7.
     pub(crate) fn must_prove(&self, line: &Line) -> bool {
@@ -30,7 +35,7 @@ impl Service {
     /// An agent as the sender of messages, with the scopes that it has. A name that was only said is a hint,
     /// and no evidence.
     pub(crate) fn sender(&self, agent: &AgentIdentity, is_proven: bool, scopes: &ScopeSet, line: &Line) -> Sender {
-        let subject = format!("agtp://{}", agent.agent_id);
+        let subject = uri(agent);
         let stranger = Sender { peer: Some(line.peer), ..Sender::anonymous() };
         if !is_proven {
             return Sender { claimed_address: Some(subject), ..stranger };
