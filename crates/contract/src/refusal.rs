@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::limits::ECHO_CHARS_MAX;
 use crate::method::Method;
@@ -101,18 +101,7 @@ pub enum Refusal {
         failed: Box<FailedStep>,
     },
     /// The host refused a method of its own, in the words of the protocol that has it. Section 6.1, tier A.
-    Native {
-        /// What was called.
-        pair: Pair,
-        /// What the caller can do about it.
-        reason: Reason,
-        /// The protocol's name for it.
-        code: String,
-        /// A sentence for the caller.
-        message: String,
-        /// What helps to recover; an object.
-        details: Value,
-    },
+    Native(Box<NativeRefusal>),
     /// So much is being done that the call did not begin. The cause is for the log alone.
     Busy {
         /// What was called.
@@ -170,7 +159,20 @@ pub enum NotAllowed {
     NotImplemented,
 }
 
-/// Why a protocol refuses a method of its own: what its caller can do about it, whatever number the
+/// Why a protocol refused a method of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NativeRefusal {
+    /// What the caller can do about it.
+    pub reason: Reason,
+    /// The protocol's name for it.
+    pub code: String,
+    /// A sentence for the caller.
+    pub message: String,
+    /// What helps to recover, by name.
+    pub details: Map<String, Value>,
+}
+
+/// The kind of a [`NativeRefusal`]: what its caller can do about it, whatever number the
 /// protocol has for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -251,7 +253,7 @@ impl Refusal {
             Self::Broken { kind: Broken::Output, .. } => "output-validation-failed",
             Self::Broken { kind: Broken::UndeclaredError, .. } => "undeclared-error-code",
             Self::Broken { kind: Broken::Crashed, .. } => "handler-exception",
-            Self::Native { .. } => "native-refused",
+            Self::Native(_) => "native-refused",
             Self::Busy { .. } => "handler-busy",
             Self::Late { .. } => "handler-timeout",
         }
@@ -260,7 +262,8 @@ impl Refusal {
     /// The name by which a caller knows it: its own, for errors that have one, else its kind.
     pub fn code(&self) -> &str {
         match self {
-            Self::Declared { code, .. } | Self::Native { code, .. } => code,
+            Self::Declared { code, .. } => code,
+            Self::Native(refused) => &refused.code,
             other => other.kind(),
         }
     }
@@ -313,7 +316,7 @@ impl fmt::Display for Refusal {
             Self::Step { failed, .. } => {
                 write!(f, "step {} of the composition failed: {}", failed.step, failed.refusal)
             }
-            Self::Native { message, .. } => f.write_str(message),
+            Self::Native(refused) => f.write_str(&refused.message),
             Self::Busy { .. } => {
                 f.write_str("too much is asked of the endpoint at the moment; nothing was done: try again later")
             }

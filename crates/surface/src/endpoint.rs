@@ -154,12 +154,14 @@ fn failed(code: &str, message: &str) -> Called {
 
 /// The challenge of a call whose caller said nothing of itself, or showed no token, and should.
 fn needs_name(refusal: &Refusal, host: &Host, sender: &Sender) -> Option<Box<PolicyPart>> {
-    let is_missing = match refusal {
-        Refusal::Identity(IdentityRefusal::Missing) => !sender.verified,
-        Refusal::Identity(IdentityRefusal::NoToken) => true,
-        _ => false,
+    let message = match refusal {
+        Refusal::Identity(IdentityRefusal::Missing) if !sender.verified => {
+            "This endpoint is for callers who say who they are."
+        }
+        Refusal::Identity(IdentityRefusal::NoToken) => "This endpoint is for callers with a bearer token.",
+        _ => return None,
     };
     let challenge = AuthChallenge::new("Bearer").with("realm", host.site().canonical_host());
     let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
-    is_missing.then(|| Box::new(PolicyPart::new(kind, "This endpoint is for callers who say who they are.")))
+    Some(Box::new(PolicyPart::new(kind, message)))
 }

@@ -74,7 +74,7 @@ fn spelled(refusal: Refusal) -> Problem {
             at(Problem::new(Status::UNPROCESSABLE, COMPOSITION_ERROR, message), &pair)
                 .with("details", failed.details(status, underlying))
         }
-        Refusal::Native { reason, code, message, details, .. } => native::problem(reason, &code, message, details),
+        Refusal::Native(refused) => native::problem(*refused),
         // The cause is in the log already.
         Refusal::Broken { pair, kind, .. } => {
             let code = match kind {

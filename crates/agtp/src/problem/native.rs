@@ -2,7 +2,7 @@
 //! meet them, and back. AGTP-API 12.1.
 
 use forecourt_contract::Refusal;
-use forecourt_contract::refusal::{Pair, Reason};
+use forecourt_contract::refusal::{NativeRefusal, Reason};
 use serde_json::Value;
 
 use super::host::retry;
@@ -38,7 +38,7 @@ const REASONS: [(Reason, Status); 21] = [
 const BESIDE: [&str; 3] = ["allowed_methods_for_path", "redirects_for_path", "scope"];
 
 /// A problem in the contract layer's words.
-pub(crate) fn refusal(mut problem: Problem, pair: Pair) -> Refusal {
+pub(crate) fn refusal(mut problem: Problem) -> Refusal {
     let mut text = |name: &str| match problem.error.remove(name) {
         Some(Value::String(text)) => text,
         _ => String::new(),
@@ -46,13 +46,13 @@ pub(crate) fn refusal(mut problem: Problem, pair: Pair) -> Refusal {
     let (code, message) = (text("code"), text("message"));
     let found = REASONS.iter().find(|(_, status)| *status == problem.status);
     let reason = found.map_or(Reason::Failed, |(reason, _)| *reason);
-    Refusal::Native { pair, reason, code, message, details: Value::Object(problem.error) }
+    Refusal::Native(Box::new(NativeRefusal { reason, code, message, details: problem.error }))
 }
 
 /// The problem that it was.
-pub(super) fn problem(reason: Reason, code: &str, message: String, details: Value) -> Problem {
-    let mut problem = Problem::new(status(reason), code, message);
-    let Value::Object(details) = details else { return problem };
+pub(super) fn problem(refused: NativeRefusal) -> Problem {
+    let NativeRefusal { reason, code, message, details } = refused;
+    let mut problem = Problem::new(status(reason), &code, message);
     problem.error.extend(details);
     for name in BESIDE {
         problem.beside.extend(problem.error.get(name).map(|value| (name.to_owned(), value.clone())));

@@ -100,7 +100,7 @@ fn s12_1_a_refusal_of_the_hosts_own_method_keeps_its_code_and_all_that_it_says()
     let not_refused = [Status::MOVED_PERMANENTLY, Status::NOT_MODIFIED];
     for status in Status::ALL.iter().filter(|status| !status.is_success() && !not_refused.contains(status)) {
         let problem = Problem::new(*status, "a-code", "a message").with("agent_id", "x");
-        let refusal = refusal(problem.clone(), pair());
+        let refusal = refusal(problem.clone());
         assert_eq!((refusal.code(), refusal.to_string().as_str(), refusal.was_begun()), ("a-code", "a message", false));
         let again = Problem::from(refusal);
         assert_eq!((again.status, again.error), (problem.status, problem.error));
@@ -108,11 +108,11 @@ fn s12_1_a_refusal_of_the_hosts_own_method_keeps_its_code_and_all_that_it_says()
     let limited = || Problem::from(PolicyPart::new(Kind::TooManyRequests { retry_after_seconds: Some(3) }, "m"));
     let refused = || Problem::from(not_allowed(NotAllowed::Policy));
     for problem in [&limited as &dyn Fn() -> Problem, &refused] {
-        let (before, again) = (problem(), Problem::from(refusal(problem(), pair())));
+        let (before, again) = (problem(), Problem::from(refusal(problem())));
         assert_eq!((again.beside, again.fields), (before.beside, before.fields));
     }
     // What is no refusal at all is ours.
-    assert_eq!(said(refusal(Problem::new(Status::NOT_MODIFIED, "c", "m"), pair())).0, 500);
+    assert_eq!(said(refusal(Problem::new(Status::NOT_MODIFIED, "c", "m"))).0, 500);
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl Native for Service {
             let pair = Pair { method: target.method.clone(), path: target.path.as_str().to_owned() };
             match self.step(self.inner(call), &target).await {
                 Ok(reply) => value(reply, pair),
-                Err(problem) => Err(refusal(problem, pair)),
+                Err(problem) => Err(refusal(problem)),
             }
         })
     }

@@ -36,7 +36,7 @@ async fn s12_1_steps_reach_what_the_host_answers_itself() {
     let mut conflict = call("DISCOVER", "/methods");
     conflict.query = Some("target=agents".to_owned());
     let refused = contract.dispatch(conflict).await.answer;
-    assert!(matches!(refused, Err(Refusal::Native { reason: Reason::Malformed, .. })), "{refused:?}");
+    assert!(matches!(&refused, Err(Refusal::Native(told)) if told.reason == Reason::Malformed), "{refused:?}");
 }
 
 /// A server with a composition `PLAN /trips/N` of each of these steps.
