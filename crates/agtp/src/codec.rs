@@ -126,8 +126,8 @@ impl<S: StartLine> Decoder<S> {
 
     /// Refuses what no further bytes could make right; what stands before `from` was looked at before.
     fn unfinished(&self, bytes: &[u8], from: usize) -> Result<(), Fault> {
-        let alone = memchr::memchr_iter(b'\n', &bytes[from..]).map(|at| from + at);
-        match alone.into_iter().find(|at| !bytes[..*at].ends_with(b"\r")) {
+        let mut feeds = memchr::memchr_iter(b'\n', &bytes[from..]).map(|at| from + at);
+        match feeds.find(|at| !bytes[..*at].ends_with(b"\r")) {
             // Whatever was wrong before it is said first, however the bytes arrive.
             Some(at) => self.within(&bytes[..at]).and(Err(Fault::LineEnd)),
             None => self.within(bytes),
