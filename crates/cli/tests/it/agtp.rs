@@ -77,7 +77,7 @@ fn agents_are_told_with_addresses_that_lead_to_them() {
     let endpoints = about["endpoints"].as_array().unwrap();
     let uri = endpoints.iter().find(|endpoint| endpoint["protocol"] == "agtp").expect("an address")["url"].as_str();
     let document = served.deployment.run("agtp", ["DESCRIBE", uri.unwrap()]).json();
-    assert_eq!(document["name"], "Echo", "{document}");
+    assert_eq!(document["name"], "echo", "{document}");
     let card = served.curl("/.well-known/agent-card/echo", &[]).json();
     let inbound = card["mentionable"]["supported_inbound"].as_array().unwrap();
     assert!(inbound.contains(&"agtp".into()), "{card}");
@@ -95,5 +95,5 @@ fn a_server_on_this_machine_alone_has_no_address_under_a_public_domain() {
     };
     assert_eq!(agtp(&deployment), None);
     let deployment = deployment.with("agtp.server", "domain = \"agtp.kitchen.example\"");
-    assert_eq!(agtp(&deployment), Some("agtp://agtp.kitchen.example/agents/echo".into()));
+    assert_eq!(agtp(&deployment), Some("agtp://agtp.kitchen.example/agents/gate".into()));
 }
