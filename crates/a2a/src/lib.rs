@@ -130,5 +130,7 @@ fn problems(mount: &Mount, cards: &Cards) -> Problems {
 /// Hub card 4.
 fn endpoints(site: &Site, _: &Section) -> Reach {
     let site = site.clone();
-    Box::new(move |agent| vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, agent.handle())) }])
+    Box::new(move |agent| {
+        vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, agent.handle())) }]
+    })
 }

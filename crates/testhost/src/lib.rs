@@ -107,7 +107,8 @@ impl Blueprint {
         let agents = known(&self.residents, &self.identities, &domain, &keys, entropy.as_ref());
         let section = Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None);
         let section = section.expect("a section");
-        let residents = self.residents.into_iter().map(|resident| reachable(resident, protocol, &site, &section)).collect();
+        let residents =
+            self.residents.into_iter().map(|resident| reachable(resident, protocol, &site, &section)).collect();
         let directory = Directory::new(residents, &default).expect("a directory");
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());

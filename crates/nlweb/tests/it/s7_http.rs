@@ -36,7 +36,8 @@ async fn s7_1_the_host_and_each_agent_are_asked_at_their_paths() {
         assert_eq!(answer.verdict(), (404, "failure".to_owned(), "NOT_FOUND".to_owned()), "{path}");
         assert!(answer.message().contains("chef, gate"), "{}", answer.text);
     }
-    let endpoints = (PROTOCOL.endpoints)(place.host.site(), &Section::empty(Path::new("forecourt.toml"), "nlweb"))(&card("gate"));
+    let endpoints =
+        (PROTOCOL.endpoints)(place.host.site(), &Section::empty(Path::new("forecourt.toml"), "nlweb"))(&card("gate"));
     assert_eq!(endpoints[0].url, "https://demo.localhost/~gate/ask");
 }
 
