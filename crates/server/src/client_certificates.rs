@@ -123,7 +123,9 @@ fn parse(der: &[u8]) -> Result<X509Certificate<'_>, CertificateError> {
     let parsed = (der.len() <= CLIENT_CERTIFICATE_BYTES_MAX).then(|| X509Certificate::from_der(der));
     let (_, certificate) = parsed.and_then(Result::ok).filter(|(rest, _)| rest.is_empty()).ok_or(BAD)?;
     let consistent = certificate.tbs_certificate.signature == certificate.signature_algorithm;
-    (consistent && is_spelled_strictly(der) && certificate.version() == X509Version::V3).then_some(certificate).ok_or(BAD)
+    (consistent && is_spelled_strictly(der) && certificate.version() == X509Version::V3)
+        .then_some(certificate)
+        .ok_or(BAD)
 }
 
 /// Whether what is around the signed part has the one spelling of DER, so that no certificate has two: the
