@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Instant;
 
 use base64::Engine;
@@ -22,6 +23,8 @@ pub(crate) const ENTER: &str = "\u{e007}";
 pub(crate) const ESCAPE: &str = "\u{e00c}";
 /// Programs that are Chromium.
 const CHROMIUMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/// Times that the driver is started at most.
+const DRIVER_STARTS: u32 = 5;
 
 /// Who is looking.
 #[derive(Clone, Copy)]
@@ -214,21 +217,37 @@ fn chromium() -> Option<String> {
     Some(found.display().to_string())
 }
 
-/// Starts the driver on a free port.
+/// Starts the driver on a free port. It takes the port on both families of addresses, one after the other:
+/// where somebody was quicker with the second, it ends, and is started again.
 fn driver() -> Option<(Child, u16)> {
     chromium()?;
-    let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let mut driver = match started {
-        Ok(driver) => driver,
-        Err(error) if error.kind() == ErrorKind::NotFound => return None,
-        Err(error) => panic!("chromedriver: {error}"),
-    };
+    for _ in 0..DRIVER_STARTS {
+        let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut driver = match started {
+            Ok(driver) => driver,
+            Err(error) if error.kind() == ErrorKind::NotFound => return None,
+            Err(error) => panic!("chromedriver: {error}"),
+        };
+        if let Some(port) = port_of(&mut driver) {
+            return Some((driver, port));
+        }
+        driver.wait().unwrap();
+    }
+    panic!("chromedriver ended {DRIVER_STARTS} times before it named its port");
+}
+
+/// The port that a driver names, or nothing when it ends before.
+fn port_of(driver: &mut Child) -> Option<u16> {
     let lines = lines_of(driver.stdout.take().unwrap());
     let until = Instant::now() + PATIENCE;
     loop {
-        let line = lines.recv_timeout(until.saturating_duration_since(Instant::now())).expect("chromedriver starts");
+        let line = match lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => panic!("chromedriver does not start"),
+        };
         if let Some(port) = line.split("started successfully on port ").nth(1) {
-            return Some((driver, port.trim_end_matches('.').parse().unwrap()));
+            return Some(port.trim_end_matches('.').parse().unwrap());
         }
     }
 }
