@@ -24,9 +24,18 @@ const STREAM: &str = "resting";
 /// The sessions that were suspended.
 #[derive(Default)]
 pub(crate) struct Resting {
-    /// The last entry that was read, by its number and when it was written. Who reads on holds it.
-    last: Mutex<Option<(u64, Timestamp)>>,
+    /// How far the stream was read. Who reads on holds it.
+    read: Mutex<Read>,
     known: RwLock<Known>,
+}
+
+/// How far the stream was read.
+#[derive(Default)]
+struct Read {
+    /// The number of the last entry, 0 for none.
+    last: u64,
+    /// When all of what was read has expired; nothing of nothing has.
+    until: Option<Timestamp>,
 }
 
 /// What is at hand.
@@ -94,31 +103,34 @@ impl Resting {
         if self.is_fresh(host.clock().now()) {
             return Ok(());
         }
-        let mut last = self.last.lock().await;
+        let mut read = self.read.lock().await;
         let now = host.clock().now();
         // Somebody else may have read while this one waited for its turn.
         if self.is_fresh(now) {
             return Ok(());
         }
-        if let Some((number, entry)) = host.last_entry(NAME, STREAM).await? {
-            // Once all of it has expired, the stream begins anew; what is newer has a lower number then.
-            last.take_if(|last| number <= last.0 && entry.at > last.1);
-            if last.is_none_or(|last| number > last.0) {
-                self.read_on(host, &mut last).await?;
+        if let Some((number, _)) = host.last_entry(NAME, STREAM).await? {
+            // Once all of a stream has expired it begins anew, and its numbers may be beyond the old ones already.
+            if read.until.is_some_and(|until| until <= host.clock().now()) {
+                *read = Read::default();
+            }
+            if number > read.last {
+                self.known.write().sessions.forget(now);
+                self.read_on(host, &mut read).await?;
             }
         }
         self.known.write().read_at = Some(now);
         Ok(())
     }
 
-    async fn read_on(&self, host: &Host, last: &mut Option<(u64, Timestamp)>) -> Result<(), Error> {
+    async fn read_on(&self, host: &Host, read: &mut Read) -> Result<(), Error> {
         loop {
-            let span = Span::After(last.map_or(0, |(number, _)| number));
-            let page = host.read_entries(NAME, STREAM, span, ENTRIES_PER_READ_MAX).await?;
+            let page = host.read_entries(NAME, STREAM, Span::After(read.last), ENTRIES_PER_READ_MAX).await?;
             let is_whole = page.len() < ENTRIES_PER_READ_MAX;
             let mut known = self.known.write();
             for (number, entry) in page {
-                *last = Some((number, entry.at));
+                read.last = number;
+                read.until = read.until.max(entry.expires_at);
                 let line = serde_json::from_value::<Line>(entry.body).ok();
                 if let (Some(line), Some(until)) = (line, entry.expires_at) {
                     known.sessions.learn(line, until);
@@ -155,11 +167,16 @@ impl Sessions {
         }
     }
 
+    /// Forgets those whose time has come.
+    fn forget(&mut self, now: Timestamp) {
+        self.0.values_mut().for_each(|own| own.retain(|_, until| *until > now));
+        self.0.retain(|_, own| !own.is_empty());
+    }
+
     /// `false`: there is no room.
     fn add(&mut self, (agent, session): (&str, &str), until: Timestamp, now: Timestamp) -> bool {
         if !self.has_room(agent) {
-            self.0.values_mut().for_each(|own| own.retain(|_, until| *until > now));
-            self.0.retain(|_, own| !own.is_empty());
+            self.forget(now);
         }
         let has_room = self.has_room(agent);
         if has_room {
@@ -205,6 +222,19 @@ mod tests {
             assert_eq!(added(&mut sessions, &agent.to_string(), count), count);
         }
         assert!(!sessions.add(("one more", "s"), second(60), second(0)));
+    }
+
+    #[test]
+    fn what_others_wrote_is_forgotten_when_its_time_has_come() {
+        let mut sessions = Sessions::default();
+        for (agent, session, until) in [("a", "s", 60), ("a", "t", 90), ("b", "s", 60)] {
+            let line = Line { agent: agent.to_owned(), session: session.to_owned(), woke: false };
+            sessions.learn(line, second(until));
+        }
+        sessions.forget(second(59));
+        assert_eq!((sessions.0.len(), sessions.0["a"].len()), (2, 2));
+        sessions.forget(second(60));
+        assert_eq!((sessions.0.len(), sessions.0["a"].len()), (1, 1));
     }
 
     #[test]

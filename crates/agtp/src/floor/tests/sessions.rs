@@ -156,4 +156,12 @@ async fn sessions_are_heard_of_though_all_that_was_written_before_has_expired() 
     // The stream has begun anew, and its numbers are low again.
     here.add(host, ("chef", "s-4"), clock.now() + Duration::from_secs(60)).await.unwrap();
     assert!(elsewhere.may_rest(host, ("chef", "s-4")).await.unwrap());
+    clock.advance(Duration::from_secs(61));
+    // And beyond those that were read already, before anybody looks again.
+    for session in ["s-5", "s-6"] {
+        here.add(host, ("chef", session), clock.now() + Duration::from_secs(60)).await.unwrap();
+    }
+    for session in ["s-5", "s-6"] {
+        assert!(elsewhere.may_rest(host, ("chef", session)).await.unwrap(), "{session}");
+    }
 }
