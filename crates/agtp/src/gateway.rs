@@ -136,8 +136,8 @@ fn written(response: Response, is_head: bool) -> HttpResponse {
             headers.append(name, value);
         }
     }
-    if is_head {
-        // What GET would have. RFC 9110 section 8.6.
+    if is_head && code != Status::NOT_MODIFIED.code {
+        // What GET would have, which is not known of what did not change. RFC 9110 section 8.6.
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     }
     headers.insert(STATUS_CODE, HeaderValue::from(code));
@@ -165,5 +165,18 @@ fn status(code: u16) -> StatusCode {
     match code {
         262 => StatusCode::FORBIDDEN,
         same => StatusCode::from_u16(same).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::StatusLine;
+
+    #[test]
+    fn head_of_what_did_not_change_has_no_length_but_that_of_get() {
+        let answer = |code| Message::new(StatusLine::new(code, ""));
+        let length = |code| written(answer(code), true).headers().get(header::CONTENT_LENGTH).cloned();
+        assert_eq!((length(200), length(304)), (Some(HeaderValue::from(0)), None));
     }
 }
