@@ -128,14 +128,15 @@ fn pair(step: &Step) -> Pair {
     Pair { method: step.method.clone(), path }
 }
 
-/// What the caller learns. A proof or a scope that a step needs is one that the whole call needs.
+/// What the caller learns. A proof or a scope that a step needs is one that the whole call needs, as long as
+/// nothing was done; from then on the call was begun, and is not to be repeated as if it had not been.
 fn failure(run: Run, step: &Step, refusal: Refusal) -> Failure {
     if let Some(cause) = refusal.cause() {
         tracing::warn!(recipe = run.recipe().name, step = run.done(), cause, "a step of a composition failed");
     }
     match refusal {
-        Refusal::Identity(why) => Failure::Unidentified(why),
-        Refusal::Scope { missing, .. } => Failure::Unauthorised(missing),
+        Refusal::Identity(why) if run.done() == 0 => Failure::Unidentified(why),
+        Refusal::Scope { missing, .. } if run.done() == 0 => Failure::Unauthorised(missing),
         // What a composition inside this one found would add up from level to level.
         Refusal::Step { pair, mut failed } => {
             failed.captured.clear();

@@ -19,7 +19,7 @@ struct Known {
     resolved: Resolved,
     /// The method after redirects.
     method: Method,
-    /// What answers it; none for the host's own pairs, and where nothing does.
+    /// What answers it; none for the host's own pairs, where nothing does, and while the path is not known.
     registered: Option<Registered>,
     /// Whether the host answers it itself.
     is_native: bool,
@@ -38,7 +38,7 @@ impl Dispatcher {
 
     /// What a caller needs for a method at a path; nothing where no endpoint is.
     pub fn required_at(&self, method: &Method, path: &str) -> Vec<Scope> {
-        let registered = self.known(method, path).and_then(|known| known.registered);
+        let registered = self.known(method, Some(path)).and_then(|known| known.registered);
         registered.map(|registered| self.required_scopes(&registered.endpoint)).unwrap_or_default()
     }
 
@@ -51,7 +51,7 @@ impl Dispatcher {
         if self.rules.token_required.is_empty() || caller.sender.showed_token() {
             return Ok(());
         }
-        let needs_token = self.known(method, path).is_some_and(|known| {
+        let needs_token = self.known(method, Some(path)).is_some_and(|known| {
             let endpoint = known.registered.as_ref().map(|registered| &registered.endpoint);
             self.takes_token(&known.resolved, &known.method)
                 || endpoint.is_some_and(|endpoint| self.takes_tokens_within(endpoint))
@@ -98,20 +98,25 @@ impl Dispatcher {
         (calls, led_to)
     }
 
-    /// The calls of those steps of a recipe whose path is known.
+    /// The calls of the steps of a recipe.
     fn known_steps(&self, recipe: &str) -> impl Iterator<Item = Known> {
         let steps = self.recipes.get(recipe).into_iter().flat_map(|recipe| &recipe.steps);
-        steps.filter_map(|step| self.known(&step.method, step.static_path()?))
+        steps.filter_map(|step| self.known(&step.method, step.static_path()))
     }
 
     fn dangles(&self, step: &Step) -> bool {
-        let known = step.static_path().map(|path| self.known(&step.method, path));
+        let known = step.static_path().map(|path| self.known(&step.method, Some(path)));
         known.is_some_and(|known| known.is_none_or(|known| !known.is_native && known.registered.is_none()))
     }
 
-    /// Where a call of a step goes. `None`: nowhere, for its method or its path is none.
-    fn known(&self, sent: &Method, path: &str) -> Option<Known> {
+    /// Where a call of a step goes; of one whose path is made of results, what its method alone says.
+    /// `None`: nowhere, for its method or its path is none.
+    fn known(&self, sent: &Method, path: Option<&str>) -> Option<Known> {
         let resolved = self.policy.resolve(sent.as_str(), &self.catalog)?;
+        let Some(path) = path else {
+            let method = resolved.method.clone();
+            return Some(Known { resolved, method, registered: None, is_native: false });
+        };
         let (method, path) = self.redirected(&resolved.method, self.path(path).ok()?).ok()?;
         let registered = self.registry.find(&method, &path).map(|matched| matched.registered);
         let is_native = registered.is_none() && reserved::is_native(&method, path.as_str());

@@ -115,6 +115,7 @@ async fn base_7_4_a_step_that_needs_a_token_is_refused_to_a_caller_without_one()
     let steps = |value: &str| {
         format!(
             "steps = [{{ method = \"QUERY\", path = \"/same\", capture_as = \"c\", parameters = {{ n = {{ kind = \"constant\", value = \"full\" }} }} }}, \
+             {{ method = \"QUERY\", path = \"/seen\" }}, \
              {{ method = \"QUERY\", path = \"/word\", capture_as = \"word\" }}, \
              {{ method = \"RESERVE\", path = \"/{{id}}\", parameters = {{ id = {value} }} }}]"
         )
@@ -125,13 +126,17 @@ async fn base_7_4_a_step_that_needs_a_token_is_refused_to_a_caller_without_one()
     let word = function("QUERY", "/word", "word")
         .replace("output_schema = { type = \"object\" }", "output_schema = { type = \"string\" }");
     for folder in [known, foreseen, found_out] {
+        let upstream = crate::upstream::Upstream::answering("200 OK", "{}").await;
+        let seen = crate::s12_3_requests::service("/seen", "POST", &upstream.url("/"), "");
         std::fs::write(folder.path().join("endpoints/word.toml"), &word).unwrap();
+        std::fs::write(folder.path().join("endpoints/seen.toml"), &seen).unwrap();
         let mut terms = terms(json!({}));
         terms.rules.token_required = [Method::parse("RESERVE").unwrap()].into();
         let loaded = loaded_with(folder.path(), terms, opened());
         assert_eq!(problems(&loaded), Vec::<String>::new());
         let mut call = plan(json!({"id": "full"}));
         assert_eq!(answer(&loaded, call.clone()).await, Err(Refusal::Identity(IdentityRefusal::NoToken)));
+        assert!(upstream.seen().is_empty(), "its method says so before anything is done");
         call.caller.sender = Arc::new(proven("somebody", BEARER_TOKEN));
         let Err(Refusal::Step { failed, .. }) = answer(&loaded, call).await else { panic!("it is full") };
         assert_eq!(failed.refusal.kind(), "declared-error");
@@ -152,8 +157,8 @@ async fn s12_1_nothing_is_half_done_for_want_of_a_scope_that_could_be_foreseen()
     let found_out = trips(&steps("{ kind = \"previous_step\", value = \"c\" }"));
     for (folder, calls) in [(foreseen, 0), (found_out, 1)] {
         std::fs::write(folder.path().join("endpoints/seen.toml"), &service).unwrap();
-        assert!(planned(&folder, plan(json!({"id": "7"}))).await.is_err());
-        assert_eq!(upstream.seen().len(), calls);
+        let refusal = planned(&folder, plan(json!({"id": "7"}))).await.unwrap_err();
+        assert_eq!((upstream.seen().len(), refusal.was_begun()), (calls, calls > 0), "{refusal:?}");
     }
 }
 
