@@ -37,7 +37,7 @@ use crate::unfit::Unfit;
 use address::Address;
 use names::Names;
 use reading::{Fault, Reading};
-use written::{Written, pairs};
+use written::Written;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -70,13 +70,14 @@ impl External {
         let in_url = address.fields();
         let properties = input.properties().into_iter().flat_map(Map::keys).map(String::as_str);
         let others: Vec<&str> = properties.filter(|name| !in_url.contains(name)).collect();
+        let method = method(&service.method)?;
         Ok(External {
-            method: method(&service.method)?,
             headers: headers(service)?,
-            names: Names::outward(&service.input_transform, &others)?,
+            names: names(service, &method, &others)?,
             written: Written::new(service, &others)?,
             reading: Reading::new(service)?,
             time: service.timeout,
+            method,
             address,
             egress,
         })
@@ -93,12 +94,12 @@ impl External {
         let rest = self.names.rename(rest);
         hops::write(&mut headers, depth);
         headers.entry(ACCEPT).or_insert(JSON);
-        let has_body = matches!(self.method, Method::POST | Method::PUT | Method::PATCH);
+        let has_body = has_body(&self.method);
         let (url, body) = match has_body {
-            true => (self.address.fill(&input, &query)?, Value::Object(rest).to_string()),
+            true => (self.address.fill(&input, query.pairs())?, Value::Object(rest).to_string()),
             false => {
-                query.extend(rest.iter().flat_map(|(name, value)| pairs(name, value, Style::Repeat)));
-                (self.address.fill(&input, &query)?, String::new())
+                rest.iter().for_each(|(name, value)| query.add(name, value, Style::Repeat));
+                (self.address.fill(&input, query.pairs())?, String::new())
             }
         };
         if has_body {
@@ -139,6 +140,24 @@ impl Handler for External {
     fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
         self.answer(invocation).boxed()
     }
+}
+
+/// The names of the fields that go together, into the body or the query. What goes elsewhere may have a name
+/// that one of them has too.
+fn names(service: &ExternalService, method: &Method, fields: &[&str]) -> Result<Names, Unfit> {
+    let is_among = |name: &str| match service.styles.get(name) {
+        None => true,
+        Some(Style::Header) => false,
+        Some(_) => !has_body(method),
+    };
+    let fields: Vec<&str> = fields.iter().copied().filter(|name| is_among(name)).collect();
+    let map = service.input_transform.iter().filter(|(name, _)| is_among(name));
+    Names::outward(&map.map(|(ours, theirs)| (ours.clone(), theirs.clone())).collect(), &fields)
+}
+
+/// Whether the fields of an input go into a body, and not into the query.
+fn has_body(method: &Method) -> bool {
+    matches!(*method, Method::POST | Method::PUT | Method::PATCH)
 }
 
 fn owned((name, value): (&String, &Value)) -> (String, Value) {

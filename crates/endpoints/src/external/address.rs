@@ -3,6 +3,7 @@
 //! What a caller says is percent-encoded into one segment of the path or one value of the query. It
 //! never reaches the host, and never makes a segment that leads up.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use forecourt_contract::Violation;
@@ -60,7 +61,8 @@ impl Address {
     /// pair whose field was not given is left out.
     ///
     /// # Errors
-    /// A field of the path that was not given or can't stand there, or too much for a URL.
+    /// A field of the path that was not given or can't stand there, a name of `more` that the operator gave a
+    /// value, or too much for a URL.
     pub(super) fn fill(&self, input: &Map<String, Value>, more: &[String]) -> Result<String, Violation> {
         let mut url = self.origin.clone();
         for segment in &self.path {
@@ -71,6 +73,9 @@ impl Address {
         for pieces in &self.query {
             pairs.extend(filled(pieces, input)?);
         }
+        if let Some(name) = more.iter().map(|pair| name_of(pair)).find(|name| self.is_set(name)) {
+            return Err(Violation::new("", format!("`{name}` is said in the address of the service already")));
+        }
         pairs.extend(more.iter().cloned());
         if !pairs.is_empty() {
             url.push('?');
@@ -80,6 +85,12 @@ impl Address {
             return Err(Violation::new("", "this is more than fits into the address of the service"));
         }
         Ok(url)
+    }
+
+    /// Whether the query has a pair of that name, so that a second one would contradict the operator's.
+    fn is_set(&self, name: &str) -> bool {
+        let starts = self.query.iter().filter_map(|pieces| pieces.first());
+        starts.into_iter().any(|start| matches!(start, Piece::Text(text) if name_of(text) == name))
     }
 
     /// A URL as it could be, to look at before there is a call.
@@ -136,12 +147,17 @@ pub(super) fn word(value: &Value) -> Option<String> {
     }
 }
 
+/// The name of a pair, decoded: one name has many spellings.
+fn name_of(pair: &str) -> Cow<'_, str> {
+    percent_decode_str(pair.split('=').next().unwrap_or_default()).decode_utf8_lossy()
+}
+
 /// A text as one word of a URL.
 pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// What is wrong with a field.
+/// One pair of the query, in whose name no field stands.
 fn pair(text: &str) -> Result<Pieces, Unfit> {
     let name = text.split('=').next().unwrap_or_default();
     if name.contains(['{', '}']) {

@@ -11,7 +11,7 @@ use crate::unfit::Unfit;
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    /// The names that go to the service.
+    /// The names that go to the service, of those `fields` that go together.
     ///
     /// # Errors
     /// Two of the input's fields would go under one name.
@@ -40,7 +40,11 @@ impl Names {
     }
 }
 
-fn unique(names: impl Iterator<Item = String>, key: &str) -> Result<(), Unfit> {
+/// Whether each name is there once. `key` is the setting that gives them.
+///
+/// # Errors
+/// The name that is there twice.
+pub(super) fn unique(names: impl Iterator<Item = String>, key: &str) -> Result<(), Unfit> {
     let mut seen = BTreeSet::new();
     for name in names {
         if seen.contains(&name) {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use forecourt_contract::Violation;
 use forecourt_contract::endpoint::{ExternalService, Style};
+use forecourt_egress::limits::URL_BYTES_MAX;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::address::{encoded, word};
+use super::names::unique;
 use crate::unfit::Unfit;
 
 /// The fields that are written in a way of their own, by our names.
@@ -21,11 +23,21 @@ enum Place {
     Header(HeaderName),
 }
 
+impl Place {
+    /// A name that only this place has.
+    fn name(&self) -> String {
+        match self {
+            Place::Query(name, _) => format!("{name} in the query"),
+            Place::Header(name) => format!("{name} in the header"),
+        }
+    }
+}
+
 impl Written {
     /// The styles of a service. `fields` are those that do not stand in its URL.
     ///
     /// # Errors
-    /// A style of no such field, or a field whose name no header field can have.
+    /// A style of no such field, a field whose name no header field can have, or two fields in one place.
     pub(super) fn new(service: &ExternalService, fields: &[&str]) -> Result<Written, Unfit> {
         let place = |(field, style): (&String, &Style)| {
             if !fields.contains(&field.as_str()) {
@@ -40,23 +52,21 @@ impl Written {
             };
             Ok((field.clone(), place))
         };
-        Ok(Written(service.styles.iter().map(place).collect::<Result<_, _>>()?))
+        let places: BTreeMap<String, Place> = service.styles.iter().map(place).collect::<Result<_, _>>()?;
+        unique(places.values().map(Place::name), "input_styles")?;
+        Ok(Written(places))
     }
 
     /// Takes those fields out of an input: into the header, and as the pairs of a query.
     ///
     /// # Errors
     /// A value that no header field can have.
-    pub(super) fn take(
-        &self,
-        input: &mut Map<String, Value>,
-        headers: &mut HeaderMap,
-    ) -> Result<Vec<String>, Violation> {
-        let mut query = Vec::new();
+    pub(super) fn take(&self, input: &mut Map<String, Value>, headers: &mut HeaderMap) -> Result<Query, Violation> {
+        let mut query = Query::default();
         for (field, place) in &self.0 {
             let Some(value) = input.remove(field).filter(|value| !value.is_null()) else { continue };
             match place {
-                Place::Query(name, style) => query.extend(pairs(name, &value, *style)),
+                Place::Query(name, style) => query.add(name, &value, *style),
                 Place::Header(name) => {
                     let text = HeaderValue::try_from(text(&value)).ok().filter(|value| value.to_str().is_ok());
                     let message = "only printable ASCII fits into a header field of the service";
@@ -73,31 +83,69 @@ fn header(name: &str) -> Result<HeaderName, Unfit> {
     HeaderName::try_from(name).map_err(|_| Unfit::new("external-service-bad-style", message))
 }
 
-/// A field as pairs of a query, encoded. What is not there is left out, and so are lists without items.
-pub(super) fn pairs(name: &str, value: &Value, style: Style) -> Vec<String> {
-    let pair = |value: &Value| format!("{}={}", encoded(name), encoded(&text(value)));
-    match (style, value) {
-        (_, Value::Null) => Vec::new(),
-        (Style::Comma | Style::Header, value) => joined(name, value, ","),
-        (Style::Space, value) => joined(name, value, "%20"),
-        (Style::Pipe, value) => joined(name, value, "%7C"),
-        (Style::Deep, Value::Object(members)) => {
-            let inner = |(key, value): (&String, &Value)| pairs(&format!("{name}[{key}]"), value, Style::Deep);
-            members.iter().flat_map(inner).collect()
-        }
-        (Style::Fields, Value::Object(members)) => {
-            members.iter().flat_map(|(key, value)| pairs(key, value, Style::Repeat)).collect()
-        }
-        (Style::Json, value) => vec![format!("{}={}", encoded(name), encoded(&value.to_string()))],
-        (_, Value::Array(items)) => items.iter().filter(|item| !item.is_null()).map(pair).collect(),
-        (_, value) => vec![pair(value)],
-    }
+/// The pairs of a query while they are written, encoded.
+///
+/// No more is written than a URL may hold: a name that a caller chose stands before each item beneath it, so
+/// that one large body would make gigabytes of pairs.
+#[derive(Debug, Default)]
+pub(super) struct Query {
+    pairs: Vec<String>,
+    bytes: usize,
 }
 
-/// One pair, whose value has the items between `mark`s.
-fn joined(name: &str, value: &Value, mark: &str) -> Vec<String> {
-    let words: Vec<String> = items(value).iter().map(|word| encoded(word)).collect();
-    if words.is_empty() { Vec::new() } else { vec![format!("{}={}", encoded(name), words.join(mark))] }
+impl Query {
+    /// The pairs so far; more bytes than a URL may have where there was more to write.
+    pub(super) fn pairs(&self) -> &[String] {
+        &self.pairs
+    }
+
+    /// Writes a field. What is not there is left out, and so are lists without items.
+    pub(super) fn add(&mut self, name: &str, value: &Value, style: Style) {
+        match (style, value) {
+            (_, Value::Null) => {}
+            (Style::Comma | Style::Header, value) => self.joined(name, value, ","),
+            (Style::Space, value) => self.joined(name, value, "%20"),
+            (Style::Pipe, value) => self.joined(name, value, "%7C"),
+            (Style::Deep, Value::Object(members)) => self.deep(&mut name.to_owned(), members),
+            (Style::Fields, Value::Object(members)) => {
+                members.iter().for_each(|(key, value)| self.add(key, value, Style::Repeat));
+            }
+            (Style::Json, value) => self.push(name, &encoded(&value.to_string())),
+            (_, Value::Array(items)) => {
+                items.iter().filter(|item| !item.is_null()).for_each(|item| self.push(name, &encoded(&text(item))));
+            }
+            (_, value) => self.push(name, &encoded(&text(value))),
+        }
+    }
+
+    /// The members of an object by their names in brackets behind `name`, which is left as it was.
+    fn deep(&mut self, name: &mut String, members: &Map<String, Value>) {
+        let outer = name.len();
+        for (key, value) in members {
+            name.extend(["[", key, "]"]);
+            match value {
+                Value::Object(members) => self.deep(name, members),
+                value => self.add(name, value, Style::Repeat),
+            }
+            name.truncate(outer);
+        }
+    }
+
+    /// One pair, whose value has the items between `mark`s.
+    fn joined(&mut self, name: &str, value: &Value, mark: &str) {
+        let words: Vec<String> = items(value).iter().map(|word| encoded(word)).collect();
+        if !words.is_empty() {
+            self.push(name, &words.join(mark));
+        }
+    }
+
+    fn push(&mut self, name: &str, value: &str) {
+        if self.bytes <= URL_BYTES_MAX {
+            let pair = format!("{}={value}", encoded(name));
+            self.bytes += pair.len();
+            self.pairs.push(pair);
+        }
+    }
 }
 
 /// A value as one text; what has parts, with commas.

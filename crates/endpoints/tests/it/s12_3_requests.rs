@@ -88,6 +88,49 @@ async fn s12_3_a_field_is_written_in_the_style_of_the_service() {
 }
 
 #[tokio::test]
+async fn s12_3_fields_that_go_to_two_places_may_have_one_name() {
+    let more = "input_transform = { list = \"n\", id = \"n\" }\n\
+        input_styles = { list = \"comma\", id = \"header\" }";
+    let input = json!({"n": 1, "list": [2, 3], "id": "4"});
+    let (line, fields, body) = sent("/rooms", "POST", "/v1", more, query("/rooms", input)).await;
+    assert_eq!((line.as_str(), body.as_str()), ("POST /v1?n=2,3 HTTP/1.1", "{\"n\":1}"));
+    assert!(fields.contains(&"n: 4".to_owned()), "{fields:?}");
+}
+
+#[tokio::test]
+async fn s12_3_no_caller_says_again_what_the_operator_says_in_the_query() {
+    let upstream = Upstream::answering("200 OK", "{}").await;
+    let (styled, renamed) = ("input_styles = { deep = \"fields\" }", "input_transform = { n = \"ten ant\" }");
+    for (method, more, input) in [
+        ("GET", styled, json!({"deep": {"ten ant": "theirs"}})),
+        ("POST", styled, json!({"deep": {"ten ant": "theirs"}})),
+        ("GET", renamed, json!({"n": "theirs"})),
+    ] {
+        let text = service("/rooms", method, &upstream.url("/v1?ten%20ant=ours"), more);
+        let folder = deployment(&[("endpoints/a.toml", &text)]);
+        let refusal = answer(&loaded(folder.path()), query("/rooms", input)).await.unwrap_err();
+        assert!(refusal.to_string().starts_with("`ten ant` is said"), "{refusal:?}");
+    }
+    assert!(upstream.seen().is_empty());
+}
+
+#[tokio::test]
+async fn s12_3_a_long_name_is_not_written_for_each_item_beneath_it() {
+    let upstream = Upstream::answering("200 OK", "{}").await;
+    let long = "n".repeat(400_000);
+    let (items, members) = (vec![1; 200_000], Value::from_iter((0..50_000).map(|n| (n.to_string(), json!({})))));
+    for style in ["deep", "fields"] {
+        let more = format!("input_styles = {{ deep = \"{style}\" }}");
+        let folder = deployment(&[("endpoints/a.toml", &service("/rooms", "GET", &upstream.url("/v1"), &more))]);
+        // Eighty gigabytes, were all of them written.
+        let input = json!({"deep": {&long: &items, format!("{long}m"): &members}});
+        let refusal = answer(&loaded(folder.path()), query("/rooms", input)).await.unwrap_err();
+        assert!(matches!(&refusal, Refusal::Input { .. }), "{}", refusal.kind());
+    }
+    assert!(upstream.seen().is_empty());
+}
+
+#[tokio::test]
 async fn s12_3_a_caller_fills_the_header_fields_that_the_operator_names() {
     let more = "input_transform = { id = \"If-Match\" }\ninput_styles = { id = \"header\", list = \"header\" }";
     let input = json!({"id": "\"v7\"", "list": ["de", "en"], "n": 1});
@@ -223,6 +266,11 @@ fn what_could_never_be_sent_is_refused_at_load() {
         ("/v1", "input_styles = { nowhere = \"comma\" }", "external-service-style-undeclared:nowhere"),
         ("/v1/{n}", "input_styles = { n = \"comma\" }", "external-service-style-undeclared:n"),
         ("/v1", "input_transform = { n = \"a b\" }\ninput_styles = { n = \"header\" }", "external-service-bad-style"),
+        (
+            "/v1",
+            "input_transform = { n = \"X-A\", on = \"x-a\" }\ninput_styles = { n = \"header\", on = \"header\" }",
+            "external-service-bad-transform",
+        ),
         ("/v1", "input_transform = { n = \"on\" }", "external-service-bad-transform"),
         ("/v1", "input_transform = { n = \"x\", on = \"x\" }", "external-service-bad-transform"),
         ("/v1", "output_transform = { a = \"x\", b = \"x\" }", "external-service-bad-transform"),
