@@ -28,13 +28,13 @@ impl Floor<'_> {
 
     /// The action is an endpoint of this host: the same checks hold as for any call of it.
     async fn call(&self, method: Method, path: &str) -> Result<Reply, Problem> {
+        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query.to_owned())));
         if path == "/" {
             return Err(self
                 .given
                 .wrong(&["action"], "names what the server answers itself: send that method instead"));
         }
         let body = self.given.object(&["parameters", "payload"])?.cloned().unwrap_or_default();
-        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query.to_owned())));
         let asked = &self.ask.call;
         let call = Call {
             method: method.to_string(),
