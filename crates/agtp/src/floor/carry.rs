@@ -41,12 +41,14 @@ impl Floor<'_> {
         }
     }
 
-    /// The caller, whose agents may do no more in its name than it claims.
+    /// The caller, whose agents may do no more in its name than it claims: nothing that needs a scope when
+    /// it claims none although the host wants claims, as with the endpoints that it calls itself. 8.7.
     fn sender(&self) -> Sender {
         let call = &self.ask.call;
         let sender = call.caller.sender.as_ref().clone();
         match &call.claimed {
             Some(claimed) => Sender { authority: Some(tokens(claimed)), ..sender },
+            None if self.service.contract().rules.scope_required => Sender { authority: Some(Vec::new()), ..sender },
             None => sender,
         }
     }

@@ -68,8 +68,13 @@ async fn hand_on(host: &Host, message: &Message, onward: &Value) -> String {
 
 /// A server with `chef`, who declared `booking:room` and `documents:query`, and `gate`, who obey.
 async fn server() -> Server {
+    server_with("").await
+}
+
+/// The same with a section of its own.
+async fn server_with(section: &str) -> Server {
     let hosts: [Arc<OnceLock<Weak<Host>>>; 2] = Default::default();
-    let mut blueprint = blueprint("");
+    let mut blueprint = blueprint(section);
     blueprint.residents = ["chef", "gate"]
         .into_iter()
         .zip(&hosts)
@@ -132,11 +137,14 @@ async fn s3_1_what_is_handed_on_is_held_to_what_was_handed_over() {
 #[tokio::test]
 async fn s7_3_what_an_agent_does_is_held_to_what_the_request_claims() {
     let server = server().await;
-    let query = async |claim: &str| {
-        let answer = ask(&server, "QUERY", claim, &json!({"intent": "BOOK"})).await;
+    let query = async |server: &Server, claim: &str| {
+        let answer = ask(server, "QUERY", claim, &json!({"intent": "BOOK"})).await;
         answer["results"][0]["content"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     };
-    assert_eq!(query("").await, "done");
-    assert_eq!(query("\r\nAuthority-Scope: booking:room").await, "done");
-    assert!(is_refused_for(&query("\r\nAuthority-Scope: documents:query").await, "booking:room"));
+    assert_eq!(query(&server, "\r\nAuthority-Scope: booking:room").await, "done");
+    let said = query(&server, "").await;
+    assert!(is_refused_for(&said, "booking:room"), "s8_7: claims are wanted here, and none was made: {said}");
+    let open = server_with("[policies]\nscope_required_for_invocation = false").await;
+    assert_eq!(query(&open, "").await, "done", "all that was declared");
+    assert!(is_refused_for(&query(&server, "\r\nAuthority-Scope: documents:query").await, "booking:room"));
 }
