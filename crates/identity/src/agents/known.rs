@@ -13,6 +13,7 @@ use crate::limits::KNOWN_AGENTS_MAX;
 #[derive(Debug, Default)]
 pub struct KnownAgents {
     hosted: Vec<Arc<AgentIdentity>>,
+    by_handle: HashMap<Handle, Arc<AgentIdentity>>,
     by_id: HashMap<AgentId, Arc<AgentIdentity>>,
 }
 
@@ -29,7 +30,7 @@ impl KnownAgents {
 
     /// The agent that lives here under a handle.
     pub fn of_handle(&self, handle: &Handle) -> Option<&Arc<AgentIdentity>> {
-        self.hosted.iter().find(|agent| agent.handle.as_ref() == Some(handle))
+        self.by_handle.get(handle)
     }
 
     /// The agent that lives here under a short name, whatever its case: its handle, else what its
@@ -62,7 +63,8 @@ impl KnownAgents {
             return Err(Taken::Full);
         }
         let agent = Arc::new(agent);
-        if agent.is_hosted() {
+        if let Some(handle) = &agent.handle {
+            self.by_handle.insert(handle.clone(), Arc::clone(&agent));
             self.hosted.push(Arc::clone(&agent));
         }
         self.by_id.insert(agent.agent_id.clone(), agent);
