@@ -277,7 +277,8 @@ pub(crate) async fn start(
     let directory = Directory::new(residents, loaded.default_agent()).map_err(|e| Failure::yours(e.to_string()))?;
     let mut builder = HostBuilder::new(site, directory, store, egress.clone());
     builder.standings = standings(loaded, &state)?;
-    builder.operator = operator(loaded, &egress)?;
+    // A host apart has a queue of its own, so its questions would be told under ids that `/queue` does not know.
+    builder.operator = operator(loaded, &egress)?.filter(|_| !matches!(state, State::Apart { .. }));
     builder.limits = loaded.limits.clone();
     builder.envelopes = envelopes();
     builder.contract = endpoints.contract.clone();
