@@ -161,13 +161,24 @@ impl Dispatcher {
     /// # Errors
     /// [`Refusal::Identity`].
     pub fn prove(&self, target: &Target, caller: &Caller) -> Result<(), Refusal> {
+        let registered = target.matched.as_ref().map(|matched| &matched.registered);
+        self.showed(caller, &target.resolved, &target.method, registered).map_err(Refusal::Identity)
+    }
+
+    /// The same of a call that goes to `registered` under these words.
+    fn showed(
+        &self,
+        caller: &Caller,
+        resolved: &Resolved,
+        method: &Method,
+        registered: Option<&Registered>,
+    ) -> Result<(), IdentityRefusal> {
         if self.rules.token_required.is_empty() || caller.sender.showed_token() {
             return Ok(());
         }
-        let endpoint = target.matched.as_ref().map(|matched| &matched.registered.endpoint);
-        let needs_token = self.takes_token(&target.resolved, &target.method)
-            || endpoint.is_some_and(|endpoint| self.takes_tokens_within(endpoint));
-        if needs_token { Err(Refusal::Identity(IdentityRefusal::NoToken)) } else { Ok(()) }
+        let needs_token = self.takes_token(resolved, method)
+            || registered.is_some_and(|registered| self.takes_tokens_within(&registered.endpoint));
+        if needs_token { Err(IdentityRefusal::NoToken) } else { Ok(()) }
     }
 
     /// Whether a method needs a token under any of the words that it went by.
