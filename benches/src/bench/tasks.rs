@@ -82,10 +82,11 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
         updated_at: now,
         expires_at: now + Duration::from_secs(3600),
     };
-    store.create_task(task).await?;
+    let begun = task.clone();
+    store.create_task(task, Vec::new()).await?;
     store.append_events(&id, 1, vec![Event::Text("hello".to_owned())]).await?;
     let outcome = Collected { parts: vec![Part::markdown("hello")], ending: Ending::Complete };
-    let change = TaskChange::settle(TaskState::Working, outcome, now);
+    let change = TaskChange::settle(&begun, outcome, now);
     anyhow::ensure!(store.advance_task(&id, change).await?, "a task moved on by itself");
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! it: some clients show the last update and nothing else (design 20).
 
 use forecourt_core::{Collected, Ending, Event, Progress, Task, TaskState};
-use forecourt_host::Host;
+use forecourt_host::{Host, TaskPermit};
 use serde_json::json;
 
 use crate::card::names::TOOL_EVENTS;
@@ -15,6 +15,8 @@ use crate::{policy, view};
 /// What has been said of a task so far.
 pub(crate) struct Frames<'a> {
     host: &'a Host,
+    permit: &'a TaskPermit,
+    /// As the reader was shown it first.
     task: &'a Task,
     text: String,
     others: Vec<Part>,
@@ -23,8 +25,8 @@ pub(crate) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    pub(crate) fn new(host: &'a Host, task: &'a Task) -> Self {
-        Self { host, task, text: String::new(), others: Vec::new(), own: 0 }
+    pub(crate) fn new(host: &'a Host, permit: &'a TaskPermit, task: &'a Task) -> Self {
+        Self { host, permit, task, text: String::new(), others: Vec::new(), own: 0 }
     }
 
     /// The items that an event comes to. `number` is that of the event.
@@ -37,7 +39,7 @@ impl<'a> Frames<'a> {
             }
             Event::Part(part) => {
                 let home = Home { origin: &self.host.site().origin, task: &self.task.id };
-                match home.place(near(self.host, &self.task.id, part).await, self.own + 1) {
+                match home.place(near(self.permit, part).await, self.own + 1) {
                     Some(Placed::Answer(part)) => {
                         let item = self.piece(part.clone());
                         self.others.push(part);
@@ -53,6 +55,7 @@ impl<'a> Frames<'a> {
             }
             Event::ToolCall(call) => vec![self.at_work(number, vec![tool_event(&call)], Metadata::new())],
             Event::Progress(progress) => vec![self.progress(number, progress)],
+            Event::Task(_) => Vec::new(),
             Event::Ending(ending) => self.ending(number, ending).await,
         }
     }
@@ -60,7 +63,7 @@ impl<'a> Frames<'a> {
     /// Takes note of an event that the reader has seen already.
     pub(crate) async fn pass(&mut self, number: u64, event: Event) {
         match event {
-            Event::Ending(_) => *self = Self::new(self.host, self.task),
+            Event::Ending(_) => *self = Self::new(self.host, self.permit, self.task),
             other => drop(self.items(number, other).await),
         }
     }
@@ -120,7 +123,7 @@ impl<'a> Frames<'a> {
             items.extend(policy::mandates(part).into_iter().map(|mandate| self.made(mandate)));
         }
         self.own = 0;
-        let is_last = !self.host.last_event(&self.task.id).await.is_ok_and(|last| last > number);
+        let is_last = !self.permit.last_event().await.is_ok_and(|last| last > number);
         items.push(self.moved(self.status_after(ending, is_last).await, is_last, Metadata::new()));
         items
     }
@@ -128,7 +131,7 @@ impl<'a> Frames<'a> {
     /// The status of the task after an ending. After the last one that is as the task itself says, so
     /// that a reader who asks again is told the same.
     async fn status_after(&self, ending: Ending, is_last: bool) -> Status {
-        let task = self.host.task(&self.task.id).await.unwrap_or_else(|_| self.task.clone());
+        let task = self.permit.reload().await.map_or_else(|_| self.task.clone(), |permit| permit.task().clone());
         if is_last && task.state.is_settled() {
             return view::status(&task);
         }

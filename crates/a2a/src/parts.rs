@@ -2,7 +2,7 @@
 
 use forecourt_core::part::{Artifact as CoreArtifact, ArtifactContent};
 use forecourt_core::{File, FileSource, Link, Part as CorePart, TaskId, Text, ToolCall, ToolOutcome};
-use forecourt_host::Host;
+use forecourt_host::TaskPermit;
 use serde_json::{Value, json};
 
 use crate::limits::INLINE_FILE_BYTES_MAX;
@@ -76,11 +76,11 @@ impl Home<'_> {
 
 /// The same part with the bytes of a small kept file in place. A large one, or one that is gone, stays
 /// with its address.
-pub(crate) async fn near(host: &Host, task: &TaskId, part: CorePart) -> CorePart {
+pub(crate) async fn near(task: &TaskPermit, part: CorePart) -> CorePart {
     let CorePart::File(mut file) = part else { return part };
     let small = file.size_bytes.is_some_and(|size| size <= INLINE_FILE_BYTES_MAX as u64);
     if let (FileSource::Kept, Some(id), true) = (&file.source, &file.id, small)
-        && let Ok(artifact) = host.artifact(task, id).await
+        && let Ok(artifact) = task.artifact(id).await
     {
         file.source = FileSource::Inline(artifact.bytes);
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use forecourt_core::policy::{AuthChallenge, Kind};
-use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, Task, TaskId};
+use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId};
 use forecourt_egress::Egress;
-use forecourt_host::{Host, Resident};
+use forecourt_host::{Host, Resident, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
 use forecourt_surface::tool::Tool;
 use futures::stream::BoxStream;
@@ -129,21 +129,12 @@ impl Service {
     }
 
     /// A task that the caller may see at this endpoint. Of what it may not see it learns nothing.
-    pub(crate) async fn readable(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<Task, Trouble> {
+    pub(crate) async fn readable(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<TaskPermit, Trouble> {
         let id = TaskId::parse(id).ok_or(Fault::TaskNotFound)?;
-        let task = self.host.task(&id).await?;
+        let task = self.host.task(&id, TaskAccess::As(sender)).await?;
         let here = caller.agent.as_ref().is_none_or(|agent| *agent == task.agent);
-        match here && is_owners(&task, sender) {
-            true => Ok(task),
-            false => Err(Fault::TaskNotFound.into()),
-        }
+        if here { Ok(task) } else { Err(Fault::TaskNotFound.into()) }
     }
-}
-
-/// Whether a task is this sender's: one with an owner is that owner's alone, one without is for
-/// whoever knows its id (design 7, item 4).
-fn is_owners(task: &Task, sender: &Sender) -> bool {
-    task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner))
 }
 
 pub(crate) fn no_such_agent(handle: &Handle) -> Fault {

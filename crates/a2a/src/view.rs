@@ -2,9 +2,9 @@
 
 use forecourt_core::reply::Gathered;
 use forecourt_core::{
-    Collected, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, TaskId, Turn,
+    Collected, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn,
 };
-use forecourt_host::Host;
+use forecourt_host::{Host, TaskPermit};
 use serde_json::json;
 
 use crate::card::names;
@@ -28,14 +28,14 @@ impl Want {
 }
 
 /// A task as it stands, with what it has made so far.
-pub(crate) async fn task(host: &Host, task: &Task, want: Want) -> Shown {
+pub(crate) async fn task(host: &Host, task: &TaskPermit, want: Want) -> Shown {
     let parts = match &task.outcome {
         Some(outcome) if !outcome.parts.is_empty() => outcome.parts.clone(),
         // Still at work, or broken off: what it has given stands in its log.
-        Some(_) | None if want.artifacts => so_far(host, task).await,
+        Some(_) | None if want.artifacts => so_far(task).await,
         Some(_) | None => Vec::new(),
     };
-    let parts = all_near(host, task, parts).await;
+    let parts = all_near(task, parts).await;
     shown(task, parts, want, &host.site().origin)
 }
 
@@ -46,10 +46,10 @@ pub(crate) fn told(task: &Task, origin: &str) -> Shown {
 }
 
 /// The parts with the bytes of small files in place.
-pub(crate) async fn all_near(host: &Host, task: &Task, parts: Vec<CorePart>) -> Vec<CorePart> {
+pub(crate) async fn all_near(task: &TaskPermit, parts: Vec<CorePart>) -> Vec<CorePart> {
     let mut near_ones = Vec::with_capacity(parts.len());
     for part in parts {
-        near_ones.push(near(host, &task.id, part).await);
+        near_ones.push(near(task, part).await);
     }
     near_ones
 }
@@ -75,17 +75,17 @@ pub(crate) fn context(task: &Task) -> String {
 }
 
 /// What a task has given so far.
-async fn so_far(host: &Host, task: &Task) -> Vec<CorePart> {
-    let events = log(host, &task.id).await.unwrap_or_default();
+async fn so_far(task: &TaskPermit) -> Vec<CorePart> {
+    let events = log(task).await.unwrap_or_default();
     gathered(events.into_iter().map(|(_, event)| event))
 }
 
 /// All events of a task so far, each with its number.
-pub(crate) async fn log(host: &Host, id: &TaskId) -> Result<Vec<(u64, Event)>, Error> {
+pub(crate) async fn log(task: &TaskPermit) -> Result<Vec<(u64, Event)>, Error> {
     let mut log: Vec<(u64, Event)> = Vec::new();
     loop {
         let after = log.last().map_or(0, |(number, _)| *number);
-        let page = host.events(id, after, SNAPSHOT_EVENTS_MAX).await?;
+        let page = task.events(after, SNAPSHOT_EVENTS_MAX).await?;
         let last = page.len() < SNAPSHOT_EVENTS_MAX;
         log.extend(page);
         if last {

@@ -101,12 +101,9 @@ pub(crate) fn agents(
         if let Some(indexing) = built.indexing.clone() {
             agents.content.push(Content { handle: agent.settings.handle.clone(), indexing });
         }
-        agents.residents.push(Resident {
-            card: Arc::new(card(agent, site, &built, &reach)),
-            agent: built.agent,
-            policy: Policy::new(rules),
-            time_max: Duration::from_secs(agent.settings.timeout_seconds.get().into()),
-        });
+        let card = Arc::new(card(agent, site, &built, &reach));
+        let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
+        agents.residents.push(Resident::new(card, built.agent, Policy::new(rules), time_max));
     }
     problems.into_result(agents)
 }
@@ -145,7 +142,7 @@ impl Carrier for Inside {
         let host = self.0.upgrade();
         Box::pin(async move {
             let host = host.ok_or(Error::Unavailable { retry_after: None })?;
-            host.receive(message, Run::Attached).await
+            host.receive(message, Run::without_task()).await
         })
     }
 }

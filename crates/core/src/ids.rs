@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Timestamp;
 use crate::clock::Entropy;
 use crate::limits::{CLIENT_ID_BYTES_MAX, TOKEN_BYTES};
+use crate::message::Sender;
 
 /// A fresh bearer token: [`TOKEN_BYTES`] random bytes in base64url, 43 characters.
 pub fn mint(entropy: &dyn Entropy) -> String {
@@ -95,24 +96,49 @@ capability! {
 
 /// Before whatever a client named. No token holds it.
 const ADOPTED: char = '~';
-/// Between the owner and the name, which can't hold it.
+/// Between what a name is good for and the name, which can't hold it.
 const NAMED: char = '\0';
+/// What a name that the host made up begins with; a token follows.
+const CONTEXT: &str = "ctx-";
 
 impl ThreadId {
-    /// The conversation that a client calls `name`: one for each `owner`, and one for all who have
-    /// none. A name in the shape of a token is adopted like any other.
+    /// The conversation that `sender` calls `name`. One that the host named ([`Self::mint_context`]) is a
+    /// capability: the same for all who know it. Any other name may be guessed, so that it stands for one
+    /// conversation of each owner, and of each network of callers who proved nothing.
     ///
     /// `None` when the name is empty, longer than [`CLIENT_ID_BYTES_MAX`] bytes or holds control
     /// characters.
-    pub fn adopt(name: &str, owner: Option<&str>) -> Option<Self> {
-        let fits = !name.is_empty() && name.len() <= CLIENT_ID_BYTES_MAX && !name.chars().any(char::is_control);
-        fits.then(|| match owner {
-            Some(owner) => Self(format!("{ADOPTED}:{owner}{NAMED}{name}")),
-            None => Self(format!("{ADOPTED}{NAMED}{name}")),
-        })
+    pub fn adopt(name: &str, sender: &Sender) -> Option<Self> {
+        match (is_context(name), sender.owner(), sender.network()) {
+            (true, ..) | (_, None, None) => Self::of("", name),
+            (_, Some(owner), _) => Self::adopt_for(owner, name),
+            (_, None, Some(network)) => Self::of(&format!("@{network}"), name),
+        }
     }
 
-    /// Whether a client named it.
+    /// The conversation that whoever is known as `owner` calls `name`. `None` as with [`Self::adopt`].
+    pub fn adopt_for(owner: &str, name: &str) -> Option<Self> {
+        Self::of(&format!(":{owner}"), name)
+    }
+
+    fn of(whose: &str, name: &str) -> Option<Self> {
+        let fits = !name.is_empty() && name.len() <= CLIENT_ID_BYTES_MAX && !name.chars().any(char::is_control);
+        fits.then(|| Self(format!("{ADOPTED}{whose}{NAMED}{name}")))
+    }
+
+    /// A conversation with a name that clients may keep: longer than a token of ours, so that it is adopted
+    /// when it comes back, and as hard to guess.
+    pub fn mint_context(entropy: &dyn Entropy) -> Self {
+        Self(format!("{ADOPTED}{NAMED}{CONTEXT}{}", mint(entropy)))
+    }
+
+    /// Another conversation for the same kind of wire, when this one is not its caller's to go on with.
+    #[must_use]
+    pub fn anew(&self, entropy: &dyn Entropy) -> Self {
+        if self.is_adopted() { Self::mint_context(entropy) } else { Self::mint(entropy) }
+    }
+
+    /// Whether it goes by a name that the wire lets clients keep, and not by a token of ours.
     pub fn is_adopted(&self) -> bool {
         self.0.starts_with(ADOPTED)
     }
@@ -130,6 +156,11 @@ impl ThreadId {
     pub fn key(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether the host named a conversation so.
+fn is_context(name: &str) -> bool {
+    name.strip_prefix(CONTEXT).is_some_and(is_token)
 }
 
 /// Names a message, as its sender did or as we did for it. At most 256 bytes, printable.

@@ -48,7 +48,9 @@ pub const THREAD_TURNS_MAX: usize = 200;
 /// Tasks running at once on this host.
 pub const TASKS_RUNNING_MAX: usize = 1_000;
 /// Tasks running at once for one caller.
-pub const TASKS_RUNNING_PER_CALLER_MAX: usize = 20;
+pub const TASKS_RUNNING_PER_CALLER_MAX: usize = 256;
+/// Replies in the making at once for one caller.
+pub const REPLIES_RUNNING_PER_CALLER_MAX: usize = 256;
 /// Turns of one task. A conversation that goes on longer begins another task.
 pub const TASK_TURNS_MAX: usize = 101;
 /// Bytes of text in all turns of one task, unless the request alone has more.

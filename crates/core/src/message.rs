@@ -3,7 +3,7 @@
 //! The JSON form is that of Mentionable's normalized message, so one reader serves every place
 //! where it travels: webhooks, worker processes, sidecars and our own storage.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,27 @@ pub type Transport = &'static str;
 /// attach it to each request, protocols copy it to [`Sender::peer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddr(pub IpAddr);
+
+/// The network that one caller has: an IPv4 address, or the /64 of an IPv6 one, which one site is given as a
+/// whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Network(IpAddr);
+
+impl Network {
+    /// The network of an address. An IPv4 address that is mapped into IPv6 is itself.
+    pub fn of(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
+            v4 => v4,
+        })
+    }
+}
+
+impl std::fmt::Display for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// What one caller says to one agent, whatever protocol it came by.
 #[derive(Debug, Clone)]
@@ -177,6 +198,12 @@ impl Sender {
             Some(evidence) => Some(&evidence.subject),
             None => (!self.address.is_empty()).then_some(self.address.as_str()),
         }
+    }
+
+    /// The network that stands for a caller who proved nothing: its address, of IPv6 the first half.
+    /// `None` for what did not come over a network.
+    pub fn network(&self) -> Option<Network> {
+        self.peer.map(Network::of)
     }
 
     /// This sender as a body may describe it: everything that would need a proof is taken away.

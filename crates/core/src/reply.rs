@@ -35,6 +35,9 @@ pub enum Event {
     ToolCall(ToolCall),
     /// Something to show while waiting.
     Progress(Progress),
+    /// From here on the host keeps the work going as this task, whether its caller stays or not. The host
+    /// alone says so, once at most; from an agent it is passed over.
+    Task(TaskId),
     /// The last event of every reply.
     Ending(Ending),
 }
@@ -97,7 +100,8 @@ pub struct Reply {
     pub agent: Handle,
     /// The conversation, when the agent keeps one: what the caller sends back to follow up.
     pub thread: Option<ThreadId>,
-    /// The task that records this reply, when there is one.
+    /// The task that records this reply, when there is one from the start. One that begins later is an
+    /// [`Event::Task`].
     pub task: Option<TaskId>,
     /// The language of the answer.
     pub language: Language,

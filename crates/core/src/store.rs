@@ -49,8 +49,9 @@ impl From<StoreError> for crate::Error {
 /// Ids of tasks and threads are looked up by a hash of theirs. Expired things are not found,
 /// whether or not [`Store::expire`] has removed them yet; `now` always comes from the caller.
 pub trait Store: Send + Sync + 'static {
-    /// Keeps a new task. Fails with [`StoreError::Corrupt`] when the id exists.
-    fn create_task(&self, task: Task) -> StoreFuture<'_, ()>;
+    /// Keeps a new task, with whom to tell when it settles, in one step. Fails with
+    /// [`StoreError::Corrupt`] when the id exists.
+    fn create_task(&self, task: Task, webhooks: Vec<Webhook>) -> StoreFuture<'_, ()>;
 
     /// Adds to a task's event log. `first` is the number of the first event, counted from 1 without
     /// gaps; events that are already there are left as they are, so that repeating a call is safe.
@@ -61,7 +62,8 @@ pub trait Store: Send + Sync + 'static {
     /// Moves a task from `change.from` to `change.to`. In the same step, the ending of
     /// `change.outcome` becomes the next event of its log, and when the move settles the task, a
     /// delivery is queued for each of its webhooks. `false`, and nothing is changed, when the task
-    /// was not in `change.from` any more. An expired task that was not removed yet still moves.
+    /// was not in `change.from` any more, or is another run's than `change.run`. An expired task that
+    /// was not removed yet still moves.
     fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool>;
 
     /// Reads a task.
@@ -90,8 +92,9 @@ pub trait Store: Send + Sync + 'static {
     fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<KeptArtifact>>;
 
     /// Registers a webhook in one step, so that whoever is told [`Added::Yes`] hears of the end. One
-    /// of the same id is replaced, in its place, whatever the `limit`.
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, Added>;
+    /// of the same id is replaced, in its place, whatever the `limit`. For a task in a final state,
+    /// `at_end` says what is done.
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize, at_end: AtEnd) -> StoreFuture<'_, Added>;
 
     /// The webhooks of a task in the order in which they were registered; none when there is no task.
     fn webhooks(&self, task: &TaskId) -> StoreFuture<'_, Vec<Webhook>>;
@@ -99,6 +102,10 @@ pub trait Store: Send + Sync + 'static {
     /// Removes a webhook of a task, together with the deliveries that wait for it. `false` when
     /// there was none of that id.
     fn remove_webhook(&self, task: &TaskId, id: &str) -> StoreFuture<'_, bool>;
+
+    /// Queues a notice: a post that belongs to no task. It is dropped at `notice.expires_at`. Fails with
+    /// [`StoreError::Unavailable`] while as many deliveries wait as may.
+    fn enqueue(&self, notice: Notice) -> StoreFuture<'_, ()>;
 
     /// Takes at most `limit` deliveries that are due, the longest due first, and hides them from
     /// other takers until `lease`. From here on the attempt counts, so that one which a crash cut
@@ -114,18 +121,12 @@ pub trait Store: Send + Sync + 'static {
     fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Adds turns to a conversation with an agent, beginning it if need be, and keeps the newest
-    /// `keep` turns. The conversation lives until `expires_at`.
-    fn append_turns(
-        &self,
-        thread: &ThreadId,
-        agent: &Handle,
-        turns: Vec<Turn>,
-        keep: usize,
-        expires_at: Timestamp,
-    ) -> StoreFuture<'_, ()>;
+    /// `addition.keep` turns. From the first owner who adds to it on, it is that owner's: what anybody
+    /// else would add is dropped, with `false`.
+    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: Addition) -> StoreFuture<'_, bool>;
 
-    /// The turns of a conversation with an agent, oldest first. `None` when there is none.
-    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>>;
+    /// A conversation with an agent. `None` when there is none.
+    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>>;
 
     /// Records which agent a conversation is with, in place of an earlier one. Hub card 3.3.
     fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()>;
@@ -161,6 +162,8 @@ pub trait Store: Send + Sync + 'static {
 pub struct TaskChange {
     /// Where it must stand.
     pub from: TaskState,
+    /// Whose it must be: the run that held it last ([`Task::run`]). Who lost a task can't move it.
+    pub run: String,
     /// Where it goes; [`TaskState::may_become`] holds.
     pub to: TaskState,
     /// What came of it, when it settles. Takes the place of an earlier outcome, also when `None`.
@@ -172,14 +175,17 @@ pub struct TaskChange {
 }
 
 impl TaskChange {
-    /// The move that ends work, or pauses it, with this outcome. Where it goes follows from that.
-    pub fn settle(from: TaskState, outcome: Collected, at: Timestamp) -> Self {
-        Self { from, to: TaskState::after(&outcome.ending), outcome: Some(outcome), at, resume: None }
+    /// The move that ends the work on `task`, or pauses it, with this outcome. Where it goes follows from
+    /// that.
+    pub fn settle(task: &Task, outcome: Collected, at: Timestamp) -> Self {
+        let to = TaskState::after(&outcome.ending);
+        Self { from: task.state, run: task.run.clone(), to, outcome: Some(outcome), at, resume: None }
     }
 
     /// The move of a task that waited and is worked on again.
-    pub fn resume(from: TaskState, resumption: Resumption, at: Timestamp) -> Self {
-        Self { from, to: TaskState::Working, outcome: None, at, resume: Some(resumption) }
+    pub fn resume(task: &Task, resumption: Resumption, at: Timestamp) -> Self {
+        let run = task.run.clone();
+        Self { from: task.state, run, to: TaskState::Working, outcome: None, at, resume: Some(resumption) }
     }
 }
 
@@ -190,8 +196,49 @@ pub struct Resumption {
     pub run: String,
     /// What is added to [`Task::turns`].
     pub turns: Vec<Turn>,
+    /// Whom to tell as well when it settles again; one of an id that it has already takes its place. At
+    /// most [`crate::limits::WEBHOOKS_PER_TASK_MAX`] are kept, the first ones.
+    pub webhooks: Vec<Webhook>,
     /// When it stops being readable now.
     pub expires_at: Timestamp,
+}
+
+/// What was said in a conversation, ready to be added to it.
+#[derive(Debug, Clone)]
+pub struct Addition {
+    /// Who said it, when it was proven: [`crate::Sender::owner`].
+    pub owner: Option<String>,
+    /// The turns, oldest first.
+    pub turns: Vec<Turn>,
+    /// How many turns of the conversation are kept.
+    pub keep: usize,
+    /// When the conversation stops being readable now.
+    pub expires_at: Timestamp,
+}
+
+/// A conversation with an agent, as it is kept.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conversation {
+    /// Whose it is: nobody else may go on with it. `None` while nobody who proved who it is has.
+    pub owner: Option<String>,
+    /// What was said, oldest first.
+    pub turns: Vec<Turn>,
+}
+
+impl Conversation {
+    /// Whether `owner` may go on with it; `None` is a caller who proved nothing.
+    pub fn is_open_to(&self, owner: Option<&str>) -> bool {
+        self.owner.is_none() || self.owner.as_deref() == owner
+    }
+}
+
+/// What registering a webhook does for a task in a final state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtEnd {
+    /// Nothing: [`Added::Ended`].
+    Refuse,
+    /// The webhook is registered, and told of the end at once.
+    Tell,
 }
 
 /// What came of registering a webhook.
@@ -251,6 +298,17 @@ impl std::fmt::Debug for Webhook {
     }
 }
 
+/// A post that belongs to no task. All there is to tell is in [`Webhook::details`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notice {
+    /// Whom to tell, and what.
+    pub webhook: Webhook,
+    /// When it is due.
+    pub due_at: Timestamp,
+    /// When it is of no use any more.
+    pub expires_at: Timestamp,
+}
+
 /// One post that is due.
 #[derive(Debug, Clone)]
 pub struct Delivery {
@@ -258,8 +316,8 @@ pub struct Delivery {
     pub id: u64,
     /// Whom to tell.
     pub webhook: Webhook,
-    /// The task as it was when it settled.
-    pub task: Task,
+    /// The task as it was when it settled; `None` for a [`Notice`].
+    pub task: Option<Task>,
     /// Attempts made before this one.
     pub attempts: u32,
 }

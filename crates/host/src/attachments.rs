@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use forecourt_core::{Admitted, Error, File, FileSource, Message, Part, PolicyPart};
+use forecourt_core::{Admitted, Error, File, FileSource, Part};
 use forecourt_egress::{Egress, Purpose};
 use futures::future::try_join_all;
-
-use crate::receive::Host;
 
 /// Addresses that one message may name.
 pub(crate) const FETCHES_PER_MESSAGE_MAX: usize = 4;
@@ -44,26 +42,6 @@ impl Attachments {
         })?;
         let name = file.name.clone().or_else(|| last_segment(url));
         Ok(Part::File(File { id: file.id.clone(), ..File::inline(got.mime, name, got.bytes) }))
-    }
-}
-
-impl Host {
-    /// A message as its agent would be given it: what it names by address as bytes, after the limits and
-    /// the gate. For protocols that must know the bytes themselves.
-    ///
-    /// Fails as [`Host::receive`] does. Inside is the refusal, if there is one.
-    pub async fn with_attachments(&self, message: Message) -> Result<Result<Message, Box<PolicyPart>>, Error> {
-        let resident = self.directory.resolve(&message)?;
-        if let Err(refusal) = self.throttle.admit(&message) {
-            return Ok(Err(refusal));
-        }
-        if let Some(refusal) = self.silent(&message.recipient).await? {
-            return Ok(Err(Box::new(refusal)));
-        }
-        match resident.policy.admit(resident.card.clone(), message).await {
-            Ok(admitted) => Ok(Ok(self.attachments.fetch(admitted).await?.into_message())),
-            Err(refusal) => Ok(Err(refusal)),
-        }
     }
 }
 

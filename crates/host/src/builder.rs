@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
-use crate::deliver::{Bell, Deliverer, Envelope};
+use crate::deliver::{Deliverer, DeliveryWakeup, Envelope};
 use crate::directory::{Directory, Site};
-use crate::herald::{self, Herald, OperatorWebhook};
 use crate::limits::{LimitSettings, Throttle};
 use crate::metrics::Metrics;
+use crate::notifier::{OperatorNotifier, OperatorWebhook};
 use crate::once::Keys;
 use crate::queue::Queue;
 use crate::random::SystemEntropy;
@@ -80,7 +80,7 @@ impl HostBuilder {
     /// Fails when the store can't be read: a host that can't see its tasks must not take more.
     pub async fn start(self, stop: CancellationToken) -> Result<Arc<Host>, Error> {
         let metrics = Arc::new(Metrics::default());
-        let bell = Bell::default();
+        let wakeup = DeliveryWakeup::default();
         let threads = Threads { store: self.store.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
         let parts = TaskParts {
             site: Arc::new(self.site.clone()),
@@ -89,7 +89,7 @@ impl HostBuilder {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             metrics: metrics.clone(),
-            bell: bell.clone(),
+            wakeup: wakeup.clone(),
         };
         let tasks = Arc::new(Tasks::new(parts, &self.limits));
         let ended = tasks.recover().await?;
@@ -105,23 +105,21 @@ impl HostBuilder {
         let (store, clock, entropy) = (self.store.clone(), self.clock.clone(), self.entropy.clone());
         let keys = Keys { store: store.clone(), clock: clock.clone() };
         let queue = Queue { store, clock, entropy };
-        let herald = self.operator.map(|webhook| Herald {
+        let notifier = self.operator.map(|webhook| OperatorNotifier {
             webhook,
             store: self.store.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
-            bell: bell.clone(),
+            wakeup: wakeup.clone(),
         });
-        let mut envelopes = self.envelopes;
-        envelopes.insert(herald::NAME.to_owned(), herald::post);
         let deliverer = Deliverer {
             store: self.store.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             egress: self.egress.clone(),
-            envelopes,
+            envelopes: self.envelopes,
             metrics: metrics.clone(),
-            bell,
+            wakeup,
         };
         let posting = TaskTracker::new();
         posting.spawn(deliverer.run(stop.clone()));
@@ -134,7 +132,7 @@ impl HostBuilder {
             threads,
             standings,
             queue,
-            herald,
+            notifier,
             keys,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },

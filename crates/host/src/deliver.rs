@@ -1,6 +1,7 @@
-//! Telling others that a task settled: bounded, in the background, and never twice at once.
+//! Telling others that a task settled, or what a notice says: bounded, in the background, and never
+//! twice at once.
 //!
-//! Deliveries are rows that were written together with the task's end, so none is lost with the
+//! Deliveries are rows; those of a task were written together with its end, so none is lost with the
 //! process. A failed one is tried again only as often as its webhook asks for.
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
+use crate::notifier;
 use crate::threads::after;
 
 /// Posts under way at once.
@@ -63,10 +65,10 @@ impl Post {
 
 /// Wakes the deliverer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Bell(Arc<Notify>);
+pub(crate) struct DeliveryWakeup(Arc<Notify>);
 
-impl Bell {
-    pub(crate) fn ring(&self) {
+impl DeliveryWakeup {
+    pub(crate) fn wake(&self) {
         self.0.notify_one();
     }
 }
@@ -79,7 +81,7 @@ pub(crate) struct Deliverer {
     pub(crate) egress: Arc<Egress>,
     pub(crate) envelopes: HashMap<String, Envelope>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) bell: Bell,
+    pub(crate) wakeup: DeliveryWakeup,
 }
 
 impl Deliverer {
@@ -87,7 +89,7 @@ impl Deliverer {
     pub(crate) async fn run(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             if self.round().await == 0 {
-                let rest = async { tokio::time::timeout(LOOK_EVERY, self.bell.0.notified()).await };
+                let rest = async { tokio::time::timeout(LOOK_EVERY, self.wakeup.0.notified()).await };
                 let _ = stop.run_until_cancelled(rest).await;
             }
         }
@@ -119,7 +121,10 @@ impl Deliverer {
     async fn deliver(&self, delivery: Delivery) {
         let worked = delivery.attempts <= delivery.webhook.retries && self.post(&delivery).await;
         let protocol = &delivery.webhook.protocol;
-        let of = self.envelopes.get_key_value(protocol).map_or("unknown", |(known, _)| known);
+        let of = match &delivery.task {
+            Some(_) => self.envelopes.get_key_value(protocol).map_or("unknown", |(known, _)| known),
+            None => notifier::NAME,
+        };
         self.metrics.delivered(of, worked);
         let again = !worked && delivery.attempts < delivery.webhook.retries;
         match (worked, again) {
@@ -139,11 +144,16 @@ impl Deliverer {
     }
 
     async fn post(&self, delivery: &Delivery) -> bool {
-        let Some(envelope) = self.envelopes.get(&delivery.webhook.protocol) else {
-            tracing::warn!(protocol = delivery.webhook.protocol, "a delivery of an unknown protocol was dropped");
-            return false;
+        let webhook = &delivery.webhook;
+        let post = match (&delivery.task, self.envelopes.get(&webhook.protocol)) {
+            (None, _) => Post::json(&Value::Object(webhook.details.clone()), webhook.secret.as_deref()),
+            (Some(task), Some(envelope)) => envelope(task, webhook),
+            (Some(_), None) => {
+                tracing::warn!(protocol = webhook.protocol, "a delivery of an unknown protocol was dropped");
+                return false;
+            }
         };
-        let Post { mut headers, body } = envelope(&delivery.task, &delivery.webhook);
+        let Post { mut headers, body } = post;
         if let Ok(id) = HeaderValue::from_str(&forecourt_core::ids::mint(&*self.entropy)) {
             headers.insert(DELIVERY_ID, id);
         }

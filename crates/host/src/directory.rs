@@ -38,12 +38,24 @@ impl Site {
 pub struct Resident {
     /// How it describes itself.
     pub card: Arc<AgentCard>,
-    /// What answers.
-    pub agent: Arc<dyn Agent>,
-    /// The gate before it.
-    pub policy: Policy,
     /// How long it may take for one reply.
     pub time_max: Duration,
+    /// What answers. Nobody but the host reaches it, and the host only with what its policy admitted.
+    pub(crate) agent: Arc<dyn Agent>,
+    /// The gate before it.
+    pub(crate) policy: Policy,
+}
+
+impl Resident {
+    /// An agent behind its gate, which nobody can take apart again.
+    pub fn new(card: Arc<AgentCard>, agent: Arc<dyn Agent>, policy: Policy, time_max: Duration) -> Self {
+        Self { card, time_max, agent, policy }
+    }
+
+    /// Whether items of this host of the web are among what it finds: [`Agent::has_host`].
+    pub fn has_host(&self, host: &str) -> bool {
+        self.agent.has_host(host)
+    }
 }
 
 /// The agents of this host, in the order of configuration, the default one first.

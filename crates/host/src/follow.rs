@@ -1,16 +1,28 @@
 //! Following a task: from the log, and waiting for news while it is worked on here.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use forecourt_core::{Ending, Event, Task, TaskId, TaskState};
+use forecourt_core::{Ending, Event, TaskId, TaskState};
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
 use tokio::sync::watch;
 
 use crate::tasks::{Tasks, cut_off};
 
+/// How often a task that waits is looked at without being told to.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Events that a follower reads in one go.
 const EVENTS_PER_READ_MAX: usize = 256;
+
+/// How far a task is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// To an ending after which nobody works on it: also to a question that waits for its answer.
+    Pause,
+    /// To its last ending, however long it waits in between, or until it expires.
+    End,
+}
 
 /// A place in the log of a task.
 struct Follower {
@@ -20,6 +32,7 @@ struct Follower {
     seen: u64,
     /// The state in which that event left the task, when it was an ending.
     paused: Option<TaskState>,
+    until: Until,
     /// Tells of news while the task is worked on here.
     live: Option<watch::Receiver<u64>>,
 }
@@ -35,15 +48,15 @@ enum Next {
 }
 
 impl Tasks {
-    /// The events of a task after number `after`, with their numbers. Stops behind an ending after
-    /// which nobody works on the task; one in the middle is a question that was answered.
-    pub(crate) fn follow(self: &Arc<Self>, task: &Task, after: u64) -> BoxStream<'static, (u64, Event)> {
-        let live = self.news(&task.id);
-        Follower { tasks: self.clone(), id: task.id.clone(), seen: after, paused: None, live }.run().boxed()
+    /// The events of a task after number `after`, with their numbers. An ending in the middle is a
+    /// question, or a refusal, that was answered.
+    pub(crate) fn follow(self: &Arc<Self>, id: &TaskId, after: u64, until: Until) -> BoxStream<'static, (u64, Event)> {
+        let live = self.news(id);
+        Follower { tasks: self.clone(), id: id.clone(), seen: after, paused: None, until, live }.run().boxed()
     }
 
     fn news(&self, id: &TaskId) -> Option<watch::Receiver<u64>> {
-        self.running.lock().get(id.expose()).map(|live| live.written.clone())
+        self.running.lock().get(id.expose()).and_then(|all| all.last()).map(|live| live.written.clone())
     }
 }
 
@@ -91,11 +104,20 @@ impl Follower {
             let _ = written.changed().await;
             return Next::Read;
         }
+        // Before the task is looked at, so that nothing begins in between.
+        let mut begun = std::pin::pin!(self.tasks.begun.notified());
+        begun.as_mut().enable();
         let task = self.tasks.store.task(&self.id, self.tasks.clock.now()).await.ok().flatten();
+        let waits = task.as_ref().is_some_and(|task| task.state.is_waiting());
         let works = task.as_ref().is_some_and(|task| !task.state.is_settled());
         self.live = self.tasks.news(&self.id).filter(|written| works && written.has_changed().is_ok());
         match (&self.live, self.paused) {
             (Some(_), _) => Next::Read,
+            (None, _) if waits && self.until == Until::End => {
+                // Another process may let it go on, and tells nobody here.
+                let _ = tokio::time::timeout(LOOK_EVERY, begun).await;
+                Next::Read
+            }
             (None, Some(_)) => Next::Over,
             (None, None) if self.is_behind_an_ending().await => Next::Over,
             (None, None) => {

@@ -8,6 +8,7 @@ use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Error, PolicyPart, Sender, Transport};
 
 use crate::authority::scopes;
+use crate::in_flight::Lane;
 use crate::receive::Host;
 
 /// What came of a call that the host took.
@@ -35,7 +36,11 @@ impl Host {
         {
             return Ok(Invoked::Refused(refusal));
         }
-        let _permit = self.tasks.reply_permit()?;
+        let caller = self.tasks.in_flight.key(&call.caller.sender, None);
+        let _slot = match self.tasks.in_flight.acquire(Lane::Reply, caller).await {
+            Ok(slot) => slot,
+            Err(refusal) => return Ok(Invoked::Refused(refusal)),
+        };
         let _running = self.metrics.count_running();
         let outcome = self.contract.dispatch(call).await;
         self.metrics.called(&outcome, via);

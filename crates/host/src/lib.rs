@@ -5,42 +5,49 @@
 
 mod attachments;
 mod authority;
+mod begin;
 mod builder;
 mod deliver;
 mod directory;
 mod follow;
-mod herald;
+mod in_flight;
 mod invoke;
 mod ledger;
 mod limits;
 mod metrics;
+mod notifier;
 mod once;
+mod permit;
 mod queue;
 mod random;
 mod receive;
 mod rules;
+mod run;
 mod running;
 mod standing;
 mod tasks;
 mod threads;
-mod tracked;
 mod upkeep;
 mod work;
 
 pub use builder::HostBuilder;
 pub use deliver::{Envelope, Post};
 pub use directory::{Directory, Resident, Site};
-pub use herald::{OperatorWebhook, QUESTION_RETRIES};
+pub use follow::Until;
+pub use in_flight::WAITING_MAX;
 pub use invoke::{Invoked, caller};
 pub use ledger::ENTRIES_PER_READ_MAX;
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;
+pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
 pub use once::{Begun, ONCE_KEY_BYTES_MAX, ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL, Once};
+pub use permit::{TaskAccess, TaskPermit, TaskPermits};
 pub use queue::{
     Answer, Answered, Asked, Decision, Inquiry, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX,
     QUEUE_WAITING_PER_CALLER_MAX,
 };
 pub use random::SystemEntropy;
-pub use receive::{Host, Run};
+pub use receive::Host;
 pub use rules::{RuleSettings, rules};
+pub use run::{Run, TaskMode};
 pub use standing::{Attest, CHANGES_PER_READ_MAX, Changed, KeptChange, STANDING_AGE_MAX, StandingWish};

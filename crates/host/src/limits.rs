@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use forecourt_core::message::Network;
 use forecourt_core::policy::Kind;
 use forecourt_core::{Message, PolicyPart};
 use governor::clock::{Clock, DefaultClock};
@@ -35,12 +36,17 @@ pub struct LimitSettings {
     pub per_address: Rate,
     /// Requests of one conversation.
     pub per_session: Rate,
-    /// Answers in the making at once, streams included. Over it: unavailable, try again.
+    /// Answers in the making at once whose callers wait for them, streams included.
     pub replies_running_max: usize,
+    /// Answers in the making at once for one caller: one that proved who it is, else one conversation,
+    /// else one network. All conversations of a network together may have half of what the host may.
+    pub replies_per_caller_max: usize,
     /// Background tasks running at once.
     pub tasks_running_max: usize,
     /// Background tasks of one caller running at once.
     pub tasks_per_caller_max: usize,
+    /// Seconds that a request waits in line for one of these places before it is refused.
+    pub queue_seconds: u64,
 }
 
 impl Default for LimitSettings {
@@ -50,8 +56,10 @@ impl Default for LimitSettings {
             per_address: rate,
             per_session: rate,
             replies_running_max: 2_000,
+            replies_per_caller_max: forecourt_core::limits::REPLIES_RUNNING_PER_CALLER_MAX,
             tasks_running_max: forecourt_core::limits::TASKS_RUNNING_MAX,
             tasks_per_caller_max: forecourt_core::limits::TASKS_RUNNING_PER_CALLER_MAX,
+            queue_seconds: 5,
         }
     }
 }
@@ -62,7 +70,7 @@ fn nonzero(n: u32) -> NonZeroU32 {
 
 /// The buckets of all callers.
 pub(crate) struct Throttle {
-    by_address: DefaultKeyedRateLimiter<u64>,
+    by_network: DefaultKeyedRateLimiter<Network>,
     by_session: DefaultKeyedRateLimiter<String>,
     asked: AtomicUsize,
 }
@@ -70,7 +78,7 @@ pub(crate) struct Throttle {
 impl Throttle {
     pub(crate) fn new(settings: &LimitSettings) -> Self {
         Self {
-            by_address: RateLimiter::keyed(quota(settings.per_address)),
+            by_network: RateLimiter::keyed(quota(settings.per_address)),
             by_session: RateLimiter::keyed(quota(settings.per_session)),
             asked: AtomicUsize::new(0),
         }
@@ -102,16 +110,16 @@ impl Throttle {
     /// Counts a request against its address.
     pub(crate) fn admit_peer(&self, peer: Option<IpAddr>) -> Result<(), Box<PolicyPart>> {
         self.tidy();
-        peer.map_or(Ok(()), |peer| taken(self.by_address.check_key(&network(peer))))
+        peer.map_or(Ok(()), |peer| taken(self.by_network.check_key(&Network::of(peer))))
     }
 
     /// Forgets callers at rest, now and then, so that the maps stay bounded.
     fn tidy(&self) {
         const EVERY: usize = 10_000;
         let due = self.asked.fetch_add(1, Ordering::Relaxed) % EVERY == EVERY - 1;
-        let full = || self.by_address.len() > CALLERS_MAX - EVERY || self.by_session.len() > CALLERS_MAX - EVERY;
+        let full = || self.by_network.len() > CALLERS_MAX - EVERY || self.by_session.len() > CALLERS_MAX - EVERY;
         if due && full() {
-            self.by_address.retain_recent();
+            self.by_network.retain_recent();
             self.by_session.retain_recent();
         }
     }
@@ -119,15 +127,6 @@ impl Throttle {
 
 fn quota(rate: Rate) -> Quota {
     Quota::per_second(rate.per_second).allow_burst(rate.burst)
-}
-
-/// The network that one caller has: an IPv4 address, or the first half of an IPv6 one. IPv4
-/// networks get a prefix that no global IPv6 address has.
-fn network(peer: IpAddr) -> u64 {
-    match peer.to_canonical() {
-        IpAddr::V4(v4) => u64::from(u32::from(v4)),
-        IpAddr::V6(v6) => (u128::from(v6) >> 64) as u64,
-    }
 }
 
 fn taken(verdict: Result<(), governor::NotUntil<governor::clock::QuantaInstant>>) -> Result<(), Box<PolicyPart>> {
@@ -169,14 +168,5 @@ mod tests {
         let throttle = throttle(1);
         throttle.admit_peer(Some("192.0.2.1".parse().unwrap())).unwrap();
         throttle.admit_peer(Some("192.0.2.2".parse().unwrap())).unwrap();
-    }
-
-    #[test]
-    fn mapped_addresses_and_one_ipv6_network_are_one_caller() {
-        let pairs = [("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8::1", "2001:db8::2")];
-        for (one, other) in pairs {
-            assert_eq!(network(one.parse().unwrap()), network(other.parse().unwrap()));
-        }
-        assert_ne!(network("2001:db8::1".parse().unwrap()), network("2001:db8:0:1::1".parse().unwrap()));
     }
 }

@@ -11,7 +11,7 @@ use forecourt_core::{Clock, Entropy, Error, Handle, Store, Timestamp, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::herald;
+use crate::notifier;
 use crate::receive::Host;
 use crate::threads::after;
 
@@ -243,10 +243,9 @@ impl Host {
     /// Sees to it that a question which is kept is told where the operator wants to hear of it. Whoever asked
     /// has asked, whatever comes of this.
     async fn tell_operator(&self, asked: &Asked) {
-        let Some(herald) = &self.herald else { return };
-        let agent = asked.inquiry.agent.as_ref().unwrap_or(self.directory.default_agent().card.handle());
-        if let Err(error) = herald.tell(asked, agent).await {
-            self.metrics.delivered(herald::NAME, false);
+        let Some(notifier) = &self.notifier else { return };
+        if let Err(error) = notifier.notify(asked).await {
+            self.metrics.delivered(notifier::NAME, false);
             tracing::warn!(%error, id = asked.id, "the operator's webhook is not told of a question");
         }
     }

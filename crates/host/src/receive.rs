@@ -5,32 +5,28 @@ use std::time::Duration;
 
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
+use forecourt_core::policy::Kind;
 use forecourt_core::reply::refused;
-use forecourt_core::store::{KeptArtifact, TaskFilter, TaskPage, Webhook};
 use forecourt_core::{
-    Clock, Entropy, Error, Event, EventStream, Handle, Message, Noun, PolicyPart, Progress, Reply, Store, Task, TaskId,
-    ThreadId, Transport,
+    Clock, Entropy, Error, Handle, Message, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
 };
-use futures::StreamExt;
-use futures::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
 use crate::authority::continued;
+use crate::begin::Request;
 use crate::directory::{Directory, Resident, Site};
-use crate::herald::Herald;
+use crate::in_flight::CallerKey;
 use crate::limits::Throttle;
 use crate::metrics::Metrics;
+use crate::notifier::OperatorNotifier;
 use crate::once::Keys;
 use crate::queue::Queue;
+use crate::run::Run;
 use crate::standing::Standings;
 use crate::tasks::Tasks;
-use crate::threads::{Threads, after};
-use crate::tracked::Asked;
-
-/// Events at the end of a task's log in which the last sign of progress is looked for.
-const PROGRESS_EVENTS_MAX: usize = 256;
+use crate::threads::{Recalled, Threads, after};
 
 /// Everything a domain offers, behind two verbs.
 pub struct Host {
@@ -40,7 +36,7 @@ pub struct Host {
     pub(crate) threads: Threads,
     pub(crate) standings: Standings,
     pub(crate) queue: Queue,
-    pub(crate) herald: Option<Herald>,
+    pub(crate) notifier: Option<OperatorNotifier>,
     pub(crate) keys: Keys,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
@@ -54,36 +50,14 @@ pub struct Host {
     pub(crate) stop: CancellationToken,
 }
 
-/// Who keeps an answer going.
-#[derive(Debug, Clone)]
-pub enum Run {
-    /// The caller's connection: the work stops when the reply is dropped.
-    Attached,
-    /// The host: the reply names a task, and the work goes on without the caller.
-    Detached {
-        /// Whom to tell when the task settles.
-        webhook: Option<Webhook>,
-    },
-    /// The host, as for [`Run::Detached`], where the wire knows answers without a task and tasks that
-    /// wait for their caller. A message that the agent gives at once comes without a task; a refusal
-    /// by the agent's policy comes with one, so that it can be continued. Being asked too often is
-    /// refused without.
-    Tracked {
-        /// Whom to tell when the task settles. Not told of an answer that comes without a task.
-        webhook: Option<Webhook>,
-        /// The task that the message goes on with. [`Error::NotFound`] when the agent has no such
-        /// task, [`Error::Conflict`] when it does not wait. The protocol has checked whose it is.
-        continues: Option<TaskId>,
-        /// How long to wait for the agent's first event before there is a task. A caller that goes
-        /// away meanwhile does not stop the agent.
-        patience: Duration,
-    },
-    /// The caller's connection for a while, then the host: a reply that ends in time names no task
-    /// and nothing is written for it; a slower one names the task that it became.
-    Patient {
-        /// How long the caller waits.
-        patience: Duration,
-    },
+/// A message that found its agent, and may be held against the agent's rules.
+struct Entered {
+    resident: Arc<Resident>,
+    message: Box<Message>,
+    /// The task that it goes on with, as it stands.
+    earlier: Option<Task>,
+    /// Whom its work counts against.
+    caller: CallerKey,
 }
 
 impl Host {
@@ -91,73 +65,75 @@ impl Host {
     ///
     /// A refusal is an answer; an [`Error`] is a fault, or a request that means nothing here.
     pub async fn receive(&self, message: Message, run: Run) -> Result<Reply, Error> {
+        let via = message.received_via;
+        let Entered { resident, message, earlier, caller } = match self.enter(message, &run).await? {
+            Ok(entered) => entered,
+            Err(Turned { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
+        };
+        let request = Request::new(resident, &message, earlier, caller, &run);
+        match request.resident.policy.admit(request.resident.card.clone(), message).await {
+            Ok(admitted) => self.tasks.run(request, self.attachments.fetch(admitted).await?, run).await,
+            Err(refusal) if run.tells_of_refusals() => self.tasks.run_refusal(request, *refusal, run).await,
+            Err(refusal) => Ok(self.refuse(&request.resident, via, *refusal)),
+        }
+    }
+
+    /// The trip up to the agent's rules: whose message it is, limits, lifecycle, and what was said before.
+    async fn enter(&self, message: Message, run: &Run) -> Result<Result<Entered, Turned>, Error> {
         let resident = self.directory.resolve(&message)?;
         self.tasks.accepting()?;
         if message.hop >= HOPS_MAX {
             return Err(Error::invalid("hops", format!("at most {HOPS_MAX} agents may call each other in a row")));
         }
         if let Err(refusal) = self.throttle.admit(&message) {
-            return Ok(self.refuse(&resident, message.received_via, *refusal));
+            return Ok(Err(Turned { resident, refusal }));
         }
         if let Some(refusal) = self.silent(&message.recipient).await? {
-            return Ok(self.refuse(&resident, message.received_via, refusal));
+            return Ok(Err(Turned { resident, refusal: Box::new(refusal) }));
         }
-        // On the heap, so that no step carries its size to the next.
-        let message = Box::new(message);
-        match run {
-            Run::Attached => self.attached(resident, message).await,
-            // On the heap, so that answers in the foreground don't carry its size around.
-            run => Box::pin(self.kept_going(resident, message, run)).await,
-        }
-    }
-
-    async fn attached(&self, resident: Arc<Resident>, message: Box<Message>) -> Result<Reply, Error> {
-        let message = self.threads.recall(&resident, message, None).await?;
-        let via = message.received_via;
-        match resident.policy.admit(resident.card.clone(), message).await {
-            Ok(admitted) => self.tasks.attach(resident, self.attachments.fetch(admitted).await?),
-            Err(refusal) => Ok(self.refuse(&resident, via, *refusal)),
-        }
-    }
-
-    async fn kept_going(&self, resident: Arc<Resident>, message: Box<Message>, run: Run) -> Result<Reply, Error> {
-        let (tracked, webhook, continues) = match run {
-            Run::Tracked { webhook, continues, patience } => (Some(patience), webhook, continues),
-            Run::Detached { webhook } => (None, webhook, None),
-            Run::Patient { patience } => return Box::pin(self.patient(resident, message, patience)).await,
-            Run::Attached => (None, None, None),
-        };
-        let earlier = match continues {
-            Some(id) => Some(self.tasks.waiting(&resident, &id).await?),
+        let earlier = match &run.continues {
+            Some(task) => Some(self.tasks.waiting(&resident, &task.id).await?),
             None => None,
         };
-        let message = continued(message, earlier.as_ref());
-        let message = self.threads.recall(&resident, message, earlier.as_ref()).await?;
-        let via = message.received_via;
-        let asked = Asked::new(resident.clone(), &message, earlier);
+        // On the heap, so that no step carries its size to the next.
+        let message = continued(Box::new(message), earlier.as_ref());
+        let Recalled { message, is_known } = self.threads.recall(&resident, message, earlier.as_ref()).await?;
+        let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
+        let caller = self.tasks.in_flight.key(&message.sender, session);
+        Ok(Ok(Entered { resident, message, earlier, caller }))
+    }
+
+    /// A message as its agent would be given it: what it names by address as bytes, after the limits and
+    /// the gate. For protocols that must know the bytes themselves.
+    ///
+    /// Fails as [`Host::receive`] does. Inside is the refusal, if there is one.
+    pub async fn with_attachments(&self, message: Message) -> Result<Result<Message, Box<PolicyPart>>, Error> {
+        let Entered { resident, message, .. } = match self.enter(message, &Run::without_task()).await? {
+            Ok(entered) => entered,
+            Err(Turned { refusal, .. }) => return Ok(Err(refusal)),
+        };
         match resident.policy.admit(resident.card.clone(), message).await {
-            Ok(admitted) => {
-                let admitted = self.attachments.fetch(admitted).await?;
-                self.tasks.keep_going(asked, admitted, webhook, tracked).await
-            }
-            Err(refusal) if tracked.is_some() => self.tasks.track_refusal(asked, *refusal, webhook).await,
-            Err(refusal) => Ok(self.refuse(&resident, via, *refusal)),
+            Ok(admitted) => Ok(Ok(self.attachments.fetch(admitted).await?.into_message())),
+            Err(refusal) => Ok(Err(refusal)),
         }
     }
 
-    async fn patient(
-        &self,
-        resident: Arc<Resident>,
-        message: Box<Message>,
-        patience: Duration,
-    ) -> Result<Reply, Error> {
-        let message = self.threads.recall(&resident, message, None).await?;
-        let via = message.received_via;
-        let asked = Asked::new(resident.clone(), &message, None);
-        match resident.policy.admit(resident.card.clone(), message).await {
-            Ok(admitted) => self.tasks.patient(asked, self.attachments.fetch(admitted).await?, patience).await,
-            Err(refusal) => Ok(self.refuse(&resident, via, *refusal)),
+    /// The refusal of a message whose sender would have to prove who it is, for wires that must say so
+    /// before they begin to answer. Counted against the limits when there is one, since the message goes no
+    /// further then; when there is none, [`Host::receive`] counts.
+    ///
+    /// Fails as [`Host::receive`] does.
+    pub async fn sign_in_refusal(&self, message: &Message) -> Result<Option<PolicyPart>, Error> {
+        let resident = self.directory.resolve(message)?;
+        let Err(refusal) = resident.policy.judge(&resident.card, message).await else { return Ok(None) };
+        if !matches!(refusal.kind, Kind::Unauthorized { .. }) {
+            return Ok(None);
         }
+        self.tasks.accepting()?;
+        if let Err(refusal) = self.throttle.admit(message) {
+            return Ok(Some(*refusal));
+        }
+        Ok(Some(self.silent(&message.recipient).await?.unwrap_or(*refusal)))
     }
 
     fn refuse(&self, resident: &Resident, via: Transport, refusal: PolicyPart) -> Reply {
@@ -170,6 +146,12 @@ impl Host {
             events: refused(refusal),
         }
     }
+}
+
+/// A message that was turned away before the rules of its agent.
+struct Turned {
+    resident: Arc<Resident>,
+    refusal: Box<PolicyPart>,
 }
 
 /// The questions that protocols ask beside [`Host::receive`].
@@ -210,89 +192,10 @@ impl Host {
         self.throttle.admit_peer(peer)
     }
 
-    /// Reads a task. Whoever knows the id may; protocols with owners check [`Task::owner`].
-    pub async fn task(&self, id: &TaskId) -> Result<Task, Error> {
-        self.store.task(id, self.clock.now()).await?.ok_or_else(|| Error::not_found(Noun::Task))
-    }
-
-    /// Reads at most `filter.limit` tasks, the last updated first. Protocols set the owner.
-    pub async fn tasks(&self, filter: TaskFilter) -> Result<TaskPage, Error> {
-        Ok(self.store.tasks(filter, self.clock.now()).await?)
-    }
-
-    /// Follows a task from after event number `after`, live or from the log, to an ending after which
-    /// nobody works on it. An ending in the middle is a question, or a refusal, that was answered.
-    /// For who has seen all there is, nothing follows.
-    pub async fn follow(&self, id: &TaskId, after: u64) -> Result<BoxStream<'static, (u64, Event)>, Error> {
-        let task = self.task(id).await?;
-        Ok(self.tasks.follow(&task, after))
-    }
-
-    /// [`Host::follow`] without the numbers.
-    pub async fn subscribe(&self, id: &TaskId, after: u64) -> Result<EventStream, Error> {
-        Ok(self.follow(id, after).await?.map(|(_, event)| event).boxed())
-    }
-
-    /// Reads at most `limit` events of a task with numbers above `after`, in order, as they are in the
-    /// log by now.
-    pub async fn events(&self, id: &TaskId, after: u64, limit: usize) -> Result<Vec<(u64, Event)>, Error> {
-        self.task(id).await?;
-        Ok(self.store.events(id, after, limit).await?)
-    }
-
-    /// The number of the last event of a task, 0 when there is none yet.
-    pub async fn last_event(&self, id: &TaskId) -> Result<u64, Error> {
-        Ok(self.store.last_event(id).await?)
-    }
-
-    /// The last sign of progress of a task, if there is one among its newest 256 events.
-    pub async fn progress(&self, id: &TaskId) -> Result<Option<Progress>, Error> {
-        let after = self.last_event(id).await?.saturating_sub(PROGRESS_EVENTS_MAX as u64);
-        let events = self.events(id, after, PROGRESS_EVENTS_MAX).await?;
-        Ok(events.into_iter().rev().find_map(|(_, event)| match event {
-            Event::Progress(progress) => Some(progress),
-            _ => None,
-        }))
-    }
-
-    /// Whether a conversation with an agent is kept here.
-    pub async fn remembers(&self, thread: &ThreadId, agent: &Handle) -> Result<bool, Error> {
-        Ok(self.store.thread(thread, agent, self.clock.now()).await?.is_some())
-    }
-
-    /// Cancels a task. Fails with [`Error::Conflict`] when it has ended.
-    pub async fn cancel(&self, id: &TaskId) -> Result<Task, Error> {
-        self.tasks.cancel(id).await?;
-        self.task(id).await
-    }
-
-    /// Reads an artifact by the ids of its task and its own.
-    pub async fn artifact(&self, task: &TaskId, id: &str) -> Result<KeptArtifact, Error> {
-        let found = self.store.artifact(task, id, self.clock.now()).await?;
-        found.ok_or_else(|| Error::not_found(Noun::Artifact))
-    }
-
-    /// Registers whom to tell when a task settles, in place of a webhook of the same id. Once this is
-    /// done, the end is told. The caller of this has checked the URL.
-    ///
-    /// Fails with [`Error::Conflict`] when the task has ended, and with [`Error::Invalid`] when it has
-    /// [`forecourt_core::limits::WEBHOOKS_PER_TASK_MAX`] already.
-    pub async fn add_webhook(&self, task: &TaskId, webhook: Webhook) -> Result<(), Error> {
-        self.task(task).await?;
-        self.tasks.hook(task, Some(webhook)).await
-    }
-
-    /// The webhooks of a task, in the order in which they were registered.
-    pub async fn webhooks(&self, task: &TaskId) -> Result<Vec<Webhook>, Error> {
-        self.task(task).await?;
-        Ok(self.store.webhooks(task).await?)
-    }
-
-    /// Removes a webhook of a task, and what waits to be posted to it. `false` when there is none of
-    /// that id.
-    pub async fn remove_webhook(&self, task: &TaskId, id: &str) -> Result<bool, Error> {
-        self.task(task).await?;
-        Ok(self.store.remove_webhook(task, id).await?)
+    /// Whether a conversation with an agent is kept here that `sender` may go on with.
+    pub async fn remembers(&self, thread: &ThreadId, agent: &Handle, sender: &Sender) -> Result<bool, Error> {
+        let kept = self.store.thread(thread, agent, self.clock.now()).await?;
+        Ok(kept.is_some_and(|kept| kept.is_open_to(sender.owner())))
     }
 
     /// Which agent a conversation is with, as far as [`Host::set_route`] was told. Hub card 3.3.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
+use forecourt_core::store::{Addition, Conversation};
 use forecourt_core::{
     Clock, Collected, Ending, Entropy, Error, Message, Part, Role, Sender, Store, Task, ThreadId, Timestamp, Turn,
 };
 
+use crate::begin::with_turns_of;
 use crate::directory::Resident;
-use crate::tracked::with_turns_of;
 
 /// Finds and keeps conversations.
 #[derive(Clone)]
@@ -24,25 +25,34 @@ impl Threads {
     /// adopted stays, even where the agent remembers nothing of it. History that came with the
     /// message stands instead of ours.
     ///
-    /// A message that goes on with a task belongs to that task's conversation.
+    /// A message that goes on with a task belongs to that task's conversation. A conversation that is
+    /// somebody's ([`Conversation::is_open_to`]) is begun anew for everybody else: knowing its name gives
+    /// nobody what was said in it.
     pub(crate) async fn recall(
         &self,
         resident: &Resident,
         mut message: Box<Message>,
         earlier: Option<&Task>,
-    ) -> Result<Box<Message>, Error> {
+    ) -> Result<Recalled, Error> {
         if let Some(task) = earlier {
             message.thread.clone_from(&task.thread);
         }
         let is_ours = |thread: &ThreadId| earlier.is_some() || thread.is_adopted();
+        let mut is_known = false;
         if resident.card.remembers {
-            let known = self.known(resident, message.thread.as_ref()).await?;
-            let (thread, turns) = known.unzip();
-            let thread = thread.or_else(|| message.thread.take().filter(is_ours));
+            let named = message.thread.take();
+            let thread = match self.known(resident, named.as_ref()).await? {
+                None => named.filter(is_ours),
+                Some(known) if known.is_open_to(message.sender.owner()) => {
+                    is_known = true;
+                    if message.history.is_empty() {
+                        message.history = known.turns;
+                    }
+                    named
+                }
+                Some(_) => named.map(|thread| thread.anew(&*self.entropy)),
+            };
             message.thread = Some(thread.unwrap_or_else(|| ThreadId::mint(&*self.entropy)));
-            if message.history.is_empty() {
-                message.history = turns.unwrap_or_default();
-            }
         } else {
             message.thread = message.thread.filter(is_ours);
         }
@@ -50,17 +60,12 @@ impl Threads {
             with_turns_of(task, &mut message.history);
         }
         trim(&mut message.history);
-        Ok(message)
+        Ok(Recalled { message, is_known })
     }
 
-    async fn known(
-        &self,
-        resident: &Resident,
-        named: Option<&ThreadId>,
-    ) -> Result<Option<(ThreadId, Vec<Turn>)>, Error> {
+    async fn known(&self, resident: &Resident, named: Option<&ThreadId>) -> Result<Option<Conversation>, Error> {
         let Some(thread) = named else { return Ok(None) };
-        let turns = self.store.thread(thread, resident.card.handle(), self.clock.now()).await?;
-        Ok(turns.map(|turns| (thread.clone(), turns)))
+        Ok(self.store.thread(thread, resident.card.handle(), self.clock.now()).await?)
     }
 
     /// Adds a turn and its answer to their conversation. Refused and failed answers leave no trace.
@@ -80,9 +85,21 @@ impl Threads {
         let mut reply = Turn::text(Role::Assistant, said);
         reply.timestamp = Some(now);
         let expires_at = after(now, THREAD_TTL);
-        let agent = resident.card.handle();
-        Ok(self.store.append_turns(thread, agent, vec![asked, reply], THREAD_TURNS_MAX, expires_at).await?)
+        let owner = asked.sender.owner().map(str::to_owned);
+        let addition = Addition { owner, turns: vec![asked, reply], keep: THREAD_TURNS_MAX, expires_at };
+        if !self.store.append_turns(thread, resident.card.handle(), addition).await? {
+            // Its owner signed in while this was being answered.
+            tracing::debug!(agent = %resident.card.handle(), "a turn came too late for its conversation");
+        }
+        Ok(())
     }
+}
+
+/// A message with its conversation.
+pub(crate) struct Recalled {
+    pub(crate) message: Box<Message>,
+    /// Whether the conversation was kept here before.
+    pub(crate) is_known: bool,
 }
 
 /// The current turn as history will show it: attachments by name, not by bytes.

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use forecourt_core::reply::Gathered;
 use forecourt_core::store::KeptArtifact;
-use forecourt_core::{
-    Collected, Ending, Event, EventStream, FileSource, Part, Task, TaskState, ThreadId, Transport, Turn,
-};
+use forecourt_core::{Collected, Ending, Event, EventStream, FileSource, Part, Task, ThreadId, Transport, Turn};
 use futures::StreamExt;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::Resident;
+use crate::in_flight::Slot;
 use crate::metrics::ending_name;
 use crate::tasks::{Tasks, cut_off};
 
@@ -31,7 +30,7 @@ pub(crate) struct Work {
     /// The number of the last event in the log.
     pub(crate) written: watch::Sender<u64>,
     pub(crate) cancel: CancellationToken,
-    pub(crate) permit: OwnedSemaphorePermit,
+    pub(crate) slot: Slot,
 }
 
 impl Work {
@@ -44,12 +43,12 @@ impl Work {
         if let Some((thread, turn)) = &self.asked {
             self.tasks.remember(&self.resident, thread, turn.clone(), &outcome).await;
         }
-        if let Err(error) = self.tasks.settle(&self.task.id, TaskState::Working, outcome).await {
+        if let Err(error) = self.tasks.settle(&self.task, outcome).await {
             tracing::error!(%error, "the end of a task was not kept");
         }
         self.tasks.metrics.ended(&self.task.agent, self.via, ending_name(&ending));
         self.tasks.delist(&self.task.id, &self.written);
-        drop(self.permit);
+        drop(self.slot);
     }
 
     /// Drives the agent and logs each event but the ending, which is logged as the task settles.

@@ -8,7 +8,7 @@ use forecourt_core::reply::Gathered;
 use forecourt_core::{
     AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, Reply, Role, TaskState, ThreadId, Turn,
 };
-use forecourt_host::{Host, Run};
+use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_surface::abandon::Abandon;
 use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
 use futures::StreamExt;
@@ -86,14 +86,26 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
             }
         };
         let Reply { thread, task, mut events, .. } = begun;
-        let place = Place { thread, task };
-        let deadline = if call.gives_tasks && place.task.is_some() { begun_at } else { begun_at + patience };
+        let mut place = Place { thread, task: None };
+        let mut deadline = begun_at + patience;
         // A caller that leaves wants no answer; one that was told of the task may.
-        let mut abandon = place.task.clone().map(|task| Abandon::new(host.clone(), task));
+        let mut abandon = None;
+        if let Some(id) = task {
+            place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
+            abandon = place.task.clone().map(Abandon::new);
+            deadline = if call.gives_tasks { begun_at } else { deadline };
+        }
         let mut gathered = Gathered::default();
         let ending = loop {
             match timeout_at(deadline, events.next()).await {
                 Ok(Some(Event::Progress(progress))) => yield ToolEvent::Progress(progress),
+                Ok(Some(Event::Task(id))) => {
+                    place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
+                    abandon = place.task.clone().map(Abandon::new);
+                    if call.gives_tasks {
+                        break None;
+                    }
+                }
                 Ok(Some(event)) => if let Some(ending) = gathered.take(event) {
                     break Some(ending);
                 },
@@ -124,10 +136,10 @@ async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) 
                     let conflict = Error::Conflict { what: Noun::Task, state: waiting.state };
                     return Err(Box::new(answer::fault(&conflict)));
                 }
-                (true, true) => Run::Tracked { webhook: None, continues: Some(waiting.id), patience: Duration::ZERO },
+                (true, true) => Run::next_turn(waiting, patience),
             }
         }
-        None => Run::Patient { patience: patience.min(BECOMES_TASK_AFTER) },
+        None => Run::task_if_slow(patience.min(BECOMES_TASK_AFTER)),
     };
     let message = asked.message(host, agent, call);
     host.receive(message, run).await.map_err(|error| Box::new(answer::fault(&error)))

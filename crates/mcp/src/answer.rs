@@ -2,8 +2,8 @@
 
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::Question;
-use forecourt_core::{Collected, Ending, Error, File, FileSource, Part, TaskId, TaskState, ThreadId};
-use forecourt_host::Host;
+use forecourt_core::{Collected, Ending, Error, File, FileSource, Part, TaskState, ThreadId};
+use forecourt_host::{Host, TaskPermit};
 use forecourt_surface::tool::Called;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ pub(crate) struct Place {
     /// The conversation, when the agent keeps one.
     pub(crate) thread: Option<ThreadId>,
     /// The task that records it, when there is one.
-    pub(crate) task: Option<TaskId>,
+    pub(crate) task: Option<TaskPermit>,
 }
 
 /// The shape of [`Called::structured`] for replies of agents: an object.
@@ -66,7 +66,8 @@ pub(crate) async fn ended(host: &Host, collected: Collected, place: &Place) -> C
 
 /// A reply that goes on as a task. `so_far` is what was said until now.
 pub(crate) fn working(so_far: String, place: &Place) -> Called {
-    let mut called = Called { text: words(&so_far), task: place.task.clone(), ..Called::default() };
+    let mut called =
+        Called { text: words(&so_far), task: place.task.as_ref().map(|task| task.id.clone()), ..Called::default() };
     called.text.push("This takes longer. Call await_task with this task_id to have the rest.".to_owned());
     finish(called, fields(TaskState::Working, so_far, place))
 }
@@ -92,7 +93,7 @@ fn fields(state: TaskState, text: String, place: &Place) -> Map<String, Value> {
     fields.insert("text".to_owned(), text.into());
     let (thread, task) = (place.thread.as_ref(), place.task.as_ref());
     fields.extend(thread.map(|thread| ("context_id".to_owned(), thread.expose().into())));
-    fields.extend(task.map(|task| ("task_id".to_owned(), task.expose().into())));
+    fields.extend(task.map(|task| ("task_id".to_owned(), task.id.expose().into())));
     fields
 }
 
@@ -177,10 +178,10 @@ async fn sourced(host: &Host, place: &Place, source: FileSource, id: Option<&str
             FileSource::Url { url: site.url(&url), expires_at }
         }
         (FileSource::Kept, Some(task), Some(id)) => {
-            if small && let Ok(kept) = host.artifact(task, id).await {
+            if small && let Ok(kept) = task.artifact(id).await {
                 return FileSource::Inline(kept.bytes);
             }
-            let url = site.url(&format!("/tasks/{}/artifacts/{id}", task.expose()));
+            let url = site.url(&format!("/tasks/{}/artifacts/{id}", task.id.expose()));
             FileSource::Url { url, expires_at: None }
         }
         (source, _, _) => source,

@@ -55,7 +55,7 @@ pub(crate) async fn call(
         };
         let called = run(tool, once, context).await?;
         if asking.gives_tasks
-            && let Some(created) = tasks::created(&offer.host, &called).await
+            && let Some(created) = tasks::created(&offer.host, caller, &called).await
         {
             return Ok(created.into());
         }

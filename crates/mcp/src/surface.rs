@@ -7,7 +7,6 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use forecourt_core::policy::Kind;
 use forecourt_core::{ClientAddr, Handle, Message, MessageId, Part, PolicyPart};
 use forecourt_egress::hops;
 use forecourt_host::Resident;
@@ -234,8 +233,8 @@ impl Door {
             sender: caller.sender.clone(),
             ..Message::new(id, agent, parts.into_iter().collect(), NAME, host.clock().now())
         };
-        let refusal = resident.policy.admit(resident.card.clone(), message).await.err()?;
-        matches!(refusal.kind, Kind::Unauthorized { .. }).then_some(*refusal)
+        // What goes wrong here goes wrong in the call again, which says so.
+        host.sign_in_refusal(&message).await.ok()?
     }
 
     /// The agent whose tool has this name.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_stream::stream;
 use forecourt_core::reply::Gathered;
-use forecourt_core::{Ending, Error, Event, Noun, Sender, Task, TaskId};
-use forecourt_host::Host;
+use forecourt_core::{Ending, Error, Event, Noun, Sender, TaskId};
+use forecourt_host::{Host, TaskAccess, TaskPermit, Until};
 use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -57,9 +57,10 @@ fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'stati
                 return;
             }
         };
-        let place = Place { thread: found.thread.clone(), task: Some(found.id.clone()) };
+        let place = Place { thread: found.thread.clone(), task: Some(found.clone()) };
         let mut so_far = Gathered::default();
-        if !found.state.is_settled() && let Ok(mut events) = host.follow(&found.id, 0).await {
+        if !found.state.is_settled() {
+            let mut events = found.follow(0, Until::Pause);
             while let Ok(Some((_, event))) = timeout_at(deadline, events.next()).await {
                 match event {
                     Event::Progress(progress) => yield ToolEvent::Progress(progress),
@@ -70,10 +71,10 @@ fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'stati
                 }
             }
         }
-        let called = match host.task(&found.id).await {
-            Ok(Task { outcome: Some(outcome), .. }) => answer::ended(&host, outcome, &place).await,
+        let called = match found.reload().await.map(|task| task.outcome.clone()) {
+            Ok(Some(outcome)) => answer::ended(&host, outcome, &place).await,
             // The caller knows of the task.
-            Ok(_) => Called { task: None, ..answer::working(so_far.finish(Ending::Complete).text(), &place) },
+            Ok(None) => Called { task: None, ..answer::working(so_far.finish(Ending::Complete).text(), &place) },
             Err(error) => answer::fault(&error),
         };
         yield ToolEvent::Done(Box::new(called));
@@ -81,25 +82,21 @@ fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'stati
 }
 
 /// The task of a call, cancelled if that was wanted.
-async fn read(host: &Host, call: &ToolCall) -> Result<Task, Box<Called>> {
+async fn read(host: &Host, call: &ToolCall) -> Result<TaskPermit, Box<Called>> {
     let id = call.arguments["task_id"].as_str().ok_or_else(|| Box::new(failed("`task_id` is missing")))?;
     let task = readable(host, id, &call.sender).await?;
     match &call.arguments["cancel"] {
         Value::Null | Value::Bool(false) => Ok(task),
-        Value::Bool(true) => host.cancel(&task.id).await.map_err(|error| Box::new(answer::fault(&error))),
+        Value::Bool(true) => task.cancel().await.map_err(|error| Box::new(answer::fault(&error))),
         _ => Err(Box::new(failed("`cancel` must be true or false"))),
     }
 }
 
-/// A task that the caller may see: one with an owner is that owner's alone, one without is for whoever
-/// knows its id. Of what it may not see it learns nothing.
-pub(crate) async fn readable(host: &Host, id: &str, sender: &Sender) -> Result<Task, Box<Called>> {
-    let missing = || Error::not_found(Noun::Task);
+/// A task that the caller may see. Of what it may not see it learns nothing.
+pub(crate) async fn readable(host: &Host, id: &str, sender: &Sender) -> Result<TaskPermit, Box<Called>> {
     let found = match TaskId::parse(id) {
-        Some(id) => host.task(&id).await,
-        None => Err(missing()),
+        Some(id) => host.task(&id, TaskAccess::As(sender)).await,
+        None => Err(Error::not_found(Noun::Task)),
     };
-    let own = |task: &Task| task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner));
-    let task = found.and_then(|task| if own(&task) { Ok(task) } else { Err(missing()) });
-    task.map_err(|error| Box::new(answer::fault(&error)))
+    found.map_err(|error| Box::new(answer::fault(&error)))
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use forecourt_core::{Error, Message, MessageId, Part, Task, TaskState};
-use forecourt_host::{Host, Run};
+use forecourt_host::{Host, Run, TaskAccess, TaskPermit};
 use forecourt_surface::tool::{Answered, Called};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -33,8 +33,8 @@ fn fault(error: &Error) -> ErrorData {
 }
 
 /// The task that a call has become.
-pub(crate) async fn created(host: &Host, called: &Called) -> Option<CreateTaskResult> {
-    let task = host.task(called.task.as_ref()?).await.ok()?;
+pub(crate) async fn created(host: &Host, caller: &Caller, called: &Called) -> Option<CreateTaskResult> {
+    let task = host.task(called.task.as_ref()?, TaskAccess::As(&caller.sender)).await.ok()?;
     Some(CreateTaskResult::new(described(&task, status(&task), None)))
 }
 
@@ -44,13 +44,13 @@ pub(crate) async fn read(offer: &Offer, caller: &Caller, modes: Modes, id: &str)
     let task = readable(host, id, &caller.sender).await.map_err(|called| refused(&called))?;
     let note = match task.state.is_settled() {
         true => None,
-        false => host.progress(&task.id).await.ok().flatten().and_then(|progress| progress.note),
+        false => task.progress().await.ok().flatten().and_then(|progress| progress.note),
     };
     let payload = payload(offer, caller, modes, &task).await;
     Ok(DetailedTask::new(described(&task, payload.status(), note), payload))
 }
 
-async fn payload(offer: &Offer, caller: &Caller, modes: Modes, task: &Task) -> TaskPayload {
+async fn payload(offer: &Offer, caller: &Caller, modes: Modes, task: &TaskPermit) -> TaskPayload {
     match task.state {
         TaskState::Submitted | TaskState::Working => return TaskPayload::Working,
         TaskState::Canceled => return TaskPayload::Cancelled,
@@ -68,13 +68,13 @@ async fn payload(offer: &Offer, caller: &Caller, modes: Modes, task: &Task) -> T
 
 /// What came of a task, as the call that began it would have ended; of tasks that began over another
 /// protocol, as a call of its agent would have.
-async fn outcome(offer: &Offer, task: &Task) -> Called {
+async fn outcome(offer: &Offer, task: &TaskPermit) -> Called {
     for read in offer.tools(None).iter().filter(|tool| tool.agent.is_none()).filter_map(|tool| tool.outcome.as_ref()) {
         if let Some(called) = read(task.clone()).await {
             return called;
         }
     }
-    let place = Place { thread: task.thread.clone(), task: Some(task.id.clone()) };
+    let place = Place { thread: task.thread.clone(), task: Some(task.clone()) };
     match task.outcome.clone() {
         Some(outcome) => answer::ended(&offer.host, outcome, &place).await,
         None => answer::fault(&Error::Unavailable { retry_after: None }),
@@ -106,7 +106,7 @@ pub(crate) async fn update(
     }
 }
 
-async fn go_on(host: &Host, caller: &Caller, task: &Task, words: String) -> Result<(), ErrorData> {
+async fn go_on(host: &Host, caller: &Caller, task: &TaskPermit, words: String) -> Result<(), ErrorData> {
     let id = MessageId::mint(&**host.entropy());
     let message = Message {
         thread: task.thread.clone(),
@@ -115,14 +115,14 @@ async fn go_on(host: &Host, caller: &Caller, task: &Task, words: String) -> Resu
         language: caller.language.clone(),
         ..Message::new(id, task.agent.clone(), vec![Part::text(words)], NAME, host.clock().now())
     };
-    let run = Run::Tracked { webhook: None, continues: Some(task.id.clone()), patience: Duration::ZERO };
+    let run = Run::next_turn(task.clone(), Duration::ZERO);
     host.receive(message, run).await.map(drop).map_err(|error| fault(&error))
 }
 
 /// Gives a task up. One that has ended stays as it is.
 pub(crate) async fn cancel(offer: &Offer, caller: &Caller, id: &str) -> Result<(), ErrorData> {
     let task = readable(&offer.host, id, &caller.sender).await.map_err(|called| refused(&called))?;
-    match offer.host.cancel(&task.id).await {
+    match task.cancel().await {
         Ok(_) | Err(Error::Conflict { .. }) => Ok(()),
         Err(error) => Err(fault(&error)),
     }

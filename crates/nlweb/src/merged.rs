@@ -14,7 +14,7 @@ use futures::stream;
 /// Asks every agent that a message is for, and puts what they find together. Fails as the first of them
 /// does, when none answers.
 pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply, Error> {
-    let begun = join_all(messages.into_iter().map(|message| host.receive(message, Run::Attached))).await;
+    let begun = join_all(messages.into_iter().map(|message| host.receive(message, Run::without_task()))).await;
     let (mut replies, mut error) = (Vec::new(), None);
     for reply in begun {
         match reply {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::reply::Gathered;
 use forecourt_core::{
-    Collected, Ending, Error, Event, Handle, Language, Message, Narrowing, Noun, Part, PolicyPart, Reply, Sender, Task,
+    Collected, Ending, Error, Event, Handle, Language, Message, Narrowing, Noun, Part, PolicyPart, Reply, Sender,
     TaskId, TaskState, ThreadId, Transport,
 };
-use forecourt_host::{Host, Resident, Run};
+use forecourt_host::{Host, Resident, Run, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
 use forecourt_surface::refusal;
 use futures::StreamExt;
@@ -50,6 +51,8 @@ pub(crate) struct Begun {
     pub(crate) at: Instant,
     /// How long the agent may take.
     pub(crate) time_max: Duration,
+    /// Who asked.
+    pub(crate) sender: Sender,
 }
 
 impl Service {
@@ -78,7 +81,7 @@ impl Service {
 
     /// How long an answer is waited for before it becomes a promise.
     pub(crate) fn patience(&self) -> Run {
-        Run::Patient { patience: self.promise_after() }
+        Run::task_if_slow(self.promise_after())
     }
 
     /// The time after which an answer that is not there is promised.
@@ -97,6 +100,7 @@ impl Service {
     /// Hands a question to its agent, or to several at once.
     pub(crate) async fn begin(&self, chosen: Chosen, ask: Ask, asker: Asker, run: Run) -> Result<Begun, Box<Response>> {
         let at = Instant::now();
+        let sender = asker.sender.clone();
         let message = self.message(&ask, &chosen, &chosen.resident, asker);
         let language = message.language.clone();
         let begun = match chosen.beside.is_empty() {
@@ -115,7 +119,7 @@ impl Service {
                     false => session(carried::carry(meta.session, &query, chosen.share(style.limit)), None),
                 };
                 about.language = Some(reply.language.clone());
-                Ok(Begun { reply, about, language, at, time_max: chosen.resident.time_max })
+                Ok(Begun { reply, about, language, at, time_max: chosen.resident.time_max, sender })
             }
             Err(error) => {
                 about.session = session(meta.session, None);
@@ -158,20 +162,41 @@ impl Service {
 
     /// What a question has come to by now: its answer, or the promise of one.
     pub(crate) async fn answered(&self, begun: Begun) -> Response {
-        let Begun { mut reply, mut about, language, at, time_max } = begun;
-        if let Some(id) = &reply.task {
-            // What was said until now is being written down, and the promise would like to tell of it.
-            drop(timeout(FIRST_EVENT_WAIT, reply.events.next()).await);
-            return match self.host.task(id).await {
-                Ok(task) => self.stands(&task, about, language.as_ref()).await,
-                Err(error) => Response { about, outcome: self.fault(error).into() },
-            };
-        }
+        let Begun { mut reply, mut about, language, at, time_max, sender } = begun;
         let whose = self.whose(reply.agent.clone(), None);
-        let collected = reply.collect().await;
+        let mut gathered = Gathered::default();
+        let collected = loop {
+            match reply.events.next().await {
+                Some(Event::Task(id)) => {
+                    // What was said until now is being written down, and the promise would like to tell of it.
+                    drop(timeout(FIRST_EVENT_WAIT, reply.events.next()).await);
+                    return self.promised_now(&id, &sender, about, language.as_ref()).await;
+                }
+                Some(event) => {
+                    if let Some(ending) = gathered.take(event) {
+                        break gathered.finish(ending);
+                    }
+                }
+                None => break gathered.finish(Ending::unfinished()),
+            }
+        };
         let outcome = self.outcome(collected, &whose, &mut about, language.as_ref(), at.elapsed() >= time_max);
         about.millis = u64::try_from(at.elapsed().as_millis()).ok();
         Response { about, outcome }
+    }
+
+    /// What a task has come to that a question of this sender became.
+    pub(crate) async fn promised_now(
+        &self,
+        id: &TaskId,
+        sender: &Sender,
+        about: About,
+        language: Option<&Language>,
+    ) -> Response {
+        match self.host.task(id, TaskAccess::As(sender)).await {
+            Ok(task) => self.stands(&task, about, language).await,
+            Err(error) => Response { about, outcome: self.fault(error).into() },
+        }
     }
 
     /// Whose items an answer holds.
@@ -236,33 +261,31 @@ impl Service {
     }
 
     /// What a task has come to that began with a question, as that would have been answered.
-    pub(crate) async fn come_to(&self, task: &Task) -> Response {
+    pub(crate) async fn come_to(&self, task: &TaskPermit) -> Response {
         let style = kept::style(task, Dialect::V0_55);
         let session = session(Map::new(), task.thread.as_ref());
         self.stands(task, About { session, ..About::plain(style) }, None).await
     }
 
-    /// The task behind a token, if it is this sender's to see: one with an owner is that owner's
-    /// alone, one without is for whoever knows its id (design 7, item 4).
-    async fn promised(&self, own: Option<&Handle>, token: &str, sender: &Sender) -> Result<Task, Fault> {
+    /// The task behind a token, if it is this sender's to see.
+    async fn promised(&self, own: Option<&Handle>, token: &str, sender: &Sender) -> Result<TaskPermit, Fault> {
         let id = TaskId::parse(token).ok_or(Fault::NoPromise)?;
-        let task = self.host.task(&id).await.map_err(|error| self.fault(error))?;
+        let task = self.host.task(&id, TaskAccess::As(sender)).await.map_err(|error| self.fault(error))?;
         let here = own.is_none_or(|own| *own == task.agent);
-        let theirs = task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner));
-        if here && theirs { Ok(task) } else { Err(Fault::NoPromise) }
+        if here { Ok(task) } else { Err(Fault::NoPromise) }
     }
 
     /// The task after it was given up. One that has ended stays as it is.
-    async fn cancelled(&self, task: Task) -> Result<Task, Fault> {
-        match self.host.cancel(&task.id).await {
+    async fn cancelled(&self, task: TaskPermit) -> Result<TaskPermit, Fault> {
+        match task.cancel().await {
             Ok(task) => Ok(task),
-            Err(Error::Conflict { .. }) => self.host.task(&task.id).await.map_err(|error| self.fault(error)),
+            Err(Error::Conflict { .. }) => task.reload().await.map_err(|error| self.fault(error)),
             Err(error) => Err(self.fault(error)),
         }
     }
 
     /// What a task has come to.
-    async fn stands(&self, task: &Task, mut about: About, language: Option<&Language>) -> Response {
+    async fn stands(&self, task: &TaskPermit, mut about: About, language: Option<&Language>) -> Response {
         let outcome = match (&task.outcome, task.state) {
             (_, TaskState::Submitted | TaskState::Working) => Outcome::Promise(self.promise(task).await),
             (Some(outcome), _) => {
@@ -279,8 +302,8 @@ impl Service {
     }
 
     /// NLWeb 4.1.2: how far the work has come, as the agent says, and how long it may still take.
-    async fn promise(&self, task: &Task) -> Promise {
-        let progress = self.host.progress(&task.id).await.ok().flatten();
+    async fn promise(&self, task: &TaskPermit) -> Promise {
+        let progress = task.progress().await.ok().flatten();
         let fraction = progress.as_ref().and_then(|progress| progress.fraction);
         let fraction = fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
         let since = self.host.clock().now().duration_since(task.created_at).unsigned_abs();

@@ -73,7 +73,7 @@ fn everybody(host: &Host) -> Option<Chosen> {
 fn part(host: &Host, own: Option<&Handle>, site: &str) -> Option<Chosen> {
     let name = host_name(site);
     let asked = host.directory().iter().filter(|resident| own.is_none_or(|own| resident.card.handle() == own));
-    Chosen::of(asked.filter(|resident| resident.agent.has_host(&name)).collect(), Some(name.clone()))
+    Chosen::of(asked.filter(|resident| resident.has_host(&name)).collect(), Some(name.clone()))
 }
 
 /// A host as items have it: without scheme, path, port and `www.`, in lower case.

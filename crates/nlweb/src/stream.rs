@@ -18,7 +18,7 @@ use crate::wire::Dialect;
 
 /// The answer of an agent, from its first event to its last. Dropping it stops the agent.
 pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = Bytes> + Send {
-    let Begun { reply, mut about, language, at, time_max } = begun;
+    let Begun { reply, mut about, language, at, time_max, .. } = begun;
     let whose = service.whose(reply.agent.clone(), None);
     // A model reads the words of an answer; a stream has no other place for them.
     about.style.summarize |= about.style.format == crate::wire::Format::ChatgptApp;

@@ -165,7 +165,7 @@ impl Asked<'_> {
             true => self.streamed(chosen, ask, asker).await,
             // A GET keeps nothing going behind its caller's back.
             false if body.is_none() => {
-                written(self.service, &self.service.ask(chosen, ask, asker, Run::Attached).await)
+                written(self.service, &self.service.ask(chosen, ask, asker, Run::without_task()).await)
             }
             false => {
                 let run = self.service.patience();
@@ -178,7 +178,7 @@ impl Asked<'_> {
     async fn streamed(&self, chosen: Chosen, ask: Ask, asker: Asker) -> Answer {
         let style = ask.style;
         let wanted = asker.language.clone();
-        let mut begun = match self.service.begin(chosen, ask, asker, Run::Attached).await {
+        let mut begun = match self.service.begin(chosen, ask, asker, Run::without_task()).await {
             Ok(begun) => begun,
             Err(response) => return written(self.service, &response),
         };

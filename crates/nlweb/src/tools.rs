@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_stream::stream;
 use forecourt_core::{AgentCard, Event, Handle, TaskId};
-use forecourt_host::{Host, Run};
+use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_surface::abandon::Abandon;
 use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
 use futures::stream::BoxStream;
@@ -56,7 +56,7 @@ fn asking(service: &Arc<Service>, agent: Option<Handle>, title: String, descript
         outcome: Some(Arc::new(move |task| {
             let service = ended.clone();
             async move {
-                if !kept::is_asked(&task) {
+                if !kept::is_asked(task.task()) {
                     return None;
                 }
                 Some(called(&service, service.come_to(&task).await))
@@ -126,13 +126,28 @@ fn ask(service: Arc<Service>, own: Option<Handle>, call: ToolCall) -> BoxStream<
                 return;
             }
         };
+        let mut said = Vec::new();
+        let task = loop {
+            match begun.reply.events.next().await {
+                Some(Event::Progress(progress)) => yield ToolEvent::Progress(progress),
+                Some(Event::Task(id)) => break Some(id),
+                Some(event) => {
+                    let is_last = matches!(event, Event::Ending(_));
+                    said.push(event);
+                    if is_last { break None; }
+                }
+                None => break None,
+            }
+        };
+        let Some(id) = task else {
+            begun.reply.events = Box::pin(futures::stream::iter(said));
+            yield done(&service, service.answered(begun).await);
+            return;
+        };
+        let Begun { mut reply, about, language, sender, .. } = begun;
         // Who leaves wants no answer; who was promised one may.
-        let task = begun.reply.task.clone();
-        let mut abandon = task.clone().map(|task| Abandon::new(service.host.clone(), task));
-        while task.is_some()
-            && !gives_tasks
-            && let Ok(Some(event)) = timeout_at(deadline, begun.reply.events.next()).await
-        {
+        let mut abandon = service.host.task(&id, TaskAccess::As(&sender)).await.ok().map(Abandon::new);
+        while !gives_tasks && let Ok(Some(event)) = timeout_at(deadline, reply.events.next()).await {
             if let Event::Progress(progress) = event {
                 yield ToolEvent::Progress(progress);
             }
@@ -140,7 +155,7 @@ fn ask(service: Arc<Service>, own: Option<Handle>, call: ToolCall) -> BoxStream<
         if let Some(abandon) = &mut abandon {
             abandon.no_more();
         }
-        yield done(&service, service.answered(begun).await);
+        yield done(&service, service.promised_now(&id, &sender, about, language.as_ref()).await);
     })
 }
 
@@ -156,7 +171,7 @@ async fn begin(
     let ask = decode::ask(arguments).map_err(refused)?;
     let ask = answered.into_iter().fold(ask, |ask, answered| going_on(ask, *answered));
     let resident = service.resident(own, &ask).await.map_err(refused)?;
-    service.begin(resident, ask, Asker { sender, hop, language, via }, Run::Patient { patience }).await
+    service.begin(resident, ask, Asker { sender, hop, language, via }, Run::task_if_slow(patience)).await
 }
 
 /// A question that led to one of the agent's own, now that a person has answered that: the answers are

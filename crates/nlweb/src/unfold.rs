@@ -88,7 +88,7 @@ impl<'a> Unfolding<'a> {
                 },
             },
             // NLWeb has no words for these on the way.
-            Event::ToolCall(_) | Event::Progress(_) | Event::Ending(_) => Vec::new(),
+            Event::ToolCall(_) | Event::Progress(_) | Event::Task(_) | Event::Ending(_) => Vec::new(),
         }
     }
 

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use forecourt_core::store::{
-    Added, Delivery, Entry, KeptArtifact, Span, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook,
+    Added, Addition, AtEnd, Conversation, Delivery, Entry, KeptArtifact, Notice, Span, StoreFuture, TaskChange,
+    TaskFilter, TaskPage, Webhook,
 };
-use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
+use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use parking_lot::Mutex;
 
 mod kept;
@@ -42,8 +43,8 @@ impl std::fmt::Debug for Memory {
 }
 
 impl Store for Memory {
-    fn create_task(&self, task: Task) -> StoreFuture<'_, ()> {
-        self.step(move |kept| kept.create_task(task))
+    fn create_task(&self, task: Task, webhooks: Vec<Webhook>) -> StoreFuture<'_, ()> {
+        self.step(move |kept| kept.create_task(task, webhooks))
     }
 
     fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()> {
@@ -53,7 +54,7 @@ impl Store for Memory {
 
     fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool> {
         let task = task.clone();
-        self.step(move |kept| Ok(kept.advance_task(&task, change)))
+        self.step(move |kept| kept.advance_task(&task, change))
     }
 
     fn task(&self, id: &TaskId, now: Timestamp) -> StoreFuture<'_, Option<Task>> {
@@ -92,9 +93,9 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.artifact(&task, &id, now)))
     }
 
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, Added> {
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize, at_end: AtEnd) -> StoreFuture<'_, Added> {
         let task = task.clone();
-        self.step(move |kept| kept.add_webhook(&task, webhook, limit))
+        self.step(move |kept| kept.add_webhook(&task, webhook, limit, at_end))
     }
 
     fn webhooks(&self, task: &TaskId) -> StoreFuture<'_, Vec<Webhook>> {
@@ -105,6 +106,10 @@ impl Store for Memory {
     fn remove_webhook(&self, task: &TaskId, id: &str) -> StoreFuture<'_, bool> {
         let (task, id) = (task.clone(), id.to_owned());
         self.step(move |kept| Ok(kept.remove_webhook(&task, &id)))
+    }
+
+    fn enqueue(&self, notice: Notice) -> StoreFuture<'_, ()> {
+        self.step(move |kept| kept.enqueue(notice))
     }
 
     fn claim_deliveries(&self, now: Timestamp, lease: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Delivery>> {
@@ -122,19 +127,12 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.release_deliveries(now)))
     }
 
-    fn append_turns(
-        &self,
-        thread: &ThreadId,
-        agent: &Handle,
-        turns: Vec<Turn>,
-        keep: usize,
-        expires_at: Timestamp,
-    ) -> StoreFuture<'_, ()> {
+    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: Addition) -> StoreFuture<'_, bool> {
         let name = (thread.clone(), agent.clone());
-        self.step(move |kept| kept.append_turns(name, turns, keep, expires_at))
+        self.step(move |kept| kept.append_turns(name, addition))
     }
 
-    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>> {
+    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>> {
         let name = (thread.clone(), agent.clone());
         self.step(move |kept| Ok(kept.thread(&name, now)))
     }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use forecourt_core::store::{Entry, Resumption, Span, TaskChange, TaskFilter, Webhook};
+use forecourt_core::store::{AtEnd, Entry, Resumption, Span, TaskChange, TaskFilter, Webhook};
 use forecourt_core::{Event, Role, Store, Task, TaskState, ThreadId, Turn};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_testkit::dear;
 use forecourt_testkit::store_suite::artifacts::artifact;
-use forecourt_testkit::store_suite::{after, chef, handle, outcome, some_task, some_thread, webhook};
+use forecourt_testkit::store_suite::{
+    addition, after, chef, completed, handle, outcome, some_task, some_thread, webhook,
+};
 use proptest::prelude::*;
 
 /// Tasks and conversations that the steps are about.
@@ -93,7 +95,7 @@ impl World {
                     expires_at: after(now + expires),
                     ..self.tasks[*task].clone()
                 };
-                format!("{:?}", store.create_task(task).await?)
+                format!("{:?}", store.create_task(task, Vec::new()).await?)
             }
             Step::Append { task, first, count } => {
                 let events = (0..*count).map(|n| Event::Text(format!("{now}.{n}"))).collect();
@@ -101,7 +103,7 @@ impl World {
             }
             Step::Advance { task, from, to } => {
                 let (from, to, outcome) = (*from, *to, Some(outcome("Soup.")));
-                let change = TaskChange { from, to, outcome, at: after(now), resume: None };
+                let change = TaskChange { from, to, outcome, at: after(now), ..completed() };
                 format!("{:?}", store.advance_task(id(task), change).await?)
             }
             Step::Artifact { task, id: name } => {
@@ -110,13 +112,14 @@ impl World {
             }
             Step::Resume { task, from } => {
                 let turns = vec![Turn::text(Role::User, format!("{now}"))];
-                let resumption = Resumption { run: format!("run {now}"), turns, expires_at: after(now + 30) };
-                let change = TaskChange::resume(*from, resumption, after(now));
+                let run = some_task().run;
+                let resumption = Resumption { run, turns, webhooks: Vec::new(), expires_at: after(now + 30) };
+                let change = TaskChange::resume(&Task { state: *from, ..some_task() }, resumption, after(now));
                 format!("{:?}", store.advance_task(id(task), change).await?)
             }
             Step::Webhook { task, id: name } => {
                 let hook = Webhook { id: name.to_string(), ..webhook(&format!("https://example.com/{now}")) };
-                format!("{:?}", store.add_webhook(id(task), hook, 2).await?)
+                format!("{:?}", store.add_webhook(id(task), hook, 2, AtEnd::Refuse).await?)
             }
             Step::Unhook { task, id: name } => {
                 format!("{:?}", store.remove_webhook(id(task), &name.to_string()).await?)
@@ -136,7 +139,7 @@ impl World {
             Step::Turns { thread, count, keep } => {
                 let turns = (0..*count).map(|n| Turn::text(Role::User, format!("{now}.{n}"))).collect();
                 let thread = &self.threads[*thread];
-                format!("{:?}", store.append_turns(thread, &chef(), turns, *keep, after(now + 10)).await?)
+                format!("{:?}", store.append_turns(thread, &chef(), addition(turns, *keep, after(now + 10))).await?)
             }
             Step::Once { key, lasts } => {
                 format!("{:?}", store.claim_once(&key.to_string(), after(now), after(now + lasts)).await?)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::store::{Added, KeptArtifact};
+use forecourt_core::store::{Added, AtEnd, KeptArtifact};
 use forecourt_core::{Event, Store, StoreError, Task};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
@@ -62,7 +62,7 @@ async fn a_full_disk_is_unavailable_until_there_is_room() {
     let mut kept = Vec::new();
     let refused = loop {
         let task = some_task();
-        store.create_task(task.clone()).await.unwrap();
+        store.create_task(task.clone(), Vec::new()).await.unwrap();
         // As long as an event fits, its task does.
         match store.append_events(&task.id, 1, vec![Event::Text("x".repeat(15_000))]).await {
             Ok(()) => kept.push(task),
@@ -89,7 +89,7 @@ async fn a_write_that_does_not_fit_fails_alone() {
     let store = place.open_with(options).unwrap();
     let id = created(&dynamic(&store), some_task()).await;
     let huge = store.append_events(&id, 1, vec![Event::Text("x".repeat(1024 * 1024))]);
-    let small = futures::future::join_all((0..32).map(|_| store.create_task(some_task())));
+    let small = futures::future::join_all((0..32).map(|_| store.create_task(some_task(), Vec::new())));
     let (huge, small) = futures::future::join(huge, small).await;
     assert!(is_unavailable(&huge));
     assert!(small.iter().all(Result::is_ok));
@@ -104,7 +104,7 @@ async fn a_lock_of_another_program_is_unavailable_until_it_lets_go() {
     created(&dynamic(&store), task.clone()).await;
     let intruder = place.intruder();
     intruder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(is_unavailable(&store.create_task(some_task()).await));
+    assert!(is_unavailable(&store.create_task(some_task(), Vec::new()).await));
     assert!(is_unavailable(&store.claim_once("key", start(), after(60)).await));
     assert!(is_unavailable(&store.ready().await));
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task.clone()));
@@ -121,7 +121,7 @@ async fn a_closed_store_still_reads_and_writes_no_more() {
     created(&dynamic(&store), task.clone()).await;
     store.close().await;
     store.close().await;
-    assert!(is_unavailable(&store.create_task(some_task()).await));
+    assert!(is_unavailable(&store.create_task(some_task(), Vec::new()).await));
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
     let log = place.dir.path().join("forecourt.db-wal").metadata();
     assert!(log.map_or(0, |log| log.len()) == 0, "the log was not emptied");
@@ -135,7 +135,10 @@ async fn reopening_keeps_everything() {
     created(&dynamic(&store), task.clone()).await;
     store.append_events(&task.id, 1, vec![Event::Text("a".to_owned())]).await.unwrap();
     store.put_artifact(&task.id, artifact("a", "x")).await.unwrap();
-    assert_eq!(store.add_webhook(&task.id, webhook("https://example.com/"), 1).await.unwrap(), Added::Yes);
+    assert_eq!(
+        store.add_webhook(&task.id, webhook("https://example.com/"), 1, AtEnd::Refuse).await.unwrap(),
+        Added::Yes
+    );
     assert!(store.claim_once("key", start(), after(60)).await.unwrap());
     assert!(store.advance_task(&task.id, completed()).await.unwrap());
     let before = store.task(&task.id, start()).await.unwrap();
@@ -185,7 +188,7 @@ fn a_newer_database_is_refused_with_both_versions() {
     let result = place.open();
     assert!(is_corrupt(&result));
     let reason = reason(result);
-    assert!(reason.contains("version 99") && reason.contains("up to 3"), "{reason}");
+    assert!(reason.contains("version 99") && reason.contains("up to 4"), "{reason}");
 }
 
 #[test]
@@ -281,10 +284,10 @@ async fn waiting_deliveries_are_bounded_and_settling_never_is() {
     let (one, other) = (created(&dynamic(&store), some_task()).await, created(&dynamic(&store), some_task()).await);
     let hook = |n: u8| webhook(&format!("https://example.com/{n}"));
     for (id, n) in [(&one, 1), (&one, 2), (&other, 1)] {
-        assert_eq!(store.add_webhook(id, hook(n), 5).await.unwrap(), Added::Yes);
+        assert_eq!(store.add_webhook(id, hook(n), 5, AtEnd::Refuse).await.unwrap(), Added::Yes);
     }
     assert!(store.advance_task(&one, completed()).await.unwrap());
-    assert!(is_unavailable(&store.add_webhook(&other, hook(2), 5).await));
+    assert!(is_unavailable(&store.add_webhook(&other, hook(2), 5, AtEnd::Refuse).await));
     assert!(store.advance_task(&other, completed()).await.unwrap());
     let due = store.claim_deliveries(after(1), after(60), 10).await.unwrap();
     assert_eq!(due.len(), 3);
@@ -292,5 +295,5 @@ async fn waiting_deliveries_are_bounded_and_settling_never_is() {
         store.settle_delivery(delivery.id, None).await.unwrap();
     }
     let third = created(&dynamic(&store), some_task()).await;
-    assert_eq!(store.add_webhook(&third, hook(1), 5).await.unwrap(), Added::Yes);
+    assert_eq!(store.add_webhook(&third, hook(1), 5, AtEnd::Refuse).await.unwrap(), Added::Yes);
 }

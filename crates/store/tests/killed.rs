@@ -14,7 +14,7 @@ use aws_lc_rs::rand;
 use forecourt_core::store::TaskChange;
 use forecourt_core::{Entropy, Event, Role, Store, Task, TaskId, TaskState, ThreadId, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
-use forecourt_testkit::store_suite::{after, chef, completed, some_task, start};
+use forecourt_testkit::store_suite::{addition, after, chef, completed, some_task, start};
 
 /// Set for the child: the folder to write to.
 const CHILD_DIR: &str = "FORECOURT_KILLED_CHILD_DIR";
@@ -117,7 +117,7 @@ async fn check(store: &dyn Store, acknowledged: &Acknowledged) {
     for (id, turns) in &acknowledged.turns {
         let thread = ThreadId::parse(id).expect("an id");
         let kept = store.thread(&thread, &chef(), start()).await.unwrap().expect("an acknowledged turn is there");
-        assert!(kept.len() >= *turns);
+        assert!(kept.turns.len() >= *turns);
     }
     for key in &acknowledged.claims {
         assert!(!store.claim_once(key, start(), after(60)).await.unwrap(), "a claim can be made again");
@@ -145,13 +145,16 @@ async fn write(store: Arc<Sqlite>) {
         let task = Task { id: TaskId::mint(&System), ..some_task() };
         let thread = ThreadId::mint(&System);
         let (id, name) = (task.id.clone(), task.id.expose().to_owned());
-        store.create_task(task).await.expect("a task");
+        store.create_task(task, Vec::new()).await.expect("a task");
         heard = acknowledge("task", &name);
         for n in 1..4 {
             store.append_events(&id, n, vec![Event::Text(format!("{n}"))]).await.expect("an event");
             heard &= acknowledge("event", &name);
         }
-        store.append_turns(&thread, &chef(), vec![Turn::text(Role::User, "a")], 9, after(60)).await.expect("a turn");
+        store
+            .append_turns(&thread, &chef(), addition(vec![Turn::text(Role::User, "a")], 9, after(60)))
+            .await
+            .expect("a turn");
         heard &= acknowledge("turn", thread.expose());
         assert!(store.claim_once(&name, start(), after(60)).await.expect("a claim"));
         heard &= acknowledge("claim", &name);

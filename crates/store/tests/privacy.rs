@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use forecourt_core::store::{Added, Entry, TaskChange};
+use forecourt_core::store::{Added, AtEnd, Entry, TaskChange};
 use forecourt_core::{Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
-use forecourt_testkit::store_suite::{after, chef, completed, outcome, some_task, some_thread, start, webhook};
+use forecourt_testkit::store_suite::{
+    addition, after, chef, completed, outcome, some_task, some_thread, start, webhook,
+};
 
 /// Files that vanish meanwhile, as those of a log do, hold nothing.
 fn contains(folder: &Path, needle: &str) -> bool {
@@ -26,7 +28,7 @@ async fn no_id_secret_or_word_is_written_in_the_clear() {
         turns: vec![Turn::text(Role::User, "word-in-request")],
         ..some_task()
     };
-    store.create_task(task.clone()).await.unwrap();
+    store.create_task(task.clone(), Vec::new()).await.unwrap();
     store.append_events(&task.id, 1, vec![Event::Text("word-in-event".to_owned())]).await.unwrap();
     let named = forecourt_core::store::KeptArtifact {
         name: Some("word-in-name".to_owned()),
@@ -35,12 +37,12 @@ async fn no_id_secret_or_word_is_written_in_the_clear() {
     store.put_artifact(&task.id, named).await.unwrap();
     let mut hook = webhook("https://example.com/?word-in-url");
     hook.details.insert("word-in-details".to_owned(), "word-in-details".into());
-    assert_eq!(store.add_webhook(&task.id, hook, 1).await.unwrap(), Added::Yes);
+    assert_eq!(store.add_webhook(&task.id, hook, 1, AtEnd::Refuse).await.unwrap(), Added::Yes);
     store.set_route(&thread, &chef(), after(60)).await.unwrap();
     let change = TaskChange { outcome: Some(outcome("word-in-outcome")), ..completed() };
     store.advance_task(&task.id, change).await.unwrap();
     let turns = vec![Turn::text(Role::User, "word-in-turn")];
-    store.append_turns(&thread, &chef(), turns, 10, after(60)).await.unwrap();
+    store.append_turns(&thread, &chef(), addition(turns, 10, after(60))).await.unwrap();
     let entry = Entry::new("word-in-entry".into(), start());
     store.append_entry("stream-is-hashed", entry, None).await.unwrap();
     store.claim_once("state-token-of-a-page", start(), after(60)).await.unwrap();
@@ -73,7 +75,7 @@ async fn every_file_is_private() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("data");
     let store = Sqlite::open(&folder.join("forecourt.db"), SqliteOptions::default()).unwrap();
-    store.create_task(some_task()).await.unwrap();
+    store.create_task(some_task(), Vec::new()).await.unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -1,20 +1,16 @@
 //! Work that nobody was told of.
 
-use std::sync::Arc;
-
-use forecourt_core::TaskId;
-use forecourt_host::Host;
+use forecourt_host::TaskPermit;
 
 /// Cancels a task when it is dropped, unless the caller was told of it.
 pub struct Abandon {
-    host: Arc<Host>,
-    task: Option<TaskId>,
+    task: Option<TaskPermit>,
 }
 
 impl Abandon {
-    /// Cancels `task` of `host`, from now on.
-    pub fn new(host: Arc<Host>, task: TaskId) -> Self {
-        Self { host, task: Some(task) }
+    /// Cancels `task`, from now on.
+    pub fn new(task: TaskPermit) -> Self {
+        Self { task: Some(task) }
     }
 
     /// Lets the task be.
@@ -26,10 +22,9 @@ impl Abandon {
 impl Drop for Abandon {
     fn drop(&mut self) {
         let (Some(task), Ok(runtime)) = (self.task.take(), tokio::runtime::Handle::try_current()) else { return };
-        let host = self.host.clone();
         runtime.spawn(async move {
             // It may have ended in between, which is as good.
-            let _ = host.cancel(&task).await;
+            let _ = task.cancel().await;
         });
     }
 }

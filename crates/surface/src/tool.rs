@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use forecourt_core::reply::{Progress, Question};
-use forecourt_core::{Handle, Language, Part, PolicyPart, Sender, Task, TaskId, Transport};
+use forecourt_core::{Handle, Language, Part, PolicyPart, Sender, TaskId, Transport};
+use forecourt_host::TaskPermit;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,7 @@ pub struct Tool {
 }
 
 /// What a task has come to, for the operation that began it.
-pub type Outcome = dyn Fn(Task) -> BoxFuture<'static, Option<Called>> + Send + Sync;
+pub type Outcome = dyn Fn(TaskPermit) -> BoxFuture<'static, Option<Called>> + Send + Sync;
 
 /// One call.
 #[derive(Debug, Clone)]

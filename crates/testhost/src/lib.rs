@@ -72,12 +72,18 @@ impl Default for Blueprint {
 /// Tests ask as fast as they can; those about limits set their own.
 pub fn unlimited() -> LimitSettings {
     let rate = Rate { burst: MANY, per_second: MANY };
-    LimitSettings { per_address: rate, per_session: rate, tasks_per_caller_max: 1_000, ..LimitSettings::default() }
+    LimitSettings {
+        per_address: rate,
+        per_session: rate,
+        tasks_per_caller_max: 1_000,
+        replies_per_caller_max: 1_000,
+        ..LimitSettings::default()
+    }
 }
 
 /// An agent behind rules that may take as long as it likes.
 pub fn resident(card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Resident {
-    Resident { card: Arc::new(card), agent, policy: Policy::new(rules), time_max: TIME_MAX }
+    Resident::new(Arc::new(card), agent, Policy::new(rules), TIME_MAX)
 }
 
 /// A running host, and what a test may turn under it. Dropping it stops the host.
@@ -147,11 +153,12 @@ fn known(
 }
 
 /// The resident with its endpoints gathered.
-fn reachable(resident: Resident, protocol: Option<&Protocol>, site: &Site, section: &Section) -> Resident {
+fn reachable(mut resident: Resident, protocol: Option<&Protocol>, site: &Site, section: &Section) -> Resident {
     let Some(protocol) = protocol else { return resident };
     let mut card = AgentCard::clone(&resident.card);
     card.endpoints = (protocol.endpoints)(site, section)(&card);
-    Resident { card: Arc::new(card), ..resident }
+    resident.card = Arc::new(card);
+    resident
 }
 
 fn trusting(key: &SigningKey) -> IdentityConfig {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use forecourt_core::reply::Collected;
-use forecourt_core::store::{TaskChange, Webhook};
+use forecourt_core::store::{Addition, TaskChange, Webhook};
 use forecourt_core::{
     Clock, Ending, Handle, Part, Role, Store, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
 };
@@ -42,6 +42,8 @@ macro_rules! store_suite {
             tasks::a_list_goes_on_while_tasks_come_and_move
             tasks::a_task_that_goes_on_keeps_what_was_said
             tasks::going_on_from_another_state_changes_nothing
+            tasks::only_the_run_that_holds_a_task_ends_it
+            tasks::a_task_begins_and_goes_on_with_its_webhooks
             tasks::orphans_are_unsettled_tasks_of_other_runs
             events::a_gap_in_the_numbers_is_refused
             events::the_events_of_an_unknown_task_are_dropped
@@ -69,10 +71,14 @@ macro_rules! store_suite {
             deliveries::a_delivery_shows_the_task_as_it_settled
             deliveries::of_16_claimers_at_once_each_delivery_meets_one
             deliveries::an_expired_task_is_not_delivered
+            deliveries::a_webhook_of_an_ended_task_is_told_at_once
+            deliveries::a_notice_is_due_without_a_task
+            deliveries::an_expired_notice_is_removed
             threads::an_unknown_conversation_is_none
             threads::a_conversation_is_with_one_agent
             threads::the_newest_turns_are_kept_oldest_first
             threads::turns_read_back_as_they_were
+            threads::a_conversation_is_its_first_owners
             threads::a_conversation_has_a_bounded_size
             threads::a_conversation_expires_unless_it_goes_on
             threads::a_name_of_two_owners_is_two_conversations
@@ -165,7 +171,7 @@ pub fn outcome(text: &str) -> Collected {
 
 /// The move from working to completed, a second after [`start`].
 pub fn completed() -> TaskChange {
-    TaskChange::settle(TaskState::Working, outcome("Soup."), after(1))
+    TaskChange::settle(&some_task(), outcome("Soup."), after(1))
 }
 
 /// A webhook of this address, which is also its id.
@@ -175,10 +181,15 @@ pub fn webhook(url: &str) -> Webhook {
     Webhook { id, protocol, url, secret, callback: false, retries: 2, details: serde_json::Map::new() }
 }
 
+/// What is added to a conversation of nobody in particular.
+pub fn addition(turns: Vec<Turn>, keep: usize, expires_at: Timestamp) -> Addition {
+    Addition { owner: None, turns, keep, expires_at }
+}
+
 /// Keeps `task` and gives back its id.
 pub async fn created(store: &Fresh, task: Task) -> TaskId {
     let id = task.id.clone();
-    store.create_task(task).await.expect("a new task is kept");
+    store.create_task(task, Vec::new()).await.expect("a new task is kept");
     id
 }
 

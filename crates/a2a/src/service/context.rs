@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::{Handle, Sender, ThreadId, first_mention, ids};
+use forecourt_core::{Handle, Sender, ThreadId, first_mention};
 use forecourt_host::Resident;
 
 use super::{Service, Trouble};
@@ -37,11 +37,10 @@ impl Service {
         sender: &Sender,
     ) -> Result<ThreadId, Trouble> {
         let Some(name) = context else {
-            let fresh = format!("ctx-{}", ids::mint(&**self.host.entropy()));
-            return adopted(&fresh, sender);
+            return Ok(ThreadId::mint_context(&**self.host.entropy()));
         };
         if let (Some(own), Some(agent)) = (ThreadId::parse(name), agent)
-            && self.host.remembers(&own, agent).await?
+            && self.host.remembers(&own, agent, sender).await?
         {
             return Ok(own);
         }
@@ -58,5 +57,5 @@ impl Service {
 /// What `sender` calls `name`.
 pub(super) fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, Trouble> {
     let wrong = || Fault::param("contextId", "must be 1 to 256 bytes without control characters");
-    Ok(ThreadId::adopt(name, sender.owner()).ok_or_else(wrong)?)
+    Ok(ThreadId::adopt(name, sender).ok_or_else(wrong)?)
 }

@@ -17,17 +17,12 @@ impl Service {
         query: ListQuery,
     ) -> Result<Outcome, Trouble> {
         let page_size = query.page_size.unwrap_or(PAGE_SIZE);
-        let owner = sender.owner().map(str::to_owned);
-        if owner.is_none() && query.context.is_none() {
-            let (tasks, next_page_token, total) = (Vec::new(), String::new(), 0);
-            return Ok(Outcome::Listing(Listing { tasks, next_page_token, page_size, total }));
-        }
         let threads = match &query.context {
             Some(name) => self.threads(name, sender)?,
             None => Vec::new(),
         };
         let filter = TaskFilter {
-            owner,
+            owner: None,
             threads,
             agent: caller.agent.clone(),
             state: query.state,
@@ -35,7 +30,7 @@ impl Service {
             cursor: cursor(query.page_token.as_deref())?,
             limit: page_size as usize,
         };
-        let page = self.host.tasks(filter).await?;
+        let page = self.host.tasks(sender, filter).await?;
         let want = Want { history: query.history_length, artifacts: query.include_artifacts };
         let mut tasks = Vec::with_capacity(page.tasks.len());
         for task in &page.tasks {

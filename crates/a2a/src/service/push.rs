@@ -1,7 +1,7 @@
 //! Push notifications: whom to tell about a task, and what they are told.
 
-use forecourt_core::store::Webhook;
-use forecourt_core::{Error, Sender, Task, ids};
+use forecourt_core::store::{AtEnd, Webhook};
+use forecourt_core::{Sender, Task, ids};
 use forecourt_egress::{Purpose, signature};
 use forecourt_host::Post;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -30,13 +30,7 @@ impl Service {
         let id = config.task.clone().ok_or_else(|| Fault::param("taskId", "is missing"))?;
         let task = self.readable(caller, sender, &id).await?;
         let webhook = self.webhook(caller, config).await?;
-        self.host.add_webhook(&task.id, webhook.clone()).await.map_err(|error| match error {
-            Error::Conflict { state, .. } => {
-                let words = format!("the task is {}: there will be nothing to tell", state.name());
-                Fault::UnsupportedOperation(words).into()
-            }
-            other => Trouble::from(other),
-        })?;
+        task.add_webhook(webhook.clone(), AtEnd::Tell).await?;
         Ok(Outcome::Push(config_of(&webhook, &id)))
     }
 
@@ -69,14 +63,14 @@ impl Service {
         id: &str,
     ) -> Result<Outcome, Trouble> {
         let task = self.readable(caller, sender, task).await?;
-        self.host.remove_webhook(&task.id, id).await?;
+        task.remove_webhook(id).await?;
         Ok(Outcome::Removed)
     }
 
     /// The webhooks of a task that were registered over this protocol.
     async fn webhooks(&self, caller: &Caller<'_>, sender: &Sender, task: &str) -> Result<Vec<Webhook>, Trouble> {
         let task = self.readable(caller, sender, task).await?;
-        let mut webhooks = self.host.webhooks(&task.id).await?;
+        let mut webhooks = task.webhooks().await?;
         webhooks.retain(|webhook| webhook.protocol == NAME);
         Ok(webhooks)
     }

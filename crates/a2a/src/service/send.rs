@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Ending, Error, Event, Message, PolicyPart, Reply, Sender, Task, TaskId, ThreadId};
-use forecourt_host::{Resident, Run};
+use forecourt_core::{Ending, Error, Event, Message, PolicyPart, Reply, Sender, TaskId, ThreadId};
+use forecourt_host::{Resident, Run, TaskAccess, TaskMode, TaskPermit, Until};
 use forecourt_identity::evidence::Carried as Evidence;
 use forecourt_surface::negotiate;
 use futures::StreamExt;
@@ -29,7 +29,7 @@ struct Routed<'a> {
     resident: &'a Arc<Resident>,
     sender: Sender,
     thread: ThreadId,
-    continues: Option<Task>,
+    continues: Option<TaskPermit>,
     /// What the agent is to be remembered by, for as long again: it was mentioned, now or before.
     sticks: Option<ThreadId>,
 }
@@ -58,12 +58,17 @@ impl Service {
         };
         let Routed { resident, sender, thread, continues, sticks } = routed;
         let before = match &continues {
-            Some(task) => self.host.last_event(&task.id).await?,
+            Some(task) => task.last_event().await?,
             None => 0,
         };
         let waits = configuration.blocking && !streams && webhook.is_none();
-        let patience = if waits { DIRECT_ANSWER_WITHIN } else { Duration::ZERO };
-        let run = Run::Tracked { webhook, continues: continues.map(|task| task.id), patience };
+        let within = if waits { DIRECT_ANSWER_WITHIN } else { Duration::ZERO };
+        let wait = match streams || configuration.blocking {
+            true => self.blocking(),
+            false => Duration::ZERO,
+        };
+        let run = Run { wait, task: TaskMode::UnlessMessage { within }, webhook, continues };
+        let access = sender.clone();
         let message = self.message(caller, resident, sender, thread.clone(), heard).await;
         let reply = match self.host.receive(message, run).await {
             Err(error @ Error::Unavailable { .. }) => return Ok(self.declined(&thread, error)),
@@ -72,24 +77,23 @@ impl Service {
         if let Some(name) = sticks {
             self.host.set_route(&name, &agent).await?;
         }
-        match &reply.task {
-            None => Ok(self.direct(reply, &thread).await),
-            Some(id) if streams => {
-                let task = self.host.task(id).await?;
-                let passed = match before {
-                    0 => Vec::new(),
-                    before => self.host.events(id, 0, before as usize).await?,
-                };
-                Ok(self.follow(at_work(task), passed))
-            }
-            Some(id) => {
-                let id = id.clone();
-                if configuration.blocking {
-                    self.wait(reply).await;
-                }
-                self.stands(&id, &configuration).await
-            }
+        let Some(id) = &reply.task else {
+            let thread = reply.thread.clone().unwrap_or(thread);
+            return Ok(self.direct(reply, &thread).await);
+        };
+        let task = self.host.task(id, TaskAccess::As(&access)).await?;
+        if streams {
+            let passed = match before {
+                0 => Vec::new(),
+                before => task.events(0, before as usize).await?,
+            };
+            let begun = at_work(task.task().clone());
+            return Ok(self.follow(task, begun, passed, Until::Pause));
         }
+        if configuration.blocking {
+            self.wait(reply).await;
+        }
+        self.stands(&task, &configuration).await
     }
 
     /// Finds the agent of a message. An endpoint of one agent is for that agent; on the hub a task
@@ -151,7 +155,7 @@ impl Service {
         sender: &Sender,
         id: &str,
         context: Option<&str>,
-    ) -> Result<Task, Trouble> {
+    ) -> Result<TaskPermit, Trouble> {
         let task = self.readable(caller, sender, id).await?;
         if context.is_some_and(|context| context != view::context(&task)) {
             return Err(Fault::param("message.contextId", "is not the conversation of that task").into());
@@ -258,19 +262,24 @@ impl Service {
         Carried::Refused(Item::Task(task), part)
     }
 
+    /// How long a request is held open for an answer.
+    fn blocking(&self) -> Duration {
+        Duration::from_secs(self.settings.blocking_seconds.get().into())
+    }
+
     /// Waits for the end of a task, as long as the configuration allows. The task goes on without.
     async fn wait(&self, mut reply: Reply) {
-        let patience = Duration::from_secs(self.settings.blocking_seconds.get().into());
+        let patience = self.blocking();
         let ending = async { while !matches!(reply.events.next().await, None | Some(Event::Ending(_))) {} };
         let _ = tokio::time::timeout(patience, ending).await;
     }
 
     /// A task as it stands, in answer to a message.
-    async fn stands(&self, id: &TaskId, configuration: &Configuration) -> Result<Carried, Trouble> {
-        let task = self.host.task(id).await?;
+    async fn stands(&self, task: &TaskPermit, configuration: &Configuration) -> Result<Carried, Trouble> {
+        let task = task.reload().await?;
         let want = Want { history: configuration.history_length, artifacts: true };
         let shown = Item::Task(view::task(&self.host, &task, want).await);
-        Ok(match task.outcome.map(|outcome| outcome.ending) {
+        Ok(match task.outcome.clone().map(|outcome| outcome.ending) {
             Some(Ending::Refused(part)) => Carried::Refused(shown, part),
             _ => Carried::Once(Outcome::Sent(shown)),
         })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_core::{Error, Event, Sender, Task, TaskState};
+use forecourt_host::{TaskPermit, Until};
 use futures::StreamExt;
 
 use super::{Caller, Carried, Service, Trouble};
@@ -25,7 +26,7 @@ impl Service {
 
     pub(super) async fn cancel(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<Outcome, Trouble> {
         let task = self.readable(caller, sender, id).await?;
-        let canceled = self.host.cancel(&task.id).await.map_err(|error| match error {
+        let canceled = task.cancel().await.map_err(|error| match error {
             Error::Conflict { .. } => Fault::TaskNotCancelable.into(),
             other => Trouble::from(other),
         })?;
@@ -46,29 +47,36 @@ impl Service {
             let words = format!("the task is {}; read it with GetTask", task.state.name());
             return Err(Fault::UnsupportedOperation(words).into());
         }
-        let log = view::log(&self.host, &task.id).await?;
+        let log = view::log(&task).await?;
         let last = log.last().map_or(0, |(number, _)| *number);
         let seen = seen.unwrap_or(u64::MAX).min(last);
         let passed: Vec<_> = log.into_iter().take_while(|(number, _)| *number <= seen).collect();
         // Read after its log: where that has an ending, the task is settled by now.
-        let task = self.host.task(&task.id).await?;
+        let task = task.reload().await?;
         let is_over = seen == last && matches!(passed.last(), Some((_, Event::Ending(_))));
-        Ok(self.follow(if is_over { task } else { at_work(task) }, passed))
+        let shown = task.task().clone();
+        Ok(self.follow(task, if is_over { shown } else { at_work(shown) }, passed, Until::End))
     }
 
     /// The task as it stands after the events that have `passed`, and what comes after them.
-    pub(super) fn follow(self: &Arc<Self>, task: Task, passed: Vec<(u64, Event)>) -> Carried {
+    pub(super) fn follow(
+        self: &Arc<Self>,
+        permit: TaskPermit,
+        task: Task,
+        passed: Vec<(u64, Event)>,
+        until: Until,
+    ) -> Carried {
         let host = self.host.clone();
         Carried::Stream(Box::pin(stream! {
             let after = passed.last().map_or(0, |(number, _)| *number);
             let parts = view::gathered(passed.iter().map(|(_, event)| event.clone()));
-            let parts = view::all_near(&host, &task, parts).await;
+            let parts = view::all_near(&permit, parts).await;
             yield (None, Item::Task(view::shown(&task, parts, Want::ALL, &host.site().origin)));
-            let mut frames = Frames::new(&host, &task);
+            let mut frames = Frames::new(&host, &permit, &task);
             for (number, event) in passed {
                 frames.pass(number, event).await;
             }
-            let Ok(mut events) = host.follow(&task.id, after).await else { return };
+            let mut events = permit.follow(after, until);
             while let Some((number, event)) = events.next().await {
                 let mut items = frames.items(number, event).await.into_iter().peekable();
                 while let Some(item) = items.next() {

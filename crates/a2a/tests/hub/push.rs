@@ -3,6 +3,7 @@
 use forecourt_core::TaskId;
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
 use forecourt_egress::EgressConfig;
+use forecourt_host::TaskAccess;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -213,10 +214,13 @@ async fn what_is_posted_is_in_the_version_that_registered_it() {
         let how = json!({"scheme": "Bearer", "schemes": ["Bearer"], "credentials": "c"});
         set(&place, wire, "", &id, json!({"url": HOOK, "token": "t", "authentication": how})).await.result(wire);
         let task = TaskId::parse(&id).unwrap();
-        let webhook = place.host.webhooks(&task).await.unwrap().remove(0);
-        place.host.remove_webhook(&task, &webhook.id).await.unwrap();
+        let webhook = place.host.task(&task, TaskAccess::ById).await.unwrap().webhooks().await.unwrap().remove(0);
+        place.host.task(&task, TaskAccess::ById).await.unwrap().remove_webhook(&webhook.id).await.unwrap();
         let canceled = wire.at(&place).about(Op::Cancel, &id).await.task(wire);
-        let post = forecourt_a2a::PROTOCOL.envelope.unwrap()(&place.host.task(&task).await.unwrap(), &webhook);
+        let post = forecourt_a2a::PROTOCOL.envelope.unwrap()(
+            &place.host.task(&task, TaskAccess::ById).await.unwrap(),
+            &webhook,
+        );
         let body: Value = serde_json::from_slice(&post.body).unwrap();
         let (told, media_type) = match wire.is_1_0() {
             true => (&body["task"], "application/a2a+json"),

@@ -95,7 +95,7 @@ impl Place {
 
     /// Begins a conversation with an agent over another wire. Gives what names it there.
     pub(crate) async fn begins_elsewhere(&self, handle: &str) -> String {
-        let reply = self.receive(handle, Run::Attached).await;
+        let reply = self.receive(handle, Run::without_task()).await;
         let session = reply.thread.clone().unwrap().expose().to_owned();
         reply.collect().await;
         session

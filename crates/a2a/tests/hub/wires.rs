@@ -1,7 +1,7 @@
 //! One task, whatever wire it was begun over. Design of tasks: ids, owners and what stands in them.
 
 use forecourt_core::{Ending, Part, TaskId, TaskState};
-use forecourt_host::Run;
+use forecourt_host::{Run, TaskAccess};
 use forecourt_testkit::Scripted;
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::support::{InTurn, Place, alone, ask, bot, done, hanging, text, two};
 use crate::wire::{Op, Wire};
 
 async fn background(place: &Place) -> TaskId {
-    let reply = place.receive("bot", Run::Detached { webhook: None }).await;
+    let reply = place.receive("bot", Run::in_background(None)).await;
     let id = reply.task.clone().unwrap();
     reply.collect().await;
     id
@@ -22,9 +22,9 @@ async fn a_task_begun_here_is_read_by_the_host() {
     for wire in Wire::ALL {
         let task = wire.at(&place).says("hi").await.task(wire);
         let id = TaskId::parse(task["id"].as_str().unwrap()).expect("an id of the host's own");
-        let kept = place.host.task(&id).await.unwrap();
+        let kept = place.host.task(&id, TaskAccess::ById).await.unwrap();
         assert_eq!((kept.state, kept.received_via.as_str()), (TaskState::Completed, "a2a"));
-        let outcome = kept.outcome.unwrap();
+        let outcome = kept.outcome.clone().unwrap();
         assert_eq!((outcome.text().as_str(), outcome.ending), ("made", Ending::Complete));
         assert_eq!(kept.turns[0].parts, [Part::text("hi")]);
     }
@@ -68,7 +68,7 @@ async fn a_task_of_another_wire_is_followed_and_cancelled() {
     let agent = hanging();
     let place = alone(agent.clone()).await;
     for wire in Wire::ALL {
-        let reply = place.receive("bot", Run::Detached { webhook: None }).await;
+        let reply = place.receive("bot", Run::in_background(None)).await;
         let id = reply.task.clone().unwrap();
         let mut frames = wire.at(&place).follows(id.expose()).await;
         assert_eq!(frames.next().await.unwrap().kind, "task");
@@ -122,7 +122,7 @@ async fn the_owner_of_a_task_is_who_began_it_in_any_version() {
     for from in Wire::ALL {
         let task = from.at(&place).by("ann").says("hi").await.task(from);
         let id = task["id"].as_str().unwrap();
-        let kept = place.host.task(&TaskId::parse(id).unwrap()).await.unwrap();
+        let kept = place.host.task(&TaskId::parse(id).unwrap(), TaskAccess::ById).await.unwrap();
         assert!(kept.owner.as_deref().is_some_and(|owner| owner.ends_with("ann")), "{:?}", kept.owner);
         for wire in Wire::ALL {
             wire.at(&place).by("ann").about(Op::Get, id).await.task(wire);

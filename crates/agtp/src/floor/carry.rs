@@ -59,15 +59,15 @@ impl Floor<'_> {
         let caller = &call.caller;
         let (session, agent) = (call.thread.session_id.as_deref()?, caller.agent_id.as_deref()?);
         match (caller.is_proven, caller.sender.peer) {
-            (true, _) => ThreadId::adopt(session, Some(agent)),
-            (false, Some(peer)) => ThreadId::adopt(session, Some(&format!("{agent}|{peer}"))),
+            (true, _) => ThreadId::adopt_for(agent, session),
+            (false, Some(peer)) => ThreadId::adopt_for(&format!("{agent}|{peer}"), session),
             (false, None) => None,
         }
     }
 
     /// Asks an agent and waits for its answer. A question back is an answer.
     pub(super) async fn heard(&self, message: Message) -> Result<Collected, Problem> {
-        answered(self.service.host.receive(message, Run::Attached).await?.collect().await)
+        answered(self.service.host.receive(message, Run::without_task()).await?.collect().await)
     }
 
     /// Asks an agent and waits for a while; then the host goes on alone.

@@ -1,7 +1,7 @@
 //! CONFIRM: a decision about something that waits for one, with a signed receipt. Base 3.1.
 
-use forecourt_core::{Part, Task, TaskId};
-use forecourt_host::{Answer, Answered, Decision, Run};
+use forecourt_core::{Part, TaskId};
+use forecourt_host::{Answer, Answered, Decision, Run, TaskPermit};
 use forecourt_identity::jws;
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use super::Floor;
 use super::carry::{Carried, answered, said};
 use super::execute::status;
 use super::inspect::escalation;
+
 use crate::NAME;
 use crate::limits::{ANSWER_PATIENCE, RECEIPT_TTL, WORK_PATIENCE};
 use crate::reply::{Problem, Reply};
@@ -93,7 +94,7 @@ impl Floor<'_> {
 
     /// A task that waits goes on with the decision as the caller's next turn. One that does not wait is
     /// as it was.
-    async fn decide_task(&self, task: &Task, decision: Decision) -> Result<Value, Problem> {
+    async fn decide_task(&self, task: &TaskPermit, decision: Decision) -> Result<Value, Problem> {
         if !task.state.is_waiting() || decision == Decision::Deferred {
             return Ok(json!({"task": {"task_id": task.id.expose(), "status": task.state.name()}}));
         }
@@ -107,8 +108,7 @@ impl Floor<'_> {
             "status": word, "reason": reason, "attestation": self.given.get(&["attestation"]),
         }});
         let message = self.message(&task.agent, vec![Part::text(text), Part::data(told)]);
-        let continues = Some(task.id.clone());
-        let run = Run::Tracked { webhook: None, continues, patience: ANSWER_PATIENCE };
+        let run = Run::next_turn(task.clone(), ANSWER_PATIENCE);
         Ok(json!({"task": self.gone_on(self.carried(message, run, WORK_PATIENCE).await?, &task.id)?}))
     }
 

@@ -1,6 +1,5 @@
 //! DELEGATE: work for another agent of this host, with less than the caller may do itself. Base 3.1.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,7 +7,7 @@ use forecourt_contract::{Scope, ScopeSet};
 use forecourt_core::store::Webhook;
 use forecourt_core::{Collected, Ending, Handle, Message, Sender, Task, TaskId, Timestamp, ids};
 use forecourt_egress::Purpose;
-use forecourt_host::{Host, Post, Run};
+use forecourt_host::{Post, Run, TaskAccess, TaskPermit};
 use forecourt_identity::jws::Jws;
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::{Map, Value, json};
@@ -58,11 +57,11 @@ impl Floor<'_> {
             "deadline": delegation.deadline,
         });
         let message = self.handed_over(caller, &delegation, granted);
-        let run = Run::Tracked { webhook: delegation.webhook, continues: None, patience: ANSWER_PATIENCE };
+        let run = Run { webhook: delegation.webhook, ..Run::task_unless_message(ANSWER_PATIENCE) };
         match self.carried(message, run, self.patience(delegation.deadline)).await? {
             Carried::Answered { answer, task } => answered(body, answer, task),
             Carried::Working(task) => {
-                self.end_at(delegation.deadline, &task);
+                self.end_at(delegation.deadline, &task).await?;
                 Ok(working(body, &task))
             }
         }
@@ -196,25 +195,28 @@ impl Floor<'_> {
     }
 
     /// Stops the work when its time is over. A restart ends it anyway.
-    fn end_at(&self, deadline: Option<Timestamp>, task: &TaskId) {
-        let Some(deadline) = deadline else { return };
+    async fn end_at(&self, deadline: Option<Timestamp>, task: &TaskId) -> Result<(), Problem> {
+        let Some(deadline) = deadline else { return Ok(()) };
         let left = left(self.now(), deadline);
         // No agent works longer than this, and nothing waits longer than its work.
         if left > forecourt_core::limits::AGENT_TIME_MAX {
-            return;
+            return Ok(());
         }
-        let (host, task, stop) = (Arc::clone(&self.service.host), task.clone(), self.service.host.stopping().clone());
+        let host = &self.service.host;
+        let task = host.task(task, TaskAccess::As(&self.ask.call.caller.sender)).await?;
+        let stop = host.stopping().clone();
         tokio::spawn(async move {
             if stop.run_until_cancelled(tokio::time::sleep(left)).await.is_some() {
-                cancel(&host, &task).await;
+                cancel(&task).await;
             }
         });
+        Ok(())
     }
 }
 
-async fn cancel(host: &Host, task: &TaskId) {
+async fn cancel(task: &TaskPermit) {
     // It ended in time, or is ended now.
-    if host.cancel(task).await.is_ok() {
+    if task.cancel().await.is_ok() {
         tracing::info!("delegated work was stopped at its deadline");
     }
 }

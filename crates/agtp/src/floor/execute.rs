@@ -72,7 +72,7 @@ impl Floor<'_> {
         let parts = parts(action, beside).into_iter().chain(self.payload()?).collect();
         let patience = self.given.number(&["timeout"], 0.0..=WORK_PATIENCE.as_secs_f64())?;
         let patience = patience.map_or(WORK_PATIENCE, Duration::from_secs_f64);
-        let run = Run::Tracked { webhook: None, continues: None, patience: patience.min(ANSWER_PATIENCE) };
+        let run = Run::task_unless_message(patience.min(ANSWER_PATIENCE));
         let begun = self.now();
         let carried = self.carried(self.message(handle, parts), run, patience).await?;
         let body = json!({

@@ -36,7 +36,7 @@ impl Floor<'_> {
         let urgency_value = json!(urgency);
         let beside = [("payload", self.given.get(&["payload"])), ("urgency", Some(&urgency_value))];
         let message = self.message(&handle, parts(content, beside));
-        let reply = self.service.host.receive(message, Run::Detached { webhook: None }).await?;
+        let reply = self.service.host.receive(message, Run::in_background(None)).await?;
         let Some(task) = reply.task else {
             // It was refused before there was a task.
             super::carry::answered(reply.collect().await)?;

@@ -1,6 +1,7 @@
 //! Tasks that were begun for a caller, as it may see them. Base 3.1.
 
-use forecourt_core::{Ending, Error, Handle, Noun, Task, TaskId};
+use forecourt_core::{Ending, Error, Handle, Noun, TaskId};
+use forecourt_host::{TaskAccess, TaskPermit};
 use serde_json::{Value, json};
 
 use super::Floor;
@@ -11,16 +12,13 @@ use crate::status::Status;
 impl Floor<'_> {
     /// A task that the caller may see: its own, or one that nobody proved to own. One of somebody else
     /// looks like none.
-    pub(super) async fn task(&self, id: &str) -> Result<Task, Problem> {
-        let none = || Error::not_found(Noun::Task);
-        let id = TaskId::parse(id).ok_or_else(none)?;
-        let task = self.service.host.task(&id).await?;
-        let is_mine = task.owner.as_deref().is_none_or(|owner| self.ask.call.caller.sender.owner() == Some(owner));
-        if is_mine { Ok(task) } else { Err(none().into()) }
+    pub(super) async fn task(&self, id: &str) -> Result<TaskPermit, Problem> {
+        let id = TaskId::parse(id).ok_or_else(|| Error::not_found(Noun::Task))?;
+        Ok(self.service.host.task(&id, TaskAccess::As(&self.ask.call.caller.sender)).await?)
     }
 
     /// What is said of a task.
-    pub(super) async fn task_shown(&self, task: &Task) -> Result<Value, Problem> {
+    pub(super) async fn task_shown(&self, task: &TaskPermit) -> Result<Value, Problem> {
         let mut shown = json!({
             "task_id": task.id.expose(),
             "status": task.state.name(),
@@ -39,7 +37,7 @@ impl Floor<'_> {
                 }
             }
             None => {
-                if let Some(progress) = self.service.host.progress(&task.id).await? {
+                if let Some(progress) = task.progress().await? {
                     shown["progress"] = json!({"fraction": progress.fraction, "note": progress.note});
                 }
             }

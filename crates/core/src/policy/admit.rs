@@ -19,7 +19,9 @@ pub trait Rule: Send + Sync + 'static {
 }
 
 /// The rules that stand before an agent, in the order in which they are asked.
-#[derive(Clone, Default)]
+///
+/// There is no default one: whoever lets everybody in says so with an empty list.
+#[derive(Clone)]
 pub struct Policy {
     rules: Vec<Arc<dyn Rule>>,
 }
@@ -30,16 +32,23 @@ impl Policy {
         Self { rules }
     }
 
-    /// Asks each rule. The only way to an [`Admitted`].
+    /// Asks each rule what it says of `message`. Changes nothing, so that it may be asked again.
+    pub async fn judge(&self, card: &AgentCard, message: &Message) -> Verdict {
+        for rule in &self.rules {
+            rule.judge(card, message).await?;
+        }
+        Ok(())
+    }
+
+    /// [`Self::judge`], and the only way to an [`Admitted`]. For the host, which keeps the policies of its
+    /// agents to itself.
     pub async fn admit(
         &self,
         card: Arc<AgentCard>,
         message: impl Into<Box<Message>>,
     ) -> Result<Admitted, Box<PolicyPart>> {
         let message = message.into();
-        for rule in &self.rules {
-            rule.judge(&card, &message).await?;
-        }
+        self.judge(&card, &message).await?;
         Ok(Admitted { card, message })
     }
 }

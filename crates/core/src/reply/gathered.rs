@@ -17,7 +17,7 @@ impl Gathered {
             Event::Text(fragment) => self.text.push_str(&fragment),
             Event::Part(part) => self.others.push(part),
             Event::ToolCall(call) => self.take_call(call),
-            Event::Progress(_) => {}
+            Event::Progress(_) | Event::Task(_) => {}
             Event::Ending(Ending::Message(text)) => {
                 self.text.push_str(&text);
                 return Some(Ending::Message(text));

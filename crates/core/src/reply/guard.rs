@@ -61,18 +61,23 @@ impl Stream for Guarded {
     type Item = Event;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
-        let Some(agent) = &mut self.agent else {
-            return Poll::Ready(None);
-        };
-        let next = match catch_unwind(AssertUnwindSafe(|| agent.as_mut().poll_next(cx))) {
-            Ok(poll) => ready!(poll),
-            Err(_) => Some(Event::Ending(Ending::failed("the agent broke down"))),
-        };
-        let event = self.pass(next.unwrap_or_else(|| Event::Ending(Ending::unfinished())));
-        if matches!(event, Event::Ending(_)) {
-            self.agent = None;
+        loop {
+            let Some(agent) = &mut self.agent else {
+                return Poll::Ready(None);
+            };
+            let next = match catch_unwind(AssertUnwindSafe(|| agent.as_mut().poll_next(cx))) {
+                Ok(poll) => ready!(poll),
+                Err(_) => Some(Event::Ending(Ending::failed("the agent broke down"))),
+            };
+            let event = self.pass(next.unwrap_or_else(|| Event::Ending(Ending::unfinished())));
+            if matches!(event, Event::Ending(_)) {
+                self.agent = None;
+            }
+            // Which task this is only the host knows. Counted before, so that this ends.
+            if !matches!(event, Event::Task(_)) {
+                return Poll::Ready(Some(event));
+            }
         }
-        Poll::Ready(Some(event))
     }
 }
 
@@ -115,7 +120,7 @@ impl Guarded {
                 }
                 take(&mut self.left.bytes, call.weight(), "too many bytes")
             }
-            Event::Progress(_) | Event::Ending(_) => Ok(()),
+            Event::Progress(_) | Event::Task(_) | Event::Ending(_) => Ok(()),
         }
     }
 

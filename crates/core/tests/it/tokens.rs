@@ -2,11 +2,19 @@
 
 use forecourt_core::ids::{is_token, mint, uuid7};
 use forecourt_core::limits::{CLIENT_ID_BYTES_MAX, TOKEN_BYTES};
-use forecourt_core::{Language, MessageId, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Language, MessageId, Sender, TaskId, ThreadId, Timestamp};
 use forecourt_testkit::CountedEntropy;
 use proptest::prelude::*;
 
 use crate::cases;
+
+/// What nobody in particular, or an owner, calls a conversation.
+fn adopt(owner: Option<&str>, name: &str) -> Option<ThreadId> {
+    match owner {
+        Some(owner) => ThreadId::adopt_for(owner, name),
+        None => ThreadId::adopt(name, &Sender::anonymous()),
+    }
+}
 
 #[test]
 fn a_token_is_32_random_bytes_in_base64url() {
@@ -50,7 +58,7 @@ fn a_clients_name_never_equals_a_token_nor_meets_another_owners() {
     let token = mint(&CountedEntropy::default());
     let ours = ThreadId::parse(&token).unwrap();
     let owners = [None, Some(""), Some("ann"), Some("ann\0"), Some(":ann"), Some("~"), Some("\0")];
-    let adopted = owners.map(|owner| ThreadId::adopt(&token, owner).unwrap());
+    let adopted = owners.map(|owner| adopt(owner, &token).unwrap());
     for (n, one) in adopted.iter().enumerate() {
         assert_eq!((one.expose(), one.is_adopted()), (token.as_str(), true));
         assert_ne!(one.key(), token);
@@ -58,13 +66,13 @@ fn a_clients_name_never_equals_a_token_nor_meets_another_owners() {
         assert!(adopted[n + 1..].iter().all(|other| other != one), "{:?}", owners[n]);
     }
     assert_eq!((ours.expose(), ours.key(), ours.is_adopted()), (token.as_str(), token.as_str(), false));
-    assert_eq!(ThreadId::adopt("ctx", None), ThreadId::adopt("ctx", None));
+    assert_eq!(ThreadId::adopt("ctx", &Sender::anonymous()), ThreadId::adopt("ctx", &Sender::anonymous()));
     assert_eq!(format!("{:?}", adopted[0]), "ThreadId([redacted])");
 }
 
 #[test]
 fn a_clients_name_of_a_conversation_has_1_to_256_printable_bytes() {
-    let adopt = |name: &str| ThreadId::adopt(name, Some("ann")).map(|thread| thread.expose().to_owned());
+    let adopt = |name: &str| adopt(Some("ann"), name).map(|thread| thread.expose().to_owned());
     for name in ["1", "urn:x:ü ~", "~:bob", &"a".repeat(CLIENT_ID_BYTES_MAX)] {
         assert_eq!(adopt(name).as_deref(), Some(name));
     }
@@ -119,7 +127,7 @@ proptest! {
         one in (any::<String>(), any::<Option<String>>()),
         other in (any::<String>(), any::<Option<String>>()),
     ) {
-        let adopt = |(name, owner): &(String, Option<String>)| ThreadId::adopt(name, owner.as_deref());
+        let adopt = |(name, owner): &(String, Option<String>)| adopt(owner.as_deref(), name);
         if let (Some(first), Some(second)) = (adopt(&one), adopt(&other)) {
             prop_assert_eq!(first == second, one == other);
             prop_assert_eq!(first.expose(), one.0);

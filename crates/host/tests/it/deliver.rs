@@ -2,15 +2,16 @@
 
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use std::time::Duration;
+
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::Question;
-use forecourt_core::store::{Added, TaskChange, Webhook};
+use forecourt_core::store::{Added, AtEnd, TaskChange, Webhook};
 use forecourt_core::{Clock, Ending, Event, Task, TaskState};
 use forecourt_egress::EgressConfig;
-use forecourt_host::{Post, Run};
+use forecourt_host::{Post, Run, TaskAccess};
 use forecourt_testkit::store_suite::{completed, some_task};
 use forecourt_testkit::{Scripted, Step};
-use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -49,12 +50,12 @@ fn webhook(url: &str) -> Webhook {
 async fn s5_4_a_settled_task_is_posted_to_its_callback_once() {
     let (url, mut received) = receiver(StatusCode::OK).await;
     let host = open_to_loopback().host(Scripted::saying(["x"])).await;
-    let reply = host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
+    let reply = host.receive(message("work"), Run::in_background(Some(webhook(&url)))).await.unwrap();
     let (headers, body) = received.recv().await.unwrap();
     assert_eq!(body, reply.task.clone().unwrap().expose());
     assert_eq!(headers["x-state"], "completed");
     assert_eq!(headers["mentionable-delivery"].len(), 43);
-    assert_eq!(host.task(&reply.task.unwrap()).await.unwrap().state, TaskState::Completed);
+    assert_eq!(host.task(&reply.task.unwrap(), TaskAccess::ById).await.unwrap().state, TaskState::Completed);
     assert!(received.try_recv().is_err());
 }
 
@@ -63,9 +64,9 @@ async fn s5_4_a_receiver_that_fails_is_not_asked_again() {
     let (url, mut received) = receiver(StatusCode::INTERNAL_SERVER_ERROR).await;
     let (good, mut arrived) = receiver(StatusCode::OK).await;
     let host = open_to_loopback().host(Scripted::saying(["x"])).await;
-    host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
+    host.receive(message("work"), Run::in_background(Some(webhook(&url)))).await.unwrap();
     received.recv().await.unwrap();
-    host.receive(message("work"), Run::Detached { webhook: Some(webhook(&good)) }).await.unwrap();
+    host.receive(message("work"), Run::in_background(Some(webhook(&good)))).await.unwrap();
     arrived.recv().await.unwrap();
     assert!(received.try_recv().is_err());
 }
@@ -76,7 +77,7 @@ async fn a_delivery_that_was_cut_off_is_made_by_the_next_run() {
     let mut setup = open_to_loopback();
     setup.envelope = None;
     let host = setup.host(Scripted::new(vec![Step::Hang])).await;
-    let reply = host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
+    let reply = host.receive(message("work"), Run::in_background(Some(webhook(&url)))).await.unwrap();
     setup.stop.cancel();
     setup.stop = CancellationToken::new();
     setup.envelope = Some(envelope);
@@ -102,7 +103,7 @@ async fn a_post_that_was_begun_is_finished_before_the_host_has_stopped() {
     tokio::spawn(async move { axum::serve(listener, axum::Router::new().route("/hook", post(answer))).await });
     let setup = open_to_loopback();
     let host = setup.host(Scripted::saying(["x"])).await;
-    host.receive(message("work"), Run::Detached { webhook: Some(webhook(&url)) }).await.unwrap();
+    host.receive(message("work"), Run::in_background(Some(webhook(&url)))).await.unwrap();
     beginning.recv().await.unwrap();
     setup.stop.cancel();
     assert_eq!(futures::FutureExt::now_or_never(host.stopped()), None);
@@ -116,10 +117,10 @@ async fn a_question_is_posted_and_so_is_the_end() {
     let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Question(question)))]);
     let (url, mut received) = receiver(StatusCode::OK).await;
     let host = open_to_loopback().host(agent).await;
-    let begun = Run::Tracked { webhook: Some(webhook(&url)), continues: None, patience: Duration::ZERO };
+    let begun = Run { webhook: Some(webhook(&url)), ..Run::task_unless_message(Duration::ZERO) };
     let id = host.receive(message("work"), begun).await.unwrap().task.unwrap();
     assert_eq!(received.recv().await.unwrap().0["x-state"], "input_required");
-    host.cancel(&id).await.unwrap();
+    host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap();
     assert_eq!(received.recv().await.unwrap().0["x-state"], "canceled");
 }
 
@@ -128,9 +129,9 @@ async fn a_post_that_a_crash_cut_short_is_made_again_at_the_next_start() {
     let (url, mut received) = receiver(StatusCode::OK).await;
     let setup = open_to_loopback();
     let task = Task { expires_at: setup.clock.now() + TASK_TTL, ..some_task() };
-    setup.store.create_task(task.clone()).await.unwrap();
+    setup.store.create_task(task.clone(), Vec::new()).await.unwrap();
     let patient = Webhook { retries: 1, ..webhook(&url) };
-    assert_eq!(setup.store.add_webhook(&task.id, patient, 1).await.unwrap(), Added::Yes);
+    assert_eq!(setup.store.add_webhook(&task.id, patient, 1, AtEnd::Refuse).await.unwrap(), Added::Yes);
     assert!(setup.store.advance_task(&task.id, TaskChange { at: setup.clock.now(), ..completed() }).await.unwrap());
     // Somebody takes it, for a long time, and is gone.
     let far = setup.clock.now() + TASK_TTL;

@@ -94,7 +94,7 @@ impl Native for Root {
 
 #[tokio::test]
 async fn calls_in_the_making_are_bounded() {
-    let limits = LimitSettings { replies_running_max: 1, ..LimitSettings::default() };
+    let limits = LimitSettings { replies_running_max: 1, queue_seconds: 0, ..LimitSettings::default() };
     let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
     let root: Arc<dyn Native> = Arc::new(Root);
     host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
@@ -109,7 +109,8 @@ async fn calls_in_the_making_are_bounded() {
     let stays = ask(Some(""));
     let mut first = Box::pin(host.invoke(stays, "test"));
     assert!(futures::poll!(first.as_mut()).is_pending());
-    assert!(matches!(host.invoke(ask(None), "test").await, Err(Error::Unavailable { .. })));
+    let Ok(Invoked::Refused(refusal)) = host.invoke(ask(None), "test").await else { panic!("no room") };
+    assert!(refusal.message.contains("limits.replies_running_max"), "{}", refusal.message);
     drop(first);
     assert!(is_answered(host.invoke(ask(None), "test").await));
 }

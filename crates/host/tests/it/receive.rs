@@ -13,7 +13,7 @@ use crate::support::{Setup, message, site};
 #[tokio::test]
 async fn an_answer_comes_back() {
     let host = Setup::default().host(Scripted::saying(["hel", "lo"])).await;
-    let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+    let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     assert_eq!((answer.text().as_str(), answer.ending), ("hello", Ending::Complete));
 }
 
@@ -22,7 +22,7 @@ async fn an_unknown_agent_is_not_found() {
     let host = Setup::default().host(Scripted::saying([])).await;
     let mut message = message("hi");
     message.recipient = Handle::parse("nobody").unwrap();
-    let error = host.receive(message, Run::Attached).await.unwrap_err();
+    let error = host.receive(message, Run::without_task()).await.unwrap_err();
     assert!(matches!(error, Error::NotFound { what: Noun::Agent }));
 }
 
@@ -31,7 +31,7 @@ async fn an_agent_that_panics_has_failed_and_the_next_message_works() {
     let agent = Scripted::new(vec![Step::Do(Event::Text("so far".into())), Step::Panic]);
     let host = Setup::default().host(agent).await;
     for _ in 0..2 {
-        let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+        let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
         assert!(matches!(answer.ending, Ending::Failed { .. }));
         assert_eq!(answer.text(), "so far");
     }
@@ -42,7 +42,7 @@ async fn an_agent_that_hangs_fails_at_its_deadline() {
     let setup = Setup { time_max: Duration::from_secs(7), ..Setup::default() };
     let host = setup.host(Scripted::new(vec![Step::Hang])).await;
     let before = tokio::time::Instant::now();
-    let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+    let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     assert_eq!(before.elapsed(), Duration::from_secs(7));
     assert_eq!(answer.ending, Ending::Failed { reason: "The agent did not finish within 7 s.".into() });
 }
@@ -51,7 +51,7 @@ async fn an_agent_that_hangs_fails_at_its_deadline() {
 async fn dropping_an_attached_reply_stops_the_agent() {
     let agent = Scripted::new(vec![Step::Do(Event::Text("a".into())), Step::Hang]);
     let host = Setup::default().host(agent.clone()).await;
-    let mut reply = host.receive(message("hi"), Run::Attached).await.unwrap();
+    let mut reply = host.receive(message("hi"), Run::without_task()).await.unwrap();
     reply.events.next().await;
     assert_eq!(agent.begun_and_left(), (1, 0));
     drop(reply);
@@ -64,7 +64,7 @@ async fn a_malformed_refusal_of_an_agent_is_a_failure() {
     part.url = Some("https://evil.example/".into());
     let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Refused(Box::new(part))))]);
     let host = Setup::default().host(agent).await;
-    let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+    let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     assert!(matches!(answer.ending, Ending::Failed { .. }), "{:?}", answer.ending);
 }
 
@@ -85,7 +85,7 @@ async fn rules_refuse_in_the_order_in_which_they_are_written() {
         let setup = Setup { rules: rules(&settings, &site()).unwrap(), ..Setup::default() };
         let agent = Scripted::saying(["never"]);
         let host = setup.host(agent.clone()).await;
-        let answer = host.receive(message("hi"), Run::Attached).await.unwrap().collect().await;
+        let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
         let Ending::Refused(part) = answer.ending else { panic!("{kind}: {:?}", answer.ending) };
         assert_eq!(part.kind(), kind);
         assert_eq!(agent.begun_and_left(), (0, 0), "{kind}: the agent was reached");
@@ -102,7 +102,7 @@ fn a_rule_that_points_elsewhere_is_refused_at_load() {
 async fn a_draining_host_takes_nothing_more() {
     let host = Setup::default().host(Scripted::saying(["x"])).await;
     host.drain(Duration::from_secs(1)).await;
-    let error = host.receive(message("hi"), Run::Attached).await.unwrap_err();
+    let error = host.receive(message("hi"), Run::without_task()).await.unwrap_err();
     assert!(matches!(error, Error::Unavailable { .. }));
     assert!(host.ready().await.is_err());
 }

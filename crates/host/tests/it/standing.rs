@@ -19,7 +19,7 @@ async fn change(host: &Host, to: Standing) -> Changed {
 }
 
 async fn ending(host: &Host) -> Result<Ending, Error> {
-    Ok(host.receive(message("hi"), Run::Attached).await?.collect().await.ending)
+    Ok(host.receive(message("hi"), Run::without_task()).await?.collect().await.ending)
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn a_suspended_agent_answers_nobody_until_it_is_active_again() {
     let agent = Scripted::saying(["answer"]);
     let host = Setup::default().host(agent.clone()).await;
     assert!(matches!(change(&host, Standing::Suspended).await, Changed::Now(_)));
-    for run in [Run::Attached, Run::Detached { webhook: None }] {
+    for run in [Run::without_task(), Run::in_background(None)] {
         let reply = host.receive(message("hi"), run).await.unwrap();
         assert!(reply.task.is_none());
         let Ending::Refused(refusal) = reply.collect().await.ending else { panic!("not refused") };

@@ -51,8 +51,7 @@ impl Setup {
     pub(crate) async fn host(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
         let mut card = card("bot");
         card.remembers = self.remembers;
-        let resident =
-            Resident { card: Arc::new(card), agent, policy: Policy::new(self.rules.clone()), time_max: self.time_max };
+        let resident = Resident::new(Arc::new(card), agent, Policy::new(self.rules.clone()), self.time_max);
         let directory = Directory::new(vec![resident], &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());
         let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress)
@@ -81,6 +80,11 @@ pub(crate) fn message(text: &str) -> Message {
     let sender = Sender { peer: Some("192.0.2.1".parse().unwrap()), ..Sender::anonymous() };
     let id = MessageId::parse("m1").unwrap();
     Message { sender, ..Message::new(id, handle(), vec![Part::text(text)], "test", Timestamp::UNIX_EPOCH) }
+}
+
+/// A sender that proved to be `name`.
+pub(crate) fn signed_in(name: &str) -> Sender {
+    Sender { address: name.to_owned(), verified: true, ..message("").sender }
 }
 
 pub(crate) fn in_thread(text: &str, thread: Option<ThreadId>) -> Message {

@@ -6,24 +6,24 @@ use std::time::Duration;
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::store::TaskChange;
 use forecourt_core::{Ending, Error, Event, File, FileSource, Part, Task, TaskId, TaskState, Timestamp};
-use forecourt_host::{Host, Run};
+use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_testkit::{Scripted, Step};
 use futures::StreamExt;
 
 use crate::support::{Setup, message};
 
 async fn begin(host: &Host) -> TaskId {
-    let reply = host.receive(message("work"), Run::Detached { webhook: None }).await.unwrap();
+    let reply = host.receive(message("work"), Run::in_background(None)).await.unwrap();
     reply.task.unwrap()
 }
 
 async fn ended(host: &Host, id: &TaskId) -> Task {
-    let mut events = host.subscribe(id, 0).await.unwrap();
+    let mut events = host.task(id, TaskAccess::ById).await.unwrap().subscribe(0);
     while events.next().await.is_some() {}
     loop {
-        let task = host.task(id).await.unwrap();
+        let task = host.task(id, TaskAccess::ById).await.unwrap();
         if task.state.is_settled() {
-            return task;
+            return task.task().clone();
         }
         tokio::task::yield_now().await;
     }
@@ -42,7 +42,7 @@ async fn a_task_goes_on_without_its_caller_and_can_be_read() {
     let agent = Scripted::new(vec![text("a"), Step::Wait(Duration::from_secs(3)), text("b"), complete()]);
     let host = Setup::default().host(agent).await;
     let id = begin(&host).await;
-    assert_eq!(host.task(&id).await.unwrap().state, TaskState::Working);
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::Working);
     let task = ended(&host, &id).await;
     assert_eq!(task.state, TaskState::Completed);
     assert_eq!(task.outcome.unwrap().text(), "ab");
@@ -53,10 +53,10 @@ async fn a_subscription_resumes_after_any_event_and_loses_none() {
     let steps = vec![text("a"), Step::Wait(Duration::from_secs(1)), text("b"), text("c"), complete()];
     let host = Setup::default().host(Scripted::new(steps)).await;
     let id = begin(&host).await;
-    let all: Vec<Event> = host.subscribe(&id, 0).await.unwrap().collect().await;
+    let all: Vec<Event> = host.task(&id, TaskAccess::ById).await.unwrap().subscribe(0).collect().await;
     assert_eq!(all.len(), 4);
     for after in 0..4 {
-        let rest: Vec<Event> = host.subscribe(&id, after).await.unwrap().collect().await;
+        let rest: Vec<Event> = host.task(&id, TaskAccess::ById).await.unwrap().subscribe(after).collect().await;
         assert_eq!(rest, all[after as usize..], "after {after}");
     }
 }
@@ -69,11 +69,11 @@ async fn a_file_becomes_an_artifact_of_its_task() {
     let task = ended(&host, &id).await;
     let Part::File(kept) = &task.outcome.unwrap().parts[0] else { panic!("no file") };
     assert_eq!(kept.source, FileSource::Kept);
-    let artifact = host.artifact(&id, kept.id.as_deref().unwrap()).await.unwrap();
+    let artifact = host.task(&id, TaskAccess::ById).await.unwrap().artifact(kept.id.as_deref().unwrap()).await.unwrap();
     assert_eq!(&artifact.bytes[..], b"png");
     let other = begin(&host).await;
     ended(&host, &other).await;
-    assert!(host.artifact(&other, "artifact-9").await.is_err());
+    assert!(host.task(&other, TaskAccess::ById).await.unwrap().artifact("artifact-9").await.is_err());
 }
 
 #[tokio::test]
@@ -81,12 +81,12 @@ async fn cancelling_reaches_the_agent_and_is_final() {
     let agent = Scripted::new(vec![text("a"), Step::Hang]);
     let host = Setup::default().host(agent.clone()).await;
     let id = begin(&host).await;
-    let task = host.cancel(&id).await.unwrap();
+    let task = host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap();
     assert_eq!(task.state, TaskState::Canceled);
     while agent.begun_and_left().1 == 0 {
         tokio::task::yield_now().await;
     }
-    let error = host.cancel(&id).await.unwrap_err();
+    let error = host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap_err();
     assert!(matches!(error, Error::Conflict { state: TaskState::Canceled, .. }));
 }
 
@@ -97,9 +97,9 @@ async fn s5_4_1_a_task_is_gone_after_an_hour() {
     let id = begin(&host).await;
     ended(&host, &id).await;
     setup.clock.advance(TASK_TTL - Duration::from_secs(1));
-    host.task(&id).await.unwrap();
+    host.task(&id, TaskAccess::ById).await.unwrap();
     setup.clock.advance(Duration::from_secs(1));
-    assert!(matches!(host.task(&id).await.unwrap_err(), Error::NotFound { .. }));
+    assert!(matches!(host.task(&id, TaskAccess::ById).await.unwrap_err(), Error::NotFound { .. }));
 }
 
 #[tokio::test]
@@ -108,13 +108,13 @@ async fn a_task_of_a_run_that_died_is_found_at_start_and_ends_as_failed() {
     let before = setup.host(Scripted::new(vec![Step::Hang])).await;
     let id = begin(&before).await;
     let after = setup.host(Scripted::saying(["x"])).await;
-    let task = after.task(&id).await.unwrap();
+    let task = after.task(&id, TaskAccess::ById).await.unwrap();
     assert_eq!(task.state, TaskState::Failed);
     assert_eq!(
-        task.outcome.unwrap().ending,
+        task.outcome.clone().unwrap().ending,
         Ending::Failed { reason: "The host stopped while this was running.".into() }
     );
-    let rest: Vec<Event> = after.subscribe(&id, 0).await.unwrap().collect().await;
+    let rest: Vec<Event> = task.subscribe(0).collect().await;
     assert!(matches!(rest.last(), Some(Event::Ending(Ending::Failed { .. }))));
 }
 
@@ -124,15 +124,15 @@ async fn draining_waits_for_work_and_ends_what_is_left_with_a_reason() {
     let host = Setup::default().host(quick).await;
     let id = begin(&host).await;
     host.drain(Duration::from_secs(30)).await;
-    assert_eq!(host.task(&id).await.unwrap().state, TaskState::Completed);
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::Completed);
 
     let host = Setup::default().host(Scripted::new(vec![Step::Hang])).await;
     let id = begin(&host).await;
     host.drain(Duration::from_secs(30)).await;
-    let task = host.task(&id).await.unwrap();
+    let task = host.task(&id, TaskAccess::ById).await.unwrap();
     assert_eq!(task.state, TaskState::Failed);
     assert_eq!(
-        task.outcome.unwrap().ending,
+        task.outcome.clone().unwrap().ending,
         Ending::Failed { reason: "The host was shut down before this was done.".into() }
     );
 }
@@ -151,8 +151,15 @@ async fn an_end_that_came_first_stands() {
     let setup = Setup::default();
     let host = setup.host(Scripted::new(vec![Step::Hang])).await;
     let id = begin(&host).await;
-    let change =
-        |to| TaskChange { from: TaskState::Working, to, outcome: None, at: Timestamp::UNIX_EPOCH, resume: None };
+    let run = host.task(&id, TaskAccess::ById).await.unwrap().run.clone();
+    let change = |to| TaskChange {
+        from: TaskState::Working,
+        run: run.clone(),
+        to,
+        outcome: None,
+        at: Timestamp::UNIX_EPOCH,
+        resume: None,
+    };
     let store: &Arc<dyn forecourt_core::Store> = &setup.store;
     assert!(store.advance_task(&id, change(TaskState::Completed)).await.unwrap());
     assert!(!store.advance_task(&id, change(TaskState::Failed)).await.unwrap());

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use forecourt_core::limits::THREAD_TTL;
-use forecourt_core::{Ending, Event, Part, ThreadId, Turn};
-use forecourt_host::Run;
+use forecourt_core::{Ending, Event, Message, Part, Sender, ThreadId, Turn};
+use forecourt_host::{Run, TaskAccess};
 use forecourt_testkit::{CountedEntropy, Scripted, Step};
 
-use crate::support::{Setup, in_thread, message};
+use crate::support::{Setup, in_thread, message, signed_in};
 
 fn setup() -> Setup {
     Setup { remembers: true, ..Setup::default() }
@@ -21,13 +21,13 @@ fn texts(history: &[Turn]) -> Vec<&str> {
 async fn s6_a_follow_up_hears_what_was_said_before() {
     let agent = Scripted::saying(["answer"]);
     let host = setup().host(agent.clone()).await;
-    let first = host.receive(message("one"), Run::Attached).await.unwrap();
+    let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
     first.collect().await;
-    let second = host.receive(in_thread("two", thread.clone()), Run::Attached).await.unwrap();
+    let second = host.receive(in_thread("two", thread.clone()), Run::without_task()).await.unwrap();
     assert_eq!(second.thread, thread);
     second.collect().await;
-    host.receive(in_thread("three", thread), Run::Attached).await.unwrap().collect().await;
+    host.receive(in_thread("three", thread), Run::without_task()).await.unwrap().collect().await;
     let heard = agent.heard();
     assert_eq!(texts(&heard[0].history), [""; 0]);
     assert_eq!(texts(&heard[1].history), ["one", "answer"]);
@@ -38,7 +38,7 @@ async fn s6_a_follow_up_hears_what_was_said_before() {
 async fn s6_a_token_that_is_not_ours_begins_afresh_and_is_not_adopted() {
     let host = setup().host(Scripted::saying(["answer"])).await;
     let foreign = ThreadId::mint(&CountedEntropy::default());
-    let reply = host.receive(in_thread("hi", Some(foreign.clone())), Run::Attached).await.unwrap();
+    let reply = host.receive(in_thread("hi", Some(foreign.clone())), Run::without_task()).await.unwrap();
     assert!(reply.thread.is_some());
     assert_ne!(reply.thread, Some(foreign));
 }
@@ -48,13 +48,13 @@ async fn s6_a_conversation_ends_with_its_time() {
     let setup = setup();
     let agent = Scripted::saying(["answer"]);
     let host = setup.host(agent.clone()).await;
-    let first = host.receive(message("one"), Run::Attached).await.unwrap();
+    let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
     first.collect().await;
     setup.clock.advance(THREAD_TTL - Duration::from_secs(1));
-    host.receive(in_thread("two", thread.clone()), Run::Attached).await.unwrap().collect().await;
+    host.receive(in_thread("two", thread.clone()), Run::without_task()).await.unwrap().collect().await;
     setup.clock.advance(THREAD_TTL);
-    host.receive(in_thread("three", thread), Run::Attached).await.unwrap().collect().await;
+    host.receive(in_thread("three", thread), Run::without_task()).await.unwrap().collect().await;
     let heard = agent.heard();
     assert_eq!(heard[1].history.len(), 2);
     assert_eq!(heard[2].history.len(), 0);
@@ -64,12 +64,12 @@ async fn s6_a_conversation_ends_with_its_time() {
 async fn history_that_came_with_the_message_stands_instead_of_ours() {
     let agent = Scripted::saying(["answer"]);
     let host = setup().host(agent.clone()).await;
-    let first = host.receive(message("one"), Run::Attached).await.unwrap();
+    let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
     first.collect().await;
     let mut next = in_thread("two", thread);
     next.history = vec![Turn::text(forecourt_core::Role::User, "brought along")];
-    host.receive(next, Run::Attached).await.unwrap().collect().await;
+    host.receive(next, Run::without_task()).await.unwrap().collect().await;
     assert_eq!(texts(&agent.heard()[1].history), ["brought along"]);
 }
 
@@ -77,17 +77,17 @@ async fn history_that_came_with_the_message_stands_instead_of_ours() {
 async fn a_failed_answer_leaves_no_trace() {
     let failing = Scripted::new(vec![Step::Do(Event::Ending(Ending::Failed { reason: "no".into() }))]);
     let host = setup().host(failing.clone()).await;
-    let first = host.receive(message("one"), Run::Attached).await.unwrap();
+    let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
     first.collect().await;
-    host.receive(in_thread("two", thread), Run::Attached).await.unwrap().collect().await;
+    host.receive(in_thread("two", thread), Run::without_task()).await.unwrap().collect().await;
     assert_eq!(failing.heard()[1].history.len(), 0);
 }
 
 #[tokio::test]
 async fn an_agent_without_a_memory_gives_no_token() {
     let host = Setup::default().host(Scripted::saying(["x"])).await;
-    assert_eq!(host.receive(message("hi"), Run::Attached).await.unwrap().thread, None);
+    assert_eq!(host.receive(message("hi"), Run::without_task()).await.unwrap().thread, None);
 }
 
 #[tokio::test]
@@ -95,10 +95,13 @@ async fn a_name_that_a_client_made_up_is_adopted_for_its_owner() {
     let agent = Scripted::saying(["ok"]);
     let setup = Setup { remembers: true, ..Setup::default() };
     let host = setup.host(agent.clone()).await;
-    let adopt = |owner| ThreadId::adopt("ctx-1", owner);
-    for (owner, text) in [(Some("ann"), "one"), (Some("ann"), "two"), (Some("bob"), "three"), (None, "four")] {
-        let reply = host.receive(in_thread(text, adopt(owner)), Run::Attached).await.unwrap();
-        assert_eq!(reply.thread, adopt(owner));
+    let asks = [(Some("ann"), "one"), (Some("ann"), "two"), (Some("bob"), "three"), (None, "four")];
+    for (owner, text) in asks {
+        let sender = owner.map_or_else(|| message(text).sender, signed_in);
+        let adopted = ThreadId::adopt("ctx-1", &sender);
+        let asked = Message { sender, ..in_thread(text, adopted.clone()) };
+        let reply = host.receive(asked, Run::without_task()).await.unwrap();
+        assert_eq!(reply.thread, adopted);
         assert_eq!(reply.thread.as_ref().map(ThreadId::expose), Some("ctx-1"));
         reply.collect().await;
     }
@@ -110,14 +113,62 @@ async fn a_name_that_a_client_made_up_is_adopted_for_its_owner() {
 async fn an_adopted_name_stays_with_an_agent_that_remembers_nothing() {
     let agent = Scripted::saying(["ok"]);
     let host = Setup::default().host(agent.clone()).await;
-    let named = ThreadId::adopt("ctx-1", None);
-    for run in [Run::Attached, Run::Tracked { webhook: None, continues: None, patience: Duration::ZERO }] {
+    let named = ThreadId::adopt("ctx-1", &message("x").sender);
+    for run in [Run::without_task(), Run::task_unless_message(Duration::ZERO)] {
         let reply = host.receive(in_thread("x", named.clone()), run).await.unwrap();
         assert_eq!(reply.thread, named);
         if let Some(task) = &reply.task {
-            assert_eq!(host.task(task).await.unwrap().thread, named);
+            assert_eq!(host.task(task, TaskAccess::ById).await.unwrap().thread, named);
         }
         reply.collect().await;
     }
     assert!(agent.heard().iter().all(|message| message.history.is_empty()));
+}
+
+/// Design 35, for a token of ours and for a name that the host minted.
+#[tokio::test]
+async fn a_conversation_of_somebody_who_signed_in_is_begun_anew_for_everybody_else() {
+    let minted = || Some(ThreadId::mint_context(&CountedEntropy::default()));
+    for named in [None, minted()] {
+        let agent = Scripted::saying(["ok"]);
+        let host = Setup { remembers: true, ..Setup::default() }.host(agent.clone()).await;
+        let ask = async |sender: Sender, thread: Option<ThreadId>| {
+            let asked = Message { sender, ..in_thread("hi", thread) };
+            let reply = host.receive(asked, Run::without_task()).await.unwrap();
+            let thread = reply.thread.clone();
+            reply.collect().await;
+            (thread, agent.heard().last().unwrap().history.len())
+        };
+        let stranger = || message("hi").sender;
+        let (anns, _) = ask(stranger(), named).await;
+        assert_eq!(ask(stranger(), anns.clone()).await, (anns.clone(), 2), "nobody's so far");
+        assert_eq!(ask(signed_in("ann"), anns.clone()).await, (anns.clone(), 4), "she signs in and goes on");
+        assert_eq!(ask(signed_in("ann"), anns.clone()).await, (anns.clone(), 6));
+        for other in [stranger(), signed_in("bob")] {
+            let (thread, history) = ask(other.clone(), anns.clone()).await;
+            assert_eq!(history, 0, "it is hers");
+            assert_ne!(thread, anns);
+            assert_eq!(ask(other, thread.clone()).await, (thread, 2), "and goes on by itself");
+        }
+        assert_eq!(ask(signed_in("ann"), anns.clone()).await, (anns, 8), "nothing was added to hers");
+    }
+}
+
+/// Design 34: what a client made up may be guessed, from elsewhere in vain.
+#[tokio::test]
+async fn a_name_that_was_made_up_is_one_conversation_for_each_network() {
+    let from = |address: &str| Sender { peer: Some(address.parse().unwrap()), ..Sender::anonymous() };
+    let named = |address| ThreadId::adopt("my chat", &from(address)).unwrap();
+    assert_ne!(named("192.0.2.1"), named("192.0.2.2"));
+    assert_ne!(named("2001:db8::1"), named("2001:db8:0:1::1"));
+    for (one, other) in [("2001:db8::1", "2001:db8::2"), ("::ffff:192.0.2.1", "192.0.2.1")] {
+        assert_eq!(named(one), named(other), "one network");
+    }
+    let minted = ThreadId::mint_context(&CountedEntropy::default());
+    for address in ["192.0.2.1", "2001:db8::1"] {
+        assert_eq!(ThreadId::adopt(minted.expose(), &from(address)).unwrap(), minted, "a capability");
+        assert_eq!(ThreadId::adopt(minted.expose(), &signed_in("ann")).unwrap(), minted);
+    }
+    let shorter = &minted.expose()[..46];
+    assert_ne!(ThreadId::adopt(shorter, &from("192.0.2.1")), ThreadId::adopt(shorter, &from("192.0.2.2")));
 }

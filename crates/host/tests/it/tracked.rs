@@ -7,25 +7,25 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, THR
 use forecourt_core::message::text_of;
 use forecourt_core::policy::{AuthChallenge, Kind, Rule, Verdict};
 use forecourt_core::reply::Question;
-use forecourt_core::store::{TaskFilter, Webhook};
+use forecourt_core::store::{AtEnd, TaskFilter, Webhook};
 use forecourt_core::{
     Admitted, Agent, AgentCard, Clock, Ending, Error, Event, EventStream, Handle, Message, MessageId, PolicyPart,
-    Reply, Role, Task, TaskId, TaskState, ThreadId,
+    Reply, Role, Sender, Task, TaskId, TaskState, ThreadId,
 };
-use forecourt_host::{Host, LimitSettings, Rate, Run};
-use forecourt_testkit::{CountedEntropy, Scripted, Step};
+use forecourt_host::{Host, LimitSettings, Rate, Run, TaskAccess, Until};
+use forecourt_testkit::{Scripted, Step};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use crate::support::{Setup, handle, message};
+use crate::support::{Setup, handle, message, signed_in};
 
 fn tracked() -> Run {
-    Run::Tracked { webhook: None, continues: None, patience: Duration::ZERO }
+    Run::task_unless_message(Duration::ZERO)
 }
 
-fn on(task: &TaskId) -> Run {
-    Run::Tracked { webhook: None, continues: Some(task.clone()), patience: Duration::ZERO }
+async fn on(host: &Host, task: &TaskId) -> Run {
+    Run::next_turn(host.task(task, TaskAccess::ById).await.unwrap(), Duration::ZERO)
 }
 
 fn text(text: &str) -> Event {
@@ -83,7 +83,7 @@ async fn waiting(host: &Host) -> TaskId {
 }
 
 async fn numbered(host: &Host, id: &TaskId, after: u64) -> Vec<(u64, Event)> {
-    host.follow(id, after).await.unwrap().collect().await
+    host.task(id, TaskAccess::ById).await.unwrap().follow(after, Until::Pause).collect().await
 }
 
 #[tokio::test]
@@ -95,11 +95,14 @@ async fn a_message_that_is_there_at_once_comes_without_a_task() {
     assert_eq!(reply.task, None);
     let thread = reply.thread.clone().unwrap();
     assert_eq!(finish(reply).await, [answer]);
-    assert_eq!(host.tasks(TaskFilter { limit: 9, ..TaskFilter::default() }).await.unwrap().total, 0);
+    assert_eq!(
+        setup.store.tasks(TaskFilter { limit: 9, ..TaskFilter::default() }, setup.clock.now()).await.unwrap().total,
+        0
+    );
     let turns = setup.store.thread(&thread, &handle(), setup.clock.now()).await.unwrap().unwrap();
-    assert_eq!(turns.iter().map(|turn| text_of(&turn.parts)).collect::<Vec<_>>(), ["Dinner?", "Soup."]);
+    assert_eq!(turns.turns.iter().map(|turn| text_of(&turn.parts)).collect::<Vec<_>>(), ["Dinner?", "Soup."]);
     // Where the wire has no such choice, there is one all the same.
-    assert!(host.receive(message("Dinner?"), Run::Detached { webhook: None }).await.unwrap().task.is_some());
+    assert!(host.receive(message("Dinner?"), Run::in_background(None)).await.unwrap().task.is_some());
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,9 +120,18 @@ async fn anything_else_is_a_task_from_its_first_event_on() {
         let id = reply.task.clone().unwrap();
         let events = finish(reply).await;
         assert_eq!(events.iter().filter(|event| matches!(event, Event::Ending(_))).count(), 1, "{events:?}");
-        let task = host.task(&id).await.unwrap();
+        let task = host.task(&id, TaskAccess::ById).await.unwrap();
         assert!(task.state.is_final(), "whoever sees the ending sees the task ended");
-        let logged: Vec<Event> = host.events(&id, 0, 9).await.unwrap().into_iter().map(|(_, event)| event).collect();
+        let logged: Vec<Event> = host
+            .task(&id, TaskAccess::ById)
+            .await
+            .unwrap()
+            .events(0, 9)
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|(_, event)| event)
+            .collect();
         assert_eq!(logged, events);
         assert_eq!(agent.heard().len(), 1, "the agent is begun once");
     }
@@ -134,15 +146,15 @@ async fn a_question_is_answered_and_the_log_goes_on() {
     let setup = Setup::default();
     let host = setup.host(agent.clone()).await;
     let id = waiting(&host).await;
-    assert_eq!(host.task(&id).await.unwrap().state, TaskState::InputRequired);
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::InputRequired);
     setup.clock.advance(TASK_TTL / 2);
-    let reply = host.receive(said("Soup", "m2"), on(&id)).await.unwrap();
+    let reply = host.receive(said("Soup", "m2"), on(&host, &id).await).await.unwrap();
     assert_eq!(reply.task.as_ref(), Some(&id));
     let answer = [text("Soup "), text("it is."), Event::Ending(Ending::Complete)];
     assert_eq!(finish(reply).await, answer);
 
-    let task = host.task(&id).await.unwrap();
-    assert_eq!((task.state, task.outcome.unwrap().text()), (TaskState::Completed, "Soup it is.".to_owned()));
+    let task = host.task(&id, TaskAccess::ById).await.unwrap();
+    assert_eq!((task.state, task.outcome.clone().unwrap().text()), (TaskState::Completed, "Soup it is.".to_owned()));
     let turns: Vec<_> = task.turns.iter().map(|turn| (turn.role, turn.id.as_deref(), text_of(&turn.parts))).collect();
     let words = ["Dinner?", "Hm. \nWhich?", "Soup"].map(str::to_owned);
     let [asked, back, answered] = words;
@@ -158,7 +170,7 @@ async fn a_question_is_answered_and_the_log_goes_on() {
         assert_eq!(numbered(&host, &id, after).await, all[after as usize..], "after {after}");
     }
     assert_eq!(numbered(&host, &id, 5).await, []);
-    assert_eq!(host.events(&id, 1, 2).await.unwrap(), all[1..3]);
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().events(1, 2).await.unwrap(), all[1..3]);
 }
 
 #[tokio::test]
@@ -167,8 +179,8 @@ async fn an_agent_that_remembers_nothing_is_told_what_was_said_in_the_task() {
         let agent = Turns::new([vec![asking("Which?")], vec![refusing(unauthorized())], vec![]]);
         let host = Setup { remembers, ..Setup::default() }.host(agent.clone()).await;
         let id = waiting(&host).await;
-        finish(host.receive(said("Soup", "m2"), on(&id)).await.unwrap()).await;
-        finish(host.receive(said("Yes", "m3"), on(&id)).await.unwrap()).await;
+        finish(host.receive(said("Soup", "m2"), on(&host, &id).await).await.unwrap()).await;
+        finish(host.receive(said("Yes", "m3"), on(&host, &id).await).await.unwrap()).await;
         let heard = agent.heard.lock();
         let history: Vec<String> = heard[2].history.iter().map(|turn| text_of(&turn.parts)).collect();
         assert_eq!(history, ["Dinner?", "Which?", "Soup", "First this."], "remembers: {remembers}");
@@ -180,18 +192,14 @@ async fn an_agent_that_remembers_nothing_is_told_what_was_said_in_the_task() {
 #[tokio::test]
 async fn only_a_task_of_this_agent_that_waits_goes_on() {
     let host = Setup::default().host(Turns::new([vec![Event::Ending(Ending::Complete)]])).await;
-    let unknown = TaskId::mint(&CountedEntropy::default());
-    let error = host.receive(message("x"), on(&unknown)).await.unwrap_err();
-    assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
-
     let ended = host.receive(message("x"), tracked()).await.unwrap();
     let id = ended.task.clone().unwrap();
     finish(ended).await;
-    let error = host.receive(message("x"), on(&id)).await.unwrap_err();
+    let error = host.receive(message("x"), on(&host, &id).await).await.unwrap_err();
     assert!(matches!(error, Error::Conflict { state: TaskState::Completed, .. }), "{error:?}");
 
     let working = host.receive(message("x"), tracked()).await.unwrap().task.unwrap();
-    let error = host.receive(message("x"), on(&working)).await.unwrap_err();
+    let error = host.receive(message("x"), on(&host, &working).await).await.unwrap_err();
     assert!(matches!(error, Error::Conflict { state: TaskState::Working, .. }), "{error:?}");
 }
 
@@ -205,8 +213,8 @@ async fn a_task_of_another_agent_is_not_found() {
         expires_at: setup.clock.now() + TASK_TTL,
         ..forecourt_testkit::store_suite::some_task()
     };
-    setup.store.create_task(theirs.clone()).await.unwrap();
-    let error = host.receive(message("x"), on(&theirs.id)).await.unwrap_err();
+    setup.store.create_task(theirs.clone(), Vec::new()).await.unwrap();
+    let error = host.receive(message("x"), on(&host, &theirs.id).await).await.unwrap_err();
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
 }
 
@@ -214,15 +222,16 @@ async fn a_task_of_another_agent_is_not_found() {
 async fn of_two_answers_at_once_one_goes_on() {
     let host = Setup::default().host(Turns::new([vec![asking("Which?")]])).await;
     let id = waiting(&host).await;
-    let answers = (0..8).map(|_| host.receive(message("This"), on(&id)));
+    let on = on(&host, &id).await;
+    let answers = (0..8).map(|_| host.receive(message("This"), on.clone()));
     let results = futures::future::join_all(answers).await;
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
     for error in results.into_iter().filter_map(Result::err) {
         assert!(matches!(error, Error::Conflict { state: TaskState::Working, .. }), "{error:?}");
     }
-    assert_eq!(host.task(&id).await.unwrap().turns.len(), 3);
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().turns.len(), 3);
     // What was taken off the list is the work that lost, not the work that goes on.
-    host.cancel(&id).await.unwrap();
+    host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap();
     assert_eq!(numbered(&host, &id, 1).await, [(2, Event::Ending(Ending::Canceled))]);
 }
 
@@ -241,8 +250,8 @@ async fn turns_of_one_task_are_bounded() {
     for (n, (turns, fits)) in cases.into_iter().enumerate() {
         let (agent, state, expires_at) = (handle(), TaskState::AuthRequired, setup.clock.now() + TASK_TTL);
         let task = Task { agent, state, turns, expires_at, ..forecourt_testkit::store_suite::some_task() };
-        setup.store.create_task(task.clone()).await.unwrap();
-        match host.receive(message("x"), on(&task.id)).await {
+        setup.store.create_task(task.clone(), Vec::new()).await.unwrap();
+        match host.receive(message("x"), on(&host, &task.id).await).await {
             Ok(_) => assert!(fits, "case {n}"),
             Err(error) => assert!(!fits && matches!(error, Error::Invalid { .. }), "case {n}: {error:?}"),
         }
@@ -255,14 +264,14 @@ async fn a_follower_stays_while_a_question_is_answered_and_leaves_when_it_is_not
     let host = Setup::default().host(agent).await;
     let id = waiting(&host).await;
     assert_eq!(numbered(&host, &id, 0).await, [(1, asking("Which?"))]);
-    finish(host.receive(message("This"), on(&id)).await.unwrap()).await;
+    finish(host.receive(message("This"), on(&host, &id).await).await.unwrap()).await;
     assert_eq!(numbered(&host, &id, 0).await, [(1, asking("Which?")), (2, asking("How?"))]);
-    host.receive(message("So"), on(&id)).await.unwrap();
-    let mut following = host.follow(&id, 0).await.unwrap();
+    host.receive(message("So"), on(&host, &id).await).await.unwrap();
+    let mut following = host.task(&id, TaskAccess::ById).await.unwrap().follow(0, Until::Pause);
     assert_eq!(following.next().await, Some((1, asking("Which?"))));
     assert_eq!(following.next().await, Some((2, asking("How?"))));
     assert_eq!(futures::FutureExt::now_or_never(following.next()), None);
-    host.cancel(&id).await.unwrap();
+    host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap();
     assert_eq!(following.collect::<Vec<_>>().await, [(3, Event::Ending(Ending::Canceled))]);
 }
 
@@ -270,33 +279,36 @@ async fn a_follower_stays_while_a_question_is_answered_and_leaves_when_it_is_not
 async fn a_task_that_waits_can_be_cancelled_and_then_goes_on_no_more() {
     let host = Setup::default().host(Turns::new([vec![asking("Which?")]])).await;
     let id = waiting(&host).await;
-    assert_eq!(host.cancel(&id).await.unwrap().state, TaskState::Canceled);
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap().state, TaskState::Canceled);
     assert_eq!(numbered(&host, &id, 0).await, [(1, asking("Which?")), (2, Event::Ending(Ending::Canceled))]);
-    let error = host.receive(message("This"), on(&id)).await.unwrap_err();
+    let error = host.receive(message("This"), on(&host, &id).await).await.unwrap_err();
     assert!(matches!(error, Error::Conflict { state: TaskState::Canceled, .. }), "{error:?}");
-    assert!(matches!(host.cancel(&id).await.unwrap_err(), Error::Conflict { state: TaskState::Canceled, .. }));
+    assert!(matches!(
+        host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap_err(),
+        Error::Conflict { state: TaskState::Canceled, .. }
+    ));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_goes_on_ends_with_its_host_or_its_time() {
     let host = Setup::default().host(Turns::new([vec![asking("Which?")]])).await;
     let id = waiting(&host).await;
-    host.receive(message("This"), on(&id)).await.unwrap();
+    host.receive(message("This"), on(&host, &id).await).await.unwrap();
     host.drain(Duration::from_secs(1)).await;
-    assert_eq!(host.task(&id).await.unwrap().state, TaskState::Failed);
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::Failed);
     assert!(matches!(numbered(&host, &id, 1).await[..], [(2, Event::Ending(Ending::Failed { .. }))]));
 
     let setup = Setup { time_max: Duration::from_secs(2), ..Setup::default() };
     let host = setup.host(Turns::new([vec![asking("Which?")]])).await;
     let id = waiting(&host).await;
-    let reply = host.receive(message("This"), on(&id)).await.unwrap();
+    let reply = host.receive(message("This"), on(&host, &id).await).await.unwrap();
     assert!(matches!(finish(reply).await[..], [Event::Ending(Ending::Failed { .. })]));
 
     let host = setup.host(Turns::new([vec![asking("Which?")]])).await;
     let id = waiting(&host).await;
-    host.receive(message("This"), on(&id)).await.unwrap();
+    host.receive(message("This"), on(&host, &id).await).await.unwrap();
     let next = setup.host(Turns::new([])).await;
-    assert_eq!(next.task(&id).await.unwrap().state, TaskState::Failed);
+    assert_eq!(next.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::Failed);
     assert!(matches!(numbered(&next, &id, 0).await[..], [(1, _), (2, Event::Ending(Ending::Failed { .. }))]));
 }
 
@@ -306,8 +318,8 @@ async fn a_task_that_waits_outlives_its_host() {
     let before = setup.host(Turns::new([vec![asking("Which?")]])).await;
     let id = waiting(&before).await;
     let after = setup.host(Turns::new([vec![Event::Ending(Ending::Complete)]])).await;
-    finish(after.receive(message("This"), on(&id)).await.unwrap()).await;
-    assert_eq!(after.task(&id).await.unwrap().state, TaskState::Completed);
+    finish(after.receive(message("This"), on(&after, &id).await).await.unwrap()).await;
+    assert_eq!(after.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::Completed);
 }
 
 /// Lets those pass who say the word.
@@ -332,19 +344,19 @@ async fn policy4_2_a_refusal_of_the_gate_is_a_task_that_can_be_continued() {
     assert!(
         matches!(&finish(reply).await[..], [Event::Ending(Ending::Refused(part))] if part.message == "Say the word.")
     );
-    assert_eq!(host.task(&id).await.unwrap().state, TaskState::AuthRequired);
-    finish(host.receive(said("Now!", "m2"), on(&id)).await.unwrap()).await;
-    assert_eq!(host.task(&id).await.unwrap().state, TaskState::AuthRequired);
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::AuthRequired);
+    finish(host.receive(said("Now!", "m2"), on(&host, &id).await).await.unwrap()).await;
+    assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::AuthRequired);
     assert_eq!(agent.heard.lock().len(), 0, "the agent is not reached");
 
-    let answer = finish(host.receive(said("please", "m3"), on(&id)).await.unwrap()).await;
+    let answer = finish(host.receive(said("please", "m3"), on(&host, &id).await).await.unwrap()).await;
     assert_eq!(answer, [Event::Ending(Ending::Message("Soup.".to_owned()))]);
-    let task = host.task(&id).await.unwrap();
+    let task = host.task(&id, TaskAccess::ById).await.unwrap();
     assert_eq!((task.state, task.turns.len()), (TaskState::Completed, 5));
     assert_eq!(numbered(&host, &id, 0).await.len(), 3);
 
     // Where the wire has no tasks that wait, a refusal is only an answer.
-    let reply = host.receive(message("Dinner?"), Run::Detached { webhook: None }).await.unwrap();
+    let reply = host.receive(message("Dinner?"), Run::in_background(None)).await.unwrap();
     assert_eq!(reply.task, None);
 }
 
@@ -363,46 +375,88 @@ async fn s8_4_being_asked_too_often_is_no_task() {
 #[tokio::test]
 async fn one_caller_begins_only_so_many_and_none_is_begun_in_vain() {
     let agent = Turns::new([]);
-    let limits = LimitSettings { tasks_per_caller_max: 2, ..LimitSettings::default() };
+    let limits = LimitSettings { tasks_per_caller_max: 2, queue_seconds: 0, ..LimitSettings::default() };
     let host = Setup { limits, ..Setup::default() }.host(agent.clone()).await;
     for _ in 0..2 {
         host.receive(message("x"), tracked()).await.unwrap();
     }
-    let error = host.receive(message("x"), tracked()).await.unwrap_err();
-    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+    let third = host.receive(message("x"), tracked()).await.unwrap();
+    assert_eq!(third.task, None);
+    assert!(matches!(finish(third).await[..], [Event::Ending(Ending::Refused(_))]));
     assert_eq!(agent.heard.lock().len(), 2);
 }
 
 #[tokio::test]
 async fn webhooks_are_added_listed_and_removed_until_the_end() {
     let host = Setup::default().host(Turns::new([vec![asking("Which?")]])).await;
-    let id = waiting(&host).await;
+    let task = host.task(&waiting(&host).await, TaskAccess::ById).await.unwrap();
     let hook =
         |n: usize| Webhook { id: n.to_string(), ..forecourt_testkit::store_suite::webhook("https://a.example/") };
     for n in 0..WEBHOOKS_PER_TASK_MAX {
-        host.add_webhook(&id, hook(n)).await.unwrap();
+        task.add_webhook(hook(n), AtEnd::Refuse).await.unwrap();
     }
-    host.add_webhook(&id, hook(0)).await.unwrap();
-    let error = host.add_webhook(&id, hook(WEBHOOKS_PER_TASK_MAX)).await.unwrap_err();
+    task.add_webhook(hook(0), AtEnd::Refuse).await.unwrap();
+    let error = task.add_webhook(hook(WEBHOOKS_PER_TASK_MAX), AtEnd::Refuse).await.unwrap_err();
     assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
-    assert!(host.remove_webhook(&id, "1").await.unwrap());
-    assert!(!host.remove_webhook(&id, "1").await.unwrap());
-    let ids: Vec<String> = host.webhooks(&id).await.unwrap().into_iter().map(|hook| hook.id).collect();
+    assert!(task.remove_webhook("1").await.unwrap());
+    assert!(!task.remove_webhook("1").await.unwrap());
+    let ids: Vec<String> = task.webhooks().await.unwrap().into_iter().map(|hook| hook.id).collect();
     assert_eq!(ids, ["0", "2", "3", "4"]);
-    host.cancel(&id).await.unwrap();
-    let error = host.add_webhook(&id, hook(0)).await.unwrap_err();
+    task.cancel().await.unwrap();
+    let error = task.add_webhook(hook(0), AtEnd::Refuse).await.unwrap_err();
     assert!(matches!(error, Error::Conflict { state: TaskState::Canceled, .. }), "{error:?}");
-    let unknown = TaskId::mint(&CountedEntropy::default());
-    assert!(matches!(host.add_webhook(&unknown, hook(0)).await, Err(Error::NotFound { .. })));
-    assert!(matches!(host.webhooks(&unknown).await, Err(Error::NotFound { .. })));
-    assert!(matches!(host.remove_webhook(&unknown, "0").await, Err(Error::NotFound { .. })));
+    task.add_webhook(hook(0), AtEnd::Tell).await.unwrap();
+}
+
+/// Of what is somebody else's, nothing is learned, whatever is asked.
+#[tokio::test]
+async fn a_task_with_an_owner_is_not_found_for_others() {
+    let host = Setup::default().host(Turns::new([vec![asking("Which?")], vec![asking("Which?")]])).await;
+    let ask = async |sender: &Sender| {
+        let asked = Message { sender: sender.clone(), ..message("Dinner?") };
+        let reply = host.receive(asked, tracked()).await.unwrap();
+        let id = reply.task.clone().unwrap();
+        finish(reply).await;
+        id
+    };
+    let (ann, bob, nobody) = (signed_in("ann"), signed_in("bob"), message("").sender);
+    let (anns, nobodys) = (ask(&ann).await, ask(&nobody).await);
+    assert!(host.task(&anns, TaskAccess::As(&ann)).await.is_ok());
+    for other in [&bob, &nobody] {
+        let error = host.task(&anns, TaskAccess::As(other)).await.unwrap_err();
+        assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
+    }
+    for anybody in [&ann, &bob, &nobody] {
+        assert!(host.task(&nobodys, TaskAccess::As(anybody)).await.is_ok(), "its id is all there is to it");
+    }
+    let all = TaskFilter { limit: 9, ..TaskFilter::default() };
+    for (sender, total) in [(&ann, 1), (&bob, 0), (&nobody, 0)] {
+        assert_eq!(host.tasks(sender, all.clone()).await.unwrap().total, total);
+        let owner = Some("ann".to_owned());
+        let forged = host.tasks(sender, TaskFilter { owner, ..all.clone() }).await.unwrap();
+        assert_eq!(forged.total, total, "whose they are is not for the filter to say");
+    }
+}
+
+/// A question in the middle is no end for who waits for the end.
+#[tokio::test]
+async fn a_task_is_followed_over_its_questions_to_its_end() {
+    let host = Setup::default().host(Turns::new([vec![asking("Which?")], vec![Event::Ending(Ending::Complete)]])).await;
+    let id = waiting(&host).await;
+    let task = host.task(&id, TaskAccess::ById).await.unwrap();
+    let following = tokio::spawn(task.follow(0, Until::End).collect::<Vec<_>>());
+    tokio::task::yield_now().await;
+    finish(host.receive(said("This", "m2"), on(&host, &id).await).await.unwrap()).await;
+    let seen: Vec<Event> = following.await.unwrap().into_iter().map(|(_, event)| event).collect();
+    assert!(matches!(seen[..], [Event::Ending(Ending::Question(_)), Event::Ending(Ending::Complete)]), "{seen:?}");
+    assert_eq!(task.follow(0, Until::Pause).collect::<Vec<_>>().await.len(), 2);
 }
 
 #[tokio::test]
 async fn hub3_3_a_conversation_stays_with_its_agent_for_a_week() {
     let setup = Setup::default();
     let host = setup.host(Turns::new([])).await;
-    let thread = ThreadId::adopt("ctx", Some("ann")).unwrap();
+    let thread = ThreadId::adopt_for("ann", "ctx").unwrap();
     assert_eq!(host.route(&thread).await.unwrap(), None);
     host.set_route(&thread, &handle()).await.unwrap();
     setup.clock.advance(THREAD_TTL - Duration::from_secs(1));
@@ -424,7 +478,7 @@ fn late(wait: Duration) -> Arc<Scripted> {
 async fn a_first_message_is_waited_for_as_long_as_the_caller_said() {
     for (wait, direct) in [(PATIENCE - Duration::from_millis(1), true), (PATIENCE + Duration::from_millis(1), false)] {
         let host = Setup::default().host(late(wait)).await;
-        let run = Run::Tracked { webhook: None, continues: None, patience: PATIENCE };
+        let run = Run::task_unless_message(PATIENCE);
         let reply = host.receive(message("Dinner?"), run).await.unwrap();
         assert_eq!(reply.task.is_none(), direct);
         assert_eq!(finish(reply).await, [Event::Ending(Ending::Message("Soup.".to_owned()))]);
@@ -434,14 +488,14 @@ async fn a_first_message_is_waited_for_as_long_as_the_caller_said() {
 #[tokio::test(start_paused = true)]
 async fn a_caller_that_goes_away_while_it_waits_does_not_stop_the_agent() {
     let agent = late(PATIENCE / 2);
-    let limits = LimitSettings { tasks_running_max: 1, ..LimitSettings::default() };
+    let limits = LimitSettings { replies_running_max: 1, queue_seconds: 0, ..LimitSettings::default() };
     let host = Setup { limits, ..Setup::default() }.host(agent.clone()).await;
-    let waiting = || Run::Tracked { webhook: None, continues: None, patience: PATIENCE };
+    let waiting = || Run::task_unless_message(PATIENCE);
     let asked = host.receive(message("Dinner?"), waiting());
     assert!(tokio::time::timeout(PATIENCE / 4, asked).await.is_err());
     assert_eq!(agent.begun_and_left(), (1, 0), "it is still at it");
-    let other = host.receive(message("Dinner?"), waiting()).await;
-    assert!(matches!(other, Err(Error::Unavailable { .. })), "and counts as work");
+    let other = finish(host.receive(message("Dinner?"), waiting()).await.unwrap()).await;
+    assert!(matches!(&other[..], [Event::Ending(Ending::Refused(_))]), "and counts as work");
     tokio::time::advance(PATIENCE).await;
     while agent.begun_and_left() != (1, 1) {
         tokio::task::yield_now().await;
@@ -462,8 +516,12 @@ async fn base_7_whoever_goes_on_with_a_task_is_held_to_what_it_was_begun_with() 
     let begun = host.receive(begun, tracked()).await.unwrap();
     let task = begun.task.clone().unwrap();
     begun.collect().await;
-    host.receive(held(said("that", "m2"), &["booking:room", "payments:pay"]), on(&task)).await.unwrap().collect().await;
-    host.receive(said("this", "m3"), on(&task)).await.unwrap().collect().await;
+    host.receive(held(said("that", "m2"), &["booking:room", "payments:pay"]), on(&host, &task).await)
+        .await
+        .unwrap()
+        .collect()
+        .await;
+    host.receive(said("this", "m3"), on(&host, &task).await).await.unwrap().collect().await;
     let heard: Vec<_> = agent.heard.lock().iter().map(|message| message.sender.authority.clone()).collect();
     let tokens = |tokens: &[&str]| Some(tokens.iter().map(|token| (*token).to_owned()).collect::<Vec<_>>());
     assert_eq!(

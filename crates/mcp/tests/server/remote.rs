@@ -59,7 +59,7 @@ async fn say(built: &Built, text: &str, hop: u32, thread: Option<&ThreadId>) -> 
     let at = "2026-01-01T00:00:00Z".parse().unwrap();
     let thread = thread.cloned();
     let message = Message { hop, thread, ..Message::new(id, Handle::parse("front").unwrap(), parts, "test", at) };
-    let admitted = Policy::default().admit(Arc::new(card("front")), message).await.unwrap();
+    let admitted = Policy::new(Vec::new()).admit(Arc::new(card("front")), message).await.unwrap();
     collect(built.agent.handle(admitted)).await
 }
 

@@ -107,7 +107,7 @@ impl Place {
         let id = MessageId::mint(&**host.entropy());
         let agent = Handle::parse(agent).unwrap();
         let message = Message { sender, ..Message::new(id, agent, vec![Part::text("x")], "a2a", host.clock().now()) };
-        let run = Run::Tracked { webhook: None, continues: None, patience: Duration::ZERO };
+        let run = Run::task_unless_message(Duration::ZERO);
         host.receive(message, run).await.unwrap().task.unwrap()
     }
 

@@ -64,7 +64,7 @@ async fn s4_the_same_task_is_there_by_its_id_for_every_protocol() {
     let place = place(slowly(Ending::Complete)).await;
     let created = begin(&place, with_tasks()).await;
     let id = TaskId::parse(created["taskId"].as_str().unwrap()).unwrap();
-    assert_eq!(place.host().task(&id).await.unwrap().agent.as_str(), "chef");
+    assert_eq!(place.host().task(&id, forecourt_host::TaskAccess::ById).await.unwrap().agent.as_str(), "chef");
     // And a task that began elsewhere is there over this one.
     let other = place.begun_elsewhere("chef", Sender::anonymous()).await;
     assert_eq!(get(&place, &json!(other.expose())).await["status"], "working");

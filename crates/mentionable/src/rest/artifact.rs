@@ -5,6 +5,7 @@ use std::time::Duration;
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::store::KeptArtifact;
 use forecourt_core::{Task, Timestamp};
+use forecourt_host::TaskPermit;
 use forecourt_surface::{disposition, negotiate};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
@@ -21,8 +22,8 @@ const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none
 
 impl Asked<'_> {
     /// An artifact's bytes, or what there is to know about it for who wants JSON.
-    pub(crate) async fn artifact(&self, task: &Task, id: &str) -> Outcome {
-        let artifact = self.rest.host.artifact(&task.id, id).await?;
+    pub(crate) async fn artifact(&self, task: &TaskPermit, id: &str) -> Outcome {
+        let artifact = task.artifact(id).await?;
         let asked = self.at(&task.agent);
         let mut head = asked.head_of(Media::Json, &asked.door.card.language, None);
         let as_json = wants_json(&self.head.headers, &artifact.mime);

@@ -19,16 +19,16 @@ pub(crate) const RESPOND_ASYNC: HeaderValue = HeaderValue::from_static("respond-
 /// How the answer to a POST is kept going. In the background when that is preferred, unless it names
 /// a callback that may not be called: then the preference is passed over, in silence.
 pub(crate) async fn run(head: &Parts, egress: &Egress, retries: u32) -> Run {
-    let Some(wish) = preference(&head.headers, "respond-async") else { return Run::Attached };
-    let Some(callback) = wish.parameter("callback") else { return Run::Detached { webhook: None } };
+    let Some(wish) = preference(&head.headers, "respond-async") else { return Run::without_task() };
+    let Some(callback) = wish.parameter("callback") else { return Run::in_background(None) };
     if !is_callback_of(&callback, &head.headers, &head.uri) {
-        return Run::Attached;
+        return Run::without_task();
     }
     match egress.permits(Purpose::Callback, &callback).await {
-        Ok(()) => Run::Detached { webhook: Some(webhook(callback.into_owned(), retries)) },
+        Ok(()) => Run::in_background(Some(webhook(callback.into_owned(), retries))),
         Err(error) => {
             tracing::info!(reason = error.log_reason(), "a callback was not accepted");
-            Run::Attached
+            Run::without_task()
         }
     }
 }

@@ -60,7 +60,7 @@ async fn agent(asked: &Asked<'_>, body: Body) -> Outcome {
             None | Some("") => asked.agent_page(),
             Some(query) => {
                 let ask = query::decode(query).map_err(|fault| explained(asked, fault))?;
-                asked.carried(ask, None, forecourt_host::Run::Attached).await
+                asked.carried(ask, None, forecourt_host::Run::without_task()).await
             }
         },
         // On the heap, so that a GET does not carry its size around.
@@ -102,7 +102,7 @@ async fn task(asked: &Asked<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
         _ if asked.head.method == Method::OPTIONS => Ok(asked.options(path.allow())),
         TaskPath::Task(id) if reading => {
             asked.meter()?;
-            Ok(asked.polled(&asked.task(id).await?))
+            Ok(asked.polled(&*asked.task(id).await?))
         }
         TaskPath::Artifact(id, artifact) if reading => {
             asked.meter()?;

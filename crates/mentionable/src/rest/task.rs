@@ -3,9 +3,10 @@
 //! The id is a capability: whoever knows it may read the task, whatever protocol began it.
 
 use bytes::Bytes;
-use forecourt_core::store::Webhook;
+use forecourt_core::store::{AtEnd, Webhook};
 use forecourt_core::{Error, Task, TaskId, ids, json};
 use forecourt_egress::Purpose;
+use forecourt_host::{TaskAccess, TaskPermit};
 use http::header::{CACHE_CONTROL, CONTENT_LOCATION};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
@@ -54,9 +55,9 @@ impl<'a> TaskPath<'a> {
 
 impl Asked<'_> {
     /// The task of an id as it stood in the path; unknown, expired and malformed ids look alike.
-    pub(crate) async fn task(&self, id: &str) -> Result<Task, Trouble> {
+    pub(crate) async fn task(&self, id: &str) -> Result<TaskPermit, Trouble> {
         let id = TaskId::parse(id).ok_or_else(Failure::no_such_task)?;
-        Ok(self.rest.host.task(&id).await?)
+        Ok(self.rest.host.task(&id, TaskAccess::ById).await?)
     }
 
     /// How a task stands: 202 while it is worked on. REST 5.4.1.
@@ -76,7 +77,7 @@ impl Asked<'_> {
 
     /// Registers whom to tell when a task changes. A task at its end changes no more, so that is a
     /// conflict: its caller reads the result instead of waiting for a call that never comes.
-    pub(crate) async fn registered(&self, task: &Task, body: &Bytes) -> Outcome {
+    pub(crate) async fn registered(&self, task: &TaskPermit, body: &Bytes) -> Outcome {
         let wanted = Registration::decode(body)?;
         if let Err(error) = self.rest.egress.permits(Purpose::Webhook, &wanted.url).await {
             tracing::info!(reason = error.log_reason(), "a webhook was not accepted");
@@ -87,7 +88,7 @@ impl Asked<'_> {
         let id = ids::mint(&**self.rest.host.entropy());
         let details = Map::new();
         let webhook = Webhook { id, protocol: NAME.to_owned(), url, secret, callback: false, retries, details };
-        self.rest.host.add_webhook(&task.id, webhook).await.map_err(|error| match error {
+        task.add_webhook(webhook, AtEnd::Refuse).await.map_err(|error| match error {
             Error::Conflict { .. } => Failure::from(error).hint("GET the task to read what came of it"),
             other => Failure::from(other),
         })?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use forecourt_core::policy::Kind;
 use forecourt_core::{Ending, Event, File, Part, PolicyPart, Question, TaskId};
 use forecourt_egress::EgressConfig;
+use forecourt_host::TaskAccess;
 use forecourt_testkit::{Scripted, Step, card};
 use futures::StreamExt;
 use serde_json::Value;
@@ -25,9 +26,9 @@ pub async fn begun(place: &Place) -> String {
 /// Waits until a task has settled.
 pub async fn settled(place: &Place, path: &str) {
     let id = TaskId::parse(path.strip_prefix("/tasks/").unwrap()).unwrap();
-    let mut events = place.host.subscribe(&id, 0).await.unwrap();
+    let mut events = place.host.task(&id, TaskAccess::ById).await.unwrap().subscribe(0);
     while events.next().await.is_some() {}
-    while !place.host.task(&id).await.unwrap().state.is_settled() {
+    while !place.host.task(&id, TaskAccess::ById).await.unwrap().state.is_settled() {
         tokio::task::yield_now().await;
     }
 }

@@ -65,7 +65,9 @@ impl Setup {
 
     /// The same with an agent behind rules.
     pub fn guarded(mut self, card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Self {
-        self.residents.push(Resident { time_max: Duration::from_secs(120), ..resident(card, agent, rules) });
+        let mut resident = resident(card, agent, rules);
+        resident.time_max = Duration::from_secs(120);
+        self.residents.push(resident);
         self
     }
 

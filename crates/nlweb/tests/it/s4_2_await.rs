@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::{Ending, Event, Part, TaskId, TaskState};
-use forecourt_host::Run;
+use forecourt_host::{Run, TaskAccess};
 use forecourt_testkit::{Scripted, Step, card};
 use serde_json::{Value, json};
 
@@ -191,7 +191,7 @@ async fn s4_2_a_request_that_is_none_is_400_and_names_the_field() {
 async fn s4_2_a_promise_is_a_task_of_every_wire() {
     let (place, _) = scripted(slow()).await;
     let token = token(&place.say("plan").await);
-    let task = place.host.task(&TaskId::parse(&token).unwrap()).await.unwrap();
+    let task = place.host.task(&TaskId::parse(&token).unwrap(), TaskAccess::ById).await.unwrap();
     assert_eq!((task.state, task.received_via.as_str()), (TaskState::Working, "nlweb"));
     let message = forecourt_core::Message::new(
         forecourt_core::MessageId::parse("m1").unwrap(),
@@ -200,7 +200,7 @@ async fn s4_2_a_promise_is_a_task_of_every_wire() {
         "elsewhere",
         place.host.clock().now(),
     );
-    let reply = place.host.receive(message, Run::Detached { webhook: None }).await.unwrap();
+    let reply = place.host.receive(message, Run::in_background(None)).await.unwrap();
     let elsewhere = reply.task.unwrap();
     assert_eq!(place.awaits(elsewhere.expose(), "checkin").await.status, 202);
     pass(&place, 61).await;

@@ -125,7 +125,7 @@ impl SearchAnswer {
                 None => self.part(part),
             },
             Event::Ending(ending) => self.ended(ending),
-            Event::ToolCall(_) | Event::Progress(_) => String::new(),
+            Event::ToolCall(_) | Event::Progress(_) | Event::Task(_) => String::new(),
         }
     }
 

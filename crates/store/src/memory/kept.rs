@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use forecourt_core::limits::ARTIFACT_BYTES_MAX;
-use forecourt_core::store::{KeptArtifact, TaskChange, Webhook};
+use forecourt_core::store::{Addition, Conversation, KeptArtifact, TaskChange, Webhook};
 use forecourt_core::{Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 
 use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
@@ -23,7 +23,7 @@ type ThreadName = (ThreadId, Handle);
 pub(super) struct Kept {
     tasks: HashMap<TaskId, Record>,
     deliveries: BTreeMap<u64, Waiting>,
-    threads: HashMap<ThreadName, Conversation>,
+    threads: HashMap<ThreadName, Thread>,
     routes: HashMap<ThreadId, (Handle, Timestamp)>,
     claims: HashMap<String, Timestamp>,
     pub(super) ledger: Ledger,
@@ -42,7 +42,8 @@ struct Record {
     webhooks: BTreeMap<u64, Webhook>,
 }
 
-struct Conversation {
+struct Thread {
+    owner: Option<String>,
     /// With the bytes of each as JSON, oldest first.
     turns: VecDeque<(Turn, usize)>,
     expires_at: Timestamp,
@@ -53,14 +54,15 @@ fn room(len: usize, max: usize, what: &str) -> Result<(), StoreError> {
 }
 
 impl Kept {
-    pub(super) fn create_task(&mut self, task: Task) -> Result<(), StoreError> {
+    pub(super) fn create_task(&mut self, task: Task, webhooks: Vec<Webhook>) -> Result<(), StoreError> {
         if self.tasks.contains_key(&task.id) {
             return Err(StoreError::Corrupt("a task of this id exists".to_owned()));
         }
         room(self.tasks.len(), MEMORY_TASKS_MAX, "task")?;
+        self.has_room_for(&webhooks, 0)?;
         self.last_place += 1;
-        let (place, artifacts, webhooks) = (self.last_place, HashMap::new(), BTreeMap::new());
-        let record = Record { place, task, events: Vec::new(), artifacts, webhooks };
+        let webhooks = (1..).zip(webhooks).collect();
+        let record = Record { place: self.last_place, task, events: Vec::new(), artifacts: HashMap::new(), webhooks };
         self.tasks.insert(record.task.id.clone(), record);
         Ok(())
     }
@@ -76,21 +78,27 @@ impl Kept {
         Ok(())
     }
 
-    pub(super) fn advance_task(&mut self, id: &TaskId, change: TaskChange) -> bool {
-        let Some(record) = self.tasks.get_mut(id).filter(|r| r.task.state == change.from) else { return false };
+    pub(super) fn advance_task(&mut self, id: &TaskId, change: TaskChange) -> Result<bool, StoreError> {
+        let held = |record: &&Record| record.task.state == change.from && record.task.run == change.run;
+        let Some(record) = self.tasks.get(id).filter(held) else { return Ok(false) };
+        if let Some(resumption) = &change.resume {
+            self.has_room_for(&resumption.webhooks, record.webhooks.len())?;
+        }
+        let Some(record) = self.tasks.get_mut(id) else { return Ok(false) };
         record.task.state = change.to;
         record.task.updated_at = change.at;
         if let Some(resumption) = change.resume {
             record.task.run = resumption.run;
             record.task.expires_at = resumption.expires_at;
             record.task.turns.extend(resumption.turns);
+            resumption.webhooks.into_iter().for_each(|webhook| record.put_webhook(webhook));
         }
         record.events.extend(change.outcome.as_ref().map(|outcome| Event::Ending(outcome.ending.clone())));
         record.task.outcome = change.outcome;
         if change.to.is_settled() {
-            self.enqueue(id);
+            self.tell_of(id, None);
         }
-        true
+        Ok(true)
     }
 
     pub(super) fn task(&self, id: &TaskId, now: Timestamp) -> Option<Task> {
@@ -138,13 +146,8 @@ impl Kept {
         self.record(task, now)?.artifacts.get(id).cloned()
     }
 
-    pub(super) fn append_turns(
-        &mut self,
-        name: ThreadName,
-        turns: Vec<Turn>,
-        keep: usize,
-        expires_at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(super) fn append_turns(&mut self, name: ThreadName, addition: Addition) -> Result<bool, StoreError> {
+        let Addition { owner, turns, keep, expires_at } = addition;
         if !self.threads.contains_key(&name) {
             room(self.threads.len(), MEMORY_THREADS_MAX, "conversation")?;
         }
@@ -152,18 +155,23 @@ impl Kept {
             let size = serde_json::to_vec(&turn).map_or(0, |json| json.len());
             (turn, size)
         };
-        let new = Conversation { turns: VecDeque::new(), expires_at };
+        let new = Thread { owner: owner.clone(), turns: VecDeque::new(), expires_at };
         let conversation = self.threads.entry(name).or_insert(new);
+        if conversation.owner.is_some() && conversation.owner != owner {
+            return Ok(false);
+        }
+        conversation.owner = owner;
         conversation.expires_at = expires_at;
         conversation.turns.extend(turns.into_iter().map(sized));
         let kept = turns::kept(conversation.turns.iter().rev().map(|(_, size)| *size), keep);
         conversation.turns.drain(..conversation.turns.len() - kept);
-        Ok(())
+        Ok(true)
     }
 
-    pub(super) fn thread(&self, name: &ThreadName, now: Timestamp) -> Option<Vec<Turn>> {
-        let conversation = self.threads.get(name).filter(|c| c.expires_at > now)?;
-        Some(conversation.turns.iter().map(|(turn, _)| turn.clone()).collect())
+    pub(super) fn thread(&self, name: &ThreadName, now: Timestamp) -> Option<Conversation> {
+        let thread = self.threads.get(name).filter(|thread| thread.expires_at > now)?;
+        let turns = thread.turns.iter().map(|(turn, _)| turn.clone()).collect();
+        Some(Conversation { owner: thread.owner.clone(), turns })
     }
 
     pub(super) fn set_route(&mut self, thread: ThreadId, agent: Handle, until: Timestamp) -> Result<(), StoreError> {
@@ -201,6 +209,7 @@ impl Kept {
         self.threads.retain(|name, _| !threads.contains(name));
         self.claims.retain(|key, _| !claims.contains(key));
         self.routes.retain(|thread, _| !routes.contains(thread));
+        self.deliveries.retain(|_, waiting| waiting.expires_at().is_none_or(|until| until > now));
         (limit - left) as u64
     }
 
@@ -208,7 +217,7 @@ impl Kept {
         let Some(record) = self.tasks.remove(id) else { return };
         let bytes = record.artifacts.values().map(|artifact| artifact.bytes.len() as u64).sum::<u64>();
         self.artifact_bytes -= bytes;
-        self.deliveries.retain(|_, waiting| waiting.task != *id);
+        self.deliveries.retain(|_, waiting| waiting.task() != Some(id));
     }
 }
 

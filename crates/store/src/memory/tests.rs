@@ -1,10 +1,10 @@
 //! The bounds of a store in memory, at n and n + 1.
 
 use forecourt_core::limits::DELIVERIES_PENDING_MAX;
-use forecourt_core::store::{Added, Entry, KeptArtifact, TaskChange, Webhook};
+use forecourt_core::store::{Added, AtEnd, Entry, KeptArtifact, TaskChange, Webhook};
 use forecourt_core::{Handle, Task, TaskId, TaskState, ThreadId, Timestamp};
 use forecourt_testkit::CountedEntropy;
-use forecourt_testkit::store_suite::{after, completed, is_unavailable, some_task, start, webhook};
+use forecourt_testkit::store_suite::{addition, after, completed, is_unavailable, some_task, start, webhook};
 
 use super::kept::Kept;
 use crate::limits::{
@@ -15,11 +15,11 @@ use crate::limits::{
 fn tasks_are_bounded_until_some_expire() {
     let mut kept = Kept::default();
     for _ in 0..MEMORY_TASKS_MAX {
-        kept.create_task(some_task()).unwrap();
+        kept.create_task(some_task(), Vec::new()).unwrap();
     }
-    assert!(is_unavailable(&kept.create_task(some_task())));
+    assert!(is_unavailable(&kept.create_task(some_task(), Vec::new())));
     assert_eq!(kept.expire(after(3600), 1), 1);
-    kept.create_task(some_task()).unwrap();
+    kept.create_task(some_task(), Vec::new()).unwrap();
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn conversations_are_bounded_and_those_that_exist_go_on() {
     let mut kept = Kept::default();
     let entropy = CountedEntropy::default();
     let chef = Handle::parse("chef").unwrap();
-    let mut begin = |thread| kept.append_turns((thread, chef.clone()), vec![], 1, after(60));
+    let mut begin = |thread| kept.append_turns((thread, chef.clone()), addition(vec![], 1, after(60)));
     let first = ThreadId::mint(&entropy);
     begin(first.clone()).unwrap();
     for _ in 1..MEMORY_THREADS_MAX {
@@ -81,14 +81,14 @@ fn waiting_deliveries_are_bounded() {
     for _ in 0..DELIVERIES_PENDING_MAX / PER_TASK {
         let id = working(&mut kept);
         for n in 0..PER_TASK {
-            assert_eq!(kept.add_webhook(&id, hook(n), PER_TASK).unwrap(), Added::Yes);
+            assert_eq!(kept.add_webhook(&id, hook(n), PER_TASK, AtEnd::Refuse).unwrap(), Added::Yes);
         }
-        assert!(kept.advance_task(&id, change(after(1))));
+        assert!(kept.advance_task(&id, change(after(1))).unwrap());
     }
     let id = working(&mut kept);
-    assert!(is_unavailable(&kept.add_webhook(&id, hook(0), PER_TASK)));
+    assert!(is_unavailable(&kept.add_webhook(&id, hook(0), PER_TASK, AtEnd::Refuse)));
     kept.settle_delivery(1, None);
-    assert_eq!(kept.add_webhook(&id, hook(0), PER_TASK).unwrap(), Added::Yes);
+    assert_eq!(kept.add_webhook(&id, hook(0), PER_TASK, AtEnd::Refuse).unwrap(), Added::Yes);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn artifacts_are_bounded_by_their_bytes() {
 fn working(kept: &mut Kept) -> TaskId {
     let task = Task { state: TaskState::Working, ..some_task() };
     let id = task.id.clone();
-    kept.create_task(task).unwrap();
+    kept.create_task(task, Vec::new()).unwrap();
     id
 }
 

@@ -17,13 +17,14 @@ pub(super) fn trim_logs(db: &Connection, now: Timestamp, limit: usize) -> Result
     Ok(delete.execute(params![nanos(now), count(limit)])? >= limit)
 }
 
-/// Removes at most `limit` expired tasks with all that hangs on them, conversations, claims, routes and
-/// entries.
+/// Removes at most `limit` expired tasks with all that hangs on them, conversations, claims, notices,
+/// routes and entries.
 pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u64, Fault> {
     let statements = [
         "DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE expires_at <= ?1 LIMIT ?2)",
         "DELETE FROM threads WHERE id IN (SELECT id FROM threads WHERE expires_at <= ?1 LIMIT ?2)",
         "DELETE FROM claims WHERE hash IN (SELECT hash FROM claims WHERE expires_at <= ?1 LIMIT ?2)",
+        "DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE expires_at <= ?1 LIMIT ?2)",
         "DELETE FROM routes WHERE hash IN (SELECT hash FROM routes WHERE expires_at <= ?1 LIMIT ?2)",
         "DELETE FROM entries WHERE (stream, n) IN (
              SELECT stream, n FROM entries WHERE expires_at <= ?1 LIMIT ?2)",

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use forecourt_core::store::{
-    Added, Delivery, Entry, KeptArtifact, Span, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook,
+    Added, Addition, AtEnd, Conversation, Delivery, Entry, KeptArtifact, Notice, Span, StoreFuture, TaskChange,
+    TaskFilter, TaskPage, Webhook,
 };
-use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
+use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use rusqlite::Connection;
 
 use super::artifacts::NewArtifact;
@@ -14,7 +15,7 @@ use super::ledger::NewEntry;
 use super::seal::{Seal, hash};
 use super::tasks::{Move, NewTask};
 use super::threads::ThreadName;
-use super::webhooks::NewWebhook;
+use super::webhooks::{NewNotice, NewWebhook};
 use super::{Sqlite, artifacts, claims, events, expiry, ledger, routes, tasks, threads, webhooks};
 use crate::limits::EXPIRED_ROWS_PER_COMMIT;
 
@@ -30,10 +31,11 @@ impl Sqlite {
 }
 
 impl Store for Sqlite {
-    fn create_task(&self, task: Task) -> StoreFuture<'_, ()> {
+    fn create_task(&self, task: Task, webhooks: Vec<Webhook>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let task = NewTask::new(&self.seal, task)?;
-            self.writer.write(move |db| tasks::create(db, &task)).await
+            let task = NewTask::new(&self.seal, task, &webhooks)?;
+            let pending_max = self.options.deliveries_pending_max;
+            self.writer.write(move |db| tasks::create(db, &task, pending_max)).await
         })
     }
 
@@ -50,7 +52,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let change = change?;
             let seal = Arc::clone(&self.seal);
-            self.writer.write(move |db| tasks::advance(db, &seal, &change)).await
+            let pending_max = self.options.deliveries_pending_max;
+            self.writer.write(move |db| tasks::advance(db, &seal, &change, pending_max)).await
         })
     }
 
@@ -99,12 +102,12 @@ impl Store for Sqlite {
         self.read(move |db, seal| artifacts::read(db, seal, &task, &id, now))
     }
 
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize) -> StoreFuture<'_, Added> {
+    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize, at_end: AtEnd) -> StoreFuture<'_, Added> {
         let task = hash(task.expose());
         Box::pin(async move {
             let webhook = NewWebhook::new(&self.seal, &task, &webhook)?;
             let pending_max = self.options.deliveries_pending_max;
-            self.writer.write(move |db| webhooks::add(db, &task, &webhook, limit, pending_max)).await
+            self.writer.write(move |db| webhooks::add(db, &task, &webhook, limit, pending_max, at_end)).await
         })
     }
 
@@ -116,6 +119,14 @@ impl Store for Sqlite {
     fn remove_webhook(&self, task: &TaskId, id: &str) -> StoreFuture<'_, bool> {
         let (task, id) = (hash(task.expose()), hash(id));
         Box::pin(self.writer.write(move |db| webhooks::remove(db, &task, &id)))
+    }
+
+    fn enqueue(&self, notice: Notice) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let notice = NewNotice::new(&self.seal, &notice)?;
+            let pending_max = self.options.deliveries_pending_max;
+            self.writer.write(move |db| webhooks::enqueue(db, &notice, pending_max)).await
+        })
     }
 
     fn claim_deliveries(&self, now: Timestamp, lease: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Delivery>> {
@@ -133,22 +144,15 @@ impl Store for Sqlite {
         Box::pin(self.writer.write(move |db| webhooks::release(db, now)))
     }
 
-    fn append_turns(
-        &self,
-        thread: &ThreadId,
-        agent: &Handle,
-        turns: Vec<Turn>,
-        keep: usize,
-        expires_at: Timestamp,
-    ) -> StoreFuture<'_, ()> {
+    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: Addition) -> StoreFuture<'_, bool> {
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         Box::pin(async move {
-            let turns = name.seal(&self.seal, &turns)?;
-            self.writer.write(move |db| threads::append(db, &name, &turns, keep, expires_at)).await
+            let addition = name.seal(&self.seal, addition)?;
+            self.writer.write(move |db| threads::append(db, &name, &addition)).await
         })
     }
 
-    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>> {
+    fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>> {
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         self.read(move |db, seal| threads::read(db, seal, &name, now))
     }

@@ -1,17 +1,18 @@
 //! The statements about tasks.
 
 use forecourt_core::reply::Collected;
-use forecourt_core::store::{Resumption, TaskChange};
+use forecourt_core::store::{Resumption, TaskChange, Webhook};
 use forecourt_core::{
     Ending, Event, Handle, Part, Role, Sender, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde::{Deserialize, Serialize};
 
-use super::events;
 use super::fault::{Fault, corrupt};
 use super::seal::{Hash, Label, Seal, hash};
 use super::time::{count, moment, nanos};
+use super::webhooks::NewWebhook;
+use super::{events, webhooks};
 
 mod list;
 
@@ -53,17 +54,20 @@ pub(super) struct NewTask {
     expires_at: i64,
     body: Vec<u8>,
     outcome: Option<Vec<u8>>,
+    webhooks: Vec<NewWebhook>,
 }
 
 /// A move as it is written.
 pub(super) struct Move {
     hash: Hash,
     from: TaskState,
+    run: String,
     to: TaskState,
     at: i64,
     outcome: Option<Vec<u8>>,
     ending: Option<Ending>,
     resume: Option<Resumption>,
+    webhooks: Vec<NewWebhook>,
 }
 
 fn body_label(task: &Hash) -> Label<'_> {
@@ -79,8 +83,9 @@ fn seal_outcome(seal: &Seal, task: &Hash, outcome: Option<&Collected>) -> Result
 }
 
 impl NewTask {
-    pub(super) fn new(seal: &Seal, task: Task) -> Result<Self, StoreError> {
+    pub(super) fn new(seal: &Seal, task: Task, webhooks: &[Webhook]) -> Result<Self, StoreError> {
         let name = hash(task.id.expose());
+        let webhooks = NewWebhook::all(seal, &name, webhooks)?;
         let outcome = seal_outcome(seal, &name, task.outcome.as_ref())?;
         let thread = task.thread.as_ref().map(|thread| hash(thread.key()));
         let (id, received_via, turns) = (task.id, task.received_via, task.turns);
@@ -97,6 +102,7 @@ impl NewTask {
             expires_at: nanos(task.expires_at),
             body: seal.seal(body_label(&name), &body)?,
             outcome,
+            webhooks,
         })
     }
 }
@@ -106,9 +112,13 @@ impl Move {
         let hash = hash(task.expose());
         let outcome = seal_outcome(seal, &hash, change.outcome.as_ref())?;
         let ending = change.outcome.map(|outcome| outcome.ending);
+        let told = change.resume.as_ref().map(|resumption| &resumption.webhooks[..]).unwrap_or_default();
+        let webhooks = NewWebhook::all(seal, &hash, told)?;
         Ok(Self {
+            webhooks,
             hash,
             from: change.from,
+            run: change.run,
             to: change.to,
             at: nanos(change.at),
             outcome,
@@ -118,7 +128,7 @@ impl Move {
     }
 }
 
-pub(super) fn create(db: &Connection, task: &NewTask) -> Result<(), Fault> {
+pub(super) fn create(db: &Connection, task: &NewTask, pending_max: usize) -> Result<(), Fault> {
     let mut insert = db.prepare_cached(
         "INSERT INTO tasks (hash, agent, owner, thread, state, run,
                             created_at, updated_at, expires_at, body, outcome)
@@ -139,18 +149,22 @@ pub(super) fn create(db: &Connection, task: &NewTask) -> Result<(), Fault> {
         ":body": task.body,
         ":outcome": task.outcome,
     })?;
-    if rows == 1 { Ok(()) } else { Err(corrupt("a task of this id exists").into()) }
+    if rows != 1 {
+        return Err(corrupt("a task of this id exists").into());
+    }
+    webhooks::add_all(db, &task.hash, &task.webhooks, pending_max)
 }
 
 /// Moves the task, logs its ending and, when that settles it, queues a delivery for each webhook.
-pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move) -> Result<bool, Fault> {
+pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, pending_max: usize) -> Result<bool, Fault> {
     let mut update = db.prepare_cached(
         "UPDATE tasks SET state = :to, updated_at = :at, outcome = :outcome
-         WHERE hash = :hash AND state = :from",
+         WHERE hash = :hash AND state = :from AND run = :run",
     )?;
     let moved = update.execute(named_params! {
         ":hash": change.hash,
         ":from": change.from.name(),
+        ":run": change.run,
         ":to": change.to.name(),
         ":at": change.at,
         ":outcome": change.outcome,
@@ -160,6 +174,7 @@ pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move) -> Result<boo
     }
     if let Some(resumption) = &change.resume {
         resume(db, seal, &change.hash, resumption)?;
+        webhooks::add_all(db, &change.hash, &change.webhooks, pending_max)?;
     }
     if let Some(ending) = &change.ending {
         // Only here is its number known. It is small, so sealing it holds nobody up.
@@ -168,12 +183,7 @@ pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move) -> Result<boo
         events::append(db, &change.hash, next, &sealed)?;
     }
     if change.to.is_settled() {
-        let mut enqueue = db.prepare_cached(
-            "INSERT INTO deliveries (task, webhook, state, settled_at, outcome, due_at)
-             SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.outcome, tasks.updated_at
-             FROM tasks JOIN webhooks ON webhooks.task = tasks.id WHERE tasks.hash = ?1",
-        )?;
-        enqueue.execute(params![change.hash])?;
+        webhooks::tell(db, &change.hash, None)?;
     }
     Ok(true)
 }

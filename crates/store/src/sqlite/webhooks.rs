@@ -1,8 +1,9 @@
 //! The statements about webhooks and the deliveries that wait for them.
 
-use forecourt_core::store::{Added, Delivery, Webhook};
+use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
+use forecourt_core::store::{Added, AtEnd, Delivery, Notice, Webhook};
 use forecourt_core::{StoreError, TaskState, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::artifacts::total;
 use super::fault::{Fault, corrupt};
@@ -24,9 +25,24 @@ impl NewWebhook {
     pub(super) fn new(seal: &Seal, task: &Hash, webhook: &Webhook) -> Result<Self, StoreError> {
         Ok(Self { hash: hash(&webhook.id), body: seal.seal(label(task), webhook)? })
     }
+
+    pub(super) fn all(seal: &Seal, task: &Hash, webhooks: &[Webhook]) -> Result<Vec<Self>, StoreError> {
+        webhooks.iter().map(|webhook| Self::new(seal, task, webhook)).collect()
+    }
 }
 
-/// Registers a webhook unless the task has `limit`, has ended or is gone; one of its id is replaced.
+/// Registers the webhooks that a task begins, or goes on, with.
+pub(super) fn add_all(db: &Connection, task: &Hash, webhooks: &[NewWebhook], pending_max: usize) -> Result<(), Fault> {
+    for webhook in webhooks {
+        if add(db, task, webhook, WEBHOOKS_PER_TASK_MAX, pending_max, AtEnd::Refuse)? != Added::Yes {
+            let reason = format!("a task takes at most {WEBHOOKS_PER_TASK_MAX} webhooks");
+            return Err(StoreError::Unavailable(reason).into());
+        }
+    }
+    Ok(())
+}
+
+/// Registers a webhook unless the task has `limit`, has ended (but for `at_end`) or is gone; one of its id is replaced.
 /// Fails while `pending_max` deliveries wait: registering is what can be put off, settling a task is
 /// not.
 pub(super) fn add(
@@ -35,13 +51,35 @@ pub(super) fn add(
     webhook: &NewWebhook,
     limit: usize,
     pending_max: usize,
+    at_end: AtEnd,
 ) -> Result<Added, Fault> {
     let mut find = db.prepare_cached("SELECT id, state FROM tasks WHERE hash = ?1")?;
     let found = find.query_row(params![task], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((row, state)): Option<(i64, String)> = found else { return Ok(Added::NoTask) };
-    if TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?.is_final() {
+    let has_ended = TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?.is_final();
+    if has_ended && at_end == AtEnd::Refuse {
         return Ok(Added::Ended);
     }
+    let added = put(db, row, webhook, limit, pending_max)?;
+    if has_ended && added == Added::Yes {
+        tell(db, task, Some(&webhook.hash))?;
+    }
+    Ok(added)
+}
+
+/// Queues a delivery of the task as it is now for each of its webhooks, or for one.
+pub(super) fn tell(db: &Connection, task: &Hash, webhook: Option<&Hash>) -> Result<(), Fault> {
+    let mut enqueue = db.prepare_cached(
+        "INSERT INTO deliveries (task, webhook, state, settled_at, outcome, due_at)
+         SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.outcome, tasks.updated_at
+         FROM tasks JOIN webhooks ON webhooks.task = tasks.id
+         WHERE tasks.hash = ?1 AND (?2 IS NULL OR webhooks.hash = ?2)",
+    )?;
+    enqueue.execute(params![task, webhook])?;
+    Ok(())
+}
+
+fn put(db: &Connection, row: i64, webhook: &NewWebhook, limit: usize, pending_max: usize) -> Result<Added, Fault> {
     let mut replace = db.prepare_cached("UPDATE webhooks SET body = ?3 WHERE task = ?1 AND hash = ?2")?;
     if replace.execute(params![row, webhook.hash, webhook.body])? > 0 {
         return Ok(Added::Yes);
@@ -51,12 +89,44 @@ pub(super) fn add(
     if registered >= count(limit) {
         return Ok(Added::TooMany);
     }
-    if total(db, "deliveries")? >= count(pending_max) {
-        return Err(StoreError::Unavailable(format!("{pending_max} deliveries are waiting")).into());
-    }
+    has_room(db, pending_max)?;
     let mut insert = db.prepare_cached("INSERT INTO webhooks (task, n, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
     insert.execute(params![row, last + 1, webhook.hash, webhook.body])?;
     Ok(Added::Yes)
+}
+
+fn has_room(db: &Connection, pending_max: usize) -> Result<(), Fault> {
+    match total(db, "deliveries")? < count(pending_max) {
+        true => Ok(()),
+        false => Err(StoreError::Unavailable(format!("{pending_max} deliveries are waiting")).into()),
+    }
+}
+
+/// What a notice is sealed under: it belongs to nothing.
+fn notice_label(nothing: &Hash) -> Label<'_> {
+    Label { kind: "notice", of: nothing, part: b"" }
+}
+
+/// A notice as a row, ready to be written.
+pub(super) struct NewNotice {
+    body: Vec<u8>,
+    due_at: Timestamp,
+    expires_at: Timestamp,
+}
+
+impl NewNotice {
+    pub(super) fn new(seal: &Seal, notice: &Notice) -> Result<Self, StoreError> {
+        let body = seal.seal(notice_label(&hash("")), &notice.webhook)?;
+        Ok(Self { body, due_at: notice.due_at, expires_at: notice.expires_at })
+    }
+}
+
+/// Queues a notice.
+pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize) -> Result<(), Fault> {
+    has_room(db, pending_max)?;
+    let mut insert = db.prepare_cached("INSERT INTO deliveries (notice, due_at, expires_at) VALUES (?1, ?2, ?3)")?;
+    insert.execute(params![notice.body, nanos(notice.due_at), nanos(notice.expires_at)])?;
+    Ok(())
 }
 
 /// The webhooks of a task, in the order in which they were registered.
@@ -80,13 +150,25 @@ pub(super) struct SealedDelivery {
     id: i64,
     attempts: u32,
     webhook: Vec<u8>,
-    task: SealedTask,
+    /// None for a notice.
+    task: Option<SealedTask>,
 }
 
 impl SealedDelivery {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let (id, attempts, notice) = (row.get(10)?, row.get(11)?, row.get(13)?);
+        match notice {
+            Some(webhook) => Ok(Self { id, attempts, webhook, task: None }),
+            None => Ok(Self { id, attempts, webhook: row.get(12)?, task: Some(SealedTask::read(row)?) }),
+        }
+    }
+
     pub(super) fn open(self, seal: &Seal) -> Result<Delivery, StoreError> {
-        let webhook = seal.open(label(self.task.hash()), self.webhook)?;
-        let task = self.task.open(seal)?;
+        let webhook = match &self.task {
+            Some(task) => seal.open(label(task.hash()), self.webhook)?,
+            None => seal.open(notice_label(&hash("")), self.webhook)?,
+        };
+        let task = self.task.map(|task| task.open(seal)).transpose()?;
         Ok(Delivery { id: self.id.unsigned_abs(), webhook, task, attempts: self.attempts })
     }
 }
@@ -101,16 +183,14 @@ pub(super) fn claim(
 ) -> Result<Vec<SealedDelivery>, Fault> {
     let mut select = db.prepare_cached(
         "SELECT tasks.hash, tasks.agent, tasks.owner, tasks.run, tasks.created_at, tasks.expires_at, tasks.body,
-                deliveries.state, settled_at, deliveries.outcome, deliveries.id, attempts, webhooks.body
-         FROM deliveries JOIN tasks ON tasks.id = deliveries.task
-              JOIN webhooks ON webhooks.task = deliveries.task AND webhooks.n = deliveries.webhook
-         WHERE due_at <= ?1 AND tasks.expires_at > ?1 ORDER BY due_at, deliveries.id LIMIT ?2",
+                deliveries.state, settled_at, deliveries.outcome, deliveries.id, attempts, webhooks.body, notice
+         FROM deliveries LEFT JOIN tasks ON tasks.id = deliveries.task
+              LEFT JOIN webhooks ON webhooks.task = deliveries.task AND webhooks.n = deliveries.webhook
+         WHERE due_at <= ?1 AND ifnull(deliveries.expires_at, tasks.expires_at) > ?1
+         ORDER BY due_at, deliveries.id LIMIT ?2",
     )?;
-    let read = |row: &rusqlite::Row<'_>| {
-        let task = SealedTask::read(row)?;
-        Ok(SealedDelivery { task, id: row.get(10)?, attempts: row.get(11)?, webhook: row.get(12)? })
-    };
-    let due = select.query_map(params![nanos(now), count(limit)], read)?.collect::<Result<Vec<_>, _>>()?;
+    let due = select.query_map(params![nanos(now), count(limit)], SealedDelivery::read)?;
+    let due = due.collect::<Result<Vec<_>, _>>()?;
     let mut take =
         db.prepare_cached("UPDATE deliveries SET due_at = ?2, attempts = attempts + 1, claimed = 1 WHERE id = ?1")?;
     for delivery in &due {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use forecourt_core::store::{Added, Delivery, TaskChange};
+use forecourt_core::store::{Added, AtEnd, Delivery, Notice, TaskChange};
 use forecourt_core::{Task, TaskState};
 use futures::future::join_all;
 
@@ -24,7 +24,7 @@ async fn hooked(store: &Fresh, names: &[&str]) -> TaskId {
 }
 
 async fn add(store: &Fresh, task: &TaskId, url: &str) {
-    assert_eq!(store.add_webhook(task, webhook(url), 5).await.unwrap(), Added::Yes);
+    assert_eq!(store.add_webhook(task, webhook(url), 5, AtEnd::Refuse).await.unwrap(), Added::Yes);
 }
 
 async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
@@ -33,7 +33,7 @@ async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
 
 /// A webhook for a task that there is not.
 pub async fn a_webhook_needs_a_task(store: Fresh) {
-    let added = store.add_webhook(&some_task().id, webhook("https://example.com/"), 5).await.unwrap();
+    let added = store.add_webhook(&some_task().id, webhook("https://example.com/"), 5, AtEnd::Refuse).await.unwrap();
     assert_eq!(added, Added::NoTask);
 }
 
@@ -44,7 +44,7 @@ pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
         add(&store, &id, &format!("https://example.com/{n}")).await;
     }
     let one_more = webhook("https://example.com/5");
-    assert_eq!(store.add_webhook(&id, one_more, 5).await.unwrap(), Added::TooMany);
+    assert_eq!(store.add_webhook(&id, one_more, 5, AtEnd::Refuse).await.unwrap(), Added::TooMany);
     assert!(store.advance_task(&id, completed()).await.unwrap());
     assert_eq!(claim(&store, 1, 60).await.len(), 5);
 }
@@ -53,7 +53,7 @@ pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
 pub async fn a_webhook_of_the_same_id_is_replaced_in_its_place(store: Fresh) {
     let id = hooked(&store, &["a", "b"]).await;
     let moved = Webhook { id: webhook("https://example.com/a").id, ..webhook("https://example.com/c") };
-    assert_eq!(store.add_webhook(&id, moved.clone(), 2).await.unwrap(), Added::Yes);
+    assert_eq!(store.add_webhook(&id, moved.clone(), 2, AtEnd::Refuse).await.unwrap(), Added::Yes);
     let wanted = [moved.clone(), webhook("https://example.com/b")];
     assert_eq!(store.webhooks(&id).await.unwrap(), wanted);
     assert!(store.advance_task(&id, completed()).await.unwrap());
@@ -67,7 +67,11 @@ pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
     for state in TaskState::ALL {
         let id = created(&store, Task { state, ..some_task() }).await;
         let wanted = if state.is_final() { Added::Ended } else { Added::Yes };
-        assert_eq!(store.add_webhook(&id, webhook("https://example.com/"), 5).await.unwrap(), wanted, "{state:?}");
+        assert_eq!(
+            store.add_webhook(&id, webhook("https://example.com/"), 5, AtEnd::Refuse).await.unwrap(),
+            wanted,
+            "{state:?}"
+        );
     }
 }
 
@@ -75,7 +79,7 @@ pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
 pub async fn of_a_webhook_and_an_end_at_once_none_is_lost(store: Fresh) {
     for _ in 0..16 {
         let id = created(&store, some_task()).await;
-        let add = store.add_webhook(&id, webhook("https://example.com/"), 5);
+        let add = store.add_webhook(&id, webhook("https://example.com/"), 5, AtEnd::Refuse);
         let (added, moved) = futures::future::join(add, store.advance_task(&id, completed())).await;
         assert!(moved.unwrap());
         let told = claim(&store, 1, 60).await.len();
@@ -114,7 +118,7 @@ pub async fn only_settling_queues_deliveries(store: Fresh) {
     let id = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;
     add(&store, &id, "https://example.com/").await;
     let begun =
-        TaskChange { from: TaskState::Submitted, to: TaskState::Working, outcome: None, at: start(), resume: None };
+        TaskChange { from: TaskState::Submitted, to: TaskState::Working, outcome: None, at: start(), ..completed() };
     assert!(store.advance_task(&id, begun.clone()).await.unwrap());
     assert!(!store.advance_task(&id, begun).await.unwrap());
     assert!(claim(&store, 60, 120).await.is_empty());
@@ -127,7 +131,7 @@ pub async fn settling_queues_a_delivery_for_each_webhook(store: Fresh) {
     let urls: HashSet<String> = due.iter().map(|delivery| delivery.webhook.url.clone()).collect();
     assert_eq!(urls, HashSet::from(["a", "b"].map(|name| format!("https://example.com/{name}"))));
     for delivery in due {
-        assert_eq!(delivery.task, store.task(&id, start()).await.unwrap().unwrap());
+        assert_eq!(delivery.task, store.task(&id, start()).await.unwrap());
         assert_eq!(delivery.attempts, 0);
         assert_eq!(delivery.webhook, webhook(&delivery.webhook.url));
     }
@@ -182,16 +186,58 @@ pub async fn a_delivery_shows_the_task_as_it_settled(store: Fresh) {
         to: TaskState::Working,
         outcome: None,
         at: after(2),
-        resume: None,
+        ..completed()
     };
     let done = TaskChange { at: after(3), ..completed() };
     for change in [asked, resumed, done] {
         assert!(store.advance_task(&id, change).await.unwrap());
     }
-    let seen: Vec<_> = claim(&store, 10, 60).await.into_iter().map(|d| d.task).collect();
+    let seen: Vec<_> = claim(&store, 10, 60).await.into_iter().filter_map(|d| d.task).collect();
     let shows = |task: &Task| (task.state, task.updated_at, task.outcome.clone());
     assert_eq!(shows(&seen[0]), (TaskState::InputRequired, after(1), Some(outcome("Which?"))));
     assert_eq!(shows(&seen[1]), (TaskState::Completed, after(3), Some(outcome("Soup."))));
+}
+
+/// Who asks late hears of the end at once, and alone; also in place of an earlier webhook of its id.
+pub async fn a_webhook_of_an_ended_task_is_told_at_once(store: Fresh) {
+    let id = settled(&store, &["a"]).await;
+    assert_eq!(claim(&store, 2, 60).await.len(), 1);
+    let late = webhook("https://example.com/late");
+    for _ in 0..2 {
+        assert_eq!(store.add_webhook(&id, late.clone(), 5, AtEnd::Tell).await.unwrap(), Added::Yes);
+        let due = claim(&store, 3, 60).await;
+        assert_eq!(due.iter().map(|d| &d.webhook).collect::<Vec<_>>(), [&late]);
+        assert_eq!(due[0].task, store.task(&id, start()).await.unwrap());
+    }
+}
+
+fn notice(name: &str, due: u64, until: u64) -> Notice {
+    Notice { webhook: webhook(&format!("https://example.com/{name}")), due_at: after(due), expires_at: after(until) }
+}
+
+/// Beside what tasks tell, in the order in which all are due.
+pub async fn a_notice_is_due_without_a_task(store: Fresh) {
+    settled(&store, &["task"]).await;
+    for notice in [notice("late", 2, 60), notice("early", 0, 60), notice("over", 0, 3)] {
+        store.enqueue(notice).await.unwrap();
+    }
+    let due = claim(&store, 3, 60).await;
+    let told: Vec<_> = due.iter().map(|d| (d.webhook.url.rsplit('/').next().unwrap(), d.task.is_some())).collect();
+    assert_eq!(told, [("early", false), ("task", true), ("late", false)]);
+    store.settle_delivery(due[0].id, Some(after(5))).await.unwrap();
+    let again = claim(&store, 5, 60).await;
+    assert_eq!(again.iter().map(|d| (d.id, d.attempts)).collect::<Vec<_>>(), [(due[0].id, 1)]);
+    assert_eq!(store.release_deliveries(after(6)).await.unwrap(), 3);
+    assert_eq!(claim(&store, 6, 60).await.len(), 3);
+}
+
+/// What is of no use any more goes with the rest.
+pub async fn an_expired_notice_is_removed(store: Fresh) {
+    store.enqueue(notice("a", 0, 10)).await.unwrap();
+    store.expire(after(9), 100).await.unwrap();
+    assert_eq!(claim(&store, 9, 9).await.len(), 1);
+    store.expire(after(10), 100).await.unwrap();
+    assert_eq!(store.release_deliveries(after(1)).await.unwrap(), 0);
 }
 
 /// Nodes that look at the same time.

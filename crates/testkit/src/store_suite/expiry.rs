@@ -14,7 +14,7 @@ async fn nine_things(store: &Fresh) {
     }
     for _ in 0..2 {
         let turns = vec![Turn::text(Role::User, "a")];
-        store.append_turns(&some_thread(), &chef(), turns, 10, after(10)).await.unwrap();
+        store.append_turns(&some_thread(), &chef(), addition(turns, 10, after(10))).await.unwrap();
     }
     for key in ["a", "b"] {
         assert!(store.claim_once(key, start(), after(10)).await.unwrap());
@@ -43,7 +43,10 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     let events: Vec<Event> = (0..5_000).map(|n| Event::Text(n.to_string())).collect();
     store.append_events(&id, 1, events).await.unwrap();
     store.put_artifact(&id, artifact("a", "x")).await.unwrap();
-    assert_eq!(store.add_webhook(&id, webhook("https://example.com/"), 1).await.unwrap(), Added::Yes);
+    assert_eq!(
+        store.add_webhook(&id, webhook("https://example.com/"), 1, forecourt_core::store::AtEnd::Refuse).await.unwrap(),
+        Added::Yes
+    );
     assert!(store.advance_task(&id, completed()).await.unwrap());
 
     assert_eq!(store.expire(task.expires_at, 10).await.unwrap(), 1);
@@ -51,7 +54,10 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     assert!(store.events(&id, 0, 10).await.unwrap().is_empty());
     assert_eq!(store.artifact(&id, "a", start()).await.unwrap(), None);
     assert!(store.claim_deliveries(after(10), after(60), 10).await.unwrap().is_empty());
-    assert_eq!(store.add_webhook(&id, webhook("https://example.com/"), 1).await.unwrap(), Added::Yes);
+    assert_eq!(
+        store.add_webhook(&id, webhook("https://example.com/"), 1, forecourt_core::store::AtEnd::Refuse).await.unwrap(),
+        Added::Yes
+    );
 }
 
 /// What has time left is not touched.
@@ -62,7 +68,7 @@ pub async fn the_living_stay(store: Fresh) {
     store.append_events(&id, 1, vec![Event::Text("a".to_owned())]).await.unwrap();
     assert!(store.claim_once("c", start(), after(11)).await.unwrap());
     let thread = some_thread();
-    store.append_turns(&thread, &chef(), vec![], 10, after(11)).await.unwrap();
+    store.append_turns(&thread, &chef(), addition(vec![], 10, after(11))).await.unwrap();
     store.set_route(&thread, &chef(), after(11)).await.unwrap();
     for living in [entry("a".into(), 0).until(after(11)), entry("b".into(), 0)] {
         store.append_entry("living", living, None).await.unwrap();

@@ -12,7 +12,7 @@ async fn route(store: &Fresh, thread: &ThreadId, now: u64) -> Option<String> {
 
 /// One that was never set, beside one that was; and a name that two callers gave.
 pub async fn an_unknown_route_is_none(store: Fresh) {
-    let [anns, bobs] = ["ann", "bob"].map(|owner| ThreadId::adopt("ctx", Some(owner)).expect("a name"));
+    let [anns, bobs] = ["ann", "bob"].map(|owner| ThreadId::adopt_for(owner, "ctx").expect("a name"));
     set(&store, &anns, "chef", 60).await;
     assert_eq!(route(&store, &anns, 0).await.as_deref(), Some("chef"));
     assert_eq!(route(&store, &bobs, 0).await, None);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::store::{Resumption, TaskChange, TaskFilter, TaskPage};
-use forecourt_core::{Ending, Part, Task, TaskState};
+use forecourt_core::{Ending, Part, Sender, Task, TaskState};
 use futures::future::join_all;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ pub async fn an_id_that_exists_is_refused_and_the_first_task_stays(store: Fresh)
     let task = some_task();
     created(&store, task.clone()).await;
     let second = Task { run: "run-2".to_owned(), ..task.clone() };
-    assert!(is_corrupt(&store.create_task(second).await));
+    assert!(is_corrupt(&store.create_task(second, Vec::new()).await));
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
@@ -138,7 +138,7 @@ pub async fn a_list_loses_none_of_those_with_the_same_moment(store: Fresh) {
 
 /// One, two and no conversation; the moment itself belongs to what is since it.
 pub async fn a_list_is_of_several_conversations_and_since_a_moment(store: Fresh) {
-    let threads = [some_thread(), some_thread(), ThreadId::adopt("ctx", None).expect("a name")];
+    let threads = [some_thread(), some_thread(), ThreadId::adopt("ctx", &Sender::anonymous()).expect("a name")];
     for (thread, second) in threads.iter().zip([1, 2, 3]) {
         let thread = Some(thread.clone());
         created(&store, Task { thread, updated_at: after(second), ..some_task() }).await;
@@ -174,7 +174,7 @@ pub async fn a_list_goes_on_while_tasks_come_and_move(store: Fresh) {
 
 fn resumption() -> Resumption {
     let turns = vec![Turn::text(Role::Assistant, "Which?"), Turn::text(Role::User, "That one.")];
-    Resumption { run: "run-2".to_owned(), turns, expires_at: after(7200) }
+    Resumption { run: "run-2".to_owned(), turns, webhooks: Vec::new(), expires_at: after(7200) }
 }
 
 /// From both states that wait, twice in a row.
@@ -182,8 +182,11 @@ pub async fn a_task_that_goes_on_keeps_what_was_said(store: Fresh) {
     for state in [TaskState::InputRequired, TaskState::AuthRequired] {
         let task = Task { state, outcome: Some(outcome("Soup.")), ..some_task() };
         let id = created(&store, task.clone()).await;
-        let resume = |at| TaskChange::resume(state, resumption(), at);
-        assert!(store.advance_task(&id, resume(after(2))).await.unwrap());
+        let resume = |run: &str, at| {
+            let held = Task { run: run.to_owned(), state, ..some_task() };
+            TaskChange::resume(&held, resumption(), at)
+        };
+        assert!(store.advance_task(&id, resume("run-1", after(2))).await.unwrap());
         let said =
             |times: usize| task.turns.iter().cloned().chain((0..times).flat_map(|_| resumption().turns)).collect();
         let moved = Task {
@@ -196,19 +199,53 @@ pub async fn a_task_that_goes_on_keeps_what_was_said(store: Fresh) {
             ..task.clone()
         };
         assert_eq!(store.task(&id, after(3601)).await.unwrap(), Some(moved));
-        assert!(!store.advance_task(&id, resume(after(3))).await.unwrap());
-        let asked = TaskChange { to: state, ..completed() };
+        assert!(!store.advance_task(&id, resume("run-2", after(3))).await.unwrap());
+        let asked = TaskChange { to: state, run: "run-2".to_owned(), ..completed() };
         assert!(store.advance_task(&id, asked).await.unwrap());
-        assert!(store.advance_task(&id, resume(after(4))).await.unwrap());
+        assert!(!store.advance_task(&id, resume("run-1", after(4))).await.unwrap(), "who held it before");
+        assert!(store.advance_task(&id, resume("run-2", after(4))).await.unwrap());
         assert_eq!(store.task(&id, start()).await.unwrap().unwrap().turns, said(2));
     }
+}
+
+/// A run that lost its task ends it no more.
+pub async fn only_the_run_that_holds_a_task_ends_it(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    let lost = TaskChange { run: "run-0".to_owned(), ..completed() };
+    assert!(!store.advance_task(&id, lost).await.unwrap());
+    assert_eq!(store.task(&id, start()).await.unwrap().unwrap().state, TaskState::Working);
+    assert!(store.advance_task(&id, completed()).await.unwrap());
+}
+
+/// A task that begins, or goes on, with whom to tell: in the same step, or not at all.
+pub async fn a_task_begins_and_goes_on_with_its_webhooks(store: Fresh) {
+    let (first, second) = (webhook("https://example.com/1"), webhook("https://example.com/2"));
+    let task = some_task();
+    store.create_task(task.clone(), vec![first.clone()]).await.unwrap();
+    assert_eq!(store.webhooks(&task.id).await.unwrap(), [first.clone()]);
+    let asked = TaskChange { to: TaskState::InputRequired, ..completed() };
+    assert!(store.advance_task(&task.id, asked).await.unwrap());
+    let waiting = Task { state: TaskState::InputRequired, ..task.clone() };
+    let too_many = (0..5).map(|n| webhook(&format!("https://example.com/more/{n}"))).collect();
+    let resumption_of = |webhooks| Resumption { webhooks, ..resumption() };
+    let refused = TaskChange::resume(&waiting, resumption_of(too_many), after(2));
+    assert!(is_unavailable(&store.advance_task(&task.id, refused).await));
+    assert_eq!(store.task(&task.id, start()).await.unwrap().unwrap().state, TaskState::InputRequired);
+    let again = TaskChange::resume(&waiting, resumption_of(vec![second.clone(), first.clone()]), after(2));
+    assert!(store.advance_task(&task.id, again).await.unwrap());
+    assert_eq!(store.webhooks(&task.id).await.unwrap(), [first, second]);
+    let many = (0..6).map(|n| webhook(&format!("https://example.com/{n}"))).collect();
+    let other = some_task();
+    assert!(is_unavailable(&store.create_task(other.clone(), many).await));
+    assert_eq!(store.task(&other.id, start()).await.unwrap(), None);
 }
 
 /// A message that came after somebody cancelled.
 pub async fn going_on_from_another_state_changes_nothing(store: Fresh) {
     let task = Task { state: TaskState::Canceled, ..some_task() };
     created(&store, task.clone()).await;
-    let change = TaskChange::resume(TaskState::InputRequired, resumption(), after(2));
+    let waiting = Task { state: TaskState::InputRequired, ..some_task() };
+    let change = TaskChange::resume(&waiting, resumption(), after(2));
     assert!(!store.advance_task(&task.id, change).await.unwrap());
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }

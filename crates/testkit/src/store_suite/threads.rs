@@ -1,7 +1,7 @@
 //! Conversations: with one agent, the newest turns, for a while.
 
 use forecourt_core::limits::THREAD_TURNS_MAX;
-use forecourt_core::{Role, Turn};
+use forecourt_core::{Role, Sender, Turn};
 use serde_json::json;
 
 use super::*;
@@ -11,11 +11,11 @@ fn turns(words: impl IntoIterator<Item = impl Into<String>>) -> Vec<Turn> {
 }
 
 async fn append(store: &Fresh, thread: &ThreadId, words: &[&str], keep: usize, until: u64) {
-    store.append_turns(thread, &chef(), turns(words.to_vec()), keep, after(until)).await.unwrap();
+    store.append_turns(thread, &chef(), addition(turns(words.to_vec()), keep, after(until))).await.unwrap();
 }
 
 async fn words(store: &Fresh, thread: &ThreadId, now: u64) -> Option<Vec<String>> {
-    let turns = store.thread(thread, &chef(), after(now)).await.unwrap()?;
+    let turns = store.thread(thread, &chef(), after(now)).await.unwrap()?.turns;
     Some(turns.iter().map(|turn| forecourt_core::message::text_of(&turn.parts)).collect())
 }
 
@@ -32,7 +32,7 @@ pub async fn a_conversation_is_with_one_agent(store: Fresh) {
     let thread = some_thread();
     append(&store, &thread, &["a"], 10, 60).await;
     assert!(store.thread(&thread, &handle("baker"), start()).await.unwrap().is_none());
-    store.append_turns(&thread, &handle("baker"), turns(["b"]), 10, after(60)).await.unwrap();
+    store.append_turns(&thread, &handle("baker"), addition(turns(["b"]), 10, after(60))).await.unwrap();
     assert_eq!(words(&store, &thread, 0).await.unwrap(), ["a"]);
 }
 
@@ -48,11 +48,28 @@ pub async fn the_newest_turns_are_kept_oldest_first(store: Fresh) {
     assert_eq!(words(&store, &thread, 0).await.unwrap(), ["g", "h", "i"]);
 
     let many = turns((0..=THREAD_TURNS_MAX).map(|n| n.to_string()));
-    store.append_turns(&thread, &chef(), many, THREAD_TURNS_MAX, after(60)).await.unwrap();
+    store.append_turns(&thread, &chef(), addition(many, THREAD_TURNS_MAX, after(60))).await.unwrap();
     let kept = words(&store, &thread, 0).await.unwrap();
     assert_eq!((kept.len(), kept[0].as_str()), (THREAD_TURNS_MAX, "1"));
     append(&store, &thread, &["a"], 0, 60).await;
     assert!(words(&store, &thread, 0).await.unwrap().is_empty());
+}
+
+/// Nobody's at first, then that of the first owner who adds to it; of what others add nothing stays.
+pub async fn a_conversation_is_its_first_owners(store: Fresh) {
+    let thread = some_thread();
+    append(&store, &thread, &["a"], 10, 60).await;
+    let add = async |owner: Option<&str>, word: &str| {
+        let addition = Addition { owner: owner.map(str::to_owned), ..addition(turns([word]), 10, after(60)) };
+        store.append_turns(&thread, &chef(), addition).await.unwrap()
+    };
+    assert!(add(Some("ada"), "b").await);
+    assert!(!add(Some("bob"), "c").await && !add(None, "d").await);
+    assert!(add(Some("ada"), "e").await);
+    let kept = store.thread(&thread, &chef(), start()).await.unwrap().unwrap();
+    assert_eq!(kept.owner.as_deref(), Some("ada"));
+    assert!(kept.is_open_to(Some("ada")) && !kept.is_open_to(Some("bob")) && !kept.is_open_to(None));
+    assert_eq!(words(&store, &thread, 0).await.unwrap(), ["a", "b", "e"]);
 }
 
 /// All that a turn holds.
@@ -66,9 +83,9 @@ pub async fn turns_read_back_as_they_were(store: Fresh) {
         "id": "m1",
     }))
     .unwrap();
-    store.append_turns(&thread, &chef(), vec![turn.clone()], 10, after(60)).await.unwrap();
+    store.append_turns(&thread, &chef(), addition(vec![turn.clone()], 10, after(60))).await.unwrap();
     let kept = store.thread(&thread, &chef(), start()).await.unwrap().unwrap();
-    assert_eq!(serde_json::to_value(kept).unwrap(), serde_json::to_value(vec![turn]).unwrap());
+    assert_eq!(serde_json::to_value(kept.turns).unwrap(), serde_json::to_value(vec![turn]).unwrap());
 }
 
 /// Turns of a megabyte: not all stay, but the newest always does.
@@ -98,8 +115,9 @@ pub async fn a_conversation_expires_unless_it_goes_on(store: Fresh) {
 /// What two clients call by the same name, and a token that looks like it.
 pub async fn a_name_of_two_owners_is_two_conversations(store: Fresh) {
     let token = some_thread();
-    let named = |owner| ThreadId::adopt(token.expose(), owner).expect("a name");
-    let (anns, bobs, nobodys) = (named(Some("ann")), named(Some("bob")), named(None));
+    let named = |owner| ThreadId::adopt_for(owner, token.expose()).expect("a name");
+    let nobodys = ThreadId::adopt(token.expose(), &Sender::anonymous()).expect("a name");
+    let (anns, bobs) = (named("ann"), named("bob"));
     for (thread, word) in [(&anns, "a"), (&bobs, "b"), (&nobodys, "n"), (&token, "t")] {
         append(&store, thread, &[word], 10, 60).await;
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::{Ending, Event, TaskId};
-use forecourt_host::{Answer, Decision, QUEUE_WAITING_PER_CALLER_MAX};
+use forecourt_host::{Answer, Decision, QUEUE_WAITING_PER_CALLER_MAX, TaskAccess};
 use forecourt_identity::jws::Jws;
 use forecourt_testkit::{Scripted, Step};
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ async fn s3_1_a_callback_is_told_by_the_tasks_webhook() {
     let (code, body) = ask_with_all_scopes(&server, parameters).await;
     assert_eq!(code, 202, "{body}");
     let task = TaskId::parse(body["task_id"].as_str().unwrap()).unwrap();
-    let hooks = server.mounted.mount.host.webhooks(&task).await.unwrap();
+    let hooks = server.mounted.mount.host.task(&task, TaskAccess::ById).await.unwrap().webhooks().await.unwrap();
     assert_eq!(hooks.iter().map(|hook| hook.url.as_str()).collect::<Vec<_>>(), ["https://198.41.0.4/done"]);
 }
 
@@ -373,7 +373,7 @@ async fn s3_1_a_task_of_somebody_who_proved_to_own_it_is_nobody_elses() {
         verified: true,
         ..forecourt_core::Sender::anonymous()
     };
-    let reply = host.receive(message, forecourt_host::Run::Detached { webhook: None }).await.unwrap();
+    let reply = host.receive(message, forecourt_host::Run::in_background(None)).await.unwrap();
     let task = json!(reply.task.unwrap().expose());
     assert_eq!(word(&inspected(&server, &task).await), "task-not-found");
 }

@@ -1,35 +1,82 @@
 //! Webhooks, and the deliveries that wait for them.
 
-use forecourt_core::limits::DELIVERIES_PENDING_MAX;
-use forecourt_core::store::{Added, Delivery, Webhook};
+use std::collections::HashMap;
+
+use forecourt_core::limits::{DELIVERIES_PENDING_MAX, WEBHOOKS_PER_TASK_MAX};
+use forecourt_core::store::{Added, AtEnd, Delivery, Notice, Webhook};
 use forecourt_core::{Collected, StoreError, Task, TaskId, TaskState, Timestamp};
 
 use super::{Kept, Record, room};
 
-/// A delivery. Of its task it holds what may have changed before it is made.
+/// A delivery.
 pub(super) struct Waiting {
-    pub(super) task: TaskId,
-    webhook: u64,
-    state: TaskState,
-    settled_at: Timestamp,
-    outcome: Option<Collected>,
+    about: About,
     attempts: u32,
     due_at: Timestamp,
     /// Whether somebody has taken it and not settled it yet.
     claimed: bool,
 }
 
+/// What a delivery tells of.
+enum About {
+    /// A task that settled. Held is what may have changed before it is told.
+    Task {
+        id: TaskId,
+        webhook: u64,
+        state: TaskState,
+        settled_at: Timestamp,
+        /// Boxed, as it is much the largest.
+        outcome: Box<Option<Collected>>,
+    },
+    /// Nothing that is kept here.
+    Notice(Box<Notice>),
+}
+
 impl Waiting {
-    /// Takes it: the attempt counts from here.
-    fn claim(&mut self, id: u64, record: &Record, lease: Timestamp) -> Option<Delivery> {
-        let (state, updated_at, outcome) = (self.state, self.settled_at, self.outcome.clone());
-        let task = Task { state, updated_at, outcome, ..record.task.clone() };
-        let delivery =
-            Delivery { id, webhook: record.webhooks.get(&self.webhook)?.clone(), task, attempts: self.attempts };
-        self.attempts += 1;
-        self.due_at = lease;
-        self.claimed = true;
-        Some(delivery)
+    fn new(about: About, due_at: Timestamp) -> Self {
+        Self { about, attempts: 0, due_at, claimed: false }
+    }
+
+    /// The task that it tells of.
+    pub(super) fn task(&self) -> Option<&TaskId> {
+        match &self.about {
+            About::Task { id, .. } => Some(id),
+            About::Notice(_) => None,
+        }
+    }
+
+    /// When it is dropped of itself.
+    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+        match &self.about {
+            About::Task { .. } => None,
+            About::Notice(notice) => Some(notice.expires_at),
+        }
+    }
+
+    /// Whom it tells, and of which task; `None` when that is gone.
+    fn told(&self, tasks: &HashMap<TaskId, Record>, now: Timestamp) -> Option<(Webhook, Option<Task>)> {
+        match &self.about {
+            About::Task { id, webhook, state, settled_at, outcome } => {
+                let record = tasks.get(id).filter(|record| record.task.expires_at > now)?;
+                let (state, updated_at, outcome) = (*state, *settled_at, (**outcome).clone());
+                let task = Task { state, updated_at, outcome, ..record.task.clone() };
+                Some((record.webhooks.get(webhook)?.clone(), Some(task)))
+            }
+            About::Notice(notice) => (notice.expires_at > now).then(|| (notice.webhook.clone(), None)),
+        }
+    }
+}
+
+impl Record {
+    /// Registers a webhook, in place of one of the same id.
+    pub(super) fn put_webhook(&mut self, webhook: Webhook) {
+        match self.webhooks.values_mut().find(|earlier| earlier.id == webhook.id) {
+            Some(earlier) => *earlier = webhook,
+            None => {
+                let last = self.webhooks.last_key_value().map_or(0, |(n, _)| *n);
+                self.webhooks.insert(last + 1, webhook);
+            }
+        }
     }
 }
 
@@ -39,22 +86,46 @@ impl Kept {
         task: &TaskId,
         webhook: Webhook,
         limit: usize,
+        at_end: AtEnd,
     ) -> Result<Added, StoreError> {
         let Some(record) = self.tasks.get_mut(task) else { return Ok(Added::NoTask) };
-        if record.task.state.is_final() {
+        let has_ended = record.task.state.is_final();
+        if has_ended && at_end == AtEnd::Refuse {
             return Ok(Added::Ended);
         }
-        if let Some(earlier) = record.webhooks.values_mut().find(|earlier| earlier.id == webhook.id) {
-            *earlier = webhook;
-            return Ok(Added::Yes);
+        let id = webhook.id.clone();
+        if !record.webhooks.values().any(|earlier| earlier.id == webhook.id) {
+            if record.webhooks.len() >= limit {
+                return Ok(Added::TooMany);
+            }
+            room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
         }
-        if record.webhooks.len() >= limit {
-            return Ok(Added::TooMany);
+        record.put_webhook(webhook);
+        if has_ended {
+            self.tell_of(task, Some(&id));
         }
-        room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
-        let last = record.webhooks.last_key_value().map_or(0, |(n, _)| *n);
-        record.webhooks.insert(last + 1, webhook);
         Ok(Added::Yes)
+    }
+
+    /// Whether a task that has `had` webhooks may begin, or go on, with `more`.
+    pub(super) fn has_room_for(&self, more: &[Webhook], had: usize) -> Result<(), StoreError> {
+        if more.is_empty() {
+            return Ok(());
+        }
+        room(had + more.len() - 1, WEBHOOKS_PER_TASK_MAX, "webhook")?;
+        room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")
+    }
+
+    pub(in crate::memory) fn enqueue(&mut self, notice: Notice) -> Result<(), StoreError> {
+        room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
+        let due_at = notice.due_at;
+        self.queue(Waiting::new(About::Notice(Box::new(notice)), due_at));
+        Ok(())
+    }
+
+    fn queue(&mut self, waiting: Waiting) {
+        self.last_delivery += 1;
+        self.deliveries.insert(self.last_delivery, waiting);
     }
 
     pub(in crate::memory) fn webhooks(&self, task: &TaskId) -> Vec<Webhook> {
@@ -67,27 +138,24 @@ impl Kept {
             return false;
         };
         record.webhooks.remove(&n);
-        self.deliveries.retain(|_, waiting| waiting.task != *task || waiting.webhook != n);
+        let is_for = |about: &About| matches!(about, About::Task { id, webhook, .. } if id == task && *webhook == n);
+        self.deliveries.retain(|_, waiting| !is_for(&waiting.about));
         true
     }
 
-    /// Queues a delivery for each webhook of a task, as the task is now.
-    pub(super) fn enqueue(&mut self, task: &TaskId) {
-        let Some(record) = self.tasks.get(task) else { return };
-        for webhook in record.webhooks.keys() {
-            self.last_delivery += 1;
-            let waiting = Waiting {
-                task: task.clone(),
-                webhook: *webhook,
-                state: record.task.state,
-                settled_at: record.task.updated_at,
-                outcome: record.task.outcome.clone(),
-                attempts: 0,
-                due_at: record.task.updated_at,
-                claimed: false,
-            };
-            self.deliveries.insert(self.last_delivery, waiting);
-        }
+    /// Queues a delivery for each webhook of a task, or for one, as the task is now.
+    pub(super) fn tell_of(&mut self, id: &TaskId, one: Option<&str>) {
+        let Some(Record { task, webhooks, .. }) = self.tasks.get(id) else { return };
+        let about = |webhook: &u64| About::Task {
+            id: id.clone(),
+            webhook: *webhook,
+            state: task.state,
+            settled_at: task.updated_at,
+            outcome: Box::new(task.outcome.clone()),
+        };
+        let told = webhooks.iter().filter(|(_, webhook)| one.is_none_or(|id| webhook.id == id));
+        let all: Vec<_> = told.map(|(n, _)| Waiting::new(about(n), task.updated_at)).collect();
+        all.into_iter().for_each(|waiting| self.queue(waiting));
     }
 
     pub(in crate::memory) fn claim_deliveries(
@@ -97,12 +165,18 @@ impl Kept {
         limit: usize,
     ) -> Vec<Delivery> {
         let tasks = &self.tasks;
-        let living = |task: &TaskId| tasks.get(task).filter(|record| record.task.expires_at > now);
         let waiting = self.deliveries.iter_mut().filter(|(_, waiting)| waiting.due_at <= now);
         let mut due: Vec<_> =
-            waiting.filter_map(|(id, waiting)| living(&waiting.task).map(|record| (*id, waiting, record))).collect();
+            waiting.filter_map(|(id, waiting)| waiting.told(tasks, now).map(|told| (*id, waiting, told))).collect();
         due.sort_by_key(|(_, waiting, _)| waiting.due_at);
-        due.into_iter().take(limit).filter_map(|(id, waiting, record)| waiting.claim(id, record, lease)).collect()
+        let taken = due.into_iter().take(limit).map(|(id, waiting, (webhook, task))| {
+            let attempts = waiting.attempts;
+            // The attempt counts from here.
+            waiting.attempts += 1;
+            (waiting.due_at, waiting.claimed) = (lease, true);
+            Delivery { id, webhook, task, attempts }
+        });
+        taken.collect()
     }
 
     pub(in crate::memory) fn settle_delivery(&mut self, id: u64, retry_at: Option<Timestamp>) {

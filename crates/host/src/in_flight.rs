@@ -1,0 +1,285 @@
+//! How much may be under way at once: for each caller and in all, replies that are waited for and work in
+//! the background each by themselves.
+//!
+//! A caller is its proven subject, else the conversation that it goes on with, else its network. Who comes
+//! when all places are taken waits a little in line; who waits in vain is refused with the bound's name.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::policy::Kind;
+use forecourt_core::{PolicyPart, Sender};
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+
+use crate::limits::LimitSettings;
+
+/// Requests that may wait in line at once, all callers together. One caller can't fill it: how often it may
+/// ask is bounded too.
+pub const WAITING_MAX: usize = 4_096;
+/// Callers that are remembered before those at rest are forgotten.
+const CALLERS_BEFORE_TIDY: usize = 1_024;
+/// What a refused caller is told to wait, in seconds.
+const RETRY_SECONDS: u64 = 5;
+
+/// What counts against which bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// A reply whose caller holds its request open.
+    Reply,
+    /// Work whose caller went away.
+    Background,
+}
+
+/// Whom work counts against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallerKey {
+    own: u64,
+    /// The network of a caller who is known by its conversation: conversations cost nothing, so that the
+    /// network is bounded too.
+    network: Option<u64>,
+}
+
+/// Both lanes.
+pub(crate) struct InFlight {
+    replies: Bound,
+    background: Bound,
+    hasher: RandomState,
+    waiting: Arc<Semaphore>,
+    wait: Duration,
+}
+
+/// One lane.
+struct Bound {
+    /// The keys that an operator changes, of one caller and of all.
+    keys: [&'static str; 2],
+    what: &'static str,
+    caller_max: usize,
+    network_max: usize,
+    all_max: usize,
+    all: Arc<Semaphore>,
+    callers: Mutex<Callers>,
+}
+
+/// The callers that have, or lately had, something under way.
+struct Callers {
+    places: HashMap<u64, Arc<Semaphore>>,
+    /// How many there are when those at rest are forgotten.
+    tidy_at: usize,
+}
+
+impl Callers {
+    fn places(&mut self, key: u64, max: usize) -> Arc<Semaphore> {
+        if self.places.len() >= self.tidy_at {
+            // Whoever is at work holds a copy.
+            self.places.retain(|_, places| Arc::strong_count(places) > 1);
+            self.tidy_at = CALLERS_BEFORE_TIDY.max(self.places.len() * 2);
+        }
+        self.places.entry(key).or_insert_with(|| Arc::new(Semaphore::new(max))).clone()
+    }
+}
+
+/// A place, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    _permits: Vec<OwnedSemaphorePermit>,
+}
+
+impl InFlight {
+    pub(crate) fn new(limits: &LimitSettings) -> Self {
+        let replies = Bound::new(
+            ["limits.replies_per_caller_max", "limits.replies_running_max"],
+            "answers in the making",
+            limits.replies_per_caller_max,
+            limits.replies_running_max,
+        );
+        let background = Bound::new(
+            ["limits.tasks_per_caller_max", "limits.tasks_running_max"],
+            "background tasks",
+            limits.tasks_per_caller_max,
+            limits.tasks_running_max,
+        );
+        let (hasher, waiting) = (RandomState::new(), Arc::new(Semaphore::new(WAITING_MAX)));
+        Self { replies, background, hasher, waiting, wait: Duration::from_secs(limits.queue_seconds) }
+    }
+
+    /// Whom the work of `sender` counts against; `session` names a conversation that is kept here.
+    pub(crate) fn key(&self, sender: &Sender, session: Option<&str>) -> CallerKey {
+        let network = self.hasher.hash_one(("network", sender.network()));
+        match (sender.owner(), session) {
+            (Some(owner), _) => CallerKey { own: self.hasher.hash_one(("owner", owner)), network: None },
+            (None, Some(session)) => {
+                CallerKey { own: self.hasher.hash_one(("session", session)), network: Some(network) }
+            }
+            (None, None) => CallerKey { own: network, network: None },
+        }
+    }
+
+    /// A place in a lane, waited for if need be; the refusal names the bound that is reached.
+    pub(crate) async fn acquire(&self, lane: Lane, caller: CallerKey) -> Result<Slot, Box<PolicyPart>> {
+        let bound = match lane {
+            Lane::Reply => &self.replies,
+            Lane::Background => &self.background,
+        };
+        let steps = bound.steps(caller);
+        match try_all(&steps) {
+            Some(slot) => Ok(slot),
+            // On the heap, since it is rare.
+            None => Box::pin(self.wait_in_line(bound, steps)).await,
+        }
+    }
+
+    async fn wait_in_line(&self, bound: &Bound, steps: Vec<Step>) -> Result<Slot, Box<PolicyPart>> {
+        let Ok(_place) = self.waiting.clone().try_acquire_owned() else { return Err(bound.refusal(&steps)) };
+        let deadline = Instant::now() + self.wait;
+        let mut permits = Vec::with_capacity(steps.len());
+        for step in &steps {
+            match timeout_at(deadline, step.semaphore.clone().acquire_owned()).await {
+                Ok(Ok(permit)) => permits.push(permit),
+                _ => return Err(bound.refusal(std::slice::from_ref(step))),
+            }
+        }
+        Ok(Slot { _permits: permits })
+    }
+}
+
+/// One thing that must have room.
+struct Step {
+    semaphore: Arc<Semaphore>,
+    whose: Whose,
+}
+
+#[derive(Clone, Copy)]
+enum Whose {
+    Caller,
+    Network,
+    All,
+}
+
+fn try_all(steps: &[Step]) -> Option<Slot> {
+    let permits = steps.iter().map(|step| step.semaphore.clone().try_acquire_owned().ok()).collect::<Option<_>>()?;
+    Some(Slot { _permits: permits })
+}
+
+impl Bound {
+    fn new(keys: [&'static str; 2], what: &'static str, caller_max: usize, all_max: usize) -> Self {
+        let all = Arc::new(Semaphore::new(all_max));
+        let callers = Mutex::new(Callers { places: HashMap::new(), tidy_at: CALLERS_BEFORE_TIDY });
+        Self { keys, what, caller_max, network_max: caller_max.max(all_max / 2), all_max, all, callers }
+    }
+
+    /// What must have room, the narrowest first, so that who waits keeps nobody else out.
+    fn steps(&self, caller: CallerKey) -> Vec<Step> {
+        let mut callers = self.callers.lock();
+        let own = Step { semaphore: callers.places(caller.own, self.caller_max), whose: Whose::Caller };
+        // A network that stands for a caller itself is another key than one that bounds its conversations.
+        let network = caller.network.map(|key| callers.places(!key, self.network_max));
+        let network = network.map(|semaphore| Step { semaphore, whose: Whose::Network });
+        let all = Step { semaphore: self.all.clone(), whose: Whose::All };
+        [Some(own), network, Some(all)].into_iter().flatten().collect()
+    }
+
+    fn refusal(&self, steps: &[Step]) -> Box<PolicyPart> {
+        let full = steps.iter().find(|step| step.semaphore.available_permits() == 0).or(steps.first());
+        let Self { keys: [of_caller, of_all], what, .. } = self;
+        let words = match full.map_or(Whose::All, |step| step.whose) {
+            Whose::Caller => format!("You have {} {what}, as many as one caller may ({of_caller}).", self.caller_max),
+            Whose::Network => {
+                format!("Your network has {} {what}, as many as one may (half of {of_all}).", self.network_max)
+            }
+            Whose::All => format!("This host has {} {what}, as many as it may ({of_all}).", self.all_max),
+        };
+        let kind = Kind::TooManyRequests { retry_after_seconds: Some(RETRY_SECONDS) };
+        let mut part = PolicyPart::new(kind, format!("{words} Try again in {RETRY_SECONDS} s."));
+        part.code = Some("mentionable:rate_limited".to_owned());
+        Box::new(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(per_caller: usize, all: usize) -> LimitSettings {
+        LimitSettings {
+            replies_per_caller_max: per_caller,
+            replies_running_max: all,
+            queue_seconds: 3,
+            ..LimitSettings::default()
+        }
+    }
+
+    fn from(address: &str) -> Sender {
+        Sender { peer: Some(address.parse().unwrap()), ..Sender::anonymous() }
+    }
+
+    async fn refused(in_flight: &InFlight, sender: &Sender) -> String {
+        let refusal = in_flight.acquire(Lane::Reply, in_flight.key(sender, None)).await.unwrap_err();
+        assert!(matches!(refusal.kind, Kind::TooManyRequests { retry_after_seconds: Some(_) }));
+        refusal.message.clone()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_request_after_the_last_one_that_a_caller_may_have_is_refused_by_name() {
+        let in_flight = InFlight::new(&limits(2, 9));
+        let ada = from("192.0.2.1");
+        let take = || in_flight.acquire(Lane::Reply, in_flight.key(&ada, None));
+        let held = [take().await.unwrap(), take().await.unwrap()];
+        let begun = Instant::now();
+        assert!(refused(&in_flight, &ada).await.contains("limits.replies_per_caller_max"));
+        assert_eq!(begun.elapsed().as_secs(), 3, "it waited in line");
+        in_flight.acquire(Lane::Reply, in_flight.key(&from("192.0.2.2"), None)).await.unwrap();
+        in_flight.acquire(Lane::Background, in_flight.key(&ada, None)).await.unwrap();
+        drop(held);
+        take().await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_in_line_gets_the_place_that_comes_free() {
+        let in_flight = Arc::new(InFlight::new(&limits(1, 9)));
+        let key = in_flight.key(&from("192.0.2.1"), None);
+        let held = in_flight.acquire(Lane::Reply, key).await.unwrap();
+        let waiting = tokio::spawn({
+            let in_flight = in_flight.clone();
+            async move { in_flight.acquire(Lane::Reply, key).await.is_ok() }
+        });
+        tokio::time::advance(Duration::from_secs(2)).await;
+        drop(held);
+        assert!(waiting.await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_bound_of_all_names_itself() {
+        let in_flight = InFlight::new(&limits(2, 1));
+        let _held = in_flight.acquire(Lane::Reply, in_flight.key(&from("192.0.2.1"), None)).await.unwrap();
+        assert!(refused(&in_flight, &from("192.0.2.2")).await.contains("limits.replies_running_max"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_conversations_of_one_network_leave_room_for_others() {
+        let in_flight = InFlight::new(&limits(2, 8));
+        let one = from("2001:db8::1");
+        let mut held = Vec::new();
+        for session in 0..4 {
+            let key = in_flight.key(&one, Some(&session.to_string()));
+            held.push(in_flight.acquire(Lane::Reply, key).await.unwrap());
+        }
+        let fifth = in_flight.key(&one, Some("5"));
+        let refusal = in_flight.acquire(Lane::Reply, fifth).await.unwrap_err();
+        assert!(refusal.message.contains("Your network has 4"), "{}", refusal.message);
+        in_flight.acquire(Lane::Reply, in_flight.key(&from("2001:db8:1::1"), None)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn callers_at_rest_are_forgotten() {
+        let in_flight = InFlight::new(&limits(2, 8));
+        for caller in 0..u32::try_from(4 * CALLERS_BEFORE_TIDY).unwrap() {
+            let sender = from(&std::net::Ipv4Addr::from(caller).to_string());
+            in_flight.acquire(Lane::Reply, in_flight.key(&sender, None)).await.unwrap();
+        }
+        assert!(in_flight.replies.callers.lock().places.len() <= CALLERS_BEFORE_TIDY);
+    }
+}

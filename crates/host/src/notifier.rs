@@ -1,0 +1,86 @@
+//! Telling the operator that a question waits: a notice, posted by the same deliverer as what tells of
+//! settled tasks, under the same bounds.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::store::{Notice, Webhook};
+use forecourt_core::{Clock, Entropy, Error, Store, ids};
+use serde_json::{Map, Value, json};
+
+use crate::deliver::DeliveryWakeup;
+use crate::queue::Asked;
+use crate::threads::after;
+
+/// Whose posts these are, among those of protocols.
+pub(crate) const NAME: &str = "operator";
+/// Further attempts after a first one that failed: the last about an hour and a half after it.
+pub const QUESTION_RETRIES: u32 = 10;
+/// How long after the question a post is of use.
+const NOTICE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where the operator is told that a question waits.
+#[derive(Clone)]
+pub struct OperatorWebhook {
+    /// Where to post: what a webhook may reach.
+    pub url: String,
+    /// What signs each post.
+    pub secret: String,
+}
+
+/// Never prints the secret, nor the URL, which may hold one.
+impl std::fmt::Debug for OperatorWebhook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OperatorWebhook").finish_non_exhaustive()
+    }
+}
+
+/// Tells the operator.
+pub(crate) struct OperatorNotifier {
+    pub(crate) webhook: OperatorWebhook,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) wakeup: DeliveryWakeup,
+}
+
+impl OperatorNotifier {
+    /// Queues the post that a question waits. Once this is done, it will be made.
+    pub(crate) async fn notify(&self, asked: &Asked) -> Result<(), Error> {
+        let due_at = self.clock.now();
+        let notice = Notice { webhook: self.webhook(asked), due_at, expires_at: after(due_at, NOTICE_TTL) };
+        self.store.enqueue(notice).await?;
+        self.wakeup.wake();
+        Ok(())
+    }
+
+    fn webhook(&self, asked: &Asked) -> Webhook {
+        let OperatorWebhook { url, secret } = self.webhook.clone();
+        Webhook {
+            id: ids::mint(&*self.entropy),
+            protocol: NAME.to_owned(),
+            url,
+            secret: Some(secret),
+            callback: false,
+            retries: QUESTION_RETRIES,
+            details: summary(asked),
+        }
+    }
+}
+
+/// What is told of a question. What it is about and what there is to know stay behind the door of the
+/// queue: the one may be the name of a task, which opens it, and the other is anything.
+fn summary(asked: &Asked) -> Map<String, Value> {
+    let inquiry = &asked.inquiry;
+    let all = [
+        ("event", json!("question")),
+        ("id", json!(asked.id)),
+        ("by", json!(inquiry.by)),
+        ("agent", json!(inquiry.agent)),
+        ("reason", json!(inquiry.reason)),
+        ("urgency", json!(inquiry.urgency)),
+        ("asked_at", json!(asked.asked_at)),
+        ("due", json!(inquiry.due)),
+    ];
+    all.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.to_owned(), value)).collect()
+}

@@ -1,0 +1,182 @@
+//! Tasks, as those may use them to whom they belong. Without a permit there is no way to a task, and no
+//! way to a permit but [`Host::task`] and [`Host::tasks`], which ask who wants it.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
+use forecourt_core::store::{Added, AtEnd, Cursor, KeptArtifact, TaskFilter, Webhook};
+use forecourt_core::{Error, Event, EventStream, Noun, Progress, Sender, Task, TaskId};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+
+use crate::follow::Until;
+use crate::receive::Host;
+use crate::tasks::Tasks;
+
+/// Events at the end of a task's log in which the last sign of progress is looked for.
+const PROGRESS_EVENTS_MAX: usize = 256;
+
+/// By what right somebody asks for a task.
+#[derive(Debug, Clone, Copy)]
+pub enum TaskAccess<'a> {
+    /// By its id alone, which its wire makes a capability. Mentionable REST 5.4, and no other wire.
+    ById,
+    /// As this sender: a task with an owner is that owner's alone, one without is for whoever knows its
+    /// id.
+    As(&'a Sender),
+}
+
+impl TaskAccess<'_> {
+    fn covers(self, task: &Task) -> bool {
+        match self {
+            Self::ById => true,
+            Self::As(sender) => task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner)),
+        }
+    }
+}
+
+/// A task that its holder may see and act on, as it stood when it was read.
+#[derive(Clone)]
+pub struct TaskPermit {
+    tasks: Arc<Tasks>,
+    task: Task,
+}
+
+/// Tasks of one caller, the last updated first.
+#[derive(Debug)]
+pub struct TaskPermits {
+    /// The tasks.
+    pub tasks: Vec<TaskPermit>,
+    /// Where to go on; `None` when this was the end.
+    pub next: Option<Cursor>,
+    /// How many there are with no cursor and no limit.
+    pub total: u64,
+}
+
+impl Deref for TaskPermit {
+    type Target = Task;
+
+    fn deref(&self) -> &Task {
+        &self.task
+    }
+}
+
+/// Never prints what was said.
+impl std::fmt::Debug for TaskPermit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TaskPermit").field("agent", &self.task.agent).field("state", &self.task.state).finish()
+    }
+}
+
+impl Host {
+    /// A task, for who may see it. [`Error::NotFound`] when there is none, and when it is somebody
+    /// else's: the two look alike.
+    pub async fn task(&self, id: &TaskId, access: TaskAccess<'_>) -> Result<TaskPermit, Error> {
+        let found = self.store.task(id, self.clock.now()).await?.filter(|task| access.covers(task));
+        let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
+        Ok(TaskPermit { tasks: self.tasks.clone(), task })
+    }
+
+    /// The tasks of `sender`, at most `filter.limit`: its own when it proved who it is, else those
+    /// without an owner in the conversations of `filter.threads`, and none when it names none. The owner
+    /// in `filter` is not looked at.
+    pub async fn tasks(&self, sender: &Sender, filter: TaskFilter) -> Result<TaskPermits, Error> {
+        let owner = sender.owner().map(str::to_owned);
+        if owner.is_none() && filter.threads.is_empty() {
+            return Ok(TaskPermits { tasks: Vec::new(), next: None, total: 0 });
+        }
+        let page = self.store.tasks(TaskFilter { owner, ..filter }, self.clock.now()).await?;
+        let permit = |task| TaskPermit { tasks: self.tasks.clone(), task };
+        Ok(TaskPermits { tasks: page.tasks.into_iter().map(permit).collect(), next: page.next, total: page.total })
+    }
+}
+
+impl TaskPermit {
+    /// The task as it stood.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The same permit for the task as it stands now. [`Error::NotFound`] when it has expired.
+    pub async fn reload(&self) -> Result<Self, Error> {
+        let found = self.tasks.store.task(&self.task.id, self.tasks.clock.now()).await?;
+        let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
+        Ok(Self { tasks: self.tasks.clone(), task })
+    }
+
+    /// Follows the task from after event number `after`, live or from the log, `until` it pauses or ends.
+    /// For who has seen all there is, nothing follows.
+    pub fn follow(&self, after: u64, until: Until) -> BoxStream<'static, (u64, Event)> {
+        self.tasks.follow(&self.task.id, after, until)
+    }
+
+    /// [`Self::follow`] to the next pause, without the numbers.
+    pub fn subscribe(&self, after: u64) -> EventStream {
+        self.follow(after, Until::Pause).map(|(_, event)| event).boxed()
+    }
+
+    /// Reads at most `limit` events with numbers above `after`, in order, as they are in the log by now.
+    pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<(u64, Event)>, Error> {
+        Ok(self.tasks.store.events(&self.task.id, after, limit).await?)
+    }
+
+    /// The number of the last event, 0 when there is none yet.
+    pub async fn last_event(&self) -> Result<u64, Error> {
+        Ok(self.tasks.store.last_event(&self.task.id).await?)
+    }
+
+    /// The last sign of progress, if there is one among the newest 256 events.
+    pub async fn progress(&self) -> Result<Option<Progress>, Error> {
+        let after = self.last_event().await?.saturating_sub(PROGRESS_EVENTS_MAX as u64);
+        let events = self.events(after, PROGRESS_EVENTS_MAX).await?;
+        Ok(events.into_iter().rev().find_map(|(_, event)| match event {
+            Event::Progress(progress) => Some(progress),
+            _ => None,
+        }))
+    }
+
+    /// Cancels the task and gives it as it stands then. Fails with [`Error::Conflict`] when it has ended.
+    pub async fn cancel(&self) -> Result<Self, Error> {
+        self.tasks.cancel(&self.task.id).await?;
+        self.reload().await
+    }
+
+    /// Reads an artifact by its id.
+    pub async fn artifact(&self, id: &str) -> Result<KeptArtifact, Error> {
+        let found = self.tasks.store.artifact(&self.task.id, id, self.tasks.clock.now()).await?;
+        found.ok_or_else(|| Error::not_found(Noun::Artifact))
+    }
+
+    /// Registers whom to tell when the task settles, in place of a webhook of the same id. Once this is
+    /// done, the end is told. The caller of this has checked the URL.
+    ///
+    /// Fails with [`Error::Conflict`] when the task has ended and `at_end` refuses that, and with
+    /// [`Error::Invalid`] when it has [`WEBHOOKS_PER_TASK_MAX`] already.
+    pub async fn add_webhook(&self, webhook: Webhook, at_end: AtEnd) -> Result<(), Error> {
+        let added = self.tasks.store.add_webhook(&self.task.id, webhook, WEBHOOKS_PER_TASK_MAX, at_end).await?;
+        match added {
+            Added::Yes => {
+                self.tasks.wakeup.wake();
+                Ok(())
+            }
+            Added::TooMany => Err(too_many_webhooks()),
+            Added::Ended => Err(self.tasks.conflict(&self.task.id).await),
+            Added::NoTask => Err(Error::not_found(Noun::Task)),
+        }
+    }
+
+    /// The webhooks, in the order in which they were registered. Their secrets are for posts alone.
+    pub async fn webhooks(&self) -> Result<Vec<Webhook>, Error> {
+        Ok(self.tasks.store.webhooks(&self.task.id).await?)
+    }
+
+    /// Removes a webhook, and what waits to be posted to it. `false` when there is none of that id.
+    pub async fn remove_webhook(&self, id: &str) -> Result<bool, Error> {
+        Ok(self.tasks.store.remove_webhook(&self.task.id, id).await?)
+    }
+}
+
+pub(crate) fn too_many_webhooks() -> Error {
+    Error::invalid("url", format!("a task takes at most {WEBHOOKS_PER_TASK_MAX} webhooks"))
+}

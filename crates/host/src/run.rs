@@ -1,0 +1,83 @@
+//! How an answer is carried.
+
+use std::time::Duration;
+
+use forecourt_core::limits::AGENT_TIME_MAX;
+use forecourt_core::store::Webhook;
+
+use crate::in_flight::Lane;
+use crate::permit::TaskPermit;
+
+/// How an answer is carried: who keeps it going, and for whom.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// How long the caller holds its request open for the answer; zero for one that goes away at once.
+    /// Work that is waited for counts as a reply, other work as a background task.
+    pub wait: Duration,
+    /// Whether, and from when on, there is a task.
+    pub task: TaskMode,
+    /// Whom to tell when the task settles. Not told of an answer that comes without a task.
+    pub webhook: Option<Webhook>,
+    /// The task that the message goes on with. [`forecourt_core::Error::NotFound`] when it is another
+    /// agent's, [`forecourt_core::Error::Conflict`] when it does not wait.
+    pub continues: Option<TaskPermit>,
+}
+
+/// Whether, and from when on, an answer is a task that outlives its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskMode {
+    /// Never: the work stops when the reply is dropped.
+    Never,
+    /// From the start: durable before [`crate::Host::receive`] returns.
+    Always,
+    /// From the start, unless the agent's first event, which is waited for `within` this time, is the
+    /// whole answer as a message: then nothing is kept but the conversation. A refusal by the agent's
+    /// policy is a task too, so that it can be continued; being asked too often is refused without.
+    UnlessMessage {
+        /// How long a first event is waited for. A caller that goes away meanwhile does not stop the
+        /// agent.
+        within: Duration,
+    },
+    /// Once the answer takes longer than [`Run::wait`]: the reply streams from the start, and says
+    /// [`forecourt_core::Event::Task`] when it has become one.
+    IfSlow,
+}
+
+impl Run {
+    /// Whether a refusal of the agent's policy is to be a task, so that its caller can meet the condition
+    /// and go on.
+    pub(crate) fn tells_of_refusals(&self) -> bool {
+        matches!(self.task, TaskMode::UnlessMessage { .. })
+    }
+
+    pub(crate) fn lane(&self) -> Lane {
+        if self.wait.is_zero() { Lane::Background } else { Lane::Reply }
+    }
+
+    /// For a caller that stays to the end, and whose going away stops the work.
+    pub fn without_task() -> Self {
+        Self { wait: AGENT_TIME_MAX, task: TaskMode::Never, webhook: None, continues: None }
+    }
+
+    /// For a caller that goes away at once.
+    pub fn in_background(webhook: Option<Webhook>) -> Self {
+        Self { wait: Duration::ZERO, task: TaskMode::Always, webhook, continues: None }
+    }
+
+    /// For a caller that waits for so long, and comes back for what takes longer.
+    pub fn task_if_slow(wait: Duration) -> Self {
+        Self { wait, task: TaskMode::IfSlow, webhook: None, continues: None }
+    }
+
+    /// For a wire that knows answers without a task, whose caller waits for so long: for the first event as
+    /// well.
+    pub fn task_unless_message(wait: Duration) -> Self {
+        Self { wait, task: TaskMode::UnlessMessage { within: wait }, webhook: None, continues: None }
+    }
+
+    /// For the next message to a task that waits, whose caller waits for so long.
+    pub fn next_turn(task: TaskPermit, wait: Duration) -> Self {
+        let mode = TaskMode::UnlessMessage { within: Duration::ZERO };
+        Self { wait, task: mode, webhook: None, continues: Some(task) }
+    }
+}
