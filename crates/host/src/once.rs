@@ -77,7 +77,7 @@ impl Keys {
         let stream = format!("once:{}:{caller}:{key}", caller.len());
         let last = match self.last(&stream).await? {
             Some((number, Line { state: State::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
-                return Err(Error::Unavailable { retry_after: None });
+                return Err(Error::unavailable());
             }
             Some((number, Line { state: State::Dropped, .. })) => number,
             Some((_, line)) => return Ok(known(line, &hash)),
@@ -116,7 +116,7 @@ impl Keys {
         if let (Some((first, _)), Some((last, _))) = (first.first(), last.first())
             && last - first + 1 >= ONCE_PER_CALLER_MAX
         {
-            return Err(Error::Unavailable { retry_after: None });
+            return Err(Error::unavailable());
         }
         self.store.append_entry(&stream, Entry::new(Value::Null, now).until(until), None).await?;
         Ok(())

@@ -24,9 +24,6 @@ use crate::metrics::{Metrics, ending_name};
 use crate::running;
 use crate::threads::{Threads, as_turn};
 
-/// How long to wait before trying again when too much is running.
-const BUSY_RETRY: Duration = Duration::from_secs(5);
-
 /// Everything that is being answered.
 pub(crate) struct Tasks {
     pub(crate) site: Arc<Site>,
@@ -89,7 +86,7 @@ impl Tasks {
     /// Fails while the host drains.
     pub(crate) fn accepting(&self) -> Result<(), Error> {
         match self.is_draining() {
-            true => Err(Error::Unavailable { retry_after: Some(BUSY_RETRY) }),
+            true => Err(Error::unavailable()),
             false => Ok(()),
         }
     }
@@ -231,7 +228,7 @@ fn permit(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Error> {
 
 /// Too much is running.
 pub(crate) fn busy() -> Error {
-    Error::Unavailable { retry_after: Some(BUSY_RETRY) }
+    Error::unavailable()
 }
 
 /// What is said of work that stopped without an ending.

@@ -50,7 +50,7 @@ async fn replies_in_the_making_are_bounded() {
         host.receive(message("2"), Run::Attached).await.unwrap(),
     ];
     let error = host.receive(message("3"), Run::Attached).await.unwrap_err();
-    assert!(matches!(error, Error::Unavailable { retry_after: Some(_) }));
+    assert!(matches!(error, Error::Unavailable { .. }));
     drop(kept);
     host.receive(message("4"), Run::Attached).await.unwrap();
 }
