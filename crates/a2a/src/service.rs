@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forecourt_core::error::whole_seconds;
 use forecourt_core::policy::{AuthChallenge, Kind};
 use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId};
 use forecourt_egress::Egress;
@@ -180,7 +181,7 @@ impl From<Error> for Trouble {
 }
 
 /// The refusal of a host that has too much to do.
-fn unavailable(retry_after: Option<std::time::Duration>) -> PolicyPart {
-    let kind = Kind::ServiceUnavailable { retry_after_seconds: retry_after.map(|wait| wait.as_secs().max(1)) };
+fn unavailable(retry_after: std::time::Duration) -> PolicyPart {
+    let kind = Kind::ServiceUnavailable { retry_after_seconds: Some(whole_seconds(retry_after)) };
     PolicyPart::new(kind, "This host has too much to do at the moment. Try again later.")
 }

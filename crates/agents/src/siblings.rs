@@ -75,7 +75,7 @@ impl Siblings {
     pub fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
         match self.carrier.get() {
             Some(carrier) => carrier.carry(message),
-            None => async { Err(Error::Unavailable { retry_after: None }) }.boxed(),
+            None => async { Err(Error::unavailable()) }.boxed(),
         }
     }
 }

@@ -6,9 +6,10 @@
 
 use std::net::IpAddr;
 
+use forecourt_contract::Call;
 use forecourt_core::json;
 use forecourt_core::limits::ENTRY_BYTES_MAX;
-use forecourt_host::Once;
+use forecourt_host::{Once, OnceCaller};
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
@@ -28,6 +29,8 @@ pub(crate) struct Keyed {
     key: String,
     /// All that makes it this call and no other.
     sent: Vec<u8>,
+    /// The session or token by which the agent calls: keys are counted for each.
+    session: Option<String>,
     /// Where it comes from.
     peer: Option<IpAddr>,
 }
@@ -48,7 +51,7 @@ impl Keyed {
         let target = (&call.method, to, &call.path, &call.query, &call.body);
         // Numbers that have no canonical form are compared as they were sent.
         let sent = json::canonical(&target).ok().or_else(|| serde_json::to_vec(&target).ok())?;
-        Some(Self { caller, key, sent, peer: ask.call.caller.sender.peer })
+        Some(Self { caller, key, sent, session: session(call), peer: call.caller.sender.peer })
     }
 }
 
@@ -63,8 +66,9 @@ impl Service {
         keyed: Keyed,
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
-        let Keyed { caller, key, sent, peer } = keyed;
-        let once = self.host.once(&caller, &key, &sent).await?;
+        let Keyed { caller, key, sent, session, peer } = keyed;
+        let caller = OnceCaller { name: &caller, session: session.as_deref() };
+        let once = self.host.once(caller, &key, &sent).await?;
         if !matches!(once, Once::First(_)) {
             // What is done for the first time is counted where it is done.
             self.host.meter(peer).map_err(|part| Problem::from(*part))?;
@@ -76,6 +80,7 @@ impl Service {
                 let message = "this key is in use: the call is being made, or was when the server stopped";
                 return Err(conflict("idempotency-unsettled", message));
             }
+            Once::Refused(part) => return Err((*part).into()),
             Once::Other => {
                 let message = "this key was used for another call: take a new one";
                 return Err(conflict("idempotency-key-reused", message));
@@ -88,6 +93,12 @@ impl Service {
         }
         reply
     }
+}
+
+/// The session that a call says it belongs to, else the token that proves its caller.
+fn session(call: &Call) -> Option<String> {
+    let token = || call.caller.sender.identities.iter().find(|evidence| evidence.is_of_token());
+    call.thread.session_id.clone().or_else(|| token().map(|evidence| evidence.subject.clone()))
 }
 
 fn conflict(code: &str, message: &str) -> Problem {

@@ -13,6 +13,7 @@ pub(crate) use native::refusal;
 
 use forecourt_contract::Violation;
 use forecourt_core::Error;
+use forecourt_core::error::whole_seconds;
 use forecourt_identity::certificate::Mismatch;
 
 use crate::codec::Fault;
@@ -125,8 +126,7 @@ impl From<Error> for Problem {
             }
             Error::Invalid { field, reason } => Violation::new(format!("/{field}"), reason).into(),
             Error::Unavailable { retry_after } => {
-                let seconds = retry_after.map(|wait| wait.as_secs().max(1));
-                host::retry(Self::new(Status::UNAVAILABLE, "unavailable", message), seconds)
+                Self::new(Status::UNAVAILABLE, "unavailable", message).retry(Some(whole_seconds(retry_after)))
             }
             Error::Internal(cause) => {
                 tracing::error!(%cause, "a request failed");

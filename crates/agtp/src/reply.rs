@@ -1,6 +1,8 @@
 //! An answer before it is written: what is said, not yet how.
 
 use bytes::Bytes;
+use forecourt_core::error::whole_seconds;
+use forecourt_core::limits;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -36,6 +38,10 @@ pub(crate) enum Body {
     },
 }
 
+/// The field that says when to come back.
+const RETRY_AFTER: &str = "Retry-After";
+/// The same in bodies.
+const RETRY_SECONDS: &str = "retry_after_seconds";
 /// Bytes of most answers that are written as they are made.
 const WRITTEN_BYTES: usize = 1024;
 
@@ -117,6 +123,21 @@ impl Problem {
         self
     }
 
+    /// The same, saying when to come back, where that is known: in the field, in the error and beside it.
+    #[must_use]
+    pub(crate) fn retry(self, seconds: Option<u64>) -> Self {
+        let Some(seconds) = seconds else { return self };
+        let mut problem = self.with(RETRY_SECONDS, seconds).beside(RETRY_SECONDS, seconds);
+        problem.fields.retain(|(name, _)| *name != RETRY_AFTER);
+        problem.fields.push((RETRY_AFTER, seconds.to_string()));
+        problem
+    }
+
+    /// Whether it says when to come back.
+    fn has_wait(&self) -> bool {
+        self.fields.iter().any(|(name, _)| *name == RETRY_AFTER)
+    }
+
     /// The same, as what came of work that was begun.
     #[must_use]
     pub(crate) fn into_outcome(self) -> Self {
@@ -132,7 +153,12 @@ impl Problem {
 }
 
 impl From<Problem> for Reply {
+    /// Whatever is unavailable says when to come back: here, so that nothing can forget it.
     fn from(problem: Problem) -> Self {
+        let problem = match problem.status == Status::UNAVAILABLE && !problem.has_wait() {
+            true => problem.retry(Some(whole_seconds(limits::RETRY_AFTER))),
+            false => problem,
+        };
         let mut body = problem.beside;
         body.insert("error".to_owned(), Value::Object(problem.error));
         Self { status: problem.status, fields: problem.fields, body: Body::Json(Value::Object(body)) }

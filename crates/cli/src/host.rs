@@ -141,7 +141,7 @@ impl Carrier for Inside {
     fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
         let host = self.0.upgrade();
         Box::pin(async move {
-            let host = host.ok_or(Error::Unavailable { retry_after: None })?;
+            let host = host.ok_or(Error::unavailable())?;
             host.receive(message, Run::without_task()).await
         })
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::limits::RETRY_AFTER;
 use crate::task::TaskState;
 
 /// What an [`Error`] is about.
@@ -65,8 +66,8 @@ pub enum Error {
     /// Too much to do, or shutting down. Trying again later may work.
     #[error("the service is not available at the moment")]
     Unavailable {
-        /// When to try again, if that is known.
-        retry_after: Option<Duration>,
+        /// When to try again. Always known, so that no protocol can forget to say it.
+        retry_after: Duration,
     },
     /// Ours. The cause goes to the log; the wire says only that it failed.
     #[error("internal error")]
@@ -84,8 +85,36 @@ impl Error {
         Self::Invalid { field, reason: reason.into() }
     }
 
+    /// An [`Error::Unavailable`] for [`RETRY_AFTER`], where nothing better is known.
+    pub fn unavailable() -> Self {
+        Self::Unavailable { retry_after: RETRY_AFTER }
+    }
+
     /// An [`Error::Internal`] that keeps `cause` for the log.
     pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(cause.into())
+    }
+}
+
+/// A time to wait in whole seconds: rounded up, so that nobody comes back too early, and at least one.
+pub fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_wait_is_rounded_up_to_whole_seconds() {
+        for (wait, seconds) in [
+            (Duration::ZERO, 1),
+            (Duration::from_millis(10), 1),
+            (Duration::from_secs(1), 1),
+            (Duration::from_millis(1_001), 2),
+            (Duration::MAX, u64::MAX),
+        ] {
+            assert_eq!(whole_seconds(wait), seconds, "{wait:?}");
+        }
     }
 }

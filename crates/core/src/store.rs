@@ -1,8 +1,6 @@
 //! What storage must be able to do. Written for several nodes from the first day: no long
 //! transactions, and nothing that a node keeps to itself is taken for the truth.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -38,7 +36,7 @@ pub enum StoreError {
 impl From<StoreError> for crate::Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) => Self::Unavailable { retry_after: Some(Duration::from_secs(5)) },
+            StoreError::Unavailable(_) => Self::unavailable(),
             StoreError::Corrupt(_) => Self::internal(error),
         }
     }

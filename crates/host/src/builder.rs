@@ -103,7 +103,7 @@ impl HostBuilder {
         let standings = self.standings.unwrap_or_else(|| self.store.clone());
         let standings = Standings::read(standings, self.clock.clone(), &self.directory).await?;
         let (store, clock, entropy) = (self.store.clone(), self.clock.clone(), self.entropy.clone());
-        let keys = Keys { store: store.clone(), clock: clock.clone() };
+        let keys = Keys::new(store.clone(), clock.clone(), &self.limits);
         let queue = Queue { store, clock, entropy };
         let notifier = self.operator.map(|webhook| OperatorNotifier {
             webhook,

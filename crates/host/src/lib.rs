@@ -40,7 +40,7 @@ pub use ledger::ENTRIES_PER_READ_MAX;
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;
 pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
-pub use once::{Begun, ONCE_KEY_BYTES_MAX, ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL, Once};
+pub use once::{Begun, ONCE_KEY_BYTES_MAX, ONCE_MAX, ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL, Once, OnceCaller};
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
 pub use queue::{
     Answer, Answered, Asked, Decision, Inquiry, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX,

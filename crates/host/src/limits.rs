@@ -1,7 +1,7 @@
 //! How often one caller may ask: by network address and by conversation. REST 8.4.
 
 use std::net::IpAddr;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::once::{ONCE_MAX, ONCE_PER_CALLER_MAX};
 
 /// Callers that are remembered at once. Over it, those at rest are forgotten; a caller who is at
 /// its limit is kept.
@@ -47,6 +49,11 @@ pub struct LimitSettings {
     pub tasks_per_caller_max: usize,
     /// Seconds that a request waits in line for one of these places before it is refused.
     pub queue_seconds: u64,
+    /// Idempotency keys of one caller, counted for each session or token, that are remembered at once; each for
+    /// a day. Over it: too many requests, until the oldest is forgotten.
+    pub idempotency_keys_per_caller_max: NonZeroU64,
+    /// The same for all callers together.
+    pub idempotency_keys_max: NonZeroU64,
 }
 
 impl Default for LimitSettings {
@@ -60,6 +67,8 @@ impl Default for LimitSettings {
             tasks_running_max: forecourt_core::limits::TASKS_RUNNING_MAX,
             tasks_per_caller_max: forecourt_core::limits::TASKS_RUNNING_PER_CALLER_MAX,
             queue_seconds: 5,
+            idempotency_keys_per_caller_max: NonZeroU64::new(ONCE_PER_CALLER_MAX).unwrap_or(NonZeroU64::MIN),
+            idempotency_keys_max: NonZeroU64::new(ONCE_MAX).unwrap_or(NonZeroU64::MIN),
         }
     }
 }

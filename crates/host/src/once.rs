@@ -5,22 +5,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use forecourt_core::error::whole_seconds;
+use forecourt_core::policy::Kind;
 use forecourt_core::store::{Entry, Span};
-use forecourt_core::{Clock, Error, Store, Timestamp};
+use forecourt_core::{Clock, Error, PolicyPart, Store, Timestamp};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::limits::LimitSettings;
 use crate::receive::Host;
 use crate::threads::after;
 
 /// How long a key is remembered.
 pub const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
-/// Keys of one caller that are remembered at once.
-pub const ONCE_PER_CALLER_MAX: u64 = 1_000;
+/// Keys of one caller that are remembered at once, unless the operator says otherwise.
+pub const ONCE_PER_CALLER_MAX: u64 = 100_000;
+/// Keys of all callers that are remembered at once, unless the operator says otherwise.
+pub const ONCE_MAX: u64 = 1_000_000;
 /// Bytes of a key.
 pub const ONCE_KEY_BYTES_MAX: usize = 256;
 /// How often a key is tried that led to nothing so far.
 pub const ONCE_TRIES_MAX: u64 = 16;
+
+/// How long the log stays quiet about a bound that was reached.
+const LOG_PAUSE: Duration = Duration::from_secs(60);
+/// The stream that counts the keys of all callers.
+const COUNT_OF_ALL: &str = "once-all";
 
 /// Lines that one try leaves behind: that it began, and what came of it.
 const LINES_PER_TRY: u64 = 2;
@@ -36,6 +47,17 @@ pub enum Once {
     Unsettled,
     /// The key was used for something else.
     Other,
+    /// Too many keys are remembered: nothing was begun. Says which bound it is, and when there is room again.
+    Refused(Box<PolicyPart>),
+}
+
+/// Whose key it is.
+#[derive(Debug, Clone, Copy)]
+pub struct OnceCaller<'a> {
+    /// The caller, in whose name no key means two things.
+    pub name: &'a str,
+    /// The session or token by which it calls: keys are counted for each.
+    pub session: Option<&'a str>,
 }
 
 /// The right to do it.
@@ -67,25 +89,42 @@ enum State {
 }
 
 pub(crate) struct Keys {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) clock: Arc<dyn Clock>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    per_caller_max: u64,
+    all_max: u64,
+    /// When the log was last told that a bound was reached.
+    logged: Mutex<Option<Timestamp>>,
 }
 
 impl Keys {
-    async fn begin(&self, caller: &str, key: &str, sent: &[u8]) -> Result<Once, Error> {
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, limits: &LimitSettings) -> Self {
+        Self {
+            store,
+            clock,
+            per_caller_max: limits.idempotency_keys_per_caller_max.get(),
+            all_max: limits.idempotency_keys_max.get(),
+            logged: Mutex::new(None),
+        }
+    }
+
+    async fn begin(&self, caller: OnceCaller<'_>, key: &str, sent: &[u8]) -> Result<Once, Error> {
         let (now, hash) = (self.clock.now(), hex(sent));
-        let stream = format!("once:{}:{caller}:{key}", caller.len());
+        let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
         let last = match self.last(&stream).await? {
             Some((number, Line { state: State::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
-                return Err(Error::Unavailable { retry_after: None });
+                let message = format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
+                return Ok(Once::Refused(too_many(message, ONCE_TTL)));
             }
             Some((number, Line { state: State::Dropped, .. })) => number,
             Some((_, line)) => return Ok(known(line, &hash)),
             None => 0,
         };
         let until = after(now, ONCE_TTL);
-        if last == 0 {
-            self.count(caller, until).await?;
+        if last == 0
+            && let Some(refusal) = self.count(caller, until).await?
+        {
+            return Ok(Once::Refused(refusal));
         }
         let line = Line { hash: hash.clone(), state: State::Begun };
         if let Some(number) = self.write(&stream, &line, until, last).await? {
@@ -107,19 +146,50 @@ impl Keys {
         Ok(self.store.append_entry(stream, entry, Some(last)).await?)
     }
 
-    /// Counts a key of a caller. They expire in the order in which they came, so that the first and
-    /// the last number tell how many there are.
-    async fn count(&self, caller: &str, until: Timestamp) -> Result<(), Error> {
-        let (stream, now) = (format!("once-of:{caller}"), self.clock.now());
-        let first = self.store.entries(&stream, Span::After(0), 1, now).await?;
-        let last = self.store.entries(&stream, Span::Before(u64::MAX), 1, now).await?;
-        if let (Some((first, _)), Some((last, _))) = (first.first(), last.first())
-            && last - first + 1 >= ONCE_PER_CALLER_MAX
-        {
-            return Err(Error::Unavailable { retry_after: None });
+    /// Counts a key, unless its caller or all callers together have too many.
+    async fn count(&self, caller: OnceCaller<'_>, until: Timestamp) -> Result<Option<Box<PolicyPart>>, Error> {
+        let now = self.clock.now();
+        let own = format!("once-of:{}:{}:{}", caller.name.len(), caller.name, caller.session.unwrap_or_default());
+        let bounds = [
+            (own.as_str(), self.per_caller_max, "limits.idempotency_keys_per_caller_max"),
+            (COUNT_OF_ALL, self.all_max, "limits.idempotency_keys_max"),
+        ];
+        for (stream, max, bound) in bounds {
+            if let Some(free_at) = self.full(stream, max, now).await? {
+                let wait = Duration::try_from(free_at.duration_since(now)).unwrap_or_default();
+                self.log(caller.name, bound, max, now);
+                let hours = ONCE_TTL.as_secs() / 3600;
+                let message = format!("{bound} is reached: {max} idempotency keys within {hours} hours.");
+                return Ok(Some(too_many(message, wait)));
+            }
         }
-        self.store.append_entry(&stream, Entry::new(Value::Null, now).until(until), None).await?;
-        Ok(())
+        let counted = || Entry::new(Value::Null, now).until(until);
+        let appended = [own.as_str(), COUNT_OF_ALL].map(|stream| self.store.append_entry(stream, counted(), None));
+        for appended in futures::future::join_all(appended).await {
+            appended?;
+        }
+        Ok(None)
+    }
+
+    /// When there is room again in a stream that counts, if there is none now. Its entries expire in the order
+    /// in which they came, so that the first and the last number tell how many there are.
+    async fn full(&self, stream: &str, max: u64, now: Timestamp) -> Result<Option<Timestamp>, Error> {
+        let first = self.store.entries(stream, Span::After(0), 1, now).await?;
+        let last = self.store.entries(stream, Span::Before(u64::MAX), 1, now).await?;
+        let (Some((first, oldest)), Some((last, _))) = (first.first(), last.first()) else { return Ok(None) };
+        let is_full = last.saturating_sub(*first) + 1 >= max;
+        Ok(is_full.then(|| oldest.expires_at.unwrap_or(now)))
+    }
+
+    /// Tells the operator, now and then, that a bound was reached.
+    fn log(&self, caller: &str, bound: &str, max: u64, now: Timestamp) {
+        let mut logged = self.logged.lock();
+        let is_due =
+            logged.is_none_or(|at| Duration::try_from(now.duration_since(at)).is_ok_and(|age| age >= LOG_PAUSE));
+        if is_due {
+            *logged = Some(now);
+            tracing::warn!(caller, bound, max, "calls are refused, since too many idempotency keys are remembered");
+        }
     }
 }
 
@@ -135,13 +205,23 @@ fn hex(sent: &[u8]) -> String {
     digest(&SHA256, sent).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The refusal of one key too many.
+fn too_many(message: String, wait: Duration) -> Box<PolicyPart> {
+    let seconds = whole_seconds(wait);
+    let kind = Kind::TooManyRequests { retry_after_seconds: Some(seconds) };
+    let message = format!("{message} Try again in {seconds} s, or call without a key.");
+    Box::new(PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) })
+}
+
 /// Calls that are made once.
 impl Host {
     /// Begins something under a key of a caller; `sent` is all that makes it this and nothing else.
-    /// Written before anything is done, so that it outlives a crash. Fails with
-    /// [`Error::Invalid`] when the key is too long, with [`Error::Unavailable`] when the caller has
-    /// used [`ONCE_PER_CALLER_MAX`] keys within [`ONCE_TTL`], or this one [`ONCE_TRIES_MAX`] times in vain.
-    pub async fn once(&self, caller: &str, key: &str, sent: &[u8]) -> Result<Once, Error> {
+    /// Written before anything is done, so that it outlives a crash. Refused when the caller's session has
+    /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
+    /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
+    /// with [`Error::Invalid`] when the key is too long, with [`Error::Unavailable`] while the host drains.
+    pub async fn once(&self, caller: OnceCaller<'_>, key: &str, sent: &[u8]) -> Result<Once, Error> {
+        self.tasks.accepting()?;
         if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
             return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
         }

@@ -222,7 +222,7 @@ impl Read {
 }
 
 fn full() -> Error {
-    Error::Unavailable { retry_after: None }
+    Error::unavailable()
 }
 
 /// What waits for the operator, for protocols that can ask and for the operator's own pages.

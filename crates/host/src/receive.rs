@@ -211,7 +211,7 @@ impl Host {
     /// Whether the host can do its work: the store answers and it is not draining.
     pub async fn ready(&self) -> Result<(), Error> {
         if self.tasks.is_draining() {
-            return Err(Error::Unavailable { retry_after: None });
+            return Err(Error::unavailable());
         }
         Ok(self.store.ready().await?)
     }

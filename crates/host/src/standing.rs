@@ -159,7 +159,7 @@ impl Standings {
                 return Ok(Changed::Now(Box::new(kept)));
             }
         }
-        Err(Error::Unavailable { retry_after: None })
+        Err(Error::unavailable())
     }
 }
 

@@ -20,9 +20,6 @@ use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
 use crate::threads::Threads;
 
-/// How long to wait before trying again when too much is running.
-const BUSY_RETRY: Duration = Duration::from_secs(5);
-
 /// Everything that is being answered.
 pub(crate) struct Tasks {
     pub(crate) site: Arc<Site>,
@@ -84,7 +81,7 @@ impl Tasks {
     /// Fails while the host drains.
     pub(crate) fn accepting(&self) -> Result<(), Error> {
         match self.is_draining() {
-            true => Err(Error::Unavailable { retry_after: Some(BUSY_RETRY) }),
+            true => Err(Error::unavailable()),
             false => Ok(()),
         }
     }
@@ -174,7 +171,7 @@ impl Tasks {
 
 /// The host stops, or has too much to do.
 pub(crate) fn busy() -> Error {
-    Error::Unavailable { retry_after: Some(BUSY_RETRY) }
+    Error::unavailable()
 }
 
 /// What is said of work that stopped without an ending.

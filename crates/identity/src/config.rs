@@ -39,8 +39,8 @@ pub struct BearerConfig {
     /// Its keys, written down here. Either this or `jwks_url`.
     #[serde(default)]
     pub keys: Vec<KeyConfig>,
-    /// What stands before `sub` in the subject that policies see; `oauth:` with the issuer's host
-    /// and a slash when absent, so that two issuers never name the same subject.
+    /// What stands before `sub` in the subject that policies see; `oauth:`, the whole issuer and `#` when
+    /// absent, so that two issuers never name the same subject. No prefix may begin with another issuer's.
     #[serde(default)]
     pub subject_prefix: Option<String>,
     /// Whether a token must say since when it holds (`nbf`).

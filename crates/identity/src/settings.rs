@@ -43,6 +43,7 @@ pub(crate) fn check(
     let mut reader = Reader { base, documents, problems: Vec::new() };
     let bearer = config.bearer.iter().enumerate();
     let bearer = bearer.filter_map(|(n, one)| reader.bearer(one, &format!("bearer[{n}]"))).collect();
+    reader.distinct(&config.bearer);
     let issuers = config.trusted_issuers.iter().enumerate();
     let issuers = issuers.filter_map(|(n, one)| reader.issuer(one, &format!("trusted_issuers[{n}]"))).collect();
     let signatures = reader.signatures(&config.http_signatures);
@@ -73,6 +74,10 @@ impl Reader<'_> {
         if config.audience.is_empty() {
             return self.wrong(format!("{key}.audience"), "name at least one audience, or any token would do");
         }
+        if config.subject_prefix.is_none() && config.issuer.contains(ISSUER_END) {
+            let reason = format!("an issuer has no `{ISSUER_END}`; give a `subject_prefix` if this one does");
+            return self.wrong(format!("{key}.issuer"), reason);
+        }
         let keys = match (&config.jwks_url, config.keys.is_empty()) {
             (Some(url), true) => {
                 let url = self.https(url, format!("{key}.jwks_url"))?;
@@ -82,12 +87,33 @@ impl Reader<'_> {
             _ => return self.wrong(key.to_owned(), "give either `jwks_url` or `keys`"),
         };
         Some(BearerIssuer {
-            subject_prefix: config.subject_prefix.clone().unwrap_or_else(|| default_prefix(&config.issuer)),
+            subject_prefix: prefix(config),
             issuer: config.issuer.clone(),
             audience: config.audience.clone(),
             require_not_before: config.require_not_before,
             keys,
         })
+    }
+
+    /// That no token can name a subject of another issuer, or of this host.
+    fn distinct(&mut self, all: &[BearerConfig]) {
+        let prefixes: Vec<String> = all.iter().map(prefix).collect();
+        for (n, own) in prefixes.iter().enumerate() {
+            let key = || format!("bearer[{n}].subject_prefix");
+            let of_another = |at: &usize| all[*at].issuer != all[n].issuer && collide(own, &prefixes[*at]);
+            if let Some(other) = (0..n).find(of_another) {
+                let reason = format!(
+                    "`{own}` collides with `{}` of bearer[{other}]: a token of one issuer could name a subject of the other. \
+                     Choose prefixes of which none begins with the other, or leave them out",
+                    prefixes[other]
+                );
+                self.wrong::<()>(key(), reason);
+            }
+            if let Some(taken) = OWN_SUBJECTS.into_iter().find(|taken| collide(own, taken)) {
+                let reason = format!("`{own}` collides with `{taken}`, which begins subjects of this host's own");
+                self.wrong::<()>(key(), reason);
+            }
+        }
     }
 
     fn issuer(&mut self, config: &TrustedIssuerConfig, key: &str) -> Option<TrustedIssuer> {
@@ -158,10 +184,25 @@ impl Reader<'_> {
     }
 }
 
-/// `oauth:` and the host of the issuer, or all of it when it is no URL.
+/// What parts the issuer from `sub` where no prefix is configured. No issuer has one: OpenID Connect Discovery 3.
+const ISSUER_END: char = '#';
+
+/// Beginnings of the subjects that this host gives out itself: addresses, and agents of AGTP.
+const OWN_SUBJECTS: [&str; 2] = ["@", "agtp://"];
+
+/// `oauth:` and the whole issuer, to the letter, so that no two pairs of an issuer and a `sub` are the same text.
 fn default_prefix(issuer: &str) -> String {
-    let host = url::Url::parse(issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
-    format!("oauth:{}/", host.as_deref().unwrap_or(issuer))
+    format!("oauth:{issuer}{ISSUER_END}")
+}
+
+/// What stands before `sub` in the subjects of an issuer.
+fn prefix(config: &BearerConfig) -> String {
+    config.subject_prefix.clone().unwrap_or_else(|| default_prefix(&config.issuer))
+}
+
+/// Whether a subject under one of the prefixes can be the same text as one under the other.
+fn collide(one: &str, other: &str) -> bool {
+    one.starts_with(other) || other.starts_with(one)
 }
 
 fn read_key(config: &KeyConfig, base: &Path) -> Result<Vec<VerifyKey>, String> {
@@ -200,4 +241,37 @@ fn read_jwks(text: &str) -> Result<Vec<VerifyKey>, String> {
         VerifyKey::from_jwk(jwk).map_err(|fault| fault.to_string())
     };
     entries.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn s7_2_no_two_pairs_of_issuer_and_sub_are_one_subject(
+            one in ("[a-c:/.]{0,6}", "[a-c:/#.]{0,6}"),
+            other in ("[a-c:/.]{0,6}", "[a-c:/#.]{0,6}"),
+        ) {
+            let subject = |(issuer, sub): &(String, String)| format!("{}{sub}", default_prefix(issuer));
+            prop_assert_eq!(subject(&one) == subject(&other), one == other);
+        }
+    }
+
+    #[test]
+    fn prefixes_collide_when_one_begins_with_the_other() {
+        for (one, other, expected) in [
+            ("a:", "b:", false),
+            ("a:", "a:b/", true),
+            ("a:b/", "a:", true),
+            ("a:", "a:", true),
+            ("", "a:", true),
+            ("oauth:https://h/realms/a#", "oauth:https://h/realms/b#", false),
+            ("oauth:https://h/realms/a#", "oauth:https://h/realms/ab#", false),
+        ] {
+            assert_eq!(collide(one, other), expected, "{one} {other}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use aws_lc_rs::hmac;
@@ -59,7 +60,7 @@ async fn a_good_token_names_its_subject_under_its_issuer() {
     assert_eq!(verified.presented, Presented::Valid);
     let sender = verified.sender;
     assert_eq!((sender.auth_method.as_str(), sender.verified, sender.address.as_str()), ("http-bearer", true, ""));
-    assert_eq!(sender.owner(), Some("oauth:idp.example/u1"));
+    assert_eq!(sender.owner(), Some("oauth:https://idp.example#u1"));
     let evidence = &sender.identities[0];
     assert_eq!((evidence.assurance.as_str(), evidence.issuer.as_str()), ("oauth", "https://idp.example"));
     assert_eq!(evidence.claims, *json!({"scope": "chat"}).as_object().unwrap());
@@ -273,4 +274,60 @@ proptest! {
         let verified = jws::Jws::parse(&changed).and_then(|jws| jws.verify_with(&verifying).map(<[u8]>::to_vec));
         prop_assert!(verified.is_err());
     }
+}
+
+/// Two issuers on one host, as identity providers with realms or tenants are.
+fn two(first: &str, second: &str, more: &str) -> String {
+    let entry = |issuer: &str, key: &SigningKey| {
+        let pem = key.public().pem.clone();
+        format!(
+            "[[bearer]]\nissuer = \"{issuer}\"\naudience = [\"https://demo.localhost\"]\n{more}\
+             [[bearer.keys]]\nkid = \"{}\"\npem = \'\'\'{pem}\'\'\'\n",
+            key.kid()
+        )
+    };
+    format!("{}{}", entry(first, &key()), entry(second, &other_key()))
+}
+
+#[tokio::test]
+async fn s7_2_two_issuers_on_one_host_never_name_the_same_subject() {
+    let attempts = [
+        ("https://h/realms/a", "ada", "https://h/realms/b", "ada"),
+        ("https://h:8443", "ada", "https://h:9443", "ada"),
+        ("https://h", "ada", "https://h/", "ada"),
+        ("https://h", "/a#ada", "https://h/a", "ada"),
+        ("https://h", "#ada", "https://h", "ada"),
+        ("https://h/a", "b", "https://h/a/b", "b"),
+    ];
+    for (first, first_sub, second, second_sub) in attempts {
+        let verifier = verifier(&two(first, second, ""), Arc::default());
+        let subject = async |key: SigningKey, issuer: &str, sub: &str| {
+            let mut claims = claims();
+            claims.insert("iss".into(), issuer.into());
+            claims.insert("sub".into(), sub.into());
+            bearing(&signed(&key, &claims)).to(&verifier).await.sender.owner().map(str::to_owned)
+        };
+        let second_key = if first == second { key() } else { other_key() };
+        let (one, other) = (subject(key(), first, first_sub).await, subject(second_key, second, second_sub).await);
+        assert!(one.is_some() && other.is_some(), "{first} {second}");
+        assert_ne!(one, other, "{first} {second}");
+    }
+}
+
+#[test]
+fn s7_2_issuers_whose_subjects_could_be_mixed_up_are_refused() {
+    let refused = |toml: &str| {
+        let built = Verifier::new(&toml::from_str(toml).unwrap(), Path::new("."), Arc::new(Shelf::default()));
+        built.err().unwrap_or_default().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let same = two("https://h/realms/a", "https://h/realms/b", "subject_prefix = \"corp:\"\n");
+    let found = refused(&same);
+    assert!(found.contains("bearer[1].subject_prefix") && found.contains("collides with `corp:`"), "{found}");
+    for (prefix, why) in [("", "collides"), ("@", "collides with `@`"), ("agtp://x", "collides with `agtp://`")] {
+        let found = refused(&two("https://a", "https://a", &format!("subject_prefix = \"{prefix}\"\n")));
+        assert!(found.contains(why), "{prefix}: {found}");
+    }
+    let found = refused(&two("https://a#b", "https://c", ""));
+    assert!(found.contains("bearer[0].issuer") && found.contains('#'), "{found}");
+    assert_eq!(refused(&two("https://h/realms/a", "https://h/realms/b", "")), "");
 }

@@ -25,7 +25,7 @@ issuer = "slack.example"
 methods = ["urn:mentionable:auth:slack-workspace-member:v0.1"]
 assurance = ["platform"]
 subject_prefixes = ["slack:T1/"]
-authenticated_as = ["oauth:idp.example/connector"]
+authenticated_as = ["oauth:https://idp.example#connector"]
 "#;
 
 fn shelf() -> Arc<Shelf> {

@@ -1,5 +1,6 @@
 //! An agent's reply as the result of a tool: the words, and what programs go on with.
 
+use forecourt_core::error::whole_seconds;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::Question;
 use forecourt_core::{Collected, Ending, Error, File, FileSource, Part, TaskState, ThreadId};
@@ -78,7 +79,7 @@ pub(crate) fn fault(error: &Error) -> Called {
         tracing::error!(%cause, "a call failed");
     }
     failed(match error {
-        Error::Unavailable { retry_after: Some(wait) } => format!("{error}; try again in {} s", wait.as_secs().max(1)),
+        Error::Unavailable { retry_after } => format!("{error}; try again in {} s", whole_seconds(*retry_after)),
         error => error.to_string(),
     })
 }

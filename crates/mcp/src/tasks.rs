@@ -77,7 +77,7 @@ async fn outcome(offer: &Offer, task: &TaskPermit) -> Called {
     let place = Place { thread: task.thread.clone(), task: Some(task.clone()) };
     match task.outcome.clone() {
         Some(outcome) => answer::ended(&offer.host, outcome, &place).await,
-        None => answer::fault(&Error::Unavailable { retry_after: None }),
+        None => answer::fault(&Error::unavailable()),
     }
 }
 

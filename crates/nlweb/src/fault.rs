@@ -63,8 +63,8 @@ pub(crate) enum Fault {
     Method(&'static str),
     /// The host asks for something else of the request.
     Invalid(String),
-    /// The host has too much to do; seconds to wait, if that is known.
-    Unavailable(Option<u64>),
+    /// The host has too much to do; seconds to wait.
+    Unavailable(u64),
     /// Ours.
     Internal,
 }
@@ -159,7 +159,7 @@ mod tests {
             (Fault::Gone(text()), "NOT_FOUND", 410),
             (Fault::Method("POST"), "INVALID_QUERY", 405),
             (Fault::Invalid(text()), "INVALID_QUERY", 400),
-            (Fault::Unavailable(None), "SERVICE_UNAVAILABLE", 503),
+            (Fault::Unavailable(5), "SERVICE_UNAVAILABLE", 503),
             (Fault::Internal, "INTERNAL_ERROR", 500),
         ];
         for (fault, code, status) in rows {

@@ -23,7 +23,7 @@ pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply
         }
     }
     let Some(first) = replies.first() else {
-        return Err(error.unwrap_or(Error::Unavailable { retry_after: None }));
+        return Err(error.unwrap_or(Error::unavailable()));
     };
     if let Some(error) = error {
         tracing::warn!(%error, "an agent could not be asked beside the others");

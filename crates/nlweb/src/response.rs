@@ -96,7 +96,7 @@ impl About {
 impl From<Fault> for Outcome {
     fn from(fault: Fault) -> Self {
         let retry_after = match &fault {
-            Fault::Unavailable(seconds) => *seconds,
+            Fault::Unavailable(seconds) => Some(*seconds),
             _ => None,
         };
         Self::Failure { code: fault.code().to_owned(), message: fault.to_string(), status: fault.status(), retry_after }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::error::whole_seconds;
 use forecourt_core::reply::Gathered;
 use forecourt_core::{
     Collected, Ending, Error, Event, Handle, Language, Message, Narrowing, Noun, Part, PolicyPart, Reply, Sender,
@@ -323,7 +324,7 @@ impl Service {
             Error::Gone { .. } => Fault::Gone(error.to_string()),
             Error::Conflict { what, state } => Fault::Invalid(format!("the {what} is {}", state.name())),
             Error::Invalid { field, reason } => Fault::Invalid(format!("{field}: {reason}")),
-            Error::Unavailable { retry_after } => Fault::Unavailable(retry_after.map(|wait| wait.as_secs().max(1))),
+            Error::Unavailable { retry_after } => Fault::Unavailable(whole_seconds(retry_after)),
             Error::Internal(cause) => {
                 tracing::error!(%cause, "a question failed");
                 Fault::Internal

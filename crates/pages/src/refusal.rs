@@ -117,12 +117,7 @@ fn challenge(challenge: &AuthChallenge) -> String {
 }
 
 fn wait(kind: &Kind) -> Option<String> {
-    match kind {
-        Kind::TooManyRequests { retry_after_seconds } | Kind::ServiceUnavailable { retry_after_seconds } => {
-            retry_after_seconds.map(span)
-        }
-        _ => None,
-    }
+    kind.retry_after_seconds().map(span)
 }
 
 /// Seconds in the largest unit that fits, rounded up.

@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use forecourt_core::limits::RETRY_AFTER;
 use futures::future::BoxFuture;
 use http::{HeaderMap, StatusCode, header};
 use prometheus_client::encoding::text::encode;
@@ -97,7 +98,10 @@ async fn door(State(token): State<Option<AdminToken>>, request: Request, next: N
 async fn readyz(State(admin): State<Admin>) -> Response {
     match (admin.ready)().await {
         Ok(()) => "ready\n".into_response(),
-        Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {reason}\n")).into_response(),
+        Err(reason) => {
+            let wait = [(header::RETRY_AFTER, RETRY_AFTER.as_secs())];
+            (StatusCode::SERVICE_UNAVAILABLE, wait, format!("not ready: {reason}\n")).into_response()
+        }
     }
 }
 

@@ -6,8 +6,10 @@ use std::pin::Pin;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use forecourt_core::error::whole_seconds;
+use forecourt_core::limits;
 use futures::{Stream, StreamExt};
-use http::header::ALLOW;
+use http::header::{ALLOW, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 /// A response of some protocol over HTTP.
@@ -66,6 +68,28 @@ impl IntoResponse for Answer {
         let mut response = Response::new(body);
         *response.status_mut() = self.status;
         *response.headers_mut() = self.head;
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            // Here, so that no protocol can forget it.
+            let wait = HeaderValue::from(whole_seconds(limits::RETRY_AFTER));
+            response.headers_mut().entry(RETRY_AFTER).or_insert(wait);
+        }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_unavailable_says_when_to_come_back() {
+        let field = |status, head: HeaderMap| {
+            let response = Answer::empty(status, head).into_response();
+            response.headers().get(RETRY_AFTER).cloned()
+        };
+        assert_eq!(field(StatusCode::SERVICE_UNAVAILABLE, HeaderMap::new()), Some(HeaderValue::from(5)));
+        let own = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from(9))]);
+        assert_eq!(field(StatusCode::SERVICE_UNAVAILABLE, own), Some(HeaderValue::from(9)));
+        assert_eq!(field(StatusCode::OK, HeaderMap::new()), None);
     }
 }

@@ -41,18 +41,13 @@ pub fn add_fields(head: &mut HeaderMap, part: &PolicyPart, canonical_host: &str)
                 add(head, WWW_AUTHENTICATE, challenge.encode());
             }
         }
-        Kind::TooManyRequests { retry_after_seconds: Some(seconds) }
-        | Kind::ServiceUnavailable { retry_after_seconds: Some(seconds) } => {
-            head.insert(RETRY_AFTER, HeaderValue::from(*seconds));
+        kind @ (Kind::TooManyRequests { .. } | Kind::ServiceUnavailable { .. }) => {
+            head.extend(kind.retry_after_seconds().map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
         }
         Kind::UnavailableForLegalReasons => {
             add(head, LINK, part.url.as_ref().map(|url| format!("<{}>; rel=\"blocked-by\"", as_uri(url))));
         }
-        Kind::TooManyRequests { .. }
-        | Kind::ServiceUnavailable { .. }
-        | Kind::PaymentRequired { .. }
-        | Kind::Forbidden
-        | Kind::Other(_) => {}
+        Kind::PaymentRequired { .. } | Kind::Forbidden | Kind::Other(_) => {}
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::limits::RETRY_AFTER;
 use forecourt_core::{Ending, Error, Event, Message, PolicyPart, Reply, Sender, TaskId, ThreadId};
 use forecourt_host::{Resident, Run, TaskAccess, TaskMode, TaskPermit, Until};
 use forecourt_identity::evidence::Carried as Evidence;
@@ -251,7 +252,7 @@ impl Service {
     fn declined(&self, thread: &ThreadId, error: Error) -> Carried {
         match Trouble::from(error) {
             Trouble::Refused(part) => self.refused(thread, part),
-            Trouble::Fault(_) => self.refused(thread, Box::new(super::unavailable(None))),
+            Trouble::Fault(_) => self.refused(thread, Box::new(super::unavailable(RETRY_AFTER))),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What another agent said, in the words of a tool. Everything in it is data.
 
+use forecourt_core::error::whole_seconds;
 use forecourt_core::message::text_of;
 use forecourt_core::part::ArtifactContent;
 use forecourt_core::{Collected, Ending, Error, File, FileSource, Link, Part, PolicyPart, ToolOutcome};
@@ -30,10 +31,9 @@ pub(super) fn fault(sibling: &Sibling, error: &Error) -> String {
     match error {
         Error::NotFound { .. } | Error::Gone { .. } => format!("@{handle} is not here any more; answer without it"),
         Error::Conflict { .. } | Error::Invalid { .. } => format!("@{handle} was not asked: {error}"),
-        Error::Unavailable { retry_after: Some(wait) } => {
-            format!("@{handle} is busy for the next {} s; answer without it, and say so", wait.as_secs().max(1))
+        Error::Unavailable { retry_after } => {
+            format!("@{handle} is busy for the next {} s; answer without it, and say so", whole_seconds(*retry_after))
         }
-        Error::Unavailable { retry_after: None } => format!("@{handle} is busy; answer without it, and say so"),
         Error::Internal(cause) => {
             tracing::error!(%cause, agent = %handle, "a message between two agents was not carried");
             format!("@{handle} can't be asked at the moment; answer without it, and say so")
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(of(Vec::new(), Ending::failed("No shelf.")).unwrap_err(), "@pantry could not answer: No shelf.");
         assert!(fault(&pantry(), &Error::invalid("hops", "at most 8")).contains("at most 8"));
         assert!(!fault(&pantry(), &Error::internal("disk /dev/sda")).contains("disk"));
-        let busy = Error::Unavailable { retry_after: Some(std::time::Duration::from_secs(5)) };
+        let busy = Error::Unavailable { retry_after: std::time::Duration::from_secs(5) };
         assert!(fault(&pantry(), &busy).contains("5 s"));
     }
 

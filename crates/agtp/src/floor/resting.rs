@@ -72,7 +72,7 @@ impl Resting {
     pub(super) async fn add(&self, host: &Host, (agent, session): (&str, &str), until: Timestamp) -> Result<(), Error> {
         self.read(host).await?;
         if !self.known.write().sessions.add((agent, session), until, host.clock().now()) {
-            return Err(Error::Unavailable { retry_after: None });
+            return Err(Error::unavailable());
         }
         self.write(host, (agent, session), until, false).await
     }

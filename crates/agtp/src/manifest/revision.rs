@@ -83,7 +83,7 @@ impl Revision {
                 return Ok(next);
             }
         }
-        Err(Error::Unavailable { retry_after: None })
+        Err(Error::unavailable())
     }
 }
 

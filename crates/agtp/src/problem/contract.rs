@@ -5,7 +5,6 @@ use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed, Pair};
 use forecourt_contract::{Refusal, Scope};
 use serde_json::{Value, json};
 
-use super::host::retry;
 use super::{Doubt, native};
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::{Problem, Reply};
@@ -86,9 +85,8 @@ fn spelled(refusal: Refusal) -> Problem {
         }
         Refusal::Busy { pair, .. } => {
             let problem = at(Problem::new(Status::UNAVAILABLE, "handler-busy", message), &pair);
-            retry(problem, Some(RETRY_BUSY_SECONDS))
+            problem.retry(Some(RETRY_BUSY_SECONDS))
         }
-        // It may have done its work: when to repeat it is for the caller to judge.
         Refusal::Late { pair, .. } => at(Problem::new(Status::UNAVAILABLE, "handler-timeout", message), &pair),
     }
 }

@@ -26,20 +26,12 @@ impl From<PolicyPart> for Problem {
             Kind::UnavailableForLegalReasons => refused(Status::FORBIDDEN, "unavailable-for-legal-reasons"),
             Kind::TooManyRequests { retry_after_seconds } => {
                 let limited = refused(Status::RATE_LIMITED, "rate-limited").with("scope", "requests");
-                retry(limited.beside("scope", "requests"), retry_after_seconds)
+                limited.beside("scope", "requests").retry(retry_after_seconds)
             }
-            Kind::ServiceUnavailable { retry_after_seconds } => {
-                retry(refused(Status::UNAVAILABLE, "unavailable"), retry_after_seconds)
+            Kind::ServiceUnavailable { .. } => {
+                refused(Status::UNAVAILABLE, "unavailable").retry(part.kind.retry_after_seconds())
             }
         };
         problem.with("details", details)
     }
-}
-
-/// The same, saying when to come back: in the field, in the error and beside it.
-pub(super) fn retry(problem: Problem, seconds: Option<u64>) -> Problem {
-    let Some(seconds) = seconds else { return problem };
-    let mut problem = problem.with("retry_after_seconds", seconds).beside("retry_after_seconds", seconds);
-    problem.fields.push(("Retry-After", seconds.to_string()));
-    problem
 }

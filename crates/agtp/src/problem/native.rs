@@ -5,7 +5,6 @@ use forecourt_contract::Refusal;
 use forecourt_contract::refusal::{NativeRefusal, Reason};
 use serde_json::Value;
 
-use super::host::retry;
 use crate::reply::Problem;
 use crate::status::Status;
 
@@ -58,7 +57,7 @@ pub(super) fn problem(refused: NativeRefusal) -> Problem {
         problem.beside.extend(problem.error.get(name).map(|value| (name.to_owned(), value.clone())));
     }
     let seconds = problem.error.get("retry_after_seconds").and_then(Value::as_u64);
-    retry(problem, seconds)
+    problem.retry(seconds)
 }
 
 fn status(reason: Reason) -> Status {

@@ -160,7 +160,7 @@ fn every_refusal_of_the_hosts_rules_has_its_code() {
 
 #[test]
 fn every_error_of_the_host_has_its_code() {
-    let unavailable = Error::Unavailable { retry_after: Some(Duration::from_millis(10)) };
+    let unavailable = Error::Unavailable { retry_after: Duration::from_millis(10) };
     for (error, status, code) in [
         (Error::not_found(Noun::Agent), 404, "agent-not-found"),
         (Error::not_found(Noun::Task), 404, "task-not-found"),
@@ -174,8 +174,21 @@ fn every_error_of_the_host_has_its_code() {
         assert_eq!((found, body["error"]["code"].as_str()), (status, Some(code)));
         assert!(!body.to_string().contains("secret"));
     }
-    let unavailable = Problem::from(Error::Unavailable { retry_after: Some(Duration::from_millis(10)) });
+    let unavailable = Problem::from(Error::Unavailable { retry_after: Duration::from_millis(10) });
     assert_eq!(unavailable.fields, [("Retry-After", "1".to_owned())]);
+}
+
+#[test]
+fn whatever_is_unavailable_says_when_to_come_back() {
+    let suspended = Refusal::Standing { agent_id: None, is_final: false };
+    let late = Refusal::Late { pair: pair(), cause: String::new() };
+    let part = PolicyPart::new(Kind::ServiceUnavailable { retry_after_seconds: None }, "Later.");
+    for problem in [Problem::from(suspended), late.into(), part.into(), Error::unavailable().into()] {
+        let reply = Reply::from(problem);
+        assert_eq!(reply.status, Status::UNAVAILABLE);
+        assert_eq!(reply.fields, [("Retry-After", "5".to_owned())]);
+        assert_eq!(reply.error().unwrap()["retry_after_seconds"], 5);
+    }
 }
 
 #[test]

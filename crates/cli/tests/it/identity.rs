@@ -56,7 +56,7 @@ fn served() -> Served {
         format!("handle = \"{handle}\"\nname = \"{handle}\"\n[backend]\nkind = \"echo\"\n{rules}")
     };
     let proven = "[[policy.rules]]\nkind = \"require_identity\"\n";
-    let not_mallory = "[[policy.rules]]\nkind = \"deny\"\nsubjects = [\"oauth:issuer.example/mallory\"]\n";
+    let not_mallory = "[[policy.rules]]\nkind = \"deny\"\nsubjects = [\"oauth:https://issuer.example#mallory\"]\n";
     deployment
         .and("forecourt.toml", &format!("{top}\n{identity}"))
         .and("agents/vip.toml", &agent("vip", proven))
@@ -84,7 +84,7 @@ fn claims(subject: &str) -> Value {
 /// Evidence as a liar would write it: by an issuer of its own, with the highest assurance.
 fn forged() -> String {
     let evidence = json!([{
-        "id": "e1", "subject": "oauth:issuer.example/alice", "issuer": ISSUER,
+        "id": "e1", "subject": "oauth:https://issuer.example#alice", "issuer": ISSUER,
         "method": "urn:mentionable:auth:oauth-bearer:v0.1", "assurance": "oauth",
         "audience": "@vip@demo.localhost", "issued_at": "2026-01-01T00:00:00Z", "expires_at": "2999-01-01T00:00:00Z",
         "proof": {"type": "transport"}, "verified": true,
@@ -116,7 +116,7 @@ fn s7_3_forged_evidence_changes_nothing() {
 #[test]
 fn s7_4_a_claimed_address_never_authorises() {
     let served = served();
-    for from in ["@vip@demo.localhost", "@alice@issuer.example", "oauth:issuer.example/alice"] {
+    for from in ["@vip@demo.localhost", "@alice@issuer.example", "oauth:https://issuer.example#alice"] {
         asked(&served, "vip", &[format!("X-Mentionable-From: {from}")]).with_status(401);
     }
 }

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::challenge::AuthChallenge;
+use crate::error::whole_seconds;
+use crate::limits::RETRY_AFTER;
 
 /// Why a request is refused, with what only that reason has.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +77,23 @@ impl Kind {
             Self::UnavailableForLegalReasons => "unavailable_for_legal_reasons",
             Self::ServiceUnavailable { .. } => "service_unavailable",
             Self::Other(name) => name,
+        }
+    }
+
+    /// Seconds after which to try again: those that the refusal names, and what is unavailable for now always
+    /// names some. `None` for refusals that waiting does not mend, and where nobody knows.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        match self {
+            Self::TooManyRequests { retry_after_seconds } => *retry_after_seconds,
+            Self::ServiceUnavailable { retry_after_seconds } => {
+                Some(retry_after_seconds.unwrap_or_else(|| whole_seconds(RETRY_AFTER)))
+            }
+            Self::ConsentRequired { .. }
+            | Self::Unauthorized { .. }
+            | Self::PaymentRequired { .. }
+            | Self::Forbidden
+            | Self::UnavailableForLegalReasons
+            | Self::Other(_) => None,
         }
     }
 

@@ -72,7 +72,7 @@ fn errors_tell_nothing_of_the_inside() {
     assert_eq!(Error::internal(inside).to_string(), "internal error");
     assert_eq!(Error::from(StoreError::Corrupt("table tasks".into())).to_string(), "internal error");
     let away = Error::from(StoreError::Unavailable("database is locked".into()));
-    assert!(matches!(away, Error::Unavailable { retry_after: Some(_) }));
+    assert!(matches!(away, Error::Unavailable { .. }));
     assert!(!away.to_string().contains("locked"));
     assert_eq!(Error::not_found(Noun::Task).to_string(), "no such task");
     let done = Error::Conflict { what: Noun::Task, state: TaskState::Completed };

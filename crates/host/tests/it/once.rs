@@ -4,18 +4,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Error;
-use forecourt_host::{Host, ONCE_KEY_BYTES_MAX, ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL, Once};
+use forecourt_host::{Host, LimitSettings, ONCE_KEY_BYTES_MAX, ONCE_TRIES_MAX, ONCE_TTL, Once, OnceCaller};
 use forecourt_testkit::Scripted;
 use serde_json::json;
 
 use crate::support::Setup;
+
+const ANN: OnceCaller<'static> = OnceCaller { name: "ann", session: None };
+
+fn of(name: &str) -> OnceCaller<'_> {
+    OnceCaller { name, session: None }
+}
 
 async fn host() -> Arc<Host> {
     Setup::default().host(Scripted::saying(["answer"])).await
 }
 
 async fn done(host: &Host, caller: &str, key: &str, sent: &[u8]) {
-    let Once::First(begun) = host.once(caller, key, sent).await.unwrap() else { panic!("not the first") };
+    let Once::First(begun) = host.once(of(caller), key, sent).await.unwrap() else { panic!("not the first") };
     host.settle_once(begun, Some(json!({"answer": key}))).await.unwrap();
 }
 
@@ -23,9 +29,9 @@ async fn done(host: &Host, caller: &str, key: &str, sent: &[u8]) {
 async fn the_same_call_gets_the_same_answer_and_another_one_none() {
     let host = host().await;
     done(&host, "ann", "k", b"one").await;
-    let again = host.once("ann", "k", b"one").await.unwrap();
+    let again = host.once(ANN, "k", b"one").await.unwrap();
     assert!(matches!(again, Once::Again(answer) if answer == json!({"answer": "k"})));
-    assert!(matches!(host.once("ann", "k", b"two").await.unwrap(), Once::Other));
+    assert!(matches!(host.once(ANN, "k", b"two").await.unwrap(), Once::Other));
 }
 
 #[tokio::test]
@@ -39,8 +45,8 @@ async fn keys_of_callers_do_not_meet() {
 #[tokio::test]
 async fn what_is_being_done_is_not_done_beside_it() {
     let host = host().await;
-    let Once::First(begun) = host.once("ann", "k", b"one").await.unwrap() else { panic!("not the first") };
-    assert!(matches!(host.once("ann", "k", b"one").await.unwrap(), Once::Unsettled));
+    let Once::First(begun) = host.once(ANN, "k", b"one").await.unwrap() else { panic!("not the first") };
+    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), Once::Unsettled));
     host.settle_once(begun, None).await.unwrap();
     done(&host, "ann", "k", b"two").await;
 }
@@ -48,7 +54,7 @@ async fn what_is_being_done_is_not_done_beside_it() {
 #[tokio::test]
 async fn of_many_at_once_one_is_the_first() {
     let host = host().await;
-    let all = futures::future::join_all((0..16).map(|_| host.once("ann", "k", b"one"))).await;
+    let all = futures::future::join_all((0..16).map(|_| host.once(ANN, "k", b"one"))).await;
     assert_eq!(all.iter().filter(|once| matches!(once, Ok(Once::First(_)))).count(), 1);
 }
 
@@ -60,34 +66,90 @@ async fn a_key_survives_a_restart_and_lives_for_a_day() {
     done(&*setup.host(Scripted::saying(["a"])).await, "ann", "k", b"one").await;
     let host = again.host(Scripted::saying(["a"])).await;
     clock.advance(ONCE_TTL - Duration::from_secs(1));
-    assert!(matches!(host.once("ann", "k", b"one").await.unwrap(), Once::Again(_)));
+    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), Once::Again(_)));
     clock.advance(Duration::from_secs(1));
-    assert!(matches!(host.once("ann", "k", b"one").await.unwrap(), Once::First(_)));
+    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), Once::First(_)));
+}
+
+/// A host that remembers so many keys of one caller, and of all.
+fn bounded(per_caller: u64, all: u64) -> Setup {
+    let limits = LimitSettings {
+        idempotency_keys_per_caller_max: per_caller.try_into().unwrap(),
+        idempotency_keys_max: all.try_into().unwrap(),
+        ..LimitSettings::default()
+    };
+    Setup { limits, ..Setup::default() }
+}
+
+/// The bound that refused a key, and the seconds to wait.
+async fn refused(host: &Host, caller: OnceCaller<'_>, key: &str) -> (String, u64) {
+    let Once::Refused(part) = host.once(caller, key, b"one").await.unwrap() else { panic!("not refused") };
+    assert_eq!(part.kind(), "too_many_requests");
+    (part.message.clone(), part.kind.retry_after_seconds().unwrap())
+}
+
+#[test]
+fn one_honest_caller_does_not_meet_the_bound() {
+    let limits = LimitSettings::default();
+    assert_eq!(limits.idempotency_keys_per_caller_max.get(), 100_000);
+    assert_eq!(limits.idempotency_keys_max.get(), 1_000_000);
 }
 
 #[tokio::test]
 async fn a_caller_has_a_bounded_number_of_keys() {
-    let setup = Setup::default();
+    let setup = bounded(3, 100);
     let clock = setup.clock.clone();
     let host = setup.host(Scripted::saying(["a"])).await;
-    for n in 0..ONCE_PER_CALLER_MAX {
+    done(&host, "ann", "0", b"one").await;
+    clock.advance(Duration::from_secs(60));
+    for n in 1..3 {
         done(&host, "ann", &n.to_string(), b"one").await;
     }
-    assert!(matches!(host.once("ann", "one more", b"one").await, Err(Error::Unavailable { .. })));
-    assert!(matches!(host.once("ann", "0", b"one").await.unwrap(), Once::Again(_)));
+    let (message, wait) = refused(&host, ANN, "one more").await;
+    assert!(message.starts_with("limits.idempotency_keys_per_caller_max is reached: 3 "), "{message}");
+    assert_eq!(wait, ONCE_TTL.as_secs() - 60, "until the oldest is forgotten");
+    assert!(matches!(host.once(ANN, "0", b"one").await.unwrap(), Once::Again(_)));
     done(&host, "bob", "one more", b"one").await;
-    clock.advance(ONCE_TTL);
+    clock.advance(Duration::from_secs(wait));
     done(&host, "ann", "one more", b"one").await;
+    refused(&host, ANN, "and one").await;
+}
+
+#[tokio::test]
+async fn keys_are_counted_for_each_session_of_a_caller() {
+    let host = bounded(1, 100).host(Scripted::saying(["a"])).await;
+    let ann = |session| OnceCaller { name: "ann", session };
+    for (key, session) in [("0", None), ("1", Some("s1")), ("2", Some("s2"))] {
+        assert!(matches!(host.once(ann(session), key, b"one").await.unwrap(), Once::First(_)));
+        refused(&host, ann(session), "one more").await;
+    }
+    assert!(matches!(host.once(ann(Some("s2")), "0", b"one").await.unwrap(), Once::Unsettled), "they mean the same");
+}
+
+#[tokio::test]
+async fn all_callers_together_have_a_bounded_number_of_keys() {
+    let host = bounded(100, 2).host(Scripted::saying(["a"])).await;
+    done(&host, "ann", "0", b"one").await;
+    done(&host, "bob", "0", b"one").await;
+    let (message, _) = refused(&host, of("eve"), "0").await;
+    assert!(message.starts_with("limits.idempotency_keys_max is reached: 2 "), "{message}");
+}
+
+#[tokio::test]
+async fn a_host_that_drains_begins_nothing_under_a_key() {
+    let host = host().await;
+    host.drain(Duration::ZERO).await;
+    assert!(matches!(host.once(ANN, "k", b"one").await, Err(Error::Unavailable { .. })));
 }
 
 #[tokio::test]
 async fn a_key_that_leads_to_nothing_is_tried_a_bounded_number_of_times() {
     let host = host().await;
     for _ in 0..ONCE_TRIES_MAX {
-        let Once::First(begun) = host.once("ann", "k", b"one").await.unwrap() else { panic!("not the first") };
+        let Once::First(begun) = host.once(ANN, "k", b"one").await.unwrap() else { panic!("not the first") };
         host.settle_once(begun, None).await.unwrap();
     }
-    assert!(matches!(host.once("ann", "k", b"one").await, Err(Error::Unavailable { .. })));
+    assert!(refused(&host, ANN, "k").await.0.contains("in vain"));
     done(&host, "ann", "another", b"one").await;
 }
 
@@ -96,6 +158,6 @@ async fn a_key_has_a_bounded_length() {
     let host = host().await;
     done(&host, "ann", &"k".repeat(ONCE_KEY_BYTES_MAX), b"one").await;
     for key in ["", &"k".repeat(ONCE_KEY_BYTES_MAX + 1)] {
-        assert!(matches!(host.once("ann", key, b"one").await, Err(Error::Invalid { .. })));
+        assert!(matches!(host.once(ANN, key, b"one").await, Err(Error::Invalid { .. })));
     }
 }

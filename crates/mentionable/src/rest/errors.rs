@@ -1,8 +1,7 @@
 //! Faults into statuses and words: what was wrong, and what would be right. The refusals are in
 //! `refusal.rs`, since they are content.
 
-use std::time::Duration;
-
+use forecourt_core::error::whole_seconds;
 use forecourt_core::{Error, Noun};
 use http::{HeaderValue, StatusCode};
 
@@ -122,7 +121,7 @@ impl From<Error> for Failure {
             Error::Conflict { .. } => Self::new(StatusCode::CONFLICT, "Conflict", error.to_string()),
             Error::Invalid { .. } => Self::bad_request(error.to_string()),
             Error::Unavailable { retry_after } => Self {
-                retry_after: retry_after.map(whole_seconds),
+                retry_after: Some(whole_seconds(retry_after)),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "Not available", error.to_string())
             },
             Error::Internal(cause) => {
@@ -131,9 +130,4 @@ impl From<Error> for Failure {
             }
         }
     }
-}
-
-/// Rounded up, so that nobody comes back too early.
-fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }

@@ -144,3 +144,26 @@ async fn s2_4_a_secret_that_is_told_once_is_not_kept() {
     assert_eq!(call_with(&server, "SUSPEND", KEY, rest.clone()).await.0, 200);
     assert_eq!(call_with(&server, "SUSPEND", KEY, rest).await.0, 409);
 }
+
+#[tokio::test]
+async fn s2_4_the_key_after_the_last_one_is_refused_by_the_name_of_its_bound() {
+    let limits =
+        LimitSettings { idempotency_keys_per_caller_max: 2.try_into().unwrap(), ..forecourt_testhost::unlimited() };
+    let server = server_of(Blueprint { limits, ..blueprint("") }).await;
+    let ask = async |key: u32, session: &str| {
+        let head = format!("BOOK /rooms/a\r\nSession-ID: {session}\r\nIdempotency-Key: {key}");
+        server.ask_as_chef(&head, "{}").await
+    };
+    for key in 0..2 {
+        assert_eq!(ask(key, "s1").await.start.code, 200);
+    }
+    let refused = ask(2, "s1").await;
+    assert_eq!(refused.start.code, 429);
+    let body = crate::tests::support::body(&refused);
+    assert_eq!(word(&body), "rate-limited");
+    let message = body["error"]["message"].as_str().unwrap();
+    assert!(message.contains("limits.idempotency_keys_per_caller_max"), "{message}");
+    let wait: u64 = refused.field("Retry-After").unwrap().parse().unwrap();
+    assert!((1..=86_400).contains(&wait), "{wait}");
+    assert_eq!(ask(2, "s2").await.start.code, 200, "another session counts for itself");
+}

@@ -8,8 +8,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use forecourt_core::Error;
+use forecourt_core::limits::RETRY_AFTER;
 use forecourt_host::{Answer, Answered, Asked, Decision, Host};
-use http::StatusCode;
+use http::{StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -46,7 +47,11 @@ struct Refused(StatusCode, String);
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        (self.0, Json(json!({"error": self.1}))).into_response()
+        let mut response = (self.0, Json(json!({"error": self.1}))).into_response();
+        if self.0 == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER.as_secs().into());
+        }
+        response
     }
 }
 
