@@ -8,8 +8,10 @@
 //!
 //! - `mode = "each"`: a process for each message. Its input ends after the line. The answer is whole
 //!   when the program exits with status 0, or after an ending such as `{"end": true}`.
-//! - `mode = "worker"`: processes that stay and answer one message after the other, each. Every answer
-//!   has to have an ending. A worker whose answer failed or broke off is replaced.
+//! - `mode = "worker"`: processes that stay and answer one message after the other, each. The message
+//!   then holds a number, `turn`, and each line of its answer repeats it: `{"turn": 7, "text": "Hello."}`.
+//!   Every answer has to have an ending. No line reaches anybody but the caller whose turn it names: a
+//!   worker that leaves `turn` out, writes anything after its ending, fails or breaks off is replaced.
 //! - `format = "text"` (with `mode = "each"`): the input is the text of the message, and the output is
 //!   the answer as it is.
 //!
@@ -21,6 +23,7 @@ mod lines;
 mod pool;
 mod process;
 mod settings;
+mod turns;
 
 use std::sync::Arc;
 
@@ -34,7 +37,8 @@ use crate::answer;
 use crate::backend::{Backend, Built, Context};
 use crate::upstream::{Fault, Patience, unavailable};
 use pool::{Pool, Running};
-use settings::{CommandSettings, Format};
+use settings::{CommandSettings, Format, Mode};
+use turns::TURN;
 
 /// Starts a program that answers.
 pub const BACKEND: Backend = Backend {
@@ -50,7 +54,7 @@ const WHO: &str = "The agent's program";
 fn build(section: Section, context: &Context) -> Result<Built, Problems> {
     let settings::Checked { worker, mode, format, patience, processes } = settings::read(&section, context)?;
     let pool = Pool::new(worker, mode, processes);
-    let command = Command { pool, format, patience, host: context.host.clone() };
+    let command = Command { pool, mode, format, patience, host: context.host.clone() };
     Ok(Built {
         uses_tools: true,
         remembers: true,
@@ -64,6 +68,7 @@ struct CommandAgent(Arc<Command>);
 
 struct Command {
     pool: Pool,
+    mode: Mode,
     format: Format,
     patience: Patience,
     host: String,
@@ -71,16 +76,22 @@ struct Command {
 
 impl Agent for CommandAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
-        let input = match self.0.format {
-            Format::Json => format!("{}\n", admitted.message().to_json(&admitted.card().address)),
+        let (mode, format) = (self.0.mode, self.0.format);
+        self.0.clone().answer(move |turn| match format {
+            Format::Json => {
+                let mut message = admitted.message().to_json(&admitted.card().address);
+                if mode == Mode::Worker {
+                    message[TURN] = turn.into();
+                }
+                format!("{message}\n")
+            }
             Format::Text => admitted.message().text(),
-        };
-        self.0.clone().answer(input)
+        })
     }
 }
 
 impl Command {
-    fn answer(self: Arc<Self>, input: String) -> EventStream {
+    fn answer(self: Arc<Self>, input: impl FnOnce(u64) -> String + Send + 'static) -> EventStream {
         Box::pin(stream! {
             let mut running = match self.pool.start(input, self.patience).await {
                 Ok(running) => running,
@@ -115,8 +126,21 @@ impl Command {
                 vec![Event::Text(String::from_utf8_lossy(&bytes).into_owned())]
             }
             Ok(Some(line)) if line.trim_ascii().is_empty() => Vec::new(),
-            Ok(Some(line)) => answer::read(json::parse(&line).map_err(|error| unreadable(&error)), &self.host),
+            Ok(Some(line)) => self.line(running, &line),
             Err(fault) => vec![Event::Ending(fault.ending(WHO))],
+        }
+    }
+
+    /// The events of a line, unless it is a late one of another answer.
+    fn line(&self, running: &mut Running, line: &[u8]) -> Vec<Event> {
+        let value = json::parse(line).map_err(|error| unreadable(&error));
+        let judged = value.and_then(|value| running.judge(value).map_err(|error| unreadable(&error.to_string())));
+        match judged.transpose() {
+            Some(value) => answer::read(value, &self.host),
+            None => {
+                tracing::debug!("an agent's worker wrote a line for an answer that has ended");
+                Vec::new()
+            }
         }
     }
 }
@@ -127,7 +151,7 @@ fn is_orderly(ending: &Ending) -> bool {
 }
 
 fn unreadable(reason: &str) -> Ending {
-    tracing::warn!(reason, "an agent's program wrote a line that is no JSON");
+    tracing::warn!(reason, "an agent's program wrote a line that can't be read");
     Ending::failed("The agent's program gave an answer that could not be read.")
 }
 

@@ -171,12 +171,34 @@ async fn dropping_the_answer_ends_the_whole_group() {
     assert!(matches!(end, Ok(Ok(0) | Err(_))), "the child of the program is gone: {end:?}");
 }
 
+/// Answers line by line; `say` repeats the turn.
 const WORKER: &str = r#"
+import threading
+def say(**fields): print(json.dumps({"turn": turn, **fields}), flush=True)
 for line in sys.stdin:
-    asked = json.loads(line)["parts"][0]["content"]
+    message = json.loads(line)
+    asked, turn = message["parts"][0]["content"], message["turn"]
     if asked == "exit": sys.exit(0)
     if asked == "hang": say(text="hanging"); time.sleep(3600)
     if asked == "fail": say(error="no luck"); continue
+    if asked == "late": say(text=f"{os.getpid()}", end=True); say(text="secret", end=True); continue
+    if asked == "half":
+        say(text=f"{os.getpid()}", end=True)
+        sys.stdout.write('{"text": "secr'); sys.stdout.flush(); continue
+    if asked == "flood":
+        say(text=f"{os.getpid()}", end=True)
+        while True: say(text="secret" * 1000)
+    if asked == "idle":
+        def later():
+            while not os.path.exists("go"): time.sleep(0.01)
+            print('{"text": "secret", "end": true}', flush=True)
+            open("done", "w").close()
+        threading.Thread(target=later).start()
+    if asked == "former":
+        was, turn = turn, turn - 1
+        say(text="for the one before", end=True)
+        turn = was
+    if asked == "unnamed": print('{"text": "somebody\'s", "end": true}', flush=True); continue
     say(text=f"{os.getpid()}", end=True)
     if asked == "last": sys.exit(0)
 "#;
@@ -191,6 +213,65 @@ async fn a_worker_answers_one_message_after_the_other() {
     let (first, second) = (ask(&built, "hi").await, ask(&built, "hi").await);
     assert_eq!(first.ending, Ending::Complete);
     assert_eq!(first.text(), second.text(), "the same process");
+}
+
+#[tokio::test]
+async fn what_a_worker_writes_after_its_ending_is_for_nobody() {
+    for misdeed in ["late", "half", "flood"] {
+        let (_folder, built) = worker();
+        let first = ask(&built, misdeed).await;
+        assert_eq!(first.ending, Ending::Complete, "{misdeed}");
+        let second = ask(&built, "hi").await;
+        assert_eq!(second.ending, Ending::Complete, "{misdeed}");
+        assert!(second.text().parse::<u32>().is_ok() && second.text() != first.text(), "{misdeed}: {second:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_worker_writes_while_it_has_nothing_to_do_is_for_nobody() {
+    let (folder, built) = worker();
+    let first = ask(&built, "idle").await;
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    while !folder.path().join("done").exists() {
+        tokio::task::yield_now().await;
+    }
+    let second = ask(&built, "hi").await;
+    assert_eq!(second.ending, Ending::Complete);
+    assert!(second.text().parse::<u32>().is_ok() && second.text() != first.text(), "{second:?}");
+}
+
+#[tokio::test]
+async fn a_line_for_an_earlier_turn_is_passed_over() {
+    let (_folder, built) = worker();
+    let pid = ask(&built, "hi").await.text();
+    let answer = ask(&built, "former").await;
+    assert_eq!((answer.text(), answer.ending), (pid, Ending::Complete));
+}
+
+#[tokio::test]
+async fn a_line_that_names_no_turn_is_never_an_answer_to_a_later_caller() {
+    let (_folder, built) = worker();
+    let pid = ask(&built, "hi").await.text();
+    let answer = ask(&built, "unnamed").await;
+    assert_eq!(answer.text(), "");
+    assert!(failure(&answer).contains("could not be read"), "{answer:?}");
+    assert_ne!(ask(&built, "hi").await.text(), pid, "it was replaced");
+}
+
+#[tokio::test]
+async fn a_worker_that_names_no_turn_answers_once_and_another_is_there_for_the_next() {
+    let program = "print('{\"note\": \"up\"}', flush=True)\n\
+                   for line in sys.stdin:\n  say(text=f'{os.getpid()}', end=True)\n  say(text='secret', end=True)\n";
+    let (_folder, built) = built(program, "mode = \"worker\"\nprocesses = 1\n");
+    let mut pids = Vec::new();
+    for _ in 0..5 {
+        let answer = ask(&built, "hi").await;
+        assert_eq!(answer.ending, Ending::Complete);
+        pids.push(answer.text());
+    }
+    assert!(pids.iter().all(|pid| pid.parse::<u32>().is_ok()), "{pids:?}");
+    pids.dedup();
+    assert_eq!(pids.len(), 5);
 }
 
 #[tokio::test]
@@ -286,7 +367,7 @@ async fn a_worker_is_ended_with_its_agent() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let program = format!(
-        "held = socket.create_connection(('127.0.0.1', {port}))\nfor line in sys.stdin: say(text='x', end=True)\ntime.sleep(3600)\n"
+        "held = socket.create_connection(('127.0.0.1', {port}))\nfor line in sys.stdin: say(turn=json.loads(line)['turn'], text='x', end=True)\ntime.sleep(3600)\n"
     );
     let (_folder, built) = built(&program, "mode = \"worker\"\n");
     ask(&built, "hi").await;

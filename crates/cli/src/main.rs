@@ -23,6 +23,9 @@ use crate::output::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if let Some(code) = forecourt_process::supervise_if_asked() {
+        return code;
+    }
     keep_pages_small();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

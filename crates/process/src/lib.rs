@@ -1,5 +1,5 @@
 //! Programs that work for this one: started in clean surroundings, read within bounds, and ended with
-//! all of their children.
+//! all of their children, at the latest when this one ends.
 //!
 //! A program sees `PATH`, `LANG` and the variables that it was given, and nothing else of our
 //! environment, where secrets are. No shell is involved.
@@ -8,8 +8,10 @@ mod lines;
 mod process;
 mod program;
 mod queue;
+mod supervisor;
 
 pub use lines::{LineFault, each_line, line, printable};
 pub use process::Process;
 pub use program::{Program, Started, find};
 pub use queue::{Place, Queue};
+pub use supervisor::supervise_if_asked;

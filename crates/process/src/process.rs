@@ -2,23 +2,25 @@
 
 use std::process::ExitStatus;
 
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::process::Child;
 
-/// A running process. Dropping it kills it and all processes of its group.
+/// A running process. Dropping it kills it and all that came of it.
 #[derive(Debug)]
 pub struct Process {
+    /// The program, or its supervisor.
     child: Child,
-    /// The number of its group, which is that of the process itself.
+    /// The number of its group, which is that of the child itself.
     group: Option<Pid>,
+    is_supervised: bool,
 }
 
 impl Process {
     /// The child leads a group of its own.
-    pub(crate) fn new(child: Child) -> Process {
+    pub(crate) fn new(child: Child, is_supervised: bool) -> Process {
         let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        Process { child, group }
+        Process { child, group, is_supervised }
     }
 
     /// Whether it has not exited yet. Once it has, its children are ended.
@@ -40,13 +42,17 @@ impl Process {
         status
     }
 
-    /// Kills what is left of the group. Once, and at the latest right after the process was waited
-    /// for: later, its number may belong to somebody else.
+    /// Kills what is left of it. Once, and at the latest right after the process was waited for: later, its
+    /// number may belong to somebody else.
     pub fn end(&mut self) {
-        if let Some(group) = self.group.take() {
-            // It fails when nothing is left, which is fine.
-            let _ = killpg(group, Signal::SIGKILL);
-        }
+        let Some(group) = self.group.take() else { return };
+        // A supervisor also finds what has left the group; without one, the group is all that is known.
+        let has_supervisor = self.is_supervised && matches!(self.child.try_wait(), Ok(None));
+        // Both fail when nothing is left, which is fine.
+        let _ = match has_supervisor {
+            true => kill(group, Signal::SIGTERM),
+            false => killpg(group, Signal::SIGKILL),
+        };
     }
 }
 

@@ -1,12 +1,14 @@
 //! What to start, and in which surroundings.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
 use crate::process::Process;
+use crate::supervisor;
 
 /// A program and its surroundings.
 #[derive(Clone, Debug)]
@@ -37,21 +39,46 @@ pub struct Started {
 }
 
 impl Program {
-    /// Starts it in a process group of its own, with a pipe for each of its standard streams.
+    /// Starts it in a process group of its own, with a pipe for each of its standard streams, behind a
+    /// supervisor if there is one ([`crate::supervise_if_asked`]).
     ///
     /// # Errors
     /// There is no such program or folder, or no room for another process.
     pub fn start(&self) -> std::io::Result<Started> {
-        let mut command = Command::new(&self.file);
+        let supervisor = supervisor::executable();
+        let is_supervised = supervisor.is_some();
+        let mut command = match supervisor {
+            Some(supervisor) => {
+                let mut command = Command::new(supervisor);
+                command.arg(supervisor::ARGUMENT).arg(self.executable()?);
+                command
+            }
+            None => Command::new(&self.file),
+        };
         command.args(&self.arguments).current_dir(&self.folder).env_clear().env("LANG", "C.UTF-8");
         command.envs(self.path_variable.as_ref().map(|path| ("PATH", path))).envs(&self.variables);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.process_group(0).kill_on_drop(true).spawn()?;
+        // A supervisor that is killed ends nobody.
+        let mut child = command.process_group(0).kill_on_drop(!is_supervised).spawn()?;
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
             (Some(stdin), Some(stdout), Some(stderr)) => {
-                Ok(Started { process: Process::new(child), stdin, stdout, stderr })
+                Ok(Started { process: Process::new(child, is_supervised), stdin, stdout, stderr })
             }
             _ => Err(std::io::Error::other("a standard stream is missing")),
+        }
+    }
+
+    /// The file to run, looked at beforehand: of a supervisor's troubles we learn too late to tell them from
+    /// the program's own.
+    fn executable(&self) -> std::io::Result<PathBuf> {
+        let is_path = self.file.components().count() > 1;
+        let named = || find(self.file.to_str()?, self.path_variable.as_deref()?);
+        let file = if is_path { Some(std::path::absolute(&self.file)?) } else { named() };
+        let file = file.ok_or(std::io::ErrorKind::NotFound)?;
+        let metadata = std::fs::metadata(&file)?;
+        match metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
+            true => Ok(file),
+            false => Err(std::io::ErrorKind::PermissionDenied.into()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A program's output, in lines and in pieces of text, within bounds.
 
+use futures::FutureExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::ChildStdout;
 
@@ -23,6 +24,11 @@ impl Output {
     /// Begins another answer.
     pub(super) fn begin(&mut self) {
         self.left = ANSWER_BYTES_MAX;
+    }
+
+    /// Whether nothing was written beyond what was read, as far as it has arrived. An end is something too.
+    pub(super) fn is_silent(&mut self) -> bool {
+        self.reader.buffer().is_empty() && self.reader.fill_buf().now_or_never().is_none()
     }
 
     /// The next line without its end; the last one needs none. `None` at the end of the output.

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::crashed;
 use super::lines::Output;
+use super::turns::Turns;
 use crate::limits::{STDERR_LINE_BYTES_MAX, STDERR_LINES_MAX, TIDY_TIME_MAX};
 
 /// What to start, and for whom.
@@ -26,6 +27,8 @@ pub(super) struct Worker {
 pub(super) struct Process {
     process: forecourt_process::Process,
     pub(super) output: Output,
+    /// What it was asked so far.
+    pub(super) turns: Turns,
     /// The standard input, or the task that writes to it.
     input: Input,
     /// Lines of standard error that may still go to the log.
@@ -48,13 +51,15 @@ impl Worker {
         let complaints_left = Arc::new(AtomicU32::new(STDERR_LINES_MAX));
         let agent = self.agent.clone();
         tokio::spawn(log_complaints(stderr, agent.clone(), complaints_left.clone()));
-        Ok(Process { process, output: Output::new(stdout), input: Input::Free(stdin), complaints_left, agent })
+        let (output, input) = (Output::new(stdout), Input::Free(stdin));
+        Ok(Process { process, output, turns: Turns::default(), input, complaints_left, agent })
     }
 }
 
 impl Process {
-    /// Begins an answer: writes `text`, while the output is already being read.
-    pub(super) fn begin(&mut self, text: String, then_close: bool) {
+    /// Begins the turn of that number: writes `text`, while the output is already being read.
+    pub(super) fn begin(&mut self, number: u64, text: String, then_close: bool) {
+        self.turns.begin(number);
         self.output.begin();
         self.complaints_left.store(STDERR_LINES_MAX, Ordering::Relaxed);
         if let Input::Free(mut stdin) = std::mem::replace(&mut self.input, Input::Closed) {
@@ -66,7 +71,8 @@ impl Process {
         }
     }
 
-    /// Whether it runs, has read all of its input and so could take another message.
+    /// Whether it could take another message: it runs, has read all of its input, names the turns that it
+    /// answers, and has written nothing since its answer ended.
     pub(super) async fn is_ready(&mut self) -> bool {
         if let Input::Busy(writing) = &mut self.input {
             self.input = match timeout(TIDY_TIME_MAX, writing).await {
@@ -74,12 +80,12 @@ impl Process {
                 _ => Input::Closed,
             };
         }
-        matches!(self.input, Input::Free(_)) && self.is_running()
+        matches!(self.input, Input::Free(_)) && self.turns.may_go_on() && self.is_idle()
     }
 
-    /// Whether it has not exited yet.
-    pub(super) fn is_running(&mut self) -> bool {
-        self.process.is_running()
+    /// Whether it has neither exited nor, once it had answered, written anything while it had nothing to do.
+    pub(super) fn is_idle(&mut self) -> bool {
+        self.process.is_running() && (self.turns.is_fresh() || self.output.is_silent())
     }
 
     /// How it ended, once its output has: well, or with an answer that is not whole.

@@ -25,7 +25,7 @@ pub(super) struct CommandSettings {
     /// involved.
     command: Vec<String>,
     /// `"each"`: a process for each message. `"worker"`: processes that answer one message after the
-    /// other.
+    /// other, and repeat the message's `turn` in each line.
     #[serde(default)]
     mode: Mode,
     /// `"json"`: lines of JSON in and out. `"text"`: the text of the message in, markdown out.

@@ -9,6 +9,7 @@
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `export` | the documents of a deployment, as files |
 //! | `faults` | agents that break |
+//! | `programs` | programs that work for a deployment end with it |
 //! | `five_wires` | one question over every wire |
 //! | `standing` | agents that are suspended and retired, over every protocol |
 //! | `queue` | questions to the operator |
@@ -43,6 +44,7 @@ mod items;
 mod operate;
 mod pages;
 mod pipe;
+mod programs;
 mod push;
 mod queue;
 mod receiver;
