@@ -283,7 +283,11 @@ fn asked_back(task: &Task) -> Turn {
         Some(Ending::Refused(part)) => Some(Part::text(part.message.clone())),
         _ => None,
     });
-    Turn { role: Role::Assistant, sender: Sender::anonymous(), parts, timestamp: Some(task.updated_at), id: None }
+    let question = match outcome.map(|outcome| &outcome.ending) {
+        Some(Ending::Question(question)) => Some(Box::new(question.clone())),
+        _ => None,
+    };
+    Turn { timestamp: Some(task.updated_at), question, ..Turn::new(Role::Assistant, parts) }
 }
 
 /// Adds to `history` what was said in `task` and is not there yet: a conversation leaves out refused

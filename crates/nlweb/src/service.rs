@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{
-    Collected, Ending, Error, Event, Handle, Language, Message, Narrowing, Noun, Part, PolicyPart, Reply, Sender, Task,
-    TaskId, TaskState, ThreadId, Transport,
+    Collected, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Reply, Sender, Task, TaskId,
+    TaskState, ThreadId, Transport,
 };
 use forecourt_host::{Host, Resident, Run};
 use forecourt_identity::Verifier;
@@ -140,13 +140,10 @@ impl Service {
             false => first.history.clone(),
         };
         let all = std::iter::once(&chosen.resident).chain(&chosen.beside);
-        let share = |part: &Part| match Narrowing::from_part(part) {
-            Some(all) => Narrowing { results: chosen.share(all.results), ..all }.to_part(),
-            None => part.clone(),
-        };
-        let parts: Vec<Part> = first.parts.iter().map(share).collect();
+        let mut search = first.search.clone();
+        search.narrowing.results = chosen.share(search.narrowing.results);
         let to = |resident: &Arc<Resident>| Message {
-            parts: parts.clone(),
+            search: search.clone(),
             recipient: resident.card.handle().clone(),
             history: history.clone(),
             thread: None,
