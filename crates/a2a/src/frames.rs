@@ -54,6 +54,8 @@ impl<'a> Frames<'a> {
                 }
             }
             Event::ToolCall(call) => vec![self.at_work(number, vec![tool_event(&call)], Metadata::new())],
+            // A2A has no words for what a search says about its answer.
+            Event::Findings(_) => Vec::new(),
             Event::Progress(progress) => vec![self.progress(number, progress)],
             Event::Task(_) => Vec::new(),
             Event::Ending(ending) => self.ending(number, ending).await,
@@ -136,6 +138,6 @@ impl<'a> Frames<'a> {
             return view::status(&task);
         }
         let state = TaskState::after(&ending);
-        view::status(&Task { state, outcome: Some(Collected { parts: Vec::new(), ending }), ..task })
+        view::status(&Task { state, outcome: Some(Collected::new(Vec::new(), ending)), ..task })
     }
 }

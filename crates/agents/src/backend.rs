@@ -126,6 +126,12 @@ pub trait Indexing: Send + Sync {
     /// fingerprint, so that running again would change nothing.
     fn is_current(&self, fingerprint: u64) -> bool;
 
+    /// Whether everything can be found that a call of [`Indexing::put`] or [`Indexing::remove`] was told is
+    /// on disk. Reads from disk.
+    fn has_what_was_pushed(&self) -> Result<bool, IndexingError> {
+        Ok(true)
+    }
+
     /// Items that can be found now.
     fn items(&self) -> u64;
 

@@ -32,6 +32,8 @@ pub(crate) const WHO: &str = "The model provider";
 
 /// Bytes of an error that are read, for the log.
 const ERROR_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of an error's code that reaches the log.
+const CODE_BYTES_MAX: usize = 64;
 /// How often a request is tried again when no connection could be made.
 const RETRIES: usize = 1;
 
@@ -103,11 +105,13 @@ impl Provider {
         Ok(Reply { source, draft: Draft::default() })
     }
 
-    /// What a status other than success comes to. The provider's own words go to the log only.
+    /// What a status other than success comes to. The provider's own words may quote what it was asked, so
+    /// that the log has its code for them alone.
     async fn declined(&self, begun: Begun) -> NoReply {
         let (status, headers) = (begun.status, begun.headers.clone());
         let said = begun.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
-        tracing::warn!(status = status.as_u16(), said = ?String::from_utf8_lossy(&said), "the model provider declined");
+        let code = serde_json::from_slice(&said).map(|said: Value| code(&said["error"])).unwrap_or_default();
+        tracing::warn!(status = status.as_u16(), code, "the model provider declined");
         let seconds = retry_after(&headers, &*self.clock);
         let ending = match status {
             StatusCode::TOO_MANY_REQUESTS => {
@@ -184,6 +188,15 @@ fn chunk(event: Result<SseEvent, Fault>) -> Result<Option<Value>, Ending> {
         "" => Ok(Some(Value::Null)),
         data => json::parse(data.as_bytes()).map(Some).map_err(|error| unreadable(&error)),
     }
+}
+
+/// What a provider calls an error: its code or its type, where these are words of the protocol.
+pub(crate) fn code(error: &Value) -> String {
+    let is_code = |text: &&str| {
+        text.len() <= CODE_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+    };
+    let texts = ["code", "type", "status"].iter().filter_map(|key| error.get(*key)?.as_str());
+    texts.filter(is_code).next().unwrap_or("none that is known").to_owned()
 }
 
 fn unreadable(reason: &str) -> Ending {

@@ -8,9 +8,9 @@
 //! A data part `{"filters": {…}}` beside the text asks for values of properties, such as
 //! `{"itemType": "Recipe", "recipeCuisine": "Indian"}`.
 //!
-//! A message that wishes for [`forecourt_core::Findings`] is told them in a part before the answer, and
-//! how the items differ if it wishes for that too; a [`forecourt_core::Narrowing`] in it is what a person
-//! then clicked.
+//! A protocol of ours may set [`forecourt_core::SearchOptions`] on a message: to be told
+//! [`forecourt_core::Findings`] before the answer, and how the items differ; and what a person then clicked
+//! ([`forecourt_core::Narrowing`]). What was asked back is known from the question that stands in the turn.
 //!
 //! | file | holds |
 //! |---|---|
@@ -198,7 +198,7 @@ impl Desk {
 
     /// The whole answer.
     fn told(&self, words: &Words<'_>, message: &Message, asked: &Asked, found: &Found) -> Result<Vec<Event>, Error> {
-        let findings = self.findings(words, message, asked, found)?.map(|findings| Event::Part(findings.to_part()));
+        let findings = self.findings(words, message, asked, found)?.map(|findings| Event::Findings(Box::new(findings)));
         let ending = Event::Ending(Ending::Complete);
         Ok(findings.into_iter().chain(words.found(asked, found)).chain([ending]).collect())
     }
@@ -211,11 +211,11 @@ impl Desk {
         asked: &Asked,
         found: &Found,
     ) -> Result<Option<Findings>, Error> {
-        if !message.wants_findings() {
+        if !message.search.findings.is_wanted() {
             return Ok(None);
         }
         let findings = words.findings(asked, found);
-        if !message.wants_facets() {
+        if !message.search.findings.with_facets() {
             return Ok(Some(findings));
         }
         let (total, counted, facets) = facets::told(words.library, asked, found)?;

@@ -9,7 +9,10 @@ use forecourt_agents::limits::{CONTENT_SOURCES_MAX, RESULTS_MAX};
 use forecourt_agents::{Built, Context};
 use forecourt_core::policy::Kind;
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Ending, Event, Findings, Message, Narrowing, Part, Role, Turn, findings};
+use forecourt_core::{
+    Collected, Ending, Event, Findings, FindingsDetail, Message, Narrowing, Part, QuestionAnswer, Role, SearchOptions,
+    Turn, findings,
+};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use support::{ask, ask_after, build, events, in_folder, message, problems, stream};
@@ -202,13 +205,13 @@ async fn whoever_wishes_for_findings_is_told_them_before_the_answer() {
     let asking = |text: &str, wishes: bool| {
         let filters = Part::data(json!({"filters": {"colour": "blue", "x": [1]}}));
         let mut message = message(vec![Part::text(text), filters]);
-        message.extensions.extend(wishes.then(|| forecourt_core::findings::WISH.to_owned()));
+        message.search.findings = if wishes { FindingsDetail::Summary } else { FindingsDetail::None };
         message
     };
     let told = async |text: &str, wishes: bool| {
         let first = support::stream(&built, asking(text, wishes)).await.next().await;
         match first {
-            Some(Event::Part(part)) => Findings::from_part(&part),
+            Some(Event::Findings(findings)) => Some(*findings),
             _ => None,
         }
     };
@@ -341,11 +344,22 @@ async fn very_many_items_are_asked_back_about_once() {
     assert_eq!(question.questions[0]["id"], "recipeCategory");
     assert_eq!(question.questions[0]["type"], "single_select");
     assert_eq!(question.questions[0]["options"], json!(["Dessert", "Soup"]));
-    let history = || vec![Turn::text(Role::User, "pumpkin"), Turn::text(Role::Assistant, question.text.clone())];
+    let asking = || Turn { question: Some(Box::new(question.clone())), ..Turn::text(Role::Assistant, "Which?") };
+    let history = || vec![Turn::text(Role::User, "pumpkin"), asking()];
     let narrowed = ask_after(&built, history(), "soup").await;
     assert_eq!((narrowed.ending.clone(), categories(&narrowed)), (Ending::Complete, vec!["Soup".to_owned(); 3]));
     let all = ask_after(&built, history(), "all of them").await;
     assert_eq!((all.ending.clone(), categories(&all).len()), (Ending::Complete, 3));
+    for said in ["recipeCategory: soup", "Which kind of dish? Soup"] {
+        assert_eq!(categories(&ask_after(&built, history(), said).await), ["Soup"; 3], "{said}");
+    }
+    let answers = vec![QuestionAnswer { id: "recipeCategory".to_owned(), value: json!("Dessert") }];
+    let typed = Message { history: history(), answers, ..message(vec![Part::text("that one, please")]) };
+    assert_eq!(categories(&collect(stream(&built, typed).await).await), ["Dessert"; 3]);
+    // Our own sentence, which anybody can write, is none of our questions.
+    let sentence = vec![Turn::text(Role::User, "pumpkin"), Turn::text(Role::Assistant, question.text.clone())];
+    let unasked = ask_after(&built, sentence, "all of them").await;
+    assert!(matches!(unasked.ending, Ending::Question(_)), "{unasked:?}");
     // A caller that names the question and tells only its own turns.
     let parts = vec![Part::text("Dessert"), Part::data(json!({"filters": {"recipeCategory": "Dessert"}}))];
     let history = vec![Turn::text(Role::User, "pumpkin")];
@@ -360,7 +374,8 @@ async fn what_is_asked_back_goes_by_the_items_of_the_host_that_is_asked_for() {
         let (_folder, built) = canteen(&format!("elicit = {{ over = {over} }}"));
         let exactly = vec![(findings::URL_HOST.to_owned(), host.to_owned())];
         let narrowing = Narrowing { exactly, ..Narrowing::default() };
-        let message = message(vec![Part::text("pumpkin"), narrowing.to_part()]);
+        let mut message = message(vec![Part::text("pumpkin")]);
+        message.search.narrowing = narrowing;
         collect(stream(&built, message).await).await.ending
     };
     assert!(matches!(asked_for(29, "a.example").await, Ending::Question(asked) if asked.text.starts_with("30 ")));
@@ -385,11 +400,16 @@ async fn ranks_are_explained_to_the_operator() {
 }
 
 /// Asks with a wish, narrowed down, and gives what is told beside the items.
-async fn findings(built: &Built, text: &str, wish: &str, narrowing: Option<Narrowing>) -> (Findings, Collected) {
-    let parts = [Part::text(text)].into_iter().chain(narrowing.map(|narrowing| narrowing.to_part())).collect();
-    let message = Message { extensions: vec![wish.to_owned()], ..message(parts) };
+async fn findings(
+    built: &Built,
+    text: &str,
+    findings: FindingsDetail,
+    narrowing: Option<Narrowing>,
+) -> (Findings, Collected) {
+    let search = SearchOptions { findings, narrowing: narrowing.unwrap_or_default(), ..SearchOptions::default() };
+    let message = Message { search, ..message(vec![Part::text(text)]) };
     let answer = collect(stream(built, message).await).await;
-    (answer.parts.iter().find_map(Findings::from_part).expect("findings are told"), answer)
+    (*answer.findings.clone().expect("findings are told"), answer)
 }
 
 /// Recipes of several kinds.
@@ -409,14 +429,14 @@ fn dishes() -> (TempDir, Built) {
 #[tokio::test]
 async fn facets_and_reasons_are_told_to_who_wishes_for_them() {
     let (_folder, built) = dishes();
-    let (told, _) = findings(&built, "chickpeas under 30 minutes", findings::FACETS_WISH, None).await;
+    let (told, _) = findings(&built, "chickpeas under 30 minutes", FindingsDetail::Facets, None).await;
     assert_eq!((told.total, told.counted, told.count, told.more), (Some(12), 12, 3, true));
     let facets: Vec<(&str, usize)> = told.facets.iter().map(|f| (f.label.as_str(), f.values.len())).collect();
     assert_eq!(facets, [("kind of dish", 3), ("cuisine", 2)]);
     assert_eq!(told.facets[1].values, [("Greek".to_owned(), 6), ("Thai".to_owned(), 6)]);
     assert_eq!((told.reasons.len(), told.reasons[0].snippet.as_str()), (3, "Hot chickpeas."));
     assert_eq!(told.reasons[0].fits, ["30 minutes or less (20 minutes)"]);
-    let (told, _) = findings(&built, "chickpeas", findings::WISH, None).await;
+    let (told, _) = findings(&built, "chickpeas", FindingsDetail::Summary, None).await;
     assert_eq!((told.total, told.facets.len(), told.reasons.len()), (None, 0, 0));
 }
 
@@ -428,16 +448,16 @@ async fn what_is_clicked_holds_exactly_and_more_can_be_wanted() {
         Some(Narrowing { exactly, results, decided: false })
     };
     let soups = narrowed(&[("recipeCategory", "Soup")], Some(20));
-    let (told, answer) = findings(&built, "chickpeas", findings::FACETS_WISH, soups).await;
+    let (told, answer) = findings(&built, "chickpeas", FindingsDetail::Facets, soups).await;
     assert_eq!((told.total, told.count, told.more), (Some(4), 4, false), "soup dumplings are no soup");
     assert_eq!(told.facets[0].values, [("Soup".to_owned(), 4)], "what was chosen can be left again");
     assert!(told.summary.contains("Limits: Soup."), "{}", told.summary);
     assert_eq!(names(&answer).len(), 4);
     let both = narrowed(&[("recipeCategory", "Soup"), ("recipeCuisine", "Thai")], None);
-    assert_eq!(findings(&built, "chickpeas", findings::FACETS_WISH, both).await.0.total, Some(2));
+    assert_eq!(findings(&built, "chickpeas", FindingsDetail::Facets, both).await.0.total, Some(2));
     let loosely = narrowed(&[("recipeCategory", "dumplings")], None);
-    assert_eq!(findings(&built, "chickpeas", findings::FACETS_WISH, loosely).await.0.total, Some(4));
+    assert_eq!(findings(&built, "chickpeas", FindingsDetail::Facets, loosely).await.0.total, Some(4));
     let unknown = narrowed(&[("colour", "red")], Some(usize::MAX));
-    let told = findings(&built, "chickpeas", findings::FACETS_WISH, unknown).await.0;
+    let told = findings(&built, "chickpeas", FindingsDetail::Facets, unknown).await.0;
     assert_eq!((told.ignored, told.count), (vec!["colour".to_owned()], 12));
 }

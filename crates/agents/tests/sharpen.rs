@@ -7,9 +7,8 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use forecourt_core::findings::{FACETS_WISH, LIST_WISH, WISH};
 use forecourt_core::reply::collect;
-use forecourt_core::{Ending, Event, Findings, Message, Role, Turn};
+use forecourt_core::{Ending, Event, FindingsDetail, Message, Role, SearchOptions, Turn};
 use futures::{FutureExt, StreamExt};
 use serde_json::json;
 use support::provider::{Server, raw, says, stop, text};
@@ -32,20 +31,21 @@ async fn a_page_is_told_the_summary_sentence_by_sentence() {
     })
     .await;
     let (_folder, _, built) = sharpened(&soups(12), &server.url, "");
-    let said = async |wish: &str| {
-        let message = Message { extensions: vec![wish.to_owned()], ..wishing("soup") };
+    let said = async |findings: FindingsDetail| {
+        let search = SearchOptions { findings, ..SearchOptions::default() };
+        let message = Message { search, ..wishing("soup") };
         let told: Vec<Event> = support::stream(&built, message).await.collect().await;
         let told = told.iter().filter_map(|event| match event {
-            Event::Part(part) => Findings::from_part(part),
+            Event::Findings(findings) => Some(findings),
             _ => None,
         });
         let mut sentences: Vec<usize> = told.map(|findings| findings.summary.matches("[[").count()).collect();
         sentences.dedup();
         sentences
     };
-    let told = said(FACETS_WISH).await;
+    let told = said(FindingsDetail::Facets).await;
     assert!(told.len() > 2 && told.is_sorted() && told.ends_with(&[4]), "{told:?}");
-    assert_eq!(said(WISH).await, [0, 4], "others are told it once");
+    assert_eq!(said(FindingsDetail::Summary).await, [0, 4], "others are told it once");
 }
 
 #[tokio::test]
@@ -106,10 +106,8 @@ async fn what_is_surely_good_goes_out_before_the_rest_is_ranked() {
     let mut told = Vec::new();
     loop {
         match events.next().await.unwrap() {
-            Event::Part(part) => match (Findings::from_part(&part), name(&part)) {
-                (Some(findings), _) => told.push(findings),
-                (None, name) => break assert_eq!(name.as_deref(), Some("Dish 03")),
-            },
+            Event::Findings(findings) => told.push(findings),
+            Event::Part(part) => break assert_eq!(name(&part).as_deref(), Some("Dish 03")),
             Event::Text(text) => assert!(!text.contains("[[1]]"), "{text}"),
             other => panic!("{other:?}"),
         }
@@ -218,7 +216,8 @@ async fn more_goes_on_in_the_same_order() {
 async fn who_wishes_for_items_alone_gets_no_summary() {
     let mut server = Server::answering(helpful).await;
     let (_folder, _, built) = sharpened(&soups(3), &server.url, "");
-    let alone = Message { extensions: vec![WISH.to_owned(), LIST_WISH.to_owned()], ..wishing("soup") };
+    let mut alone = wishing("soup");
+    alone.search.list_only = true;
     let told = findings(&answer(&built, alone).await);
     assert!(told.summary.contains("3 soups match") && told.notes.is_empty(), "{told:?}");
     assert!(server.all().iter().all(|asked| step(asked) != "summary"));

@@ -126,7 +126,8 @@ pub(crate) enum StoreKind {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Log {
-    /// How much: `error`, `warn`, `info`, `debug`, or filters such as `info,forecourt_host=debug`.
+    /// How much: `error`, `warn`, `info`, `debug`, or filters such as `info,forecourt_host=debug`. Libraries are
+    /// heard no further than their warnings, whatever this says.
     pub level: String,
     /// One line for people, or one JSON object for machines.
     pub format: LogFormat,

@@ -13,4 +13,4 @@ mod write;
 pub(crate) use collect::Collector;
 pub(crate) use forecourt_embed::Model;
 pub(crate) use nearest::{Filtered, Near};
-pub(crate) use vectors::Vectors;
+pub(crate) use vectors::{Vectors, drop_damaged};

@@ -50,6 +50,9 @@ pub enum Error {
     /// The search engine failed.
     #[error("the search index failed: {0}")]
     Index(#[from] tantivy::TantivyError),
+    /// Work on the index ended in the middle, as it does when files are damaged while they are read.
+    #[error("the search index failed: work on it broke off")]
+    Crashed,
 }
 
 /// What this crate's operations return.

@@ -2,6 +2,7 @@
 //! that queries read.
 
 mod document;
+mod files;
 mod folder;
 mod run;
 mod schema;

@@ -1,5 +1,6 @@
 //! The one type that callers hold.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::analysis::Tongue;
-use crate::dense::{Collector, Model, Vectors};
+use crate::dense::{Collector, Model, Vectors, drop_damaged};
 use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
 use crate::item::hash;
@@ -49,13 +50,16 @@ pub struct Library {
 }
 
 impl Library {
-    /// Opens the index in `dir`, creating it when missing. An index of another version is emptied,
-    /// for the next [`Library::index`] to fill. Fails when another process has the folder open, or
+    /// Opens the index in `dir`, creating it when missing. An index of another version, or one whose files
+    /// are damaged, is emptied for the next [`Library::index`] to fill. Fails when another process has the folder open, or
     /// when the model cannot be read.
     pub fn open(dir: &Path, options: Options) -> Result<Self> {
         let tongue = options.language.as_ref().map_or(Tongue::ENGLISH, |language| Tongue::of(language.as_str()));
         let model = options.model.as_deref().map(Model::load).transpose()?.map(Arc::new);
         let folder = Folder::open(dir)?;
+        if let Some(model) = &model {
+            drop_damaged(&folder.vectors(), model)?;
+        }
         let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
         let [indexing, writing, pushing] = [const { Mutex::new(()) }; 3];
         let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), Pushed::new(options.pushed));
@@ -66,29 +70,46 @@ impl Library {
     /// ones, leaves the others alone. Reads files as streams and blocks until done; queries see
     /// the old state until then. Broken items are skipped with a reason in the report. Fails
     /// without a change when a source is missing, and when another run is under way. `cancel` is
-    /// asked at every item; a cancelled run changes nothing.
+    /// asked at every item; a cancelled run changes nothing. When it is the index that fails, its files are
+    /// compared with their checksums, and a damaged one is built from nothing; the old state is seen until
+    /// that is done.
     pub fn index(&self, sources: &[Source], progress: &mut dyn Progress, cancel: &dyn Fn() -> bool) -> Result<Report> {
         let _running = self.indexing.try_lock().ok_or(Error::Busy)?;
         let files = files(sources)?;
         // A push that is being indexed is soon done.
         let _writing = self.writing.lock();
-        self.run(Scope::All(&files), progress, cancel)
+        let scope = Scope::All(&files);
+        let done = caught(|| self.run(self.snapshot.load_full(), scope, progress, cancel));
+        let Err(error @ (Error::Index(_) | Error::Crashed)) = done else { return done };
+        let Some(damage) = self.folder.damage()? else { return Err(error) };
+        tracing::error!(
+            %error,
+            "the search index is damaged ({damage}); it is built again from the content and from what was pushed"
+        );
+        self.folder.build_anew()?;
+        let empty = Snapshot::take(&self.folder, |columns| self.vectors(columns))?;
+        self.run(Arc::new(empty), scope, progress, cancel)
     }
 
     /// Takes what one call pushed and removed into the index. Whether that was done: while a run is
     /// under way it is not, and the next run does it.
     pub(crate) fn index_call(&self, items: &[Value], removed: &[u64]) -> Result<bool> {
         let Some(_writing) = self.writing.try_lock() else { return Ok(false) };
-        self.run(Scope::Call { items, removed }, &mut (), &|| false)?;
+        caught(|| self.run(self.snapshot.load_full(), Scope::Call { items, removed }, &mut (), &|| false))?;
         Ok(true)
     }
 
-    fn run(&self, scope: Scope<'_>, progress: &mut dyn Progress, cancel: &dyn Fn() -> bool) -> Result<Report> {
+    fn run(
+        &self,
+        before: Arc<Snapshot>,
+        scope: Scope<'_>,
+        progress: &mut dyn Progress,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<Report> {
         let vectors = match &self.model {
             Some(model) => Some(Collector::begin(&self.folder.vectors(), Arc::clone(model))?),
             None => None,
         };
-        let before = self.snapshot.load_full();
         let (folder, pushed, tongue) = (&self.folder, &self.pushed, self.tongue);
         let report = run(Job { folder, before: &before, scope, pushed, tongue, vectors, progress, cancel })?;
         if !report.cancelled {
@@ -178,10 +199,18 @@ impl Library {
     }
 
     fn refresh(&self) -> Result<()> {
-        let vectors = |columns: &[Columns]| vectors(&self.folder, self.model.as_deref(), columns);
-        self.snapshot.store(Arc::new(Snapshot::take(&self.folder, vectors)?));
+        self.snapshot.store(Arc::new(Snapshot::take(&self.folder, |columns| self.vectors(columns))?));
         Ok(())
     }
+
+    fn vectors(&self, columns: &[Columns]) -> Result<Option<Vectors>> {
+        vectors(&self.folder, self.model.as_deref(), columns)
+    }
+}
+
+/// Work whose panics are errors: who reads files that were damaged meanwhile may end up anywhere.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Error::Crashed))
 }
 
 fn vectors(folder: &Folder, model: Option<&Model>, columns: &[Columns]) -> Result<Option<Vectors>> {

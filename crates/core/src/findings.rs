@@ -2,22 +2,43 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::Message;
-use crate::part::{Data, Part};
+/// What a protocol of ours wants of an agent that finds items. It travels on [`Message::search`], where only
+/// our own code can put it: nothing that callers write into extensions, metadata or parts becomes one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// How much of [`Findings`] is to be told.
+    pub findings: FindingsDetail,
+    /// Whether items alone are wanted: no summary that takes long to make.
+    pub list_only: bool,
+    /// How the search is narrowed down without words.
+    pub narrowing: Narrowing,
+}
 
-/// The extension that a protocol activates on a message to be told: [`Message::extensions`].
-pub const WISH: &str = "urn:forecourt:findings";
-/// The extension for who wishes to be told how the items differ as well, which takes a look at many
-/// more of them: [`Findings::total`], [`Findings::facets`], and [`Findings::reasons`] in any case.
-pub const FACETS_WISH: &str = "urn:forecourt:findings:facets";
-/// The extension for who wishes for items alone: a summary that takes long to make is not wanted.
-pub const LIST_WISH: &str = "urn:forecourt:findings:list";
-/// The media type of the data part that tells it.
-pub const MEDIA_TYPE: &str = "application/vnd.forecourt.findings+json";
-/// The media type of the data part that narrows a search down.
-const NARROWING_TYPE: &str = "application/vnd.forecourt.narrowing+json";
+/// How much a search tells about its answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FindingsDetail {
+    /// Nothing: the answer stands for itself.
+    #[default]
+    None,
+    /// [`Findings`], but for what takes a look at many more items.
+    Summary,
+    /// [`Findings::total`], [`Findings::facets`] and [`Findings::reasons`] as well.
+    Facets,
+}
 
-/// What came of a search, beside the items themselves. Told before them, in one data part; told again
+impl FindingsDetail {
+    /// Whether anything is to be told.
+    pub fn is_wanted(self) -> bool {
+        self != Self::None
+    }
+
+    /// Whether it is to be told how the items differ as well.
+    pub fn with_facets(self) -> bool {
+        self == Self::Facets
+    }
+}
+
+/// What came of a search, beside the items themselves: [`crate::Event::Findings`]. Told before them, and again
 /// whenever more is known, such as a summary that takes its time: the last one holds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
@@ -41,7 +62,7 @@ pub struct Findings {
     /// What the caller should know about how the answer was made, such as what had to be left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Items that fit in all. Told on [`FACETS_WISH`] alone, as the facets.
+    /// Items that fit in all. Told with [`FindingsDetail::Facets`] alone, as the facets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
     /// The best of them, in which values were counted.
@@ -50,7 +71,8 @@ pub struct Findings {
     /// Properties by which they can be narrowed down, the most telling first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
-    /// Why each item is here, in the order of the items. Told on [`FACETS_WISH`], and where somebody judged them.
+    /// Why each item is here, in the order of the items. Told with [`FindingsDetail::Facets`], and where
+    /// somebody judged them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
 }
@@ -94,57 +116,29 @@ pub struct Narrowing {
 }
 
 impl Narrowing {
-    /// The part that carries it to the agent, beside the words.
-    pub fn to_part(&self) -> Part {
-        let data = serde_json::to_value(self).unwrap_or_default();
-        Part::Data(Data { data, mime: Some(NARROWING_TYPE.to_owned()) })
-    }
-
-    /// Reads [`Self::to_part`]. `None`: the part is something else.
-    pub fn from_part(part: &Part) -> Option<Self> {
-        read(part, NARROWING_TYPE)
+    /// Whether nothing is narrowed down.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
 impl Findings {
-    /// The part that tells them.
-    pub fn to_part(&self) -> Part {
-        let data = serde_json::to_value(self).unwrap_or_default();
-        Part::Data(Data { data, mime: Some(MEDIA_TYPE.to_owned()) })
-    }
-
-    /// Reads [`Self::to_part`]. `None`: the part is something else.
-    pub fn from_part(part: &Part) -> Option<Self> {
-        read(part, MEDIA_TYPE)
-    }
-}
-
-fn read<T: for<'a> Deserialize<'a>>(part: &Part, wanted: &str) -> Option<T> {
-    match part {
-        Part::Data(Data { data, mime: Some(mime) }) if mime == wanted => T::deserialize(data).ok(),
-        _ => None,
+    /// Bytes that it holds, about.
+    pub(crate) fn weight(&self) -> usize {
+        let texts = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
+        let reason = |reason: &Reason| reason.snippet.len() + reason.why.len() + texts(&reason.fits);
+        let facet = |facet: &Facet| {
+            let values: usize = facet.values.iter().map(|(value, _)| value.len() + size_of::<usize>()).sum();
+            facet.field.len() + facet.label.len() + values
+        };
+        let lists = texts(&self.applied) + texts(&self.ignored) + texts(&self.notes);
+        let items = self.scores.len() * size_of::<f32>() + self.reasons.iter().map(reason).sum::<usize>();
+        size_of::<Self>() + self.summary.len() + lists + items + self.facets.iter().map(facet).sum::<usize>()
     }
 }
 
 fn is_zero(count: &usize) -> bool {
     *count == 0
-}
-
-impl Message {
-    /// Whether whoever carries this message would like to be told [`Findings`].
-    pub fn wants_findings(&self) -> bool {
-        self.extensions.iter().any(|uri| uri == WISH || uri == FACETS_WISH)
-    }
-
-    /// Whether it wishes for items alone: [`LIST_WISH`].
-    pub fn wants_list(&self) -> bool {
-        self.extensions.iter().any(|uri| uri == LIST_WISH)
-    }
-
-    /// Whether it would like to be told of facets as well: [`FACETS_WISH`].
-    pub fn wants_facets(&self) -> bool {
-        self.extensions.iter().any(|uri| uri == FACETS_WISH)
-    }
 }
 
 #[cfg(test)]
@@ -154,46 +148,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_read_again() {
+    fn what_was_stored_is_read_again() {
         let told = Findings {
             summary: "Two soups.".to_owned(),
             count: 2,
-            more: true,
-            applied: vec!["no nuts".to_owned()],
-            ignored: vec!["price".to_owned()],
             scores: vec![2.5, 1.0],
-            notes: vec!["Not ranked.".to_owned()],
-            total: Some(7),
-            counted: 7,
-            facets: vec![Facet {
-                field: "a.b".to_owned(),
-                label: "kind".to_owned(),
-                values: vec![("x".to_owned(), 3)],
-            }],
-            reasons: vec![Reason {
-                snippet: "Hot.".to_owned(),
-                fits: vec!["vegan".to_owned()],
-                why: "Hot.".to_owned(),
-            }],
+            reasons: vec![Reason { snippet: "Hot.".to_owned(), fits: vec!["vegan".to_owned()], why: String::new() }],
+            ..Findings::default()
         };
-        assert_eq!(Findings::from_part(&told.to_part()), Some(told));
+        let event = crate::Event::Findings(Box::new(told));
+        assert_eq!(serde_json::from_value::<crate::Event>(json!(event)).unwrap(), event);
+        let old = json!({"summary": "x", "count": 1, "something": "new"});
+        assert_eq!(serde_json::from_value::<Findings>(old).unwrap().count, 1);
     }
 
     #[test]
-    fn what_narrows_is_read_again_and_may_be_left_out() {
-        let narrowing = Narrowing { exactly: vec![("a".to_owned(), "b".to_owned())], results: Some(20), decided: true };
-        assert_eq!(Narrowing::from_part(&narrowing.to_part()), Some(narrowing));
-        let empty = Part::Data(Data { data: json!({}), mime: Some(NARROWING_TYPE.to_owned()) });
-        assert_eq!(Narrowing::from_part(&empty), Some(Narrowing::default()));
-        assert_eq!(Narrowing::from_part(&Part::data(json!({}))), None);
-        assert_eq!(Findings::from_part(&empty), None);
-    }
-
-    #[test]
-    fn other_data_is_none() {
-        let other = json!({"summary": "x", "count": 1});
-        assert_eq!(Findings::from_part(&Part::data(other)), None);
-        let broken = Part::Data(Data { data: json!({"count": -1}), mime: Some(MEDIA_TYPE.to_owned()) });
-        assert_eq!(Findings::from_part(&broken), None);
+    fn what_weighs_on_a_reply_is_counted() {
+        let of = |count: usize| Findings {
+            notes: vec!["x".repeat(10); count],
+            scores: vec![1.0; count],
+            ..Findings::default()
+        };
+        assert_eq!(of(3).weight() - of(2).weight(), 14);
     }
 }

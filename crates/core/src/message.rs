@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::address::Handle;
+use crate::findings::{Narrowing, SearchOptions};
 use crate::identity::IdentityEvidence;
 use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
 use crate::part::Part;
+use crate::question::{Question, QuestionAnswer};
 
 mod caller;
 mod json;
@@ -76,6 +78,11 @@ pub struct Message {
     pub metadata: Map<String, Value>,
     /// URIs of the extensions of its protocol that the caller activated.
     pub extensions: Vec<String>,
+    /// What our own protocol wants of an agent that finds items. Never from the caller's bytes alone.
+    pub search: SearchOptions,
+    /// Answers that the caller gave by name, to the fields of a question that it was asked. Text may hold
+    /// others: [`Question::answers`].
+    pub answers: Vec<QuestionAnswer>,
     /// Whether the caller wants nothing of this turn and its answer remembered. What was said before
     /// is still recalled.
     pub unrecorded: bool,
@@ -103,6 +110,8 @@ impl Message {
             received_at,
             metadata: Map::new(),
             extensions: Vec::new(),
+            search: SearchOptions::default(),
+            answers: Vec::new(),
             unrecorded: false,
         }
     }
@@ -246,6 +255,10 @@ pub enum Role {
     Assistant,
 }
 
+/// Fields of a [`Turn`] that our own parts tell each other in what is stored: the normalized message has no
+/// such, and nobody else may say them.
+const OWN_FIELDS: [&str; 3] = ["question", "answers", "narrowing"];
+
 /// One earlier turn. Mentionable normalized-message, `HistoricalMessage`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
@@ -262,11 +275,34 @@ pub struct Turn {
     /// The message's own id, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// What the agent asked with this turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Box<Question>>,
+    /// What the caller answered by name with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<QuestionAnswer>,
+    /// How the search that it asked for was narrowed down.
+    #[serde(default, skip_serializing_if = "Narrowing::is_empty")]
+    pub narrowing: Narrowing,
 }
 
 impl Turn {
+    /// A turn of these parts, of which nothing else is known.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        Self {
+            role,
+            sender: Sender::anonymous(),
+            parts,
+            timestamp: None,
+            id: None,
+            question: None,
+            answers: Vec::new(),
+            narrowing: Narrowing::default(),
+        }
+    }
+
     /// A turn of plain text by `role`.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self { role, sender: Sender::anonymous(), parts: vec![Part::text(text)], timestamp: None, id: None }
+        Self::new(role, vec![Part::text(text)])
     }
 }

@@ -6,9 +6,9 @@ use std::pin::Pin;
 
 use futures::{Stream, StreamExt, stream};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::address::Handle;
+use crate::findings::Findings;
 use crate::ids::{TaskId, ThreadId};
 use crate::language::Language;
 use crate::part::{Part, ToolCall};
@@ -17,6 +17,7 @@ use crate::policy::PolicyPart;
 mod gathered;
 mod guard;
 
+pub use crate::question::Question;
 pub use gathered::Gathered;
 pub use guard::{Guarded, ReplyLimits, guard};
 
@@ -31,6 +32,9 @@ pub enum Event {
     Text(String),
     /// A file, link, data item or artifact.
     Part(Part),
+    /// What a search says about its answer, told when [`crate::SearchOptions`] wishes for it: before the items
+    /// that it is about, and again whenever more is known. The last one holds.
+    Findings(Box<Findings>),
     /// A tool call begins, or replaces an earlier one of the same id.
     ToolCall(ToolCall),
     /// Something to show while waiting.
@@ -84,16 +88,6 @@ impl Ending {
     }
 }
 
-/// What an agent asks back. NLWeb 4.1.3 has the richest form, so that is the shape.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Question {
-    /// The question in words.
-    pub text: String,
-    /// Structured questions, in NLWeb's shape; may be empty.
-    #[serde(default)]
-    pub questions: Vec<Value>,
-}
-
 /// The answer to a message, as the host hands it to a protocol.
 pub struct Reply {
     /// Who answers.
@@ -115,6 +109,9 @@ pub struct Collected {
     /// The answer in parts: first the joined markdown if there is any, then the others in order,
     /// tool calls by their last value.
     pub parts: Vec<Part>,
+    /// What a search said about its answer, if it was asked to. The last word of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Box<Findings>>,
     /// How it ended.
     pub ending: Ending,
 }
@@ -154,6 +151,11 @@ pub async fn collect(mut events: EventStream) -> Collected {
 }
 
 impl Collected {
+    /// An answer of these parts, with this ending.
+    pub fn new(parts: Vec<Part>, ending: Ending) -> Self {
+        Self { parts, findings: None, ending }
+    }
+
     /// The markdown of the answer: the text parts, joined by a newline.
     pub fn text(&self) -> String {
         crate::message::text_of(&self.parts)

@@ -7,8 +7,8 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEB
 use forecourt_core::reply::{Gathered, refused};
 use forecourt_core::store::{Resumption, TaskChange, Webhook};
 use forecourt_core::{
-    Admitted, Ending, Error, Event, EventStream, Message, Noun, Part, PolicyPart, Reply, Role, Sender, Task, TaskId,
-    TaskState, ThreadId, Transport, Turn,
+    Admitted, Ending, Error, Event, EventStream, Message, Noun, Part, PolicyPart, Reply, Role, Task, TaskId, TaskState,
+    ThreadId, Transport, Turn,
 };
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
@@ -273,7 +273,7 @@ impl Tasks {
 
     /// Makes the work durable: as a new task, or as the next turn of one that waited.
     async fn keep(&self, id: &TaskId, request: Request, webhook: Option<Webhook>) -> Result<Task, Error> {
-        let turn = request.turn.unwrap_or_else(|| Turn { parts: Vec::new(), ..Turn::text(Role::User, "") });
+        let turn = request.turn.unwrap_or_else(|| Turn::new(Role::User, Vec::new()));
         if let Some(earlier) = request.earlier {
             return self.resume(earlier, turn, webhook).await;
         }
@@ -373,7 +373,11 @@ fn asked_back(task: &Task) -> Turn {
         Some(Ending::Refused(part)) => Some(Part::text(part.message.clone())),
         _ => None,
     });
-    Turn { role: Role::Assistant, sender: Sender::anonymous(), parts, timestamp: Some(task.updated_at), id: None }
+    let question = match outcome.map(|outcome| &outcome.ending) {
+        Some(Ending::Question(question)) => Some(Box::new(question.clone())),
+        _ => None,
+    };
+    Turn { timestamp: Some(task.updated_at), question, ..Turn::new(Role::Assistant, parts) }
 }
 
 /// Adds to `history` what was said in `task` and is not there yet: a conversation leaves out refused

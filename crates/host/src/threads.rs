@@ -84,6 +84,9 @@ impl Threads {
         let now = self.clock.now();
         let mut reply = Turn::text(Role::Assistant, said);
         reply.timestamp = Some(now);
+        if let Ending::Question(question) = &answer.ending {
+            reply.question = Some(Box::new(question.clone()));
+        }
         let expires_at = after(now, THREAD_TTL);
         let owner = asked.sender.owner().map(str::to_owned);
         let addition = Addition { owner, turns: vec![asked, reply], keep: THREAD_TURNS_MAX, expires_at };
@@ -106,11 +109,12 @@ pub(crate) struct Recalled {
 pub(crate) fn as_turn(message: &Message) -> Turn {
     let sender = Sender { peer: None, ..message.sender.clone() };
     Turn {
-        role: Role::User,
         sender,
-        parts: message.parts.iter().map(remembered).collect(),
         timestamp: Some(message.received_at),
         id: Some(message.id.as_str().to_owned()),
+        answers: message.answers.clone(),
+        narrowing: message.search.narrowing.clone(),
+        ..Turn::new(Role::User, message.parts.iter().map(remembered).collect())
     }
 }
 

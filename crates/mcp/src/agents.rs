@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_stream::stream;
 use forecourt_core::reply::Gathered;
 use forecourt_core::{
-    AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, Reply, Role, TaskState, ThreadId, Turn,
+    AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, QuestionAnswer, Reply, Role, TaskState,
+    ThreadId, Turn,
 };
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_surface::abandon::Abandon;
@@ -151,6 +152,8 @@ struct Asked {
     thread: Option<ThreadId>,
     task: Option<String>,
     history: Vec<Turn>,
+    /// What the person behind the client said, by the fields of the agent's question.
+    answers: Vec<QuestionAnswer>,
 }
 
 impl Asked {
@@ -166,7 +169,7 @@ impl Asked {
         let thread = field("context_id")?.as_deref().and_then(ThreadId::parse);
         let task = field("task_id")?;
         Ok(match &call.answered {
-            None => Self { text, thread, task, history: Vec::new() },
+            None => Self { text, thread, task, history: Vec::new(), answers: Vec::new() },
             Some(answered) => Self::again(text, answered),
         })
     }
@@ -181,11 +184,14 @@ impl Asked {
         let thread = named("context_id").and_then(ThreadId::parse);
         let history = match (&task, &thread) {
             (None, None) => {
-                vec![Turn::text(Role::User, before), Turn::text(Role::Assistant, answered.question.text.clone())]
+                let asked = Turn::text(Role::Assistant, answered.question.text.clone());
+                let question = Some(Box::new(answered.question.clone()));
+                vec![Turn::text(Role::User, before), Turn { question, ..asked }]
             }
             _ => Vec::new(),
         };
-        Self { text, thread, task, history }
+        let answer = |(id, value): (&String, &Value)| QuestionAnswer { id: id.clone(), value: value.clone() };
+        Self { text, thread, task, history, answers: answered.answers.iter().map(answer).collect() }
     }
 
     fn message(self, host: &Host, agent: Handle, call: &ToolCall) -> Message {
@@ -193,6 +199,7 @@ impl Asked {
         Message {
             thread: self.thread,
             history: self.history,
+            answers: self.answers,
             sender: call.sender.clone(),
             hop: call.hop,
             language: call.language.clone(),

@@ -9,6 +9,7 @@ use futures::Stream;
 use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
+use crate::limits::RETRY_AFTER_SECONDS;
 use crate::response::{Outcome, Response};
 use crate::section::Settings;
 
@@ -29,6 +30,9 @@ pub(crate) fn whole(response: &Response, settings: &Settings, canonical_host: &s
         _ => {}
     }
     let status = response.outcome.status();
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        head.entry(RETRY_AFTER).or_insert(HeaderValue::from(RETRY_AFTER_SECONDS));
+    }
     Answer::whole(status, head, response.to_value(settings).to_string())
 }
 

@@ -1,7 +1,7 @@
 //! A conversation that the caller carries: where several agents answer at once none has all of it, so the
 //! last questions go round in `session_context`. NLWeb 3.4. What comes back is hearsay, as `prev` is.
 
-use forecourt_core::{Narrowing, Part, Role, Turn};
+use forecourt_core::{Part, Role, Turn};
 use serde_json::{Map, Value, json};
 
 use crate::limits::{CARRIED_BYTES_MAX, CARRIED_MAX};
@@ -28,8 +28,7 @@ pub(crate) fn turns(session: &Map<String, Value>) -> Vec<Turn> {
         let filters = asked.get("filters").filter(|filters| filters.is_object());
         turn.parts.extend(filters.map(|filters| Part::data(json!({ "filters": filters }))));
         let results = asked.get("results").and_then(Value::as_u64).and_then(|results| usize::try_from(results).ok());
-        let narrowing = results.map(|results| Narrowing { results: Some(results), ..Narrowing::default() });
-        turn.parts.extend(narrowing.map(|narrowing| narrowing.to_part()));
+        turn.narrowing.results = results;
         Some(turn)
     };
     last.iter().filter(|asked| bytes(asked) <= CARRIED_BYTES_MAX).filter_map(turn).collect()
@@ -78,8 +77,7 @@ mod tests {
         assert_eq!(site(&session), Some("all"));
         let turns = turns(&session);
         assert_eq!(turns[0].parts, [Part::text("soup"), Part::data(json!({"filters": {"itemType": "Recipe"}}))]);
-        let three = Narrowing { results: Some(3), ..Narrowing::default() };
-        assert_eq!(turns[1].parts, [Part::text("more"), three.to_part()]);
+        assert_eq!((&turns[1].parts[..], turns[1].narrowing.results), (&[Part::text("more")][..], Some(3)));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A question into a message: the one place where both vocabularies are in scope on the way in.
 
 use forecourt_core::{
-    AgentCard, Language, Message, MessageId, Narrowing, Part, Role, Sender, ThreadId, Timestamp, Transport, Turn,
-    findings,
+    AgentCard, FindingsDetail, Language, Message, MessageId, Narrowing, Part, QuestionAnswer, Role, SearchOptions,
+    Sender, ThreadId, Timestamp, Transport, Turn, findings,
 };
 use serde_json::{Map, Value};
 
@@ -33,9 +33,7 @@ pub(crate) struct Envelope {
 /// filters and context go along as data. Who finds items is told how many are wanted, and of which `host`.
 pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope: Envelope) -> Message {
     let Envelope { sender, hop, language, via, id, received_at } = envelope;
-    let parts = std::iter::once(Part::text(ask.query.text.clone())).chain(beside(ask).map(Part::data));
-    let narrowing = narrowing(ask, host).filter(|_| card.finds);
-    let parts = parts.chain(narrowing.map(|narrowing| narrowing.to_part())).collect();
+    let parts = std::iter::once(Part::text(ask.query.text.clone())).chain(beside(ask).map(Part::data)).collect();
     let thread = ask.meta.session.get(CONVERSATION).and_then(Value::as_str).and_then(ThreadId::parse);
     Message {
         thread,
@@ -44,22 +42,28 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope:
         language: ask.prefer.language.clone().or(language),
         hop,
         metadata: hearsay(ask).into_iter().map(|said| (NAME.to_owned(), said)).collect(),
-        extensions: wishes(ask).map(str::to_owned).collect(),
+        search: SearchOptions {
+            findings: FindingsDetail::Summary,
+            // A summary that has to be made belongs to the mode alone. NLWeb 3.3.2.
+            list_only: !ask.style.summarize,
+            narrowing: if card.finds { narrowing(ask, host) } else { Narrowing::default() },
+        },
+        answers: answers(ask),
         unrecorded: !ask.meta.remember,
         ..Message::new(id, card.handle().clone(), parts, via, received_at)
     }
 }
 
-/// What narrows the search down, if anything does.
-fn narrowing(ask: &Ask, host: Option<&str>) -> Option<Narrowing> {
+/// What narrows the search down.
+fn narrowing(ask: &Ask, host: Option<&str>) -> Narrowing {
     let exactly: Vec<_> = host.map(|host| (findings::URL_HOST.to_owned(), host.to_owned())).into_iter().collect();
-    let results = ask.style.limit;
-    (results.is_some() || !exactly.is_empty()).then_some(Narrowing { exactly, results, decided: false })
+    Narrowing { exactly, results: ask.style.limit, decided: false }
 }
 
-/// What is wished for beside the items: a summary that has to be made belongs to the mode alone. NLWeb 3.3.2.
-fn wishes(ask: &Ask) -> impl Iterator<Item = &'static str> {
-    std::iter::once(findings::WISH).chain((!ask.style.summarize).then_some(findings::LIST_WISH))
+/// What the caller says by name: where it was asked something, these are its answers. NLWeb 4.1.3.
+fn answers(ask: &Ask) -> Vec<QuestionAnswer> {
+    let answer = |(id, value): (&String, &Value)| QuestionAnswer { id: id.clone(), value: value.clone() };
+    ask.query.filters.iter().map(answer).collect()
 }
 
 /// What the agent is given beside the words, if there is anything.

@@ -54,7 +54,7 @@ fn together(answers: Vec<Collected>) -> Vec<Event> {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for answer in answers {
         match answer.ending {
-            Ending::Complete | Ending::Message(_) => found.push(of(answer.parts)),
+            Ending::Complete | Ending::Message(_) => found.push(of(answer)),
             other => others.push(other),
         }
     }
@@ -67,14 +67,15 @@ fn together(answers: Vec<Collected>) -> Vec<Event> {
     let items = in_turn(found.into_iter().map(|one| one.items).collect());
     findings.scores = items.iter().map(|item| item.score).collect();
     findings.reasons = items.iter().map(|item| item.reason.clone()).collect();
-    let told = std::iter::once(findings.to_part()).chain(items.into_iter().map(|item| item.part)).map(Event::Part);
+    let told = std::iter::once(Event::Findings(Box::new(findings)));
+    let told = told.chain(items.into_iter().map(|item| Event::Part(item.part)));
     told.chain([Event::Ending(Ending::Complete)]).collect()
 }
 
-fn of(parts: Vec<Part>) -> Found {
-    // What is told again later holds.
-    let findings = parts.iter().filter_map(Findings::from_part).next_back().unwrap_or_default();
-    let is_item = |part: &Part| !matches!(part, Part::Text(_)) && Findings::from_part(part).is_none();
+fn of(answer: Collected) -> Found {
+    let Collected { parts, findings, .. } = answer;
+    let findings = findings.map(|findings| *findings).unwrap_or_default();
+    let is_item = |part: &Part| !matches!(part, Part::Text(_));
     let item = |(at, part): (usize, Part)| Item {
         part,
         score: findings.scores.get(at).copied().unwrap_or_default(),
@@ -147,12 +148,12 @@ mod tests {
             ..Findings::default()
         };
         let items = names.iter().map(|name| Part::data(json!({ "name": name })));
-        let parts = [Part::text("1. A list"), findings.to_part()].into_iter().chain(items).collect();
-        Collected { parts, ending: Ending::Complete }
+        let parts = std::iter::once(Part::text("1. A list")).chain(items).collect();
+        Collected { findings: Some(Box::new(findings)), ..Collected::new(parts, Ending::Complete) }
     }
 
     fn ended(ending: Ending) -> Collected {
-        Collected { parts: Vec::new(), ending }
+        Collected::new(Vec::new(), ending)
     }
 
     fn told(answers: Vec<Collected>) -> (Findings, Vec<String>) {
@@ -160,11 +161,8 @@ mod tests {
         let mut names = Vec::new();
         for event in together(answers) {
             match event {
-                Event::Part(part) => match (Findings::from_part(&part), &part) {
-                    (Some(told), _) => findings = told,
-                    (None, Part::Data(data)) => names.push(data.data["name"].as_str().unwrap_or_default().to_owned()),
-                    _ => {}
-                },
+                Event::Findings(told) => findings = *told,
+                Event::Part(Part::Data(data)) => names.push(data.data["name"].as_str().unwrap_or_default().to_owned()),
                 Event::Ending(ending) => assert_eq!(ending, Ending::Complete),
                 other => panic!("{other:?}"),
             }
@@ -185,11 +183,10 @@ mod tests {
         let mut judged = answer(&["b1", "b2"], &[]);
         let reason = |why: &str| Reason { why: why.to_owned(), ..Reason::default() };
         let reasons = vec![reason("first"), reason("second")];
-        judged.parts.push(
-            Findings { summary: "Two.".to_owned(), scores: vec![9.0, 8.0], reasons, ..Findings::default() }.to_part(),
-        );
+        let findings = Findings { summary: "Two.".to_owned(), scores: vec![9.0, 8.0], reasons, ..Findings::default() };
+        judged.findings = Some(Box::new(findings));
         let mut silent = answer(&["a1", "a2"], &[]);
-        silent.parts.retain(|part| Findings::from_part(part).is_none());
+        silent.findings = None;
         let (findings, names) = told(vec![silent, judged]);
         assert_eq!(names, ["a1", "b1", "a2", "b2"]);
         assert_eq!((findings.summary.as_str(), findings.scores), ("Two.", vec![0.0, 9.0, 0.0, 8.0]));

@@ -6,8 +6,8 @@ use std::time::Duration;
 use forecourt_core::error::whole_seconds;
 use forecourt_core::reply::Gathered;
 use forecourt_core::{
-    Collected, Ending, Error, Event, Handle, Language, Message, Narrowing, Noun, Part, PolicyPart, Reply, Sender,
-    TaskId, TaskState, ThreadId, Transport,
+    Collected, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Reply, Sender, TaskId, TaskState,
+    ThreadId, Transport,
 };
 use forecourt_host::{Host, Resident, Run, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
@@ -145,13 +145,10 @@ impl Service {
             false => first.history.clone(),
         };
         let all = std::iter::once(&chosen.resident).chain(&chosen.beside);
-        let share = |part: &Part| match Narrowing::from_part(part) {
-            Some(all) => Narrowing { results: chosen.share(all.results), ..all }.to_part(),
-            None => part.clone(),
-        };
-        let parts: Vec<Part> = first.parts.iter().map(share).collect();
+        let mut search = first.search.clone();
+        search.narrowing.results = chosen.share(search.narrowing.results);
         let to = |resident: &Arc<Resident>| Message {
-            parts: parts.clone(),
+            search: search.clone(),
             recipient: resident.card.handle().clone(),
             history: history.clone(),
             thread: None,
@@ -215,14 +212,14 @@ impl Service {
         too_slow: bool,
     ) -> Outcome {
         let mut unfolding = Unfolding::new(about.style, whose.shelf(&self.actions));
+        // What a search says of its items is known before them.
+        let told = collected.findings.map(Event::Findings);
+        let parts = collected.parts.into_iter().map(|part| match part.as_text() {
+            Some(text) => Event::Text(text.to_owned()),
+            None => Event::Part(part),
+        });
         let mut pieces = Vec::new();
-        for part in collected.parts {
-            let event = match part.as_text() {
-                Some(text) => Event::Text(text.to_owned()),
-                None => Event::Part(part),
-            };
-            pieces.extend(unfolding.take(event));
-        }
+        told.into_iter().chain(parts).for_each(|event| pieces.extend(unfolding.take(event)));
         // What an ending says is among the parts already.
         let ending = match collected.ending {
             Ending::Message(_) => Ending::Complete,

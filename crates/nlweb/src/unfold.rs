@@ -80,12 +80,10 @@ impl<'a> Unfolding<'a> {
                 }
                 Vec::new()
             }
-            Event::Part(part) => match Findings::from_part(&part) {
-                Some(findings) => self.found(findings),
-                None => match self.shelf.items(part) {
-                    Shown::Items(items) => items.into_iter().filter_map(|item| self.place(item)).collect(),
-                    Shown::Not(why) => vec![Piece::Trouble(why)],
-                },
+            Event::Findings(findings) => self.found(*findings),
+            Event::Part(part) => match self.shelf.items(part) {
+                Shown::Items(items) => items.into_iter().filter_map(|item| self.place(item)).collect(),
+                Shown::Not(why) => vec![Piece::Trouble(why)],
             },
             // NLWeb has no words for these on the way.
             Event::ToolCall(_) | Event::Progress(_) | Event::Task(_) | Event::Ending(_) => Vec::new(),

@@ -142,6 +142,7 @@ fn reply(card: &AgentCard, language: &Language) -> String {
         description: Some("Three thousand of them.".to_owned()),
     };
     let collected = Collected {
+        findings: None,
         parts: vec![
             Part::markdown(ANSWER),
             Part::data(json!([recipe, salad])),
@@ -162,7 +163,7 @@ fn question(card: &AgentCard, language: &Language) -> String {
         text: "For how many people should it be?".to_owned(),
         questions: vec![json!({"question": "Two"}), json!({"question": "Four or more"})],
     };
-    let collected = Collected { parts: vec![Part::markdown("Gladly.")], ending: Ending::Question(question) };
+    let collected = Collected::new(vec![Part::markdown("Gladly.")], Ending::Question(question));
     let url = "https://demo.localhost/~chef?user=cake";
     ReplyPage { card, url, language, collected: &collected, path: "/~chef", session: None, kept_under: None }.render()
 }

@@ -74,6 +74,7 @@ fn collected(text: &str, ending: Ending) -> Collected {
     let call =
         |outcome| ToolCall { id: text.clone(), name: text.clone(), args: json!({ text.as_str(): text }), outcome };
     Collected {
+        findings: None,
         parts: vec![
             Part::markdown(text.clone()),
             Part::text(text.clone()),

@@ -166,7 +166,7 @@ pub fn handle(text: &str) -> Handle {
 
 /// An answer of one part.
 pub fn outcome(text: &str) -> Collected {
-    Collected { parts: vec![Part::markdown(text)], ending: Ending::Complete }
+    Collected::new(vec![Part::markdown(text)], Ending::Complete)
 }
 
 /// The move from working to completed, a second after [`start`].

@@ -292,7 +292,7 @@ impl Unfolding {
             match &event {
                 Event::Text(text) => self.bytes += text.len(),
                 Event::Part(_) | Event::ToolCall(_) => self.pieces += 1,
-                Event::Progress(_) | Event::Task(_) | Event::Ending(_) => {}
+                Event::Findings(_) | Event::Progress(_) | Event::Task(_) | Event::Ending(_) => {}
             }
             if self.bytes > REPLY_TEXT_BYTES_MAX || self.pieces > PARTS_MAX || self.artifacts.len() > PARTS_MAX {
                 kept.push(Event::Ending(Ending::failed("The agent gave an answer that is too large.")));

@@ -187,19 +187,14 @@ impl Service {
             }
         }
         Message {
-            id,
             thread: Some(thread),
-            recipient: resident.card.handle().clone(),
             sender,
-            parts,
             history,
             language: negotiate::language(&caller.head.headers),
             hop: caller.hop().max(hop),
             metadata,
             extensions,
-            unrecorded: false,
-            received_via: TRANSPORT,
-            received_at,
+            ..Message::new(id, resident.card.handle().clone(), parts, TRANSPORT, received_at)
         }
     }
 
@@ -228,9 +223,9 @@ impl Service {
         match collected.ending {
             Ending::Message(text) => Carried::Once(Outcome::Sent(Item::Message(self.remark(text, thread)))),
             Ending::Refused(part) => self.refused(thread, part),
-            other => {
+            _ => {
                 let part = forecourt_core::policy::Kind::ServiceUnavailable { retry_after_seconds: None };
-                tracing::error!(ending = ?other, "an answer had no task");
+                tracing::error!("an answer that is no message had no task");
                 self.refused(thread, Box::new(PolicyPart::new(part, "This host could not answer.")))
             }
         }

@@ -4,7 +4,7 @@
 use forecourt_core::Ending;
 use serde_json::{Value, json};
 
-use super::WHO;
+use super::{WHO, code};
 use crate::limits::{TOOL_ARGUMENTS_BYTES_MAX, TOOL_CALLS_MAX};
 use crate::upstream::Fault;
 
@@ -62,7 +62,7 @@ impl Draft {
     /// Adds a chunk, or an answer in one piece; gives the text in it.
     pub(crate) fn take(&mut self, chunk: &Value) -> Result<String, Ending> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
-            tracing::warn!(%error, "the model provider reported an error in its answer");
+            tracing::warn!(code = code(error), "the model provider reported an error in its answer");
             return Err(Ending::failed("The model provider failed in the middle of its answer."));
         }
         // A chunk without choices tells of usage, or of nothing.

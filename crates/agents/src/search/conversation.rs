@@ -3,7 +3,7 @@
 
 use forecourt_content::{Filter, Library, Test, Understood};
 use forecourt_core::message::text_of;
-use forecourt_core::{Message, Role, Turn, behind_mention};
+use forecourt_core::{Message, Question, QuestionAnswer, Role, Turn, behind_mention};
 use serde_json::Value;
 
 use super::background::background;
@@ -70,13 +70,15 @@ pub(super) fn wish(message: &Message, noun: &str, page: usize, reads: &dyn Reads
     for turn in recent(&message.history) {
         match turn.role {
             Role::User => {
-                let said = Said { text: said(turn, message), named: named::read(&turn.parts, reads) };
+                let named = named::read(&turn.parts, &turn.narrowing, reads);
+                let said = Said { text: said(turn, message), named, answers: &turn.answers };
                 before = step(before, said, about.take(), noun, page, reads);
             }
-            _ => about = elicit::asked_about(&text_of(&turn.parts)),
+            Role::Assistant => about = turn.question.as_deref(),
         }
     }
-    let said = Said { text: message.addressed_text(), named: named::read(&message.parts, reads) };
+    let named = named::read(&message.parts, &message.search.narrowing, reads);
+    let said = Said { text: message.addressed_text(), named, answers: &message.answers };
     if said.named.filters.is_empty() && is_greeting(&said.text) {
         return Wish::Introduction;
     }
@@ -88,9 +90,23 @@ pub(super) fn wish(message: &Message, noun: &str, page: usize, reads: &dyn Reads
 }
 
 /// One turn of the caller.
-struct Said {
+struct Said<'a> {
     text: String,
     named: named::Read,
+    /// What it answers by name.
+    answers: &'a [QuestionAnswer],
+}
+
+impl Said<'_> {
+    /// The property that this answers an earlier question about, and the answer in words.
+    fn answered(&self, asked: Option<&Question>) -> Option<(&'static str, String)> {
+        if let Some((question, field)) = asked.and_then(|asked| Some((asked, elicit::asked_about(asked)?))) {
+            let answer = question.answers(&self.text, self.answers).into_iter().find(|answer| answer.id == field)?;
+            return named::in_words(&answer.value).filter(|words| is_short(words)).map(|words| (field, words));
+        }
+        // Some callers tell no turns of ours, but name what they answer.
+        self.named.answers(&self.text).map(|field| (field, self.text.clone()))
+    }
 }
 
 /// The turns behind which a question may stand: those since the last [`FOLLOW_UPS_MAX`] of the caller.
@@ -100,21 +116,19 @@ fn recent(history: &[Turn]) -> &[Turn] {
     &history[first..]
 }
 
-/// What is asked after another turn, which may have been a question of ours `about` a property. Filters by
-/// name stay for as long as the question does, until another of the same name comes.
+/// What is asked after another turn, which may have been a question of ours. Filters by name stay for as long as the question does, until another of the same name comes.
 fn step(
     before: Option<Asked>,
-    said: Said,
-    about: Option<&'static str>,
+    said: Said<'_>,
+    asked: Option<&Question>,
     noun: &str,
     page: usize,
     reads: &dyn Reads,
 ) -> Option<Asked> {
-    let Said { text, named } = said;
-    // Some callers tell no turns of ours, but name what they answer.
-    let about = about.or_else(|| named.answers(&text));
-    let asked = match (before, about) {
-        (Some(before), Some(field)) if is_short(&text) => Some(answered(before, field, &text, reads)),
+    let answer = said.answered(asked);
+    let Said { text, named, .. } = said;
+    let asked = match (before, answer) {
+        (Some(before), Some((field, words))) => Some(answered(before, field, &words, reads)),
         (before, _) => next(before, &text, noun, page, reads),
     };
     let mut asked = match asked {
@@ -321,8 +335,8 @@ mod tests {
     }
 
     fn filtered(text: &str, data: Value, results: usize) -> Turn {
-        let wanted = Narrowing { results: Some(results), ..Narrowing::default() };
-        Turn { parts: vec![Part::text(text), Part::data(data), wanted.to_part()], ..Turn::text(Role::User, text) }
+        let narrowing = Narrowing { results: Some(results), ..Narrowing::default() };
+        Turn { narrowing, ..Turn::new(Role::User, vec![Part::text(text), Part::data(data)]) }
     }
 
     /// The words of the filters, and the offset.

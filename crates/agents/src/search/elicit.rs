@@ -9,7 +9,7 @@ use super::conversation::Asked;
 use super::facets;
 use crate::limits::ELICIT_OPTIONS_MAX;
 
-/// The end of every question: it tells later turns that there was one.
+/// The end of every question: how it can be answered.
 const ENDING: &str = "Name one, or say *all of them*.";
 /// The part of the items that has to have the property.
 const COVERAGE_MIN: f64 = 0.5;
@@ -60,11 +60,9 @@ fn worded(facet: &Facet, noun: &str, total: usize) -> Question {
     Question { text, questions: vec![structured] }
 }
 
-/// The property that an earlier turn of ours asked about. `None` when it asked nothing.
-pub(super) fn asked_about(said: &str) -> Option<&'static str> {
-    let said = said.trim_end().strip_suffix(ENDING)?;
-    let at = said.find("Which ")? + "Which ".len();
-    facets::of_label(said[at..].split('?').next()?)
+/// The property that an earlier question of ours asked about. `None` when it is not one of ours.
+pub(super) fn asked_about(question: &Question) -> Option<&'static str> {
+    facets::known(question.questions.first()?.get("id")?.as_str()?)
 }
 
 /// What an answer in words chooses: one value, or any of several.
@@ -105,13 +103,13 @@ mod tests {
     #[test]
     fn what_was_asked_is_read_again() {
         let question = worded(&facet(40, &[20, 15, 5]), "movies", 400);
-        assert_eq!(asked_about(&question.text), Some("genre"));
+        assert_eq!(asked_about(&question), Some("genre"));
         assert_eq!(question.questions[0]["options"], json!(["v0", "v1", "v2"]));
         for field in facets::fields() {
             let about = Facet { field: field.to_owned(), ..facet(40, &[20, 20]) };
-            assert_eq!(asked_about(&worded(&about, "things", 400).text), Some(field));
+            assert_eq!(asked_about(&worded(&about, "things", 400)), Some(field));
         }
-        assert_eq!(asked_about("Which genre? I know none."), None);
+        assert_eq!(asked_about(&Question { questions: Vec::new(), ..question }), None, "words alone say nothing");
         assert!(is_any("All of them!") && !is_any("Comedy"));
     }
 

@@ -7,8 +7,7 @@ use super::conversation::Asked;
 use super::find::Found;
 use crate::limits::FACETS_MAX;
 
-/// Properties that people tell items apart by, with what they are called: each in its own way, since that
-/// is how a later turn knows what was asked.
+/// Properties that people tell items apart by, with what they are called.
 const FACETS: [(&str, &str); 12] = [
     ("@type", "kind"),
     ("suitableForDiet", "diet"),
@@ -34,11 +33,6 @@ pub(super) fn fields() -> [&'static str; FACETS.len()] {
 /// What people call a property.
 pub(super) fn label(field: &str) -> &'static str {
     FACETS.iter().find(|(known, _)| *known == field).map_or("kind", |(_, label)| label)
-}
-
-/// The property that people call so.
-pub(super) fn of_label(label: &str) -> Option<&'static str> {
-    FACETS.iter().find(|(_, known)| *known == label).map(|(field, _)| *field)
 }
 
 /// The property of this name, if it is one of them.
@@ -102,10 +96,10 @@ mod tests {
     }
 
     #[test]
-    fn every_property_is_known_by_its_name_and_by_what_it_is_called() {
+    fn every_property_is_known_by_its_name_and_has_a_label() {
         for field in fields() {
-            assert_eq!((of_label(label(field)), known(field)), (Some(field), Some(field)));
+            assert_eq!((known(field), label(field).is_empty()), (Some(field), false));
         }
-        assert_eq!((of_label("x"), known("x")), (None, None));
+        assert_eq!(known("x"), None);
     }
 }

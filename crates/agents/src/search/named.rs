@@ -43,18 +43,14 @@ pub(super) struct Read {
     said: Vec<(&'static str, String)>,
 }
 
-/// Reads the data parts of a message.
-pub(super) fn read(parts: &[Part], reads: &dyn Reads) -> Read {
+/// Reads the data parts of a message, and how our own protocol narrows it down.
+pub(super) fn read(parts: &[Part], narrowing: &Narrowing, reads: &dyn Reads) -> Read {
     let mut all = Read::default();
     for part in parts {
-        match Narrowing::from_part(part) {
-            Some(narrowing) => all.narrow(narrowing, reads),
-            None => {
-                let filters = data(part).and_then(|data| data.get("filters")?.as_object()).into_iter().flatten();
-                filters.take(all.room()).for_each(|(name, value)| all.take(name, value, reads));
-            }
-        }
+        let filters = data(part).and_then(|data| data.get("filters")?.as_object()).into_iter().flatten();
+        filters.take(all.room()).for_each(|(name, value)| all.take(name, value, reads));
     }
+    all.narrow(narrowing, reads);
     all
 }
 
@@ -71,14 +67,14 @@ impl Read {
     }
 
     /// The values that were chosen, each exactly as it is where there are such items.
-    fn narrow(&mut self, narrowing: Narrowing, reads: &dyn Reads) {
-        self.results = narrowing.results.map(|wanted| wanted.clamp(1, SHOWN_MAX)).or(self.results);
-        self.decided |= narrowing.decided;
-        for (name, value) in narrowing.exactly.into_iter().take(self.room()) {
-            let exactly = Filter { words: value.clone(), ..Filter::is(&name, &value) };
-            let loosely = reads.named(&name, &value.into());
-            self.filters.push(Named { loosely, ..Named::new(&name, exactly) });
-            self.names.push(name);
+    fn narrow(&mut self, narrowing: &Narrowing, reads: &dyn Reads) {
+        self.results = narrowing.results.map(|wanted| wanted.clamp(1, SHOWN_MAX));
+        self.decided = narrowing.decided;
+        for (name, value) in narrowing.exactly.iter().take(self.room()) {
+            let exactly = Filter { words: value.clone(), ..Filter::is(name, value) };
+            let loosely = reads.named(name, &value.clone().into());
+            self.filters.push(Named { loosely, ..Named::new(name, exactly) });
+            self.names.push(name.clone());
         }
     }
 
@@ -107,7 +103,7 @@ pub(super) fn data(part: &Part) -> Option<&Map<String, Value>> {
 }
 
 /// A value as a person would say it.
-fn in_words(value: &Value) -> Option<String> {
+pub(super) fn in_words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()),
         Value::Number(number) => Some(number.to_string()),
@@ -141,7 +137,7 @@ mod tests {
     }
 
     fn of(data: Value) -> Read {
-        read(&[Part::text("x"), Part::data(data)], &Plain)
+        read(&[Part::text("x"), Part::data(data)], &Narrowing::default(), &Plain)
     }
 
     #[test]
@@ -169,15 +165,15 @@ mod tests {
     fn the_bound_is_that_of_a_whole_message() {
         let part = |n: usize| Part::data(json!({"filters": {format!("k{n}"): "v"}}));
         let parts: Vec<Part> = (0..=QUESTION_FILTERS_MAX).map(part).collect();
-        assert_eq!(read(&parts[1..], &Plain).filters.len(), QUESTION_FILTERS_MAX);
-        assert_eq!(read(&parts, &Plain).filters.len(), QUESTION_FILTERS_MAX);
+        assert_eq!(read(&parts[1..], &Narrowing::default(), &Plain).filters.len(), QUESTION_FILTERS_MAX);
+        assert_eq!(read(&parts, &Narrowing::default(), &Plain).filters.len(), QUESTION_FILTERS_MAX);
     }
 
     #[test]
     fn only_so_many_items_can_be_wanted_at_once() {
         let wanted = |results: usize| {
             let narrowing = Narrowing { results: Some(results), ..Narrowing::default() };
-            read(&[narrowing.to_part()], &Plain).results
+            read(&[], &narrowing, &Plain).results
         };
         assert_eq!((wanted(SHOWN_MAX), wanted(SHOWN_MAX + 1)), (Some(SHOWN_MAX), Some(SHOWN_MAX)));
         assert_eq!((wanted(0), wanted(usize::MAX)), (Some(1), Some(SHOWN_MAX)));
@@ -186,7 +182,7 @@ mod tests {
     #[test]
     fn what_was_clicked_narrows_and_ends_questions() {
         let exactly = vec![("cuisine".to_owned(), "Thai".to_owned()); QUESTION_FILTERS_MAX + 1];
-        let clicked = read(&[Narrowing { exactly, results: Some(20), decided: true }.to_part()], &Plain);
+        let clicked = read(&[], &Narrowing { exactly, results: Some(20), decided: true }, &Plain);
         assert_eq!((clicked.filters.len(), clicked.results, clicked.decided), (QUESTION_FILTERS_MAX, Some(20), true));
         assert_eq!(clicked.filters[0].filter.test, Test::Is("Thai".to_owned()));
         assert_eq!(clicked.filters[0].loosely[0].words, "cuisine: Thai");

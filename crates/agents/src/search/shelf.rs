@@ -130,8 +130,11 @@ impl Indexing for Shelf {
     fn is_current(&self, fingerprint: u64) -> bool {
         let made_from = fs::read_to_string(self.mark_file()).unwrap_or_default();
         let is_of = |library: &Library| made_from == self.mark(fingerprint, library);
-        let has_all = |library: &Library| library.has_what_was_pushed().unwrap_or(true);
-        self.library().is_ok_and(|library| is_of(&library) && has_all(&library))
+        self.library().is_ok_and(|library| is_of(&library)) && self.has_what_was_pushed().unwrap_or(false)
+    }
+
+    fn has_what_was_pushed(&self) -> Result<bool, IndexingError> {
+        self.library().and_then(|library| library.has_what_was_pushed()).map_err(failed)
     }
 
     fn items(&self) -> u64 {

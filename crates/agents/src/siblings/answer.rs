@@ -13,7 +13,7 @@ use crate::tool::ToolResult;
 /// What the answer of `sibling` comes to. A refusal and a failure are told to the model, which then
 /// has to do without.
 pub(super) fn outcome(sibling: &Sibling, answer: Collected) -> ToolResult {
-    let Collected { parts, ending } = answer;
+    let Collected { parts, ending, .. } = answer;
     let told = match ending {
         Ending::Complete => Ok(answered(sibling, &parts, None)),
         Ending::Message(text) => Ok(answered(sibling, &[Part::markdown(text)], None)),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn of(parts: Vec<Part>, ending: Ending) -> ToolResult {
-        outcome(&pantry(), Collected { parts, ending })
+        outcome(&pantry(), Collected::new(parts, ending))
     }
 
     #[test]

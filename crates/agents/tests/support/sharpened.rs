@@ -2,9 +2,8 @@
 
 use axum::response::Response;
 use forecourt_agents::{Built, Context};
-use forecourt_core::findings::WISH;
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Findings, Message, Part};
+use forecourt_core::{Collected, Findings, FindingsDetail, Message, Part, SearchOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -91,12 +90,13 @@ pub fn name(part: &Part) -> Option<String> {
 }
 
 pub fn findings(answer: &Collected) -> Findings {
-    answer.parts.iter().filter_map(Findings::from_part).next_back().expect("findings")
+    answer.findings.as_deref().cloned().expect("findings")
 }
 
 /// A message that wishes to be told of findings too.
 pub fn wishing(text: &str) -> Message {
-    Message { extensions: vec![WISH.to_owned()], ..message(vec![Part::text(text)]) }
+    let search = SearchOptions { findings: FindingsDetail::Summary, ..SearchOptions::default() };
+    Message { search, ..message(vec![Part::text(text)]) }
 }
 
 pub async fn answer(built: &Built, message: Message) -> Collected {

@@ -1,6 +1,6 @@
 //! QUERY: a question to the agent that is addressed. Base 3.1.
 
-use forecourt_core::{Ending, Question, Timestamp, findings};
+use forecourt_core::{Ending, FindingsDetail, Question, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ impl Floor<'_> {
         // Properties that results shall have are filters by name; anything else is for the agent to read.
         let name = if scope.is_some_and(Value::is_object) { "filters" } else { "scope" };
         let mut message = self.message(handle, parts(intent, [(name, scope), ("context", context)]));
-        message.extensions.push(findings::WISH.to_owned());
+        message.search.findings = FindingsDetail::Summary;
         let answer = self.heard(message).await?;
         let address = self.service.host.site().address(handle).to_string();
         let by = Provenance { agent_id: agent.agent_id.as_str(), agent: &address, source: None };

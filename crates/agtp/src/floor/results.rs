@@ -83,7 +83,7 @@ pub(super) struct Results<'a> {
 /// The results in an answer: the items that were found, each as well as it fits beside the best; else
 /// what was said, which nobody measured.
 pub(super) fn results<'a>(answer: &'a Collected, format: Format, threshold: f64, by: Provenance<'a>) -> Results<'a> {
-    let findings = answer.parts.iter().rev().find_map(Findings::from_part);
+    let findings = answer.findings.as_deref().cloned();
     let is_search = findings.is_some() && format == Format::Structured;
     if !is_search {
         let content = match format {
@@ -118,7 +118,7 @@ fn relative(score: f32, best: f32) -> f64 {
 
 fn item(part: &Part) -> Option<&Value> {
     match part {
-        Part::Data(Data { data, .. }) if Findings::from_part(part).is_none() => Some(data),
+        Part::Data(Data { data, .. }) => Some(data),
         _ => None,
     }
 }

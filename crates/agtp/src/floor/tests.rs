@@ -65,7 +65,7 @@ fn finds() -> Arc<Scripted> {
     let findings =
         Findings { summary: "Two soups.".to_owned(), count: 2, scores: vec![4.0, 1.0], ..Findings::default() };
     let item = |name: &str| Part::data(json!({"@type": "Recipe", "@id": format!("urn:{name}"), "name": name}));
-    let parts = [findings.to_part(), item("soup"), item("stew")];
-    let said = parts.into_iter().map(|part| Step::Do(Event::Part(part)));
+    let found = [item("soup"), item("stew")].map(Event::Part);
+    let said = std::iter::once(Event::Findings(Box::new(findings))).chain(found).map(Step::Do);
     Scripted::new(said.chain([Step::Do(Event::Ending(Ending::Complete))]).collect())
 }

@@ -20,7 +20,7 @@ use crate::args::Serve;
 use crate::commands::index::index_new;
 use crate::deployment::Loaded;
 use crate::endpoints::Endpoints;
-use crate::host::{self, Running, State};
+use crate::host::{self, Content, Running, State};
 use crate::manual;
 use crate::output::{Failure, Outcome};
 use crate::state::{self, Serving};
@@ -63,7 +63,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
 
     let host = running.host.clone();
     let guarded = behind_token(push::routes(&content).merge(queue::routes(host.clone())), loaded.admin_token.clone());
-    let admin = admin(registry, ready(host.clone())).merge(guarded);
+    let admin = admin(registry, ready(host.clone(), content.clone())).merge(guarded);
     content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
     tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
     let served = tokio::spawn(listeners.serve(running.surfaces, admin, stop.clone()));
@@ -100,11 +100,27 @@ fn registry(running: &Running, http: &forecourt_server::Metrics) -> Arc<Registry
     Arc::new(registry)
 }
 
-fn ready(host: Arc<forecourt_host::Host>) -> Ready {
+fn ready(host: Arc<forecourt_host::Host>, content: Vec<Content>) -> Ready {
+    let content: Arc<[Content]> = content.into();
     Arc::new(move || {
-        let host = host.clone();
-        Box::pin(async move { host.ready().await.map_err(|error| error.to_string()) })
+        let (host, content) = (host.clone(), content.clone());
+        Box::pin(async move {
+            host.ready().await.map_err(|error| error.to_string())?;
+            searchable(content).await
+        })
     })
+}
+
+/// Whether everything can be found that was pushed and acknowledged.
+async fn searchable(content: Arc<[Content]>) -> Result<(), String> {
+    let look = move || {
+        content.iter().try_for_each(|Content { handle, indexing }| match indexing.has_what_was_pushed() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(format!("items that were pushed to @{handle} are kept and not searchable yet")),
+            Err(error) => Err(format!("what was pushed to @{handle} can't be read: {error}")),
+        })
+    };
+    tokio::task::spawn_blocking(look).await.map_err(|_| "the search index can't be looked at".to_owned())?
 }
 
 async fn told_to_stop() -> Outcome {

@@ -27,11 +27,15 @@
 //! | `tool` | `ask --via mcp` |
 //! | `conformance` | the conformance suite of MCP, with a list of known gaps |
 //! | `stranger` | NLWeb by a client that knows the specification alone |
+//! | `crash` | what is found after the hard end of the daemon, and with damaged files |
+//! | `logs` | what is in no log |
+//! | `switches` | what callers write that must change nothing inside |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod agtp;
 mod browser;
 mod conformance;
+mod crash;
 mod delegated;
 mod discovery;
 mod endpoints;
@@ -41,6 +45,7 @@ mod five_wires;
 mod genesis;
 mod identity;
 mod items;
+mod logs;
 mod operate;
 mod pages;
 mod pipe;
@@ -57,6 +62,7 @@ mod siblings;
 mod standing;
 mod stranger;
 mod support;
+mod switches;
 mod tasks;
 mod tool;
 mod widget;

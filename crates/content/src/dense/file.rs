@@ -3,7 +3,7 @@
 //! are made by the next run.
 //!
 //! Layout, little-endian: a head of 32 bytes (magic, dimensions, rows, lists, lists to look into,
-//! trials); the rows, each an f32 scale and i8 values; the content hash of each row as u64; the
+//! trials, and the CRC-32 of all that follows the head, then of the head before it); the rows, each an f32 scale and i8 values; the content hash of each row as u64; the
 //! centres of the lists, then the trials, as rows; where each list ends, as u32. The rows of a list
 //! lie side by side. A small file has no lists.
 
@@ -14,8 +14,10 @@ use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 use super::quantized::{Row, SCALE_BYTES};
 
-pub(super) const MAGIC: [u8; 4] = *b"FCV2";
+pub(super) const MAGIC: [u8; 4] = *b"FCV3";
 pub(super) const HEAD_BYTES: usize = 32;
+/// Bytes of the head before the checksum.
+const CHECKED_HEAD_BYTES: usize = HEAD_BYTES - 4;
 const HASH_BYTES: usize = 8;
 const END_BYTES: usize = 4;
 
@@ -39,14 +41,16 @@ pub(super) struct Head {
 }
 
 impl Head {
-    pub(super) fn to_bytes(self) -> Vec<u8> {
+    /// The head of a file, of which `body` is what follows it.
+    pub(super) fn to_bytes(self, body: crc32fast::Hasher) -> Vec<u8> {
         let mut bytes = Vec::from(MAGIC);
         bytes.extend((self.dims as u32).to_le_bytes());
         bytes.extend((self.rows as u64).to_le_bytes());
         bytes.extend((self.lists as u32).to_le_bytes());
         bytes.extend((self.probes as u32).to_le_bytes());
         bytes.extend((self.trials as u32).to_le_bytes());
-        bytes.resize(HEAD_BYTES, 0);
+        let checksum = checksum(body, &bytes);
+        bytes.extend(checksum.to_le_bytes());
         bytes
     }
 
@@ -93,6 +97,12 @@ impl Head {
     }
 }
 
+/// The checksum of a file: of what follows the head, then of the head before the checksum.
+fn checksum(mut body: crc32fast::Hasher, head: &[u8]) -> u32 {
+    body.update(head);
+    body.finalize()
+}
+
 impl Rows {
     /// Maps a file. `None` when it is not one, or not of these dimensions, or cut off.
     pub(super) fn open(directory: &MmapDirectory, name: &Path, dims: usize) -> Option<Self> {
@@ -106,6 +116,15 @@ impl Rows {
         let ends = (0..head.lists).map(|list| rows.end(list));
         let covers = head.lists == 0 || rows.end(head.lists - 1) == head.rows;
         (covers && ends.is_sorted()).then_some(rows)
+    }
+
+    /// Whether the file is as it was written. Reads all of it.
+    pub(super) fn is_whole(&self) -> bool {
+        let (head, body) = self.bytes.split_at(HEAD_BYTES);
+        let (head, written) = head.split_at(CHECKED_HEAD_BYTES);
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(body);
+        checksum(hasher, head).to_le_bytes() == written
     }
 
     pub(super) fn len(&self) -> usize {
@@ -188,10 +207,24 @@ mod tests {
     }
 
     fn file(head: Head, ends: &[u32]) -> Vec<u8> {
-        let mut bytes = head.to_bytes();
-        bytes.resize(head.ends_start(), 7);
-        ends.iter().for_each(|end| bytes.extend(end.to_le_bytes()));
-        bytes
+        let mut body = vec![7; head.ends_start() - HEAD_BYTES];
+        ends.iter().for_each(|end| body.extend(end.to_le_bytes()));
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&body);
+        [head.to_bytes(hasher), body].concat()
+    }
+
+    #[test]
+    fn any_other_bit_is_noticed() {
+        let bytes = file(Head { dims: 3, rows: 2, lists: 1, probes: 1, trials: 1 }, &[2]);
+        let is_whole =
+            |bytes: Vec<u8>| Rows::read(PathBuf::new(), OwnedBytes::new(bytes)).is_some_and(|rows| rows.is_whole());
+        assert!(is_whole(bytes.clone()));
+        for at in 0..bytes.len() * 8 {
+            let mut bytes = bytes.clone();
+            bytes[at / 8] ^= 1 << (at % 8);
+            assert!(!is_whole(bytes), "bit {at}");
+        }
     }
 
     #[test]
@@ -210,7 +243,7 @@ mod tests {
             Head { rows: usize::MAX / 300, dims: 256, lists: 9, ..Head::default() },
             Head { rows: 1, dims: u32::MAX as usize, lists: u32::MAX as usize, probes: 1, trials: u32::MAX as usize },
         ] {
-            assert!(!read_all(head.to_bytes()));
+            assert!(!read_all(head.to_bytes(crc32fast::Hasher::new())));
         }
     }
 

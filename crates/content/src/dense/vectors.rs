@@ -148,6 +148,25 @@ pub(super) fn open_all(dir: &Path, model: &Model) -> Result<Vec<Rows>> {
     Ok(names.iter().filter_map(|name| Rows::open(&directory, name, model.dims())).collect())
 }
 
+/// Removes the files of a model that are not as they were written. Reads all of them.
+pub(crate) fn drop_damaged(dir: &Path, model: &Model) -> Result<()> {
+    let dir = folder_of(dir, model);
+    let names = names(&dir)?;
+    if names.is_empty() {
+        return Ok(());
+    }
+    let directory = MmapDirectory::open(&dir).map_err(tantivy::TantivyError::from)?;
+    for name in names {
+        if Rows::open(&directory, &name, model.dims()).is_some_and(|rows| rows.is_whole()) {
+            continue;
+        }
+        let file = dir.join(&name);
+        tracing::warn!(file = %file.display(), "a file of vectors is damaged or of another version; it is made again");
+        std::fs::remove_file(&file).map_err(folder(&file))?;
+    }
+    Ok(())
+}
+
 /// Names of a model's files. None when the folder is missing.
 pub(super) fn names(dir: &Path) -> Result<Vec<PathBuf>> {
     if !dir.exists() {

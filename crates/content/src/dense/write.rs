@@ -21,6 +21,8 @@ pub(super) struct RowsWriter {
     dir: PathBuf,
     file: BufWriter<File>,
     path: PathBuf,
+    /// Of what follows the head.
+    checksum: crc32fast::Hasher,
     dims: usize,
     hashes: Vec<u64>,
     trials: Vec<Quantized>,
@@ -39,11 +41,12 @@ impl RowsWriter {
             dir: dir.to_owned(),
             file: BufWriter::new(file),
             path,
+            checksum: crc32fast::Hasher::new(),
             dims,
             hashes: Vec::new(),
             trials: Vec::new(),
         };
-        writer.write(&[0; HEAD_BYTES])?;
+        writer.write_head(&[0; HEAD_BYTES])?;
         Ok(writer)
     }
 
@@ -83,15 +86,16 @@ impl RowsWriter {
 
     /// Writes what follows the rows, then the head.
     fn seal(&mut self, lists: &Lists) -> Result<()> {
-        let Self { file, hashes, trials, path, .. } = self;
-        let mut write = |bytes: &[u8]| file.write_all(bytes).map_err(folder(path));
+        let (hashes, trials) = (std::mem::take(&mut self.hashes), std::mem::take(&mut self.trials));
+        let mut write = |bytes: &[u8]| self.write(bytes);
         hashes.iter().try_for_each(|hash| write(&hash.to_le_bytes()))?;
-        lists.centres.iter().chain(&*trials).try_for_each(|row| write(&row.to_bytes()))?;
+        lists.centres.iter().chain(&trials).try_for_each(|row| write(&row.to_bytes()))?;
         lists.ends.iter().try_for_each(|end| write(&end.to_le_bytes()))?;
-        let (rows, count, trials) = (hashes.len(), lists.centres.len(), trials.len());
-        let head = Head { dims: self.dims, rows, lists: count, probes: lists.probes, trials };
+        let (rows, count) = (hashes.len(), lists.centres.len());
+        let head = Head { dims: self.dims, rows, lists: count, probes: lists.probes, trials: trials.len() };
+        (self.hashes, self.trials) = (hashes, trials);
         self.file.seek(SeekFrom::Start(0)).map_err(folder(&self.path))?;
-        self.write(&head.to_bytes())?;
+        self.write_head(&head.to_bytes(self.checksum.clone()))?;
         self.file.flush().map_err(folder(&self.path))
     }
 
@@ -102,6 +106,11 @@ impl RowsWriter {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.checksum.update(bytes);
+        self.write_head(bytes)
+    }
+
+    fn write_head(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(folder(&self.path))
     }
 }

@@ -18,7 +18,7 @@ use crate::dense::Collector;
 use crate::error::{Error, Result};
 use crate::grounding::{grounded, grounding};
 use crate::item::{Item, Place, hash};
-use crate::limits::{ITEM_BYTES_MAX, ITEMS_MAX, PROGRESS_ITEMS, WRITER_BYTES};
+use crate::limits::{ITEM_BYTES_MAX, ITEMS_MAX, PROGRESS_ITEMS};
 use crate::loaders::{self, At, Input, Reason, Sink, Stop};
 use crate::pushed::{Pushed, Row};
 use crate::report::{Progress, Progressed, Report};
@@ -54,7 +54,7 @@ pub(crate) enum Scope<'a> {
 
 /// Reads what there is and commits what has changed.
 pub(crate) fn run(job: Job<'_>) -> Result<Report> {
-    let mut writer = job.folder.index.writer_with_num_threads(1, WRITER_BYTES)?;
+    let mut writer = job.folder.writer()?;
     let (scope, pushed) = (job.scope, job.pushed);
     // Asked for before: what is pushed during the run is seen by the next one.
     let revision = pushed.revision()?;

@@ -82,8 +82,7 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// The folder's last commit. `vectors` are those found for a model, if there is one.
     pub(crate) fn take(folder: &Folder, vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>) -> Result<Self> {
-        folder.reader.reload()?;
-        let searcher = folder.reader.searcher();
+        let searcher = folder.searcher()?;
         let columns = searcher.segment_readers().iter().map(columns).collect::<Result<Vec<_>>>()?;
         let vectors = vectors(&columns)?;
         Ok(Self {

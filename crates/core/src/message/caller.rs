@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Turn;
+use super::{OWN_FIELDS, Turn};
 use crate::part::{File, FileSource, Part};
 
 /// Fields of a sender that would need a proof, taken out before anything reads them.
@@ -10,8 +10,11 @@ const PROOFS: [&str; 4] = ["identities", "auth_method", "key_id", "verified"];
 
 impl Turn {
     /// Reads an earlier turn that a caller brought, in whatever carrier: nothing in it proves who
-    /// spoke. `None` when it is no turn. Mentionable REST 3.2.2.
+    /// spoke, and what our own parts tell each other is not for callers to say. `None` when it is no turn. Mentionable REST 3.2.2.
     pub fn from_caller(mut value: Value) -> Option<Self> {
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|key, _| !OWN_FIELDS.contains(&key.as_str()));
+        }
         if let Some(sender) = value.get_mut("sender").and_then(Value::as_object_mut) {
             sender.retain(|key, _| !PROOFS.contains(&key.as_str()));
         }

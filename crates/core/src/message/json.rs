@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Message, Sender};
+use super::{Message, OWN_FIELDS, Sender};
 use crate::address::Address;
 use crate::limits::HOPS_MAX;
 
@@ -48,6 +48,9 @@ fn agent_chain(hop: u32) -> Value {
 fn turn(turn: &super::Turn) -> Value {
     let mut value = json!(turn);
     value["sender"] = sender(&turn.sender);
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|key, _| !OWN_FIELDS.contains(&key.as_str()));
+    }
     value
 }
 

@@ -1,6 +1,7 @@
 //! Gathering the events of a reply into what non-streaming protocols render.
 
 use super::{Collected, Ending, Event};
+use crate::findings::Findings;
 use crate::part::{Part, ToolCall};
 
 /// The running sum of a reply's events.
@@ -8,6 +9,7 @@ use crate::part::{Part, ToolCall};
 pub struct Gathered {
     text: String,
     others: Vec<Part>,
+    findings: Option<Box<Findings>>,
 }
 
 impl Gathered {
@@ -16,6 +18,7 @@ impl Gathered {
         match event {
             Event::Text(fragment) => self.text.push_str(&fragment),
             Event::Part(part) => self.others.push(part),
+            Event::Findings(findings) => self.findings = Some(findings),
             Event::ToolCall(call) => self.take_call(call),
             Event::Progress(_) | Event::Task(_) => {}
             Event::Ending(Ending::Message(text)) => {
@@ -38,6 +41,7 @@ impl Gathered {
     /// The parts so far, with the ending.
     pub fn finish(self, ending: Ending) -> Collected {
         let text = (!self.text.is_empty()).then(|| Part::markdown(self.text));
-        Collected { parts: text.into_iter().chain(self.others).collect(), ending }
+        let parts = text.into_iter().chain(self.others).collect();
+        Collected { parts, findings: self.findings, ending }
     }
 }

@@ -114,6 +114,7 @@ impl Guarded {
         match event {
             Event::Text(fragment) => take(&mut self.left.text_bytes, fragment.len(), "too much text"),
             Event::Part(part) => self.spend_part(part),
+            Event::Findings(findings) => take(&mut self.left.bytes, findings.weight(), "too many bytes"),
             Event::ToolCall(call) => {
                 if self.calls.insert(call.id.clone()) {
                     take(&mut self.left.parts, 1, "too many parts")?;

@@ -2,8 +2,8 @@
 
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{
-    Address, Handle, IdentityEvidence, Language, Message, MessageId, Part, Profile, Role, Sender, ThreadId, Timestamp,
-    Turn,
+    Address, Handle, IdentityEvidence, Language, Message, MessageId, Narrowing, Part, Profile, Question,
+    QuestionAnswer, Role, Sender, ThreadId, Timestamp, Turn,
 };
 use forecourt_testkit::CountedEntropy;
 use serde_json::{Value, json};
@@ -145,4 +145,23 @@ fn a_sender_in_a_history_may_say_little() {
     assert_eq!(turn.sender.address, "slack:T1/U2");
     assert!(!turn.sender.verified);
     assert!(serde_json::from_value::<Turn>(json!({"role": "system", "parts": []})).is_err());
+}
+
+#[test]
+fn what_our_own_parts_tell_each_other_is_stored_and_never_a_callers() {
+    let asked = Question { text: "Which?".to_owned(), questions: vec![json!({"id": "g", "text": "Which?"})] };
+    let narrowing = Narrowing { results: Some(3), ..Narrowing::default() };
+    let answers = vec![QuestionAnswer { id: "g".to_owned(), value: json!("x") }];
+    let turn = Turn { question: Some(Box::new(asked)), narrowing, answers, ..Turn::text(Role::User, "x") };
+    let stored = json!(turn);
+    assert_eq!(serde_json::from_value::<Turn>(stored.clone()).unwrap(), turn);
+    let from_caller = Turn::from_caller(stored).unwrap();
+    assert_eq!(from_caller, Turn::text(Role::User, "x"));
+    let mut message = message();
+    message.history = vec![turn];
+    let written = written(&message)["history"][0].clone();
+    assert!(["question", "narrowing", "answers"].iter().all(|key| written.get(key).is_none()), "{written}");
+    let old = json!({"role": "assistant", "parts": [{"kind": "text", "content": "Hm."}], "something": "new"});
+    let old: Turn = serde_json::from_value(old).unwrap();
+    assert_eq!((old.question, old.answers.len(), old.narrowing.is_empty()), (None, 0, true));
 }

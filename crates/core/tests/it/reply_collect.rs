@@ -20,7 +20,7 @@ fn said(text: &str) -> Event {
 
 #[test]
 fn s3_5_a_stream_that_just_stops_has_failed() {
-    assert_eq!(collected(vec![]), Collected { parts: vec![], ending: Ending::unfinished() });
+    assert_eq!(collected(vec![]), Collected::new(vec![], Ending::unfinished()));
     let half = collected(vec![said("half an ans")]);
     assert_eq!((half.text().as_str(), half.ending), ("half an ans", Ending::unfinished()));
 }
@@ -28,7 +28,7 @@ fn s3_5_a_stream_that_just_stops_has_failed() {
 #[test]
 fn s3_5_nothing_after_the_ending_is_taken() {
     let events = vec![said("a"), Event::Ending(Ending::Complete), said("b"), Event::Ending(Ending::Canceled)];
-    assert_eq!(collected(events), Collected { parts: vec![Part::markdown("a")], ending: Ending::Complete });
+    assert_eq!(collected(events), Collected::new(vec![Part::markdown("a")], Ending::Complete));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn progress_leaves_nothing_behind() {
 fn a_refusal_is_the_ending() {
     let part = PolicyPart::new(Kind::Forbidden, "no");
     let answer = collect(refused(part.clone())).now_or_never().unwrap();
-    assert_eq!(answer, Collected { parts: vec![], ending: Ending::Refused(Box::new(part)) });
+    assert_eq!(answer, Collected::new(vec![], Ending::Refused(Box::new(part))));
 }
 
 #[test]
@@ -98,6 +98,6 @@ fn events_and_outcomes_survive_storage() {
     ];
     let stored = serde_json::to_string(&events).unwrap();
     assert_eq!(serde_json::from_str::<Vec<Event>>(&stored).unwrap(), events);
-    let outcome = Collected { parts: vec![Part::text("p")], ending: refusal };
+    let outcome = Collected::new(vec![Part::text("p")], refusal);
     assert_eq!(serde_json::from_value::<Collected>(json!(outcome)).unwrap(), outcome);
 }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use forecourt_core::findings::FACETS_WISH;
 use forecourt_core::{
-    File, FileSource, Handle, Language, Message, MessageId, Narrowing, Part, Sender, ThreadId, Timestamp, Turn,
+    File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Narrowing, Part, SearchOptions, Sender,
+    ThreadId, Timestamp, Turn,
 };
 use forecourt_egress::data_url;
 
@@ -39,20 +39,21 @@ pub(crate) struct Envelope {
 pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
     let Ask { mut runs, session, lang, parts, history, narrowing } = ask;
     let current = runs.pop().map(|run| run.entries).unwrap_or_default();
-    let mut parts = dispatch(match parts {
+    let parts = dispatch(match parts {
         Some(parts) => parts.into_iter().map(with_url_read).collect(),
         None => current.into_iter().map(part).collect(),
     })?;
-    if envelope.finds && narrowing != Narrowing::default() {
-        parts.push(narrowing.to_part());
-    }
     Ok(Message {
         thread: session.as_deref().and_then(ThreadId::parse),
         sender: envelope.sender,
         history: history.unwrap_or_else(|| runs.into_iter().filter_map(turn).collect()),
         language: envelope.language.or_else(|| lang.as_deref().and_then(Language::parse)),
         hop: envelope.hop,
-        extensions: envelope.with_facets.then(|| FACETS_WISH.to_owned()).into_iter().collect(),
+        search: SearchOptions {
+            findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
+            narrowing: if envelope.finds { narrowing } else { Narrowing::default() },
+            ..SearchOptions::default()
+        },
         ..Message::new(envelope.id, envelope.recipient, parts, TRANSPORT, envelope.received_at)
     })
 }
@@ -133,8 +134,7 @@ fn with_url_read(part: Part) -> Found {
 fn turn(run: Run) -> Option<Turn> {
     let texts = run.entries.iter().map(said).filter(|text| !text.is_empty());
     let parts: Vec<Part> = texts.map(Part::text).collect();
-    let sender = Sender::anonymous();
-    (!parts.is_empty()).then_some(Turn { role: run.role, sender, parts, timestamp: None, id: None })
+    (!parts.is_empty()).then(|| Turn::new(run.role, parts))
 }
 
 fn said(entry: &Entry) -> Cow<'_, str> {

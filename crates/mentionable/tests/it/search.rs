@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use forecourt_core::findings::{FACETS_WISH, Facet};
+use forecourt_core::findings::Facet;
 use forecourt_core::policy::{Kind, PolicyPart};
-use forecourt_core::{AgentCard, Ending, Event, Findings, Narrowing, Part};
+use forecourt_core::{AgentCard, Ending, Event, Findings, FindingsDetail, Part};
 use forecourt_testkit::{Scripted, Step, card};
 use futures::StreamExt;
 use serde_json::json;
@@ -21,7 +21,7 @@ fn findings(summary: &str) -> Event {
     let facet =
         Facet { field: "genre".into(), label: "genre".into(), values: vec![("Drama".into(), 2), ("War".into(), 1)] };
     let told = Findings { summary: summary.into(), count: 1, facets: vec![facet], ..Findings::default() };
-    Event::Part(told.to_part())
+    Event::Findings(Box::new(told))
 }
 
 fn item(name: &str) -> Event {
@@ -48,8 +48,8 @@ async fn s4_1_the_url_of_a_question_is_the_page_of_its_results() {
         assert!(page.text().contains(said), "{said}: {}", page.text());
     }
     let heard = agent.heard().remove(0);
-    assert_eq!(heard.extensions, [FACETS_WISH]);
-    let narrowing = heard.parts.iter().find_map(Narrowing::from_part).unwrap();
+    assert_eq!((heard.search.findings, heard.extensions.len()), (FindingsDetail::Facets, 0));
+    let narrowing = heard.search.narrowing;
     assert_eq!(narrowing.exactly, [("genre".to_owned(), "Drama".to_owned())]);
     assert_eq!((narrowing.results, narrowing.decided), (Some(20), true));
 }
@@ -62,8 +62,8 @@ async fn s4_4_programs_get_the_same_results_and_nothing_that_only_pages_show() {
         place.ask("/~finds?user=sea&filter.genre=Drama", accept).await.is(200);
     }
     for heard in agent.heard() {
-        assert!(heard.extensions.is_empty());
-        assert_eq!(heard.parts.iter().filter_map(Narrowing::from_part).count(), 1);
+        assert_eq!(heard.search.findings, FindingsDetail::None);
+        assert_eq!(heard.search.narrowing.exactly, [("genre".to_owned(), "Drama".to_owned())]);
     }
 }
 

@@ -52,8 +52,8 @@ fn names(answer: &Value) -> Vec<&str> {
     items.filter_map(|item| item["name"].as_str()).collect()
 }
 
-fn narrowing(message: &Message) -> Option<Narrowing> {
-    message.parts.iter().find_map(Narrowing::from_part)
+fn narrowing(message: &Message) -> &Narrowing {
+    &message.search.narrowing
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,9 +107,8 @@ async fn s3_4_more_of_all_goes_on_where_the_answer_ended() {
     let meta = json!({"session_context": first["_meta"]["session_context"]});
     place.ask(json!({"query": {"text": "more"}, "meta": meta})).await;
     let (first, second) = (books.heard().remove(0), books.heard().remove(1));
-    assert_eq!(narrowing(&first).and_then(|narrowing| narrowing.results), Some(2), "half of them");
-    let earlier = second.history[0].parts.iter().find_map(Narrowing::from_part);
-    assert_eq!(earlier.and_then(|narrowing| narrowing.results), Some(2));
+    assert_eq!(narrowing(&first).results, Some(2), "half of them");
+    assert_eq!(second.history[0].narrowing.results, Some(2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,7 +119,7 @@ async fn s3_1_a_host_of_the_web_is_the_part_of_who_has_it() {
     }
     assert_eq!(chef.heard().len(), 0);
     let exactly = vec![(URL_HOST.to_owned(), "books.example".to_owned())];
-    assert_eq!(narrowing(&books.heard()[0]).map(|narrowing| narrowing.exactly), Some(exactly));
+    assert_eq!(narrowing(&books.heard()[0]).exactly, exactly);
     let own = place.send(post("/~chef/ask"), asks("soup", "books.example").to_string()).await;
     assert_eq!(own.verdict().2, "INVALID_QUERY", "it is not of this agent");
     let unknown = place.ask(asks("soup", "https://evil.example/")).await;
@@ -132,6 +131,6 @@ async fn s3_1_a_bound_of_the_answer_is_told_to_who_finds_items() {
     let (place, chef, echo, _) = three(found(&["Pea"]), Vec::new()).await;
     place.ask(json!({"query": {"text": "soup", "num_results": 3}})).await;
     place.ask(json!({"query": {"text": "soup", "num_results": 3, "site": "echo"}})).await;
-    assert_eq!(narrowing(&chef.heard()[0]).and_then(|narrowing| narrowing.results), Some(3));
-    assert_eq!(narrowing(&echo.heard()[0]), None);
+    assert_eq!(narrowing(&chef.heard()[0]).results, Some(3));
+    assert!(narrowing(&echo.heard()[0]).is_empty());
 }

@@ -91,6 +91,7 @@ async fn s7_4_each_refusal_has_its_status_its_fields_and_its_words() {
         (Kind::Forbidden, 403, "FORBIDDEN", ""),
         (Kind::UnavailableForLegalReasons, 451, "UNAVAILABLE_FOR_LEGAL_REASONS", ""),
         (Kind::ServiceUnavailable { retry_after_seconds: Some(9) }, 503, "SERVICE_UNAVAILABLE", "retry-after"),
+        (Kind::ServiceUnavailable { retry_after_seconds: None }, 503, "SERVICE_UNAVAILABLE", "retry-after"),
         (Kind::Other("stamp_required".to_owned()), 403, "STAMP_REQUIRED", ""),
     ] {
         let mut part = PolicyPart::new(kind, "Not now.");

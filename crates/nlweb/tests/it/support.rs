@@ -163,7 +163,7 @@ pub(crate) fn found(names: &[&str]) -> Vec<Event> {
         let url = format!("https://soups.example/{name}");
         Event::Part(Part::data(json!({"@type": "Recipe", "name": name, "url": url})))
     });
-    std::iter::once(Event::Part(findings.to_part()))
+    std::iter::once(Event::Findings(Box::new(findings)))
         .chain([text("1. A list of them")])
         .chain(items)
         .chain([done()])
@@ -174,7 +174,7 @@ pub(crate) fn found(names: &[&str]) -> Vec<Event> {
 pub(crate) fn nothing() -> Vec<Event> {
     let summary = "I found no soups for this; try other words.".to_owned();
     let findings = Findings { summary: summary.clone(), ..Findings::default() };
-    vec![Event::Part(findings.to_part()), text(&summary), done()]
+    vec![Event::Findings(Box::new(findings)), text(&summary), done()]
 }
 
 pub(crate) fn item(name: &str) -> Event {

@@ -1,7 +1,7 @@
 //! NLWeb 4.1.1, 6.1: what a search tells of its answer while it is made, such as a summary that comes last.
 
-use forecourt_core::findings::{LIST_WISH, Reason, WISH};
-use forecourt_core::{Event, Findings};
+use forecourt_core::findings::Reason;
+use forecourt_core::{Event, Findings, FindingsDetail};
 use forecourt_testkit::Step;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn sharpened() -> Vec<Event> {
         notes: vec!["Not all items were ranked.".to_owned()],
         ..second.clone()
     };
-    let told = |findings: &Findings| Event::Part(findings.to_part());
+    let told = |findings: &Findings| Event::Findings(Box::new(findings.clone()));
     vec![
         told(&first),
         text("The best is Pea."),
@@ -77,6 +77,17 @@ async fn s3_3_2_an_agent_is_told_whether_a_summary_is_wanted() {
     let (place, agent) = scripted(steps).await;
     place.ask(soup("list")).await;
     place.ask(soup("list, summarize")).await;
-    let wishes: Vec<Vec<String>> = agent.heard().into_iter().map(|message| message.extensions).collect();
-    assert_eq!(wishes, [vec![WISH.to_owned(), LIST_WISH.to_owned()], vec![WISH.to_owned()]]);
+    let wishes: Vec<_> =
+        agent.heard().into_iter().map(|heard| (heard.search.findings, heard.search.list_only)).collect();
+    assert_eq!(wishes, [(FindingsDetail::Summary, true), (FindingsDetail::Summary, false)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn s4_1_3_values_by_name_are_answers_by_id() {
+    let (place, agent) = scripted(vec![Step::Do(done())]).await;
+    place.ask(json!({"query": {"text": "vegan, for four", "diet": "vegan", "people": 4}})).await;
+    let heard = agent.heard().remove(0);
+    let answers: Vec<(&str, &Value)> = heard.answers.iter().map(|answer| (answer.id.as_str(), &answer.value)).collect();
+    assert_eq!(answers, [("diet", &json!("vegan")), ("people", &json!(4))]);
+    assert!(heard.extensions.is_empty(), "what our own parts want of each other is no extension");
 }

@@ -120,10 +120,8 @@ impl SearchAnswer {
                 self.words.push_str(&text);
                 String::new()
             }
-            Event::Part(part) => match Findings::from_part(&part) {
-                Some(findings) => self.found(findings),
-                None => self.part(part),
-            },
+            Event::Part(part) => self.part(part),
+            Event::Findings(findings) => self.found(*findings),
             Event::Ending(ending) => self.ended(ending),
             Event::ToolCall(_) | Event::Progress(_) | Event::Task(_) => String::new(),
         }
@@ -136,7 +134,7 @@ impl SearchAnswer {
         html.push_str(&template::finish(&End {
             agent: self.agent,
             version: self.version,
-            parts: PartView::of(&Collected { parts: self.others, ending: Ending::Complete }, None),
+            parts: PartView::of(&Collected::new(self.others, Ending::Complete), None),
             words: (has_words && self.findings.is_some()).then(|| markdown::to_html(&self.words)),
             session_link: session.and_then(|session| clean::href(&format!("{}#session={session}", self.place.path))),
             session: None,

@@ -55,10 +55,10 @@ fn chosen(text: &str) -> Narrowing {
 fn found(text: &str, ending: Ending) -> Vec<Event> {
     vec![
         Event::Text(text.to_owned()),
-        Event::Part(findings(text).to_part()),
+        Event::Findings(Box::new(findings(text))),
         Event::Part(item(text)),
         Event::Part(Part::data(json!(text))),
-        Event::Part(findings(&format!("{text} ")).to_part()),
+        Event::Findings(Box::new(findings(&format!("{text} ")))),
         Event::Part(item(text)),
         Event::Ending(ending),
     ]
@@ -182,7 +182,7 @@ fn every_step_is_a_link() {
 fn a_page_shows_so_many_results_and_then_says_so() {
     let events = |count: usize| {
         let items = (0..count).map(|_| Event::Part(item("a")));
-        let told = Event::Part(findings("a").to_part());
+        let told = Event::Findings(Box::new(findings("a")));
         [told].into_iter().chain(items).chain([Event::Ending(Ending::Complete)]).collect::<Vec<_>>()
     };
     let none = Narrowing::default();
@@ -193,7 +193,7 @@ fn a_page_shows_so_many_results_and_then_says_so() {
 #[test]
 fn nothing_found_is_said_and_offers_the_way_back() {
     let nothing = Findings { summary: "I found no recipes.".to_owned(), ..Findings::default() };
-    let events = vec![Event::Part(nothing.to_part()), Event::Text("x".to_owned()), Event::Ending(Ending::Complete)];
+    let events = vec![Event::Findings(Box::new(nothing)), Event::Text("x".to_owned()), Event::Ending(Ending::Complete)];
     let page = page("soup", &chosen("genre"), events);
     assert!(page.contains("Nothing found") && page.contains("I found no recipes."), "{page}");
     assert!(page.contains("Search without what was chosen"));
@@ -212,7 +212,7 @@ fn words_without_findings_are_the_answer() {
 fn a_summary_that_follows_is_waited_for_on_the_page() {
     let told = |summary: &str, notes: &[&str]| {
         let notes = notes.iter().map(|note| (*note).to_owned()).collect();
-        Event::Part(Findings { summary: summary.to_owned(), count: 1, notes, ..Findings::default() }.to_part())
+        Event::Findings(Box::new(Findings { summary: summary.to_owned(), count: 1, notes, ..Findings::default() }))
     };
     let begun = vec![told("", &[]), Event::Part(item("a")), told("", &[])];
     let waiting = page("q", &Narrowing::default(), [begun.clone(), vec![Event::Ending(Ending::failed("no"))]].concat());
@@ -232,7 +232,7 @@ fn a_summary_that_follows_is_waited_for_on_the_page() {
 fn a_summary_that_is_told_again_follows_the_one_before_it() {
     let told = |summary: &str| {
         let findings = Findings { summary: summary.to_owned(), count: 1, ..Findings::default() };
-        Event::Part(findings.to_part())
+        Event::Findings(Box::new(findings))
     };
     let events = vec![
         told("One."),

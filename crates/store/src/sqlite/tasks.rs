@@ -35,7 +35,7 @@ impl Body {
     fn turns(turns: Vec<Turn>, request: Vec<Part>) -> Vec<Turn> {
         let asked = |parts| {
             let sender = Sender::anonymous();
-            vec![Turn { role: Role::User, sender, parts, timestamp: None, id: None }]
+            vec![Turn { sender, ..Turn::new(Role::User, parts) }]
         };
         if turns.is_empty() && !request.is_empty() { asked(request) } else { turns }
     }

@@ -242,7 +242,7 @@ impl Answer {
             notes: self.begun.notes.clone(),
             ..self.begun.findings.clone()?
         };
-        Some(Event::Part(findings.to_part()))
+        Some(Event::Findings(Box::new(findings)))
     }
 
     /// The answer in a sentence or two, when no better one follows.
@@ -256,7 +256,7 @@ impl Answer {
 
     /// Whether the items are summed up: as the settings say, unless the caller wants items alone.
     fn wants_summary(&self) -> bool {
-        self.begun.sharpener.summarizes && !self.begun.admitted.message().wants_list()
+        self.begun.sharpener.summarizes && !self.begun.admitted.message().search.list_only
     }
 
     /// A summary of the items that were given, and the words that the model has for it.
@@ -282,7 +282,7 @@ impl Answer {
 
     /// The summary so far, for a page that shows it as it comes.
     fn told_so_far(&self) -> Option<Event> {
-        self.tell().filter(|_| self.begun.admitted.message().wants_facets())
+        self.tell().filter(|_| self.begun.admitted.message().search.findings.with_facets())
     }
 
     /// What is left of the summary, and what is told beside the answer now that all of it is known.

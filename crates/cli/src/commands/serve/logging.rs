@@ -1,25 +1,118 @@
-//! Structured lines on standard error.
+//! Structured lines on standard error, and what may never be among them.
+//!
+//! Logs hold no questions, answers, tokens or personal content, at any level. Our own crates keep to that line
+//! by line. Libraries that carry bytes (HTTP, MCP, SQL) tell them at `debug` and `trace`, and some in their
+//! errors: of those, [`may_be_logged`] lets through nothing, or warnings alone, whatever level the operator
+//! sets.
 
 use std::io::IsTerminal;
 
-use tracing_subscriber::EnvFilter;
+use tracing::{Level, Metadata};
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::output::Failure;
 use crate::settings::{Log, LogFormat};
 
-/// Libraries that tell more than an operator wants to know of every request.
-const TALKATIVE: &str = "rmcp=error";
+/// What the names of our own crates begin with.
+const OURS: &str = "forecourt";
+/// Libraries whose warnings and errors quote what they were sent.
+const QUOTING: [&str; 2] = ["rmcp", "tower_http"];
 
-/// Starts to log as `[log]` says; `FORECOURT_LOG` goes before its level.
+/// Starts to log as `[log]` says; `FORECOURT_LOG` overrides its level.
 pub(crate) fn start(log: &Log) -> Result<(), Failure> {
     let level = std::env::var("FORECOURT_LOG").unwrap_or_else(|_| log.level.clone());
-    let filter = EnvFilter::try_new(format!("{TALKATIVE},{level}"))
+    let filter = EnvFilter::try_new(&level)
         .map_err(|error| Failure::yours(format!("[log] level `{level}` is no filter: {error}")))?;
     let colours = std::io::stderr().is_terminal();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
-    let started = match log.format {
-        LogFormat::Text => lines.with_target(false).try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    let lines = fmt::layer().with_ansi(colours).with_writer(std::io::stderr);
+    let lines = match log.format {
+        LogFormat::Text => lines.with_target(false).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
+    let started = tracing_subscriber::registry().with(filter_fn(may_be_logged)).with(filter).with(lines).try_init();
     started.map_err(|error| Failure::ours(error.to_string()))
+}
+
+/// Whether lines of this kind are written if the operator's level has them: all of our own, and of libraries
+/// what warns, unless they quote what they were sent.
+fn may_be_logged(about: &Metadata<'_>) -> bool {
+    let library = about.target().split("::").next().unwrap_or_default();
+    match is_ours(library) {
+        true => true,
+        false => *about.level() <= Level::WARN && !QUOTING.contains(&library),
+    }
+}
+
+/// `forecourt` and `forecourt_…`. A library that is called so is none of ours, but there is none.
+fn is_ours(library: &str) -> bool {
+    library.strip_prefix(OURS).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is written of `say` when the operator sets this level.
+    fn logged(level: &str, say: impl FnOnce()) -> String {
+        let written = Written::default();
+        let writer = written.clone();
+        let lines = fmt::layer().with_ansi(false).with_writer(move || writer.clone());
+        let filter = EnvFilter::try_new(level).unwrap();
+        let subscriber = tracing_subscriber::registry().with(filter_fn(may_be_logged)).with(filter).with(lines);
+        tracing::subscriber::with_default(subscriber, say);
+        let bytes = written.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn say_all() {
+        tracing::trace!(target: "forecourt_host::receive", "own trace");
+        tracing::debug!(target: "forecourt", "own debug");
+        tracing::debug!(target: "hyper::proto", "bytes of hyper");
+        tracing::info!(target: "tantivy", "words of tantivy");
+        tracing::warn!(target: "h2::client", "warning of h2");
+        tracing::error!(target: "rmcp::service", "message of rmcp");
+        tracing::debug!(target: "forecourtish", "somebody else");
+        let span = tracing::debug_span!(target: "rmcp::service", "span of rmcp", question = "soup");
+        span.in_scope(|| tracing::info!(target: "forecourt_mcp", "own inside"));
+    }
+
+    #[test]
+    fn libraries_are_heard_no_further_than_their_warnings_whatever_the_level() {
+        for level in
+            ["trace", "debug,hyper=trace,tantivy=trace,rmcp=trace", "forecourt=trace,forecourt_host=trace,trace"]
+        {
+            let log = logged(level, say_all);
+            assert!(log.contains("own debug") && log.contains("own inside") && log.contains("warning of h2"), "{log}");
+            for silent in ["bytes of", "words of", "message of", "somebody else", "soup", "span of"] {
+                assert!(!log.contains(silent), "{level}: {silent}: {log}");
+            }
+        }
+        assert!(logged("trace", say_all).contains("own trace"));
+    }
+
+    #[test]
+    fn the_operator_sets_the_level_of_what_may_be_heard() {
+        let log = logged("error,forecourt_mcp=info", say_all);
+        assert!(log.contains("own inside") && !log.contains("own debug") && !log.contains("warning of h2"), "{log}");
+    }
 }

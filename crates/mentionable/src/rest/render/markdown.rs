@@ -11,7 +11,7 @@ use crate::rest::errors::Failure;
 /// The words verbatim; under them, files and links as a list and artifacts of words. Tool calls and
 /// data have no place among words; data is shown only where there are no words at all.
 pub(crate) fn markdown(collected: Collected) -> String {
-    let Collected { parts, ending } = collected;
+    let Collected { parts, ending, .. } = collected;
     let question = match ending {
         Ending::Question(question) => Some(question.text),
         _ => None,
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn said(parts: Vec<Part>) -> String {
-        markdown(Collected { parts, ending: Ending::Complete })
+        markdown(Collected::new(parts, Ending::Complete))
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_question_is_words() {
         let question = Question { text: "Which one?".into(), questions: vec![] };
-        let collected = Collected { parts: vec![Part::markdown("Hm.")], ending: Ending::Question(question) };
+        let collected = Collected::new(vec![Part::markdown("Hm.")], Ending::Question(question));
         assert_eq!(markdown(collected), "Hm.\n\nWhich one?");
     }
 }

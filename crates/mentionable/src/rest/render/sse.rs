@@ -45,7 +45,7 @@ fn flowing(mut events: EventStream) -> impl Stream<Item = Bytes> + Send {
                 Event::ToolCall(call) => yield tool_call(&call),
                 Event::Part(Part::ToolCall(call)) => yield tool_call(&call),
                 Event::Part(part) => parts.push(part),
-                Event::Progress(_) | Event::Task(_) => {}
+                Event::Findings(_) | Event::Progress(_) | Event::Task(_) => {}
                 Event::Ending(ending) => {
                     for frame in closing(&mut words, spoken, &parts, ending) { yield frame; }
                     return;
