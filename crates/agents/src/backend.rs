@@ -113,6 +113,15 @@ fn text(mime: &str) -> Mode {
     Mode::Text { mime: mime.to_owned() }
 }
 
+/// Why one item ranks where it does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankExplanation {
+    /// A text for the operator.
+    pub text: String,
+    /// The same for programs.
+    pub data: serde_json::Value,
+}
+
 /// Content that has to be indexed before, and whenever it changes.
 pub trait Indexing: Send + Sync {
     /// The files and folders to watch.
@@ -135,8 +144,8 @@ pub trait Indexing: Send + Sync {
     /// Items that can be found now.
     fn items(&self) -> u64;
 
-    /// Why items rank as they do for a question, the best first: a text for the operator for each.
-    fn explain(&self, _question: &str) -> Result<Vec<String>, IndexingError> {
+    /// Why items rank as they do for a question, the best first.
+    fn explain(&self, _question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
         Ok(Vec::new())
     }
 

@@ -36,7 +36,7 @@ pub mod tool;
 mod provider;
 mod upstream;
 
-pub use backend::{Backend, Built, Context, Fetched, Indexed, Indexing, IndexingError};
+pub use backend::{Backend, Built, Context, Fetched, Indexed, Indexing, IndexingError, RankExplanation};
 pub use forecourt_content::{Error as ContentError, Progressed, Put, Removed};
 
 /// All backends of this crate, in the order of the reference.

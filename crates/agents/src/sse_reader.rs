@@ -37,6 +37,8 @@ pub struct SseReader {
     data: Option<String>,
     last_id: Option<String>,
     ready: VecDeque<SseEvent>,
+    /// Comments that wait, where somebody wants them.
+    comments: Option<VecDeque<String>>,
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -53,7 +55,20 @@ impl SseReader {
             data: None,
             last_id: None,
             ready: VecDeque::new(),
+            comments: None,
         }
+    }
+
+    /// The same, keeping comments that say something for [`SseReader::next_comment`]: who asks for them takes them
+    /// after each push.
+    #[must_use]
+    pub fn with_comments(self) -> Self {
+        Self { comments: Some(VecDeque::new()), ..self }
+    }
+
+    /// The next comment, in the order of the stream but apart from its events.
+    pub fn next_comment(&mut self) -> Option<String> {
+        self.comments.as_mut()?.pop_front()
     }
 
     /// Takes the next bytes. The events that they complete wait in [`SseReader::next_event`].
@@ -113,8 +128,13 @@ impl SseReader {
                 }
                 None => self.data = Some(value.to_owned()),
             },
+            "" if !value.trim().is_empty() => {
+                if let Some(comments) = &mut self.comments {
+                    comments.push_back(value.to_owned());
+                }
+            }
             "id" if !value.contains('\0') => self.last_id = Some(value.to_owned()),
-            // Comments, `retry`, and fields of later versions.
+            // Signs of life, `retry`, and fields of later versions.
             _ => {}
         }
     }
@@ -180,6 +200,18 @@ mod tests {
         let mut reader = SseReader::new(20);
         let many_lines = "data:x\n".repeat(20);
         assert!(reader.push(many_lines.as_bytes()).is_err(), "data over many lines counts too");
+    }
+
+    #[test]
+    fn comments_are_kept_for_whoever_wants_them() {
+        let stream = b": \n\n: error no\ndata: a\n\n:part {}\r\n: \n\n";
+        let mut reader = SseReader::new(1024).with_comments();
+        reader.push(stream).unwrap();
+        assert_eq!(std::iter::from_fn(|| reader.next_comment()).collect::<Vec<_>>(), ["error no", "part {}"]);
+        assert_eq!(reader.next_event().map(|event| event.data).as_deref(), Some("a"));
+        let mut reader = SseReader::new(1024);
+        reader.push(stream).unwrap();
+        assert_eq!(reader.next_comment(), None);
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 /// `forecourt ask @agent@your.domain "hello"`, a browser, or curl.
 #[derive(Debug, Parser)]
 #[command(name = "forecourt", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = crate::output::EXIT_CODES)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -48,14 +49,18 @@ pub(crate) enum Command {
     /// Talk to an agent anywhere, by address or URL.
     ///
     /// The answer streams to standard output as markdown. A refusal says what to do next and exits
-    /// with 1. Names under .localhost are looked for on this machine.
+    /// with 1; an agent that can't be reached, fails or breaks off exits with 3. An agent that asks back
+    /// is answered on the terminal, or with `--answer` later. Names under .localhost are looked for on
+    /// this machine.
     #[command(
-        after_help = "Examples:\n  forecourt ask @chef@demo.localhost \"soup under 30 minutes\"\n  forecourt ask @chef@demo.localhost:8443 --json \"rhubarb\"\n  forecourt ask https://example.com/~lean \"what is the 4% rule?\"\n  forecourt ask --via a2a demo.localhost \"@chef rhubarb\""
+        after_help = "Examples:\n  forecourt ask @chef@demo.localhost \"soup under 30 minutes\"\n  forecourt ask @chef@demo.localhost:8443 --json \"rhubarb\"\n  forecourt ask https://example.com/~lean \"what is the 4% rule?\"\n  forecourt ask --via a2a demo.localhost \"@chef rhubarb\"\n  git diff | forecourt ask @reviewer@demo.localhost -"
     )]
     Ask(Ask),
     /// Show what a domain offers, or how one agent can be reached.
     Discover(Discover),
     /// Load the content of a deployment into its index, with progress.
+    ///
+    /// Exits with 1 when nothing of an agent's content could be read.
     Index(Index),
     /// Write out what a deployment publishes, for other programs and plain web hosts.
     Export(Export),
@@ -201,9 +206,12 @@ pub(crate) struct Ask {
     /// An address such as @chef@demo.localhost (a port may follow), or the URL of an endpoint. Over
     /// the other protocols also a domain, which decides who answers, and over a2a the URL of a card.
     pub agent: String,
-    /// What to say. Several words are one message.
-    #[arg(required_unless_present = "task")]
+    /// What to say. Several words are one message; `-`, or nothing, reads it from standard input.
     pub text: Vec<String>,
+    /// Answer one of the questions that the agent asked, by its name or its words; may be repeated, for
+    /// several choices too. Over rest.
+    #[arg(long = "answer", value_name = "NAME=VALUE")]
+    pub answers: Vec<String>,
     /// Attach a file; may be repeated.
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
@@ -249,7 +257,7 @@ pub(crate) struct Discover {
 pub(crate) struct Index {
     #[command(flatten)]
     pub place: Place,
-    /// Index nothing; say why items rank as they do for this question.
+    /// Index nothing; say why items rank as they do for this question, with `--json` as data.
     #[arg(long, value_name = "QUESTION")]
     pub explain: Option<String>,
     /// Print the counts as JSON.

@@ -1,5 +1,8 @@
 //! The `forecourt` command: parse, load, run one command, exit.
 
+// What is printed goes through `output`, where a reader that went away ends nothing.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod args;
 mod commands;
 mod deployment;
@@ -32,14 +35,14 @@ fn main() -> ExitCode {
         // Help and versions come this way too; they are what was asked for.
         Err(answer) => {
             let _ = answer.print();
-            return ExitCode::from(u8::from(answer.use_stderr()));
+            return ExitCode::from(if answer.use_stderr() { 2 } else { 0 });
         }
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return Failure::ours(format!("the runtime did not start: {error}")).report(),
     };
-    let code = match runtime.block_on(commands::run(arguments)) {
+    let code = match output::finished(runtime.block_on(commands::run(arguments))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     };

@@ -1,30 +1,90 @@
 //! How a command ends: data on stdout, the rest on stderr, and exit codes that mean something.
 
-use std::io::Write;
+use std::fmt::Arguments;
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use forecourt_settings::Problems;
+
+/// The exit codes, as `--help` shows them.
+pub(crate) const EXIT_CODES: &str = "Exit codes:
+  0  done
+  1  refused, or something is wrong that the message names
+  2  the command line is not right
+  3  the other side can't be reached, failed, or broke off";
+
+/// Writes to standard output and ends the line; see [`stdout`].
+macro_rules! stdoutln {
+    () => { $crate::output::stdout(format_args!("\n")) };
+    ($($words:tt)*) => { $crate::output::stdout(format_args!("{}\n", format_args!($($words)*))) };
+}
+
+/// Writes to standard error and ends the line; see [`stderr`].
+macro_rules! stderrln {
+    () => { $crate::output::stderr(format_args!("\n")) };
+    ($($words:tt)*) => { $crate::output::stderr(format_args!("{}\n", format_args!($($words)*))) };
+}
+
+pub(crate) use {stderrln, stdoutln};
+
+/// Why something that was said on standard output is not there, the first time that it happened.
+static UNSAID: OnceLock<String> = OnceLock::new();
+
+/// Writes to standard output. A reader that went away, such as `head`, has what it wanted; any other fault is told
+/// when the command ends.
+pub(crate) fn stdout(words: Arguments<'_>) {
+    let mut out = io::stdout().lock();
+    match out.write_fmt(words).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(UNSAID.set(error.to_string())),
+        _ => {}
+    }
+}
+
+/// Writes to standard error, where nobody has to listen.
+pub(crate) fn stderr(words: Arguments<'_>) {
+    drop(io::stderr().lock().write_fmt(words));
+}
+
+/// What a command comes to, unless its output was lost on the way.
+pub(crate) fn finished(outcome: Outcome) -> Outcome {
+    outcome?;
+    match UNSAID.get() {
+        Some(reason) => Err(Failure::yours(format!("standard output can't be written: {reason}"))),
+        None => Ok(()),
+    }
+}
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
-    ours: bool,
+    code: u8,
 }
 
 /// The result of every command.
 pub(crate) type Outcome = Result<(), Failure>;
 
 impl Failure {
-    /// Something for the user to change. Exit code 1.
+    /// A refusal, or something for the user to change. Exit code 1.
     pub(crate) fn yours(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, ours: false }
+        Self { message: message.into(), hint: None, code: 1 }
     }
 
-    /// Something that should not have happened. Exit code 2.
+    /// Something that should not have happened on this machine. Exit code 1.
     pub(crate) fn ours(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, ours: true }
+        Self::yours(message)
+    }
+
+    /// A command line that makes no sense, found before anything was done. Exit code 2.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { code: 2, ..Self::yours(message) }
+    }
+
+    /// The other side can't be reached, failed, or broke off: trying again may help. Exit code 3.
+    pub(crate) fn unreachable(message: impl Into<String>) -> Self {
+        Self { code: 3, ..Self::yours(message) }
     }
 
     /// The same failure with a next step.
@@ -38,12 +98,12 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
             let prefix = if self.message.starts_with("error") { "" } else { "error: " };
-            eprintln!("{prefix}{}", self.message);
+            stderrln!("{prefix}{}", self.message);
         }
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {hint}");
+            stderrln!("hint: {hint}");
         }
-        ExitCode::from(if self.ours { 2 } else { 1 })
+        ExitCode::from(self.code)
     }
 }
 
@@ -63,12 +123,8 @@ impl From<std::io::Error> for Failure {
 /// stranger's.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Outcome {
     let text = serde_json::to_string_pretty(value).map_err(|e| Failure::ours(e.to_string()))?;
-    let text = escaped(&text);
-    // A reader that went away, such as `head`, has what it wanted.
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
-    }
+    stdoutln!("{}", escaped(&text));
+    Ok(())
 }
 
 /// Whether a terminal would obey it: a control character, or a mark that turns the direction of writing

@@ -191,7 +191,7 @@ fn answers_that_are_none_are_faults() {
         ("", "without an answer"),
     ] {
         let called = call(response, "QUERY", "/x", &[]);
-        assert_eq!((called.code, called.stdout.as_str()), (1, ""), "{response:?}");
+        assert_eq!((called.code, called.stdout.as_str()), (3, ""), "{response:?}");
         assert!(called.stderr.contains(said), "{response:?}: {}", called.stderr);
     }
 }
@@ -211,7 +211,7 @@ fn what_cannot_be_sent_is_not() {
     ] {
         let output = run(&home, &[&["agtp"], arguments].concat());
         let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(stderr.contains(said), "{arguments:?}: {stderr}");
     }
 }
@@ -224,7 +224,7 @@ fn nobody_there_is_said() {
     let output = run(&tempfile::tempdir().unwrap(), &["agtp", "QUERY", &format!("agtp://127.0.0.1:{port}/x")]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        output.status.code() == Some(1) && stderr.contains("nobody speaks AGTP") && stderr.contains("hint: "),
+        output.status.code() == Some(3) && stderr.contains("nobody speaks AGTP") && stderr.contains("hint: "),
         "{stderr}"
     );
 }

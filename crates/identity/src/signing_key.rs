@@ -5,7 +5,7 @@ use std::time::Duration;
 use ed25519_dalek::Signer;
 use ed25519_dalek::pkcs8::spki::EncodePublicKey;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
-use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey};
+use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, KeypairBytes};
 use forecourt_core::{Entropy, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -50,7 +50,9 @@ impl SigningKey {
 
     /// The key with its private half, as PEM `PRIVATE KEY`. For the key file and nothing else.
     pub fn to_private_pem(&self) -> Result<String, KeyFault> {
-        let pem = self.key.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyFault::Malformed)?;
+        // Without the public half: that would be version 2 of the form (RFC 5958), which OpenSSL 3.0 does not read.
+        let private = KeypairBytes { secret_key: self.key.to_bytes(), public_key: None };
+        let pem = private.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyFault::Malformed)?;
         Ok(pem.to_string())
     }
 

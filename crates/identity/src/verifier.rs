@@ -43,8 +43,10 @@ pub enum Presented {
     Nothing,
     /// All of them hold.
     Valid,
-    /// At least one does not: worth a 401 with `invalid_token`.
+    /// A token does not: worth a 401 with `invalid_token`.
     Invalid(Fault),
+    /// A signature over the request does not, and this is the check that failed. RFC 9421 3.2.
+    InvalidSignature(Fault),
 }
 
 /// An issuer whose bearer tokens are accepted, as cards name it.
@@ -117,7 +119,7 @@ impl Verifier {
         let mut sender = Sender::anonymous();
         sender.claimed_address = claimed_address(request.headers);
         let presented = match self.own(request).await {
-            Err(fault) => return Verified { sender, presented: Presented::Invalid(fault) },
+            Err(presented) => return Verified { sender, presented },
             Ok(own) => {
                 let presented = if own.method.is_some() { Presented::Valid } else { Presented::Nothing };
                 let carried = evidence::decode(request.headers);
@@ -171,29 +173,43 @@ impl Verifier {
 
     /// What the request proves by itself. A signature names an agent, so it comes first; a token
     /// beside it must hold too.
-    async fn own(&self, request: &RequestProof<'_>) -> Result<Own, Fault> {
+    async fn own(&self, request: &RequestProof<'_>) -> Result<Own, Presented> {
         let mut own = Own::default();
-        if let (Some(policy), Some(directory)) = (&self.checked.signatures, &self.directory)
-            && let Some(signed) = http_signature::verify(policy, directory.as_ref(), request).await
-        {
-            let signed = signed?;
-            if let Some(nonce) = &signed.nonce {
-                let key = format!("nonce:{} {nonce}", signed.address);
-                self.claim(&key, request.now, signed.until, policy.require_nonce).await?;
-            }
+        if let Some(signed) = self.signed(request).await.transpose().map_err(Presented::InvalidSignature)? {
             own.address = signed.address.to_string();
             own.key_id = Some(signed.key_id);
             own.method = Some("http-message-signature");
             own.identities.push(signed.evidence);
         }
-        if !self.checked.bearer.is_empty()
-            && let Some(token) = bearer::token(request.headers)
-        {
-            let evidence = bearer::verify(&self.checked.bearer, token?, request.now).await?;
+        if let Some(evidence) = self.borne(request).await.transpose().map_err(Presented::Invalid)? {
             own.method.get_or_insert("http-bearer");
             own.identities.push(evidence);
         }
         Ok(own)
+    }
+
+    /// The signature of a request, where signatures are looked at and there is one. RFC 9421.
+    async fn signed(&self, request: &RequestProof<'_>) -> Option<Result<http_signature::Signed, Fault>> {
+        let (policy, directory) = (self.checked.signatures.as_ref()?, self.directory.as_ref()?);
+        let signed = match http_signature::verify(policy, directory.as_ref(), request).await? {
+            Ok(signed) => signed,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let Some(nonce) = &signed.nonce else { return Some(Ok(signed)) };
+        let key = format!("nonce:{} {nonce}", signed.address);
+        let claimed = self.claim(&key, request.now, signed.until, policy.require_nonce).await;
+        Some(claimed.map(|()| signed))
+    }
+
+    /// The evidence of a bearer token, where tokens are looked at and there is one. RFC 6750.
+    async fn borne(&self, request: &RequestProof<'_>) -> Option<Result<IdentityEvidence, Fault>> {
+        if self.checked.bearer.is_empty() {
+            return None;
+        }
+        match bearer::token(request.headers)? {
+            Ok(token) => Some(bearer::verify(&self.checked.bearer, token, request.now).await),
+            Err(fault) => Some(Err(fault)),
+        }
     }
 
     /// Uses something up that is good for one use, before any effect.

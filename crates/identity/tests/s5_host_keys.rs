@@ -73,6 +73,39 @@ fn keys_read_back_in_every_form_and_are_never_printed() {
     assert!(!format!("{key:?}").contains(body));
 }
 
+/// The seed of RFC 8037 A.1, as PKCS #8 of version 1 and of version 2 (RFC 8410 10.3).
+const VERSION_1: &str = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g";
+const VERSION_2: &str = "MFECAQEwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
+gSEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
+fn pem(body: &str) -> String {
+    format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n")
+}
+
+#[test]
+fn rfc8410_7_a_key_is_written_in_the_form_that_every_reader_has() {
+    let written = SigningKey::from_pem(&pem(VERSION_1)).unwrap().to_private_pem().unwrap();
+    assert_eq!(written.lines().nth(1), Some(VERSION_1), "without the public half, which OpenSSL 3.0 refuses");
+}
+
+#[test]
+fn rfc8410_7_a_key_file_of_version_2_is_still_read() {
+    let key = SigningKey::from_pem(&pem(VERSION_2)).unwrap();
+    assert_eq!(key.kid(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+}
+
+#[test]
+fn openssl_reads_a_key_of_this_host() {
+    let folder = tempfile::tempdir().unwrap();
+    HostKeys::load_or_create(folder.path(), &CountedEntropy::default()).unwrap();
+    let mut openssl = std::process::Command::new("openssl");
+    openssl.args(["pkey", "-noout", "-text", "-in"]).arg(folder.path().join("signing.pem"));
+    match openssl.output() {
+        Ok(read) => assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr)),
+        Err(_) => eprintln!("SKIPPED: openssl is not installed"),
+    }
+}
+
 #[test]
 fn rfc8037_a_3_the_thumbprint_is_the_one_of_the_example() {
     // The seed of RFC 8037 A.1 in PKCS #8.

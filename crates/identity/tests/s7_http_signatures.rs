@@ -64,7 +64,7 @@ fn signed_as(member: &str) -> Sent {
 }
 
 fn invalid(fault: Fault) -> Presented {
-    Presented::Invalid(fault)
+    Presented::InvalidSignature(fault)
 }
 
 #[tokio::test]

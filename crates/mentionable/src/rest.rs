@@ -5,10 +5,12 @@
 //! |---|---|
 //! | 3.1 GET | `query.rs` |
 //! | 3.2 POST | `multipart.rs`, `turns.rs`; the sidecars in `sidecar.rs` |
+//! | answers to several questions | `answers.rs` |
 //! | 3.3 part dispatch | `turns.rs` (media types), `from_wire.rs` (addresses) |
 //! | 3.5 methods, 5.2 fields | `surface.rs`, `door.rs` |
 //! | 4 negotiation | `media.rs`, and `render/` with a file for each form |
 //! | 5.1 refusals, PolicyPart 4.5 | `refusal.rs` |
+//! | files and links beside words | `links.rs` |
 //! | 5.4 background | `callback.rs`, `task.rs`, `envelope.rs` |
 //! | 5.5 webhooks, 5.6 artifacts | `task.rs`, `artifact.rs` |
 //! | 6 sessions | `asked.rs` |
@@ -20,6 +22,7 @@
 //! trip between the two, and `surface.rs` alone knows the web framework.
 
 mod answer;
+mod answers;
 mod artifact;
 mod asked;
 mod callback;
@@ -30,6 +33,7 @@ mod errors;
 mod from_wire;
 mod front;
 mod limits;
+mod links;
 mod media;
 mod multipart;
 mod query;

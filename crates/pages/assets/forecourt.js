@@ -188,6 +188,8 @@ async function* frames(body) {
     rest = lines.pop();
     for (const line of lines) {
       const [, field, text] = /^([^:]*)(?:: ?(.*))?$/s.exec(line);
+      // Comments are no events; those of our own hosts say what stands beside the words.
+      if (!field && text) yield { event: "comment", data: text };
       if (field === "data") data.push(text ?? "");
       if (field === "event") event = text ?? "";
       if (line) continue;
@@ -221,6 +223,85 @@ function refusal(part) {
     card.append(el("p", { className: "next" }, action));
   }
   return card;
+}
+
+/* ---- what stands beside the words: files, links, questions ---- */
+
+function bytesSaid(bytes) {
+  const [size, unit] = bytes < 1024 ? [bytes, bytes === 1 ? "byte" : "bytes"] : bytes < 1048576 ? [bytes / 1024, "KiB"] : [bytes / 1048576, "MiB"];
+  return `${unit.startsWith("byte") ? size : size.toFixed(1)} ${unit}`;
+}
+
+function row(name, url, ...about) {
+  const meta = about.filter(Boolean).map((words) => el("span", {}, words));
+  const line = el("li", {}, url && target(url) ? link(url, name) : name);
+  if (meta.length) line.append(" ", el("span", { className: "meta" }, ...meta));
+  return line;
+}
+
+function rows(title, lines) {
+  return lines.length ? [el("section", {}, el("h2", { className: "label" }, title), el("ul", { className: "rows" }, ...lines))] : [];
+}
+
+function made(part) {
+  const words = /^text\/markdown/.test(part.mime) ? el("div", { className: "prose" }, ...markdown(part.content)) : el("pre", {}, part.content);
+  const summary = el("summary", {}, `${part.name || "Artifact"} `, el("span", { className: "meta" }, part.mime));
+  return el("details", { className: "fold", open: true }, summary, words);
+}
+
+function beside(parts) {
+  const links = parts.filter(({ kind }) => kind === "link");
+  const isWords = ({ kind, content }) => kind === "artifact" && typeof content === "string";
+  const files = parts.filter((part) => ["file", "artifact"].includes(part.kind) && !isWords(part));
+  return [
+    ...rows("Links", links.map((part) => row(part.title?.trim() || part.url, part.url, part.description))),
+    ...rows("Files", files.map((part) => row(part.name || "File", part.bytes_ref?.url, part.mime, part.size_bytes && bytesSaid(part.size_bytes)))),
+    ...parts.filter(isWords).map(made),
+  ];
+}
+
+// One question as a field; null when it can't be asked. The shapes are NLWeb's (4.1.3).
+function fieldOf(question, name) {
+  const text = [question.text, question.question, question.name].find((words) => typeof words === "string" && words.trim());
+  if (!text) return null;
+  const defaults = [question.default ?? []].flat().map(String);
+  const choices = (several, options) =>
+    el("fieldset", {}, el("legend", {}, text), ...options.map(([value, shown]) => {
+      const input = el("input", { type: several ? "checkbox" : "radio", name, value, required: !several, checked: defaults.includes(shown) });
+      return el("label", { className: "option" }, input, " ", el("span", {}, shown));
+    }));
+  if (["single_select", "multi_select"].includes(question.type)) {
+    const options = (Array.isArray(question.options) ? question.options : []).map(String).slice(0, 50);
+    return options.length ? choices(question.type === "multi_select", options.map((one) => [one, one])) : null;
+  }
+  if (question.type === "boolean") {
+    if (typeof question.default === "boolean") defaults.push(question.default ? "Yes" : "No");
+    return choices(false, [["yes", "Yes"], ["no", "No"]]);
+  }
+  const input = el("input", { type: question.type === "number" ? "number" : "text", name, value: defaults[0] ?? "", maxLength: 2000 });
+  if (question.type === "number") input.step = "any";
+  return el("p", { className: "entry" }, el("label", {}, text, input));
+}
+
+// The questions of an answer as a form; `send` takes what was filled in, and how that reads.
+function questionForm(questions, send) {
+  const all = questions.slice(0, 20).map((one) => (typeof one === "string" ? { text: one } : one)).filter((one) => one && typeof one === "object");
+  const named = all.map((one) => ({ one, name: all.length === 1 ? "user" : `answer.${one.id || one.name || one.text}` }));
+  const fields = named.map(({ one, name }) => fieldOf(one, name)).filter(Boolean);
+  if (!fields.length) return [];
+  const button = el("button", { className: "button", type: "submit" }, "Answer");
+  const form = el("form", { className: "questions" }, ...fields, el("p", { className: "next" }, button));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const given = [...new FormData(form)].filter(([, value]) => value.trim());
+    const words = named.flatMap(({ one, name }) => {
+      const values = given.filter(([key]) => key === name).map(([, value]) => value);
+      return values.length ? [all.length === 1 ? values.join(", ") : `${one.text || one.question || one.name} ${values.join(", ")}`] : [];
+    });
+    // Several choices of the only question are one message.
+    if (given.length) send(all.length === 1 ? [["user", words[0]]] : given, words.join("\n"));
+  });
+  return [el("section", { className: "notice", ariaLabel: "Question" }, form)];
 }
 
 function problem(message, retry) {
@@ -285,32 +366,39 @@ function startChat(form) {
   let running = null;
 
   // Long text and its session travel in a body, since a query has a bound.
-  const request = (text, signal) => {
-    const fields = session ? { session, user: text } : { user: text };
+  const request = (said, signal) => {
+    const fields = session ? [["session", session], ...said] : said;
     const options = { headers: { Accept: "text/event-stream, application/json;q=0.5" }, signal };
     const query = new URLSearchParams(fields).toString();
     const action = form.getAttribute("action");
     if (query.length < 6000) return fetch(`${action}?${query}`, options);
     const body = new FormData();
-    Object.entries(fields).forEach(([name, value]) => body.append(name, value));
+    fields.forEach(([name, value]) => body.append(name, value));
     return fetch(action, { ...options, method: "POST", body });
   };
 
   const stream = async (response, view) => {
+    const parts = [];
+    let failure = "";
     for await (const { event, data } of frames(response.body)) {
+      if (event === "comment" && data.startsWith("error ")) failure = data.slice(6);
+      if (event === "comment" && data.startsWith("part ")) parts.push(JSON.parse(data.slice(5)).part);
       if (event === "message") view.say(data);
       if (event === "tool_call") view.step(JSON.parse(data).part);
       if (event === "policy") return [refusal(JSON.parse(data).part)];
-      if (event === "end") return [];
+      if (event === "end") {
+        const questions = parts.flatMap(({ kind, data }) => (kind === "data" && Array.isArray(data?.questions) ? data.questions : []));
+        return [...beside(parts), ...questionForm(questions, (fields, words) => ask(words, fields))];
+      }
     }
-    throw new Error("The answer broke off.");
+    throw new Error(failure ? `The answer is not whole: ${failure}` : "The answer broke off.");
   };
 
-  const answer = async (text, view, retry) => {
-    let response = await request(text, running.signal);
+  const answer = async (fields, view, retry) => {
+    let response = await request(fields, running.signal);
     if (response.status === 404 && session) {
       session = null; // It has expired: the conversation begins anew.
-      response = await request(text, running.signal);
+      response = await request(fields, running.signal);
     }
     session = response.headers.get("x-mentionable-session") || session;
     if (response.ok && (response.headers.get("content-type") || "").startsWith("text/event-stream")) {
@@ -326,12 +414,12 @@ function startChat(form) {
     if (!on) running = null;
   };
 
-  const ask = async (text) => {
+  const ask = async (text, fields = [["user", text]]) => {
     if (running || !text.trim()) return;
     running = new AbortController();
     const view = replyView();
     const turn = el("div", { className: "turn" }, el("p", { className: "question" }, text), view.root);
-    const retry = () => { turn.remove(); ask(text); };
+    const retry = () => { turn.remove(); ask(text, fields); };
     view.root.ariaBusy = "true";
     document.getElementById("suggestions")?.remove();
     log.append(turn);
@@ -339,7 +427,7 @@ function startChat(form) {
     history.replaceState(null, "", `#${new URLSearchParams({ q: text })}`);
     busy(true);
     try {
-      const said = view.end(...(await answer(text, view, retry)));
+      const said = view.end(...(await answer(fields, view, retry)));
       if (!said) view.root.append(el("p", { className: "meta" }, "No reply."));
     } catch (error) {
       const stopped = error.name === "AbortError";

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use forecourt_core::policy::{AuthChallenge, Kind};
 use forecourt_core::{Address, ClientAddr, PolicyPart, Sender, Timestamp};
 use forecourt_host::Site;
-use forecourt_identity::{FROM_HEADER, Presented, RequestProof, Verified, Verifier};
+use forecourt_identity::{FROM_HEADER, Fault, Presented, RequestProof, Verified, Verifier};
 use http::HeaderName;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -76,13 +76,26 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
             tracing::info!(%fault, "credentials did not hold");
             Err(Box::new(invalid(site.canonical_host())))
         }
+        Verified { presented: Presented::InvalidSignature(fault), .. } => {
+            tracing::info!(%fault, "a signature did not hold");
+            Err(Box::new(unsigned(site.canonical_host(), fault)))
+        }
     }
 }
 
-/// The refusal of credentials that don't hold. It does not say why: that helps guessing. RFC 6750 3.1.
+/// The refusal of a token that does not hold. It does not say why: that helps guessing. RFC 6750 3.1.
 fn invalid(realm: &str) -> PolicyPart {
     let challenge = AuthChallenge::new("Bearer").with("realm", realm).with("error", "invalid_token");
     let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
     let message = "The credentials of this request do not hold. Send valid ones, or none at all.";
     PolicyPart { code: Some("oauth:invalid_token".to_owned()), ..PolicyPart::new(kind, message) }
+}
+
+/// The refusal of a signature that does not hold, which names the check that failed: everything that a signature is
+/// checked for is in the request itself, and whoever signs can't mend it without. RFC 9421 3.2.
+fn unsigned(realm: &str, fault: Fault) -> PolicyPart {
+    let challenge = AuthChallenge::new("Bearer").with("realm", realm);
+    let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
+    let message = format!("The signature of this request does not hold: {fault}.");
+    PolicyPart { code: Some("http-signature:invalid".to_owned()), ..PolicyPart::new(kind, message) }
 }

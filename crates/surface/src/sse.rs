@@ -43,6 +43,12 @@ pub fn message_with_id(id: u64, data: &str) -> Bytes {
     frame.into()
 }
 
+/// A comment, which readers pass over. What `text` has of line ends becomes spaces, so that it stays one line.
+pub fn comment(text: &str) -> Bytes {
+    let line: String = text.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();
+    format!(": {line}\n\n").into()
+}
+
 /// Appends the data lines and the empty line that ends an event.
 fn push_data(frame: &mut String, mut data: &str) {
     loop {
@@ -198,6 +204,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn no_comment_is_seen(text in "[a:\r\n \u{feff}]{0,12}|x\n\ndata: y\n\n|\r\revent: end\r") {
+            let stream = String::from_utf8(comment(&text).to_vec()).expect("frames are text");
+            prop_assert!(read(&stream).is_empty() && stream.ends_with("\n\n"));
+        }
+
         #[test]
         fn no_text_begins_an_event(fragments in proptest::collection::vec("[a:\r\n \u{feff}]{0,12}|event: end\r|data: \\{\\}\n\n", 0..6)) {
             let fragments: Vec<&str> = fragments.iter().map(String::as_str).collect();

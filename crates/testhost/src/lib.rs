@@ -126,6 +126,10 @@ impl Blueprint {
         let host = builder.start(stop.clone()).await.expect("a host");
         let identity = self.identity.unwrap_or_else(|| trusting(&key));
         let verifier = Verifier::new(&identity, Path::new("."), egress.clone()).expect("issuers");
+        let verifier = match protocol.and_then(|protocol| protocol.key_directory) {
+            Some(directory) => verifier.with_directory(directory(egress.clone())),
+            None => verifier,
+        };
         let mount = Mount {
             host,
             verifier: Arc::new(verifier),

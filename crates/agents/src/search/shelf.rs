@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forecourt_content::{
-    Error, Library, Options, Progressed, Put, Query, Removed, Report, Source, Understood, fingerprint,
+    Error, Explained, Library, Options, Progressed, Put, Query, Removed, Report, Source, Understood, fingerprint,
 };
 use forecourt_core::Clock;
 
 use super::sites::Sites;
-use crate::backend::{Context, Fetched, Indexed, Indexing, IndexingError};
+use crate::backend::{Context, Fetched, Indexed, Indexing, IndexingError, RankExplanation};
 use crate::limits::WARNINGS_MAX;
 
 /// Items whose places are explained.
@@ -141,11 +141,12 @@ impl Indexing for Shelf {
         self.library().map_or(0, |library| library.len())
     }
 
-    fn explain(&self, question: &str) -> Result<Vec<String>, IndexingError> {
+    fn explain(&self, question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
         let library = self.library().map_err(failed)?;
         let Understood { text, filters, .. } = library.understand(question);
         let explained = library.explain(&Query { text, filters, limit: EXPLAINED, ..Query::default() });
-        Ok(explained.map_err(failed)?.iter().map(ToString::to_string).collect())
+        let told = |one: &Explained| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
+        Ok(explained.map_err(failed)?.iter().map(told).collect())
     }
 
     fn is_due(&self) -> bool {

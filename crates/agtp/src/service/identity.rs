@@ -71,7 +71,7 @@ impl Service {
         match presented {
             Presented::Nothing => Ok(stranger),
             Presented::Valid => Ok(Sender { peer: stranger.peer, ..proven }),
-            Presented::Invalid(fault) => {
+            Presented::Invalid(fault) | Presented::InvalidSignature(fault) => {
                 tracing::info!(%fault, "a token did not hold");
                 Err(Doubt::Token)
             }

@@ -25,7 +25,7 @@ pub(crate) async fn run(agtp: Agtp) -> Outcome {
     let uri = parse(&agtp.uri)?;
     let line = Line::to(&uri, &Wish::of(&agtp))?;
     let request = draft(&agtp, &uri, &line)?.finish();
-    let request = request.map_err(|fault| Failure::yours(format!("this can't be sent: {fault}")))?;
+    let request = request.map_err(|fault| Failure::usage(format!("this can't be sent: {fault}")))?;
     let response = line.send(&request).await?;
     answer::print(&response, &agtp)?;
     hint::judge(&response, &request, &uri)
@@ -35,7 +35,7 @@ pub(crate) async fn run(agtp: Agtp) -> Outcome {
 pub(super) fn parse(text: &str) -> Result<AgtpUri, Failure> {
     let hint =
         "they look like agtp://demo.localhost/methods, agtp://demo.localhost/agents/chef or agtp://ID@demo.localhost";
-    AgtpUri::parse(text).map_err(|fault| Failure::yours(format!("`{text}` is not a URI of AGTP: {fault}")).hint(hint))
+    AgtpUri::parse(text).map_err(|fault| Failure::usage(format!("`{text}` is not a URI of AGTP: {fault}")).hint(hint))
 }
 
 fn draft(agtp: &Agtp, uri: &AgtpUri, line: &Line) -> Result<Draft, Failure> {
@@ -50,7 +50,7 @@ fn draft(agtp: &Agtp, uri: &AgtpUri, line: &Line) -> Result<Draft, Failure> {
     draft = draft.session(&session).stamped(SystemClock.now(), &SystemEntropy);
     for header in &agtp.headers {
         let Some((name, value)) = header.split_once(':') else {
-            return Err(Failure::yours(format!("-H '{header}' has no colon")).hint("write -H 'Name: value'"));
+            return Err(Failure::usage(format!("-H '{header}' has no colon")).hint("write -H 'Name: value'"));
         };
         draft = draft.field(name, value);
     }
@@ -60,13 +60,13 @@ fn draft(agtp: &Agtp, uri: &AgtpUri, line: &Line) -> Result<Draft, Failure> {
 
 fn agent(agtp: &Agtp, uri: &AgtpUri) -> Result<Option<AgentId>, Failure> {
     let Some(text) = &agtp.agent_id else { return Ok(uri.agent().cloned()) };
-    AgentId::parse(text).map(Some).map_err(|fault| Failure::yours(format!("--agent-id: {fault}")))
+    AgentId::parse(text).map(Some).map_err(|fault| Failure::usage(format!("--agent-id: {fault}")))
 }
 
 /// The body that somebody typed, or the one in the file that they named.
 fn body(text: &str) -> Result<(&'static str, Vec<u8>), Failure> {
     let Some(name) = text.strip_prefix('@') else { return Ok((JSON, text.as_bytes().to_vec())) };
-    let wrong = |error: std::io::Error| Failure::yours(format!("{name}: {error}"));
+    let wrong = |error: std::io::Error| Failure::usage(format!("{name}: {error}"));
     let mut bytes = Vec::new();
     let limit = BODY_BYTES_MAX + 1;
     let read = match name {
@@ -75,7 +75,7 @@ fn body(text: &str) -> Result<(&'static str, Vec<u8>), Failure> {
     };
     read.map_err(wrong)?;
     if bytes.len() as u64 > BODY_BYTES_MAX {
-        return Err(Failure::yours(format!("{name} is larger than {BODY_BYTES_MAX} bytes")));
+        return Err(Failure::usage(format!("{name} is larger than {BODY_BYTES_MAX} bytes")));
     }
     let is_yaml = Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
     Ok((if is_yaml { YAML } else { JSON }, bytes))

@@ -3,7 +3,9 @@
 mod answer;
 mod form;
 mod items;
+mod question;
 mod remote;
+mod spoken;
 mod stream;
 mod told;
 mod tool;
@@ -52,9 +54,10 @@ struct Line {
 
 /// Asks, and prints the answer.
 pub(crate) async fn run(ask: Ask) -> Outcome {
+    let ask = spoken::complete(ask)?;
     match ask.via.as_str() {
         REST if ask.task.is_some() => {
-            Err(Failure::yours(format!("`--task` goes with `--via {A2A}`, `--via {NLWEB}` and `--via {MCP}`")))
+            Err(Failure::usage(format!("`--task` goes with `--via {A2A}`, `--via {NLWEB}` and `--via {MCP}`")))
         }
         REST => rest(ask).await,
         A2A => remote::run(ask).await,
@@ -62,20 +65,27 @@ pub(crate) async fn run(ask: Ask) -> Outcome {
         MCP => tool::run(ask).await,
         other => {
             let known = format!("there are `{REST}`, `{A2A}`, `{NLWEB}` and `{MCP}`");
-            Err(Failure::yours(format!("`--via {other}` is not there; {known}")))
+            Err(Failure::usage(format!("`--via {other}` is not there; {known}")))
         }
     }
 }
 
-async fn rest(ask: Ask) -> Outcome {
-    let request = request(&ask)?;
+/// Asks, and asks on while the agent asks back and somebody is there to answer.
+async fn rest(mut ask: Ask) -> Outcome {
+    // Before anything is sent: a question that can't be put is not worth a way there.
+    let mut request = request(&ask)?;
     let line = connect(&ask).await?;
     check_token(&ask, &line.endpoint)?;
-    let bounds = line.purpose.deadlines(line.egress.config());
-    let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
-    let request = Outgoing { url: line.endpoint.to_string(), ..request }.within(bounds);
-    let incoming = line.egress.send(line.purpose, request).await.map_err(|error| unreachable(&line, &error))?;
-    answer::print(incoming, &line, ask.json).await
+    loop {
+        let bounds = line.purpose.deadlines(line.egress.config());
+        let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
+        let outgoing = Outgoing { url: line.endpoint.to_string(), ..request }.within(bounds);
+        let incoming = line.egress.send(line.purpose, outgoing).await.map_err(|error| unreachable(&line, &error))?;
+        let answered = answer::print(incoming, &line, ask.json).await?;
+        let Some(next) = question::answered(ask, answered).await? else { return Ok(()) };
+        ask = next;
+        request = self::request(&ask)?;
+    }
 }
 
 /// The question, to nobody yet.
@@ -84,7 +94,13 @@ fn request(ask: &Ask) -> Result<Outgoing, Failure> {
     if let Some(session) = &ask.session {
         form.text("session", session);
     }
-    form.text("user", &ask.text.join(" "));
+    if !ask.text.is_empty() {
+        form.text("user", &ask.text.join(" "));
+    }
+    for answer in &ask.answers {
+        let (name, value) = question::split(answer)?;
+        form.text(&format!("answer.{name}"), value);
+    }
     for path in &ask.attach {
         form.file("user", path)?;
     }
@@ -111,7 +127,7 @@ fn bearer(ask: &Ask) -> Result<Option<HeaderValue>, Failure> {
 
 /// Never shows the value, which may be a secret.
 fn field(what: &str, text: &str) -> Result<HeaderValue, Failure> {
-    HeaderValue::from_str(text).map_err(|_| Failure::yours(format!("{what} can't be sent as it is")))
+    HeaderValue::from_str(text).map_err(|_| Failure::usage(format!("{what} can't be sent as it is")))
 }
 
 async fn connect(ask: &Ask) -> Result<Line, Failure> {
@@ -135,7 +151,7 @@ async fn connect(ask: &Ask) -> Result<Line, Failure> {
                 shown: acct.to_string(),
             })
         }
-        Named::Domain(domain, _) => Err(Failure::yours(format!("{domain} is a domain and not an agent"))
+        Named::Domain(domain, _) => Err(Failure::usage(format!("{domain} is a domain and not an agent"))
             .hint(format!("`forecourt discover {}` lists its agents", ask.agent))),
     }
 }
@@ -163,7 +179,7 @@ fn way_out(url: &Url, ask: &Ask) -> Result<Egress, Failure> {
 /// A token over plain HTTP goes to this machine and no further.
 fn check_token(ask: &Ask, endpoint: &Url) -> Outcome {
     match ask.token.is_some() && endpoint.scheme() == "http" && !is_here(endpoint) {
-        true => Err(Failure::yours("a token is not sent over plain HTTP").hint("use the https URL")),
+        true => Err(Failure::usage("a token is not sent over plain HTTP").hint("use the https URL")),
         false => Ok(()),
     }
 }
@@ -183,7 +199,8 @@ fn unreachable(to: &Line, error: &EgressError) -> Failure {
         EgressError::Unconnected(reason) => {
             way::unconnected(&to.endpoint[Position::BeforeHost..Position::AfterPort], reason, is_here(&to.endpoint))
         }
-        other => Failure::yours(format!("{} can't be reached: {}", to.shown, other.log_reason())),
+        EgressError::Refused(refusal) => Failure::yours(format!("{} can't be reached: {refusal}", to.shown)),
+        other => Failure::unreachable(format!("{} can't be reached: {}", to.shown, other.log_reason())),
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::printable::printable;
 use crate::args::{CatalogArguments, CatalogDiff, CatalogWhat};
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stdout};
 
 /// Does what was asked for.
 pub(crate) fn run(catalog: &CatalogArguments) -> Outcome {
@@ -32,7 +32,7 @@ fn run_diff(arguments: &CatalogDiff) -> Outcome {
     match arguments.json {
         true => print_json(&joined(&diff, &found)?)?,
         // Catalogs come from elsewhere.
-        false => print!("{}", printable(&told(&diff, &found))),
+        false => stdout(format_args!("{}", printable(&told(&diff, &found)))),
     }
     match found.count() {
         0 => Ok(()),
@@ -45,7 +45,7 @@ fn things(count: usize) -> &'static str {
 }
 
 fn read(file: &Path) -> Result<Catalog, Failure> {
-    let wrong = |why: String| Failure::ours(format!("{}: {why}", file.display()));
+    let wrong = |why: String| Failure::usage(format!("{}: {why}", file.display()));
     let document = files::bytes_of(file, CATALOG_BYTES_MAX).map_err(wrong)?;
     Catalog::read(&document).map_err(|error| wrong(error.to_string()))
 }

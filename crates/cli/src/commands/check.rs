@@ -9,7 +9,7 @@ use crate::args::Check;
 use crate::endpoints::Endpoints;
 use crate::host::{self, State};
 use crate::identities;
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// Builds everything in memory, and shows what the world would see.
 pub(crate) async fn run(check: &Check) -> Outcome {
@@ -34,8 +34,8 @@ pub(crate) async fn run(check: &Check) -> Outcome {
     let running = started?;
     let mut refused = endpoints.refused;
     refused.extend(identities::refused(&running.identity_notices));
-    identities::doubtful(&running.identity_notices).for_each(|notice| eprintln!("warning: {notice}"));
-    endpoints.doubtful.iter().for_each(|notice| eprintln!("warning: {notice}"));
+    identities::doubtful(&running.identity_notices).for_each(|notice| stderrln!("warning: {notice}"));
+    endpoints.doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
     if !refused.is_empty() {
         return Err(refused.into());
     }
@@ -53,17 +53,17 @@ pub(crate) async fn run(check: &Check) -> Outcome {
         }));
     }
     let count = if all.is_empty() { String::new() } else { format!(", {} endpoints", all.len()) };
-    println!("{} is fine: {} agents{count}", check.place.dir.display(), cards.len());
+    stdoutln!("{} is fine: {} agents{count}", check.place.dir.display(), cards.len());
     for card in cards {
-        println!("\n{}  {}", card.address, card.name);
+        stdoutln!("\n{}  {}", card.address, card.name);
         for endpoint in &card.endpoints {
-            println!("  {:<12} {}", endpoint.protocol, endpoint.url);
+            stdoutln!("  {:<12} {}", endpoint.protocol, endpoint.url);
         }
     }
     if !all.is_empty() {
-        println!();
+        stdoutln!();
     }
-    all.iter().for_each(|endpoint| println!("{}", line(endpoint)));
+    all.iter().for_each(|endpoint| stdoutln!("{}", line(endpoint)));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use super::named::Named;
 use super::printable::line;
 use super::way::Way;
 use crate::args::Discover;
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stderrln, stdout};
 use crate::registry::discovery::{Acct, Listing, ResolvedAgent};
 
 /// Where the card of a domain as a whole is. Hub card 4.
@@ -42,8 +42,8 @@ async fn agent(acct: &Acct, port: Option<u16>, discover: &Discover) -> Outcome {
             "card": found.card,
         })),
         false => {
-            print!("{}", described(&found));
-            eprintln!("\nTry:  forecourt ask {} \"hello\"", discover.what);
+            stdout(format_args!("{}", described(&found)));
+            stderrln!("\nTry:  forecourt ask {} \"hello\"", discover.what);
             Ok(())
         }
     }
@@ -63,10 +63,10 @@ async fn domain(name: &Domain, port: Option<u16>, discover: &Discover) -> Outcom
         let directory = listing.map(|listing| listing.document);
         return print_json(&json!({"domain": name, "directory": directory, "hub_card": hub}));
     }
-    print!("{}", listed(name, listing.as_ref(), hub.as_ref()));
+    stdout(format_args!("{}", listed(name, listing.as_ref(), hub.as_ref())));
     if let Some(first) = listing.as_ref().and_then(|listing| listing.agents.first()) {
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-        eprintln!("\nTry:  forecourt ask {}{port} \"hello\"", first.acct);
+        stderrln!("\nTry:  forecourt ask {}{port} \"hello\"", first.acct);
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::{Export, ExportCards, ExportWhat};
 use crate::endpoints::Endpoints;
 use crate::host::{self, State};
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stdoutln};
 
 /// The port that URLs need not name: exported documents speak of the domain, not of a listener.
 const HTTPS_PORT: u16 = 443;
@@ -36,7 +36,7 @@ async fn export_cards(export: &ExportCards) -> Outcome {
     match export.json {
         true => print_json(&written),
         false => {
-            written.iter().for_each(|file| println!("{}", file.display()));
+            written.iter().for_each(|file| stdoutln!("{}", file.display()));
             Ok(())
         }
     }

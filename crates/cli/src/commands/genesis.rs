@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
 use crate::commands::printable::line;
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
 
 /// Characters of a field that are shown on one line.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -35,7 +35,7 @@ fn run_create(create: &GenesisCreate) -> Outcome {
         None => print_json(genesis.document()),
         Some(file) => {
             write_new(file, &genesis)?;
-            println!("{}", genesis.id());
+            stdoutln!("{}", genesis.id());
             Ok(())
         }
     }
@@ -90,7 +90,7 @@ fn run_show(show: &GenesisShow) -> Outcome {
         document.insert("agent_id".to_owned(), genesis.id().as_str().into());
         return print_json(&document);
     }
-    print!("{}", told(&genesis));
+    stdout(format_args!("{}", told(&genesis)));
     warn_of_spelling(&genesis);
     Ok(())
 }
@@ -132,10 +132,10 @@ fn run_verify(verify: &GenesisVerify) -> Outcome {
             return Err(Failure::yours("it was signed, but by another key than that of the issuer"));
         }
     }
-    println!("{}", genesis.id());
+    stdoutln!("{}", genesis.id());
     warn_of_spelling(&genesis);
     if verify.issuer.is_none() {
-        eprintln!("The signature is good. Whether the key is its issuer's is yours to know: --issuer KEY checks it.");
+        stderrln!("The signature is good. Whether the key is its issuer's is yours to know: --issuer KEY checks it.");
     }
     Ok(())
 }
@@ -159,16 +159,16 @@ fn run_hash(hash: &GenesisHash) -> Outcome {
             (id.map_err(|fault| Failure::yours(fault.to_string()))?, Some(fault))
         }
     };
-    println!("{id}");
+    stdoutln!("{id}");
     if let Some(fault) = doubt {
-        eprintln!("warning: it is no origin yet: {fault}");
+        stderrln!("warning: it is no origin yet: {fault}");
     }
     Ok(())
 }
 
 fn warn_of_spelling(genesis: &Genesis) {
     if genesis.is_escaped() {
-        eprintln!("warning: it was hashed with `\\u` escapes, which other readers may not accept");
+        stderrln!("warning: it was hashed with `\\u` escapes, which other readers may not accept");
     }
 }
 

@@ -11,7 +11,7 @@ use crate::args::Index;
 use crate::endpoints::Endpoints;
 use crate::host::{self, Content};
 use crate::manual;
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// Reasons that are shown for one agent.
 const WARNINGS_SHOWN: usize = 10;
@@ -27,9 +27,10 @@ pub(crate) async fn run(index: &Index) -> Outcome {
     let egress = host::egress(&loaded, &site, &[])?;
     let agents = host::agents(&loaded, &site, &egress, &data, &Endpoints::load(&loaded, &egress)?)?;
     if let Some(question) = &index.explain {
-        return explain(&agents.content, question);
+        return explain(&agents.content, question, index.json);
     }
     let mut done = Vec::with_capacity(agents.content.len());
+    let mut unreadable = Vec::new();
     for content in &agents.content {
         let wrong = |error| Failure::yours(format!("@{}: {error}", content.handle));
         let fetched = fetched(content, true, || false).await.map_err(wrong)?;
@@ -37,19 +38,34 @@ pub(crate) async fn run(index: &Index) -> Outcome {
         let indexed = indexed(content, true).await.map_err(wrong)?;
         report(content, &indexed);
         done.push(as_json(content, &fetched, &indexed));
+        if indexed.items == 0 && indexed.skipped + fetched.skipped > 0 {
+            unreadable.push(format!("@{}", content.handle));
+        }
     }
-    if index.json { print_json(&done) } else { Ok(()) }
+    if index.json {
+        print_json(&done)?;
+    }
+    match unreadable.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::yours(format!("nothing of the content of {} could be read", unreadable.join(", ")))),
+    }
 }
 
 /// Says for each agent why its items rank as they do.
-fn explain(contents: &[Content], question: &str) -> Outcome {
+fn explain(contents: &[Content], question: &str, as_json: bool) -> Outcome {
+    let mut all = Vec::with_capacity(contents.len());
     for content in contents {
         let told = content.indexing.explain(question);
         let told = told.map_err(|error| Failure::yours(format!("@{}: {error}", content.handle)))?;
-        println!("@{}: {} items explained", content.handle, told.len());
-        told.iter().for_each(|item| println!("{}", printable(item)));
+        if as_json {
+            let items: Vec<_> = told.into_iter().map(|item| item.data).collect();
+            all.push(json!({"agent": content.handle.as_str(), "question": question, "items": items}));
+            continue;
+        }
+        stdoutln!("@{}: {} items explained", content.handle, told.len());
+        told.iter().for_each(|item| stdoutln!("{}", printable(&item.text)));
     }
-    Ok(())
+    if as_json { print_json(&all) } else { Ok(()) }
 }
 
 /// Indexes what has no index yet. Whatever has one answers from it at once, and is brought up to
@@ -106,7 +122,7 @@ fn report_fetched(content: &Content, fetched: &Fetched) {
         return;
     }
     let Fetched { pages, unchanged, items, skipped, warnings } = fetched;
-    eprintln!("@{}: {pages} pages ({unchanged} unchanged), {items} items on them, {skipped} left out", content.handle);
+    stderrln!("@{}: {pages} pages ({unchanged} unchanged), {items} items on them, {skipped} left out", content.handle);
     tell(warnings, *skipped);
 }
 
@@ -114,10 +130,10 @@ fn report_fetched(content: &Content, fetched: &Fetched) {
 fn tell(warnings: &[String], skipped: u64) {
     let shown = warnings.len().min(WARNINGS_SHOWN);
     // They quote strangers.
-    warnings.iter().take(shown).for_each(|warning| eprintln!("  {}", line(warning, WARNING_CHARS_MAX)));
+    warnings.iter().take(shown).for_each(|warning| stderrln!("  {}", line(warning, WARNING_CHARS_MAX)));
     match skipped.saturating_sub(shown as u64) {
         0 => {}
-        more => eprintln!("  and {more} more"),
+        more => stderrln!("  and {more} more"),
     }
 }
 
@@ -127,7 +143,7 @@ fn report(content: &Content, indexed: &Indexed) {
         0 => String::new(),
         count => format!(", {count} overridden by hand"),
     };
-    eprintln!(
+    stderrln!(
         "@{}: {items} items ({loaded} new, {updated} updated, {unchanged} unchanged, {removed} removed, \
          {skipped} skipped{pushed})",
         content.handle

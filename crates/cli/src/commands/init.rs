@@ -6,7 +6,7 @@ use std::path::Path;
 use forecourt_core::Domain;
 
 use crate::args::Init;
-use crate::output::{Failure, Outcome};
+use crate::output::{Failure, Outcome, stdoutln};
 
 /// The files of a new deployment.
 const FILES: &[(&str, &str)] = &[
@@ -27,11 +27,11 @@ pub(crate) fn run(init: &Init) -> Outcome {
     for (name, text) in FILES {
         write(&dir.join(name), &text.replace("demo.localhost", domain.as_str()))?;
     }
-    println!("{} is a working deployment.", dir.display());
-    println!();
-    println!("  put your content under   {}", dir.join("content").display());
-    println!("  then                     forecourt serve {}", dir.display());
-    println!("  and ask                  forecourt ask @search@{domain} \"what is here?\"");
+    stdoutln!("{} is a working deployment.", dir.display());
+    stdoutln!();
+    stdoutln!("  put your content under   {}", dir.join("content").display());
+    stdoutln!("  then                     forecourt serve {}", dir.display());
+    stdoutln!("  and ask                  forecourt ask @search@{domain} \"what is here?\"");
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use forecourt_identity::HostKeys;
 
 use crate::args::Keys;
 use crate::host;
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// Shows the keys, after a rotation if that was asked for.
 pub(crate) fn run(keys: &Keys) -> Outcome {
@@ -17,13 +17,13 @@ pub(crate) fn run(keys: &Keys) -> Outcome {
     let mut held = HostKeys::load_or_create(&data, &SystemEntropy).map_err(ours)?;
     if keys.rotate {
         held.rotate(&data, &SystemEntropy, now).map_err(ours)?;
-        eprintln!("A new key signs from now on. The old one stays published for 24 hours.");
+        stderrln!("A new key signs from now on. The old one stays published for 24 hours.");
     }
     match keys.json {
         true => print_json(&held.jwks(now)),
         false => {
-            println!("{}", held.current().kid());
-            held.previous(now).for_each(|key| println!("{} (previous)", key.kid));
+            stdoutln!("{}", held.current().kid());
+            held.previous(now).for_each(|key| stdoutln!("{} (previous)", key.kid));
             Ok(())
         }
     }

@@ -10,7 +10,7 @@ use super::agtp::{Line, Wish, parse};
 use super::printable::line;
 use crate::args::{ManifestArguments, ManifestCheck, ManifestWhat, Place};
 use crate::deployment::Loaded;
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stdout};
 use crate::registry::agtp::check::{Finding, Signature, Verdict, Weight, check, check_response};
 use crate::registry::agtp::{Draft, MANIFEST};
 
@@ -35,7 +35,7 @@ async fn run_check(arguments: &ManifestCheck) -> Outcome {
     };
     match arguments.json {
         true => print_json(&json!({"what": arguments.what, "ok": verdict.is_fine(), "verdict": verdict}))?,
-        false => print!("{}", told(&arguments.what, &verdict)),
+        false => stdout(format_args!("{}", told(&arguments.what, &verdict))),
     }
     let wrong = verdict.findings.iter().filter(|finding| finding.weight == Weight::Wrong).count();
     match wrong {

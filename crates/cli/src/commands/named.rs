@@ -21,19 +21,19 @@ impl Named {
     /// Reads what somebody wrote.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         if is_url(text) {
-            return Url::parse(text).map(Self::Url).map_err(|error| Failure::yours(format!("{text}: {error}")));
+            return Url::parse(text).map(Self::Url).map_err(|error| Failure::usage(format!("{text}: {error}")));
         }
         let (name, port) = split_port(text);
         if name.contains('@') {
             let acct = Acct::parse(name).map(|acct| Self::Agent(acct, port));
             return acct.map_err(|_| {
-                Failure::yours(format!("`{text}` is not the address of an agent"))
+                Failure::usage(format!("`{text}` is not the address of an agent"))
                     .hint("addresses look like @chef@demo.localhost, with a port if need be: @chef@demo.localhost:8443")
             });
         }
         let domain = Domain::parse(name).map(|domain| Self::Domain(domain, port));
         domain.map_err(|_| {
-            Failure::yours(format!("`{text}` is neither an address, nor a domain, nor a URL"))
+            Failure::usage(format!("`{text}` is neither an address, nor a domain, nor a URL"))
                 .hint("try @chef@demo.localhost, demo.localhost or https://demo.localhost/~chef")
         })
     }

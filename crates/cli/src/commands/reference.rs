@@ -10,13 +10,13 @@ use forecourt_server::HttpLimits;
 use forecourt_settings::{Documented, Reference, document};
 use schemars::schema_for;
 
-use crate::output::Outcome;
+use crate::output::{Outcome, stdout};
 use crate::registry::{PROTOCOLS, backends};
 use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettings, Tls};
 
 /// Prints the reference as markdown.
 pub(crate) fn run() -> Outcome {
-    print!("{}", markdown());
+    stdout(format_args!("{}", markdown()));
     Ok(())
 }
 

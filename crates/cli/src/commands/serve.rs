@@ -22,7 +22,7 @@ use crate::deployment::Loaded;
 use crate::endpoints::Endpoints;
 use crate::host::{self, Content, Running, State};
 use crate::manual;
-use crate::output::{Failure, Outcome};
+use crate::output::{Failure, Outcome, stderrln};
 use crate::state::{self, Serving};
 
 use self::listeners::Listeners;
@@ -68,7 +68,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
     let served = tokio::spawn(listeners.serve(running.surfaces, admin, stop.clone()));
     told_to_stop().await?;
-    eprintln!("stopping: running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
+    stderrln!("stopping: running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
     tokio::select! {
         () = drain(&host, &stop) => {}
         _ = told_to_stop() => return Err(Failure::yours("stopped before everything was finished")),

@@ -68,10 +68,12 @@ impl Way {
                 unconnected(&at, reason, self.domain.is_local())
             }
             ResolveError::Unavailable { obstacle: Obstacle::Unresolved, .. } => {
-                Failure::yours(format!("{} does not resolve to any address", self.domain))
+                Failure::unreachable(format!("{} does not resolve to any address", self.domain))
                     .hint("is it spelled right, and is this machine online?")
             }
-            ResolveError::Unavailable { obstacle: Obstacle::Status(500..), .. } => Failure::ours(error.to_string()),
+            ResolveError::Unavailable { obstacle: Obstacle::Status(500..), .. } => {
+                Failure::unreachable(error.to_string())
+            }
             _ => Failure::yours(error.to_string()),
         }
     }
@@ -121,13 +123,13 @@ fn begin(config: EgressConfig, folder: Option<PathBuf>) -> EgressBuilder {
 pub(super) fn unconnected(at: &str, reason: &str, is_local: bool) -> Failure {
     let cause = line(reason.rsplit(": ").next().unwrap_or(reason), 100);
     if reason.contains("certificate") {
-        let failure = Failure::yours(format!("the certificate of {at} is not trusted here ({cause})"));
+        let failure = Failure::unreachable(format!("the certificate of {at} is not trusted here ({cause})"));
         return match is_local {
             true => failure.hint("--data DIR names the data folder whose local authority is to be trusted"),
             false => failure.hint("SSL_CERT_FILE names a file of more authorities"),
         };
     }
-    let failure = Failure::yours(format!("nobody answers at {at} ({cause})"));
+    let failure = Failure::unreachable(format!("nobody answers at {at} ({cause})"));
     match is_local {
         true => failure.hint("is it running? `forecourt serve DIR` starts it"),
         false => failure.hint("is the name spelled right, and does it speak https?"),
@@ -135,6 +137,6 @@ pub(super) fn unconnected(at: &str, reason: &str, is_local: bool) -> Failure {
 }
 
 fn not_served(domain: &Domain) -> Failure {
-    Failure::yours(format!("no deployment of {domain} is served on this machine"))
+    Failure::unreachable(format!("no deployment of {domain} is served on this machine"))
         .hint(format!("`forecourt serve DIR` starts one; if it is served, name its port ({domain}:8443) and --data"))
 }

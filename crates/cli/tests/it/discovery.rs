@@ -144,9 +144,9 @@ fn ask_explains_refusals_and_failures() {
     }
     let failed = run(&served, "ask", &["@gate@demo.localhost", "fail"]);
     assert!(failed.stdout.contains("I will try."), "{failed:?}");
-    let text = failed.failed(2);
+    let text = failed.failed(3);
     assert!(text.contains("error: "), "{text}");
-    let text = run(&served, "ask", &["@gate@demo.localhost", "fail", "--json"]).failed(2);
+    let text = run(&served, "ask", &["@gate@demo.localhost", "fail", "--json"]).failed(3);
     assert!(text.contains("Gate was asked to fail, and did."), "{text}");
 }
 
@@ -156,11 +156,11 @@ fn ask_says_what_to_do_when_nobody_is_there() {
     let text = run(&served, "ask", &["@nobody@demo.localhost", "hello"]).failed(1);
     assert!(text.contains("@nobody@demo.localhost") && text.contains("hint: ") && text.contains("@chef@"), "{text}");
     let deployment = served.killed();
-    let text = deployment.run("ask", ["@echo@demo.localhost", "hello"]).failed(1);
+    let text = deployment.run("ask", ["@echo@demo.localhost", "hello"]).failed(3);
     assert!(text.contains("error: ") && text.contains("hint: ") && text.contains("forecourt serve"), "{text}");
-    let text = Deployment::empty().run("ask", ["@echo@demo.localhost", "hello"]).failed(1);
+    let text = Deployment::empty().run("ask", ["@echo@demo.localhost", "hello"]).failed(3);
     assert!(text.contains("hint: ") && text.contains("forecourt serve"), "{text}");
-    let text = Deployment::empty().run("ask", ["echo", "hello"]).failed(1);
+    let text = Deployment::empty().run("ask", ["echo", "hello"]).failed(2);
     assert!(text.contains("hint: ") && text.contains("@chef@demo.localhost"), "{text}");
 }
 

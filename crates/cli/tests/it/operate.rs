@@ -332,7 +332,7 @@ fn help_teaches_and_wrong_words_are_the_users_problem() {
     assert!(text.contains("Examples:"), "{text}");
     assert!(nowhere.run("--version", [""; 0]).fine().starts_with("forecourt "));
     for (command, words) in [("serve", &["--htp"][..]), ("ask", &["@echo@demo.localhost"]), ("sreve", &[])] {
-        let text = nowhere.run(command, words).failed(1);
+        let text = nowhere.run(command, words).failed(2);
         assert!(text.contains("error: "), "{text}");
     }
 }

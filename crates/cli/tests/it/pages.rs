@@ -221,3 +221,91 @@ fn brightness(browser: &Browser, property: &str) -> u32 {
     assert_eq!(numbers.len(), 3, "{colour}");
     numbers.iter().sum::<u32>() / 3
 }
+
+/// An agent that gives files and links, asks for several things at once, and breaks off.
+const SHOP: &str = r#"
+handle = "shop"
+name = "Shop"
+description = "Sells soup."
+sessions = true
+
+[backend]
+kind = "script"
+
+[[backend.rule]]
+text = "^look"
+events = [
+  { text = "Here is what we have." },
+  { link = { url = "https://shop.example/menu", title = "The menu", description = "Soups of the week" } },
+  { file = { name = "pixel.png", mime = "image/png", base64 = "iVBORw0KGgo=" } },
+]
+
+[[backend.rule]]
+text = "^order"
+events = [
+  { text = "Gladly." },
+  { question = { text = "Tell me more.", questions = [
+    { id = "kind", text = "Which kind?", type = "single_select", options = ["Pea", "Bean"] },
+    { id = "extras", text = "What with it?", type = "multi_select", options = ["Rice", "Bread", "Nothing"] },
+    { id = "minutes", text = "How long may it take?", type = "number", default = 20 },
+  ] } },
+]
+
+[[backend.rule]]
+text = "^break"
+events = [{ text = "Half of an answer" }, { fail = "the stove went out" }]
+"#;
+
+fn shop() -> Deployment {
+    Deployment::gatehouse().and("agents/shop.toml", SHOP)
+}
+
+#[test]
+fn files_links_and_several_questions_in_the_chat() {
+    let Some(browser) = Browser::open(View::Desk) else { return };
+    let served = shop().serve();
+    browser.go(&served.url("/~shop"));
+    let looked = ask(&browser, "look").text();
+    for words in ["Here is what we have.", "The menu", "Soups of the week", "pixel.png", "image/png", "8 bytes"] {
+        assert!(looked.contains(words), "{words} in {looked}");
+    }
+    let link = browser.find(&format!("{ANSWERED} .rows a"));
+    assert_eq!(link.property("href"), "https://shop.example/menu");
+    browser.picture("files-in-chat");
+    let asked = ask(&browser, "order").text();
+    assert!(asked.contains("Which kind?") && asked.contains("How long may it take?"), "{asked}");
+    let form = format!("{ANSWERED} form.questions");
+    browser.find(&format!("{form} input[value=Pea]")).click();
+    browser.find(&format!("{form} input[value=Rice]")).click();
+    browser.find(&format!("{form} input[value=Bread]")).click();
+    browser.picture("questions-in-chat");
+    browser.find(&format!("{form} button")).click();
+    within("the answers are a turn", || (browser.all(".turn").len() == 3).then_some(()));
+    let answered = browser.find(ANSWERED).text();
+    assert!(answered.contains("kind: Pea") && answered.contains("extras: Rice, Bread"), "{answered}");
+    assert!(answered.contains("minutes: 20"), "{answered}");
+    let broken = ask(&browser, "break").text();
+    assert!(broken.contains("Half of an answer") && broken.contains("the stove went out"), "{broken}");
+    browser.picture("broken-in-chat");
+    assert_quiet(&browser, "");
+}
+
+#[test]
+fn several_questions_without_a_script() {
+    let Some(browser) = Browser::open(View::NoScript) else { return };
+    let served = shop().serve();
+    browser.go(&served.url("/~shop?user=order"));
+    browser.find("form.questions input[value=Bean]").click();
+    browser.find("form.questions input[value=Rice]").click();
+    browser.picture("questions-page");
+    browser.find("form.questions button").click();
+    within("the answers are sent", || browser.url().contains("answer.").then_some(()));
+    let page = browser.find("main").text();
+    for words in ["Which kind? Bean", "What with it? Rice", "How long may it take? 20"] {
+        assert!(page.contains(words), "{words} in {page}");
+    }
+    browser.go(&served.url("/~shop?user=look"));
+    let page = browser.find("main").text();
+    assert!(page.contains("The menu") && page.contains("pixel.png"), "{page}");
+    browser.picture("files-page");
+}

@@ -39,7 +39,7 @@ fn a_refusal_is_1_a_failure_is_2_and_what_is_not_there_is_said() {
     let served = Deployment::gatehouse().serve();
     let refused = ask(&served, &["@gate@demo.localhost", "pay"]).failed(1);
     assert!(refused.contains("payment_required") && refused.contains("https://demo.localhost"), "{refused}");
-    ask(&served, &["@gate@demo.localhost", "fail"]).failed(2);
+    ask(&served, &["@gate@demo.localhost", "fail"]).failed(3);
     assert!(ask(&served, &["@nobody@demo.localhost", "hi"]).failed(1).contains("has no agent"));
     assert!(ask(&served, &["--task", "none", "@gate@demo.localhost"]).failed(1).contains("no such task"));
 }
@@ -64,5 +64,5 @@ fn an_agent_in_front_passes_everything_on() {
     let refused = ask(&near, &[agent, "pay"]).failed(1);
     assert!(refused.contains("payment_required"), "{refused}");
     assert!(refused.contains(&format!("https://demo.localhost:{}/", far.https)), "the link is in the words: {refused}");
-    ask(&near, &[agent, "fail"]).failed(2);
+    ask(&near, &[agent, "fail"]).failed(3);
 }

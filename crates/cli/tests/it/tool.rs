@@ -39,16 +39,16 @@ fn progress_is_shown_aside_and_a_promise_is_waited_for() {
 }
 
 #[test]
-fn a_refusal_is_1_a_failure_is_2_and_what_is_not_there_is_said() {
+fn a_refusal_is_1_a_failure_is_3_and_what_is_not_there_is_said() {
     let served = Deployment::gatehouse().serve();
     let refused = ask(&served, &["@gate@demo.localhost", "pay"]).failed(1);
     assert!(refused.contains("payment_required") && refused.contains("https://demo.localhost"), "{refused}");
-    ask(&served, &["@gate@demo.localhost", "fail"]).failed(2);
+    ask(&served, &["@gate@demo.localhost", "fail"]).failed(3);
     assert!(ask(&served, &["@nobody@demo.localhost", "hi"]).failed(1).contains("has no agent"));
     assert!(ask(&served, &["--task", "none", "@gate@demo.localhost"]).failed(1).contains("no such promise"));
     assert!(ask(&served, &[&served.url("/nothing"), "hi"]).failed(1).contains("speaks no MCP"));
-    let nobody = ask(&served, &["http://127.0.0.1:9/mcp", "hi"]).failed(1);
+    let nobody = ask(&served, &["http://127.0.0.1:9/mcp", "hi"]).failed(3);
     assert!(nobody.contains("nobody answers at 127.0.0.1:9") && nobody.contains("hint: "), "{nobody}");
-    let attached = ask(&served, &["@echo@demo.localhost", "--attach", "forecourt.toml", "hi"]).failed(1);
+    let attached = ask(&served, &["@echo@demo.localhost", "--attach", "forecourt.toml", "hi"]).failed(2);
     assert!(attached.contains("--via rest"), "{attached}");
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use tantivy::DocAddress;
 
 use super::plan::Plan;
@@ -14,7 +15,7 @@ use crate::error::Result;
 use crate::index::Snapshot;
 
 /// One item that was found, and what its place comes from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explained {
     /// The item's id.
     pub id: String,

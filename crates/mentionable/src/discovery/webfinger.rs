@@ -40,12 +40,25 @@ impl Query {
         }
     }
 
-    /// The agent that is asked for, if it lives here. Other domains, other schemes and other
-    /// characters are no agents of ours.
+    /// The agent that is asked for, if it lives here: by its address, or by a URL that is listed as its own
+    /// (RFC 7033 4.1 admits any URI). Other domains, other schemes and other characters are no agents of ours.
     pub(crate) fn resident<'a>(&self, site: &Site, directory: &'a Directory) -> Option<&'a Resident> {
-        let acct = Acct::parse_uri(&self.resource).filter(|acct| *acct.domain() == site.domain)?;
-        let handle = Handle::parse(acct.local()).ok()?;
-        directory.find(&handle).map(AsRef::as_ref)
+        match Acct::parse_uri(&self.resource) {
+            Some(acct) if *acct.domain() == site.domain => find(directory, acct.local()),
+            Some(_) => None,
+            None => self.listed(site, directory),
+        }
+    }
+
+    /// The agent whose page or card is at the URL that is asked for. Its last segment is the handle, with a tilde
+    /// or without; whether the URL is the agent's is what its own record says.
+    fn listed<'a>(&self, site: &Site, directory: &'a Directory) -> Option<&'a Resident> {
+        let asked = Url::parse(&self.resource).ok()?;
+        let last = asked.path_segments()?.next_back()?;
+        let resident = find(directory, last.strip_prefix('~').unwrap_or(last))?;
+        let Jrd { aliases, links, .. } = jrd(site, &resident.card);
+        let mut own = aliases.into_iter().chain(links.into_iter().filter_map(|link| link.href));
+        own.any(|url| Url::parse(&url).is_ok_and(|url| url == asked)).then_some(resident)
     }
 
     /// The answer about an agent. Without `rel` it has all links. RFC 7033 4.3.
@@ -67,6 +80,12 @@ fn jrd(site: &Site, card: &AgentCard) -> Jrd {
         aliases: page.map(str::to_owned).into_iter().collect(),
         links: std::iter::once(card_link).chain(page_link).collect(),
     }
+}
+
+/// Strictly by its handle: an address with a mention's `@` is none.
+fn find<'a>(directory: &'a Directory, local: &str) -> Option<&'a Resident> {
+    let handle = Handle::parse(local).ok().filter(|_| !local.starts_with('@'))?;
+    directory.find(&handle).map(AsRef::as_ref)
 }
 
 fn link(rel: &str, kind: &str, href: &str) -> Link {

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use forecourt_core::{ClientAddr, Ending, Handle, Language, PolicyPart, Reply, ThreadId};
+use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, PolicyPart, Reply, ThreadId};
 use forecourt_pages::csp;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
 use forecourt_surface::sse::KeepAlive;
+use futures::StreamExt;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -16,7 +17,10 @@ use super::answer::{Answer, Content, Outcome, Trouble};
 use super::callback::{PREFERENCE_APPLIED, RESPOND_ASYNC};
 use super::door::{Door, X_MENTIONABLE_SESSION};
 use super::errors::Failure;
+use super::limits::RETRY_AFTER_SECONDS;
+use super::links;
 use super::media::Media;
+use super::query;
 use super::refusal;
 use super::render::{self, Frame};
 use super::transport::Rest;
@@ -59,9 +63,10 @@ impl<'a> Asked<'a> {
         self.head.extensions.get::<ClientAddr>().map(|client| client.0)
     }
 
-    /// The language that its header asks for. The parameter `lang` is a hint where none is named.
+    /// The language that it asks for: that of its header, or of the parameter `lang` where the header names
+    /// none. REST 3.1, companion decision C20.
     pub(crate) fn language(&self) -> Option<Language> {
-        negotiate::language(&self.head.headers)
+        negotiate::language(&self.head.headers).or_else(|| query::language(self.head.uri.query()?))
     }
 
     /// Its absolute URL, from configuration and never from `Host`.
@@ -98,14 +103,14 @@ impl Asked<'_> {
             return self.accepted(media, &reply);
         }
         if media == Media::Stream {
-            return self.streamed(reply);
+            return self.streamed(reply).await;
         }
         let (thread, language) = (reply.thread.clone(), reply.language.clone());
         let collected = reply.collect().await;
         match &collected.ending {
             Ending::Refused(part) => self.refused(media, part, thread.as_ref()),
             Ending::Failed { reason } => self.failed(&Failure::of_agent(reason)),
-            Ending::Canceled => self.failed(&Failure::of_agent("the answer was cancelled before its end")),
+            Ending::Canceled => self.failed(&Failure::canceled()),
             Ending::Complete | Ending::Message(_) | Ending::Question(_) => {
                 let url = self.frame_url(media);
                 let session = thread.as_ref().map(ThreadId::expose);
@@ -113,6 +118,9 @@ impl Asked<'_> {
                 let mut head = self.answer_head(media, &language, thread.as_ref());
                 if media == Media::Html && matches!(collected.ending, Ending::Question(_)) {
                     render::security_fields(&mut head, csp::asking());
+                }
+                if media == Media::Markdown {
+                    links::add(&mut head, &collected.parts);
                 }
                 Answer::whole(StatusCode::OK, head, render::answer(media, &frame, collected))
             }
@@ -152,12 +160,28 @@ impl Asked<'_> {
         Answer::empty(StatusCode::ACCEPTED, head)
     }
 
-    /// An answer as it comes; always 200, whatever comes. REST 4.3.
-    fn streamed(&self, reply: Reply) -> Answer {
-        let mut head = self.head_of(Media::Stream, &reply.language, reply.thread.as_ref());
+    /// An answer as it comes. Until its first byte it can still fail with a status; from then on it is 200,
+    /// whatever comes. REST 4.3.
+    async fn streamed(&self, reply: Reply) -> Answer {
+        let Reply { thread, language, mut events, .. } = reply;
+        let begun = render::begin(&mut events, self.door.card.streams).await;
+        match begun.last() {
+            Some(Event::Ending(Ending::Failed { reason })) => return self.failed(&Failure::of_agent(reason)),
+            Some(Event::Ending(Ending::Canceled)) => return self.failed(&Failure::canceled()),
+            _ => {}
+        }
+        let mut head = self.head_of(Media::Stream, &language, thread.as_ref());
         head.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
-        let frames = KeepAlive::new(Box::pin(render::frames(reply.events, self.door.card.streams)));
+        links::add(
+            &mut head,
+            begun.iter().filter_map(|event| match event {
+                Event::Part(part) => Some(part),
+                _ => None,
+            }),
+        );
+        let events = Box::pin(futures::stream::iter(begun).chain(events));
+        let frames = KeepAlive::new(Box::pin(render::frames(events, self.door.card.streams)));
         Answer { status: StatusCode::OK, head, content: Content::Frames(Box::pin(frames)) }
     }
 
@@ -169,6 +193,10 @@ impl Asked<'_> {
         let status = if media == Media::Stream { StatusCode::OK } else { status(&part.kind) };
         if media != Media::Stream {
             add_fields(&mut head, part, self.rest.host.site().canonical_host());
+            if status == StatusCode::SERVICE_UNAVAILABLE {
+                // Design 36: also where the refusal itself does not know when.
+                head.entry(RETRY_AFTER).or_insert(HeaderValue::from(RETRY_AFTER_SECONDS));
+            }
         }
         if self.rest.settings.policy_header {
             refusal::add_policy_field(&mut head, part);

@@ -5,6 +5,7 @@ use forecourt_core::error::whole_seconds;
 use forecourt_core::{Error, Noun};
 use http::{HeaderValue, StatusCode};
 
+use super::limits::RETRY_AFTER_SECONDS;
 use super::wire::Fault;
 
 /// A fault as the caller reads it.
@@ -81,6 +82,17 @@ impl Failure {
         Self::new(StatusCode::BAD_GATEWAY, "The agent failed", reason)
     }
 
+    /// 502 for an answer that somebody cancelled.
+    pub(crate) fn canceled() -> Self {
+        Self::of_agent("the answer was cancelled before its end")
+    }
+
+    /// 503 for a request that finds too much going on.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, "Not available", message);
+        Self { retry_after: Some(RETRY_AFTER_SECONDS), ..failure }
+    }
+
     /// `Retry-After`, if it is known when to come back.
     pub(crate) fn retry_after_value(&self) -> Option<HeaderValue> {
         self.retry_after.map(HeaderValue::from)
@@ -120,10 +132,10 @@ impl From<Error> for Failure {
             Error::Gone { .. } => Self::new(StatusCode::GONE, "Gone", error.to_string()),
             Error::Conflict { .. } => Self::new(StatusCode::CONFLICT, "Conflict", error.to_string()),
             Error::Invalid { .. } => Self::bad_request(error.to_string()),
-            Error::Unavailable { retry_after } => Self {
-                retry_after: Some(whole_seconds(retry_after)),
-                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "Not available", error.to_string())
-            },
+            Error::Unavailable { retry_after } => {
+                let wait = whole_seconds(retry_after);
+                Self { retry_after: Some(wait), ..Self::busy(error.to_string()) }
+            }
             Error::Internal(cause) => {
                 tracing::error!(%cause, "a request failed");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error", "this host could not do it")

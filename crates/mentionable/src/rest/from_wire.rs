@@ -20,7 +20,7 @@ pub(crate) struct Envelope {
     pub(crate) recipient: Handle,
     /// Proven by headers alone; no body says who is speaking. REST 7.
     pub(crate) sender: Sender,
-    /// What `Accept-Language` asks for. `None` when it names no language.
+    /// What `Accept-Language`, or the parameter `lang`, asks for. `None` when neither names a language.
     pub(crate) language: Option<Language>,
     /// Whether the agent finds things, so that a search may be narrowed down.
     pub(crate) finds: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Envelope {
 /// Puts a message together. URLs are not fetched here: files named by `http(s):` are fetched by the
 /// host after its gate, `data:` URLs are decoded in place. REST 3.3.
 pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
-    let Ask { mut runs, session, lang, parts, history, narrowing } = ask;
+    let Ask { mut runs, session, parts, history, narrowing } = ask;
     let current = runs.pop().map(|run| run.entries).unwrap_or_default();
     let parts = dispatch(match parts {
         Some(parts) => parts.into_iter().map(with_url_read).collect(),
@@ -47,7 +47,7 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
         thread: session.as_deref().and_then(ThreadId::parse),
         sender: envelope.sender,
         history: history.unwrap_or_else(|| runs.into_iter().filter_map(turn).collect()),
-        language: envelope.language.or_else(|| lang.as_deref().and_then(Language::parse)),
+        language: envelope.language,
         hop: envelope.hop,
         search: SearchOptions {
             findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
@@ -226,10 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn s3_1_lang_is_a_hint_and_unknown_tokens_begin_afresh() {
-        let ask = Ask { lang: Some("de".into()), session: Some("x' OR 1=1".into()), ..asking("hi") };
+    fn s6_unknown_tokens_begin_afresh() {
+        let ask = Ask { session: Some("x' OR 1=1".into()), ..asking("hi") };
         let message = read(ask).expect("the message is fine");
-        assert_eq!(message.language.as_ref().map(Language::as_str), Some("de"));
         assert_eq!(message.thread, None);
     }
 }

@@ -21,3 +21,12 @@ pub(crate) const WEBHOOK_BODY_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const SECRET_BYTES_MAX: usize = forecourt_egress::limits::SECRET_BYTES_MAX;
 /// Bytes of an artifact's id in a path. Ours are much shorter.
 pub(crate) const ARTIFACT_ID_BYTES_MAX: usize = forecourt_core::limits::CLIENT_ID_BYTES_MAX;
+/// Bytes of all `Link` fields of one answer together, so that no proxy refuses its head; further files and links are
+/// in the JSON form only.
+pub(crate) const LINK_BYTES_MAX: usize = 4 * 1024;
+/// Seconds after which to come back, where nothing better is known.
+pub(crate) const RETRY_AFTER_SECONDS: u64 = 5;
+/// Questions of one turn that are put in words.
+pub(crate) const QUESTIONS_SHOWN_MAX: usize = 20;
+/// Options of one question that are put in words.
+pub(crate) const OPTIONS_SHOWN_MAX: usize = 50;

@@ -2,12 +2,13 @@
 //!
 //! Beside the parameters of the spec there are those that the forms and links of our own pages send,
 //! which agents that know nothing of them ignore: `filter.{property}`, `results` and `ask=no` narrow a
-//! search down, `answer.{question}` answers one of several questions.
+//! search down, `answer.{question}` answers one of several questions (see `answers.rs`).
 
-use forecourt_core::{Narrowing, Role};
+use forecourt_core::{Language, Narrowing, Role};
 use forecourt_pages::search::{ANSWER_PREFIX, DECIDED, FILTER_PREFIX, RESULTS};
 use url::form_urlencoded;
 
+use super::answers::Answers;
 use super::limits::{ENTRIES_MAX, FILTERS_MAX, QUERY_BYTES_MAX};
 use super::wire::{Ask, Entry, Fault, Run};
 
@@ -20,19 +21,18 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
     }
     let mut ask = Ask::default();
     let mut entries = Vec::with_capacity(1);
+    let mut answers = Answers::default();
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
         match &*key {
             "user" => entries.push(Entry::text(value)),
             "assistant" => return Err(Fault::MultiTurnQuery),
             "session" if ask.session.is_some() => return Err(Fault::TwoSessions),
             "session" => ask.session = Some(value.into_owned()),
-            "lang" if ask.lang.is_none() => ask.lang = Some(value.into_owned()),
-            _ if key.starts_with(ANSWER_PREFIX) => {
-                entries.extend(answer(&key[ANSWER_PREFIX.len()..], &value).map(Entry::text));
-            }
+            _ if key.starts_with(ANSWER_PREFIX) => answers.take(&key[ANSWER_PREFIX.len()..], &value),
             _ => narrow(&mut ask.narrowing, &key, &value),
         }
     }
+    entries.extend(answers.into_entries());
     match entries.len() {
         0 => Err(Fault::NoUser),
         count if count > ENTRIES_MAX => Err(Fault::TooManyEntries),
@@ -43,9 +43,10 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
     }
 }
 
-/// What one answer of several says, with its question. `None`: it was left open.
-fn answer(question: &str, value: &str) -> Option<String> {
-    (!value.trim().is_empty()).then(|| format!("{question} {value}"))
+/// The language that a raw query string hints at by `lang`; of several, the first. REST 3.1.
+pub(crate) fn language(query: &str) -> Option<Language> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.find(|(key, _)| key == "lang").and_then(|(_, tag)| Language::parse(&tag))
 }
 
 /// Takes what narrows a search down; whatever else there is means nothing to us.

@@ -3,14 +3,14 @@
 mod html;
 mod json;
 mod markdown;
+mod question;
 mod sse;
 
 pub(crate) use html::security_fields;
-pub(crate) use markdown::markdown;
-pub(crate) use sse::{frames, one_message};
+pub(crate) use sse::{begin, frames, one_message};
 
 use bytes::Bytes;
-use forecourt_core::{Collected, Language, PolicyPart};
+use forecourt_core::{Collected, Ending, Language, Part, PolicyPart};
 
 use super::door::Door;
 use super::errors::Failure;
@@ -31,9 +31,26 @@ pub(crate) struct Frame<'a> {
 pub(crate) fn answer(media: Media, frame: &Frame<'_>, collected: Collected) -> Bytes {
     match media {
         Media::Html => html::answer(frame, &collected).into(),
-        Media::Markdown | Media::Stream => markdown(collected).into(),
-        Media::Json => json::answer(frame, collected),
+        Media::Markdown | Media::Stream => markdown::answer(parts(collected)).into(),
+        Media::Json => json::answer(frame, parts(collected)),
     }
+}
+
+/// The parts of an answer, what it asks back among them. Its texts, joined by nothing, are the words of the answer in
+/// every form. REST 5.3.
+fn parts(collected: Collected) -> Vec<Part> {
+    let Collected { mut parts, ending, .. } = collected;
+    if let Ending::Question(question) = ending {
+        let spoken = parts.iter().filter_map(Part::as_text).any(|text| !text.is_empty());
+        parts.push(Part::markdown(under(spoken, question::words(&question))));
+        parts.extend(question::data(&question));
+    }
+    parts
+}
+
+/// What stands apart from the words before it, if there are any.
+fn under(spoken: bool, text: String) -> String {
+    if spoken { format!("\n\n{text}") } else { text }
 }
 
 /// A refusal. REST 5.3.

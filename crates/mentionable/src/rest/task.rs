@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use forecourt_core::store::{AtEnd, Webhook};
 use forecourt_core::{Error, Task, TaskId, ids, json};
-use forecourt_egress::Purpose;
+use forecourt_egress::{EgressError, Purpose, Refusal};
 use forecourt_host::{TaskAccess, TaskPermit};
 use http::header::{CACHE_CONTROL, CONTENT_LOCATION};
 use http::{HeaderValue, StatusCode};
@@ -81,7 +81,7 @@ impl Asked<'_> {
         let wanted = Registration::decode(body)?;
         if let Err(error) = self.rest.egress.permits(Purpose::Webhook, &wanted.url).await {
             tracing::info!(reason = error.log_reason(), "a webhook was not accepted");
-            return Err(Failure::bad_request("`url` must be a public https: URL that is not on this host").into());
+            return Err(unaccepted(&error).into());
         }
         let Registration { url, secret } = wanted;
         let retries = self.rest.settings.webhook_retries;
@@ -95,6 +95,26 @@ impl Asked<'_> {
         let asked = self.at(&task.agent);
         Ok(Answer::empty(StatusCode::NO_CONTENT, asked.head_of(Media::Json, &asked.door.card.language, None)))
     }
+}
+
+/// Why a URL can't be a webhook. Nothing was connected to, so that the reason tells of the URL and of our rules, and
+/// not of what is open elsewhere.
+fn unaccepted(error: &EgressError) -> Failure {
+    let EgressError::Refused(refusal) = error else {
+        return Failure::busy("the URL can't be checked at the moment, as too much is going on");
+    };
+    let reason = match refusal {
+        Refusal::Text(fault) => format!("it {fault}"),
+        Refusal::Scheme => "its scheme is not https:".to_owned(),
+        Refusal::Port => "its port is not open from here; 443 is".to_owned(),
+        Refusal::OwnHost => "it is on this host itself".to_owned(),
+        Refusal::PrivateName => "its name belongs to a private network".to_owned(),
+        Refusal::PrivateAddress => "its name leads into a private network".to_owned(),
+        Refusal::Unresolved => "its name does not resolve".to_owned(),
+        Refusal::Redirects => refusal.to_string(),
+    };
+    Failure::bad_request(format!("`url` can't be a webhook: {reason}"))
+        .hint("a webhook is a public https: URL that is not on this host")
 }
 
 /// The body of a registration. REST 5.5.

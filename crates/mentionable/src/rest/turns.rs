@@ -2,8 +2,10 @@
 //! terminal `user` run is the current one. REST 3.2.
 
 use forecourt_core::Role;
+use forecourt_pages::search::ANSWER_PREFIX;
 use mediatype::{MediaType, ReadParams};
 
+use super::answers::Answers;
 use super::multipart::Field;
 use super::sidecar;
 use super::wire::{Ask, Entry, Fault, Run};
@@ -12,6 +14,7 @@ use super::wire::{Ask, Entry, Fault, Run};
 /// passed over, since the turns beside it say the same; of several valid ones the last counts.
 pub(crate) fn group(fields: Vec<Field>) -> Result<Ask, Fault> {
     let mut ask = Ask::default();
+    let mut answers = Answers::default();
     for field in fields {
         match field.name.as_str() {
             "user" => push(&mut ask.runs, Role::User, entry(field)?),
@@ -19,9 +22,14 @@ pub(crate) fn group(fields: Vec<Field>) -> Result<Ask, Fault> {
             "session" if ask.session.replace(words(&field.bytes)).is_some() => return Err(Fault::TwoSessions),
             "parts" => ask.parts = sidecar::parts(&field.bytes).or(ask.parts),
             "history" => ask.history = sidecar::history(&field.bytes).or(ask.history),
-            _ => {}
+            name => {
+                if let Some(question) = name.strip_prefix(ANSWER_PREFIX) {
+                    answers.take(question, &words(&field.bytes));
+                }
+            }
         }
     }
+    answers.into_entries().for_each(|entry| push(&mut ask.runs, Role::User, entry));
     match ask.runs.last() {
         Some(Run { role: Role::User, .. }) => Ok(ask),
         Some(_) | None => Err(Fault::NoTerminalUser),

@@ -40,8 +40,6 @@ pub(crate) struct Ask {
     pub(crate) runs: Vec<Run>,
     /// The token of a conversation to go on with. REST 6.
     pub(crate) session: Option<String>,
-    /// A hint at the language, when no header says it. REST 3.1.
-    pub(crate) lang: Option<String>,
     /// What a search is narrowed down to by parameters of our own, which REST 3.1 admits.
     pub(crate) narrowing: Narrowing,
     /// A valid `parts` sidecar: the current turn. REST 3.2.1.

@@ -166,6 +166,6 @@ async fn rest_7_2_a_request_signed_by_somebody_else_is_not() {
     card["mentionable"]["signing_key"] = other_keys().current().public().to_card();
     far.say(CARD, Reply::Json(card));
     let verified = verified(far, &posted).await;
-    assert_eq!(verified.presented, Presented::Invalid(Fault::BadSignature));
+    assert_eq!(verified.presented, Presented::InvalidSignature(Fault::BadSignature));
     assert_eq!(verified.sender.address, "");
 }

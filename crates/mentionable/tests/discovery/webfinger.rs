@@ -98,6 +98,33 @@ async fn wf_2_3_subject_aliases_and_links_in_their_order() {
 }
 
 #[tokio::test]
+async fn rfc7033_4_1_the_urls_that_a_record_lists_are_taken_as_its_resource() {
+    let record = ask("?resource=acct:chef@demo.localhost").await.json();
+    let links = record["links"].as_array().unwrap().iter().map(|link| &link["href"]);
+    let listed: Vec<&str> =
+        record["aliases"].as_array().unwrap().iter().chain(links).map(|url| url.as_str().unwrap()).collect();
+    assert_eq!(listed.len(), 3);
+    for url in listed {
+        let encoded: String = url::form_urlencoded::byte_serialize(url.as_bytes()).collect();
+        let answer = ask(&format!("?resource={encoded}")).await;
+        assert_eq!((answer.status, answer.json()), (StatusCode::OK, record.clone()), "{url}");
+    }
+    let upper = ask(&format!("?resource={}", ORIGIN.to_uppercase() + "/~chef")).await;
+    assert_eq!(upper.status, StatusCode::OK, "scheme and host have no case");
+}
+
+#[tokio::test]
+async fn rfc7033_4_1_urls_that_no_record_lists_are_404() {
+    let others =
+        ["/~nobody", "/~chef?user=a", "/~chef#a", "/~chef/", "/chef", "/~@chef", "/", "", "/~chef%2F..", "/x/~chef"];
+    let own = others.map(|path| format!("{ORIGIN}{}", path.replace('#', "%23")));
+    let foreign = ["https://other.example/~chef", "http://demo.localhost/~chef", "https://chef@demo.localhost/~chef"];
+    for url in own.iter().map(String::as_str).chain(foreign) {
+        assert_eq!(ask(&format!("?resource={url}")).await.status, StatusCode::NOT_FOUND, "{url}");
+    }
+}
+
+#[tokio::test]
 async fn wf_2_3_every_href_is_https() {
     let answer = ask("?resource=acct:chef@demo.localhost").await;
     let links: Vec<Value> = answer.json()["links"].as_array().unwrap().clone();

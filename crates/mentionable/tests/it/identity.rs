@@ -74,3 +74,25 @@ async fn s7_3_credentials_that_do_not_hold_are_401() {
     assert!(agent.heard().is_empty());
     place.send(get("/~bot?user=a").header("authorization", "Basic YTpi")).await.is(200);
 }
+
+#[tokio::test]
+async fn s7_2_a_signature_that_does_not_hold_is_told_by_the_check_that_failed() {
+    let place = Setup::default().start().await;
+    let signature = "s=:AAAA:";
+    for (input, why) in [
+        (r#"s=("@method")"#, "the signature must cover @target-uri"),
+        (r#"s=("@target-uri")"#, "the signature must cover @method"),
+        (r#"s=("@method" "@target-uri");keyid="@a@b.example""#, "`created` is missing"),
+        (r#"s=("@method" "@target-uri");created=1;keyid="@a@b.example""#, "it has expired"),
+        (r#"s=("@method" "@target-uri");created=99999999999;keyid="@a@b.example""#, "it is not valid yet"),
+        ("s=(", "malformed"),
+    ] {
+        let request = get("/~echo?user=a").header("accept", "application/json");
+        let request = request.header("signature-input", input).header("signature", signature);
+        let answer = place.send(request).await.is(401);
+        let policy = answer.json()["policy"].clone();
+        assert_eq!(policy["code"], "http-signature:invalid");
+        assert!(policy["message"].as_str().unwrap().contains(why), "{input}: {policy}");
+        assert_eq!(answer.field("www-authenticate"), Some(r#"Bearer realm="demo.localhost""#));
+    }
+}

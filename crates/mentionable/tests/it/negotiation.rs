@@ -108,9 +108,29 @@ async fn s4_4_json_is_the_whole_answer_in_parts() {
 }
 
 #[tokio::test]
-async fn s4_2_files_and_links_are_listed_under_the_words() {
+async fn s4_2_the_body_is_the_words_and_nothing_else() {
     let answer = bot(everything()).await.ask("/~bot?user=a", "text/markdown").await.is(200);
-    assert_eq!(answer.text(), "Hello!\n\n- [A](<https://a.example/>)\n- a.png (image/png, 1 bytes)");
+    assert_eq!(answer.text(), "Hello!");
+    assert_eq!(answer.field("link"), Some("<https://a.example/>; rel=\"related\"; title*=UTF-8''A"));
+}
+
+#[tokio::test]
+async fn s4_1_the_page_shows_files_and_links_beside_the_words() {
+    let page = bot(everything()).await.ask("/~bot?user=a", "text/html").await.is(200);
+    for shown in ["Hello!", "href=\"https://a.example/\"", "a.png"] {
+        assert!(page.text().contains(shown), "{shown} in {}", page.text());
+    }
+}
+
+#[tokio::test]
+async fn s4_2_where_an_agent_said_nothing_its_files_and_links_are_a_list() {
+    let wordless = everything().into_iter().filter(|event| !matches!(event, Event::Text(_))).collect();
+    let answer = bot(wordless).await.ask("/~bot?user=a", "text/markdown").await.is(200);
+    assert!(
+        answer.text().starts_with("- [A](<https://a.example/>)\n- a.png (image/png, 1 bytes)"),
+        "{}",
+        answer.text()
+    );
 }
 
 #[tokio::test]
@@ -119,7 +139,7 @@ async fn a_question_and_a_message_are_answers_in_words() {
     let place = bot(vec![text("Hm."), Event::Ending(Ending::Question(question))]).await;
     assert_eq!(place.ask("/~bot?user=a", "text/markdown").await.is(200).text(), "Hm.\n\nWhich one?");
     let parts = place.ask("/~bot?user=a", "application/json").await.is(200).json()["parts"].clone();
-    assert_eq!(parts[1]["text"], "Which one?");
+    assert_eq!(parts[1]["text"], "\n\nWhich one?", "the texts are joined by nothing: 5.3");
     assert!(place.ask("/~bot?user=a", "text/html").await.is(200).text().contains("Which one?"));
     let place = bot(vec![Event::Ending(Ending::Message("direct".into()))]).await;
     assert_eq!(place.ask("/~bot?user=a", "text/markdown").await.is(200).text(), "direct");

@@ -173,3 +173,18 @@ async fn the_order_of_checks_tells_the_first_fault() {
     place.send_with(boundless, "x").await.is(400);
     place.send_with(request(Method::POST, "/~nobody").header("content-type", MULTIPART), "x").await.is(404);
 }
+
+#[tokio::test]
+async fn several_questions_are_answered_at_once_by_get_and_by_post() {
+    let place = echo().await;
+    let words = "Which kind? Pea, Bean\nminutes: 20";
+    let posted =
+        [("answer.Which kind?", "Pea"), ("answer.minutes", "20"), ("answer.Which kind?", "Bean"), ("answer.name", "")];
+    assert_eq!(place.post("/~echo", &posted).await.is(200).json()["parts"][0]["content"], words);
+    let query = "answer.Which+kind%3F=Pea&answer.minutes=20&answer.Which+kind%3F=Bean&answer.name=";
+    let asked = place.ask(&format!("/~echo?{query}"), "application/json").await.is(200);
+    assert_eq!(asked.json()["parts"][0]["content"], words);
+    for nothing in ["answer.a=", "answer.=x", "answer.a=+"] {
+        place.ask(&format!("/~echo?{nothing}"), "application/json").await.is(400);
+    }
+}

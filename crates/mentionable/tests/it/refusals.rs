@@ -106,6 +106,42 @@ async fn s5_1_content_language_is_that_of_the_words() {
 }
 
 #[tokio::test]
+async fn s3_1_lang_decides_the_translation_where_no_header_names_a_language() {
+    let mut part = PolicyPart::new(Kind::Forbidden, "no");
+    let translation = |words: &str| Translation { title: None, message: words.into() };
+    part.message_translations =
+        BTreeMap::from([("de".to_owned(), translation("nein")), ("ko".to_owned(), translation("아니"))]);
+    let place = refusing(part).await;
+    for (header, language, words) in [(None, "de", "nein"), (Some("*"), "de", "nein"), (Some("ko"), "ko", "아니")] {
+        let mut request = get("/~bot?user=a&lang=de-AT").header("accept", "text/markdown");
+        if let Some(header) = header {
+            request = request.header("accept-language", header);
+        }
+        let answer = place.send(request).await.is(403);
+        assert_eq!((answer.field("content-language"), answer.text()), (Some(language), words), "{header:?}");
+    }
+    let page = place.ask("/~bot?user=a&lang=de", "text/html").await.is(403);
+    assert!(page.text().contains("nein") && page.text().contains("<html lang=\"de\""), "{}", page.text());
+    let posted = place.send_with(
+        crate::support::post_to("/~bot?lang=de").header("accept", "text/markdown;q=1, application/json;q=0.1"),
+        crate::support::form(&[("user", "a")]),
+    );
+    assert_eq!(posted.await.is(403).field("content-language"), Some("de"));
+}
+
+#[tokio::test]
+async fn every_503_says_when_to_come_back() {
+    for (known, told) in [(None, "5"), (Some(7), "7")] {
+        let kind = Kind::ServiceUnavailable { retry_after_seconds: known };
+        let place = refusing(PolicyPart::new(kind, "m")).await;
+        for accept in ["text/html", "text/markdown", "application/json"] {
+            let answer = place.ask("/~bot?user=a", accept).await.is(503);
+            assert_eq!(answer.field("retry-after"), Some(told), "{accept}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_kind_is_never_success() {
     let part = PolicyPart::new(Kind::Other("i_am_a_teapot".into()), "m");
     let answer = refusing(part).await.ask("/~bot?user=a", "application/json").await.is(403);

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use forecourt_core::policy::Kind;
-use forecourt_core::{AgentCard, Ending, Event, Part, PolicyPart, ToolCall, ToolOutcome};
+use forecourt_core::{AgentCard, Ending, Event, File, FileSource, Part, PolicyPart, Question, ToolCall, ToolOutcome};
 use forecourt_testkit::{Scripted, Step, card};
 use futures::StreamExt;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{Place, Setup, bot, done, echo, get, text};
+use crate::support::{Answer, Place, Setup, bot, done, echo, get, text};
 
 async fn stream(place: &Place) -> String {
     let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(200);
@@ -57,18 +57,49 @@ data: {"part":{"kind":"forbidden","message":"no\n\nevent: end"},"v":"v0.1"}"#;
 }
 
 #[tokio::test]
-async fn s4_3_a_failure_closes_without_end() {
-    for events in [
-        vec![text("half"), Event::Ending(Ending::failed("x"))],
-        vec![text("half")],
-        vec![Event::Ending(Ending::Canceled)],
+async fn s4_3_a_failure_in_the_middle_closes_without_end_and_says_why_in_a_comment() {
+    for (last, why) in [
+        (vec![Event::Ending(Ending::failed("the\n\ndata: oven"))], "the data: oven"),
+        (vec![], "the agent stopped before its answer was whole"),
+        (vec![Event::Ending(Ending::Canceled)], "the answer was cancelled before its end"),
     ] {
-        let stream = stream(&bot(events).await).await;
-        assert!(!stream.contains("event:"), "{stream}");
+        let stream = stream(&bot([vec![text("half")], last].concat()).await).await;
+        assert_eq!(stream, format!("data: half\n\n: error {why}\n\n"));
     }
     let crash = Scripted::new(vec![Step::Do(text("half")), Step::Panic]);
     let place = Setup::default().with(card("bot"), crash).start().await;
-    assert_eq!(stream(&place).await, "data: half\n\n");
+    assert_eq!(stream(&place).await, "data: half\n\n: error the agent broke down\n\n");
+}
+
+#[tokio::test]
+async fn s4_3_a_failure_before_the_first_byte_is_502() {
+    let progress = Event::Progress(forecourt_core::Progress { fraction: Some(0.5), note: None });
+    for before in [vec![], vec![text("")], vec![progress, Event::Part(link("https://a.example/"))]] {
+        for (last, why) in [
+            (Ending::failed("the oven is cold"), "the oven is cold"),
+            (Ending::Canceled, "the answer was cancelled before its end"),
+        ] {
+            let place = bot([before.clone(), vec![Event::Ending(last)]].concat()).await;
+            let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(502);
+            assert_eq!(answer.field("content-type"), Some("application/json"));
+            assert_eq!(answer.json(), json!({"error": why}));
+            answer.has_required_fields("@bot@demo.localhost");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s4_3_the_first_byte_is_waited_for_until_a_sign_of_life_is_due() {
+    for (seconds, status) in [(14, 502), (16, 200)] {
+        let steps = vec![Step::Wait(Duration::from_secs(seconds)), Step::Do(Event::Ending(Ending::failed("late")))];
+        let place = Setup::default().with(card("bot"), Scripted::new(steps)).start().await;
+        let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(status);
+        assert!(answer.text().contains("late"), "{}", answer.text());
+    }
+}
+
+fn link(url: &str) -> Part {
+    Part::Link(forecourt_core::Link { url: url.into(), title: None, description: None })
 }
 
 fn at_once() -> AgentCard {
@@ -88,21 +119,105 @@ async fn s4_3_an_agent_that_does_not_stream_gives_one_frame_then_its_tool_calls(
 
 #[tokio::test]
 async fn s4_3_an_agent_that_does_not_stream_refuses_and_fails_alike() {
-    for (last, end) in [(refusal(), true), (Event::Ending(Ending::failed("x")), false)] {
+    for (last, status) in [(refusal(), 200), (Event::Ending(Ending::failed("x")), 502)] {
         let agent = Scripted::new(vec![Step::Do(text("half")), Step::Do(last)]);
         let place = Setup::default().with(at_once(), agent).start().await;
-        let stream = stream(&place).await;
-        assert_eq!(stream.ends_with(END), end);
-        assert!(!stream.contains("half"));
+        let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(status);
+        assert_eq!(answer.text().ends_with(END), status == 200);
+        assert!(!answer.text().contains("half"));
+    }
+}
+
+/// What a reader of a stream understands by WHATWG HTML 9.2.6: the data of the events without a name.
+fn words_of(stream: &str) -> String {
+    let events = stream.split("\n\n").filter(|event| event.starts_with("data:"));
+    let data = |event: &str| {
+        let lines: Vec<&str> = event.lines().map(|line| line.strip_prefix("data: ").unwrap()).collect();
+        lines.join("\n")
+    };
+    events.map(data).collect()
+}
+
+/// Words, files and questions, in an order that no form must change.
+fn rich() -> Vec<Event> {
+    let file = File {
+        id: None,
+        name: Some("soup.png".into()),
+        mime: "image/png".into(),
+        size_bytes: None,
+        source: FileSource::Url { url: "https://a.example/soup.png".into(), expires_at: None },
+    };
+    let questions = vec![
+        json!({"id": "kind", "text": "Which kind?", "type": "single_select", "options": ["Pea", "Bean"]}),
+        json!({"id": "minutes", "text": "How long?", "type": "number"}),
+    ];
+    let question = Question { text: "Tell me more.".into(), questions };
+    vec![
+        Event::Part(link("https://a.example/")),
+        text("Two"),
+        Event::Part(Part::text(" soups.")),
+        Event::Part(Part::File(file)),
+        Event::Part(Part::File(File::inline("image/png", None, "bytes".into()))),
+        Event::Part(Part::data(json!({"name": "an item"}))),
+        Event::Ending(Ending::Question(question)),
+    ]
+}
+
+#[tokio::test]
+async fn s5_3_the_words_are_the_same_in_every_form() {
+    for streams in [true, false] {
+        let steps = rich().into_iter().map(Step::Do).collect();
+        let agent = AgentCard { streams, ..card("bot") };
+        let place = Setup::default().with(agent, Scripted::new(steps)).start().await;
+        let json = place.ask("/~bot?user=a", "application/json").await.is(200).json();
+        let texts = json["parts"].as_array().unwrap().iter().filter(|part| part["kind"] == "text");
+        let texts: String = texts.map(|part| part["content"].as_str().unwrap()).collect();
+        assert_eq!(
+            texts,
+            "Two soups.\n\nTell me more.\n\n- Which kind? (`kind`: Pea, Bean)\n- How long? (`minutes`: a number)"
+        );
+        assert_eq!(place.ask("/~bot?user=a", "text/markdown").await.is(200).text(), texts);
+        assert_eq!(words_of(&stream(&place).await), texts, "streams: {streams}");
     }
 }
 
 #[tokio::test]
-async fn files_follow_the_words() {
-    let link = forecourt_core::Link { url: "https://a.example/".into(), title: None, description: None };
-    let place = bot(vec![Event::Part(Part::Link(link)), text("hi"), done()]).await;
-    let link = "- [https://a.example/](<https://a.example/>)";
-    assert_eq!(stream(&place).await, format!("data: hi\n\ndata: \ndata: \ndata: {link}\n\n{END}"));
+async fn s4_2_files_and_links_are_fields_beside_words() {
+    let place = bot(rich()).await;
+    let both = [
+        r#"<https://a.example/>; rel="related""#,
+        r#"<https://a.example/soup.png>; rel="enclosure"; type="image/png"; title*=UTF-8''soup.png"#,
+    ];
+    let fields = |answer: &Answer| {
+        answer.headers.get_all("link").iter().map(|field| field.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(fields(&place.ask("/~bot?user=a", "text/markdown").await), both);
+    let streamed = place.ask("/~bot?user=a", "text/event-stream").await;
+    assert_eq!(fields(&streamed), both[..1], "what is known before the first word");
+    let json = place.ask("/~bot?user=a", "application/json").await.json();
+    let kinds: Vec<_> = json["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["text", "link", "text", "file", "file", "data", "text", "data"]);
+    assert_eq!(json["parts"][7]["data"]["questions"][0]["id"], "kind");
+}
+
+#[tokio::test]
+async fn s4_3_files_and_links_follow_the_words_in_comments() {
+    let stream = stream(&bot(rich()).await).await;
+    let comments: Vec<Value> = stream
+        .lines()
+        .filter_map(|line| line.strip_prefix(": part "))
+        .map(|json| serde_json::from_str::<Value>(json).unwrap()["part"].take())
+        .collect();
+    let kinds: Vec<_> = comments.iter().map(|part| part["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["link", "file", "file", "data"], "{stream}");
+    assert_eq!(comments[2], json!({"kind": "file", "mime": "image/png", "size_bytes": 5}), "bytes stay out of it");
+    assert_eq!(comments[3]["data"]["questions"][1]["id"], "minutes");
+}
+
+#[tokio::test]
+async fn s4_3_where_there_are_no_words_files_and_links_are_a_list() {
+    let stream = stream(&bot(vec![Event::Part(link("https://a.example/")), done()]).await).await;
+    assert_eq!(stream, format!("data: - [https://a.example/](<https://a.example/>)\n\n{END}"));
 }
 
 async fn opened(place: &Place) -> futures::stream::BoxStream<'static, String> {

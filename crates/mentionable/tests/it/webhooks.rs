@@ -81,24 +81,28 @@ async fn working() -> (Place, String) {
 #[tokio::test]
 async fn s5_5_urls_that_may_not_be_called_are_400() {
     let (place, path) = working().await;
-    for url in [
-        "http://a.example/",
-        "https://127.0.0.1/",
-        "https://10.0.0.1/",
-        "https://169.254.169.254/",
-        "https://[::1]/",
-        "https://[fc00::1]/",
-        "https://[fe80::1]/",
-        "https://demo.localhost/x",
-        "https://DEMO.localhost:8443/x",
-        "https://localhost/",
-        "https://user@8.8.8.8/",
-        "ftp://8.8.8.8/",
-        "/relative",
-        "",
+    for (url, reason) in [
+        ("http://a.example/", "its scheme is not https:"),
+        ("https://127.0.0.1/", "into a private network"),
+        ("https://10.0.0.1/", "into a private network"),
+        ("https://169.254.169.254/", "into a private network"),
+        ("https://[::1]/", "into a private network"),
+        ("https://[fc00::1]/", "into a private network"),
+        ("https://[fe80::1]/", "into a private network"),
+        ("https://8.8.8.8:22/", "its port is not open"),
+        ("https://demo.localhost/x", "on this host itself"),
+        ("https://DEMO.localhost:8443/x", "on this host itself"),
+        ("https://localhost/", "a private network"),
+        ("https://user@8.8.8.8/", "it "),
+        ("ftp://8.8.8.8/", "it "),
+        ("/relative", "it "),
+        ("", "it "),
     ] {
         let answer = register(&place, &path, json!({"url": url})).await.is(400);
         answer.has_required_fields("@echo@demo.localhost");
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(error.starts_with("`url` can't be a webhook: ") && error.contains(reason), "{url}: {error}");
+        assert!(answer.json()["hint"].is_string());
     }
     register(&place, &path, json!({"url": "https://8.8.8.8/"})).await.is(204);
 }

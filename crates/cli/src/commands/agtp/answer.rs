@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::Agtp;
 use crate::commands::printable::{Words, line};
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stderrln};
 use crate::registry::agtp::Response;
 
 /// Fields that tell callers to move on. AGTP-API 4.4 and 6.5.
@@ -16,7 +16,7 @@ const WARNINGS: [&str; 2] = ["AGTP-Catalog-Warning", "AGTP-Endpoint-Warning"];
 /// Prints what was asked for: the body, with its head, or all of it as JSON. Warnings go aside.
 pub(super) fn print(response: &Response, agtp: &Agtp) -> Outcome {
     for name in WARNINGS {
-        response.field(name).iter().for_each(|warning| eprintln!("warning: {name}: {}", line(warning, 200)));
+        response.field(name).iter().for_each(|warning| stderrln!("warning: {name}: {}", line(warning, 200)));
     }
     if agtp.json {
         return print_json(&whole(response));

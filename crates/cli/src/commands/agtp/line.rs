@@ -83,20 +83,24 @@ impl Line {
             }
             ClientError::Unreachable(EgressError::Unconnected(reason)) => {
                 let cause = line(reason, 100);
-                Failure::yours(format!("nobody speaks AGTP at {at} ({cause})")).hint(match self.is_local {
+                Failure::unreachable(format!("nobody speaks AGTP at {at} ({cause})")).hint(match self.is_local {
                     true => "is it running, and on that port? `forecourt serve DIR` starts it; --plaintext speaks without TLS",
                     false => "is the name spelled right? AGTP has port 4480 unless another is written",
                 })
             }
-            ClientError::Unreachable(error) => Failure::yours(format!("{at} can't be reached: {}", error.log_reason())),
+            ClientError::Unreachable(error) => {
+                Failure::unreachable(format!("{at} can't be reached: {}", error.log_reason()))
+            }
             ClientError::PlainElsewhere => {
                 Failure::yours(error.to_string()).hint("leave --plaintext out: servers elsewhere speak TLS")
             }
-            ClientError::Malformed(_) => Failure::yours(format!("{at}: {error}"))
+            ClientError::Malformed(_) => Failure::unreachable(format!("{at}: {error}"))
                 .hint("is it a server of AGTP, and with TLS or without as asked?"),
-            ClientError::Closed => Failure::yours(format!("{at}: {error}"))
+            ClientError::Closed => Failure::unreachable(format!("{at}: {error}"))
                 .hint("is it a server of AGTP? Some want to be shown a --certificate"),
-            ClientError::TooMany | ClientError::CutOff | ClientError::Late => Failure::yours(format!("{at}: {error}")),
+            ClientError::TooMany | ClientError::CutOff | ClientError::Late => {
+                Failure::unreachable(format!("{at}: {error}"))
+            }
         }
     }
 }

@@ -7,44 +7,45 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, LOCATION};
 use serde_json::Value;
 
+use super::question::Answered;
 use super::{Line, SESSION, stream};
 use crate::commands::printable::{Words, line, printable};
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stderrln};
 
 /// Characters of what a server says about an error.
 const ERROR_CHARS_MAX: usize = 300;
 
-/// Prints an answer. What to go on with follows on standard error.
-pub(super) async fn print(incoming: Incoming, to: &Line, as_json: bool) -> Outcome {
+/// Prints an answer, and gives what it leaves to do.
+pub(super) async fn print(incoming: Incoming, to: &Line, as_json: bool) -> Result<Answered, Failure> {
     let session = incoming.headers.get(&SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let media_type = incoming.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if incoming.status.is_success() && media_type == "text/event-stream" {
-        stream::print(incoming, to).await?;
-    } else {
-        whole(incoming, &media_type, to, as_json).await?;
+        return Ok(Answered { session, ..stream::print(incoming, to).await? });
     }
-    if let Some(session) = session.filter(|_| !as_json) {
-        eprintln!("continue with: --session {}", line(&session, ERROR_CHARS_MAX));
-    }
-    Ok(())
+    let mut answered = Answered { session, ..Answered::default() };
+    whole(incoming, &media_type, to, as_json, &mut answered).await?;
+    Ok(answered)
 }
 
-async fn whole(incoming: Incoming, media_type: &str, to: &Line, as_json: bool) -> Outcome {
+async fn whole(incoming: Incoming, media_type: &str, to: &Line, as_json: bool, answered: &mut Answered) -> Outcome {
     let status = incoming.status;
     let location = incoming.headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let bytes = incoming.body.collect().await;
-    let bytes = bytes.map_err(|error| Failure::ours(format!("the answer broke off: {}", error.log_reason())))?;
+    let bytes = bytes.map_err(|error| Failure::unreachable(format!("the answer broke off: {}", error.log_reason())))?;
     let value = if media_type == "application/json" { json::parse(&bytes).ok() } else { None };
     match value {
         Some(value) if as_json => {
             print_json(&value)?;
             read(&value, status, to).map(drop)
         }
-        Some(value) => said(&read(&value, status, to)?),
+        Some(value) => {
+            value["parts"].as_array().into_iter().flatten().for_each(|part| answered.note(part));
+            said(&read(&value, status, to)?)
+        }
         None if !status.is_success() => Err(failed(status, location, &String::from_utf8_lossy(&bytes))),
         None if status == StatusCode::NO_CONTENT => Ok(()),
-        None if as_json => Err(Failure::ours(format!("the answer is not JSON but {}", line(media_type, 80)))),
+        None if as_json => Err(Failure::unreachable(format!("the answer is not JSON but {}", line(media_type, 80)))),
         None if media_type.starts_with("text/") && media_type != "text/html" => said(&String::from_utf8_lossy(&bytes)),
         None => Err(Failure::yours(format!("the answer is {}, a page for browsers", line(media_type, 80)))
             .hint("is this the endpoint of an agent?")),
@@ -78,14 +79,22 @@ fn read(value: &Value, status: StatusCode, to: &Line) -> Result<String, Failure>
         });
     }
     let parts = value["parts"].as_array().map_or(&[][..], Vec::as_slice);
-    Ok(parts.iter().filter_map(part).collect::<Vec<_>>().join("\n\n"))
+    let words: String = parts.iter().filter_map(words).collect();
+    let words = Some(words).filter(|words| !words.is_empty());
+    Ok(words.into_iter().chain(parts.iter().filter_map(beside)).collect::<Vec<_>>().join("\n\n"))
 }
 
-/// A part in words: text as it is, everything else by what can be said about it.
-fn part(part: &Value) -> Option<String> {
+/// The words of a part. Those of several are joined by nothing. Mentionable REST 5.3.
+fn words(part: &Value) -> Option<&str> {
+    let is_text = part["kind"] == "text";
+    part["content"].as_str().or_else(|| part["text"].as_str()).filter(|_| is_text)
+}
+
+/// A part that is no words, by what can be said about it.
+pub(super) fn beside(part: &Value) -> Option<String> {
     let text = |name: &str| part[name].as_str();
     match text("kind")? {
-        "text" => text("content").or_else(|| text("text")).map(str::to_owned),
+        "text" => None,
         "link" => Some(format!("[{}]({})", text("title").unwrap_or("link"), text("url")?)),
         "file" | "artifact" => {
             let name = text("name").unwrap_or("file");
@@ -93,6 +102,8 @@ fn part(part: &Value) -> Option<String> {
             Some(url.map_or_else(|| format!("({name})"), |url| format!("[{name}]({url})")))
         }
         "tool_call" => None,
+        // They are put in words already.
+        "data" if part["data"].get("questions").is_some() => None,
         kind => Some(format!("({kind})")),
     }
 }
@@ -104,7 +115,7 @@ fn failed(status: StatusCode, location: Option<String>, words: &str) -> Failure 
         true => format!("the agent answered with status {}", status.as_u16()),
         false => format!("the agent answered with status {}: {words}", status.as_u16()),
     };
-    let failure = if status.is_server_error() { Failure::ours(text) } else { Failure::yours(text) };
+    let failure = if status.is_server_error() { Failure::unreachable(text) } else { Failure::yours(text) };
     match (status.as_u16(), location) {
         (300..=399, Some(to)) => failure.hint(format!("the endpoint is at {}", line(&to, ERROR_CHARS_MAX))),
         (401 | 403, _) => failure.hint("--token TOKEN says who you are"),
@@ -124,21 +135,21 @@ pub(super) fn refused(policy: &Value, to: &Line) -> Failure {
 /// The same of a refusal that was read. `shown` is what the agent is called.
 pub(super) fn refused_with(part: &PolicyPart, shown: &str, canonical_host: &str) -> Failure {
     let title = part.title.as_deref().unwrap_or_else(|| part.kind.title());
-    eprintln!("{shown} declined: {} ({})", line(title, ERROR_CHARS_MAX), line(part.kind(), 60));
-    eprintln!("{}", printable(part.message.trim()));
+    stderrln!("{shown} declined: {} ({})", line(title, ERROR_CHARS_MAX), line(part.kind(), 60));
+    stderrln!("{}", printable(part.message.trim()));
     match &part.url {
         // PolicyPart 3.2: a link to anywhere else may be somebody's trap.
         Some(_) if part.validate(canonical_host).is_err() => {
-            eprintln!("Its link is not shown: it leads somewhere else than to the agent.");
+            stderrln!("Its link is not shown: it leads somewhere else than to the agent.");
         }
         Some(url) => {
             let label = part.action_label.as_deref().unwrap_or_else(|| part.kind.action_label());
-            eprintln!("{}: {}", line(label, 80), printable(url));
+            stderrln!("{}: {}", line(label, 80), printable(url));
         }
         None => {}
     }
     if let Some(seconds) = wait(&part.kind) {
-        eprintln!("Try again in {seconds} seconds.");
+        stderrln!("Try again in {seconds} seconds.");
     }
     Failure::yours("")
 }

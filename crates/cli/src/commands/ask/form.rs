@@ -7,7 +7,7 @@ use forecourt_core::{Entropy, ids};
 use crate::output::Failure;
 
 /// Bytes of a whole form. REST 3.2: no agent takes more.
-const FORM_BYTES_MAX: usize = 1024 * 1024;
+pub(super) const FORM_BYTES_MAX: usize = 1024 * 1024;
 
 /// A form in the making: parts in order, each of one name.
 pub(super) struct Form {
@@ -22,7 +22,7 @@ impl Form {
 
     /// Adds words.
     pub(super) fn text(&mut self, name: &str, text: &str) {
-        self.part(&format!("name=\"{name}\""), "text/plain; charset=utf-8", text.as_bytes());
+        self.part(&format!("name=\"{}\"", escaped(name)), "text/plain; charset=utf-8", text.as_bytes());
     }
 
     /// Adds a file.
@@ -56,7 +56,7 @@ impl Form {
 /// The bytes of a file to attach, which is not read when it is too large for any agent.
 pub(super) fn attached(path: &Path) -> Result<Vec<u8>, Failure> {
     let shown = path.display();
-    let unreadable = |error: std::io::Error| Failure::yours(format!("{shown}: {error}"));
+    let unreadable = |error: std::io::Error| Failure::usage(format!("{shown}: {error}"));
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
     if size > FORM_BYTES_MAX as u64 {
         return Err(too_large(&format!("{shown} has {size} bytes")));
@@ -65,7 +65,7 @@ pub(super) fn attached(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn too_large(what: &str) -> Failure {
-    Failure::yours(format!("{what}, and agents take 1 MiB at most")).hint("a link in the text can say where it is")
+    Failure::usage(format!("{what}, and agents take 1 MiB at most")).hint("a link in the text can say where it is")
 }
 
 /// A file name that can't end its field. WHATWG HTML, multipart/form-data encoding.

@@ -101,7 +101,8 @@ impl Exchange<'_> {
         }
         let (status, media_type) = (incoming.status.as_u16(), line(media_type, 80));
         let bytes = incoming.body.collect().await;
-        let bytes = bytes.map_err(|error| Failure::ours(format!("the answer broke off: {}", error.log_reason())))?;
+        let bytes =
+            bytes.map_err(|error| Failure::unreachable(format!("the answer broke off: {}", error.log_reason())))?;
         let body = json::parse(&bytes).ok().filter(|body| body["_meta"].is_object());
         let Some(body) = body else {
             let words = format!("{} answered {status} with {media_type}, not an answer", self.to.shown);
@@ -115,7 +116,7 @@ impl Exchange<'_> {
 
     async fn follow(&mut self, mut incoming: Incoming) -> Result<End, Failure> {
         let broken = |reason: String| {
-            Failure::ours(format!("the answer broke off: {reason}"))
+            Failure::unreachable(format!("the answer broke off: {reason}"))
                 .hint("what came before is not the whole answer; ask again")
         };
         let mut reader = SseReader::new(EVENT_BYTES_MAX);

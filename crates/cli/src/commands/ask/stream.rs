@@ -9,12 +9,17 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::Line;
-use super::answer::{reading, refused};
+use super::answer::{beside, reading, refused};
+use super::question::Answered;
 use crate::commands::printable::{Words, line};
-use crate::output::{Failure, Outcome};
+use crate::output::{Failure, stderrln};
 
 /// Bytes of one event.
 const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Characters of the reason of a failure.
+const REASON_CHARS_MAX: usize = 300;
+/// Files and links that are shown of one answer.
+const PARTS_MAX: usize = 1_000;
 /// Tool calls whose state is remembered; beyond, each change is shown.
 const TOOLS_MAX: usize = 1_000;
 
@@ -35,24 +40,32 @@ enum Break {
 }
 
 /// Prints words as they come on standard output, and tools at work on standard error.
-pub(super) async fn print(mut incoming: Incoming, to: &Line) -> Outcome {
-    let mut shown = Shown { words: Words::new(), tools: HashMap::new() };
+pub(super) async fn print(mut incoming: Incoming, to: &Line) -> Result<Answered, Failure> {
+    let mut shown = Shown::default();
     let ended = follow(&mut incoming, &mut shown).await;
     reading(shown.words.end())?;
     match ended {
-        Ok(End::Whole) => Ok(()),
-        Err(Break::Reader(error)) => reading(Err(error)),
+        Ok(End::Whole) => reading(shown.beside()).map(|()| shown.answered),
+        Err(Break::Reader(error)) => reading(Err(error)).map(|()| Answered::default()),
         Ok(End::Refused(policy)) => Err(refused(&policy, to)),
-        Err(Break::Stream(reason)) => Err(Failure::ours(format!("the answer broke off: {reason}"))
-            .hint("what came before is not the whole answer; ask again")),
+        Err(Break::Stream(reason)) => {
+            let failure = match shown.error {
+                Some(error) => Failure::unreachable(format!("{} failed: {error}", to.shown)),
+                None => Failure::unreachable(format!("the answer broke off: {reason}")),
+            };
+            Err(failure.hint("what came before is not the whole answer; ask again"))
+        }
     }
 }
 
 async fn follow(incoming: &mut Incoming, shown: &mut Shown) -> Result<End, Break> {
-    let mut reader = SseReader::new(EVENT_BYTES_MAX);
+    let mut reader = SseReader::new(EVENT_BYTES_MAX).with_comments();
     while let Some(chunk) = incoming.body.next().await {
         let chunk = chunk.map_err(|error| Break::Stream(error.log_reason()))?;
         reader.push(&chunk).map_err(|error| Break::Stream(error.to_string()))?;
+        while let Some(comment) = reader.next_comment() {
+            shown.comment(&comment);
+        }
         while let Some(event) = reader.next_event() {
             if let Some(end) = shown.event(&event).map_err(Break::Reader)? {
                 return Ok(end);
@@ -62,14 +75,47 @@ async fn follow(incoming: &mut Incoming, shown: &mut Shown) -> Result<End, Break
     Err(Break::Stream("it ended early".to_owned()))
 }
 
-/// What was shown so far.
+/// What was shown so far, and what is still to be.
 struct Shown {
     words: Words,
+    /// Files and links in words, at most [`PARTS_MAX`].
+    parts: Vec<String>,
+    /// Why the agent failed, if it said so.
+    error: Option<String>,
+    answered: Answered,
     /// The state that was last shown of each tool call, by its id.
     tools: HashMap<String, &'static str>,
 }
 
+impl Default for Shown {
+    fn default() -> Self {
+        let (words, tools) = (Words::new(), HashMap::new());
+        Self { words, parts: Vec::new(), error: None, answered: Answered::default(), tools }
+    }
+}
+
 impl Shown {
+    /// Takes notice of a comment of our own hosts: what stands beside the words, or why there is no end.
+    fn comment(&mut self, comment: &str) {
+        if let Some(reason) = comment.strip_prefix("error ") {
+            self.error = Some(line(reason, REASON_CHARS_MAX));
+        }
+        let part = comment.strip_prefix("part ").and_then(|envelope| json::parse(envelope.as_bytes()).ok());
+        if let Some(part) = part.map(|mut envelope| envelope["part"].take()) {
+            self.answered.note(&part);
+            self.parts.extend(beside(&part).filter(|_| self.parts.len() < PARTS_MAX));
+        }
+    }
+
+    /// Shows what stands beside the words, under them.
+    fn beside(&mut self) -> std::io::Result<()> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        let list: String = self.parts.drain(..).map(|part| format!("- {part}\n")).collect();
+        self.words.say(&format!("\n{list}"))
+    }
+
     /// Shows one event. Names that we don't know are passed over.
     fn event(&mut self, event: &SseEvent) -> std::io::Result<Option<End>> {
         match event.name.as_str() {
@@ -94,7 +140,7 @@ impl Shown {
             self.tools.insert(text("id").to_owned(), state);
         }
         if !known {
-            eprintln!("[{}: {state}]", line(text("name"), 60));
+            stderrln!("[{}: {state}]", line(text("name"), 60));
         }
     }
 }

@@ -9,7 +9,7 @@ use super::Line;
 use super::answer::{reading, refused};
 use crate::args::Ask;
 use crate::commands::printable::{Words, line};
-use crate::output::{Failure, Outcome};
+use crate::output::{Failure, Outcome, stderrln};
 use crate::registry::nlweb::{Question, Told};
 
 /// Characters of a token or an address that is shown.
@@ -43,7 +43,7 @@ pub(super) fn question(ask: &Ask, streaming: bool) -> Value {
 pub(super) fn no_files(ask: &Ask, wire: &str) -> Outcome {
     match ask.attach.is_empty() {
         true => Ok(()),
-        false => Err(Failure::yours(format!("files can't be sent over {wire}")).hint("--via rest sends files")),
+        false => Err(Failure::usage(format!("files can't be sent over {wire}")).hint("--via rest sends files")),
     }
 }
 
@@ -78,9 +78,9 @@ impl<'a> Shown<'a> {
                 Told::Promise { token, seconds, progress, message } => {
                     let percent = progress.map(|fraction| format!("{:.0}%", fraction * 100.0));
                     let said = percent.into_iter().chain(message.map(|words| line(&words, ITEM_CHARS_MAX)));
-                    eprintln!("[promised {}]", said.collect::<Vec<_>>().join(" "));
+                    stderrln!("[promised {}]", said.collect::<Vec<_>>().join(" "));
                     if !std::mem::replace(&mut self.promised, true) {
-                        eprintln!("hear of it later with: --task {}", line(&token, ID_CHARS_MAX));
+                        stderrln!("hear of it later with: --task {}", line(&token, ID_CHARS_MAX));
                     }
                     end = End::Later(token, seconds.unwrap_or(1));
                 }
@@ -93,7 +93,7 @@ impl<'a> Shown<'a> {
                 Told::Failure { policy: Some(policy), .. } => return Err(refused(&policy, self.to)),
                 Told::Failure { code, message, .. } => return Err(self.failed(&code, &message)),
                 Told::Conversation(name) if !self.ask.json => {
-                    eprintln!("continue with: --session {}", line(&name, ID_CHARS_MAX));
+                    stderrln!("continue with: --session {}", line(&name, ID_CHARS_MAX));
                 }
                 Told::Conversation(_) | Told::End { .. } => {}
             }
@@ -109,7 +109,7 @@ impl<'a> Shown<'a> {
     fn failed(&self, code: &str, message: &str) -> Failure {
         let words = format!("{}: {} ({})", self.to.shown, line(message, 500), line(code, 60));
         match code {
-            "INTERNAL_ERROR" | "TIMEOUT" | "SERVICE_UNAVAILABLE" => Failure::ours(words),
+            "INTERNAL_ERROR" | "TIMEOUT" | "SERVICE_UNAVAILABLE" => Failure::unreachable(words),
             _ => Failure::yours(words),
         }
     }

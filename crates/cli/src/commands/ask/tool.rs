@@ -1,7 +1,7 @@
 //! `forecourt ask --via mcp`: one call of the tool `ask`, with its progress and its questions; a promise is
 //! waited for with the tool `await`.
 
-mod person;
+pub(super) mod person;
 
 use std::sync::Arc;
 
@@ -126,7 +126,9 @@ fn explained(trouble: Trouble, to: &Line) -> Failure {
             Failure::yours(format!("{name} speaks no MCP: {}", line(&reason, WORDS_CHARS_MAX)))
                 .hint("is this an MCP endpoint, such as https://example.com/mcp?")
         }
-        Trouble::Broken(reason) => Failure::ours(format!("the answer broke off: {}", line(&reason, WORDS_CHARS_MAX)))
-            .hint("what came before is not the whole answer; ask again"),
+        Trouble::Broken(reason) => {
+            Failure::unreachable(format!("the answer broke off: {}", line(&reason, WORDS_CHARS_MAX)))
+                .hint("what came before is not the whole answer; ask again")
+        }
     }
 }

@@ -29,7 +29,7 @@ const FILES_MAX: usize = 10_000;
 /// When the folder, or a file of it, can't be read: what was not looked at may break.
 pub(super) fn deployment(folder: &Path) -> Result<Deployment, Failure> {
     if !folder.is_dir() {
-        return Err(Failure::ours(format!("{} is no folder", folder.display())));
+        return Err(Failure::usage(format!("{} is no folder", folder.display())));
     }
     let mut found = Deployment::default();
     for file in files::files_in(&folder.join("endpoints"), FILES_MAX).map_err(unread)? {
@@ -47,7 +47,7 @@ pub(super) fn deployment(folder: &Path) -> Result<Deployment, Failure> {
 
 /// A file that can't be read ends the comparison with 2.
 fn unread(problem: Problem) -> Failure {
-    Failure::ours(problem.to_string())
+    Failure::usage(problem.to_string())
 }
 
 fn table(file: &Path) -> Result<Table, Failure> {
@@ -82,6 +82,6 @@ fn policy(table: &Table, path: &[&str], file: &str) -> Result<Vec<PolicyUse>, Fa
     let found = rest.iter().try_fold(table.get(*first), |found, key| Some(found?.get(key))).flatten();
     let Some(methods) = found else { return Ok(Vec::new()) };
     let settings = MethodPolicySettings::deserialize(methods.clone());
-    let settings = settings.map_err(|error| Failure::ours(format!("{file}: [{}]: {error}", path.join("."))))?;
+    let settings = settings.map_err(|error| Failure::usage(format!("{file}: [{}]: {error}", path.join("."))))?;
     Ok(settings.uses(file))
 }

@@ -7,7 +7,7 @@ use crate::args::ExportOpenapi;
 use crate::commands::load;
 use crate::endpoints::Endpoints;
 use crate::host;
-use crate::output::{Failure, Outcome, print_json};
+use crate::output::{Failure, Outcome, print_json, stderrln};
 
 /// What stands for a version: endpoints have none in common.
 const VERSION: &str = "unversioned";
@@ -27,7 +27,7 @@ pub(super) fn run(asked: &ExportOpenapi) -> Outcome {
     let contract = &endpoints.contract;
     let registered = contract.registry.iter().map(|registered| registered.endpoint.as_ref());
     let exported = export(registered, &about, &contract.catalog);
-    exported.losses.iter().for_each(|loss| eprintln!("lost: {loss}"));
+    exported.losses.iter().for_each(|loss| stderrln!("lost: {loss}"));
     print_json(&exported.document)?;
     match endpoints.refused.is_empty() {
         true => Ok(()),

@@ -6,6 +6,7 @@ use forecourt_openapi::{Fate, Import, Imported};
 use serde_json::{Value, json};
 
 use crate::commands::printable::line;
+use crate::output::stderrln;
 
 /// Characters of a path or a reason on one line.
 const SHOWN_CHARS_MAX: usize = 120;
@@ -20,21 +21,21 @@ pub(super) fn print(import: &Import, out: &Path) {
     let left: Vec<String> = import.operations.iter().map(operation).collect();
     let width = left.iter().map(|text| text.chars().count()).max().unwrap_or_default().min(60);
     for (found, left) in import.operations.iter().zip(&left) {
-        eprintln!("{left:<width$}  {}", became(found));
+        stderrln!("{left:<width$}  {}", became(found));
         let losses = found.fate.written().map(|written| written.notes.losses.as_slice()).unwrap_or_default();
-        losses.iter().for_each(|loss| eprintln!("{:<width$}    without {}", "", line(loss, SHOWN_CHARS_MAX)));
+        losses.iter().for_each(|loss| stderrln!("{:<width$}    without {}", "", line(loss, SHOWN_CHARS_MAX)));
     }
-    import.losses.iter().for_each(|loss| eprintln!("without {}", line(loss, SHOWN_CHARS_MAX)));
+    import.losses.iter().for_each(|loss| stderrln!("without {}", line(loss, SHOWN_CHARS_MAX)));
     let written = import.operations.iter().filter(|found| found.fate.written().is_some()).count();
-    eprintln!("\n{}: {written} of {} operations are in {}", import.title, import.operations.len(), out.display());
+    stderrln!("\n{}: {written} of {} operations are in {}", import.title, import.operations.len(), out.display());
     if let Some(stubs) = &import.stubs {
-        eprintln!("what answers them is to be written in {}", stubs.name);
+        stderrln!("what answers them is to be written in {}", stubs.name);
     }
     if reviews(import) > 0 {
-        eprintln!("{} places are marked REVIEW; see them with: grep -rn REVIEW {}", reviews(import), out.display());
+        stderrln!("{} places are marked REVIEW; see them with: grep -rn REVIEW {}", reviews(import), out.display());
     }
     for (variable, about) in &import.variables {
-        eprintln!("set {variable} in the environment of the host: {}", line(about, SHOWN_CHARS_MAX));
+        stderrln!("set {variable} in the environment of the host: {}", line(about, SHOWN_CHARS_MAX));
     }
 }
 

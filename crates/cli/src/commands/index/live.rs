@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use crate::output::stderrln;
 use forecourt_agents::Progressed;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -49,7 +50,7 @@ impl Live {
             }
             Shown::Lines(last) if elapsed.saturating_sub(*last) >= LINE_EVERY => {
                 *last = elapsed;
-                eprintln!("{}: {}", self.what, words(progressed, elapsed));
+                stderrln!("{}: {}", self.what, words(progressed, elapsed));
             }
             Shown::Lines(_) | Shown::Nothing => {}
         }

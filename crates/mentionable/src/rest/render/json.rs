@@ -1,7 +1,7 @@
 //! Typed parts for other agents. REST 4.4.
 
 use bytes::Bytes;
-use forecourt_core::{Address, Collected, Ending, Part, PolicyPart};
+use forecourt_core::{Address, Part, PolicyPart};
 use serde::Serialize;
 
 use super::Frame;
@@ -31,12 +31,7 @@ struct Fault<'a> {
     hint: Option<&'a str>,
 }
 
-/// A question is words too: this wire has no other form for it.
-pub(super) fn answer(frame: &Frame<'_>, collected: Collected) -> Bytes {
-    let mut parts = collected.parts;
-    if let Ending::Question(question) = collected.ending {
-        parts.push(Part::markdown(question.text));
-    }
+pub(super) fn answer(frame: &Frame<'_>, parts: Vec<Part>) -> Bytes {
     written(&Answer { v: VERSION, agent: &frame.door.card.address, session: frame.session, parts })
 }
 

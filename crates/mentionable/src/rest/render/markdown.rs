@@ -1,37 +1,24 @@
 //! The agent's words and nothing else. REST 4.2.
 
-use std::borrow::Cow;
-
 use forecourt_core::part::{Artifact, ArtifactContent};
-use forecourt_core::{Collected, Ending, File, FileSource, Link, Part};
+use forecourt_core::{File, FileSource, Link, Part};
 use forecourt_pages::{clean, escape};
 
 use crate::rest::errors::Failure;
 
-/// The words verbatim; under them, files and links as a list and artifacts of words. Tool calls and
-/// data have no place among words; data is shown only where there are no words at all.
-pub(crate) fn markdown(collected: Collected) -> String {
-    let Collected { parts, ending, .. } = collected;
-    let question = match ending {
-        Ending::Question(question) => Some(question.text),
-        _ => None,
-    };
-    let is_text = |part: &Part| matches!(part, Part::Text(_));
-    if let ([Part::Text(_)], None) = (parts.as_slice(), &question) {
+/// The words verbatim and nothing else, where an agent said any. Where it said none: files and links as a list,
+/// artifacts of words, and data.
+pub(super) fn answer(parts: Vec<Part>) -> String {
+    if let [Part::Text(_)] = parts.as_slice() {
         return parts.into_iter().find_map(owned_text).unwrap_or_default();
     }
-    let wordless = question.is_none() && !parts.iter().any(is_text);
-    let mut text = joined_text(&parts);
-    for block in question.into_iter().map(Cow::Owned).chain(blocks(&parts, wordless).into_iter().map(Cow::Owned)) {
-        append(&mut text, &block);
-    }
-    text
+    let words: String = parts.iter().filter_map(Part::as_text).collect();
+    if words.is_empty() { wordless(&parts) } else { words }
 }
 
-/// What stands under the words of a streamed answer: see [`markdown`].
-pub(super) fn tail(parts: &[Part], wordless: bool) -> Option<String> {
-    let blocks = blocks(parts, wordless);
-    (!blocks.is_empty()).then(|| blocks.join("\n\n"))
+/// What an answer without words has to show.
+pub(super) fn wordless(parts: &[Part]) -> String {
+    blocks(parts).join("\n\n")
 }
 
 /// A fault in words.
@@ -49,19 +36,8 @@ fn owned_text(part: Part) -> Option<String> {
     }
 }
 
-fn joined_text(parts: &[Part]) -> String {
-    forecourt_core::message::text_of(parts)
-}
-
-fn append(text: &mut String, block: &str) {
-    if !text.is_empty() {
-        text.push_str("\n\n");
-    }
-    text.push_str(block);
-}
-
 /// The parts that are no words, each list and artifact a block.
-fn blocks(parts: &[Part], with_data: bool) -> Vec<String> {
+fn blocks(parts: &[Part]) -> Vec<String> {
     let mut blocks = Vec::new();
     let items: Vec<String> = parts.iter().filter_map(item).collect();
     if !items.is_empty() {
@@ -72,7 +48,7 @@ fn blocks(parts: &[Part], with_data: bool) -> Vec<String> {
             Part::Artifact(Artifact { mime, content: ArtifactContent::Text(text), name, .. }) => {
                 blocks.push(words_made(mime, name.as_deref(), text));
             }
-            Part::Data(data) if with_data => {
+            Part::Data(data) => {
                 blocks.push(fenced("json", &serde_json::to_string_pretty(&data.data).unwrap_or_default()));
             }
             _ => {}
@@ -136,19 +112,23 @@ fn fenced(language: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::Question;
     use serde_json::json;
 
+    use super::answer as said;
     use super::*;
 
-    fn said(parts: Vec<Part>) -> String {
-        markdown(Collected::new(parts, Ending::Complete))
-    }
-
     #[test]
-    fn s4_2_words_are_verbatim() {
+    fn s4_2_words_are_verbatim_and_alone() {
         assert_eq!(said(vec![Part::markdown(" a\r\n<b> \n")]), " a\r\n<b> \n");
         assert_eq!(said(vec![]), "");
+        let link = Part::Link(Link { url: "https://a.example/".into(), title: None, description: None });
+        let artifact = Part::Artifact(Artifact {
+            mime: "text/plain".into(),
+            artifact_type: None,
+            name: None,
+            content: ArtifactContent::Text("made".into()),
+        });
+        assert_eq!(said(vec![Part::markdown("a\n"), link, artifact, Part::text("b")]), "a\nb");
     }
 
     #[test]
@@ -156,22 +136,15 @@ mod tests {
         let link =
             |url: &str, title: &str| Part::Link(Link { url: url.into(), title: Some(title.into()), description: None });
         let file = Part::File(File::inline("image/png", Some("a].png".into()), "x".into()));
-        let text =
-            said(vec![Part::markdown("hi"), link("https://a.example/> x", "T](x)"), link("javascript:x", "J"), file]);
-        assert_eq!(text, "hi\n\n- [T\\](x)](<https://a.example/%3E x>)\n- J\n- a\\].png (image/png, 1 bytes)");
+        let text = said(vec![link("https://a.example/> x", "T](x)"), link("javascript:x", "J"), file]);
+        assert_eq!(text, "- [T\\](x)](<https://a.example/%3E x>)\n- J\n- a\\].png (image/png, 1 bytes)");
     }
 
     #[test]
     fn data_is_shown_where_there_are_no_words() {
         let data = Part::data(json!({"a": "```"}));
         assert_eq!(said(vec![data.clone()]), "````json\n{\n  \"a\": \"```\"\n}\n````");
+        assert_eq!(said(vec![Part::markdown(""), data.clone()]), said(vec![data.clone()]));
         assert_eq!(said(vec![Part::markdown("hi"), data]), "hi");
-    }
-
-    #[test]
-    fn a_question_is_words() {
-        let question = Question { text: "Which one?".into(), questions: vec![] };
-        let collected = Collected::new(vec![Part::markdown("Hm.")], Ending::Question(question));
-        assert_eq!(markdown(collected), "Hm.\n\nWhich one?");
     }
 }

@@ -2,15 +2,52 @@
 //!
 //! `event: end` is written after success and after a refusal, and at no other time: a stream that
 //! breaks, or an agent that fails, must not look like a whole answer.
+//!
+//! The data of the events without a name is the words of the answer and nothing else. What else there is to know
+//! stands in comments, which readers of event streams pass over (WHATWG HTML 9.2.6) and our own page and `ask` read:
+//! `: part {…}` is a file, a link, an artifact or the questions beside the words, in the envelope that tool calls have,
+//! and `: error …` why a stream closes without its end.
+
+use std::time::Duration;
 
 use bytes::Bytes;
+use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Ending, Event, EventStream, Part, PolicyPart, ToolCall};
-use forecourt_surface::sse::{Fragments, event, message};
+use forecourt_core::{Collected, Ending, Event, EventStream, FileSource, Part, PolicyPart, ToolCall};
+use forecourt_pages::clean;
+use forecourt_surface::sse::{Fragments, HEARTBEAT_EVERY, comment, event, message};
 use futures::{Stream, StreamExt, stream};
+use serde_json::{Value, json};
 
-use super::markdown;
+use super::{markdown, question, under};
 use crate::rest::refusal::Enveloped;
+
+/// How long the first byte is waited for: then a sign of life would be due, which is one.
+const FIRST_BYTE_MAX: Duration = HEARTBEAT_EVERY;
+
+/// What happens until there is something to write, which is then the last of it: an answer that fails before can still
+/// have a status. For an agent that `streams` that is a word or a tool call, for another its ending. Shorter when
+/// nothing comes for [`FIRST_BYTE_MAX`].
+pub(crate) async fn begin(events: &mut EventStream, streams: bool) -> Vec<Event> {
+    let mut begun = Vec::new();
+    let gathering = async {
+        while let Some(next) = events.next().await {
+            let is_written = match &next {
+                Event::Ending(_) => true,
+                Event::Text(fragment) => streams && !fragment.is_empty(),
+                Event::ToolCall(_) | Event::Part(Part::ToolCall(_)) => streams,
+                Event::Part(_) | Event::Findings(_) | Event::Progress(_) | Event::Task(_) => false,
+            };
+            begun.push(next);
+            if is_written {
+                return;
+            }
+        }
+    };
+    // Late is no failure: the stream begins with a sign of life instead.
+    let _ = tokio::time::timeout(FIRST_BYTE_MAX, gathering).await;
+    begun
+}
 
 /// The frames of an answer. An agent that does not stream gives one frame of words and then its
 /// tool calls. Progress has no frame on this wire and is left out.
@@ -33,62 +70,119 @@ pub(super) fn refusal(part: &PolicyPart) -> Bytes {
 
 fn flowing(mut events: EventStream) -> impl Stream<Item = Bytes> + Send {
     async_stream::stream! {
-        let mut words = Fragments::default();
-        let mut spoken = false;
+        let mut words = Words::default();
         let mut parts = Vec::new();
         while let Some(next) = events.next().await {
             match next {
-                Event::Text(fragment) => {
-                    spoken |= !fragment.is_empty();
-                    if let Some(frame) = words.next(&fragment) { yield frame; }
-                }
-                Event::ToolCall(call) => yield tool_call(&call),
-                Event::Part(Part::ToolCall(call)) => yield tool_call(&call),
+                Event::Text(fragment) => if let Some(frame) = words.say(&fragment) { yield frame; },
+                Event::ToolCall(call) | Event::Part(Part::ToolCall(call)) => yield tool_call(&call),
                 Event::Part(part) => parts.push(part),
                 Event::Findings(_) | Event::Progress(_) | Event::Task(_) => {}
                 Event::Ending(ending) => {
-                    for frame in closing(&mut words, spoken, &parts, ending) { yield frame; }
+                    for frame in closing(&mut words, parts, ending) { yield frame; }
                     return;
                 }
             }
         }
+        yield failed(Ending::unfinished());
     }
 }
 
-/// What an ending adds to the words so far.
-fn closing(words: &mut Fragments, spoken: bool, parts: &[Part], ending: Ending) -> Vec<Bytes> {
-    let last = match ending {
-        Ending::Complete => None,
-        Ending::Message(text) => Some(text),
-        Ending::Question(question) => Some(under(spoken, question.text)),
-        Ending::Refused(part) => return vec![policy(&part), end()],
-        Ending::Failed { .. } | Ending::Canceled => return Vec::new(),
-    };
-    let spoken = spoken || last.is_some();
-    let tail = markdown::tail(parts, !spoken).map(|tail| under(spoken, tail));
-    let said = last.into_iter().chain(tail).filter_map(|text| words.next(&text));
-    said.chain([end()]).collect()
+/// The words so far, as frames.
+#[derive(Default)]
+struct Words {
+    fragments: Fragments,
+    spoken: bool,
+}
+
+impl Words {
+    fn say(&mut self, text: &str) -> Option<Bytes> {
+        self.spoken |= !text.is_empty();
+        self.fragments.next(text)
+    }
+}
+
+/// What an ending adds to the words so far, in the order in which a whole answer has it.
+fn closing(words: &mut Words, parts: Vec<Part>, ending: Ending) -> Vec<Bytes> {
+    let mut frames = Vec::new();
+    if let Ending::Message(text) = &ending {
+        frames.extend(words.say(text));
+    }
+    frames.extend(parts.iter().filter_map(Part::as_text).filter_map(|text| words.say(text)));
+    let mut beside = parts;
+    match ending {
+        Ending::Complete | Ending::Message(_) => {}
+        Ending::Question(question) => {
+            let asked = under(words.spoken, question::words(&question));
+            frames.extend(words.say(&asked));
+            beside.extend(question::data(&question));
+        }
+        Ending::Refused(part) => {
+            frames.extend([policy(&part), end()]);
+            return frames;
+        }
+        ending @ (Ending::Failed { .. } | Ending::Canceled) => {
+            frames.push(failed(ending));
+            return frames;
+        }
+    }
+    match words.spoken {
+        true => frames.extend(beside.iter().filter_map(part)),
+        false => frames.extend(words.say(&markdown::wordless(&beside))),
+    }
+    frames.push(end());
+    frames
 }
 
 /// The frames of an agent that answers all at once.
 fn gathered(collected: Collected) -> Vec<Bytes> {
-    match &collected.ending {
+    let Collected { parts, ending, .. } = collected;
+    match &ending {
         Ending::Complete | Ending::Message(_) | Ending::Question(_) => {}
         Ending::Refused(part) => return vec![policy(part), end()],
-        Ending::Failed { .. } | Ending::Canceled => return Vec::new(),
+        Ending::Failed { .. } | Ending::Canceled => return vec![failed(ending)],
     }
-    let calls = collected.parts.iter().filter_map(|part| match part {
-        Part::ToolCall(call) => Some(tool_call(call)),
-        _ => None,
-    });
-    let calls: Vec<Bytes> = calls.collect();
-    let words = markdown::markdown(collected);
+    let parts = super::parts(Collected::new(parts, ending));
+    let is_wordless = parts.iter().filter_map(Part::as_text).all(str::is_empty);
+    let calls: Vec<Bytes> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::ToolCall(call) => Some(tool_call(call)),
+            _ => None,
+        })
+        .collect();
+    let beside: Vec<Bytes> = if is_wordless { Vec::new() } else { parts.iter().filter_map(part).collect() };
+    let words = markdown::answer(parts);
     let words = (!words.is_empty()).then(|| message(&words));
-    words.into_iter().chain(calls).chain([end()]).collect()
+    words.into_iter().chain(calls).chain(beside).chain([end()]).collect()
 }
 
-fn under(spoken: bool, text: String) -> String {
-    if spoken { format!("\n\n{text}") } else { text }
+/// A part that stands beside the words, as a comment. Bytes that are in the part itself stay out of it: they would be
+/// the longer half of a stream of words, and JSON has them. Items are told by the words.
+fn part(part: &Part) -> Option<Bytes> {
+    let mut value = match part {
+        Part::Data(data) if data.data.get("questions").is_none() => return None,
+        Part::Link(_) | Part::File(_) | Part::Artifact(_) | Part::Data(_) => json!(part),
+        Part::Text(_) | Part::ToolCall(_) | Part::Policy(_) | Part::Unknown(_) => return None,
+    };
+    let source = match part {
+        Part::File(file) => Some(&file.source),
+        Part::Artifact(Artifact { content: ArtifactContent::Bytes(source), .. }) => Some(source),
+        _ => None,
+    };
+    if let (Some(FileSource::Inline(_)), Value::Object(fields)) = (source, &mut value) {
+        fields.remove("bytes_ref");
+    }
+    Some(comment(&format!("part {}", Enveloped::new(&value).to_text())))
+}
+
+/// Why there is no end.
+fn failed(ending: Ending) -> Bytes {
+    let reason = match ending {
+        Ending::Failed { reason } => clean::line(&reason),
+        _ => "the answer was cancelled before its end".to_owned(),
+    };
+    comment(&format!("error {reason}"))
 }
 
 fn tool_call(call: &ToolCall) -> Bytes {

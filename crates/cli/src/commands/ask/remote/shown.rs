@@ -8,7 +8,7 @@ use forecourt_core::{Ending, Event, FileSource, Part, ToolCall, ToolOutcome};
 use super::super::answer::{reading, refused_with};
 use crate::args::Ask;
 use crate::commands::printable::{Words, line};
-use crate::output::{Failure, Outcome};
+use crate::output::{Failure, Outcome, stderrln};
 use crate::registry::a2a::{Arrived, Unfolding};
 
 /// Tool calls whose state is remembered; beyond, each change is shown.
@@ -54,7 +54,7 @@ impl Shown {
         let events = self.unfolding.take(arrived.item);
         if let (None, Some(task)) = (&self.task, self.unfolding.task().map(str::to_owned)) {
             self.task(&task);
-            eprintln!("task {}; continue with: {}", line(&task, ID_CHARS_MAX), self.command());
+            stderrln!("task {}; continue with: {}", line(&task, ID_CHARS_MAX), self.command());
         }
         for event in events {
             match event {
@@ -86,7 +86,7 @@ impl Shown {
                 let percent = progress.fraction.map(|fraction| format!("{:.0}%", fraction * 100.0));
                 let note = progress.note.map(|note| line(&note, WORDS_CHARS_MAX));
                 let said: Vec<String> = percent.into_iter().chain(note).collect();
-                eprintln!("[{}]", said.join(" "));
+                stderrln!("[{}]", said.join(" "));
             }
             _ => {}
         }
@@ -104,7 +104,7 @@ impl Shown {
             self.tools.insert(call.id.clone(), state);
         }
         if !known {
-            eprintln!("[{}: {state}]", line(&call.name, 60));
+            stderrln!("[{}: {state}]", line(&call.name, 60));
         }
     }
 
@@ -117,17 +117,17 @@ impl Shown {
                 if !self.as_json {
                     reading(self.words.say(&question.text).and_then(|()| self.words.end()))?;
                 }
-                eprintln!("answer with: {} ANSWER", self.command());
+                stderrln!("answer with: {} ANSWER", self.command());
                 return Ok(());
             }
             Ending::Refused(part) => return Err(refused_with(&part, &self.name, &self.canonical_host)),
             Ending::Failed { reason } => {
-                return Err(Failure::ours(format!("{}: {}", self.name, line(&reason, WORDS_CHARS_MAX))));
+                return Err(Failure::unreachable(format!("{}: {}", self.name, line(&reason, WORDS_CHARS_MAX))));
             }
             Ending::Canceled => return Err(Failure::yours("the task was cancelled")),
         }
         if let Some(context) = self.unfolding.context().filter(|_| !self.as_json) {
-            eprintln!("continue with: --session {}", quoted(&line(context, ID_CHARS_MAX)));
+            stderrln!("continue with: --session {}", quoted(&line(context, ID_CHARS_MAX)));
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl Shown {
 
     /// The answer has no end.
     pub(super) fn broken(&self, reason: &str) -> Failure {
-        let failure = Failure::ours(format!("the answer broke off: {reason}"));
+        let failure = Failure::unreachable(format!("the answer broke off: {reason}"));
         match &self.task {
             Some(_) => failure.hint(format!("the task may go on; hear the rest with: {}", self.command())),
             None => failure.hint("what came before is not the whole answer; ask again"),

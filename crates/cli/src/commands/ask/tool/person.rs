@@ -1,6 +1,6 @@
 //! The person at the terminal: sees progress, fills in forms, visits pages.
 
-use std::io::{IsTerminal, stderr, stdin};
+use std::io::{self, IsTerminal, stdin};
 
 use forecourt_core::Progress;
 use futures::future::{BoxFuture, FutureExt};
@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
 use crate::commands::printable::{line, printable};
+use crate::output::{stderr, stderrln};
 use crate::registry::mcp::{Choice, Field, Form, Kind, Person};
 
 /// Characters of somebody else's sentence.
@@ -16,14 +17,14 @@ const WORDS_CHARS_MAX: usize = 500;
 const TRIES: usize = 3;
 
 /// Whoever reads and types here.
-pub(super) struct Terminal {
+pub(in crate::commands::ask) struct Terminal {
     present: bool,
 }
 
 impl Terminal {
     /// A person is there when both what is asked and what is typed are a terminal's.
-    pub(super) fn new() -> Self {
-        Self { present: stdin().is_terminal() && stderr().is_terminal() }
+    pub(in crate::commands::ask) fn new() -> Self {
+        Self { present: stdin().is_terminal() && io::stderr().is_terminal() }
     }
 }
 
@@ -32,7 +33,7 @@ impl Person for Terminal {
         let percent = progress.fraction.map(|fraction| format!("{:.0}%", fraction * 100.0));
         let note = progress.note.map(|note| line(&note, WORDS_CHARS_MAX));
         let said: Vec<String> = percent.into_iter().chain(note).collect();
-        eprintln!("[{}]", said.join(" "));
+        stderrln!("[{}]", said.join(" "));
     }
 
     fn answers(&self) -> bool {
@@ -45,7 +46,7 @@ impl Person for Terminal {
 
     fn sent(&self, words: String, url: String) -> BoxFuture<'_, bool> {
         let visit = move || {
-            eprintln!("{}\nOpen {} and come back.", printable(words.trim()), line(&url, WORDS_CHARS_MAX));
+            stderrln!("{}\nOpen {} and come back.", printable(words.trim()), line(&url, WORDS_CHARS_MAX));
             typed("Done? [y/N] ").is_some_and(|said| matches!(said.trim(), "y" | "Y" | "yes"))
         };
         async { spawn_blocking(visit).await.unwrap_or(false) }.boxed()
@@ -53,8 +54,10 @@ impl Person for Terminal {
 }
 
 /// Puts the questions of a form, one after the other. An end of input declines.
-fn filled_in(form: Form) -> Option<Map<String, Value>> {
-    eprintln!("{}", printable(form.text.trim()));
+pub(in crate::commands::ask) fn filled_in(form: Form) -> Option<Map<String, Value>> {
+    if !form.text.trim().is_empty() {
+        stderrln!("{}", printable(form.text.trim()));
+    }
     let mut given = Vec::new();
     for field in form.fields {
         let value = put(&field)?;
@@ -71,7 +74,7 @@ fn put(field: &Field) -> Option<Option<Value>> {
         match field.value(&said) {
             Some(value) => return Some(Some(value)),
             None if said.trim().is_empty() && !field.required => return Some(None),
-            None => eprintln!("That is no answer to this question."),
+            None => stderrln!("That is no answer to this question."),
         }
     }
     None
@@ -108,7 +111,7 @@ fn plain(value: &Value) -> String {
 
 /// A line that was typed; `None` at the end of the input.
 fn typed(prompt: &str) -> Option<String> {
-    eprint!("{prompt}");
+    stderr(format_args!("{prompt}"));
     let mut said = String::new();
     let read = stdin().read_line(&mut said).ok()?;
     (read > 0).then_some(said)
