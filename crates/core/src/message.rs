@@ -55,6 +55,9 @@ pub struct Message {
     pub metadata: Map<String, Value>,
     /// URIs of the extensions of its protocol that the caller activated.
     pub extensions: Vec<String>,
+    /// What its protocol keeps of it beside its parts, to show it again as it was said: for that protocol
+    /// alone. No agent and no step reads it.
+    pub annotations: Map<String, Value>,
     /// Whether the caller wants nothing of this turn and its answer remembered. What was said before
     /// is still recalled.
     pub unrecorded: bool,
@@ -82,6 +85,7 @@ impl Message {
             received_at,
             metadata: Map::new(),
             extensions: Vec::new(),
+            annotations: Map::new(),
             unrecorded: false,
         }
     }
@@ -235,11 +239,15 @@ pub struct Turn {
     /// The message's own id, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// [`Message::annotations`].
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub annotations: Map<String, Value>,
 }
 
 impl Turn {
     /// A turn of plain text by `role`.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self { role, sender: Sender::anonymous(), parts: vec![Part::text(text)], timestamp: None, id: None }
+        let (sender, parts) = (Sender::anonymous(), vec![Part::text(text)]);
+        Self { role, sender, parts, timestamp: None, id: None, annotations: Map::new() }
     }
 }

@@ -94,6 +94,7 @@ pub(crate) fn as_turn(message: &Message) -> Turn {
         parts: message.parts.iter().map(remembered).collect(),
         timestamp: Some(message.received_at),
         id: Some(message.id.as_str().to_owned()),
+        annotations: message.annotations.clone(),
     }
 }
 

@@ -283,7 +283,7 @@ fn asked_back(task: &Task) -> Turn {
         Some(Ending::Refused(part)) => Some(Part::text(part.message.clone())),
         _ => None,
     });
-    Turn { role: Role::Assistant, sender: Sender::anonymous(), parts, timestamp: Some(task.updated_at), id: None }
+    Turn { parts, timestamp: Some(task.updated_at), ..Turn::text(Role::Assistant, "") }
 }
 
 /// Adds to `history` what was said in `task` and is not there yet: a conversation leaves out refused

@@ -18,6 +18,7 @@ impl Turn {
         let mut turn: Self = serde_json::from_value(value).ok()?;
         turn.sender = turn.sender.stripped_of_proof();
         turn.parts.retain(Part::may_be_callers);
+        turn.annotations.clear();
         Some(turn)
     }
 }

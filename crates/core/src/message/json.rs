@@ -48,6 +48,9 @@ fn agent_chain(hop: u32) -> Value {
 fn turn(turn: &super::Turn) -> Value {
     let mut value = json!(turn);
     value["sender"] = sender(&turn.sender);
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("annotations");
+    }
     value
 }
 

@@ -134,7 +134,7 @@ fn turn(run: Run) -> Option<Turn> {
     let texts = run.entries.iter().map(said).filter(|text| !text.is_empty());
     let parts: Vec<Part> = texts.map(Part::text).collect();
     let sender = Sender::anonymous();
-    (!parts.is_empty()).then_some(Turn { role: run.role, sender, parts, timestamp: None, id: None })
+    (!parts.is_empty()).then_some(Turn { sender, parts, ..Turn::text(run.role, "") })
 }
 
 fn said(entry: &Entry) -> Cow<'_, str> {

@@ -3,7 +3,7 @@
 use forecourt_core::reply::Collected;
 use forecourt_core::store::{Resumption, TaskChange};
 use forecourt_core::{
-    Ending, Event, Handle, Part, Role, Sender, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
+    Ending, Event, Handle, Part, Role, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde::{Deserialize, Serialize};
@@ -32,10 +32,7 @@ struct Body {
 
 impl Body {
     fn turns(turns: Vec<Turn>, request: Vec<Part>) -> Vec<Turn> {
-        let asked = |parts| {
-            let sender = Sender::anonymous();
-            vec![Turn { role: Role::User, sender, parts, timestamp: None, id: None }]
-        };
+        let asked = |parts| vec![Turn { parts, ..Turn::text(Role::User, "") }];
         if turns.is_empty() && !request.is_empty() { asked(request) } else { turns }
     }
 }
