@@ -16,6 +16,8 @@ use crate::{policy, view};
 pub(crate) struct Frames<'a> {
     host: &'a Host,
     task: &'a Task,
+    /// What the addresses of files begin with.
+    origin: &'a str,
     text: String,
     others: Vec<Part>,
     /// How many artifacts of their own there were.
@@ -23,8 +25,8 @@ pub(crate) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    pub(crate) fn new(host: &'a Host, task: &'a Task) -> Self {
-        Self { host, task, text: String::new(), others: Vec::new(), own: 0 }
+    pub(crate) fn new(host: &'a Host, task: &'a Task, origin: &'a str) -> Self {
+        Self { host, task, origin, text: String::new(), others: Vec::new(), own: 0 }
     }
 
     /// The items that an event comes to. `number` is that of the event.
@@ -36,7 +38,7 @@ impl<'a> Frames<'a> {
                 vec![item]
             }
             Event::Part(part) => {
-                let home = Home { origin: &self.host.site().origin, task: &self.task.id };
+                let home = Home { origin: self.origin, task: &self.task.id };
                 match home.place(near(self.host, &self.task.id, part).await, self.own + 1) {
                     Some(Placed::Answer(part)) => {
                         let item = self.piece(part.clone());
@@ -60,7 +62,7 @@ impl<'a> Frames<'a> {
     /// Takes note of an event that the reader has seen already.
     pub(crate) async fn pass(&mut self, number: u64, event: Event) {
         match event {
-            Event::Ending(_) => *self = Self::new(self.host, self.task),
+            Event::Ending(_) => *self = Self::new(self.host, self.task, self.origin),
             other => drop(self.items(number, other).await),
         }
     }
@@ -97,13 +99,23 @@ impl<'a> Frames<'a> {
             let said = view::said(self.task, &format!("e{number}"), parts);
             crate::model::Message { extensions, ..said }
         });
-        let timestamp = Some(self.host.clock().now());
+        // Of the task and not of this stream, so that everybody who follows is told the same.
+        let timestamp = Some(self.task.updated_at);
         self.moved(Status { state: TaskState::Working, message, timestamp }, false, metadata)
     }
 
+    /// The last item of a stream whose task ended without an event.
+    pub(crate) fn closing(&self, task: &Task) -> StatusUpdate {
+        self.move_to(view::status(task), true, Metadata::new())
+    }
+
     fn moved(&self, status: Status, is_final: bool, metadata: Metadata) -> Item {
+        Item::Status(self.move_to(status, is_final, metadata))
+    }
+
+    fn move_to(&self, status: Status, is_final: bool, metadata: Metadata) -> StatusUpdate {
         let (task, context) = (self.task.id.expose().to_owned(), view::context(self.task));
-        Item::Status(StatusUpdate { task, context, status, is_final, metadata })
+        StatusUpdate { task, context, status, is_final, metadata }
     }
 
     /// Closes the answer and says how it ended. Nothing follows (PolicyPart 3.5), unless it was a

@@ -44,6 +44,9 @@ fn read_1_0(mut fields: Fields<'_>) -> Option<Part> {
 
 fn read_0_3(mut fields: Fields<'_>) -> Option<Part> {
     let kind = fields.text("kind", MODE_BYTES_MAX);
+    if kind.is_none() && fields.dialect() == Dialect::Json03 {
+        fields.odd("kind", "is required: text, file or data");
+    }
     let metadata = fields.metadata("metadata");
     let (holds, part) = match (fields.take("text"), fields.take("file"), fields.take("data")) {
         (Some(text), None, None) => ("text", fields.string("text", text).map(Part::text)),

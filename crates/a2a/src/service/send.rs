@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Ending, Error, Event, Message, PolicyPart, Reply, Sender, Task, TaskId, ThreadId};
+use forecourt_core::{Ending, Error, Event, EventStream, Message, PolicyPart, Reply, Sender, Task, TaskId, ThreadId};
 use forecourt_host::{Resident, Run};
 use forecourt_identity::evidence::Carried as Evidence;
 use forecourt_surface::negotiate;
@@ -11,7 +11,8 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::context::adopted;
-use super::tasks::at_work;
+use super::repeats::Sent;
+use super::tasks::{Pauses, at_work};
 use super::{Caller, Carried, Service, Trouble, no_such_agent};
 use crate::card::names;
 use crate::from_wire::{Heard, heard};
@@ -34,6 +35,16 @@ struct Routed<'a> {
     sticks: Option<ThreadId>,
 }
 
+/// Whom a message names.
+#[derive(Clone, Copy)]
+struct Aimed<'a> {
+    mentioned: Option<&'a Arc<Resident>>,
+    /// The agent of the endpoint, else the one that is mentioned.
+    named: Option<&'a Arc<Resident>>,
+    /// That one, else the default one: to whom proofs are made out, as far as is known.
+    assumed: &'a Arc<Resident>,
+}
+
 impl Service {
     /// Carries a message to its agent.
     pub(super) async fn send(
@@ -49,7 +60,20 @@ impl Service {
         {
             return self.call_skill(caller, &message, wanted).await;
         }
-        let routed = self.routed(caller, &message).await?;
+        let aimed = self.aimed(caller, &message)?;
+        let sender = self.sender(caller, aimed.assumed).await?;
+        let (message, sent) = Sent::of(message, caller, &sender);
+        let sent = match sent {
+            None => None,
+            Some(sent) => match self.arrived(caller, &sender, &sent).await? {
+                (_, Some(task)) => {
+                    self.host.meter(caller.peer())?;
+                    return self.again(caller, &task, &configuration, streams).await;
+                }
+                (turn, None) => Some((turn, sent)),
+            },
+        };
+        let routed = self.routed(caller, &message, aimed, sender).await?;
         let agent = routed.resident.card.handle().clone();
         let heard = heard(message, &metadata, &routed.resident.card)?;
         let webhook = match configuration.push.clone() {
@@ -72,6 +96,9 @@ impl Service {
         if let Some(name) = sticks {
             self.host.set_route(&name, &agent).await?;
         }
+        if let (Some((turn, sent)), Some(task)) = (sent, &reply.task) {
+            self.remember_sent(turn, sent, task);
+        }
         match &reply.task {
             None => Ok(self.direct(reply, &thread).await),
             Some(id) if streams => {
@@ -80,21 +107,21 @@ impl Service {
                     0 => Vec::new(),
                     before => self.host.events(id, 0, before as usize).await?,
                 };
-                Ok(self.follow(at_work(task), passed))
+                Ok(self.follow(caller, at_work(task), passed, Pauses::None))
             }
             Some(id) => {
                 let id = id.clone();
                 if configuration.blocking {
-                    self.wait(reply).await;
+                    self.wait_for(reply.events).await;
                 }
-                self.stands(&id, &configuration).await
+                self.stands(caller, &id, &configuration).await
             }
         }
     }
 
-    /// Finds the agent of a message. An endpoint of one agent is for that agent; on the hub a task
-    /// stays with its own, a mention switches, and a conversation goes on. Hub card 3.2, 3.3.
-    async fn routed(&self, caller: &Caller<'_>, message: &crate::model::Message) -> Result<Routed<'_>, Trouble> {
+    /// Whom a message names before it is known who sends it and what it goes on with. An endpoint of one
+    /// agent is for that agent; on the hub a mention counts. Hub card 3.2.
+    fn aimed(&self, caller: &Caller<'_>, message: &crate::model::Message) -> Result<Aimed<'_>, Trouble> {
         let directory = self.host.directory();
         let own = match &caller.agent {
             Some(handle) => Some(directory.find(handle).ok_or_else(|| no_such_agent(handle))?),
@@ -102,8 +129,20 @@ impl Service {
         };
         let mentioned = if own.is_none() { self.mentioned(message) } else { None };
         let named = own.or(mentioned);
-        let assumed = named.unwrap_or_else(|| directory.default_agent());
-        let sender = self.sender(caller, assumed).await?;
+        Ok(Aimed { mentioned, named, assumed: named.unwrap_or_else(|| directory.default_agent()) })
+    }
+
+    /// Finds the agent of a message: on the hub a task stays with its own, a mention switches, and a
+    /// conversation goes on. Hub card 3.2, 3.3.
+    async fn routed<'a>(
+        &'a self,
+        caller: &Caller<'_>,
+        message: &crate::model::Message,
+        aimed: Aimed<'a>,
+        sender: Sender,
+    ) -> Result<Routed<'a>, Trouble> {
+        let directory = self.host.directory();
+        let Aimed { mentioned, named, assumed } = aimed;
         if let Some(id) = &message.task {
             let task = self.continued(caller, &sender, id, message.context.as_deref()).await?;
             let resident = directory.find(&task.agent).ok_or(Fault::TaskNotFound)?;
@@ -173,7 +212,7 @@ impl Service {
         thread: ThreadId,
         heard: Heard,
     ) -> Message {
-        let Heard { id, parts, history, hop, evidence, metadata, mut extensions } = heard;
+        let Heard { id, parts, history, hop, evidence, metadata, mut extensions, annotations } = heard;
         let received_at = self.host.clock().now();
         self.forwarded(&mut sender, evidence, resident, received_at).await;
         for uri in caller.extensions() {
@@ -192,6 +231,7 @@ impl Service {
             hop: caller.hop().max(hop),
             metadata,
             extensions,
+            annotations,
             unrecorded: false,
             received_via: TRANSPORT,
             received_at,
@@ -259,17 +299,22 @@ impl Service {
     }
 
     /// Waits for the end of a task, as long as the configuration allows. The task goes on without.
-    async fn wait(&self, mut reply: Reply) {
+    pub(super) async fn wait_for(&self, mut events: EventStream) {
         let patience = Duration::from_secs(self.settings.blocking_seconds.get().into());
-        let ending = async { while !matches!(reply.events.next().await, None | Some(Event::Ending(_))) {} };
+        let ending = async { while !matches!(events.next().await, None | Some(Event::Ending(_))) {} };
         let _ = tokio::time::timeout(patience, ending).await;
     }
 
     /// A task as it stands, in answer to a message.
-    async fn stands(&self, id: &TaskId, configuration: &Configuration) -> Result<Carried, Trouble> {
+    pub(super) async fn stands(
+        &self,
+        caller: &Caller<'_>,
+        id: &TaskId,
+        configuration: &Configuration,
+    ) -> Result<Carried, Trouble> {
         let task = self.host.task(id).await?;
         let want = Want { history: configuration.history_length, artifacts: true };
-        let shown = Item::Task(view::task(&self.host, &task, want).await);
+        let shown = Item::Task(view::task(&self.host, &task, want, self.base(caller).origin()).await);
         Ok(match task.outcome.map(|outcome| outcome.ending) {
             Some(Ending::Refused(part)) => Carried::Refused(shown, part),
             _ => Carried::Once(Outcome::Sent(shown)),

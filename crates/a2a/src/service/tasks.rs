@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_core::{Error, Event, Sender, Task, TaskState};
+use forecourt_host::Host;
 use futures::StreamExt;
 
 use super::{Caller, Carried, Service, Trouble};
 use crate::frames::Frames;
-use crate::model::{Fault, Item, Outcome};
+use crate::limits::WAITING_LOOKED_AT_EVERY;
+use crate::model::{Fault, Item, Outcome, Version};
 use crate::view::{self, Want};
 
 impl Service {
@@ -20,7 +22,9 @@ impl Service {
         history: Option<u32>,
     ) -> Result<Outcome, Trouble> {
         let task = self.readable(caller, sender, id).await?;
-        Ok(Outcome::Task(view::task(&self.host, &task, Want { history, ..Want::ALL }).await))
+        Ok(Outcome::Task(
+            view::task(&self.host, &task, Want { history, ..Want::ALL }, self.base(caller).origin()).await,
+        ))
     }
 
     pub(super) async fn cancel(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<Outcome, Trouble> {
@@ -29,7 +33,7 @@ impl Service {
             Error::Conflict { .. } => Fault::TaskNotCancelable.into(),
             other => Trouble::from(other),
         })?;
-        Ok(Outcome::Task(view::task(&self.host, &canceled, Want::ALL).await))
+        Ok(Outcome::Task(view::task(&self.host, &canceled, Want::ALL, self.base(caller).origin()).await))
     }
 
     /// Follows a task: first as it stands, then what happens. A reader that says what it has seen gets
@@ -53,30 +57,108 @@ impl Service {
         // Read after its log: where that has an ending, the task is settled by now.
         let task = self.host.task(&task.id).await?;
         let is_over = seen == last && matches!(passed.last(), Some((_, Event::Ending(_))));
-        Ok(self.follow(if is_over { task } else { at_work(task) }, passed))
+        let pauses = match caller.version {
+            Version::V1_0 => Pauses::All,
+            // 0.3 marks the item after which its streams end; a task that waits by now has had its mark.
+            Version::V0_3 if is_over => Pauses::One,
+            Version::V0_3 => Pauses::None,
+        };
+        Ok(self.follow(caller, if is_over { task } else { at_work(task) }, passed, pauses))
     }
 
     /// The task as it stands after the events that have `passed`, and what comes after them.
-    pub(super) fn follow(self: &Arc<Self>, task: Task, passed: Vec<(u64, Event)>) -> Carried {
-        let host = self.host.clone();
+    pub(super) fn follow(
+        self: &Arc<Self>,
+        caller: &Caller<'_>,
+        task: Task,
+        passed: Vec<(u64, Event)>,
+        mut pauses: Pauses,
+    ) -> Carried {
+        let (host, origin) = (self.host.clone(), self.base(caller).origin().to_owned());
         Carried::Stream(Box::pin(stream! {
-            let after = passed.last().map_or(0, |(number, _)| *number);
+            let mut after = passed.last().map_or(0, |(number, _)| *number);
             let parts = view::gathered(passed.iter().map(|(_, event)| event.clone()));
             let parts = view::all_near(&host, &task, parts).await;
-            yield (None, Item::Task(view::shown(&task, parts, Want::ALL, &host.site().origin)));
-            let mut frames = Frames::new(&host, &task);
+            yield (None, Item::Task(view::shown(&task, parts, Want::ALL, &origin)));
+            let mut frames = Frames::new(&host, &task, &origin);
             for (number, event) in passed {
                 frames.pass(number, event).await;
             }
-            let Ok(mut events) = host.follow(&task.id, after).await else { return };
-            while let Some((number, event)) = events.next().await {
-                let mut items = frames.items(number, event).await.into_iter().peekable();
-                while let Some(item) = items.next() {
-                    // Only the last item of an event may be gone on after.
-                    yield (items.peek().is_none().then_some(number), item);
+            loop {
+                let Ok(mut events) = host.follow(&task.id, after).await else { return };
+                while let Some((number, event)) = events.next().await {
+                    after = number;
+                    let mut items = frames.items(number, event).await.into_iter().peekable();
+                    while let Some(item) = items.next() {
+                        // Only the last item of an event may be gone on after.
+                        yield (items.peek().is_none().then_some(number), item);
+                    }
+                }
+                if !pauses.take() {
+                    return;
+                }
+                match behind_pause(&host, &task, after).await {
+                    Behind::More => {}
+                    Behind::Ended(task) => {
+                        yield (None, Item::Status(frames.closing(&task)));
+                        return;
+                    }
+                    Behind::Nothing => return,
                 }
             }
         }))
+    }
+}
+
+/// How often a stream of a task stays open while the task waits for its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pauses {
+    None,
+    One,
+    /// Always: until the task has ended. A2A 1.0 3.1.6.
+    All,
+}
+
+impl Pauses {
+    /// Whether the stream stays open this time.
+    fn take(&mut self) -> bool {
+        match self {
+            Self::None => false,
+            Self::One => {
+                *self = Self::None;
+                true
+            }
+            Self::All => true,
+        }
+    }
+}
+
+/// What comes behind a pause.
+enum Behind {
+    /// Events: somebody went on with the task.
+    More,
+    /// The end of the task, without a word in its log.
+    Ended(Box<Task>),
+    /// Nothing any more: the task is gone, or the host stops.
+    Nothing,
+}
+
+/// Waits until a task that waits for its caller has moved. Looked for in the store, since whoever goes on
+/// with it may do so at another node.
+async fn behind_pause(host: &Host, task: &Task, after: u64) -> Behind {
+    loop {
+        // The state before the log: what ended by then has all of its events there.
+        let Ok(now) = host.task(&task.id).await else { return Behind::Nothing };
+        if host.last_event(&task.id).await.is_ok_and(|last| last > after) {
+            return Behind::More;
+        }
+        if now.state.is_final() {
+            return Behind::Ended(Box::new(now));
+        }
+        tokio::select! {
+            () = host.stopping().cancelled() => return Behind::Nothing,
+            () = tokio::time::sleep(WAITING_LOOKED_AT_EVERY) => {}
+        }
     }
 }
 
