@@ -18,8 +18,12 @@ use super::{Caller, Carried, Service, Trouble};
 use crate::NAME;
 use crate::codec::Dialect;
 use crate::limits::{RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
-use crate::model::{Configuration, Item, Message};
+use crate::model::{Configuration, Fault, Item, Message};
 use crate::service::tasks::{Pauses, at_work};
+
+/// What is said of a message whose task can't be read any more: doing it twice would be worse.
+const GONE: &str =
+    "this message was carried out, and its task can't be read any more; to have it done again, send another messageId";
 
 /// What a message is known by when it comes again.
 pub(super) struct Sent {
@@ -92,9 +96,11 @@ impl Service {
         let Some(id) = same.and_then(|(_, entry)| entry.body["task"].as_str().map(str::to_owned)) else {
             return Ok((turn, None));
         };
-        // One that is gone by now is begun anew.
-        let task = self.readable(caller, sender, &id).await.ok();
-        Ok((turn, task.map(|task| task.id)))
+        match self.readable(caller, sender, &id).await {
+            Ok(task) => Ok((turn, Some(task.id))),
+            Err(Trouble::Fault(Fault::TaskNotFound)) => Err(Fault::UnsupportedOperation(GONE.to_owned()).into()),
+            Err(other) => Err(other),
+        }
     }
 
     /// Remembers which task a message became. The writing is waited for by the next one of this name alone.

@@ -58,6 +58,7 @@ impl Service {
         let task = self.host.task(&task.id).await?;
         let is_over = seen == last && matches!(passed.last(), Some((_, Event::Ending(_))));
         let pauses = match caller.version {
+            _ if is_over && task.state.is_final() => Pauses::None,
             Version::V1_0 => Pauses::All,
             // 0.3 marks the item after which its streams end; a task that waits by now has had its mark.
             Version::V0_3 if is_over => Pauses::One,
@@ -86,15 +87,17 @@ impl Service {
             }
             loop {
                 let Ok(mut events) = host.follow(&task.id, after).await else { return };
+                let mut ended = false;
                 while let Some((number, event)) = events.next().await {
                     after = number;
+                    ended = matches!(&event, Event::Ending(ending) if TaskState::after(ending).is_final());
                     let mut items = frames.items(number, event).await.into_iter().peekable();
                     while let Some(item) = items.next() {
                         // Only the last item of an event may be gone on after.
                         yield (items.peek().is_none().then_some(number), item);
                     }
                 }
-                if !pauses.take() {
+                if ended || !pauses.take() {
                     return;
                 }
                 match behind_pause(&host, &task, after).await {
