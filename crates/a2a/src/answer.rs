@@ -101,7 +101,10 @@ impl Binding {
                 let frame = self.frame(None, item);
                 frames(futures::stream::iter([frame]))
             }
-            _ => self.whole(StatusCode::OK, self.result(self.files.write(self.dialect.write_outcome(outcome)))),
+            _ => {
+                let result = self.result(self.files.write(self.dialect.write_outcome(outcome)));
+                whole(StatusCode::OK, self.media_type, &result)
+            }
         }
     }
 
@@ -145,7 +148,7 @@ impl Binding {
                 json!({"error": {"code": status.as_u16(), "status": code_name(status), "message": part.message}})
             }
         };
-        let mut answer = self.whole(status, body);
+        let mut answer = whole(status, JSON, &body);
         add_fields(&mut answer.head, part, canonical_host);
         answer
     }
@@ -153,13 +156,13 @@ impl Binding {
     fn version(&self) -> Version {
         if self.dialect == Dialect::Json10 { Version::V1_0 } else { Version::V0_3 }
     }
+}
 
-    fn whole(&self, status: StatusCode, body: Value) -> Answer {
-        let mut head = HeaderMap::new();
-        head.insert(CONTENT_TYPE, HeaderValue::from_static(self.media_type));
-        head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Answer::whole(status, head, written(&body))
-    }
+fn whole(status: StatusCode, media_type: &'static str, body: &Value) -> Answer {
+    let mut head = HeaderMap::new();
+    head.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Answer::whole(status, head, written(body))
 }
 
 /// JSON as bytes: what [`Value`] has for people goes through a formatter, which costs more than twice
@@ -215,11 +218,11 @@ fn echo(head: &mut HeaderMap, caller: &Caller<'_>) {
     }
 }
 
-/// A fault under `status`.
+/// A fault under `status`: in plain JSON whatever the binding, as AIP-193 has it. A2A 1.0 11.6.
 pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &Fault) -> Answer {
     let body = match &binding.rpc {
         Some(id) => rpc::error(id, fault),
         None => bare(status, binding.version(), fault),
     };
-    binding.whole(status, body)
+    whole(status, JSON, &body)
 }

@@ -18,6 +18,8 @@ pub(crate) struct Frames<'a> {
     permit: &'a TaskPermit,
     /// As the reader was shown it first.
     task: &'a Task,
+    /// What the addresses of files begin with.
+    origin: &'a str,
     text: String,
     others: Vec<Part>,
     /// How many artifacts of their own there were.
@@ -25,8 +27,8 @@ pub(crate) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    pub(crate) fn new(host: &'a Host, permit: &'a TaskPermit, task: &'a Task) -> Self {
-        Self { host, permit, task, text: String::new(), others: Vec::new(), own: 0 }
+    pub(crate) fn new(host: &'a Host, permit: &'a TaskPermit, task: &'a Task, origin: &'a str) -> Self {
+        Self { host, permit, task, origin, text: String::new(), others: Vec::new(), own: 0 }
     }
 
     /// The items that an event comes to. `number` is that of the event.
@@ -38,7 +40,7 @@ impl<'a> Frames<'a> {
                 vec![item]
             }
             Event::Part(part) => {
-                let home = Home { origin: &self.host.site().origin, task: &self.task.id };
+                let home = Home { origin: self.origin, task: &self.task.id };
                 match home.place(near(self.permit, part).await, self.own + 1) {
                     Some(Placed::Answer(part)) => {
                         let item = self.piece(part.clone());
@@ -65,7 +67,7 @@ impl<'a> Frames<'a> {
     /// Takes note of an event that the reader has seen already.
     pub(crate) async fn pass(&mut self, number: u64, event: Event) {
         match event {
-            Event::Ending(_) => *self = Self::new(self.host, self.permit, self.task),
+            Event::Ending(_) => *self = Self::new(self.host, self.permit, self.task, self.origin),
             other => drop(self.items(number, other).await),
         }
     }
@@ -102,13 +104,18 @@ impl<'a> Frames<'a> {
             let said = view::said(self.task, &format!("e{number}"), parts);
             crate::model::Message { extensions, ..said }
         });
-        let timestamp = Some(self.host.clock().now());
+        // Of the task and not of this stream, so that everybody who follows is told the same.
+        let timestamp = Some(self.task.updated_at);
         self.moved(Status { state: TaskState::Working, message, timestamp }, false, metadata)
     }
 
     fn moved(&self, status: Status, is_final: bool, metadata: Metadata) -> Item {
+        Item::Status(self.move_to(status, is_final, metadata))
+    }
+
+    fn move_to(&self, status: Status, is_final: bool, metadata: Metadata) -> StatusUpdate {
         let (task, context) = (self.task.id.expose().to_owned(), view::context(self.task));
-        Item::Status(StatusUpdate { task, context, status, is_final, metadata })
+        StatusUpdate { task, context, status, is_final, metadata }
     }
 
     /// Closes the answer and says how it ended. Nothing follows (PolicyPart 3.5), unless it was a

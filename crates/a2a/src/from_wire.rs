@@ -7,6 +7,7 @@ use forecourt_core::{
 use forecourt_egress::data_url;
 use serde_json::{Map, Value};
 
+use crate::annotations;
 use crate::limits::DATA_URLS_MAX;
 use crate::model::{Content, Fault, Message, Metadata, Part};
 
@@ -33,6 +34,8 @@ pub(crate) struct Heard {
     pub(crate) metadata: Metadata,
     /// The extensions that are at work in it.
     pub(crate) extensions: Vec<String>,
+    /// What history shows of it beside its parts.
+    pub(crate) annotations: Map<String, Value>,
 }
 
 /// Reads a message for the agent of `card`. `request` is the metadata of the request around it, where
@@ -40,8 +43,9 @@ pub(crate) struct Heard {
 pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> Result<Heard, Fault> {
     let id = MessageId::parse(&message.id)
         .ok_or_else(|| Fault::param("message.messageId", "must be 1 to 256 bytes without control characters"))?;
-    let Message { parts, mut metadata, extensions, .. } = message;
+    let Message { parts, mut metadata, extensions, references, .. } = message;
     let own = own(&mut metadata, request);
+    let annotations = annotations::of(&metadata, &extensions, &references, &parts);
     Ok(Heard {
         id,
         parts: said(parts, card)?,
@@ -50,6 +54,7 @@ pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> R
         evidence: own.get("identity_evidence").and_then(Value::as_array).cloned().unwrap_or_default(),
         metadata,
         extensions,
+        annotations,
     })
 }
 

@@ -11,8 +11,10 @@
 //! | bytes to JSON and back | `transcode` |
 //! | one call, from its head to its trailers | `call` |
 //! | what a failed call says | `status` |
+//! | which services there are, and whether they serve | `about` |
 //! | the card in the form that 0.3 has for it | `card` |
 
+mod about;
 mod call;
 mod card;
 mod deadline;
@@ -39,6 +41,8 @@ use crate::model::{Fault, Item, Operation, Outcome, Version};
 
 /// The path of each package's service.
 pub(crate) const PATHS: [&str; 2] = ["/lf.a2a.v1.A2AService/{method}", "/a2a.v1.A2AService/{method}"];
+
+pub(crate) use about::{ABOUT_PATHS, about};
 
 /// Carries a call to the host and its answer back.
 pub(crate) trait Carry: Send + Sync + 'static {

@@ -15,6 +15,7 @@
 //! A request is read into an [`model::Operation`] by the codec of its version, carried by `service`, and
 //! what comes of it is written by `answer`; `surface` alone knows the web framework.
 
+mod annotations;
 mod answer;
 pub mod backend;
 pub mod card;
@@ -79,11 +80,13 @@ fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
     let hub_is_open = mount.host.directory().iter().all(|resident| resident.card.cors);
     let skills = skills(&mount).cloned().collect();
     let Mount { host, verifier, egress, .. } = mount;
-    let service = Arc::new(Service { host, verifier, egress, cards, skills, settings, hub_is_open });
+    let service =
+        Arc::new(Service { host, verifier, egress, cards, skills, settings, hub_is_open, arrivals: Arc::default() });
     let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
     let grpc =
         HttpRoutes { paths: grpc::PATHS.to_vec(), router: grpc::routes(Arc::new(OverGrpc(service.clone())), bounds) };
-    problems.into_result(vec![Surface::Http(surface::routes(service)), Surface::Http(grpc)])
+    let about = HttpRoutes { paths: grpc::ABOUT_PATHS.to_vec(), router: grpc::about(service.host.clone()) };
+    problems.into_result(vec![Surface::Http(surface::routes(service)), Surface::Http(grpc), Surface::Http(about)])
 }
 
 /// The cards, for plain web hosting.

@@ -16,6 +16,12 @@ pub(crate) const PAGE_SIZE: u32 = 50;
 pub(crate) const EXTENSIONS_MAX: usize = 32;
 /// Bytes of a push notification's token, and of its credentials.
 pub(crate) const PUSH_SECRET_BYTES_MAX: usize = 4 * 1024;
+/// How long a message is remembered, so that the same one sent again is no second task.
+pub(crate) const SENT_REMEMBERED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// Hexadecimal digits in a row that make the id of a message one that nobody comes upon by chance.
+pub(crate) const RANDOM_HEX_DIGITS_MIN: usize = 16;
+/// Letters and digits that do so as a whole id.
+pub(crate) const RANDOM_ID_BYTES_MIN: usize = 20;
 /// How long a caller that waits anyway is kept without a task, for an agent whose whole answer is one
 /// message: such an answer needs no task, and costs no write.
 pub(crate) const DIRECT_ANSWER_WITHIN: Duration = Duration::from_millis(500);

@@ -357,7 +357,7 @@ pub enum Fault {
     #[error("the host could not do it")]
     Internal,
     /// Unknown, expired, or not the caller's.
-    #[error("there is no such task")]
+    #[error("task not found")]
     TaskNotFound,
     /// The task has ended.
     #[error("the task can not be cancelled any more")]

@@ -8,6 +8,7 @@ use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId};
 use forecourt_egress::Egress;
 use forecourt_host::{Host, Resident, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
+use forecourt_surface::BaseUrl;
 use forecourt_surface::tool::Tool;
 use futures::stream::BoxStream;
 
@@ -20,13 +21,17 @@ mod context;
 mod grpc;
 mod list;
 mod push;
+mod repeats;
 mod send;
 mod tasks;
+mod tenant;
 
 pub(crate) use caller::{Caller, EXTENSION_FIELDS};
 pub(crate) use grpc::OverGrpc;
 pub(crate) use push::post;
+pub(crate) use repeats::Arrivals;
 pub(crate) use send::is_supported;
+pub(crate) use tenant::named as tenant_named;
 
 /// What the protocol is made of, once for all bindings.
 pub(crate) struct Service {
@@ -40,6 +45,8 @@ pub(crate) struct Service {
     /// Whether pages of other origins may use the hub. A mention reaches everybody behind it, also
     /// those who keep other origins out, so only where nobody does.
     pub(crate) hub_is_open: bool,
+    /// The messages that are being taken in.
+    pub(crate) arrivals: Arc<Arrivals>,
 }
 
 /// What comes of an operation.
@@ -106,9 +113,10 @@ impl Service {
         if !sender.verified {
             return Err(Trouble::Refused(Box::new(unproven(self.host.site().canonical_host()))));
         }
+        let cards = self.cards.at(self.base(caller));
         let document = match &caller.agent {
-            None => self.cards.extended_hub(caller.version),
-            Some(agent) => self.cards.extended_agent(agent, caller.version),
+            None => cards.extended_hub(caller.version),
+            Some(agent) => cards.extended_agent(agent, caller.version),
         };
         let card = document.and_then(|document| serde_json::from_slice(document.body()).ok());
         Ok(Outcome::Card(card.ok_or(Fault::ExtendedAgentCardNotConfigured)?))
@@ -121,6 +129,11 @@ impl Service {
             None => Ok(self.host.directory().default_agent()),
             Some(handle) => self.host.directory().find(handle).ok_or_else(|| no_such_agent(handle).into()),
         }
+    }
+
+    /// What URLs begin with in an answer to this caller.
+    pub(crate) fn base<'a>(&'a self, caller: &Caller<'a>) -> BaseUrl<'a> {
+        BaseUrl::of(self.host.site(), &caller.head.extensions)
     }
 
     /// Who calls, as far as the request proves it to the agent of `resident`.

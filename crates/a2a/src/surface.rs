@@ -6,13 +6,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
+use axum::routing::{any, post};
 use bytes::Bytes;
 use forecourt_core::Handle;
-use forecourt_surface::HttpRoutes;
 use forecourt_surface::answer::Answer;
 use forecourt_surface::body::{BodyError, BodyLimits, is_json, read_limited};
 use forecourt_surface::document::{self, answer};
+use forecourt_surface::{BaseUrl, HttpRoutes};
 use http::StatusCode;
 use http::request::Parts;
 
@@ -21,10 +21,13 @@ use crate::card::names::{CARD_PATH, HUB_PATH, OLD_CARD_PATH};
 use crate::cors::CORS;
 use crate::limits::BODY_BYTES_MAX;
 use crate::model::{Fault, Version};
-use crate::service::{Caller, Service, Trouble, no_such_agent};
+use crate::service::{Caller, Service, Trouble, no_such_agent, tenant_named};
 use crate::target::{Place, Resource, Target};
 use crate::{rest, rpc, version};
 
+/// The root of the domain, where clients post to that were given nothing but its name. Pages are read there.
+const ROOT: &str = "/";
+const ROOT_CLAIM: &str = "POST /";
 const HUB_PATHS: [&str; 3] = [HUB_PATH, "/a2a/", "/a2a/{*path}"];
 /// Where clients look first, today and before.
 const CARD_PATHS: [&str; 2] = [CARD_PATH, OLD_CARD_PATH];
@@ -38,7 +41,8 @@ pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
     for path in CARD_PATHS {
         router = router.route(path, any(on_card));
     }
-    let paths = HUB_PATHS.into_iter().chain(CARD_PATHS).collect();
+    router = router.route(ROOT, post(on_hub));
+    let paths = HUB_PATHS.into_iter().chain(CARD_PATHS).chain([ROOT_CLAIM]).collect();
     HttpRoutes { paths, router: router.with_state(service) }
 }
 
@@ -51,10 +55,11 @@ async fn on_card(State(service): State<Arc<Service>>, request: Request) -> Respo
 /// both versions read. Hub card 2, 5.
 fn card(service: &Service, head: &Parts, agent: Option<&Handle>) -> Response {
     let version = version::asked(head).ok().flatten().unwrap_or(Version::V0_3);
+    let cards = service.cards.at(BaseUrl::of(service.host.site(), &head.extensions));
     answer(&head.method, &head.headers, || match agent {
-        None => Ok(service.cards.hub(version)),
+        None => Ok(cards.hub(version)),
         Some(agent) => {
-            let found = service.cards.agent(agent, version);
+            let found = cards.agent(agent, version);
             found.ok_or(document::Fault::Absent("no agent of that name lives here"))
         }
     })
@@ -120,6 +125,10 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
     let (method, version) = (call.method, call.version);
     let dialect = call.dialect();
     let binding = Binding::rpc(call.id).spelled(dialect, method);
+    let agent = match service.addressee(agent, tenant_named(version, &call.params)) {
+        Ok(agent) => agent,
+        Err(fault) => return binding.fault(&fault),
+    };
     let caller = Caller { agent, version, head, body: Some(&body) };
     let carried = match dialect.read_params(method, call.params) {
         Ok(operation) => service.carry(&caller, operation).await,
@@ -156,12 +165,16 @@ async fn on_rest(
     if !body.is_empty() && !is_json(&head.headers) {
         return binding.fault(&not_json());
     }
-    let caller = Caller { agent, version, head, body: Some(&body) };
-    let operation = version::asked(head)
+    let params = version::asked(head)
         .and_then(|asked| rest::agrees(version, asked))
-        .and_then(|()| rest::params(method, resource, head.uri.query(), &body))
-        .and_then(|params| rest::dialect(version).read_params(method, binding.files().read(params)));
-    let carried = match operation {
+        .and_then(|()| rest::params(method, resource, head.uri.query(), &body));
+    let (agent, params) =
+        match params.and_then(|params| Ok((service.addressee(agent, tenant_named(version, &params))?, params))) {
+            Ok(understood) => understood,
+            Err(fault) => return binding.fault(&fault),
+        };
+    let caller = Caller { agent, version, head, body: Some(&body) };
+    let carried = match rest::dialect(version).read_params(method, binding.files().read(params)) {
         Ok(operation) => service.carry(&caller, operation).await,
         Err(fault) => Err(Trouble::Fault(fault)),
     };

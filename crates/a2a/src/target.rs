@@ -57,6 +57,9 @@ pub(crate) enum Resource {
 impl Target {
     /// Reads a path. `None`: there is nothing at it. A last slash changes nothing.
     pub(crate) fn read(path: &str) -> Option<Self> {
+        if path == "/" {
+            return Some(Self { agent: None, place: Place::Rpc });
+        }
         let below = path.strip_prefix(HUB_PATH)?;
         let below = below.strip_suffix('/').unwrap_or(below);
         if below.is_empty() {
@@ -187,7 +190,7 @@ mod tests {
 
     #[test]
     fn s4_the_hub_and_each_agent_have_an_endpoint() {
-        for path in ["/a2a", "/a2a/"] {
+        for path in ["/", "/a2a", "/a2a/"] {
             assert_eq!(read(path), (None, Place::Rpc));
         }
         for path in ["/a2a/chef", "/a2a/chef/", "/a2a/Chef"] {

@@ -4,9 +4,10 @@ use forecourt_core::reply::Gathered;
 use forecourt_core::{
     Collected, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn,
 };
-use forecourt_host::{Host, TaskPermit};
+use forecourt_host::TaskPermit;
 use serde_json::json;
 
+use crate::annotations;
 use crate::card::names;
 use crate::limits::SNAPSHOT_EVENTS_MAX;
 use crate::model::{Artifact, Message, Metadata, Part, Role, Status, Task as Shown};
@@ -27,8 +28,8 @@ impl Want {
     pub(crate) const ALL: Self = Self { history: None, artifacts: true };
 }
 
-/// A task as it stands, with what it has made so far.
-pub(crate) async fn task(host: &Host, task: &TaskPermit, want: Want) -> Shown {
+/// A task as it stands, with what it has made so far. Files here are under `origin`.
+pub(crate) async fn task(task: &TaskPermit, want: Want, origin: &str) -> Shown {
     let parts = match &task.outcome {
         Some(outcome) if !outcome.parts.is_empty() => outcome.parts.clone(),
         // Still at work, or broken off: what it has given stands in its log.
@@ -36,7 +37,7 @@ pub(crate) async fn task(host: &Host, task: &TaskPermit, want: Want) -> Shown {
         Some(_) | None => Vec::new(),
     };
     let parts = all_near(task, parts).await;
-    shown(task, parts, want, &host.site().origin)
+    shown(task, parts, want, origin)
 }
 
 /// A settled task as it is told to those who wait elsewhere: files by their address.
@@ -193,6 +194,7 @@ fn spoken(task: &Task, turn: &Turn, number: usize) -> Message {
     if let Some(id) = &turn.id {
         message.id.clone_from(id);
     }
+    annotations::restore(&mut message, &turn.annotations);
     message.role = match turn.role {
         Speaker::User => Role::User,
         Speaker::Assistant => Role::Agent,

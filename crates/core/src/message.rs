@@ -83,6 +83,9 @@ pub struct Message {
     /// Answers that the caller gave by name, to the fields of a question that it was asked. Text may hold
     /// others: [`Question::answers`].
     pub answers: Vec<QuestionAnswer>,
+    /// What its protocol keeps of it beside its parts, to show it again as it was said: for that protocol
+    /// alone. No agent and no step reads it.
+    pub annotations: Map<String, Value>,
     /// Whether the caller wants nothing of this turn and its answer remembered. What was said before
     /// is still recalled.
     pub unrecorded: bool,
@@ -112,6 +115,7 @@ impl Message {
             extensions: Vec::new(),
             search: SearchOptions::default(),
             answers: Vec::new(),
+            annotations: Map::new(),
             unrecorded: false,
         }
     }
@@ -257,7 +261,7 @@ pub enum Role {
 
 /// Fields of a [`Turn`] that our own parts tell each other in what is stored: the normalized message has no
 /// such, and nobody else may say them.
-const OWN_FIELDS: [&str; 3] = ["question", "answers", "narrowing"];
+const OWN_FIELDS: [&str; 4] = ["question", "answers", "narrowing", "annotations"];
 
 /// One earlier turn. Mentionable normalized-message, `HistoricalMessage`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -284,6 +288,9 @@ pub struct Turn {
     /// How the search that it asked for was narrowed down.
     #[serde(default, skip_serializing_if = "Narrowing::is_empty")]
     pub narrowing: Narrowing,
+    /// [`Message::annotations`].
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub annotations: Map<String, Value>,
 }
 
 impl Turn {
@@ -298,6 +305,7 @@ impl Turn {
             question: None,
             answers: Vec::new(),
             narrowing: Narrowing::default(),
+            annotations: Map::new(),
         }
     }
 

@@ -113,7 +113,7 @@ impl Follower {
         self.live = self.tasks.news(&self.id).filter(|written| works && written.has_changed().is_ok());
         match (&self.live, self.paused) {
             (Some(_), _) => Next::Read,
-            (None, _) if waits && self.until == Until::End => {
+            (None, _) if waits && self.until == Until::End && !self.tasks.is_draining() => {
                 // Another process may let it go on, and tells nobody here.
                 let _ = tokio::time::timeout(LOOK_EVERY, begun).await;
                 Next::Read

@@ -114,6 +114,7 @@ pub(crate) fn as_turn(message: &Message) -> Turn {
         id: Some(message.id.as_str().to_owned()),
         answers: message.answers.clone(),
         narrowing: message.search.narrowing.clone(),
+        annotations: message.annotations.clone(),
         ..Turn::new(Role::User, message.parts.iter().map(remembered).collect())
     }
 }

@@ -12,9 +12,10 @@ use forecourt_egress::hops;
 use forecourt_host::Resident;
 use forecourt_identity::Verifier;
 use forecourt_surface::answer::Answer;
+use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
-use forecourt_surface::{HttpRoutes, document, negotiate};
+use forecourt_surface::{BaseUrl, HttpRoutes, document, negotiate};
 use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -87,7 +88,7 @@ async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Respons
         if agent.as_ref().is_some_and(|agent| host.directory().find(agent).is_none()) {
             return Err(missing);
         }
-        metadata::document(host.site(), &door.verifier, agent.as_ref())
+        metadata::document(&BaseUrl::of(host.site(), &head.extensions).site(), &door.verifier, agent.as_ref())
     })
 }
 
@@ -160,8 +161,10 @@ impl Door {
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(fault::unread)?;
         let peek = Peek::at(&body);
         let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
+        let plain = head.extensions.get::<PlainOrigin>().cloned();
         let refused = |part: PolicyPart| {
-            let part = metadata::challenging(part, host.site(), &self.verifier, agent.as_ref());
+            let site = BaseUrl::at(host.site(), plain.as_ref()).site();
+            let part = metadata::challenging(part, &site, &self.verifier, agent.as_ref());
             fault::refused(&part, peek.id(), host.site().canonical_host())
         };
         if !peek.is("tools/call") {

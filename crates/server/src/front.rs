@@ -22,10 +22,10 @@ use tower_service::Service;
 
 use crate::client::TrustedProxies;
 use crate::connections::Connections;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, PlainOrigins};
 use crate::limits::HttpLimits;
 use crate::metrics::Metrics;
-use crate::strict::{Refusal, check};
+use crate::strict::{Refusal, check, host};
 use crate::wire::Traffic;
 
 /// Set on every answer that has none of its own. Mentionable REST 8.3 wants the first one even on
@@ -90,6 +90,8 @@ pub(crate) struct Peer {
     pub(crate) front: Arc<Front>,
     pub(crate) address: IpAddr,
     pub(crate) tls: bool,
+    /// What documents name that are fetched here without TLS.
+    pub(crate) origins: Arc<PlainOrigins>,
     pub(crate) traffic: Arc<Traffic>,
 }
 
@@ -124,6 +126,9 @@ where
 {
     let client = peer.front.settings.proxies.client(peer.address, request.headers());
     request.extensions_mut().insert(client);
+    if let Some(origin) = host(&request).ok().and_then(|host| peer.origins.of(host)).cloned() {
+        request.extensions_mut().insert(origin);
+    }
     let answer = async move {
         match poll_fn(|cx| service.poll_ready(cx)).await {
             Ok(()) => service.call(request.map(Body::new)).await,

@@ -1,12 +1,50 @@
 //! The host names that are served, and the strict reading of an authority.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+
+/// The names of the loopback interface, as requests in development may call this host.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// The origin at which a request was made to a plain listener in development, `http://host:port`: one of a
+/// closed set, with the listener's own port. Listeners attach it to each such request, and documents that
+/// are fetched there name it, so that a client needs neither a resolver nor our authority. Design 18.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlainOrigin(Arc<str>);
+
+impl PlainOrigin {
+    /// That of a host that is served, without a port, and the port of a listener.
+    pub fn new(host: &str, port: u16) -> PlainOrigin {
+        match port {
+            80 => PlainOrigin(format!("http://{host}").into()),
+            port => PlainOrigin(format!("http://{host}:{port}").into()),
+        }
+    }
+
+    /// Its text, without a slash at the end.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The origins of one plain listener, by host.
+#[derive(Debug, Default)]
+pub(crate) struct PlainOrigins(Vec<(String, PlainOrigin)>);
+
+impl PlainOrigins {
+    /// The origin of a request for `host`, if documents there name it.
+    pub(crate) fn of(&self, host: &str) -> Option<&PlainOrigin> {
+        let host = host.strip_suffix('.').unwrap_or(host);
+        self.0.iter().find(|(name, _)| same(name, host)).map(|(_, origin)| origin)
+    }
+}
 
 /// The names under which this server answers; requests for others are 421.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
     names: Vec<String>,
     development: bool,
+    names_plain: bool,
 }
 
 impl Hosts {
@@ -14,7 +52,25 @@ impl Hosts {
     /// development, the names and addresses of the loopback interface are served too.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>, development: bool) -> Hosts {
         let names = names.into_iter().map(|name| name.into().trim_end_matches('.').to_ascii_lowercase());
-        Hosts { names: names.collect(), development }
+        Hosts { names: names.collect(), development, names_plain: false }
+    }
+
+    /// The same, where documents fetched from a plain listener name the origin at which they were fetched.
+    /// For development alone: behind a proxy, or off loopback, the published base is the configured one.
+    #[must_use]
+    pub fn naming_plain_origins(mut self) -> Hosts {
+        self.names_plain = self.development;
+        self
+    }
+
+    /// The origins of a plain listener on this port: the names of loopback and those given at the start.
+    pub(crate) fn plain_origins(&self, port: u16) -> PlainOrigins {
+        if !self.names_plain {
+            return PlainOrigins::default();
+        }
+        let names = LOOPBACK.into_iter().map(str::to_owned);
+        let names = names.chain(self.names.iter().filter(|name| !name.starts_with("*.")).cloned());
+        PlainOrigins(names.map(|name| (name.clone(), PlainOrigin::new(&name, port))).collect())
     }
 
     /// Whether `host`, without its port, is served. Letter case and one trailing dot do not matter.
@@ -41,7 +97,7 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 fn is_loopback(host: &str) -> bool {
-    same(host, "localhost") || host == "127.0.0.1" || host == "[::1]"
+    LOOPBACK.iter().any(|name| same(name, host))
 }
 
 /// The host of `host[:port]`, with brackets kept around an IPv6 address. `None` when it is anything
@@ -129,6 +185,26 @@ mod tests {
         {
             assert!(!hosts.serves(host), "{host}");
         }
+    }
+
+    #[test]
+    fn plain_origins_are_a_closed_set_with_the_port_of_the_listener() {
+        let hosts = || Hosts::new(["demo.localhost", "*.demo.localhost"], true);
+        let origins = hosts().naming_plain_origins().plain_origins(8080);
+        for (host, origin) in [
+            ("127.0.0.1", "http://127.0.0.1:8080"),
+            ("LOCALHOST", "http://localhost:8080"),
+            ("[::1]", "http://[::1]:8080"),
+            ("Demo.localhost.", "http://demo.localhost:8080"),
+        ] {
+            assert_eq!(origins.of(host).map(PlainOrigin::as_str), Some(origin), "{host}");
+        }
+        for host in ["evil.example", "a.demo.localhost", "", "127.0.0.2"] {
+            assert_eq!(origins.of(host), None, "{host}");
+        }
+        assert_eq!(hosts().plain_origins(8080).of("127.0.0.1"), None, "only where that was asked for");
+        let public = Hosts::new(["demo.example"], false).naming_plain_origins();
+        assert_eq!(public.plain_origins(8080).of("demo.example"), None, "in development only");
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub use client::TrustedProxies;
 pub use client_certificates::{Authorities, ClientCertificates};
 pub use error::{ServeError, TlsError};
 pub use front::{Classify, Front, FrontSettings};
-pub use hosts::Hosts;
+pub use hosts::{Hosts, PlainOrigin};
 pub use limits::HttpLimits;
 pub use listener::Listener;
 pub use metrics::Metrics;

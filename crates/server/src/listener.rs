@@ -26,6 +26,7 @@ use crate::accept::{Bound, Open};
 use crate::error::ServeError;
 use crate::framing::Framing;
 use crate::front::{Front, Peer, answer};
+use crate::hosts::PlainOrigins;
 use crate::limits::HttpLimits;
 use crate::wire::{Patience, Traffic, Wire};
 
@@ -70,7 +71,11 @@ impl Listener {
         S::Future: Send,
     {
         let drain_time = front.settings.limits.drain_time;
-        let server = Arc::new(Server::new(front, service, self.0.tls.clone()));
+        let origins = match &self.0.tls {
+            Some(_) => PlainOrigins::default(),
+            None => front.settings.hosts.plain_origins(self.0.address.port()),
+        };
+        let server = Arc::new(Server::new(front, service, self.0.tls.clone(), origins));
         self.0.accept(drain_time, &stop, |stream, peer, open| server.admit(stream, peer, &stop, open)).await;
     }
 }
@@ -80,6 +85,7 @@ struct Server<S> {
     front: Arc<Front>,
     service: S,
     tls: Option<TlsAcceptor>,
+    origins: Arc<PlainOrigins>,
     http1: hyper::server::conn::http1::Builder,
     http2: hyper::server::conn::http2::Builder<TokioExecutor>,
 }
@@ -92,9 +98,9 @@ where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
     S::Future: Send,
 {
-    fn new(front: Arc<Front>, service: S, tls: Option<TlsAcceptor>) -> Server<S> {
+    fn new(front: Arc<Front>, service: S, tls: Option<TlsAcceptor>, origins: PlainOrigins) -> Server<S> {
         let limits = &front.settings.limits;
-        Server { http1: http1(limits), http2: http2(limits), front, service, tls }
+        Server { http1: http1(limits), http2: http2(limits), front, service, tls, origins: Arc::new(origins) }
     }
 
     /// Starts a connection, or closes it when there is no room.
@@ -159,7 +165,8 @@ where
         let traffic = Arc::new(Traffic::default());
         let framing = if is_http2 { Framing::opaque() } else { Framing::http1() };
         let io = TokioIo::new(Wire::new(stream, framing, Arc::clone(&traffic), patience));
-        let peer = Arc::new(Peer { front: Arc::clone(&self.front), address: peer.ip().to_canonical(), tls, traffic });
+        let (front, origins) = (Arc::clone(&self.front), Arc::clone(&self.origins));
+        let peer = Arc::new(Peer { front, address: peer.ip().to_canonical(), tls, origins, traffic });
         let server = Arc::clone(&self);
         let service = service_fn(move |request| {
             let answer = answer(server.service.clone(), Arc::clone(&peer), request);

@@ -125,7 +125,7 @@ fn check_framing(headers: &HeaderMap, version: Version) -> Result<(), Refusal> {
 
 /// The host a request is for. One `Host` field at most, and the same as the target's authority when
 /// both are there. RFC 9112 section 3.2, RFC 9113 section 8.3.1.
-fn host<B>(request: &Request<B>) -> Result<&str, Refusal> {
+pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Refusal> {
     let malformed = Refusal::Malformed("The host is missing, malformed or contradictory.");
     let field = single(request.headers(), &header::HOST).map_err(|()| malformed)?;
     let field = field.map(|value| value.to_str().map_err(|_| malformed)).transpose()?;

@@ -7,10 +7,11 @@ use axum::body::Body;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use forecourt_core::Timestamp;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE,
-    ETAG, IF_NONE_MATCH, VARY,
+    ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use serde::Serialize;
@@ -30,6 +31,8 @@ pub struct Document {
     body: Bytes,
     tag: String,
     vary: Option<&'static str>,
+    /// Since when it is what it is, as HTTP writes dates.
+    modified: Option<(Timestamp, HeaderValue)>,
 }
 
 /// Why there is none.
@@ -56,13 +59,21 @@ impl Document {
     /// `body` as it is, which others may keep for `fresh`.
     pub fn new(media_type: &'static str, fresh: Duration, body: impl Into<Bytes>) -> Self {
         let body = body.into();
-        Self { media_type, fresh, tag: tag(&body), body, vary: None }
+        Self { media_type, fresh, tag: tag(&body), body, vary: None, modified: None }
     }
 
     /// The same, saying that it depends on the request field `name`.
     #[must_use]
     pub fn varying_by(mut self, name: &'static str) -> Self {
         self.vary = Some(name);
+        self
+    }
+
+    /// The same, saying since when it is what it is. RFC 9110 8.8.2.
+    #[must_use]
+    pub fn modified(mut self, at: Timestamp) -> Self {
+        let text = at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        self.modified = HeaderValue::from_str(&text).ok().map(|text| (at, text));
         self
     }
 
@@ -106,13 +117,16 @@ pub fn answer(method: &Method, asked: &HeaderMap, find: impl FnOnce() -> Result<
 fn found(asked: &HeaderMap, document: Document) -> Response<Body> {
     let tag = document.tag();
     let cache = format!("public, max-age={}", document.fresh.as_secs());
-    let known = matches(asked, tag);
+    let known = is_known(asked, &document);
     let mut response = match known {
         true => empty(StatusCode::NOT_MODIFIED),
         false => whole(StatusCode::OK, document.media_type, document.body.clone()),
     };
     set(response.headers_mut(), ETAG, tag);
     set(response.headers_mut(), CACHE_CONTROL, &cache);
+    if let Some((_, text)) = document.modified {
+        response.headers_mut().insert(LAST_MODIFIED, text);
+    }
     if let Some(name) = document.vary {
         response.headers_mut().insert(VARY, HeaderValue::from_static(name));
     }
@@ -179,7 +193,19 @@ fn set(head: &mut HeaderMap, name: http::HeaderName, value: &str) {
     }
 }
 
-/// Whether the caller has it already.
+/// Whether the caller has it already: by its tag, and only where it names none by its date. RFC 9110 13.2.2.
+fn is_known(asked: &HeaderMap, document: &Document) -> bool {
+    if asked.contains_key(IF_NONE_MATCH) {
+        return matches(asked, document.tag());
+    }
+    let since = asked.get(IF_MODIFIED_SINCE).and_then(|text| text.to_str().ok());
+    let since =
+        since.and_then(|text| Timestamp::strptime("%a, %d %b %Y %H:%M:%S %z", text.replace("GMT", "+0000")).ok());
+    let modified = document.modified.as_ref().map(|(at, _)| at.as_second());
+    matches!((modified, since), (Some(modified), Some(since)) if modified <= since.as_second())
+}
+
+/// Whether the caller names the tag of what it has.
 fn matches(asked: &HeaderMap, tag: &str) -> bool {
     asked.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok()).any(|line| is_listed(line, tag))
 }

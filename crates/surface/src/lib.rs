@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`protocol`] | [`Protocol`], the one line that each protocol adds to the registry |
 //! | [`credentials`] | who sent a request, by the proofs in its fields |
+//! | [`base_url`] | the origin that URLs in an answer begin with |
 //! | [`refusal`] | the status, the fields and the words of a refusal |
 //! | [`cors`] | pages of other origins, where an agent's card lets them in |
 //! | [`document`] | public documents: tags, caching, every origin |
@@ -21,6 +22,7 @@
 
 pub mod abandon;
 pub mod answer;
+pub mod base_url;
 pub mod body;
 pub mod cors;
 pub mod credentials;
@@ -35,6 +37,7 @@ pub mod sse;
 pub mod template;
 pub mod tool;
 
+pub use base_url::BaseUrl;
 pub use protocol::{
     Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, Published, Reach, Socket, Surface,
 };

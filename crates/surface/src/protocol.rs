@@ -159,8 +159,8 @@ pub enum Surface {
 
 /// Paths on the shared HTTP listeners.
 pub struct HttpRoutes {
-    /// The path patterns that are claimed, in axum's syntax. Two protocols that claim one pattern
-    /// are an error at start.
+    /// The path patterns that are claimed, in axum's syntax; `POST /path` claims one verb and leaves the
+    /// others to whoever claims the path. Two protocols that make one claim are an error at start.
     pub paths: Vec<&'static str>,
     /// What answers them.
     pub router: axum::Router,

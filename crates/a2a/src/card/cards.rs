@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use forecourt_core::{Handle, Skill};
+use forecourt_core::{Handle, Skill, Timestamp};
 use forecourt_host::Host;
 use forecourt_identity::{HostKeys, Verifier};
-use forecourt_surface::Published;
+use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::document::Document;
+use forecourt_surface::{BaseUrl, Published};
 use moka::sync::Cache;
 use serde_json::Value;
 
@@ -35,13 +36,15 @@ pub struct CardSettings {
     pub grpc_on_cards: bool,
 }
 
-/// The cards of a host. They depend on the configuration and the keys, and on no request.
+/// The cards of a host. They depend on the configuration and the keys, and of a request on its origin alone.
 pub struct Cards {
     host: Arc<Host>,
     verifier: Arc<Verifier>,
     keys: Arc<ArcSwap<HostKeys>>,
     settings: CardSettings,
     rendered: Cache<Key, Document>,
+    /// Since when they are what they are: the start of this host.
+    since: Timestamp,
 }
 
 /// One card in one form, signed by one key: when the key is replaced, this is another card.
@@ -50,6 +53,8 @@ struct Key {
     which: Which,
     version: Version,
     kid: String,
+    /// The origin that it names, unless that is the configured one.
+    plain: Option<PlainOrigin>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -65,33 +70,38 @@ impl Cards {
     pub fn new(host: Arc<Host>, verifier: Arc<Verifier>, keys: Arc<ArcSwap<HostKeys>>, settings: CardSettings) -> Self {
         let weight = |_: &Key, document: &Document| u32::try_from(document.body().len()).unwrap_or(u32::MAX);
         let rendered = Cache::builder().max_capacity(KEPT_BYTES_MAX).weigher(weight).build();
-        Self { host, verifier, keys, settings, rendered }
+        let since = host.clock().now();
+        Self { host, verifier, keys, settings, rendered, since }
     }
 
-    /// The card at the well-known path: that of `version` alone for 1.0, else the one of both.
+    /// The cards as answers to one request name this host.
+    pub fn at<'a>(&'a self, base: BaseUrl<'a>) -> CardsAt<'a> {
+        CardsAt { cards: self, base }
+    }
+
+    /// The cards as they are published: under the configured origin.
+    fn published(&self) -> CardsAt<'_> {
+        self.at(BaseUrl::configured(self.host.site()))
+    }
+
+    /// [`CardsAt::hub`], under the configured origin.
     pub fn hub(&self, version: Version) -> Document {
-        self.render(Which::Hub, version, || facts::hub(self.place(false), self.host.directory()))
+        self.published().hub(version)
     }
 
-    /// The card of one agent, if it lives here.
+    /// [`CardsAt::agent`], under the configured origin.
     pub fn agent(&self, handle: &Handle, version: Version) -> Option<Document> {
-        let card = &self.host.directory().find(handle)?.card;
-        let facts = || facts::agent(self.place(self.settings.grpc_on_cards), card);
-        Some(self.render(Which::Agent(handle.clone()), version, facts))
+        self.published().agent(handle, version)
     }
 
-    /// The hub's card for callers that are known; `None` when nobody can be known here.
+    /// [`CardsAt::extended_hub`], under the configured origin.
     pub fn extended_hub(&self, version: Version) -> Option<Document> {
-        let facts = || facts::extended_hub(self.place(true), self.host.directory());
-        self.has_extended().then(|| self.render(Which::ExtendedHub, version, facts))
+        self.published().extended_hub(version)
     }
 
-    /// The card of one agent for callers that are known; `None` when nobody can be known here, or no
-    /// such agent lives here.
+    /// [`CardsAt::extended_agent`], under the configured origin.
     pub fn extended_agent(&self, handle: &Handle, version: Version) -> Option<Document> {
-        let card = &self.host.directory().find(handle)?.card;
-        let facts = || facts::agent(self.place(true), card);
-        self.has_extended().then(|| self.render(Which::ExtendedAgent(handle.clone()), version, facts))
+        self.published().extended_agent(handle, version)
     }
 
     /// Whether cards declare that there is more to see for callers that are known.
@@ -102,11 +112,11 @@ impl Cards {
     /// What is wrong with the cards that would be published: the hub's, then every agent's with its
     /// handle. Hub card 3.4, 7.
     pub fn problems(&self) -> Vec<(Option<Handle>, Problem)> {
-        let directory = self.host.directory();
-        let hub = unsigned(&facts::hub(self.place(false), directory), Version::V0_3);
+        let (directory, published) = (self.host.directory(), self.published());
+        let hub = unsigned(&facts::hub(published.place(false), directory), Version::V0_3);
         let hub = validate(&hub).into_iter().map(|problem| (None, problem));
         let agents = directory.iter().flat_map(|resident| {
-            let card = facts::agent(self.place(self.settings.grpc_on_cards), &resident.card);
+            let card = facts::agent(published.place(self.settings.grpc_on_cards), &resident.card);
             let problems = validate_agent(&unsigned(&card, Version::V0_3));
             problems.into_iter().map(|problem| (Some(resident.card.handle().clone()), problem))
         });
@@ -125,22 +135,57 @@ impl Cards {
         });
         hubs.into_iter().chain(agents).collect()
     }
+}
 
-    fn render(&self, which: Which, version: Version, facts: impl FnOnce() -> Facts) -> Document {
-        let keys = self.keys.load();
-        let key = Key { which, version, kid: keys.current().kid().to_owned() };
-        self.rendered.get_with(key, || document(&self.write(&facts(), version, &keys)))
+/// The cards of a host under one of its origins.
+#[derive(Clone, Copy)]
+pub struct CardsAt<'a> {
+    cards: &'a Cards,
+    base: BaseUrl<'a>,
+}
+
+impl CardsAt<'_> {
+    /// The card at the well-known path: that of `version` alone for 1.0, else the one of both.
+    pub fn hub(self, version: Version) -> Document {
+        self.render(Which::Hub, version, || facts::hub(self.place(false), self.cards.host.directory()))
     }
 
-    fn write(&self, facts: &Facts, version: Version, keys: &HostKeys) -> Value {
-        write(facts, version, keys, &self.host.site().url(JWKS_PATH))
+    /// The card of one agent, if it lives here.
+    pub fn agent(self, handle: &Handle, version: Version) -> Option<Document> {
+        let card = &self.cards.host.directory().find(handle)?.card;
+        let facts = || facts::agent(self.place(self.cards.settings.grpc_on_cards), card);
+        Some(self.render(Which::Agent(handle.clone()), version, facts))
+    }
+
+    /// The hub's card for callers that are known; `None` when nobody can be known here.
+    pub fn extended_hub(self, version: Version) -> Option<Document> {
+        let facts = || facts::extended_hub(self.place(true), self.cards.host.directory());
+        self.cards.has_extended().then(|| self.render(Which::ExtendedHub, version, facts))
+    }
+
+    /// The card of one agent for callers that are known; `None` when nobody can be known here, or no
+    /// such agent lives here.
+    pub fn extended_agent(self, handle: &Handle, version: Version) -> Option<Document> {
+        let card = &self.cards.host.directory().find(handle)?.card;
+        let facts = || facts::agent(self.place(true), card);
+        self.cards.has_extended().then(|| self.render(Which::ExtendedAgent(handle.clone()), version, facts))
+    }
+
+    /// What is signed is what is served: a card under another origin is another card.
+    fn render(self, which: Which, version: Version, facts: impl FnOnce() -> Facts) -> Document {
+        let keys = self.cards.keys.load();
+        let key = Key { which, version, kid: keys.current().kid().to_owned(), plain: self.base.plain().cloned() };
+        let written = || write(&facts(), version, &keys, &self.base.url(JWKS_PATH));
+        self.cards.rendered.get_with(key, || document(&written(), self.cards.since))
     }
 
     fn place(&self, shows_grpc: bool) -> Place<'_> {
-        Place { site: self.host.site(), verifier: &self.verifier, settings: &self.settings, shows_grpc }
+        let Cards { host, verifier, settings, .. } = self.cards;
+        Place { site: host.site(), base: self.base, verifier, settings, shows_grpc }
     }
 }
 
-fn document(card: &Value) -> Document {
-    Document::new("application/json", CARD_FRESH, card.to_string()).varying_by("A2A-Version")
+fn document(card: &Value, since: Timestamp) -> Document {
+    let document = Document::new("application/json", CARD_FRESH, card.to_string());
+    document.varying_by("A2A-Version").modified(since)
 }

@@ -5,11 +5,12 @@ use std::fmt::Write;
 use forecourt_core::{AgentCard, Mode, Skill};
 use forecourt_host::{Directory, Resident, Site};
 use forecourt_identity::Verifier;
+use forecourt_surface::BaseUrl;
 use serde::Serialize;
 
 use super::cards::CardSettings;
 use super::limits::{HANDLES_NAMED_MAX, ISSUERS_NAMED_MAX, SKILLS_LISTED_MAX};
-use super::names::{HUB_PATH, HUB_VERSION, MENTIONABLE_CARDS_PATH};
+use super::names::{self, HUB_PATH, HUB_VERSION, MENTIONABLE_CARDS_PATH};
 
 /// What every agent takes and gives unless it says otherwise.
 const PLAIN_TEXT: &str = "text/plain";
@@ -35,7 +36,9 @@ pub(crate) struct Facts {
     pub(crate) home: String,
     pub(crate) documentation: Option<String>,
     pub(crate) icon: Option<String>,
-    pub(crate) skills: Vec<Skill>,
+    pub(crate) skills: Vec<ListedSkill>,
+    /// Where it can be asked over plain HTTP; on a hub each of its agents, the default one first.
+    pub(crate) rest: Vec<RestEndpoint>,
     pub(crate) input_modes: Vec<String>,
     pub(crate) output_modes: Vec<String>,
     pub(crate) uses_tools: bool,
@@ -43,6 +46,21 @@ pub(crate) struct Facts {
     pub(crate) bearer: Option<String>,
     /// Who lives behind it, on the card of a hub.
     pub(crate) hub: Option<Hub>,
+}
+
+/// A skill with what it takes and gives.
+#[derive(Debug, Clone)]
+pub(crate) struct ListedSkill {
+    pub(crate) skill: Skill,
+    pub(crate) input_modes: Vec<String>,
+    pub(crate) output_modes: Vec<String>,
+}
+
+/// Where an agent can be asked over plain HTTP.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RestEndpoint {
+    handle: String,
+    pub(crate) endpoint: String,
 }
 
 /// Who lives behind a hub. Hub card 6.
@@ -66,6 +84,8 @@ pub(crate) struct Sibling {
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) site: &'a Site,
+    /// What its URLs begin with.
+    pub(crate) base: BaseUrl<'a>,
     pub(crate) verifier: &'a Verifier,
     pub(crate) settings: &'a CardSettings,
     /// Whether this card names gRPC, where that is spoken.
@@ -76,7 +96,7 @@ pub(crate) struct Place<'a> {
 /// Hub card 2.1, 2.2.
 pub(crate) fn hub(place: Place<'_>, directory: &Directory) -> Facts {
     let default = &directory.default_agent().card;
-    let mut facts = of_agent(place, default, place.site.url(HUB_PATH));
+    let mut facts = of_agent(place, default, place.base.url(HUB_PATH));
     if directory.iter().nth(1).is_some() {
         facts.name.clone_from(&place.site.name);
         facts.description = routing(directory, default);
@@ -85,14 +105,15 @@ pub(crate) fn hub(place: Place<'_>, directory: &Directory) -> Facts {
         facts.icon = None;
     }
     facts.uses_tools = directory.iter().any(|resident| resident.card.uses_tools);
+    facts.rest = directory.iter().filter_map(|resident| rest(place, &resident.card)).collect();
     if !place.settings.skills.is_empty() {
-        facts.skills.extend(place.settings.skills.iter().map(complete));
+        facts.skills.extend(place.settings.skills.iter().map(called_by_name));
         facts.skills.truncate(SKILLS_LISTED_MAX);
         [&mut facts.input_modes, &mut facts.output_modes].into_iter().for_each(add_data);
     }
     facts.hub = Some(Hub {
         default_agent: default.handle().to_string(),
-        agents: directory.iter().map(|resident| sibling(place.site, resident)).collect(),
+        agents: directory.iter().map(|resident| sibling(place.base, resident)).collect(),
     });
     facts
 }
@@ -102,7 +123,10 @@ pub(crate) fn extended_hub(place: Place<'_>, directory: &Directory) -> Facts {
     let mut facts = hub(place, directory);
     let all = directory.iter().flat_map(|resident| {
         let handle = resident.card.handle();
-        skills(&resident.card).into_iter().map(move |skill| Skill { id: format!("{handle}/{}", skill.id), ..skill })
+        skills(&resident.card).into_iter().map(move |mut listed| {
+            listed.skill.id = format!("{handle}/{}", listed.skill.id);
+            listed
+        })
     });
     // The default agent's own come first, under the names that strangers know.
     facts.skills.extend(all);
@@ -112,7 +136,7 @@ pub(crate) fn extended_hub(place: Place<'_>, directory: &Directory) -> Facts {
 
 /// The card of one agent at its own endpoint. Hub card 4.
 pub(crate) fn agent(place: Place<'_>, card: &AgentCard) -> Facts {
-    let facts = of_agent(place, card, place.site.url(&format!("{HUB_PATH}/{}", card.handle())));
+    let facts = of_agent(place, card, place.base.url(&format!("{HUB_PATH}/{}", card.handle())));
     Facts { tenant: Some(card.handle().to_string()), ..facts }
 }
 
@@ -122,13 +146,17 @@ fn of_agent(place: Place<'_>, card: &AgentCard, url: String) -> Facts {
         description: or(&card.description, || format!("{} at {}.", card.name, card.address)),
         version: card.version.clone(),
         url,
-        grpc: place.settings.grpc.as_deref().filter(|_| place.shows_grpc).map(with_port),
+        grpc: place.settings.grpc.as_deref().filter(|_| place.shows_grpc).map(|host| {
+            // The plain listener carries gRPC as well as the one with TLS does.
+            place.base.plain().map_or_else(|| with_port(host), |_| with_port(place.base.authority()))
+        }),
         tenant: None,
         organization: place.settings.organization.as_ref().unwrap_or(&place.site.name).clone(),
-        home: place.site.url("/"),
+        home: place.base.url("/"),
         documentation: card.homepage.clone(),
         icon: card.icon.as_ref().map(|icon| icon.url.clone()),
         skills: skills(card),
+        rest: rest(place, card).into_iter().collect(),
         input_modes: media_types(&card.input_modes),
         output_modes: media_types(&card.output_modes),
         uses_tools: card.uses_tools,
@@ -137,12 +165,12 @@ fn of_agent(place: Place<'_>, card: &AgentCard, url: String) -> Facts {
     }
 }
 
-fn sibling(site: &Site, resident: &Resident) -> Sibling {
+fn sibling(base: BaseUrl<'_>, resident: &Resident) -> Sibling {
     let card = &resident.card;
     Sibling {
         handle: card.handle().to_string(),
         name: card.name.clone(),
-        card_url: site.url(&format!("{MENTIONABLE_CARDS_PATH}{}", card.handle())),
+        card_url: base.url(&format!("{MENTIONABLE_CARDS_PATH}{}", card.handle())),
         description: card.description.clone(),
     }
 }
@@ -163,17 +191,30 @@ fn routing(directory: &Directory, default: &AgentCard) -> String {
 }
 
 /// The skills of an agent, complete as 0.3 wants them. One without any can be talked to.
-fn skills(card: &AgentCard) -> Vec<Skill> {
+fn skills(card: &AgentCard) -> Vec<ListedSkill> {
+    let (input_modes, output_modes) = (media_types(&card.input_modes), media_types(&card.output_modes));
+    let listed = |skill| ListedSkill { skill, input_modes: input_modes.clone(), output_modes: output_modes.clone() };
     if card.skills.is_empty() {
-        return vec![Skill {
+        return vec![listed(Skill {
             id: "chat".to_owned(),
             name: "chat".to_owned(),
             description: format!("Natural-language chat with {}.", card.name),
             tags: vec!["chat".to_owned()],
             examples: card.examples.clone(),
-        }];
+        })];
     }
-    card.skills.iter().map(complete).collect()
+    card.skills.iter().map(complete).map(listed).collect()
+}
+
+/// A skill that is called by its name with data.
+fn called_by_name(skill: &Skill) -> ListedSkill {
+    ListedSkill { skill: complete(skill), input_modes: vec![DATA.to_owned()], output_modes: vec![DATA.to_owned()] }
+}
+
+/// Where an agent can be asked over plain HTTP, if that is spoken here.
+fn rest(place: Place<'_>, card: &AgentCard) -> Option<RestEndpoint> {
+    let endpoint = card.endpoint(names::REST_PROTOCOL)?;
+    Some(RestEndpoint { handle: card.handle().to_string(), endpoint: place.base.rebase(endpoint).into_owned() })
 }
 
 fn complete(skill: &Skill) -> Skill {

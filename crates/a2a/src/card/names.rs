@@ -13,6 +13,10 @@ pub const MENTIONABLE_CARDS_PATH: &str = "/.well-known/agent-card/";
 
 /// The extension that says who lives here and who is the default. Hub card 6.
 pub const MENTIONABLE: &str = "https://mentionable.dev/ns/v1";
+/// What the host calls the protocol of plain HTTP among the endpoints of an agent.
+pub(crate) const REST_PROTOCOL: &str = "mentionable";
+/// The extension of agents that can be asked over plain HTTP. REST 1.
+pub const REST: &str = "https://mentionable.dev/ns/transport-rest/v0.1";
 /// The extension of agents whose refusals are policy parts.
 pub const POLICY: &str = "https://mentionable.dev/ns/policy/v0.1";
 /// The extension of agents that show their tool calls.

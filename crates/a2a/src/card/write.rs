@@ -5,9 +5,9 @@
 use forecourt_identity::HostKeys;
 use serde_json::{Map, Value, json};
 
-use super::facts::Facts;
+use super::facts::{Facts, ListedSkill};
 use super::names::{
-    AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, ROUTER_TYPE, TOOL_EVENTS,
+    AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS,
 };
 use super::shape::Covered;
 use super::sign::sign;
@@ -137,13 +137,24 @@ fn extensions(facts: &Facts) -> Value {
         let params = json!({"defaultAgent": hub.default_agent, "agents": hub.agents});
         json!({"uri": MENTIONABLE, "description": "Who can be mentioned here.", "params": params})
     });
+    let rest = (!facts.rest.is_empty()).then(|| {
+        let params = match (facts.rest.as_slice(), &facts.hub) {
+            ([only], None) => json!({"endpoint": only.endpoint}),
+            (all, _) => json!({"endpoint": all[0].endpoint, "endpoints": all}),
+        };
+        json!({"uri": REST, "description": "Plain HTTP: ask with GET ?user=… or POST multipart/form-data.", "params": params})
+    });
     let policy = json!({"uri": POLICY, "description": "Refusals say what to do next."});
     let tools = json!({"uri": TOOL_EVENTS, "description": "Tool calls are shown as they happen."});
-    hub.into_iter().chain([policy]).chain(facts.uses_tools.then_some(tools)).collect()
+    hub.into_iter().chain(rest).chain([policy]).chain(facts.uses_tools.then_some(tools)).collect()
 }
 
-fn skill(skill: &forecourt_core::Skill) -> Value {
-    let mut value = json!({"id": skill.id, "name": skill.name, "description": skill.description, "tags": skill.tags});
+fn skill(listed: &ListedSkill) -> Value {
+    let ListedSkill { skill, input_modes, output_modes } = listed;
+    let mut value = json!({
+        "id": skill.id, "name": skill.name, "description": skill.description, "tags": skill.tags,
+        "inputModes": input_modes, "outputModes": output_modes,
+    });
     if !skill.examples.is_empty() {
         value["examples"] = json!(skill.examples);
     }

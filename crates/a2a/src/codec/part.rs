@@ -54,8 +54,15 @@ fn read_0_3(mut fields: Fields<'_>) -> Option<Part> {
             return None;
         }
     };
-    if kind.is_some_and(|kind| kind != holds) {
-        fields.odd("kind", &format!("must be {holds}, which is what the part holds"));
+    match kind {
+        Some(kind) if kind != holds => {
+            fields.odd("kind", &format!("must be {holds}, which is what the part holds"));
+        }
+        // The protocol buffers of 0.3 have no such field; its JSON tells parts apart by nothing else.
+        None if part.is_some() && fields.dialect() == Dialect::Json03 => {
+            fields.odd("kind", &format!("is required: {holds}"));
+        }
+        _ => {}
     }
     part.map(|part| Part { metadata, ..part })
 }

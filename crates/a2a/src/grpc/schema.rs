@@ -7,10 +7,11 @@ use prost_reflect::{DescriptorPool, MessageDescriptor, ServiceDescriptor};
 use crate::codec::{Dialect, Method};
 use crate::model::Version;
 
-static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
-    DescriptorPool::decode(include_bytes!(concat!(env!("OUT_DIR"), "/a2a.bin")).as_slice())
-        .expect("the compiler of the descriptors has checked them")
-});
+/// Both packages, as their compiler has written them.
+pub(super) static DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/a2a.bin"));
+
+static POOL: LazyLock<DescriptorPool> =
+    LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).expect("the compiler of the descriptors has checked them"));
 
 /// One method of one package.
 #[derive(Debug, Clone)]

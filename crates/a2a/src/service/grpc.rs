@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use forecourt_core::Handle;
 use forecourt_surface::refusal::add_fields;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use http::HeaderMap;
 
-use super::{Caller, Carried, Service, Trouble, is_supported, no_such_agent};
+use super::{Caller, Carried, Service, Trouble, is_supported};
 use crate::grpc::{Answer, Call, Carry, Denial, Reply};
-use crate::model::{Fault, Outcome};
+use crate::model::Outcome;
 
 /// What is shared with the calls under way.
 pub(crate) struct OverGrpc(pub(crate) Arc<Service>);
@@ -18,10 +17,7 @@ pub(crate) struct OverGrpc(pub(crate) Arc<Service>);
 impl Carry for OverGrpc {
     fn carry(&self, call: Call) -> BoxFuture<'_, Result<Reply, Denial>> {
         Box::pin(async move {
-            let agent = match &call.tenant {
-                Some(tenant) => Some(self.tenant(tenant)?),
-                None => None,
-            };
+            let agent = self.0.addressee(None, call.tenant.as_deref())?;
             let caller = Caller { agent, version: call.version, head: &call.head, body: Some(&call.body) };
             let extensions = caller.extensions().into_iter().filter(|uri| is_supported(uri)).collect();
             let carried = self.0.carry(&caller, call.operation).await.map_err(|trouble| self.denial(trouble))?;
@@ -36,16 +32,6 @@ impl Carry for OverGrpc {
 }
 
 impl OverGrpc {
-    /// The agent that a tenant stands for.
-    fn tenant(&self, tenant: &str) -> Result<Handle, Fault> {
-        let unknown = || Fault::InvalidRequest("there is no agent of that tenant here".to_owned());
-        let handle = Handle::parse(tenant).map_err(|_| unknown())?;
-        match self.0.host.directory().find(&handle) {
-            Some(_) => Ok(handle),
-            None => Err(no_such_agent(&handle)),
-        }
-    }
-
     fn denial(&self, trouble: Trouble) -> Denial {
         match trouble {
             Trouble::Fault(fault) => Denial::Fault(fault),

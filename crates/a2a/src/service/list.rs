@@ -34,7 +34,7 @@ impl Service {
         let want = Want { history: query.history_length, artifacts: query.include_artifacts };
         let mut tasks = Vec::with_capacity(page.tasks.len());
         for task in &page.tasks {
-            tasks.push(view::task(&self.host, task, want).await);
+            tasks.push(view::task(task, want, self.base(caller).origin()).await);
         }
         let next_page_token = page.next.map(Cursor::to_text).unwrap_or_default();
         Ok(Outcome::Listing(Listing { tasks, next_page_token, page_size, total: page.total }))

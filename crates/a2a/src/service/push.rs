@@ -19,6 +19,8 @@ static TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 const VERSION: &str = "version";
 const AUTHENTICATION: &str = "authentication";
 const ORIGIN: &str = "origin";
+/// The id of a configuration that a client of 0.3 gave none.
+const DEFAULT_ID: &str = "default";
 
 impl Service {
     pub(super) async fn push_create(
@@ -92,7 +94,11 @@ impl Service {
             let written = json!({"schemes": auth.schemes, "credentials": auth.credentials});
             details.insert(AUTHENTICATION.to_owned(), written);
         }
-        let id = id.filter(|id| !id.is_empty()).unwrap_or_else(|| ids::mint(&**self.host.entropy()));
+        let id = id.filter(|id| !id.is_empty()).unwrap_or_else(|| match caller.version {
+            // 0.3 reads a configuration back without its id: there is one that is meant.
+            Version::V0_3 => DEFAULT_ID.to_owned(),
+            Version::V1_0 => ids::mint(&**self.host.entropy()),
+        });
         let retries = self.settings.push_retries;
         Ok(Webhook { id, protocol: NAME.to_owned(), url, secret: token, callback: false, retries, details })
     }
@@ -105,17 +111,16 @@ fn sendable(field: &'static str, value: Option<&str>) -> Result<(), Fault> {
     if fits { Ok(()) } else { Err(wrong()) }
 }
 
-/// A registration as its caller wrote it.
+/// A registration as it is shown, on every binding: its token and its credentials can be written and never
+/// read, not even by who wrote them (design 34).
 fn config_of(webhook: &Webhook, task: &str) -> PushConfig {
     let authentication = webhook.details.get(AUTHENTICATION).map(|auth| {
         let schemes = auth["schemes"].as_array().map(Vec::as_slice).unwrap_or_default();
-        PushAuthentication {
-            schemes: schemes.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            credentials: auth["credentials"].as_str().map(str::to_owned),
-        }
+        let schemes = schemes.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        PushAuthentication { schemes, credentials: None }
     });
     let (id, task) = (Some(webhook.id.clone()), Some(task.to_owned()));
-    PushConfig { id, task, url: webhook.url.clone(), token: webhook.secret.clone(), authentication }
+    PushConfig { id, task, url: webhook.url.clone(), token: None, authentication }
 }
 
 /// The post that tells of a settled task, in the version of whoever registered it. Its body is

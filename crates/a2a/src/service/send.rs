@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::limits::RETRY_AFTER;
-use forecourt_core::{Ending, Error, Event, Message, PolicyPart, Reply, Sender, TaskId, ThreadId};
-use forecourt_host::{Resident, Run, TaskAccess, TaskMode, TaskPermit, Until};
+use forecourt_core::{Ending, Error, Event, EventStream, Message, PolicyPart, Reply, Sender, TaskId, ThreadId};
+use forecourt_host::{Resident, Run, TaskAccess, TaskMode, TaskPermit};
 use forecourt_identity::evidence::Carried as Evidence;
 use forecourt_surface::negotiate;
 use futures::StreamExt;
 use serde_json::Value;
 
 use super::context::adopted;
-use super::tasks::at_work;
+use super::repeats::Sent;
+use super::tasks::{Pauses, at_work};
 use super::{Caller, Carried, Service, Trouble, no_such_agent};
 use crate::card::names;
 use crate::from_wire::{Heard, heard};
@@ -35,6 +36,16 @@ struct Routed<'a> {
     sticks: Option<ThreadId>,
 }
 
+/// Whom a message names.
+#[derive(Clone, Copy)]
+struct Aimed<'a> {
+    mentioned: Option<&'a Arc<Resident>>,
+    /// The agent of the endpoint, else the one that is mentioned.
+    named: Option<&'a Arc<Resident>>,
+    /// That one, else the default one: to whom proofs are made out, as far as is known.
+    assumed: &'a Arc<Resident>,
+}
+
 impl Service {
     /// Carries a message to its agent.
     pub(super) async fn send(
@@ -50,7 +61,20 @@ impl Service {
         {
             return self.call_skill(caller, &message, wanted).await;
         }
-        let routed = self.routed(caller, &message).await?;
+        let aimed = self.aimed(caller, &message)?;
+        let sender = self.sender(caller, aimed.assumed).await?;
+        let (message, sent) = Sent::of(message, caller, &sender);
+        let sent = match sent {
+            None => None,
+            Some(sent) => match self.arrived(caller, &sender, &sent).await? {
+                (_, Some(task)) => {
+                    self.host.meter(caller.peer())?;
+                    return self.again(caller, task, &configuration, streams).await;
+                }
+                (turn, None) => Some((turn, sent)),
+            },
+        };
+        let routed = self.routed(caller, &message, aimed, sender).await?;
         let agent = routed.resident.card.handle().clone();
         let heard = heard(message, &metadata, &routed.resident.card)?;
         let webhook = match configuration.push.clone() {
@@ -82,6 +106,9 @@ impl Service {
             let thread = reply.thread.clone().unwrap_or(thread);
             return Ok(self.direct(reply, &thread).await);
         };
+        if let Some((turn, sent)) = sent {
+            self.remember_sent(turn, sent, id);
+        }
         let task = self.host.task(id, TaskAccess::As(&access)).await?;
         if streams {
             let passed = match before {
@@ -89,17 +116,17 @@ impl Service {
                 before => task.events(0, before as usize).await?,
             };
             let begun = at_work(task.task().clone());
-            return Ok(self.follow(task, begun, passed, Until::Pause));
+            return Ok(self.follow(caller, task, begun, passed, Pauses::None));
         }
         if configuration.blocking {
-            self.wait(reply).await;
+            self.wait_for(reply.events).await;
         }
-        self.stands(&task, &configuration).await
+        self.stands(caller, &task, &configuration).await
     }
 
-    /// Finds the agent of a message. An endpoint of one agent is for that agent; on the hub a task
-    /// stays with its own, a mention switches, and a conversation goes on. Hub card 3.2, 3.3.
-    async fn routed(&self, caller: &Caller<'_>, message: &crate::model::Message) -> Result<Routed<'_>, Trouble> {
+    /// Whom a message names before it is known who sends it and what it goes on with. An endpoint of one
+    /// agent is for that agent; on the hub a mention counts. Hub card 3.2.
+    fn aimed(&self, caller: &Caller<'_>, message: &crate::model::Message) -> Result<Aimed<'_>, Trouble> {
         let directory = self.host.directory();
         let own = match &caller.agent {
             Some(handle) => Some(directory.find(handle).ok_or_else(|| no_such_agent(handle))?),
@@ -107,8 +134,20 @@ impl Service {
         };
         let mentioned = if own.is_none() { self.mentioned(message) } else { None };
         let named = own.or(mentioned);
-        let assumed = named.unwrap_or_else(|| directory.default_agent());
-        let sender = self.sender(caller, assumed).await?;
+        Ok(Aimed { mentioned, named, assumed: named.unwrap_or_else(|| directory.default_agent()) })
+    }
+
+    /// Finds the agent of a message: on the hub a task stays with its own, a mention switches, and a
+    /// conversation goes on. Hub card 3.2, 3.3.
+    async fn routed<'a>(
+        &'a self,
+        caller: &Caller<'_>,
+        message: &crate::model::Message,
+        aimed: Aimed<'a>,
+        sender: Sender,
+    ) -> Result<Routed<'a>, Trouble> {
+        let directory = self.host.directory();
+        let Aimed { mentioned, named, assumed } = aimed;
         if let Some(id) = &message.task {
             let task = self.continued(caller, &sender, id, message.context.as_deref()).await?;
             let resident = directory.find(&task.agent).ok_or(Fault::TaskNotFound)?;
@@ -178,7 +217,7 @@ impl Service {
         thread: ThreadId,
         heard: Heard,
     ) -> Message {
-        let Heard { id, parts, history, hop, evidence, metadata, mut extensions } = heard;
+        let Heard { id, parts, history, hop, evidence, metadata, mut extensions, annotations } = heard;
         let received_at = self.host.clock().now();
         self.forwarded(&mut sender, evidence, resident, received_at).await;
         for uri in caller.extensions() {
@@ -194,6 +233,7 @@ impl Service {
             hop: caller.hop().max(hop),
             metadata,
             extensions,
+            annotations,
             ..Message::new(id, resident.card.handle().clone(), parts, TRANSPORT, received_at)
         }
     }
@@ -264,17 +304,22 @@ impl Service {
     }
 
     /// Waits for the end of a task, as long as the configuration allows. The task goes on without.
-    async fn wait(&self, mut reply: Reply) {
+    pub(super) async fn wait_for(&self, mut events: EventStream) {
         let patience = self.blocking();
-        let ending = async { while !matches!(reply.events.next().await, None | Some(Event::Ending(_))) {} };
+        let ending = async { while !matches!(events.next().await, None | Some(Event::Ending(_))) {} };
         let _ = tokio::time::timeout(patience, ending).await;
     }
 
     /// A task as it stands, in answer to a message.
-    async fn stands(&self, task: &TaskPermit, configuration: &Configuration) -> Result<Carried, Trouble> {
+    pub(super) async fn stands(
+        &self,
+        caller: &Caller<'_>,
+        task: &TaskPermit,
+        configuration: &Configuration,
+    ) -> Result<Carried, Trouble> {
         let task = task.reload().await?;
         let want = Want { history: configuration.history_length, artifacts: true };
-        let shown = Item::Task(view::task(&self.host, &task, want).await);
+        let shown = Item::Task(view::task(&task, want, self.base(caller).origin()).await);
         Ok(match task.outcome.clone().map(|outcome| outcome.ending) {
             Some(Ending::Refused(part)) => Carried::Refused(shown, part),
             _ => Carried::Once(Outcome::Sent(shown)),

@@ -9,7 +9,7 @@ use futures::StreamExt;
 
 use super::{Caller, Carried, Service, Trouble};
 use crate::frames::Frames;
-use crate::model::{Fault, Item, Outcome};
+use crate::model::{Fault, Item, Outcome, Version};
 use crate::view::{self, Want};
 
 impl Service {
@@ -21,7 +21,7 @@ impl Service {
         history: Option<u32>,
     ) -> Result<Outcome, Trouble> {
         let task = self.readable(caller, sender, id).await?;
-        Ok(Outcome::Task(view::task(&self.host, &task, Want { history, ..Want::ALL }).await))
+        Ok(Outcome::Task(view::task(&task, Want { history, ..Want::ALL }, self.base(caller).origin()).await))
     }
 
     pub(super) async fn cancel(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<Outcome, Trouble> {
@@ -30,7 +30,7 @@ impl Service {
             Error::Conflict { .. } => Fault::TaskNotCancelable.into(),
             other => Trouble::from(other),
         })?;
-        Ok(Outcome::Task(view::task(&self.host, &canceled, Want::ALL).await))
+        Ok(Outcome::Task(view::task(&canceled, Want::ALL, self.base(caller).origin()).await))
     }
 
     /// Follows a task: first as it stands, then what happens. A reader that says what it has seen gets
@@ -54,38 +54,62 @@ impl Service {
         // Read after its log: where that has an ending, the task is settled by now.
         let task = task.reload().await?;
         let is_over = seen == last && matches!(passed.last(), Some((_, Event::Ending(_))));
+        let pauses = match caller.version {
+            _ if is_over && task.state.is_final() => Pauses::None,
+            Version::V1_0 => Pauses::All,
+            // 0.3 marks the item after which its streams end; a task that waits by now has had its mark.
+            Version::V0_3 if is_over => Pauses::One,
+            Version::V0_3 => Pauses::None,
+        };
         let shown = task.task().clone();
-        Ok(self.follow(task, if is_over { shown } else { at_work(shown) }, passed, Until::End))
+        Ok(self.follow(caller, task, if is_over { shown } else { at_work(shown) }, passed, pauses))
     }
 
     /// The task as it stands after the events that have `passed`, and what comes after them.
     pub(super) fn follow(
         self: &Arc<Self>,
+        caller: &Caller<'_>,
         permit: TaskPermit,
         task: Task,
         passed: Vec<(u64, Event)>,
-        until: Until,
+        pauses: Pauses,
     ) -> Carried {
-        let host = self.host.clone();
+        let (host, origin) = (self.host.clone(), self.base(caller).origin().to_owned());
         Carried::Stream(Box::pin(stream! {
             let after = passed.last().map_or(0, |(number, _)| *number);
             let parts = view::gathered(passed.iter().map(|(_, event)| event.clone()));
             let parts = view::all_near(&permit, parts).await;
-            yield (None, Item::Task(view::shown(&task, parts, Want::ALL, &host.site().origin)));
-            let mut frames = Frames::new(&host, &permit, &task);
+            yield (None, Item::Task(view::shown(&task, parts, Want::ALL, &origin)));
+            let mut frames = Frames::new(&host, &permit, &task, &origin);
             for (number, event) in passed {
                 frames.pass(number, event).await;
             }
+            let until = if pauses == Pauses::None { Until::Pause } else { Until::End };
             let mut events = permit.follow(after, until);
             while let Some((number, event)) = events.next().await {
+                let is_ending = matches!(event, Event::Ending(_));
                 let mut items = frames.items(number, event).await.into_iter().peekable();
                 while let Some(item) = items.next() {
                     // Only the last item of an event may be gone on after.
                     yield (items.peek().is_none().then_some(number), item);
                 }
+                if is_ending && pauses == Pauses::One {
+                    return;
+                }
             }
         }))
     }
+}
+
+/// How often a stream of a task stays open while the task waits for its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pauses {
+    /// It ends there.
+    None,
+    /// To the next ending.
+    One,
+    /// Always: until the task has ended. A2A 1.0 3.1.6.
+    All,
 }
 
 /// The task before what has come of it.

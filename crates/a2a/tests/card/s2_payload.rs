@@ -65,6 +65,7 @@ async fn s2_3_an_agent_without_skills_can_be_talked_to() {
     let hub = Setup::of([card("gate")]).publish().await.hub();
     let expected = json!([{
         "id": "chat", "name": "chat", "description": "Natural-language chat with gate.", "tags": ["chat"],
+        "inputModes": ["text/plain"], "outputModes": ["text/plain"],
     }]);
     assert_eq!(hub["skills"], expected);
 }

@@ -96,6 +96,7 @@ impl Answer {
                 json["error"].clone()
             }
             false => {
+                assert_eq!(self.field("content-type"), Some("application/json"), "A2A 1.0 11.6, AIP-193");
                 let error = self.json()["error"].clone();
                 assert_eq!(self.status.as_u16(), http_of(code), "{error}");
                 assert_eq!(error["code"], http_of(code), "{error}");

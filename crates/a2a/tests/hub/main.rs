@@ -9,10 +9,14 @@
 //! | `tasks`, `streams`, `listing`, `push` | the operations, their faults and their bounds |
 //! | `skills` | what is called by name with data |
 //! | `content` | what goes in and what comes out |
+//! | `again` | a message that is sent twice |
+//! | `interop` | what clients of others' making stumbled over |
 //! | `wires` | one task, whatever wire it was begun over |
 
+mod again;
 mod answer;
 mod content;
+mod interop;
 mod listing;
 mod policy;
 mod push;

@@ -359,14 +359,60 @@ async fn a_replay_tells_a_question_that_was_answered_as_a_question() {
     }
 }
 
-#[tokio::test]
-async fn who_follows_a_task_that_waits_is_told_what_it_waits_for() {
-    let place = bot(vec![text("Hm. "), ask("Which?")]).await;
+/// A task that waits, and a stream of it whose first item was read.
+async fn waiting(place: &Place, wire: Wire) -> (Value, Frames) {
+    let asked = wire.at(place).says("hi").await.task(wire);
+    let mut frames = wire.at(place).follows(asked["id"].as_str().unwrap()).await;
+    let first = frames.next().await.unwrap();
+    assert_eq!((first.kind, &first.value), ("task", &asked), "as it stands");
+    (asked, frames)
+}
+
+#[tokio::test(start_paused = true)]
+async fn s3_1_6_a_stream_of_a_task_that_waits_stays_open_to_its_end() {
     for wire in Wire::ALL {
-        let asked = wire.at(&place).says("hi").await.task(wire);
-        let frames = wire.at(&place).follows(asked["id"].as_str().unwrap()).await.rest().await;
-        assert_eq!((frames.len(), frames[0].kind), (1, "task"));
-        assert_eq!(frames[0].value, asked, "as it stands");
+        let scripts = [vec![text("Hm. "), ask("Which?")], vec![ask("Dark?")], vec![text("red"), done()]];
+        let place = alone(InTurn::of(scripts)).await;
+        let (asked, mut frames) = waiting(&place, wire).await;
+        let open = tokio::time::timeout(Duration::from_secs(60), frames.next()).await;
+        assert!(open.is_err(), "{wire:?} {open:?}");
+        let answer = json!({"taskId": asked["id"]});
+        wire.at(&place).says_with("red", answer.clone()).await.task(wire);
+        let again = frames.next().await.unwrap();
+        assert_eq!((again.kind, state(&again.value)), ("statusUpdate", "input-required".to_owned()));
+        if !wire.is_1_0() {
+            assert_eq!(again.value["final"], true, "0.3 ends where it says so");
+            assert!(frames.next().await.is_none());
+            continue;
+        }
+        wire.at(&place).says_with("yes", answer).await.task(wire);
+        let rest = frames.rest().await;
+        assert_eq!(state(&rest.last().unwrap().value), "completed", "{rest:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s3_1_6_a_stream_of_a_task_that_waits_ends_when_that_is_cancelled() {
+    for wire in Wire::ALL {
+        let place = bot(vec![text("Hm. "), ask("Which?")]).await;
+        let (asked, frames) = waiting(&place, wire).await;
+        wire.at(&place).about(Op::Cancel, asked["id"].as_str().unwrap()).await.task(wire);
+        let rest = frames.rest().await;
+        assert_eq!(state(&rest.last().unwrap().value), "canceled", "{wire:?} {rest:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_stream_of_a_task_is_told_the_same_whenever_it_is_read() {
+    for wire in Wire::V1_0 {
+        let events = vec![Event::Progress(Progress { fraction: Some(0.5), note: None }), text("red"), done()];
+        let place = alone(InTurn::of([vec![ask("Which?")], events])).await;
+        let (asked, first) = waiting(&place, wire).await;
+        let second = wire.at(&place).follows(asked["id"].as_str().unwrap()).await;
+        wire.at(&place).says_with("red", json!({"taskId": asked["id"]})).await.task(wire);
+        let first = first.rest().await;
+        place.clock.advance(Duration::from_secs(5));
+        assert_eq!(second.rest().await[1..], first[..]);
     }
 }
 

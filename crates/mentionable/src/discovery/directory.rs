@@ -6,9 +6,9 @@ use super::card::protocols;
 use super::webfinger::{card_url, lookup_url};
 use super::wire::{ContactPoint, Directory};
 
-/// The directory of a host, the default agent first, and then in the order of configuration.
-pub(crate) fn directory(host: &Host) -> Directory<'_> {
-    let site = host.site();
+/// The directory of a host, the default agent first, and then in the order of configuration. Its URLs are
+/// those of `site`: the host's own, or that under the origin at which it was asked.
+pub(crate) fn directory<'a>(host: &'a Host, site: &'a Site) -> Directory<'a> {
     Directory {
         context: "https://schema.org",
         kind: "Organization",
@@ -20,8 +20,8 @@ pub(crate) fn directory(host: &Host) -> Directory<'_> {
 
 /// The same as text, for the front page: that is where it is authoritative, and the file beside it
 /// saves a client from reading HTML.
-pub fn json_ld(host: &Host) -> String {
-    serde_json::to_string(&directory(host)).unwrap_or_default()
+pub fn json_ld(host: &Host, site: &Site) -> String {
+    serde_json::to_string(&directory(host, site)).unwrap_or_default()
 }
 
 fn contact<'a>(site: &Site, resident: &'a Resident) -> ContactPoint<'a> {

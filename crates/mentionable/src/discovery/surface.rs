@@ -14,7 +14,7 @@ use forecourt_host::{Host, Resident};
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_settings::Problems;
 use forecourt_surface::document::{Document, Fault, answer};
-use forecourt_surface::{HttpRoutes, Mount, Published};
+use forecourt_surface::{BaseUrl, HttpRoutes, Mount, Published};
 use http::Response;
 use serde_json::Value;
 
@@ -75,18 +75,18 @@ impl Discovery {
     fn documents(&self) -> Result<Vec<Published>, Fault> {
         let published = |path: String, document: Document| Published { path, body: document.body().clone() };
         let mut documents = vec![
-            published(DIRECTORY_PATH.to_owned(), self.directory()?),
+            published(DIRECTORY_PATH.to_owned(), self.directory(BaseUrl::configured(self.host.site()))?),
             published(JWKS_PATH.to_owned(), self.jwks()?),
         ];
         for resident in self.host.directory().iter() {
             let path = format!("{CARDS_PATH}{}", resident.card.handle());
-            documents.push(published(path, self.card_of(resident)?));
+            documents.push(published(path, self.card_of(resident, BaseUrl::configured(self.host.site()))?));
         }
         Ok(documents)
     }
 
-    fn directory(&self) -> Result<Document, Fault> {
-        Document::json(JSON, LOOKUP_FRESH, &directory(&self.host))
+    fn directory(&self, base: BaseUrl<'_>) -> Result<Document, Fault> {
+        Document::json(JSON, LOOKUP_FRESH, &directory(&self.host, &base.site()))
     }
 
     /// Design 21. RFC 7517 8.5.2.
@@ -98,9 +98,14 @@ impl Discovery {
         self.host.clock().now()
     }
 
-    fn card_of(&self, resident: &Resident) -> Result<Document, Fault> {
+    /// What URLs begin with in the answer to a request.
+    fn base<'a>(&'a self, request: &'a Request) -> BaseUrl<'a> {
+        BaseUrl::of(self.host.site(), request.extensions())
+    }
+
+    fn card_of(&self, resident: &Resident, base: BaseUrl<'_>) -> Result<Document, Fault> {
         let keys = self.keys.load();
-        Document::json(JSON, KEYS_FRESH, &card(&resident.card, &keys, &self.verifier, self.now()))
+        Document::json(JSON, KEYS_FRESH, &card(&base.card(&resident.card), &keys, &self.verifier, self.now()))
     }
 
     /// What is wrong with what would be published of an agent.
@@ -127,7 +132,8 @@ async fn webfinger(State(shared): State<Arc<Discovery>>, request: Request) -> Re
         let site = shared.host.site();
         let resident = query.resident(site, shared.host.directory());
         let resident = resident.ok_or(Fault::Absent("no agent of that address lives here"))?;
-        Document::json("application/jrd+json", LOOKUP_FRESH, &query.answer(site, &resident.card))
+        let base = shared.base(&request);
+        Document::json("application/jrd+json", LOOKUP_FRESH, &query.answer(&base.site(), &base.card(&resident.card)))
     })
 }
 
@@ -140,12 +146,13 @@ async fn agent_card(
         // The local part alone: `@` belongs to addresses.
         let handle = handle.ok().filter(|handle| !handle.starts_with('@')).and_then(|h| Handle::parse(&h).ok());
         let resident = handle.and_then(|handle| shared.host.directory().find(&handle));
-        shared.card_of(resident.ok_or(Fault::Absent("no agent of that name lives here"))?)
+        let resident = resident.ok_or(Fault::Absent("no agent of that name lives here"))?;
+        shared.card_of(resident, shared.base(&request))
     })
 }
 
 async fn agents(State(shared): State<Arc<Discovery>>, request: Request) -> Response<Body> {
-    answer(request.method(), request.headers(), || shared.directory())
+    answer(request.method(), request.headers(), || shared.directory(shared.base(&request)))
 }
 
 async fn jwks(State(shared): State<Arc<Discovery>>, request: Request) -> Response<Body> {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, PolicyPart, Reply, ThreadId};
 use forecourt_pages::csp;
+use forecourt_surface::BaseUrl;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
 use forecourt_surface::sse::KeepAlive;
@@ -69,10 +70,15 @@ impl<'a> Asked<'a> {
         negotiate::language(&self.head.headers).or_else(|| query::language(self.head.uri.query()?))
     }
 
-    /// Its absolute URL, from configuration and never from `Host`.
+    /// What URLs begin with in its answer.
+    pub(crate) fn base(&self) -> BaseUrl<'_> {
+        BaseUrl::of(self.rest.host.site(), &self.head.extensions)
+    }
+
+    /// Its absolute URL, from configuration or its listener and never from `Host`.
     pub(crate) fn url(&self) -> String {
         let target = self.head.uri.path_and_query().map_or("/", |target| target.as_str());
-        self.rest.host.site().url(target)
+        self.base().url(target)
     }
 
     fn frame_url(&self, media: Media) -> Cow<'a, str> {

@@ -1,10 +1,9 @@
 //! The pages of this host: who lives here, and one agent with a box to talk to it. Design 5.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use bytes::Bytes;
 use forecourt_core::{AgentCard, Language};
-use forecourt_host::Resident;
 use forecourt_pages::{AgentPage, FrontPage, Listed, asset, csp};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::CACHE_CONTROL;
@@ -25,16 +24,17 @@ impl Asked<'_> {
     pub(crate) fn front_page(&self) -> Outcome {
         self.meter()?;
         let media = self.media()?;
-        let site = self.rest.host.site();
-        let residents: Vec<&Arc<Resident>> = self.rest.host.directory().iter().collect();
-        let paths: Vec<String> = residents.iter().map(|resident| door::path(&resident.card)).collect();
-        let agents: Vec<Listed<'_>> = residents
+        let (base, site) = (self.base(), self.base().site());
+        let cards: Vec<Cow<'_, AgentCard>> =
+            self.rest.host.directory().iter().map(|resident| base.card(&resident.card)).collect();
+        let paths: Vec<String> = cards.iter().map(|card| door::path(card)).collect();
+        let agents: Vec<Listed<'_>> = cards
             .iter()
             .zip(&paths)
-            .map(|(resident, path)| Listed { card: &resident.card, page: path, ask: resident.card.endpoint(NAME) })
+            .map(|(card, path)| Listed { card, page: path, ask: card.endpoint(NAME) })
             .collect();
         let (language, url) = (Language::english(), site.url("/"));
-        let json_ld = discovery::json_ld(&self.rest.host);
+        let json_ld = discovery::json_ld(&self.rest.host, &site);
         let page = FrontPage {
             name: &site.name,
             description: None,
@@ -50,7 +50,7 @@ impl Asked<'_> {
             Media::Markdown => page.render_markdown().into(),
             Media::Stream => render::one_message(&page.render_markdown()),
             Media::Json => {
-                let agents: Vec<Value> = residents.iter().map(|resident| about(&resident.card)).collect();
+                let agents: Vec<Value> = cards.iter().map(|card| about(card)).collect();
                 written(&json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents}))
             }
         };
@@ -61,8 +61,9 @@ impl Asked<'_> {
     pub(crate) fn agent_page(&self) -> Outcome {
         self.meter()?;
         let media = self.media()?;
-        let card = &self.door.card;
-        let (language, site) = (Language::english(), self.rest.host.site());
+        let (base, site) = (self.base(), self.base().site());
+        let card = &*base.card(&self.door.card);
+        let language = Language::english();
         let url = site.url(&self.door.path);
         let page = AgentPage {
             card,

@@ -149,7 +149,7 @@ fn page(asked: &Asked<'_>, show: fn(&Asked<'_>) -> Outcome) -> Outcome {
 
 /// A fault with the form that would have been right, where there is one to show.
 fn explained(asked: &Asked<'_>, fault: Fault) -> Failure {
-    let url = asked.rest.host.site().url(&asked.door.path);
+    let url = asked.base().url(&asked.door.path);
     let hint = match fault {
         Fault::NoUser => format!("GET {url}?user=hello"),
         Fault::MultiTurnQuery | Fault::QueryTooLong | Fault::NotMultipart | Fault::NoTerminalUser => {

@@ -3,7 +3,7 @@
 use forecourt_core::reply::Collected;
 use forecourt_core::store::{Resumption, TaskChange, Webhook};
 use forecourt_core::{
-    Ending, Event, Handle, Part, Role, Sender, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
+    Ending, Event, Handle, Part, Role, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde::{Deserialize, Serialize};
@@ -33,10 +33,7 @@ struct Body {
 
 impl Body {
     fn turns(turns: Vec<Turn>, request: Vec<Part>) -> Vec<Turn> {
-        let asked = |parts| {
-            let sender = Sender::anonymous();
-            vec![Turn { sender, ..Turn::new(Role::User, parts) }]
-        };
+        let asked = |parts| vec![Turn::new(Role::User, parts)];
         if turns.is_empty() && !request.is_empty() { asked(request) } else { turns }
     }
 }

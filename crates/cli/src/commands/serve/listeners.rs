@@ -34,6 +34,9 @@ pub(super) struct Listeners {
     limits: HttpLimits,
     metrics: Arc<Metrics>,
     certificates: Arc<Certificates>,
+    /// Whether this is somebody's own machine and nothing stands in front of it, so that documents fetched
+    /// over plain HTTP may name that origin. Design 18.
+    is_direct: bool,
     /// Who makes the certificate, when that is the local authority.
     authority: Option<Authority>,
     local: bool,
@@ -72,6 +75,7 @@ impl Listeners {
             hosts,
             proxies: TrustedProxies::new(loaded.trusted_proxies().to_vec()),
             limits: loaded.http.clone(),
+            is_direct: local && loaded.deployment.public_url.is_none() && loaded.trusted_proxies().is_empty(),
             metrics: Arc::default(),
             certificates,
             authority,
@@ -128,7 +132,11 @@ impl Listeners {
                 hsts: !self.local,
             })
         };
-        let public = front(self.hosts.clone(), self.proxies.clone());
+        let hosts = match self.is_direct {
+            true => self.hosts.clone().naming_plain_origins(),
+            false => self.hosts.clone(),
+        };
+        let public = front(hosts, self.proxies.clone());
         let operator = front(Hosts::new(self.hosts.names().to_vec(), true), TrustedProxies::default());
         // Sockets of a protocol's own carry HTTP on loopback alone.
         let local = front(Hosts::new(self.hosts.names().to_vec(), true), self.proxies.clone());

@@ -1,0 +1,196 @@
+//! Messages that are sent again. A client that did not get its answer sends the same message under the same
+//! id, over whatever binding: for a day that is the same task, and nothing is done twice.
+//!
+//! Only ids that nobody comes upon by chance count, a UUID for one: of `msg-1` nobody knows whether it is the
+//! same message or the first one of another conversation.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use forecourt_core::{Sender, TaskId, Timestamp};
+use forecourt_host::TaskPermit;
+use forecourt_surface::document::tag;
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::sync::OwnedMutexGuard;
+
+use super::{Caller, Carried, Service, Trouble};
+use crate::NAME;
+use crate::codec::Dialect;
+use crate::limits::{RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
+use crate::model::{Configuration, Fault, Item, Message};
+use crate::service::tasks::{Pauses, at_work};
+
+/// What is said of a message whose task can't be read any more: doing it twice would be worse.
+const GONE: &str =
+    "this message was carried out, and its task can't be read any more; to have it done again, send another messageId";
+
+/// What a message is known by when it comes again.
+pub(super) struct Sent {
+    /// Names it among the messages of its caller; a hash.
+    name: String,
+    /// Tells it from another message under the same id.
+    hash: String,
+}
+
+/// The messages that are being taken in, so that of two that come at once the second waits for the first.
+/// Holds one entry for each request under way.
+#[derive(Default)]
+pub(crate) struct Arrivals(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
+
+/// The right to take in one message. The next one with its name gets it when this is dropped.
+pub(super) struct Turn {
+    arrivals: Arc<Arrivals>,
+    name: String,
+    _guard: OwnedMutexGuard<()>,
+}
+
+impl Arrivals {
+    async fn turn(self: &Arc<Self>, name: &str) -> Turn {
+        let lock = self.0.lock().entry(name.to_owned()).or_default().clone();
+        Turn { arrivals: self.clone(), name: name.to_owned(), _guard: lock.lock_owned().await }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut all = self.arrivals.0.lock();
+        // The map holds one, this turn the other; whoever waits holds one more.
+        if all.get(&self.name).is_some_and(|lock| Arc::strong_count(lock) <= 2) {
+            all.remove(&self.name);
+        }
+    }
+}
+
+impl Sent {
+    /// What `message` is known by; `None` when its id says nothing, or nobody knows who sent it.
+    pub(super) fn of(message: Message, caller: &Caller<'_>, sender: &Sender) -> (Message, Option<Self>) {
+        if !is_random(&message.id) {
+            return (message, None);
+        }
+        let who = match (sender.owner(), sender.network()) {
+            (Some(owner), _) => format!("owner {owner}"),
+            (None, Some(network)) => format!("network {network}"),
+            (None, None) => return (message, None),
+        };
+        let agent = caller.agent.as_ref().map(ToString::to_string).unwrap_or_default();
+        let name = tag(format!("{who}\0{agent}\0{}", message.id).as_bytes());
+        let item = Item::Message(message);
+        let hash = tag(&serde_json::to_vec(&Dialect::Json10.write_item(&item)).unwrap_or_default());
+        let Item::Message(message) = item else { unreachable!("it was put in above") };
+        (message, Some(Self { name: format!("sent {name}"), hash }))
+    }
+}
+
+impl Service {
+    /// The turn of a message to be taken in, and the task that it is when it was before.
+    pub(super) async fn arrived(
+        &self,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        sent: &Sent,
+    ) -> Result<(Turn, Option<TaskPermit>), Trouble> {
+        let turn = self.arrivals.turn(&sent.name).await;
+        let last = self.host.last_entry(NAME, &sent.name).await?;
+        let same = last.filter(|(_, entry)| entry.body["hash"] == sent.hash.as_str());
+        let Some(id) = same.and_then(|(_, entry)| entry.body["task"].as_str().map(str::to_owned)) else {
+            return Ok((turn, None));
+        };
+        match self.readable(caller, sender, &id).await {
+            Ok(task) => Ok((turn, Some(task))),
+            Err(Trouble::Fault(Fault::TaskNotFound)) => Err(Fault::UnsupportedOperation(GONE.to_owned()).into()),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Remembers which task a message became. The writing is waited for by the next one of this name alone.
+    pub(super) fn remember_sent(&self, turn: Turn, sent: Sent, task: &TaskId) {
+        let (host, body) = (self.host.clone(), json!({"hash": sent.hash, "task": task.expose()}));
+        let until = end_of(host.clock().now());
+        tokio::spawn(async move {
+            if let Err(error) = host.write_entry(NAME, &sent.name, body, Some(until), None).await {
+                tracing::warn!(%error, "a message that is sent again may be carried out again");
+            }
+            drop(turn);
+        });
+    }
+
+    /// The answer to a message that was sent before: its task, told in the way that is asked for now.
+    pub(super) async fn again(
+        self: &Arc<Self>,
+        caller: &Caller<'_>,
+        task: TaskPermit,
+        configuration: &Configuration,
+        streams: bool,
+    ) -> Result<Carried, Trouble> {
+        if streams {
+            let begun = at_work(task.task().clone());
+            return Ok(self.follow(caller, task, begun, Vec::new(), Pauses::None));
+        }
+        if configuration.blocking {
+            self.wait_for(task.subscribe(0)).await;
+        }
+        self.stands(caller, &task, configuration).await
+    }
+}
+
+fn end_of(now: Timestamp) -> Timestamp {
+    now.checked_add(SENT_REMEMBERED_FOR).unwrap_or(Timestamp::MAX)
+}
+
+/// Whether nobody comes upon an id by chance: it holds a UUID or as many random digits as make one, or it is
+/// one long word of letters and digits.
+fn is_random(id: &str) -> bool {
+    let mut run = 0;
+    for byte in id.bytes() {
+        run = match byte {
+            b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' => run + 1,
+            b'-' => run,
+            _ => 0,
+        };
+        if run >= RANDOM_HEX_DIGITS_MIN {
+            return true;
+        }
+    }
+    let is_one_word = id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_one_word && id.len() >= RANDOM_ID_BYTES_MIN && id.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_anybody_may_come_upon_say_nothing() {
+        for id in ["", "m1", "msg-1", "tck-input-required-1a2b3c4d", "0123456789abcde", "thefirstmessageofalltimes"] {
+            assert!(!is_random(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_uuid_a_ulid_and_random_digits_name_one_message() {
+        for id in [
+            "8c7e1f1e-6f0b-4a0e-9f57-2f6c3f1b8f6a",
+            "8C7E1F1E6F0B4A0E9F572F6C3F1B8F6A",
+            "msg-8c7e1f1e6f0b4a0e",
+            "0123456789abcdef",
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        ] {
+            assert!(is_random(id), "{id}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_under_way_is_forgotten_when_it_is_done() {
+        let arrivals = Arc::new(Arrivals::default());
+        let first = arrivals.turn("a").await;
+        let waiting = tokio::spawn({
+            let arrivals = arrivals.clone();
+            async move { drop(arrivals.turn("a").await) }
+        });
+        tokio::task::yield_now().await;
+        drop(first);
+        waiting.await.unwrap();
+        assert!(arrivals.0.lock().is_empty());
+    }
+}

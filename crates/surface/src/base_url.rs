@@ -1,0 +1,125 @@
+//! The base of the URLs in what is published: the configured origin, or in development the plain one at
+//! which a document was fetched. Design 18. Never a header: the listener knows its own few names.
+
+use std::borrow::Cow;
+
+use forecourt_core::AgentCard;
+use forecourt_host::Site;
+pub use forecourt_server::PlainOrigin;
+use http::Extensions;
+
+/// Under which origin one answer names this host.
+#[derive(Debug, Clone, Copy)]
+pub struct BaseUrl<'a> {
+    site: &'a Site,
+    plain: Option<&'a PlainOrigin>,
+}
+
+impl<'a> BaseUrl<'a> {
+    /// The configured origin: for whatever is not an answer to one request.
+    pub fn configured(site: &'a Site) -> Self {
+        Self::at(site, None)
+    }
+
+    /// The origin for the answer to a request with these extensions, as its listener attached it.
+    pub fn of(site: &'a Site, extensions: &'a Extensions) -> Self {
+        Self::at(site, extensions.get::<PlainOrigin>())
+    }
+
+    /// The configured origin, or the plain one where there is one.
+    pub fn at(site: &'a Site, plain: Option<&'a PlainOrigin>) -> Self {
+        Self { site, plain }
+    }
+
+    /// The origin, without a slash at the end.
+    pub fn origin(self) -> &'a str {
+        self.plain.map_or(&self.site.origin, PlainOrigin::as_str)
+    }
+
+    /// The plain origin, where it is one.
+    pub fn plain(self) -> Option<&'a PlainOrigin> {
+        self.plain
+    }
+
+    /// Its host, with the port unless the scheme implies it.
+    pub fn authority(self) -> &'a str {
+        let origin = self.origin();
+        origin.split_once("://").map_or(origin, |(_, authority)| authority)
+    }
+
+    /// An absolute URL for a path that begins with a slash.
+    pub fn url(self, path: &str) -> String {
+        format!("{}{path}", self.origin())
+    }
+
+    /// The site under this origin, for those who render more than a URL.
+    pub fn site(self) -> Cow<'a, Site> {
+        match self.plain {
+            None => Cow::Borrowed(self.site),
+            Some(plain) => Cow::Owned(Site { origin: plain.as_str().to_owned(), ..self.site.clone() }),
+        }
+    }
+
+    /// A card whose endpoints are under this origin.
+    pub fn card<'c>(self, card: &'c AgentCard) -> Cow<'c, AgentCard> {
+        if self.plain.is_none() {
+            return Cow::Borrowed(card);
+        }
+        let mut card = card.clone();
+        for endpoint in &mut card.endpoints {
+            endpoint.url = self.rebase(&endpoint.url).into_owned();
+        }
+        Cow::Owned(card)
+    }
+
+    /// A published URL as this answer names it: one of this host under its origin, any other as it is.
+    pub fn rebase(self, url: &str) -> Cow<'_, str> {
+        let Some(plain) = self.plain else { return Cow::Borrowed(url) };
+        match url.strip_prefix(&self.site.origin) {
+            Some(rest) if rest.is_empty() || rest.starts_with(['/', '?', '#']) => {
+                Cow::Owned(format!("{}{rest}", plain.as_str()))
+            }
+            _ => Cow::Borrowed(url),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::Domain;
+
+    use super::*;
+
+    fn site() -> Site {
+        let domain = Domain::parse("demo.localhost").unwrap();
+        Site { domain, name: "Demo".to_owned(), origin: "https://demo.localhost:8443".to_owned() }
+    }
+
+    #[test]
+    fn without_a_plain_origin_everything_is_as_configured() {
+        let (site, extensions) = (site(), Extensions::new());
+        for base in [BaseUrl::configured(&site), BaseUrl::of(&site, &extensions)] {
+            assert_eq!(base.url("/a2a"), "https://demo.localhost:8443/a2a");
+            assert_eq!(base.authority(), "demo.localhost:8443");
+            assert_eq!(base.rebase("https://demo.localhost:8443/~chef"), "https://demo.localhost:8443/~chef");
+        }
+    }
+
+    #[test]
+    fn a_plain_origin_is_named_in_urls_of_this_host_alone() {
+        let (site, mut extensions) = (site(), Extensions::new());
+        extensions.insert(PlainOrigin::new("127.0.0.1", 8080));
+        let base = BaseUrl::of(&site, &extensions);
+        assert_eq!((base.url("/a2a").as_str(), base.authority()), ("http://127.0.0.1:8080/a2a", "127.0.0.1:8080"));
+        for (published, named) in [
+            ("https://demo.localhost:8443", "http://127.0.0.1:8080"),
+            ("https://demo.localhost:8443/~chef?x", "http://127.0.0.1:8080/~chef?x"),
+            ("https://demo.localhost:84430/", "https://demo.localhost:84430/"),
+            ("https://demo.localhost:8443.evil.example/", "https://demo.localhost:8443.evil.example/"),
+            ("agtp://demo.localhost:4480/", "agtp://demo.localhost:4480/"),
+            ("https://elsewhere.example/", "https://elsewhere.example/"),
+        ] {
+            assert_eq!(base.rebase(published), named);
+        }
+    }
+}
