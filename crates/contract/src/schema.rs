@@ -10,6 +10,7 @@
 
 mod fault;
 mod graph;
+mod integers;
 mod strict;
 mod work;
 
@@ -109,6 +110,16 @@ impl Schema {
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// Checks a value and hands it back with every integer written as one: `1` for `1.0`.
+    ///
+    /// # Errors
+    /// As [`Schema::check`].
+    pub fn take(&self, mut value: Value) -> Result<Value, Violation> {
+        self.check(&value)?;
+        integers::written_plainly(&self.source, &mut value);
+        Ok(value)
     }
 
     /// Checks a value.

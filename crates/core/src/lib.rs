@@ -8,6 +8,7 @@
 //! | [`address`] | `@agent@domain`, handles and domains |
 //! | [`agent_id`] | agents named by the hash of their origin |
 //! | [`message`] | a message, its sender and its history |
+//! | [`network`] | which addresses count as one caller |
 //! | [`mention`] | whom a text speaks to |
 //! | [`clean`] | characters that nobody should see |
 //! | [`findings`] | what a search tells about its own answer |
@@ -34,6 +35,7 @@ pub mod language;
 pub mod limits;
 pub mod mention;
 pub mod message;
+pub mod network;
 pub mod origin;
 pub mod part;
 pub mod policy;

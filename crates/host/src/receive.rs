@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
-use forecourt_core::policy::Kind;
 use forecourt_core::reply::refused;
 use forecourt_core::{
     Clock, Entropy, Error, Handle, Message, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
@@ -116,24 +115,6 @@ impl Host {
             Ok(admitted) => Ok(Ok(self.attachments.fetch(admitted).await?.into_message())),
             Err(refusal) => Ok(Err(refusal)),
         }
-    }
-
-    /// The refusal of a message whose sender would have to prove who it is, for wires that must say so
-    /// before they begin to answer. Counted against the limits when there is one, since the message goes no
-    /// further then; when there is none, [`Host::receive`] counts.
-    ///
-    /// Fails as [`Host::receive`] does.
-    pub async fn sign_in_refusal(&self, message: &Message) -> Result<Option<PolicyPart>, Error> {
-        let resident = self.directory.resolve(message)?;
-        let Err(refusal) = resident.policy.judge(&resident.card, message).await else { return Ok(None) };
-        if !matches!(refusal.kind, Kind::Unauthorized { .. }) {
-            return Ok(None);
-        }
-        self.tasks.accepting()?;
-        if let Err(refusal) = self.throttle.admit(message) {
-            return Ok(Some(*refusal));
-        }
-        Ok(Some(self.silent(&message.recipient).await?.unwrap_or(*refusal)))
     }
 
     fn refuse(&self, resident: &Resident, via: Transport, refusal: PolicyPart) -> Reply {

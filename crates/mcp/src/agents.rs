@@ -38,8 +38,8 @@ pub(crate) fn tool(host: &Arc<Host>, card: &AgentCard, patience: Duration) -> To
         input: input(),
         output: Some(answer::schema()),
         agent: Some(agent.clone()),
-        // What an agent does with a message is not known here.
-        reads_only: false,
+        // What other agents do with a message is not known here.
+        reads_only: card.finds,
         is_idempotent: false,
         as_tool: true,
         as_skill: false,

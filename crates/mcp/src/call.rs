@@ -1,48 +1,58 @@
 //! One call of a tool: its progress, its questions and its result.
 
+use std::collections::BTreeMap;
+
 use forecourt_core::ids;
 use forecourt_core::reply::{Progress, Question};
 use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
 use futures::StreamExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest,
-    InputRequests, InputRequiredResult, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    CallToolRequestParams, CallToolResponse, ElicitResult, InputRequiredResult, InputResponses,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::NAME;
 use crate::caller::Caller;
-use crate::content::{failed, result};
+use crate::content::{conforming, failed, result};
 use crate::elicit::{self, Modes};
+use crate::forms::{Form, forms};
 use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX, STATE_BYTES_MAX};
-use crate::offer::Offer;
-use crate::tasks;
-
-/// The key of the one question in a result that needs input.
-pub(crate) const INPUT: &str = "input";
+use crate::offer::{Offer, Offered};
+use crate::{log, tasks};
 
 /// Carries out a call, as often as its questions are answered.
 pub(crate) async fn call(
     offer: &Offer,
-    tool: &Tool,
+    offered: &Offered,
     caller: &Caller,
     params: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let arguments = params.arguments.map_or_else(|| Value::Object(Default::default()), Value::Object);
-    let seal = Seal::new(offer, tool, caller, &arguments);
-    let (mut answered, mut round) = match params.request_state {
-        Some(state) => match seal.open(&state, params.input_responses.as_ref()) {
-            Ok(Resumed::Goes(answered, round)) => (answered, round),
-            Ok(Resumed::Declined) => return Ok(result(declined(), caller.language.as_ref()).into()),
-            Err(error) => return Err(error),
-        },
-        None => (None, 0),
-    };
+    let seal = Seal::new(offer, &offered.tool, caller, &arguments);
+    let ended = |called| result(conforming(called, offered), caller.language.as_ref()).into();
     let asking = Asking::of(context);
+    let mut responses = params.input_responses.unwrap_or_default();
+    let (mut answered, mut round) = (None, 0);
+    if let Some(state) = params.request_state {
+        let waiting = seal.open(&state)?;
+        round = waiting.round;
+        let forms = waiting.forms();
+        match waiting.take(forms, &mut responses)? {
+            Next::Goes(answers) => answered = answers,
+            Next::Declined => return Ok(ended(declined())),
+            Next::Lacks(waiting, forms) => {
+                let lacks = || ErrorData::invalid_params("inputResponses lacks what was asked for", None);
+                let asked = forms.iter().all(|form| !form.fields.is_empty());
+                let sealed = asked.then(|| seal.close(&waiting)).flatten().ok_or_else(lacks)?;
+                return Ok(input_required(forms, sealed).into());
+            }
+        }
+    }
     loop {
         let once = ToolCall {
             arguments: arguments.clone(),
@@ -53,7 +63,7 @@ pub(crate) async fn call(
             gives_tasks: asking.gives_tasks,
             answered: answered.take().map(Box::new),
         };
-        let called = run(tool, once, context).await?;
+        let called = run(&offered.tool, once, caller, context).await?;
         if asking.gives_tasks
             && let Some(created) = tasks::created(&offer.host, caller, &called).await
         {
@@ -62,25 +72,39 @@ pub(crate) async fn call(
         // The newest revision knows the person's visit by the call itself.
         let id = if asking.in_rounds { String::new() } else { ids::mint(&**offer.host.entropy()) };
         let wish = wish(&called, asking.modes, id);
-        let Some(request) = wish.filter(|_| round < QUESTIONS_PER_CALL_MAX) else {
-            return Ok(result(called, caller.language.as_ref()).into());
-        };
+        let Some(forms) = wish.filter(|_| round < QUESTIONS_PER_CALL_MAX) else { return Ok(ended(called)) };
         round += 1;
-        let state = Waiting { question: called.question.clone(), earlier: called.structured.clone(), round };
+        // Who knows what will be asked may have answered with the call.
+        let (mut waiting, forms) = match Waiting::for_answers(&called, round).take(forms, &mut responses)? {
+            Next::Goes(answers) => {
+                answered = answers;
+                continue;
+            }
+            Next::Declined => return Ok(ended(declined())),
+            Next::Lacks(waiting, forms) => (waiting, forms),
+        };
         if asking.in_rounds {
-            let plain = || Ok(result(called.clone(), caller.language.as_ref()).into());
-            return seal.close(&state).map_or_else(plain, |sealed| Ok(input_required(request, sealed).into()));
+            let plain = || Ok(ended(called.clone()));
+            return seal.close(&waiting).map_or_else(plain, |sealed| Ok(input_required(forms, sealed).into()));
         }
-        let asked = context.peer.create_elicitation_with_timeout(request, Some(ANSWER_TIME_MAX)).await;
-        match asked.ok().and_then(elicit::accepted) {
-            Some(answers) => answered = state.answered(answers),
-            None => return Ok(result(called, caller.language.as_ref()).into()),
+        for form in forms {
+            let asked = context.peer.create_elicitation_with_timeout(form.request.clone(), Some(ANSWER_TIME_MAX)).await;
+            match asked.ok().and_then(elicit::accepted) {
+                Some(said) => drop(waiting.answers.insert(form.key.clone(), form.answers(said))),
+                None => return Ok(ended(called)),
+            }
         }
+        answered = waiting.answered();
     }
 }
 
 /// Runs a tool to its end. A call that is cancelled, or whose client is gone, drops the tool's work.
-async fn run(tool: &Tool, call: ToolCall, context: &RequestContext<RoleServer>) -> Result<Called, ErrorData> {
+async fn run(
+    tool: &Tool,
+    call: ToolCall,
+    caller: &Caller,
+    context: &RequestContext<RoleServer>,
+) -> Result<Called, ErrorData> {
     let mut events = (tool.call)(call);
     let mut told = Told::new(context.meta.get_progress_token());
     loop {
@@ -88,8 +112,12 @@ async fn run(tool: &Tool, call: ToolCall, context: &RequestContext<RoleServer>) 
             next = events.next() => next,
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
         };
+        if let Some(event) = &next {
+            caller.verdict.tell(event);
+        }
         match next {
             Some(ToolEvent::Progress(progress)) => {
+                log::tell(tool, &progress, caller.log, context).await;
                 if let Some(notification) = told.next(progress) {
                     // A client that is gone is found out by the call itself.
                     let _ = context.peer.notify_progress(notification).await;
@@ -131,17 +159,17 @@ impl Told {
 }
 
 /// What a client can take beside a result, and how questions reach the person behind it.
-struct Asking {
-    modes: Modes,
+pub(crate) struct Asking {
+    pub(crate) modes: Modes,
     /// Whether a result says what is needed, and the client calls again. Before 2026-07-28 the server
     /// asks in the middle of the call.
-    in_rounds: bool,
+    pub(crate) in_rounds: bool,
     /// Whether a call may end with a task that the client goes on with.
     gives_tasks: bool,
 }
 
 impl Asking {
-    fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
         let version = context.protocol_version();
         let in_rounds = version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
         let declared = context.client_capabilities();
@@ -151,12 +179,12 @@ impl Asking {
 }
 
 /// What a call would like from the person, if the client can put it to one.
-fn wish(called: &Called, modes: Modes, id: String) -> Option<ElicitRequestParams> {
+fn wish(called: &Called, modes: Modes, id: String) -> Option<Vec<Form>> {
     let question = called.question.as_ref().filter(|_| modes.form);
     let refusal = called.refusal.as_deref().filter(|_| modes.url);
     match (question, refusal) {
-        (Some(question), _) => elicit::form(question),
-        (None, Some(part)) => elicit::page(part, id),
+        (Some(question), _) => forms(question),
+        (None, Some(part)) => elicit::page(part, id).map(|page| vec![page]),
         (None, None) => None,
     }
 }
@@ -167,19 +195,58 @@ struct Waiting {
     question: Option<Question>,
     earlier: Value,
     round: usize,
-}
-
-impl Waiting {
-    /// The answer to a question. A page that was visited answers nothing: the call is made once more.
-    fn answered(self, answers: serde_json::Map<String, Value>) -> Option<Answered> {
-        self.question.map(|question| Answered { question, answers, earlier: self.earlier })
-    }
+    /// What was said already, by the form.
+    #[serde(default)]
+    answers: BTreeMap<String, Map<String, Value>>,
 }
 
 /// How a call goes on.
-enum Resumed {
-    Goes(Option<Answered>, usize),
+enum Next {
+    /// With what was said; with nothing after a page was visited.
+    Goes(Option<Answered>),
+    /// These are not answered yet.
+    Lacks(Waiting, Vec<Form>),
+    /// Not at all.
     Declined,
+}
+
+impl Waiting {
+    fn for_answers(called: &Called, round: usize) -> Self {
+        let (question, earlier) = (called.question.clone(), called.structured.clone());
+        Self { question, earlier, round, answers: BTreeMap::new() }
+    }
+
+    /// The forms that the person was given. The one page has no question.
+    fn forms(&self) -> Vec<Form> {
+        match &self.question {
+            Some(question) => forms(question).unwrap_or_default(),
+            None => vec![elicit::visited()],
+        }
+    }
+
+    /// Takes the answers to `forms` out of what a client sent; the rest of that is none of ours.
+    fn take(mut self, forms: Vec<Form>, responses: &mut InputResponses) -> Result<Next, ErrorData> {
+        let mut lacks = Vec::new();
+        for form in forms.into_iter().filter(|form| !self.answers.contains_key(&form.key)).collect::<Vec<_>>() {
+            let Some(response) = responses.remove(&form.key) else {
+                lacks.push(form);
+                continue;
+            };
+            let wrong = |_| ErrorData::invalid_params(format!("inputResponses.{} must be an answer", form.key), None);
+            let response: ElicitResult = serde_json::from_value(response).map_err(wrong)?;
+            match elicit::accepted(response) {
+                Some(said) => drop(self.answers.insert(form.key.clone(), form.answers(said))),
+                None => return Ok(Next::Declined),
+            }
+        }
+        Ok(if lacks.is_empty() { Next::Goes(self.answered()) } else { Next::Lacks(self, lacks) })
+    }
+
+    /// The answer to a question. A page that was visited answers nothing: the call is made once more.
+    fn answered(self) -> Option<Answered> {
+        let answers = self.answers.into_values().flatten().collect();
+        self.question.map(|question| Answered { question, answers, earlier: self.earlier })
+    }
 }
 
 /// Seals what a call remembers, for this caller, tool and arguments alone.
@@ -202,29 +269,20 @@ impl<'a> Seal<'a> {
         (sealed.len() <= STATE_BYTES_MAX).then_some(sealed)
     }
 
-    fn open(&self, state: &str, responses: Option<&rmcp::model::InputResponses>) -> Result<Resumed, ErrorData> {
+    fn open(&self, state: &str) -> Result<Waiting, ErrorData> {
         let wrong = |words: &'static str| ErrorData::invalid_params(words, None);
         if state.len() > STATE_BYTES_MAX {
             return Err(wrong("requestState is not one of this server"));
         }
-        let waiting: Waiting = self.offer.seal.open_json_with(state, &self.bound_to).map_err(|error| {
+        self.offer.seal.open_json_with(state, &self.bound_to).map_err(|error| {
             tracing::info!(%error, "a request state did not hold");
             wrong("requestState does not hold: it is of another call, or too old. Call again without it")
-        })?;
-        let response = responses.and_then(|all| all.get(INPUT)).ok_or_else(|| wrong("inputResponses lacks `input`"))?;
-        let response: ElicitResult =
-            serde_json::from_value(response.clone()).map_err(|_| wrong("inputResponses.input must be an answer"))?;
-        let round = waiting.round;
-        Ok(match elicit::accepted(response) {
-            Some(answers) => Resumed::Goes(waiting.answered(answers), round),
-            None => Resumed::Declined,
         })
     }
 }
 
-fn input_required(request: ElicitRequestParams, state: String) -> InputRequiredResult {
-    let request = InputRequest::Elicitation(ElicitRequest::new(request));
-    InputRequiredResult::new(Some(InputRequests::from([(INPUT.to_owned(), request)])), Some(state))
+fn input_required(forms: Vec<Form>, state: String) -> InputRequiredResult {
+    InputRequiredResult::new(Some(elicit::requests(forms)), Some(state))
 }
 
 fn declined() -> Called {

@@ -2,6 +2,9 @@
 
 use forecourt_core::{Handle, Language, Sender};
 
+use crate::log::Level;
+use crate::verdict::Verdict;
+
 /// The circumstances of one request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
@@ -13,11 +16,22 @@ pub(crate) struct Caller {
     pub(crate) hop: u32,
     /// The language it would like.
     pub(crate) language: Option<Language>,
+    /// Where it is told whether the call is refused.
+    pub(crate) verdict: Verdict,
+    /// From which level on it is told what is logged; not at all where it named none.
+    pub(crate) log: Option<Level>,
 }
 
 impl Caller {
     /// The person at this machine, over a pipe.
     pub(crate) fn local() -> Self {
-        Self { agent: None, sender: Sender::anonymous(), hop: 0, language: None }
+        Self {
+            agent: None,
+            sender: Sender::anonymous(),
+            hop: 0,
+            language: None,
+            verdict: Verdict::default(),
+            log: None,
+        }
     }
 }

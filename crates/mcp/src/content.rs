@@ -4,11 +4,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::{File, FileSource, Language, Part, PolicyPart};
+use forecourt_surface::endpoint::DEPRECATION;
 use forecourt_surface::tool::Called;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceContents};
 use serde_json::{Map, Value, json};
 
 use crate::limits::INLINE_FILE_BYTES_MAX;
+use crate::offer::Offered;
 
 /// The key of our own metadata, as on the other wires. PolicyPart 4.1.
 const NAMESPACE: &str = "mentionable";
@@ -22,7 +24,10 @@ pub(crate) fn result(called: Called, language: Option<&Language>) -> CallToolRes
     let mut content: Vec<ContentBlock> = text.into_iter().map(ContentBlock::text).collect();
     if let Some(part) = &refusal {
         content.push(ContentBlock::text(words(part, language)));
-        meta.insert(NAMESPACE.to_owned(), json!({"policy": {"v": POLICY_VERSION, "part": part}}));
+        note(&mut meta, "policy", json!({"v": POLICY_VERSION, "part": part}));
+    }
+    if let Some(notice) = meta.remove(DEPRECATION) {
+        note(&mut meta, DEPRECATION, notice);
     }
     content.extend(parts.into_iter().filter_map(block));
     if content.is_empty() {
@@ -33,6 +38,27 @@ pub(crate) fn result(called: Called, language: Option<&Language>) -> CallToolRes
     result.structured_content = (!structured.is_null()).then_some(structured);
     result.meta = (!meta.is_empty()).then_some(MetaObject(meta));
     result
+}
+
+/// The same without a structure that contradicts what the tool promises of its results: clients hold those of
+/// failures to it, too, and throw. What it says of the failure goes beside the result.
+pub(crate) fn conforming(mut called: Called, offered: &Offered) -> Called {
+    let failed = called.is_error || called.refusal.is_some();
+    let holds = || offered.output.as_ref().is_some_and(|output| output.check(&called.structured).is_ok());
+    if failed && offered.tool.output.is_some() && !called.structured.is_null() && !holds() {
+        let error = match called.structured.take() {
+            Value::Object(mut fields) if fields.len() == 1 => fields.remove("error").unwrap_or(fields.into()),
+            other => other,
+        };
+        note(&mut called.meta, "error", error);
+    }
+    called
+}
+
+/// Puts something beside a result, under our own name.
+fn note(meta: &mut Map<String, Value>, key: &str, value: Value) {
+    let own = meta.entry(NAMESPACE).or_insert_with(|| json!({}));
+    own[key] = value;
 }
 
 /// A failure that the caller can do something about.
@@ -52,7 +78,7 @@ pub(crate) fn words(part: &PolicyPart, language: Option<&Language>) -> String {
 }
 
 /// A file, link or artifact. What has no form here is left to the structured answer.
-fn block(part: Part) -> Option<ContentBlock> {
+pub(crate) fn block(part: Part) -> Option<ContentBlock> {
     match part {
         Part::File(file) => Some(of_file(file)),
         Part::Artifact(artifact) => Some(of_artifact(artifact)),

@@ -1,15 +1,17 @@
 //! Questions of tools, put to the person behind the client: forms, and pages to visit.
 
 use forecourt_core::PolicyPart;
-use forecourt_core::reply::Question;
 use forecourt_surface::tool::Answered;
-use rmcp::model::{ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
-use serde_json::{Map, Value, json};
+use rmcp::model::{
+    ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
+    InputRequests,
+};
+use serde_json::{Map, Value};
 
-use crate::limits::{FIELDS_MAX, QUESTION_BYTES_MAX};
+use crate::forms::{ANSWER, Form};
 
-/// The field of a question without structure.
-const ANSWER: &str = "answer";
+/// The key of a page that a person is asked to visit.
+pub(crate) const PAGE: &str = "input";
 
 /// What a client can put to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,59 +33,24 @@ impl Modes {
     }
 }
 
-/// The form for a question: flat, with a field for each. `None` when it can't be a form, or would ask
-/// for more than a person fills in.
-pub(crate) fn form(question: &Question) -> Option<ElicitRequestParams> {
-    if question.questions.len() > FIELDS_MAX || question.text.len() > QUESTION_BYTES_MAX {
-        return None;
-    }
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for one in &question.questions {
-        let id = one["id"].as_str()?;
-        properties.insert(id.to_owned(), field(one)?);
-        required.push(id);
-    }
-    if properties.is_empty() {
-        properties.insert(ANSWER.to_owned(), json!({"type": "string", "title": "Your answer"}));
-        required.push(ANSWER);
-    }
-    let schema = json!({"type": "object", "properties": properties, "required": required});
-    let mut requested_schema = serde_json::from_value::<ElicitationSchema>(schema).ok()?;
-    // People are asked in the agent's order; objects have none by themselves.
-    requested_schema.property_order.clone_from(&requested_schema.required);
-    Some(ElicitRequestParams::FormElicitationParams { meta: None, message: question.text.clone(), requested_schema })
-}
-
-/// One field, by the types of questions of NLWeb 4.1.3. Types of later versions are free text.
-fn field(question: &Value) -> Option<Value> {
-    let title = question["text"].as_str()?;
-    let options = question["options"].as_array();
-    let options: Vec<&str> = options.into_iter().flatten().filter_map(Value::as_str).collect();
-    let mut field = match (question["type"].as_str(), options.is_empty()) {
-        (Some("single_select"), false) => json!({"type": "string", "enum": options}),
-        (Some("multi_select"), false) => json!({"type": "array", "items": {"type": "string", "enum": options}}),
-        (Some("number"), _) => json!({"type": "number"}),
-        (Some("boolean"), _) => json!({"type": "boolean"}),
-        _ => json!({"type": "string"}),
-    };
-    field["title"] = title.into();
-    match &question["default"] {
-        Value::Null => {}
-        default => field["default"] = default.clone(),
-    }
-    Some(field)
-}
-
 /// The page on which a person can meet the condition of a refusal.
-pub(crate) fn page(part: &PolicyPart, id: String) -> Option<ElicitRequestParams> {
-    let url = part.url.clone()?;
-    Some(ElicitRequestParams::UrlElicitationParams {
-        meta: None,
-        message: part.message.clone(),
-        url,
-        elicitation_id: id,
-    })
+pub(crate) fn page(part: &PolicyPart, id: String) -> Option<Form> {
+    let (message, url) = (part.message.clone(), part.url.clone()?);
+    let request = ElicitRequestParams::UrlElicitationParams { meta: None, message, url, elicitation_id: id };
+    Some(Form { key: PAGE.to_owned(), request, fields: Vec::new() })
+}
+
+/// The page that a call waits for, whatever its address was.
+pub(crate) fn visited() -> Form {
+    let (message, url, elicitation_id) = Default::default();
+    let request = ElicitRequestParams::UrlElicitationParams { meta: None, message, url, elicitation_id };
+    Form { key: PAGE.to_owned(), request, fields: Vec::new() }
+}
+
+/// Forms as a client is asked to put them, by their keys.
+pub(crate) fn requests(forms: Vec<Form>) -> InputRequests {
+    let request = |form: Form| (form.key, InputRequest::Elicitation(ElicitRequest::new(form.request)));
+    forms.into_iter().map(request).collect()
 }
 
 /// What the person said; `None` when there is nothing to go on with.
@@ -100,11 +67,13 @@ pub(crate) fn words(answered: &Answered) -> String {
     if let (1, Some(answer)) = (answered.answers.len(), answered.answers.get(ANSWER)) {
         return plain(answer);
     }
-    let text_of = |id: &str| {
-        let found = answered.question.questions.iter().find(|question| question["id"] == id);
-        found.and_then(|question| question["text"].as_str()).unwrap_or(id).to_owned()
-    };
-    let lines = answered.answers.iter().map(|(id, answer)| format!("{} {}", text_of(id), plain(answer)));
+    let questions = &answered.question.questions;
+    let place = |id: &str| questions.iter().position(|question| question["id"] == id);
+    let mut answers: Vec<_> = answered.answers.iter().map(|(id, answer)| (place(id), id, answer)).collect();
+    // In the order in which they were asked; what was not asked comes last.
+    answers.sort_by_key(|(place, ..)| place.unwrap_or(usize::MAX));
+    let text = |place: Option<usize>| place.and_then(|place| questions[place]["text"].as_str());
+    let lines = answers.into_iter().map(|(place, id, said)| format!("{} {}", text(place).unwrap_or(id), plain(said)));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -113,12 +82,19 @@ fn plain(answer: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        // Some clients have one type for all numbers.
+        Value::Number(number) if number.as_f64().is_some_and(|float| float.fract() == 0.0) => {
+            number.to_string().trim_end_matches(".0").to_owned()
+        }
         other => other.to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use forecourt_core::reply::Question;
+    use serde_json::json;
+
     use super::*;
 
     fn question() -> Question {
@@ -133,43 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn s5_each_type_of_question_is_a_field() {
-        let form = serde_json::to_value(form(&question())).expect("a form is JSON");
-        let fields = &form["requestedSchema"]["properties"];
-        assert_eq!(fields["diet"]["items"]["enum"], json!(["vegan", "none"]));
-        assert_eq!(fields["protein"]["enum"], json!(["tofu", "fish"]));
-        assert_eq!((&fields["minutes"]["type"], &fields["minutes"]["default"]), (&json!("number"), &json!(30.0)));
-        assert_eq!(fields["spicy"]["type"], "boolean");
-        assert_eq!(fields["else"]["type"], "string");
-        assert_eq!(form["message"], "Tell me more.");
-    }
-
-    #[test]
-    fn questions_are_put_in_their_order() {
-        let form = serde_json::to_string(&form(&question())).expect("a form is JSON");
-        let places = ["diet", "protein", "minutes", "spicy", "else"].map(|id| form.find(&format!("\"{id}\":{{")));
-        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{form}");
-    }
-
-    #[test]
-    fn a_question_without_structure_is_one_field() {
-        let form = form(&Question { text: "Which one?".into(), questions: Vec::new() });
-        let form = serde_json::to_value(form).expect("a form is JSON");
-        assert_eq!(form["requestedSchema"]["properties"]["answer"]["type"], "string");
-    }
-
-    #[test]
-    fn forms_are_bounded() {
-        let of = |count: usize| {
-            let one = json!({"id": "a", "text": "A?", "type": "free_text"});
-            form(&Question { text: "Q".into(), questions: vec![one; count] }).is_some()
-        };
-        assert!(of(FIELDS_MAX) && !of(FIELDS_MAX + 1));
-    }
-
-    #[test]
     fn answers_read_like_words() {
-        let answers = json!({"diet": ["vegan"], "spicy": true, "minutes": 20});
+        let answers = json!({"diet": ["vegan"], "spicy": true, "minutes": 20.0});
         let answers = answers.as_object().cloned().unwrap_or_default();
         let answered = Answered { question: question(), answers, earlier: Value::Null };
         assert_eq!(words(&answered), "Which diet? vegan\nHow long? 20\nSpicy? yes");

@@ -10,13 +10,24 @@ use serde_json::{Value, json};
 
 /// The code of JSON-RPC for what is no valid request. Refusals have none of their own (PolicyPart 4.2).
 const INVALID_REQUEST: i32 = -32600;
+/// The code of JSON-RPC for what is no JSON.
+const PARSE_ERROR: i32 = -32700;
 
 /// A status with words, as an error of JSON-RPC to the request `id`.
 pub(crate) fn answer(status: StatusCode, id: &Value, words: &str) -> Answer {
+    written(status, id, INVALID_REQUEST, words)
+}
+
+/// A body that is no JSON, so that it names no request. JSON-RPC 5.1.
+pub(crate) fn no_json(error: &serde_json::Error) -> Answer {
+    written(StatusCode::BAD_REQUEST, &Value::Null, PARSE_ERROR, &format!("the body is not valid JSON: {error}"))
+}
+
+fn written(status: StatusCode, id: &Value, code: i32, words: &str) -> Answer {
     let mut head = HeaderMap::new();
     head.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INVALID_REQUEST, "message": words}});
+    let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}});
     Answer::whole(status, head, body.to_string())
 }
 

@@ -3,11 +3,11 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | what is on offer where | `offer`, `agents`, `named`, `resources`, `prompts`, `widget` |
-//! | one call: progress, questions, result | `call`, `elicit`, `answer`, `content` |
-//! | what becomes of a call that takes long | `tasks`, and `task` for clients without them |
+//! | what is on offer where | `offer`, `agents`, `named`, `resources`, `mime`, `prompts`, `widget` |
+//! | one call: progress, questions, result | `call`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
+//! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
 //! | the handler of the SDK; lists in pages | `server`, `page` |
-//! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault` |
+//! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault`, `verdict` |
 //! | who gives out tokens, RFC 9728 | `metadata` |
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
@@ -28,13 +28,18 @@ mod cors;
 mod elicit;
 mod fault;
 pub mod form;
+mod forms;
 mod limits;
+mod log;
 mod metadata;
+mod mime;
 mod named;
 mod offer;
 mod origin;
 mod page;
+mod partial;
 mod prompts;
+mod requirements;
 mod resources;
 pub mod section;
 mod server;
@@ -45,6 +50,7 @@ mod surface;
 mod target;
 mod task;
 mod tasks;
+mod verdict;
 pub mod visit;
 mod widget;
 

@@ -6,8 +6,18 @@ use std::time::Duration;
 pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Sessions of older clients at once.
 pub(crate) const SESSIONS_MAX: usize = 2_000;
-/// Sessions at once of one network address.
-pub(crate) const SESSIONS_PER_ADDRESS_MAX: usize = 200;
+/// Sessions at once of one caller: an identity, else a network.
+pub(crate) const SESSIONS_PER_CALLER_MAX: usize = 256;
+/// Sessions at once from which on the host is crowded, and no caller is given many.
+pub(crate) const SESSIONS_CROWDED: usize = 1_000;
+/// Sessions at once of one caller where the host is crowded. Who has more keeps them.
+pub(crate) const SESSIONS_PER_CALLER_CROWDED_MAX: usize = 20;
+/// How long after its last request a session does not end so that another can begin.
+pub(crate) const SESSION_RECENTLY_USED: Duration = Duration::from_secs(5 * 60);
+/// When to come back who found no place for a session.
+pub(crate) const SESSION_RETRY: Duration = Duration::from_secs(30);
+/// How long clients wait before they take up a stream that broke.
+pub(crate) const STREAM_RETRY: Duration = Duration::from_secs(3);
 /// How long a session may be silent.
 pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 /// Events of all sessions that are kept for clients that lost a stream.
@@ -20,6 +30,16 @@ pub(crate) const PAGE_SIZE: usize = 100;
 pub(crate) const PROMPTS_PER_AGENT_MAX: usize = 20;
 /// Bytes of a file that stands in the answer itself; a larger one is given by its address, if any.
 pub(crate) const INLINE_FILE_BYTES_MAX: usize = 1024 * 1024;
+/// How long the status of an answer to a call waits to learn that the caller must sign in.
+pub(crate) const VERDICT_TIME_MAX: Duration = Duration::from_secs(2);
+/// Bytes of a file of the deployment that clients may read, and of one in a prompt.
+pub(crate) const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Files in a prompt, and resources.
+pub(crate) const PROMPT_PARTS_MAX: usize = 10;
+/// How often files are looked at that somebody subscribes to.
+pub(crate) const FILE_LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Resources that one client subscribes to.
+pub(crate) const SUBSCRIPTIONS_MAX: usize = 100;
 /// How long a reply has before it becomes a task, whose progress can be told.
 pub(crate) const BECOMES_TASK_AFTER: Duration = Duration::from_secs(2);
 /// Questions that are put to a person in one call. The next one is given as a result.
@@ -32,6 +52,8 @@ pub(crate) const STATE_BYTES_MAX: usize = 16 * 1024;
 pub(crate) const QUESTION_BYTES_MAX: usize = 4 * 1024;
 /// Structured questions in one form.
 pub(crate) const FIELDS_MAX: usize = 20;
+/// Questions of tasks that are answered in part, all together.
+pub(crate) const PARTIAL_ANSWERS_MAX: usize = 1_000;
 /// How long clients may keep lists, which change when the host restarts.
 pub(crate) const LIST_TTL: Duration = Duration::from_secs(60);
 /// Tools that are named to who asked for one that is not there.

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use forecourt_core::policy::{AuthChallenge, Kind};
 use forecourt_core::{Handle, PolicyPart};
-use forecourt_host::Site;
+use forecourt_host::{Host, Site};
 use forecourt_identity::Verifier;
 use forecourt_surface::document::{Document, Fault};
+use forecourt_surface::endpoint;
 use serde_json::json;
 
 use crate::target::{PATH, path_of};
@@ -17,18 +18,28 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 const FRESH: Duration = Duration::from_secs(300);
 
 /// The metadata of an endpoint, when issuers of tokens are configured.
-pub(crate) fn document(site: &Site, verifier: &Verifier, agent: Option<&Handle>) -> Result<Document, Fault> {
+pub(crate) fn document(
+    host: &Host,
+    site: &Site,
+    verifier: &Verifier,
+    agent: Option<&Handle>,
+) -> Result<Document, Fault> {
     let issuers: Vec<&str> = verifier.token_issuers().map(|issuer| issuer.issuer).collect();
     if issuers.is_empty() {
         return Err(Fault::Absent("nobody gives out tokens for this host; no token is needed"));
     }
-    let metadata = json!({
+    let mut metadata = json!({
         // To the letter what clients were told to connect to.
         "resource": site.url(&path_of(agent)),
         "resource_name": site.name,
         "authorization_servers": issuers,
         "bearer_methods_supported": ["header"],
     });
+    // Endpoints with a contract are the host's; agents need no scopes.
+    let scopes = if agent.is_none() { endpoint::scopes(host.contract()) } else { Vec::new() };
+    if !scopes.is_empty() {
+        metadata["scopes_supported"] = json!(scopes);
+    }
     Document::json("application/json", FRESH, &metadata)
 }
 

@@ -1,9 +1,11 @@
 //! Tools and prompts of the owner's naming: arguments in, and a message of the owner's wording out.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_contract::Schema;
 use forecourt_core::Handle;
 use forecourt_host::{Directory, Host};
 use forecourt_settings::{Problems, Section};
@@ -14,7 +16,8 @@ use futures::stream::{self, BoxStream};
 use serde_json::{Map, Value, json};
 
 use crate::content::failed;
-use crate::limits::{NAME_CHARS_MAX, NAMED_MAX};
+use crate::limits::{NAME_CHARS_MAX, NAMED_MAX, PROMPT_PARTS_MAX};
+use crate::resources::OwnFile;
 use crate::section::{PromptSettings, Settings, ToolSettings};
 use crate::{agents, answer};
 
@@ -22,17 +25,29 @@ use crate::{agents, answer};
 pub(crate) struct Prompt {
     pub(crate) settings: PromptSettings,
     text: Text,
+    /// The files that go before the words.
+    pub(crate) files: Vec<OwnFile>,
+    resources: Vec<Text>,
 }
 
 impl Prompt {
-    /// The words for these arguments. Fails with the name of one that is missing.
-    pub(crate) fn fill(&self, arguments: &Map<String, Value>) -> Result<String, String> {
-        let missing = self.settings.arguments.keys().find(|name| !arguments.get(*name).is_some_and(Value::is_string));
-        if let Some(name) = missing {
+    /// The arguments that are missing.
+    pub(crate) fn missing<'a>(&'a self, arguments: &'a Map<String, Value>) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let all = self.settings.arguments.iter().map(|(name, meaning)| (name.as_str(), meaning.as_str()));
+        all.filter(|(name, _)| !arguments.get(*name).is_some_and(Value::is_string))
+    }
+
+    /// The addresses of the resources that go before the words, and the words, for these arguments. Fails
+    /// with the name of one that is missing.
+    pub(crate) fn fill(&self, arguments: &Map<String, Value>) -> Result<(Vec<String>, String), String> {
+        if let Some((name, _)) = self.missing(arguments).next() {
             return Err(format!("the argument `{name}` is missing"));
         }
-        let filled = self.text.fill(&Value::Object(arguments.clone()), str::to_owned);
-        filled.ok_or_else(|| "the arguments are too long".to_owned())
+        let arguments = Value::Object(arguments.clone());
+        let long = || "the arguments are too long".to_owned();
+        let resources = self.resources.iter().map(|address| address.fill(&arguments, str::to_owned).ok_or_else(long));
+        let text = self.text.fill(&arguments, str::to_owned).ok_or_else(long)?;
+        Ok((resources.collect::<Result<_, _>>()?, text))
     }
 }
 
@@ -63,13 +78,26 @@ pub(crate) fn prompts(settings: &Settings, section: &Section) -> Result<Vec<Prom
     let mut complaints = named(settings.prompts.iter().map(|prompt| prompt.name.as_str()), "prompts");
     let mut prompts = Vec::new();
     for settings in &settings.prompts {
-        match template(&settings.text, "text", |name| settings.arguments.contains_key(name)) {
-            Ok(text) => prompts.push(Prompt { settings: settings.clone(), text }),
+        match prompt(settings, section) {
+            Ok(prompt) => prompts.push(prompt),
             Err(words) => complaints.push(format!("the prompt `{}` {words}", settings.name)),
         }
     }
     complaints.into_iter().for_each(|words| problems.push(section.problem(Some("prompts"), words)));
     problems.into_result(prompts)
+}
+
+fn prompt(settings: &PromptSettings, section: &Section) -> Result<Prompt, String> {
+    let is_known = |name: &str| settings.arguments.contains_key(name);
+    if settings.files.len() > PROMPT_PARTS_MAX || settings.resources.len() > PROMPT_PARTS_MAX {
+        return Err(format!("has more than {PROMPT_PARTS_MAX} files or resources"));
+    }
+    let text = template(&settings.text, "text", is_known)?;
+    let file = |path: &PathBuf| OwnFile::new(section.resolve_path(path), None);
+    let files = settings.files.iter().map(file).collect::<Result<_, _>>();
+    let files = files.map_err(|words| format!("has a file that can't be read: {words}"))?;
+    let resources = settings.resources.iter().map(|address| template(address, "resources", is_known));
+    Ok(Prompt { settings: settings.clone(), text, files, resources: resources.collect::<Result<_, _>>()? })
 }
 
 /// What is wrong with names, each by itself and together.
@@ -102,17 +130,16 @@ fn template(text: &str, key: &str, is_known: impl Fn(&str) -> bool) -> Result<Te
 
 fn tool(host: &Arc<Host>, settings: &ToolSettings, patience: Duration) -> Result<Tool, String> {
     let agent = resident(host.directory(), &settings.agent)?;
-    let message = template(&settings.message, "message", |name| settings.arguments.contains_key(name))?;
-    if let Some((name, _)) = settings.arguments.iter().find(|(_, schema)| !schema.is_object()) {
-        return Err(format!("has an argument `{name}` without a schema, such as {{ type = \"string\" }}"));
-    }
-    let asked = Arc::new(Asked { agent: agent.clone(), message, arguments: settings.arguments.clone() });
+    let schema = schema(settings)?;
+    let message = template(&settings.message, "message", |name| schema.declares(name))?;
+    let input = schema.source().clone();
+    let asked = Arc::new(Asked { agent: agent.clone(), message, schema });
     let host = host.clone();
     Ok(Tool {
         name: settings.name.clone(),
         title: settings.title.clone().unwrap_or_else(|| settings.name.clone()),
         description: settings.description.clone(),
-        input: input(&settings.arguments),
+        input,
         output: Some(answer::schema()),
         agent: Some(agent),
         reads_only: settings.read_only,
@@ -129,17 +156,33 @@ fn resident(directory: &Directory, handle: &str) -> Result<Handle, String> {
     known.ok_or_else(|| format!("is for `{handle}`, and there is no such agent"))
 }
 
-fn input(arguments: &Map<String, Value>) -> Value {
+/// The schema of a tool's arguments: the whole one, or that of each of them.
+fn schema(settings: &ToolSettings) -> Result<Schema, String> {
+    let source = match &settings.schema {
+        Some(_) if !settings.arguments.is_empty() => {
+            return Err("has `arguments` and a `schema`; one of them is enough".to_owned());
+        }
+        Some(whole) if whole["type"] != "object" => return Err("has a `schema` that is not of type object".to_owned()),
+        Some(whole) => whole.clone(),
+        None => of_arguments(&settings.arguments)?,
+    };
+    Schema::compile(source).map_err(|fault| format!("has a schema that is none: {fault}"))
+}
+
+fn of_arguments(arguments: &Map<String, Value>) -> Result<Value, String> {
+    if let Some((name, _)) = arguments.iter().find(|(_, schema)| !schema.is_object()) {
+        return Err(format!("has an argument `{name}` without a schema, such as {{ type = \"string\" }}"));
+    }
     let required: Vec<&String> =
         arguments.iter().filter(|(_, schema)| schema.get("default").is_none()).map(|(name, _)| name).collect();
-    json!({"type": "object", "properties": arguments, "required": required})
+    Ok(json!({"type": "object", "properties": arguments, "required": required}))
 }
 
 /// What a tool asks, and whom.
 struct Asked {
     agent: Handle,
     message: Text,
-    arguments: Map<String, Value>,
+    schema: Schema,
 }
 
 impl Asked {
@@ -155,29 +198,19 @@ impl Asked {
 
     /// The message. Fails with what is wrong with the arguments.
     fn said(&self, given: &Value) -> Result<String, String> {
-        let mut values = Map::new();
-        for (name, schema) in &self.arguments {
-            let value = given.get(name).filter(|value| !value.is_null()).or_else(|| schema.get("default"));
-            let value = value.ok_or_else(|| format!("`{name}` is missing"))?;
-            if !is_of(value, schema) {
-                return Err(format!("`{name}` does not fit its schema: {schema}"));
+        let mut values = given.as_object().cloned().unwrap_or_default();
+        // Many clients send null for what they leave out.
+        values.retain(|name, value| !value.is_null() || !self.schema.declares(name));
+        for (name, schema) in self.schema.properties().into_iter().flatten() {
+            if let Some(default) = schema.get("default") {
+                values.entry(name).or_insert_with(|| default.clone());
             }
-            values.insert(name.clone(), value.clone());
         }
-        let said = self.message.fill(&Value::Object(values), str::to_owned);
-        said.ok_or_else(|| "the arguments are too long, or make no words".to_owned())
+        let taken = self.schema.take(Value::Object(values)).map_err(|violation| match violation.field.as_str() {
+            "" => violation.detail,
+            field => format!("`{}`: {}", field.trim_start_matches('/'), violation.detail),
+        })?;
+        let said = self.message.fill(&taken, str::to_owned);
+        said.ok_or_else(|| "the message needs an argument that is missing, or becomes too long".to_owned())
     }
-}
-
-/// Whether a value is of the type, and among the choices, that a schema names.
-fn is_of(value: &Value, schema: &Value) -> bool {
-    let fits = match schema["type"].as_str() {
-        Some("string") => value.is_string(),
-        Some("integer") => value.is_i64() || value.is_u64(),
-        Some("number") => value.is_number(),
-        Some("boolean") => value.is_boolean(),
-        Some("array") => value.is_array(),
-        _ => true,
-    };
-    fits && schema["enum"].as_array().is_none_or(|choices| choices.contains(value))
 }

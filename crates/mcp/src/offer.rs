@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_contract::Schema;
 use forecourt_core::Handle;
 use forecourt_host::Host;
 use forecourt_settings::Problems;
@@ -15,8 +16,13 @@ use serde_json::{Value, json};
 
 use crate::content::object;
 use crate::named::{self, Prompt};
-use crate::section::Settings;
+use crate::partial::Partial;
+use crate::resources::{self, OwnResource};
+use crate::section::{AgentTools, Requirement, Settings};
 use crate::{agents, task, widget};
+
+/// The dialect of schemas in MCP. Tools, 2025-11-25.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Everything that the endpoints share.
 pub(crate) struct Offer {
@@ -24,6 +30,10 @@ pub(crate) struct Offer {
     pub(crate) settings: Settings,
     /// Prompts of the owner's naming.
     pub(crate) prompts: Vec<Prompt>,
+    /// Resources of the owner's naming.
+    pub(crate) resources: Vec<OwnResource>,
+    /// What was said to some of the forms of tasks.
+    pub(crate) partial: Partial,
     /// Seals what calls remember while a person is asked. Of this run alone.
     pub(crate) seal: RequestStateCodec,
     /// The host's tools, before those of all agents.
@@ -31,23 +41,37 @@ pub(crate) struct Offer {
     agents: HashMap<Handle, Shelf>,
 }
 
+/// A tool at an endpoint.
+pub(crate) struct Offered {
+    pub(crate) tool: Tool,
+    /// What its results are held to, where that can be checked.
+    pub(crate) output: Option<Schema>,
+    /// The same as lists describe it.
+    described: rmcp::model::Tool,
+    /// Whether lists name it. One that they don't name may be called all the same.
+    is_listed: bool,
+}
+
 /// The tools of an endpoint, in the order in which they are listed.
 #[derive(Default)]
 struct Shelf {
-    tools: Vec<Tool>,
-    /// The same, as lists describe them.
-    listed: Vec<rmcp::model::Tool>,
+    tools: Vec<Offered>,
     places: HashMap<String, usize>,
 }
 
 impl Shelf {
     /// Of two with one name the first counts.
-    fn put(&mut self, tool: &Tool, widget: bool) {
+    fn put(&mut self, tool: &Tool, widget: bool, is_listed: bool) {
         if let Entry::Vacant(place) = self.places.entry(tool.name.clone()) {
             place.insert(self.tools.len());
-            self.tools.push(tool.clone());
-            self.listed.push(described(tool, widget));
+            let output = tool.output.clone().and_then(|output| Schema::output(output, false).ok());
+            let described = described(tool, widget);
+            self.tools.push(Offered { tool: tool.clone(), output, described, is_listed });
         }
+    }
+
+    fn find(&self, name: &str) -> Option<&Offered> {
+        self.places.get(name).and_then(|place| self.tools.get(*place))
     }
 }
 
@@ -56,44 +80,56 @@ impl Offer {
     pub(crate) fn new(mount: &Mount) -> Result<Self, Problems> {
         let settings = Settings::read(&mount.section)?;
         let prompts = named::prompts(&settings, &mount.section)?;
+        let resources = resources::resources(&settings, &mount.section)?;
         let patience = Duration::from_secs(settings.patience_seconds.get().into());
         let own = mount.host.directory().iter().map(|resident| agents::tool(&mount.host, &resident.card, patience));
         let awaiting = task::tool(&mount.host, patience);
         let named = named::tools(&mount.host, &settings, &mount.section, patience)?;
-        let all: Vec<Tool> = mount
-            .tools
-            .iter()
-            .filter(|tool| tool.as_tool)
-            .cloned()
-            .chain(own)
-            .chain(named)
-            .chain([awaiting.clone()])
-            .collect();
+        let others: Vec<Tool> = mount.tools.iter().filter(|tool| tool.as_tool).cloned().collect();
+        let of_others = others.len();
+        let all: Vec<Tool> = others.into_iter().chain(own).chain(named).chain([awaiting.clone()]).collect();
+        // Two tools that ask one agent are one too many for a model to choose from.
+        let every = settings.agent_tools == AgentTools::All;
         let (mut hosts, mut agents) = (Shelf::default(), HashMap::<Handle, Shelf>::new());
-        let (first, then): (Vec<&Tool>, Vec<&Tool>) = all.iter().partition(|tool| tool.agent.is_none());
-        first.into_iter().chain(then.iter().copied()).for_each(|tool| hosts.put(tool, settings.widget));
-        for tool in then {
+        let (first, then): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(_, tool)| tool.agent.is_none());
+        first.into_iter().chain(then.iter().copied()).for_each(|(_, tool)| hosts.put(tool, settings.widget, true));
+        for (at, tool) in then {
             if let Some(agent) = &tool.agent {
-                agents.entry(agent.clone()).or_default().put(tool, settings.widget);
+                let is_listed = every || at >= of_others;
+                agents.entry(agent.clone()).or_default().put(tool, settings.widget, is_listed);
             }
         }
-        agents.values_mut().for_each(|shelf| shelf.put(&awaiting, settings.widget));
+        agents.values_mut().for_each(|shelf| shelf.put(&awaiting, settings.widget, true));
         let mut key = vec![0; RequestStateCodec::MIN_KEY_LENGTH];
         mount.host.entropy().fill(&mut key);
         let seal = RequestStateCodec::new_unchecked(key);
-        Ok(Self { host: mount.host.clone(), settings, prompts, seal, hosts, agents })
+        Ok(Self {
+            host: mount.host.clone(),
+            settings,
+            prompts,
+            resources,
+            partial: Partial::default(),
+            seal,
+            hosts,
+            agents,
+        })
     }
 
     /// The tools of an endpoint: an agent's own and the one for tasks, or everything at the host's. Of
     /// two with one name the first counts, the host's before an agent's.
-    pub(crate) fn tools(&self, agent: Option<&Handle>) -> &[Tool] {
-        self.shelf(agent).map_or(&[], |shelf| &shelf.tools)
+    pub(crate) fn tools(&self, agent: Option<&Handle>) -> impl Iterator<Item = &Tool> {
+        self.shelf(agent).into_iter().flat_map(|shelf| &shelf.tools).map(|offered| &offered.tool)
     }
 
     /// The tool of a name at an endpoint.
-    pub(crate) fn find(&self, agent: Option<&Handle>, name: &str) -> Option<&Tool> {
-        let shelf = self.shelf(agent)?;
-        shelf.places.get(name).and_then(|place| shelf.tools.get(*place))
+    pub(crate) fn find(&self, agent: Option<&Handle>, name: &str) -> Option<&Offered> {
+        self.shelf(agent)?.find(name)
+    }
+
+    /// What a client must be able to do for the tool of a name.
+    pub(crate) fn required(&self, name: &str) -> &[Requirement] {
+        let named = self.settings.tools.iter().find(|tool| tool.name == name);
+        named.map_or(&[], |tool| &tool.requires)
     }
 
     fn shelf(&self, agent: Option<&Handle>) -> Option<&Shelf> {
@@ -104,13 +140,14 @@ impl Offer {
     }
 
     /// The tools of an endpoint as lists describe them.
-    pub(crate) fn listed(&self, agent: Option<&Handle>) -> &[rmcp::model::Tool] {
-        self.shelf(agent).map_or(&[], |shelf| &shelf.listed)
+    pub(crate) fn listed(&self, agent: Option<&Handle>) -> Vec<&rmcp::model::Tool> {
+        let tools = self.shelf(agent).into_iter().flat_map(|shelf| &shelf.tools);
+        tools.filter(|offered| offered.is_listed).map(|offered| &offered.described).collect()
     }
 
     /// The tool of a name as the host's list describes it.
     pub(crate) fn listing(&self, name: &str) -> Option<&rmcp::model::Tool> {
-        self.hosts.places.get(name).and_then(|place| self.hosts.listed.get(*place))
+        self.hosts.find(name).map(|offered| &offered.described)
     }
 }
 
@@ -136,10 +173,12 @@ fn described(tool: &Tool, widget: bool) -> rmcp::model::Tool {
     listed
 }
 
-/// A schema without what some hosts stumble over: names of dialects that they don't know.
+/// A schema without what some hosts stumble over: names of dialects that MCP does not begin with.
 fn schema(mut schema: Value) -> Value {
     if let Some(fields) = schema.as_object_mut() {
-        fields.remove("$schema");
+        if fields.get("$schema").is_some_and(|dialect| dialect != DIALECT) {
+            fields.remove("$schema");
+        }
         fields.entry("type").or_insert_with(|| json!("object"));
     }
     schema

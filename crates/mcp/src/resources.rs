@@ -1,7 +1,16 @@
-//! Resources: how each agent describes itself, and the widget that shows results.
+//! Resources: how each agent describes itself, the widget that shows results, and those of the owner's naming,
+//! which are the host's.
+
+mod address;
+mod file;
+mod own;
+pub(crate) mod watch;
+
+pub(crate) use file::OwnFile;
+pub(crate) use own::{OwnResource, resources};
 
 use forecourt_core::{AgentCard, Handle};
-use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
+use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 
 use crate::offer::Offer;
@@ -16,19 +25,45 @@ pub(crate) fn list(offer: &Offer, agent: Option<&Handle>) -> Vec<Resource> {
             .with_mime_type("application/json")
     });
     let widget = offer.settings.widget.then(widget::resource);
-    cards.chain(widget).collect()
+    cards.chain(widget).chain(own(offer, agent).filter_map(OwnResource::listed)).collect()
 }
 
-/// The contents of a resource, if there is one of that address.
-pub(crate) fn read(offer: &Offer, agent: Option<&Handle>, address: &str) -> Option<ReadResourceResult> {
-    let contents = match address {
-        widget::URI if offer.settings.widget => widget::contents(),
-        address => {
-            let card = cards(offer, agent).find(|card| uri(card.handle()) == address)?;
-            description(card)?
-        }
-    };
-    Some(ReadResourceResult::new(vec![contents]))
+/// The forms of addresses at an endpoint.
+pub(crate) fn templates(offer: &Offer, agent: Option<&Handle>) -> Vec<ResourceTemplate> {
+    own(offer, agent).filter_map(OwnResource::template).collect()
+}
+
+/// The contents of a resource, if there is one of that address. Fails when it can't be read.
+pub(crate) async fn read(
+    offer: &Offer,
+    agent: Option<&Handle>,
+    address: &str,
+) -> Option<Result<ResourceContents, String>> {
+    if address == widget::URI && offer.settings.widget {
+        return Some(Ok(widget::contents()));
+    }
+    if let Some(card) = cards(offer, agent).find(|card| uri(card.handle()) == address) {
+        return description(card).map(Ok);
+    }
+    let found = own(offer, agent).find(|resource| resource.is_at(address))?;
+    Some(found.contents(address).await)
+}
+
+/// Whether there is a resource of an address.
+pub(crate) fn is_there(offer: &Offer, agent: Option<&Handle>, address: &str) -> bool {
+    (address == widget::URI && offer.settings.widget)
+        || cards(offer, agent).any(|card| uri(card.handle()) == address)
+        || own(offer, agent).any(|resource| resource.is_at(address))
+}
+
+/// How a resource stands now; `None` for what stands still.
+async fn stamp(offer: &Offer, address: &str) -> file::Stamp {
+    own(offer, None).find(|resource| resource.is_at(address))?.stamp().await
+}
+
+fn own<'a>(offer: &'a Offer, agent: Option<&Handle>) -> impl Iterator<Item = &'a OwnResource> + use<'a> {
+    let is_hosts = agent.is_none();
+    offer.resources.iter().filter(move |_| is_hosts)
 }
 
 fn cards<'a>(offer: &'a Offer, agent: Option<&'a Handle>) -> impl Iterator<Item = &'a AgentCard> {

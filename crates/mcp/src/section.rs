@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
@@ -25,11 +26,28 @@ pub struct Settings {
     /// Whether results come with a widget that shows them as cards, for clients that can. Default:
     /// true.
     pub widget: bool,
+    /// What the endpoint of one agent lists: `one` tool that asks it, its `ask_<handle>`, or `all` that
+    /// do, those of other protocols too, such as `ask` of NLWeb. They can be called either way. Default:
+    /// one.
+    pub agent_tools: AgentTools,
     /// Tools of your own naming, each a question to one agent: beside `ask_<handle>`, which takes any.
     /// At most 100.
     pub tools: Vec<ToolSettings>,
     /// Prompts of your own naming, beside the agents' examples. At most 100.
     pub prompts: Vec<PromptSettings>,
+    /// Texts and files that clients may read, beside the agents. At most 100.
+    pub resources: Vec<ResourceSettings>,
+}
+
+/// How many tools that ask one agent its endpoint lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentTools {
+    /// Its own.
+    #[default]
+    One,
+    /// Its own, and those of other protocols.
+    All,
 }
 
 /// A tool with arguments of its own, which make the message to an agent.
@@ -50,9 +68,26 @@ pub struct ToolSettings {
     /// }`. One without a `default` must be given.
     #[serde(default)]
     pub arguments: Map<String, Value>,
+    /// A whole JSON schema (draft 2020-12, an object) instead of `arguments`, for rules between them.
+    #[serde(default)]
+    pub schema: Option<Value>,
+    /// What a client must be able to do for this to make sense: `elicitation`, to put questions to a
+    /// person, or `tasks`, to go on with a task. Others get an error that says so. Default: nothing.
+    #[serde(default)]
+    pub requires: Vec<Requirement>,
     /// Whether calling it changes nothing, so that clients need not ask the person first. Default: false.
     #[serde(default)]
     pub read_only: bool,
+}
+
+/// Something that a client must be able to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Requirement {
+    /// Put questions to the person behind it.
+    Elicitation,
+    /// Go on with a task that a call has become.
+    Tasks,
 }
 
 /// A prompt that a person chooses, and fills in, in their client.
@@ -70,6 +105,36 @@ pub struct PromptSettings {
     /// The arguments, each with what it means, such as `city = "Where to look"`. Each must be given.
     #[serde(default)]
     pub arguments: BTreeMap<String, String>,
+    /// Files of the deployment that go before the words: pictures and sounds as such, others whole. At most
+    /// 10, of 4 MiB each.
+    #[serde(default)]
+    pub files: Vec<PathBuf>,
+    /// Addresses of `resources` that go before the words, whole. `{city}` stands for the argument `city`.
+    /// At most 10.
+    #[serde(default)]
+    pub resources: Vec<String>,
+}
+
+/// Something that clients may read: a text, a file, or a text for every address of a form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResourceSettings {
+    /// Its address, such as `menu://today`. With a place for a value, such as `menu://days/{day}`, it
+    /// stands for all addresses of that form; a value has no slash.
+    pub uri: String,
+    /// Names it for programs. Default: the address.
+    pub name: Option<String>,
+    /// A name for people. Default: the name.
+    pub title: Option<String>,
+    /// What it is good for.
+    pub description: Option<String>,
+    /// Its media type. Default: by the ending of `file`; `text/plain` for a text.
+    pub mime_type: Option<String>,
+    /// What it says. Where the address has a place, `{day}` stands for its value.
+    pub text: Option<String>,
+    /// The file of the deployment that it is, of at most 4 MiB. Read anew each time; clients that subscribe
+    /// are told when it changes.
+    pub file: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -79,8 +144,10 @@ impl Default for Settings {
             allowed_origins: Vec::new(),
             instructions: None,
             widget: true,
+            agent_tools: AgentTools::default(),
             tools: Vec::new(),
             prompts: Vec::new(),
+            resources: Vec::new(),
         }
     }
 }

@@ -4,24 +4,31 @@ use std::sync::Arc;
 
 use forecourt_core::Handle;
 use forecourt_core::limits::HOPS_MAX;
+use futures::future::BoxFuture;
 use http::request::Parts;
+use parking_lot::Mutex;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, DiscoverResult, GetPromptRequestParams,
     GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, UpdateTaskParams,
+    InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use crate::call;
+use crate::call::{self, Asking};
 use crate::caller::Caller;
-use crate::elicit::Modes;
-use crate::limits::LIST_TTL;
+use crate::elicit::{self, Modes};
+use crate::limits::{LIST_TTL, SUBSCRIPTIONS_MAX};
+use crate::log::{self, Level, SetLevel};
 use crate::offer::Offer;
 use crate::page::Page;
-use crate::{prompts, resources, tasks, widget};
+use crate::prompts::Asked;
+use crate::resources::watch::Subscriptions;
+use crate::{prompts, requirements, resources, tasks, widget};
 
 /// What answers one client.
 #[derive(Clone)]
@@ -29,23 +36,39 @@ pub(crate) struct Server {
     offer: Arc<Offer>,
     /// Whoever is at the other end of a pipe; over HTTP each request says who it is.
     local: Option<Caller>,
+    /// From which level on it is told what is logged, in a session.
+    log: Arc<Mutex<Option<Level>>>,
+    /// The resources that it wants to hear of.
+    subscriptions: Arc<Subscriptions>,
 }
 
 impl Server {
     /// For clients over HTTP.
     pub(crate) fn remote(offer: Arc<Offer>) -> Self {
-        Self { offer, local: None }
+        Self { offer, local: None, log: Arc::default(), subscriptions: Arc::default() }
     }
 
     /// For the one client at the other end of a pipe.
     pub(crate) fn local(offer: Arc<Offer>) -> Self {
-        Self { offer, local: Some(Caller::local()) }
+        Self { local: Some(Caller::local()), ..Self::remote(offer) }
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
         let head = context.extensions.get::<Parts>();
         let found = head.and_then(|head| head.extensions.get::<Caller>().cloned()).or_else(|| self.local.clone());
-        found.ok_or_else(|| ErrorData::internal_error("the request came without its circumstances", None))
+        let found =
+            found.ok_or_else(|| ErrorData::internal_error("the request came without its circumstances", None))?;
+        Ok(Caller { log: context.meta.log_level().or(*self.log.lock()), ..found })
+    }
+
+    /// Has the client hear of the resources that it subscribes to.
+    fn watch(&self, peer: Peer<RoleServer>) {
+        let tell = move |address: String| {
+            let peer = peer.clone();
+            let updated = ResourceUpdatedNotificationParam::new(address);
+            Box::pin(async move { peer.notify_resource_updated(updated).await.is_ok() }) as BoxFuture<'static, bool>
+        };
+        self.subscriptions.watch(&self.offer, Box::new(tell));
     }
 
     fn info(&self, agent: Option<&Handle>) -> ServerConfig {
@@ -60,6 +83,8 @@ impl Server {
             None => (site.domain.to_string(), site.name.clone(), env!("CARGO_PKG_VERSION").to_owned()),
         };
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts();
+        #[expect(deprecated, reason = "older revisions have it, and newer ones still may")]
+        let capabilities = capabilities.enable_resources_subscribe().enable_logging();
         let mut capabilities = capabilities.enable_tasks().build();
         if self.offer.settings.widget {
             capabilities.extensions.get_or_insert_default().extend(widget::extension());
@@ -113,7 +138,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(self.offer.listed(caller.agent.as_ref()).iter().collect(), request)?;
+        let page = Page::of(self.offer.listed(caller.agent.as_ref()), request)?;
         let tools = page.items.into_iter().cloned().collect();
         let mut listed = ListToolsResult::with_all_items(tools).with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -132,16 +157,17 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
+        let _pending = caller.verdict.pending();
         if caller.hop >= HOPS_MAX {
             let words = format!("at most {HOPS_MAX} agents may call each other in a row");
             return Err(ErrorData::invalid_request(words, None));
         }
-        let Some(tool) = self.offer.find(caller.agent.as_ref(), &request.name) else {
+        let Some(offered) = self.offer.find(caller.agent.as_ref(), &request.name) else {
             let words = "there is no tool of this name here; tools/list names them";
             return Err(ErrorData::invalid_params(words, None));
         };
-        let tool = tool.clone();
-        call::call(&self.offer, &tool, &caller, request, &context).await
+        requirements::check(self.offer.required(&request.name), &context)?;
+        call::call(&self.offer, offered, &caller, request, &context).await
     }
 
     async fn list_resources(
@@ -163,12 +189,83 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let read = resources::read(&self.offer, caller.agent.as_ref(), &request.uri);
         // The SDK writes the code that the client's revision has for this.
         let missing =
             || ErrorData::resource_not_found("there is no such resource here", Some(json!({"uri": request.uri})));
-        let read = read.ok_or_else(missing)?;
+        let read = resources::read(&self.offer, caller.agent.as_ref(), &request.uri).await.ok_or_else(missing)?;
+        let contents = read.map_err(|words| ErrorData::internal_error(words, Some(json!({"uri": request.uri}))))?;
+        let read = ReadResourceResult::new(vec![contents]);
         Ok(read.with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public).into())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let caller = self.caller(&context)?;
+        let page = Page::of(resources::templates(&self.offer, caller.agent.as_ref()), request)?;
+        let listed = ListResourceTemplatesResult::with_all_items(page.items).with_ttl_ms(ttl());
+        let mut listed = listed.with_cache_scope(CacheScope::Public);
+        listed.next_cursor = page.next;
+        Ok(listed)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.caller(&context)?;
+        if !resources::is_there(&self.offer, caller.agent.as_ref(), &request.uri) {
+            let data = Some(json!({"uri": request.uri}));
+            return Err(ErrorData::resource_not_found("there is no such resource here", data));
+        }
+        let added = self.subscriptions.add(&self.offer, &request.uri).await;
+        added.map_err(|words| ErrorData::invalid_request(words, None))?;
+        self.watch(context.peer);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let addresses = requested.resource_subscriptions.iter().flatten();
+        let known = addresses.filter(|address| resources::is_there(&self.offer, None, address));
+        let mut accepted = SubscriptionFilter::new();
+        accepted.resource_subscriptions = Some(known.take(SUBSCRIPTIONS_MAX).cloned().collect());
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let subscriptions = Arc::new(Subscriptions::default());
+        for address in context.accepted().resource_subscriptions.iter().flatten() {
+            let added = subscriptions.add(&self.offer, address).await;
+            added.map_err(|words| ErrorData::invalid_request(words, None))?;
+        }
+        let sink = context.sink().clone();
+        let tell = move |address: String| {
+            let sink = sink.clone();
+            Box::pin(async move { sink.notify_resource_updated(address).await.is_ok() }) as BoxFuture<'static, bool>
+        };
+        subscriptions.watch(&self.offer, Box::new(tell));
+        context.cancelled().await;
+        Ok(())
+    }
+
+    async fn set_level(&self, request: SetLevel, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if Asking::of(&context).in_rounds {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        *self.log.lock() = Some(log::level(&request));
+        Ok(())
     }
 
     async fn list_prompts(
@@ -190,9 +287,13 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let arguments = request.arguments.unwrap_or_default();
-        let prompt = prompts::get(&self.offer, caller.agent.as_ref(), &request.name, &arguments);
-        Ok(prompt.map_err(|words| ErrorData::invalid_params(words, None))?.into())
+        let asking = Asking::of(&context);
+        let asks = asking.in_rounds && asking.modes.form;
+        let asked = prompts::get(&self.offer, caller.agent.as_ref(), request, asks).await;
+        Ok(match asked.map_err(|words| ErrorData::invalid_params(words, None))? {
+            Asked::Filled(prompt) => prompt.into(),
+            Asked::Lacks(forms) => InputRequiredResult::new(Some(elicit::requests(forms)), None).into(),
+        })
     }
 
     async fn get_task(

@@ -1,14 +1,17 @@
 //! Sessions of older clients: how many there may be, and whose each is. A session's id opens nothing by
 //! itself, so it is bound to the caller that began it. Security sheet, section 11.
 
-use std::collections::HashMap;
-use std::net::IpAddr;
-use std::sync::Arc;
+mod register;
 
-use futures::Stream;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use forecourt_core::policy::Kind;
+use forecourt_core::{Clock, PolicyPart, Sender};
 use futures::stream::poll_fn;
+use futures::{Stream, StreamExt, future};
 use parking_lot::Mutex;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::common::server_side_http::ServerSseMessage;
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionHandle, LocalSessionManager, LocalSessionManagerError, SessionConfig, SessionError, SessionTransport,
@@ -16,14 +19,15 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{EventStore, SessionId, SessionManager};
 use tokio::sync::mpsc::Receiver;
 
-use crate::limits::{SESSION_IDLE, SESSIONS_MAX, SESSIONS_PER_ADDRESS_MAX};
+use crate::limits::{SESSION_IDLE, SESSION_RETRY, STREAM_RETRY};
 use crate::streams::{Log, Streams};
+use register::{CallerKey, Full, Register};
 
 /// Sessions that are open, by the SDK and by us.
-#[derive(Default)]
 pub(crate) struct Sessions {
     open: Mutex<HashMap<SessionId, Arc<Open>>>,
-    bound: Mutex<HashMap<String, Bound>>,
+    register: Arc<Mutex<Register>>,
+    clock: Arc<dyn Clock>,
     log: Arc<Log>,
 }
 
@@ -31,22 +35,56 @@ pub(crate) struct Sessions {
 struct Open {
     manager: LocalSessionManager,
     streams: Arc<Streams>,
+    /// Whether its clients know streams that begin with an event without data: from 2025-11-25 on. Older
+    /// ones may take that event for the answer.
+    is_primed: OnceLock<bool>,
 }
 
-/// Whose a session is.
-struct Bound {
-    owner: Option<String>,
-    address: Option<IpAddr>,
+/// The place of a session that is about to begin. Given back when none does.
+pub(crate) struct Reserved<'a> {
+    sessions: &'a Sessions,
+    number: u64,
+}
+
+impl Reserved<'_> {
+    /// Binds the session that has begun to whoever the place was for.
+    pub(crate) fn take(self, id: &str) {
+        let now = self.sessions.clock.now();
+        // One that is over by now would never be forgotten.
+        let open = self.sessions.open.lock();
+        if open.contains_key(id) {
+            self.sessions.register.lock().open(self.number, id, now);
+        }
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.sessions.register.lock().release(self.number);
+    }
 }
 
 impl Sessions {
-    /// Whether one more session may begin for `address`.
-    pub(crate) fn has_room(&self, address: Option<IpAddr>) -> bool {
-        let open = self.open.lock();
-        let mut bound = self.bound.lock();
-        bound.retain(|id, _| open.contains_key(id.as_str()));
-        let of_address = bound.values().filter(|bound| address.is_some() && bound.address == address).count();
-        open.len() < SESSIONS_MAX && of_address < SESSIONS_PER_ADDRESS_MAX
+    /// None yet.
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { open: Mutex::default(), register: Arc::default(), clock, log: Arc::default() }
+    }
+
+    /// Takes a place for a session of `sender`; one that nobody uses ends for it where there are enough.
+    /// Refused when all that may end for it are in use.
+    pub(crate) fn reserve(&self, sender: &Sender) -> Result<Reserved<'_>, Box<PolicyPart>> {
+        let place = self.register.lock().reserve(CallerKey::of(sender), self.clock.now()).map_err(refusal)?;
+        let ended = place.ends.and_then(|id| self.open.lock().remove_entry(id.as_str()));
+        if let Some((id, session)) = ended {
+            // Its worker may be stuck with a client that does not read.
+            tokio::spawn(async move { session.manager.close_session(&id).await });
+        }
+        Ok(Reserved { sessions: self, number: place.number })
+    }
+
+    /// Whether a session is this sender's, who may go on with it.
+    pub(crate) fn is_of(&self, id: &str, sender: &Sender) -> bool {
+        self.register.lock().is_of(id, sender)
     }
 
     fn find(&self, id: &SessionId) -> Result<Arc<Open>, LocalSessionManagerError> {
@@ -60,24 +98,48 @@ impl Sessions {
         found.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))
     }
 
-    /// Remembers who began a session.
-    pub(crate) fn bind(&self, id: &str, owner: Option<&str>, address: Option<IpAddr>) {
-        let bound = Bound { owner: owner.map(str::to_owned), address };
-        self.bound.lock().insert(id.to_owned(), bound);
+    /// Notes that a request of a session is under way until this is dropped.
+    fn under_way(&self, id: &SessionId) -> UnderWay {
+        let way = UnderWay { register: self.register.clone(), clock: self.clock.clone(), id: id.clone() };
+        way.note(1);
+        way
     }
 
-    /// Whether a session is this owner's. One that was begun by nobody in particular may be gone on
-    /// with by whoever has its id, and belongs to the first who shows who it is.
-    pub(crate) fn is_of(&self, id: &str, owner: Option<&str>) -> bool {
-        let mut bound = self.bound.lock();
-        let Some(found) = bound.get_mut(id) else { return true };
-        match (&found.owner, owner) {
-            (None, Some(owner)) => {
-                found.owner = Some(owner.to_owned());
-                true
-            }
-            (known, owner) => known.as_deref() == owner,
-        }
+    /// The events of a stream as the clients of a session want them.
+    fn shown<S>(
+        &self,
+        id: &SessionId,
+        stream: S,
+    ) -> Result<impl Stream<Item = S::Item> + use<S>, LocalSessionManagerError>
+    where
+        S: Stream<Item = ServerSseMessage>,
+    {
+        let is_primed = self.find(id)?.is_primed.get().copied().unwrap_or_default();
+        Ok(stream.filter(move |event| future::ready(is_primed || event.message.is_some())))
+    }
+}
+
+fn refusal(full: Full) -> Box<PolicyPart> {
+    let kind = Kind::TooManyRequests { retry_after_seconds: Some(SESSION_RETRY.as_secs()) };
+    Box::new(PolicyPart::new(kind, full.words()))
+}
+
+/// A request of a session that waits for its answer, as long as its stream is open.
+struct UnderWay {
+    register: Arc<Mutex<Register>>,
+    clock: Arc<dyn Clock>,
+    id: SessionId,
+}
+
+impl UnderWay {
+    fn note(&self, calls: isize) {
+        self.register.lock().used(&self.id, self.clock.now(), calls);
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.note(-1);
     }
 }
 
@@ -90,11 +152,13 @@ impl SessionManager for Sessions {
     async fn create_session(&self) -> Result<(SessionId, SessionTransport), Self::Error> {
         let mut config = SessionConfig::default();
         config.keep_alive = Some(SESSION_IDLE);
+        config.sse_retry = Some(STREAM_RETRY);
         let streams = Arc::new(Streams::new(self.log.clone()));
         let mut manager = LocalSessionManager::default().with_event_store(streams.clone());
         manager.session_config = config;
         let (id, transport) = manager.create_session().await?;
-        self.open.lock().insert(id.clone(), Arc::new(Open { manager, streams }));
+        let open = Open { manager, streams, is_primed: OnceLock::new() };
+        self.open.lock().insert(id.clone(), Arc::new(open));
         Ok((id, transport))
     }
 
@@ -103,7 +167,14 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        Ok(self.handle(id).await?.initialize(message).await?)
+        let answer = self.handle(id).await?.initialize(message).await?;
+        if let JsonRpcMessage::Response(response) = &answer
+            && let ServerResult::InitializeResult(begun) = &response.result
+        {
+            let is_primed = begun.protocol_version.as_str() >= ProtocolVersion::V_2025_11_25.as_str();
+            let _ = self.find(id)?.is_primed.set(is_primed);
+        }
+        Ok(answer)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
@@ -112,6 +183,7 @@ impl SessionManager for Sessions {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
         let closed = self.open.lock().remove(id);
+        self.register.lock().close(id);
         match closed {
             Some(session) => session.manager.close_session(id).await,
             None => Ok(()),
@@ -124,9 +196,10 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let handle = self.handle(id).await?;
+        let under_way = self.under_way(id);
         let receiver = handle.establish_request_wise_channel().await?;
         handle.push_message(message, receiver.http_request_id).await?;
-        Ok(received(receiver.inner))
+        self.shown(id, while_open(received(receiver.inner), under_way))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -137,7 +210,10 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(received(self.handle(id).await?.establish_common_channel().await?.inner))
+        let stream = received(self.handle(id).await?.establish_common_channel().await?.inner);
+        self.register.lock().used(id, self.clock.now(), 0);
+        let first = ServerSseMessage::retry(STREAM_RETRY);
+        self.shown(id, futures::stream::once(future::ready(first)).chain(stream))
     }
 
     async fn resume(
@@ -145,32 +221,21 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(self.find(id)?.streams.replay_events_after(&last_event_id).await.map_err(SessionError::EventStore)?)
+        let under_way = self.under_way(id);
+        let stream =
+            self.find(id)?.streams.replay_events_after(&last_event_id).await.map_err(SessionError::EventStore)?;
+        self.shown(id, while_open(stream, under_way))
     }
+}
+
+/// The same stream, which holds on to `way` as long as it is open.
+fn while_open<S: Stream>(stream: S, way: UnderWay) -> impl Stream<Item = S::Item> {
+    stream.map(move |event| {
+        let _held = &way;
+        event
+    })
 }
 
 fn received<T>(mut receiver: Receiver<T>) -> impl Stream<Item = T> {
     poll_fn(move |context| receiver.poll_recv(context))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_session_is_its_owners_alone() {
-        let sessions = Sessions::default();
-        sessions.bind("a", Some("oauth:ann"), None);
-        assert!(sessions.is_of("a", Some("oauth:ann")));
-        assert!(!sessions.is_of("a", Some("oauth:bob")) && !sessions.is_of("a", None));
-    }
-
-    #[test]
-    fn nobodys_session_goes_to_the_first_who_signs_in() {
-        let sessions = Sessions::default();
-        sessions.bind("a", None, None);
-        assert!(sessions.is_of("a", None));
-        assert!(sessions.is_of("a", Some("oauth:ann")));
-        assert!(!sessions.is_of("a", None) && !sessions.is_of("a", Some("oauth:bob")));
-    }
 }

@@ -7,29 +7,29 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use forecourt_core::{ClientAddr, Handle, Message, MessageId, Part, PolicyPart};
+use forecourt_core::{ClientAddr, PolicyPart};
 use forecourt_egress::hops;
-use forecourt_host::Resident;
 use forecourt_identity::Verifier;
 use forecourt_surface::answer::Answer;
 use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
 use forecourt_surface::{BaseUrl, HttpRoutes, document, negotiate};
-use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, ORIGIN};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
 use crate::caller::Caller;
-use crate::limits::BODY_BYTES_MAX;
+use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
 use crate::metadata::{self, WELL_KNOWN};
 use crate::offer::Offer;
 use crate::origin::Origins;
 use crate::server::Server;
-use crate::sessions::Sessions;
-use crate::{NAME, cors, fault, target};
+use crate::sessions::{Reserved, Sessions};
+use crate::verdict::Verdict;
+use crate::{cors, fault, target};
 
 const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
 const METADATA_PATHS: [&str; 3] =
@@ -50,7 +50,7 @@ pub(crate) struct Door {
 impl Door {
     pub(crate) fn new(offer: Arc<Offer>, verifier: Arc<Verifier>) -> Self {
         let site = offer.host.site().clone();
-        let sessions = Arc::new(Sessions::default());
+        let sessions = Arc::new(Sessions::new(offer.host.clock().clone()));
         let hosts = [site.domain.as_str(), site.canonical_host(), "localhost", "127.0.0.1", "::1"];
         // Origins are checked here, before anything is read; the names of the host once more there.
         let config = StreamableHttpServerConfig::default()
@@ -58,10 +58,14 @@ impl Door {
             .with_max_request_body_bytes(BODY_BYTES_MAX)
             // A stream that waits for nothing in particular ends with the host.
             .with_cancellation_token(offer.host.stopping().child_token())
+            // Streams of sessions begin as their revision wants it, and the handshake's with its answer.
+            .with_sse_retry(None)
             // Where there is nothing to tell on the way, one message needs no stream.
             .with_json_response(true);
-        let server = Server::remote(offer.clone());
-        let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.clone(), config);
+        let behind = offer.clone();
+        // Each session has what it is told of for itself.
+        let server = move || Ok(Server::remote(behind.clone()));
+        let service = StreamableHttpService::new(server, sessions.clone(), config);
         let origins = Origins::new(&site, &offer.settings.allowed_origins);
         Self { offer, verifier, origins, sessions, service }
     }
@@ -88,7 +92,7 @@ async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Respons
         if agent.as_ref().is_some_and(|agent| host.directory().find(agent).is_none()) {
             return Err(missing);
         }
-        metadata::document(&BaseUrl::of(host.site(), &head.extensions).site(), &door.verifier, agent.as_ref())
+        metadata::document(host, &BaseUrl::of(host.site(), &head.extensions).site(), &door.verifier, agent.as_ref())
     })
 }
 
@@ -122,9 +126,14 @@ fn options(asked: &HeaderMap) -> Response {
 struct Peek(Value);
 
 impl Peek {
-    /// What can't be read is the SDK's to refuse.
-    fn at(body: &[u8]) -> Self {
-        Self(serde_json::from_slice(body).unwrap_or_default())
+    /// Reads the body of a request. Fails for what is no JSON where a message must be.
+    fn at(head: &Parts, body: &[u8]) -> Result<Self, Answer> {
+        let must_be_read = head.method == Method::POST && says_json(&head.headers);
+        match serde_json::from_slice(body) {
+            Ok(message) => Ok(Self(message)),
+            Err(error) if must_be_read => Err(fault::no_json(&error)),
+            Err(_) => Ok(Self(Value::Null)),
+        }
     }
 
     fn id(&self) -> &Value {
@@ -133,14 +142,6 @@ impl Peek {
 
     fn is(&self, method: &str) -> bool {
         self.0["method"] == method
-    }
-
-    fn tool(&self) -> &str {
-        self.0["params"]["name"].as_str().unwrap_or_default()
-    }
-
-    fn message(&self) -> Option<&str> {
-        self.0["params"]["arguments"]["message"].as_str()
     }
 }
 
@@ -159,7 +160,7 @@ impl Door {
         let missing = || fault::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
         let (resident, agent) = (resident.ok_or_else(missing)?, agent.flatten());
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(fault::unread)?;
-        let peek = Peek::at(&body);
+        let peek = Peek::at(&head, &body)?;
         let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
         let plain = head.extensions.get::<PlainOrigin>().cloned();
         let refused = |part: PolicyPart| {
@@ -178,26 +179,33 @@ impl Door {
             now: host.clock().now(),
         };
         let sender = credentials::sender(&self.verifier, host.site(), proof).await.map_err(|part| refused(*part))?;
-        let caller = Caller {
-            agent: agent.clone(),
-            sender,
-            hop: hops::read(&head.headers),
-            language: negotiate::language(&head.headers),
-        };
+        let verdict = Verdict::default();
+        let language = negotiate::language(&head.headers);
+        let hop = hops::read(&head.headers);
+        let caller = Caller { agent: agent.clone(), sender, hop, language, verdict: verdict.clone(), log: None };
         if let Some(answer) = self.check_session(&head.headers, &peek, &caller) {
             return Err(answer);
         }
-        if let Some(part) = self.would_be_unauthorized(&peek, &caller).await {
-            return Err(refused(part));
-        }
-        let owner = caller.sender.owner().map(str::to_owned);
+        let begins = peek.is("initialize");
+        let place = begins.then(|| self.sessions.reserve(&caller.sender)).transpose().map_err(|part| refused(*part))?;
         head.extensions.insert(caller);
         let ends = head.method == Method::DELETE;
         accept_both(&head.method, &mut head.headers);
+        let is_json = says_json(&head.headers);
         let response = self.service.handle(Request::from_parts(head, Body::from(body))).await;
-        let begun = response.headers().get(&SESSION).and_then(|id| id.to_str().ok());
-        if let Some(id) = begun.filter(|_| peek.is("initialize")) {
-            self.sessions.bind(id, owner.as_deref(), address);
+        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            return Err(fault::answer(
+                StatusCode::BAD_REQUEST,
+                peek.id(),
+                "this is no message of JSON-RPC that MCP has",
+            ));
+        }
+        bind(place, response.headers());
+        if peek.is("tools/call") && response.status().is_success() {
+            // An answer that has begun can't tell the client any more that it must sign in.
+            if let Some(part) = verdict.refusal(VERDICT_TIME_MAX).await {
+                return Err(refused(*part));
+            }
         }
         let mut response = response.map(Body::new);
         if ends && response.status() == StatusCode::ACCEPTED {
@@ -208,43 +216,27 @@ impl Door {
         Ok(response)
     }
 
-    /// Why a session may not be begun, or gone on with.
+    /// Why a session may not be gone on with.
     fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Option<Answer> {
-        if peek.is("initialize") && !self.sessions.has_room(caller.sender.peer) {
-            let words = "there are too many sessions open; end some, or try again later";
-            return Some(fault::answer(StatusCode::SERVICE_UNAVAILABLE, peek.id(), words));
-        }
         let id = headers.get(&SESSION).and_then(|id| id.to_str().ok())?;
         // As for one that does not exist: the client begins another.
         let foreign = || fault::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session");
-        (!self.sessions.is_of(id, caller.sender.owner())).then(foreign)
+        (!self.sessions.is_of(id, &caller.sender)).then(foreign)
     }
+}
 
-    /// The refusal of a caller who would have to prove who it is, found before the call is begun: a
-    /// client signs in when the transport says so, and no answer in the protocol makes it. The rules of
-    /// an agent's policy change nothing, so that they can be asked twice.
-    async fn would_be_unauthorized(&self, peek: &Peek, caller: &Caller) -> Option<PolicyPart> {
-        if !peek.is("tools/call") || caller.sender.verified {
-            return None;
-        }
-        let resident = self.agent_of(caller.agent.as_ref(), peek.tool())?;
-        let host = &self.offer.host;
-        let parts = peek.message().map(Part::text);
-        let id = MessageId::mint(&**host.entropy());
-        let agent = resident.card.handle().clone();
-        let message = Message {
-            sender: caller.sender.clone(),
-            ..Message::new(id, agent, parts.into_iter().collect(), NAME, host.clock().now())
-        };
-        // What goes wrong here goes wrong in the call again, which says so.
-        host.sign_in_refusal(&message).await.ok()?
+/// Binds the session that an answer has begun to the place that was taken for it.
+fn bind(place: Option<Reserved<'_>>, head: &HeaderMap) {
+    let begun = head.get(&SESSION).and_then(|id| id.to_str().ok());
+    if let (Some(place), Some(id)) = (place, begun) {
+        place.take(id);
     }
+}
 
-    /// The agent whose tool has this name.
-    fn agent_of(&self, scope: Option<&Handle>, name: &str) -> Option<&Arc<Resident>> {
-        let agent = self.offer.find(scope, name)?.agent.as_ref()?;
-        self.offer.host.directory().find(agent)
-    }
+/// Whether a body is said to be JSON.
+fn says_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
 /// Takes clients that accept anything, or say nothing, for clients that accept what they are given.

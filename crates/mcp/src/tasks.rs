@@ -7,18 +7,15 @@ use forecourt_core::{Error, Message, MessageId, Part, Task, TaskState};
 use forecourt_host::{Host, Run, TaskAccess, TaskPermit};
 use forecourt_surface::tool::{Answered, Called};
 use rmcp::ErrorData;
-use rmcp::model::{
-    CreateTaskResult, DetailedTask, ElicitRequest, ElicitResult, InputRequest, InputRequests, InputResponses,
-    JsonObject, TaskPayload, TaskStatus,
-};
+use rmcp::model::{CreateTaskResult, DetailedTask, ElicitResult, InputResponses, JsonObject, TaskPayload, TaskStatus};
 use serde_json::Value;
 
 use crate::NAME;
 use crate::answer::{self, Place};
-use crate::call::INPUT;
 use crate::caller::Caller;
 use crate::content::{object, result};
 use crate::elicit::{self, Modes};
+use crate::forms::{Form, forms};
 use crate::limits::TASK_POLL;
 use crate::offer::Offer;
 use crate::task::readable;
@@ -57,10 +54,12 @@ async fn payload(offer: &Offer, caller: &Caller, modes: Modes, task: &TaskPermit
         _ => {}
     }
     let called = outcome(offer, task).await;
-    let form = called.question.as_ref().filter(|_| modes.form && task.state.is_waiting()).and_then(elicit::form);
-    if let Some(form) = form {
-        let request = InputRequest::Elicitation(ElicitRequest::new(form));
-        return TaskPayload::InputRequired { input_requests: InputRequests::from([(key(task), request)]) };
+    let question = called.question.as_ref().filter(|_| modes.form && task.state.is_waiting());
+    if let Some(forms) = question.and_then(forms) {
+        let said = offer.partial.said(&turn(task));
+        let open = forms.into_iter().filter(|form| !said.contains_key(&form.key));
+        let open = open.map(|form| Form { key: key(task, &form), ..form }).collect();
+        return TaskPayload::InputRequired { input_requests: elicit::requests(open) };
     }
     let result: JsonObject = object(serde_json::to_value(result(called, caller.language.as_ref())).unwrap_or_default());
     TaskPayload::Completed { result }
@@ -69,7 +68,7 @@ async fn payload(offer: &Offer, caller: &Caller, modes: Modes, task: &TaskPermit
 /// What came of a task, as the call that began it would have ended; of tasks that began over another
 /// protocol, as a call of its agent would have.
 async fn outcome(offer: &Offer, task: &TaskPermit) -> Called {
-    for read in offer.tools(None).iter().filter(|tool| tool.agent.is_none()).filter_map(|tool| tool.outcome.as_ref()) {
+    for read in offer.tools(None).filter(|tool| tool.agent.is_none()).filter_map(|tool| tool.outcome.as_ref()) {
         if let Some(called) = read(task.clone()).await {
             return called;
         }
@@ -91,19 +90,29 @@ pub(crate) async fn update(
 ) -> Result<(), ErrorData> {
     let host = &offer.host;
     let task = readable(host, id, &caller.sender).await.map_err(|called| refused(&called))?;
-    let Some(response) = responses.get(&key(&task)).filter(|_| task.state.is_waiting()) else { return Ok(()) };
-    let response: ElicitResult = serde_json::from_value(response.clone())
-        .map_err(|_| ErrorData::invalid_params("the response to an elicitation has an `action`", None))?;
-    let called = outcome(offer, &task).await;
-    match (elicit::accepted(response), called.question) {
-        (Some(answers), Some(question)) => {
-            let answered = Answered { question, answers, earlier: Value::Null };
-            go_on(host, caller, &task, elicit::words(&answered)).await
-        }
-        // Who does not answer gives the task up, as with a call.
-        (None, Some(_)) => cancel(offer, caller, id).await,
-        (_, None) => Ok(()),
+    if !task.state.is_waiting() {
+        return Ok(());
     }
+    let Some(question) = outcome(offer, &task).await.question else { return Ok(()) };
+    let forms = forms(&question).unwrap_or_default();
+    for form in &forms {
+        let Some(response) = responses.get(&key(&task, form)) else { continue };
+        let wrong = |_| ErrorData::invalid_params("the response to an elicitation has an `action`", None);
+        let response: ElicitResult = serde_json::from_value(response.clone()).map_err(wrong)?;
+        match elicit::accepted(response) {
+            Some(said) => offer.partial.add(&turn(&task), &form.key, form.answers(said)),
+            // Who does not answer gives the task up, as with a call.
+            None => return cancel(offer, caller, id).await,
+        }
+    }
+    let said = offer.partial.said(&turn(&task));
+    if forms.is_empty() || !forms.iter().all(|form| said.contains_key(&form.key)) {
+        return Ok(());
+    }
+    offer.partial.forget(&turn(&task));
+    let answers = said.into_values().flatten().collect();
+    let answered = Answered { question, answers, earlier: Value::Null };
+    go_on(host, caller, &task, elicit::words(&answered)).await
 }
 
 async fn go_on(host: &Host, caller: &Caller, task: &TaskPermit, words: String) -> Result<(), ErrorData> {
@@ -128,9 +137,14 @@ pub(crate) async fn cancel(offer: &Offer, caller: &Caller, id: &str) -> Result<(
     }
 }
 
-/// What a question is answered under: another one each time the task asks.
-fn key(task: &Task) -> String {
-    format!("{INPUT}_{}", task.turns.len())
+/// What a form is answered under: another one each time the task asks.
+fn key(task: &Task, form: &Form) -> String {
+    format!("{}_{}", form.key, task.turns.len())
+}
+
+/// One time that a task asks.
+fn turn(task: &Task) -> String {
+    format!("{}/{}", task.id.expose(), task.turns.len())
 }
 
 /// Where a task stands before it is known what came of it.

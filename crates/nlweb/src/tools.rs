@@ -29,11 +29,14 @@ const UNNAMED: &str = "answer";
 /// Both tools, of the host and of each agent. NLWeb A.1, A.2.
 pub(crate) fn tools(service: Arc<Service>) -> Vec<Tool> {
     let residents = service.host.directory().iter();
-    let agents = residents.map(|resident| (Some(resident.card.handle().clone()), of_agent(&resident.card)));
-    let host = (None, (format!("Ask {}", service.host.site().name), about(&service.host)));
+    let agents =
+        residents.map(|resident| (Some(resident.card.handle().clone()), of_agent(&resident.card), resident.card.finds));
+    let all_find = service.host.directory().iter().all(|resident| resident.card.finds);
+    let host = (None, (format!("Ask {}", service.host.site().name), about(&service.host)), all_find);
     let all = std::iter::once(host).chain(agents);
-    all.flat_map(|(agent, (title, description))| {
-        [asking(&service, agent.clone(), title, description), awaiting(&service, agent)]
+    all.flat_map(|(agent, (title, description), finds)| {
+        let asking = Tool { reads_only: finds, ..asking(&service, agent.clone(), title, description) };
+        [asking, awaiting(&service, agent)]
     })
     .collect()
 }

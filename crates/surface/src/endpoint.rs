@@ -1,16 +1,18 @@
 //! Endpoints as operations: tools for carriers of tools, skills for carriers of skills. A call goes
 //! through [`Host::invoke`], like every other one.
 
-use std::collections::HashSet;
+mod details;
+mod sign_in;
+
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use forecourt_contract::call::Trail;
 use forecourt_contract::endpoint::Offer;
 use forecourt_contract::path::{RequestPath, segment};
-use forecourt_contract::refusal::IdentityRefusal;
 use forecourt_contract::semantic::Impact;
-use forecourt_contract::{Call, Dispatcher, Endpoint, Outcome, Refusal};
-use forecourt_core::policy::{AuthChallenge, Kind};
-use forecourt_core::{Error, PolicyPart, Sender};
+use forecourt_contract::{Call, Dispatcher, Endpoint, Outcome};
+use forecourt_core::{Error, Sender};
 use forecourt_host::{Host, Invoked, caller};
 use futures::stream::{BoxStream, StreamExt};
 use serde_json::{Value, json};
@@ -20,11 +22,16 @@ use crate::tool::{Called, Tool, ToolCall, ToolEvent};
 /// Characters of a tool's name. Models are trained on names as short as this.
 pub const NAME_CHARS_MAX: usize = 64;
 
-/// The endpoints that are offered as something besides, each under the name of its tool.
+/// The key of [`Called::meta`] under which it stands that something will go away.
+pub const DEPRECATION: &str = "deprecation";
+
+/// The endpoints that are offered as something besides, each under the name of its tool. Those whose method
+/// the host's policy refuses are left out: no call of them would pass.
 pub fn offered(contract: &Dispatcher) -> Vec<(String, Arc<Endpoint>)> {
     let mut taken = HashSet::new();
     let endpoints = contract.registry.iter().map(|registered| &registered.endpoint);
-    let offered = endpoints.filter(|endpoint| !endpoint.offers.is_empty());
+    let passes = |endpoint: &Endpoint| contract.policy.admits(&endpoint.method, &endpoint.method);
+    let offered = endpoints.filter(|endpoint| !endpoint.offers.is_empty() && passes(endpoint));
     offered.map(|endpoint| (name(endpoint, &mut taken), endpoint.clone())).collect()
 }
 
@@ -33,9 +40,21 @@ pub fn tools(host: &Arc<Host>) -> Vec<Tool> {
     offered(host.contract()).into_iter().map(|(name, endpoint)| tool(host, endpoint, name)).collect()
 }
 
+/// The scopes that calls of the tools among the endpoints need, all together: what a client may ask an
+/// issuer for.
+pub fn scopes(contract: &Dispatcher) -> Vec<String> {
+    let offered = offered(contract).into_iter().filter(|(_, endpoint)| endpoint.is_offered_as(Offer::Tool));
+    let needed = offered.flat_map(|(_, endpoint)| contract.required_scopes(&endpoint));
+    needed.map(|scope| scope.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// What it does, for a model to read.
 pub fn description(endpoint: &Endpoint) -> String {
-    format!("{} {} {}", endpoint.description, endpoint.semantic.intent, endpoint.semantic.outcome)
+    let words = format!("{} {} {}", endpoint.description, endpoint.semantic.intent, endpoint.semantic.outcome);
+    match endpoint.notice() {
+        Some(notice) => format!("{words} ({notice})"),
+        None => words,
+    }
 }
 
 fn tool(host: &Arc<Host>, endpoint: Arc<Endpoint>, name: String) -> Tool {
@@ -83,10 +102,11 @@ fn in_one(host: Arc<Host>, endpoint: Arc<Endpoint>, given: ToolCall) -> BoxStrea
 pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
     let (path, body) = match filled(endpoint, given.arguments) {
         Ok(filled) => filled,
-        Err(fault) => return failed("input-validation-failed", &fault),
+        Err(fault) => return failed("input-validation-failed", &fault, Value::Null),
     };
     if leads_elsewhere(host.contract(), endpoint, &path) {
-        return failed("input-validation-failed", "a value for the path leads to something else than this");
+        let words = "a value for the path leads to something else than this";
+        return failed("input-validation-failed", words, Value::Null);
     }
     let caller = caller(given.sender);
     let sender = Arc::clone(&caller.sender);
@@ -94,7 +114,7 @@ pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
     let method = endpoint.method.to_string();
     // Agents that call endpoints that ask agents come to an end as compositions do.
     let ask = Call { method, path, body, caller, claimed, depth: given.hop, ..Call::default() };
-    told(host.invoke(ask, given.via).await, host, &sender)
+    told(host.invoke(ask, given.via).await, host, endpoint, &sender)
 }
 
 /// Whether a value for a path makes it that of another endpoint, which may be offered as nothing.
@@ -118,50 +138,52 @@ fn filled(endpoint: &Endpoint, arguments: Value) -> Result<(String, serde_json::
 }
 
 /// What came of it, for programs and for models.
-fn told(invoked: Result<Invoked, Error>, host: &Host, sender: &Sender) -> Called {
+fn told(invoked: Result<Invoked, Error>, host: &Host, endpoint: &Endpoint, sender: &Sender) -> Called {
     match invoked {
-        Ok(Invoked::Answered(outcome)) => answered(*outcome, host, sender),
+        Ok(Invoked::Answered(outcome)) => answered(*outcome, host, endpoint, sender),
         Ok(Invoked::Refused(part)) => {
-            let called = failed(part.kind(), &part.message);
+            let called = failed(part.kind(), &part.message, Value::Null);
             Called { refusal: Some(part), ..called }
         }
         Err(Error::Internal(cause)) => {
             tracing::error!(%cause, "a call of an endpoint failed");
-            failed("internal", "the host failed, through no fault of the call")
+            failed("internal", "the host failed, through no fault of the call", Value::Null)
         }
-        Err(error) => failed("unavailable", &error.to_string()),
+        Err(error) => failed("unavailable", &error.to_string(), Value::Null),
     }
 }
 
-fn answered(outcome: Outcome, host: &Host, sender: &Sender) -> Called {
-    match outcome.answer {
+fn answered(outcome: Outcome, host: &Host, endpoint: &Endpoint, sender: &Sender) -> Called {
+    let mut called = match outcome.answer {
         Ok(value) => {
             let text = serde_json::to_string_pretty(&value).unwrap_or_default();
             let structured = if value.is_object() { value } else { json!({ "result": value }) };
             Called { structured, text: vec![text], ..Called::default() }
         }
         Err(refusal) => {
-            let called = failed(refusal.code(), &refusal.to_string());
-            Called { refusal: needs_name(&refusal, host, sender), ..called }
+            let called = failed(refusal.code(), &refusal.to_string(), details::of(&refusal));
+            let scopes = host.contract().required_scopes(endpoint);
+            Called { refusal: sign_in::part(&refusal, &scopes, host.site(), sender), ..called }
         }
-    }
-}
-
-fn failed(code: &str, message: &str) -> Called {
-    let structured = json!({ "error": { "code": code, "message": message } });
-    Called { structured, text: vec![message.to_owned()], is_error: true, ..Called::default() }
-}
-
-/// The challenge of a call whose caller said nothing of itself, or showed no token, and should.
-fn needs_name(refusal: &Refusal, host: &Host, sender: &Sender) -> Option<Box<PolicyPart>> {
-    let message = match refusal {
-        Refusal::Identity(IdentityRefusal::Missing) if !sender.verified => {
-            "This endpoint is for callers who say who they are."
-        }
-        Refusal::Identity(IdentityRefusal::NoToken) => "This endpoint is for callers with a bearer token.",
-        _ => return None,
     };
-    let challenge = AuthChallenge::new("Bearer").with("realm", host.site().canonical_host());
-    let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
-    Some(Box::new(PolicyPart::new(kind, message)))
+    if let Some(notice) = notice(&outcome.trail) {
+        called.meta.insert(DEPRECATION.to_owned(), notice.into());
+    }
+    called
+}
+
+/// What will go away of what was called: the endpoint, else its method.
+fn notice(trail: &Trail) -> Option<String> {
+    trail.endpoint_notice.clone().or_else(|| trail.method_notice.clone())
+}
+
+/// A failure with its name, its words and what helps to recover, if anything does.
+fn failed(code: &str, message: &str, details: Value) -> Called {
+    let mut error = json!({ "code": code, "message": message });
+    let mut text = vec![message.to_owned()];
+    if !details.is_null() {
+        text.push(details.to_string());
+        error["details"] = details;
+    }
+    Called { structured: json!({ "error": error }), text, is_error: true, ..Called::default() }
 }

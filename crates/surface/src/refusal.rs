@@ -5,9 +5,14 @@ use forecourt_core::{Language, PolicyPart};
 use http::header::{LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
+/// The error of a challenge to a token that was granted too little. RFC 6750 3.1.
+pub const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
+
 /// The status that a refusal has where the transport tells of it. An unknown kind is never success.
 pub fn status(kind: &Kind) -> StatusCode {
     match kind {
+        // RFC 6750 3.1: who is known and may too little does not help itself by saying once more who it is.
+        Kind::Unauthorized { auth_challenges } if wants_scope(auth_challenges) => StatusCode::FORBIDDEN,
         Kind::ConsentRequired { .. } | Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
         Kind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
         Kind::Forbidden | Kind::Other(_) => StatusCode::FORBIDDEN,
@@ -15,6 +20,12 @@ pub fn status(kind: &Kind) -> StatusCode {
         Kind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
         Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
+}
+
+/// Whether what is challenged is not who calls, but how much it was granted.
+fn wants_scope(challenges: &[AuthChallenge]) -> bool {
+    let error = |challenge: &AuthChallenge| challenge.params.get("error").is_some_and(|it| it == INSUFFICIENT_SCOPE);
+    !challenges.is_empty() && challenges.iter().all(error)
 }
 
 /// The words of a refusal: its message, and its URL on a line of its own. REST 5.3.

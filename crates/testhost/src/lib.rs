@@ -19,7 +19,7 @@ use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
 use forecourt_surface::{Mount, Protocol, Surface};
 use forecourt_testkit::{CountedEntropy, HandClock};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Where the host is, unless a test says otherwise.
@@ -192,7 +192,17 @@ impl Mounted {
     /// The value of `Authorization` that proves to this host who `name` is, for an hour.
     pub fn token(&self, name: &str) -> String {
         let now = self.mount.host.clock().now().as_second();
-        let claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
+        self.signed(json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600}))
+    }
+
+    /// The same with scopes, as RFC 8693 4.2 writes them.
+    pub fn token_for(&self, name: &str, scope: &str) -> String {
+        let now = self.mount.host.clock().now().as_second();
+        let (who, until) = ((ISSUER, AUDIENCE, name), now + 3_600);
+        self.signed(json!({"iss": who.0, "aud": who.1, "sub": who.2, "iat": now, "exp": until, "scope": scope}))
+    }
+
+    fn signed(&self, claims: Value) -> String {
         format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
     }
 }

@@ -27,11 +27,7 @@ pub(super) fn prepare(target: &Target, matched: &Matched, call: &mut Call) -> Re
     }
     let schema = &matched.registered.endpoint.input;
     let merged = merge(Some(schema), call.query.as_deref(), &matched.values, body);
-    let checked = merged.and_then(|input| {
-        let value = Value::Object(input);
-        schema.check(&value).map(|()| value)
-    });
-    match checked {
+    match merged.and_then(|input| schema.take(Value::Object(input))) {
         Ok(Value::Object(input)) => Ok(input),
         Ok(_) => Ok(Map::new()),
         Err(violation) => Err(Refusal::Input { pair: pair(target), violation }),

@@ -78,13 +78,30 @@ async fn s2_clients_that_accept_anything_are_served() {
 async fn s2_bodies_are_json_and_bounded() {
     let place = one().start().await;
     let of = |bytes: usize| post("/mcp").body(Body::from("x".repeat(bytes))).unwrap();
-    assert_eq!(place.send(of(4 * 1024 * 1024)).await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    assert_eq!(place.send(of(4 * 1024 * 1024)).await.status, StatusCode::BAD_REQUEST);
     assert_eq!(place.send(of(4 * 1024 * 1024 + 1)).await.status, StatusCode::PAYLOAD_TOO_LARGE);
     assert_eq!(place.send(listing_with("content-type", "text/plain")).await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
     for hostile in ["[]", "[{}]", "null", "{\"jsonrpc\":\"2.0\"}", "{\"method\":{}}"] {
         let answer = place.send(post("/mcp").body(Body::from(hostile)).unwrap()).await;
         assert!(answer.status.is_client_error(), "{hostile}: {}", answer.status);
     }
+}
+
+#[tokio::test]
+async fn s2_broken_json_is_a_parse_error_and_json_that_is_no_message_an_invalid_request() {
+    let place = one().start().await;
+    let send = async |body: &'static [u8]| {
+        let answer = place.send(post("/mcp").body(Body::from(body)).unwrap()).await;
+        (answer.status, answer.last()["error"]["code"].clone(), answer.last()["id"].clone())
+    };
+    for broken in [&b"{\"jsonrpc\":\"2.0\",\"id\":1,"[..], b"", b"nope", b"\xff\xfe"] {
+        assert_eq!(send(broken).await, (StatusCode::BAD_REQUEST, json!(-32700), Value::Null), "{broken:?}");
+    }
+    for wrong in [&b"[]"[..], b"[{}]", b"null", b"{\"id\":7}", b"7"] {
+        let (status, code, _) = send(wrong).await;
+        assert_eq!((status, code), (StatusCode::BAD_REQUEST, json!(-32600)), "{wrong:?}");
+    }
+    assert_eq!(send(b"{\"id\":7}").await.2, 7);
 }
 
 #[tokio::test]
@@ -182,6 +199,38 @@ async fn s6_an_agent_that_wants_to_know_its_callers_makes_clients_sign_in() {
     signed_in.headers_mut().insert("authorization", place.token("ann").parse().unwrap());
     let answer = place.send(signed_in).await;
     assert_eq!(answer.last()["result"]["isError"], Value::Bool(false));
+}
+
+#[tokio::test]
+async fn s6_a_session_learns_by_its_transport_that_it_must_sign_in() {
+    let rules: Vec<Arc<dyn Rule>> = vec![Arc::new(SignedIn)];
+    let agent = Scripted::saying(["soup"]);
+    let place = Setup { issuer: true, ..Setup::default().guarded(card("chef"), agent, rules) }.start().await;
+    let id = crate::sessions::begin(&place).await;
+    let call = json!({"name": "ask_chef", "arguments": {"message": "x"}});
+    let answer = place.send(crate::sessions::within(&id).body(rpc(2, "tools/call", call)).unwrap()).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    assert!(answer.field("www-authenticate").contains("/.well-known/oauth-protected-resource/mcp"));
+}
+
+/// Never answers.
+struct Silent;
+
+impl forecourt_core::Agent for Silent {
+    fn handle(&self, _: forecourt_core::Admitted) -> forecourt_core::EventStream {
+        Box::pin(futures::stream::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s6_an_answer_that_takes_long_begins_all_the_same() {
+    let place = Setup::default().with(card("chef"), Arc::new(Silent)).start().await;
+    let id = crate::sessions::begin(&place).await;
+    let call = json!({"name": "ask_chef", "arguments": {"message": "x"}});
+    let asked_at = tokio::time::Instant::now();
+    let answer = place.raw(crate::sessions::within(&id).body(rpc(2, "tools/call", call)).unwrap()).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert!(asked_at.elapsed() < std::time::Duration::from_secs(3), "{:?}", asked_at.elapsed());
 }
 
 #[tokio::test]

@@ -8,17 +8,21 @@
 //! | `calls` | tools of agents and of other protocols: results, tasks, progress, cancellation |
 //! | `tasks` | calls that become tasks of the protocol |
 //! | `named` | tools and prompts of the owner's naming |
+//! | `resources` | resources of the owner's naming, in prompts too, and watched |
 //! | `questions` | what a person is asked in the middle of a call |
+//! | `endpoints` | endpoints with a contract as tools: scopes, refusals, results |
 //! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
 //! | `remote` | this host over a real listener: fronted as an agent, bridged to a pipe |
 //! | `sdk` | the client of the SDK over a pipe |
 
 mod calls;
 mod doors;
+mod endpoints;
 mod modern;
 mod named;
 mod questions;
 mod remote;
+mod resources;
 mod sdk;
 mod sessions;
 mod streams;

@@ -111,6 +111,77 @@ async fn a_prompt_of_ones_own_naming_is_filled_in() {
 }
 
 #[tokio::test]
+async fn s3_a_tool_may_have_a_whole_schema_and_is_held_to_it() {
+    let section = r##"
+[[tools]]
+name = "contact"
+agent = "chef"
+description = "d"
+message = "call {phone} {count}"
+[tools.schema]
+"$schema" = "https://json-schema.org/draft/2020-12/schema"
+type = "object"
+additionalProperties = false
+properties = { phone = { "$ref" = "#/$defs/number" }, email = { type = "string" }, count = { type = "integer", default = 2 } }
+anyOf = [{ required = ["phone"] }, { required = ["email"] }]
+"$defs" = { number = { "$anchor" = "n", type = "string", minLength = 3 } }
+"##;
+    let agent = Scripted::saying(["soup"]);
+    let place = Setup { section, ..Setup::default() }.with(card("chef"), agent.clone()).start().await;
+    let listed = place.modern("/mcp", "tools/list", json!({})).await;
+    let tools = listed.last()["result"]["tools"].as_array().unwrap().clone();
+    let schema = &tools.iter().find(|tool| tool["name"] == "contact").unwrap()["inputSchema"];
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(
+        (&schema["$defs"]["number"]["$anchor"], &schema["anyOf"][1]["required"][0]),
+        (&json!("n"), &json!("email"))
+    );
+    for wrong in [json!({}), json!({"phone": "1"}), json!({"phone": "123", "more": 1}), json!({"email": "a@b"})] {
+        let answer = place.call("contact", wrong.clone()).await;
+        assert_eq!(answer.last()["result"]["isError"], true, "{wrong}");
+    }
+    place.call("contact", json!({"phone": "123"})).await;
+    place.call("contact", json!({"phone": "123", "email": null, "count": 3.0})).await;
+    let heard: Vec<_> = agent.heard().iter().map(forecourt_core::Message::text).collect();
+    assert_eq!(heard, ["call 123 2", "call 123 3"], "integers are integers however they are written");
+}
+
+#[tokio::test]
+async fn s1_a_tool_may_require_what_a_client_must_be_able_to_do() {
+    let section = r#"
+[[tools]]
+name = "slow"
+agent = "chef"
+description = "d"
+message = "m"
+requires = ["tasks", "elicitation"]
+"#;
+    let place = Setup { section, ..Setup::default() }.with(card("chef"), Scripted::saying(["x"])).start().await;
+    let answer = place.call("slow", json!({})).await;
+    assert_eq!((answer.status, &answer.last()["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(-32021)));
+    let required = &answer.last()["error"]["data"]["requiredCapabilities"];
+    assert_eq!(*required, json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}}));
+    let able = json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let call = modern("/mcp", "tools/call", json!({"name": "slow", "arguments": {}}), able);
+    assert_eq!(place.send(call).await.last()["result"]["isError"], false);
+}
+
+#[tokio::test]
+async fn a_prompt_asks_for_arguments_that_are_missing_where_the_client_can() {
+    let place = chef().0.start().await;
+    let forms = json!({"elicitation": {}});
+    let get = async |params: Value| place.send(modern("/mcp", "prompts/get", params, forms.clone())).await;
+    let asked = get(json!({"name": "dinner"})).await;
+    let request = &asked.last()["result"]["inputRequests"]["guests"];
+    assert_eq!(request["params"]["requestedSchema"]["properties"]["guests"]["title"], "How many.");
+    let said = json!({"guests": {"action": "accept", "content": {"guests": "six"}}});
+    let filled = get(json!({"name": "dinner", "inputResponses": said})).await;
+    assert_eq!(filled.last()["result"]["messages"][0]["content"]["text"], "Plan a dinner for six guests.");
+    let declined = get(json!({"name": "dinner", "inputResponses": {"guests": {"action": "decline"}}})).await;
+    assert_eq!(declined.last()["error"]["code"], -32602);
+}
+
+#[tokio::test]
 async fn all_that_is_wrong_with_names_and_templates_is_found() {
     let tool = |name: &str, more: &str| {
         format!("[[tools]]\nname = \"{name}\"\nagent = \"chef\"\ndescription = \"d\"\nmessage = \"m\"\n{more}\n")
@@ -131,6 +202,9 @@ async fn all_that_is_wrong_with_names_and_templates_is_found() {
         tool("t", "").replace("\"m\"", "\"{city}\""),
         tool("t", "").replace("\"m\"", "\"{\""),
         tool("t", "arguments = { city = 7 }"),
+        tool("t", "schema = { type = \"string\" }"),
+        tool("t", "schema = { type = \"object\", properties = { a = { type = \"nonsense\" } } }"),
+        tool("t", "schema = { type = \"object\" }\narguments = { city = { type = \"string\" } }"),
         "[[prompts]]\nname = \"p\"\ndescription = \"d\"\ntext = \"{city}\"\n".to_owned(),
     ] {
         assert!(!fine(wrong.clone()).await, "{wrong}");

@@ -47,11 +47,11 @@ async fn s5_a_client_with_forms_answers_and_calls_again() {
     let first = call(&place, json!({}), with_forms()).await;
     let result = &first.last()["result"];
     assert_eq!(result["resultType"], "input_required");
-    let form = &result["inputRequests"]["input"];
+    let form = &result["inputRequests"]["diet"];
     assert_eq!((&form["method"], &form["params"]["mode"]), (&json!("elicitation/create"), &json!("form")));
     assert_eq!(form["params"]["requestedSchema"]["properties"]["diet"]["enum"], json!(["vegan", "any"]));
     let answered = json!({"action": "accept", "content": {"diet": "vegan"}});
-    let again = json!({"requestState": result["requestState"], "inputResponses": {"input": answered}});
+    let again = json!({"requestState": result["requestState"], "inputResponses": {"diet": answered}});
     call(&place, again, with_forms()).await;
     let heard = agent.heard();
     assert_eq!(heard[1].text(), "Which diet? vegan");
@@ -68,7 +68,7 @@ async fn s5_questions_end_after_three() {
         let result = &answer.last()["result"];
         assert_eq!(result["resultType"], if round < 3 { "input_required" } else { "complete" });
         let answered = json!({"action": "accept", "content": {"diet": "any"}});
-        more = json!({"requestState": result["requestState"], "inputResponses": {"input": answered}});
+        more = json!({"requestState": result["requestState"], "inputResponses": {"diet": answered}});
     }
     assert_eq!(agent.heard().len(), 4);
 }
@@ -78,7 +78,7 @@ async fn s5_who_declines_gives_the_call_up() {
     let (place, agent) = asking().await;
     let first = call(&place, json!({}), with_forms()).await;
     let state = first.last()["result"]["requestState"].clone();
-    let declined = json!({"requestState": state, "inputResponses": {"input": {"action": "decline"}}});
+    let declined = json!({"requestState": state, "inputResponses": {"diet": {"action": "decline"}}});
     let answer = call(&place, declined, with_forms()).await;
     assert_eq!(answer.last()["result"]["isError"], true);
     assert_eq!(agent.heard().len(), 1);
@@ -89,7 +89,7 @@ async fn s5_a_state_holds_for_its_call_and_its_caller_alone() {
     let (place, agent) = asking().await;
     let first = call(&place, json!({}), with_forms()).await;
     let state = first.last()["result"]["requestState"].as_str().unwrap().to_owned();
-    let response = json!({"input": {"action": "accept", "content": {"diet": "any"}}});
+    let response = json!({"diet": {"action": "accept", "content": {"diet": "any"}}});
     let mut tampered = state.clone();
     tampered.pop();
     for (state, arguments) in [
@@ -126,4 +126,41 @@ async fn s3_a_condition_with_a_page_is_put_to_the_person_where_the_client_can() 
     let again = json!({"requestState": result["requestState"], "inputResponses": {"input": {"action": "accept"}}});
     call(&place, again, json!({"elicitation": {"url": {}}})).await;
     assert_eq!(agent.heard().last().map(forecourt_core::Message::text).as_deref(), Some("dinner"), "the same call");
+}
+
+/// Asks for two things at once.
+fn asks_twice() -> Vec<Step> {
+    let field = |id: &str, form: &str| json!({"id": id, "form": form, "text": format!("{id}?"), "type": "free_text"});
+    let questions = vec![field("name", "user"), field("sure", "consent")];
+    vec![ends(Ending::Question(Question { text: "Tell me more.".into(), questions }))]
+}
+
+#[tokio::test]
+async fn s5_several_forms_are_put_at_once_and_those_that_are_missing_again() {
+    let (setup, agent) = Setup::default().playing("chef", asks_twice());
+    let place = setup.start().await;
+    let first = call(&place, json!({}), with_forms()).await;
+    let result = &first.last()["result"];
+    let keys: Vec<_> = result["inputRequests"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["consent", "user"]);
+    let said = |content: Value| json!({"action": "accept", "content": content});
+    let one = json!({"requestState": result["requestState"], "inputResponses": {"user": said(json!({"name": "Ann"}))}});
+    let second = call(&place, one, with_forms()).await;
+    let result = &second.last()["result"];
+    let keys: Vec<_> = result["inputRequests"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!((keys, agent.heard().len()), (vec!["consent".to_owned()], 1));
+    let other = json!({"requestState": result["requestState"],
+        "inputResponses": {"consent": said(json!({"sure": "yes", "more": 1})), "unknown": 7}});
+    call(&place, other, with_forms()).await;
+    assert_eq!(agent.heard()[1].text(), "name? Ann\nsure? yes");
+}
+
+#[tokio::test]
+async fn s5_who_knows_what_is_asked_answers_with_the_call() {
+    let (place, agent) = asking().await;
+    let said = json!({"inputResponses": {"diet": {"action": "accept", "content": {"diet": "any"}}}});
+    call(&place, said, with_forms()).await;
+    assert_eq!(agent.heard()[1].text(), "Which diet? any");
+    let wrong = call(&place, json!({"inputResponses": {"diet": 7}}), with_forms()).await;
+    assert_eq!(wrong.last()["error"]["code"], -32602);
 }

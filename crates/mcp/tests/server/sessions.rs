@@ -104,20 +104,82 @@ async fn s6_a_session_is_no_authentication() {
     assert_eq!(as_who(Some(&ann)).await, StatusCode::OK);
 }
 
+fn opening(network: u8) -> Request<Body> {
+    // What other methods have in their params makes this no other method.
+    let mut params = hello("2025-11-25");
+    params["name"] = json!(network);
+    let mut request = post("/mcp").body(rpc(1, "initialize", params)).unwrap();
+    request.extensions_mut().insert(forecourt_core::ClientAddr([192, 0, 2, network].into()));
+    request
+}
+
+/// Opens a session, and gives its id.
+async fn open_from(place: &Place, network: u8) -> String {
+    let answer = place.send(opening(network)).await;
+    assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.messages);
+    answer.field("mcp-session-id").to_owned()
+}
+
+async fn status_within(place: &Place, id: &str) -> StatusCode {
+    place.send(within(id).body(rpc(2, "tools/list", json!({}))).unwrap()).await.status
+}
+
 #[tokio::test]
-async fn s2_one_address_opens_so_many_sessions_and_no_more() {
+async fn b5_2000_sessions_of_11_addresses_keep_no_twelfth_out() {
     let place = one().start().await;
-    let from = |last: u8| {
-        // What other methods have in their params makes this no other method.
-        let mut params = hello("2025-11-25");
-        params["name"] = json!(last);
-        let mut request = post("/mcp").body(rpc(1, "initialize", params)).unwrap();
-        request.extensions_mut().insert(forecourt_core::ClientAddr([192, 0, 2, last].into()));
-        request
-    };
-    for _ in 0..200 {
-        assert_eq!(place.send(from(1)).await.status, StatusCode::OK);
+    let busy = open_from(&place, 50).await;
+    assert_eq!(status_within(&place, &busy).await, StatusCode::OK);
+    for n in 0..2_000_u32 {
+        open_from(&place, (n % 11) as u8).await;
     }
-    assert_eq!(place.send(from(1)).await.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(place.send(from(2)).await.status, StatusCode::OK);
+    let mine = open_from(&place, 12).await;
+    assert_eq!(status_within(&place, &mine).await, StatusCode::OK);
+    assert_eq!(status_within(&place, &busy).await, StatusCode::OK, "who was at work stays");
+}
+
+#[tokio::test]
+async fn b5_one_caller_has_256_sessions_in_use_and_no_more() {
+    let place = one().start().await;
+    let first = open_from(&place, 1).await;
+    assert_eq!(status_within(&place, &first).await, StatusCode::OK);
+    for _ in 1..256 {
+        let id = open_from(&place, 1).await;
+        assert_eq!(status_within(&place, &id).await, StatusCode::OK);
+    }
+    let refused = place.send(opening(1)).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(!refused.field("retry-after").is_empty());
+    let words = refused.last()["error"]["message"].as_str().unwrap();
+    assert!(words.contains("256 MCP sessions of this caller"), "{words}");
+    assert_eq!(status_within(&place, &first).await, StatusCode::OK);
+    open_from(&place, 2).await;
+    let end = Request::delete("/mcp").header("host", "demo.localhost").header("mcp-session-id", &first);
+    place.send(end.body(Body::empty()).unwrap()).await;
+    open_from(&place, 1).await;
+}
+
+/// The events of an answer as they were sent, without what is no data.
+async fn data(place: &Place, request: Request<Body>) -> Vec<String> {
+    use http_body_util::BodyExt;
+    let bytes = place.raw(request).await.into_body().collect().await.unwrap().to_bytes();
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    text.lines().filter_map(|line| line.strip_prefix("data:")).map(|line| line.trim().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn s2_no_stream_before_2025_11_25_begins_with_an_event_without_data() {
+    let place = one().start().await;
+    for (version, is_primed) in [("2025-03-26", false), ("2025-06-18", false), ("2025-11-25", true)] {
+        let answer = place.send(post("/mcp").body(rpc(1, "initialize", hello(version))).unwrap()).await;
+        let id = answer.field("mcp-session-id").to_owned();
+        let begun = data(&place, post("/mcp").body(rpc(1, "initialize", hello(version))).unwrap()).await;
+        assert_eq!(begun.len(), 1, "{version}: the handshake is its answer alone: {begun:?}");
+        let list = post("/mcp").header("mcp-session-id", &id).header("mcp-protocol-version", version);
+        let told = list.body(Body::from(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)).unwrap();
+        place.send(told).await;
+        let list = post("/mcp").header("mcp-session-id", &id).header("mcp-protocol-version", version);
+        let listed = data(&place, list.body(rpc(2, "tools/list", json!({}))).unwrap()).await;
+        assert_eq!(listed[0].is_empty(), is_primed, "{version}: {listed:?}");
+        assert!(listed.last().unwrap().contains("ask_chef"), "{version}");
+    }
 }

@@ -147,20 +147,3 @@ async fn s2_several_messages_in_one_body_are_refused() {
         assert!(answer.status.is_client_error(), "{batch}: {}", answer.status);
     }
 }
-
-#[tokio::test]
-async fn s2_so_many_sessions_are_open_and_no_more() {
-    let place = Setup::default().with(card("chef"), Scripted::saying(["soup"])).start().await;
-    let from = |address: [u8; 4]| {
-        let mut request = post("/mcp").body(rpc(1, "initialize", crate::sessions::hello("2025-11-25"))).unwrap();
-        request.extensions_mut().insert(forecourt_core::ClientAddr(address.into()));
-        request
-    };
-    for n in 0..2_000_u32 {
-        let [_, _, _, address] = (n / 200).to_be_bytes();
-        assert_eq!(place.send(from([192, 0, 2, address])).await.status, StatusCode::OK, "{n}");
-    }
-    let refused = place.send(from([198, 51, 100, 1])).await;
-    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(refused.last()["error"]["message"].as_str().is_some_and(|words| words.contains("sessions")));
-}

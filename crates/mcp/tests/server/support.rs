@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use forecourt_contract::Dispatcher;
 use forecourt_core::{Agent, AgentCard, Handle, Message, MessageId, Part, Rule, Sender, TaskId};
 use forecourt_host::{Host, LimitSettings, Resident, Run};
 use forecourt_identity::IdentityConfig;
@@ -27,6 +28,7 @@ pub(crate) struct Setup {
     pub(crate) limits: Option<LimitSettings>,
     pub(crate) section: &'static str,
     pub(crate) issuer: bool,
+    pub(crate) contract: Arc<Dispatcher>,
 }
 
 /// A host, and what a test may turn under it.
@@ -63,9 +65,12 @@ impl Setup {
             limits: self.limits.unwrap_or_else(unlimited),
             tools: self.tools,
             section: self.section.to_owned(),
+            contract: self.contract,
             ..Blueprint::default()
         };
-        let mounted = blueprint.start(Some(&PROTOCOL)).await;
+        let mut mounted = blueprint.start(Some(&PROTOCOL)).await;
+        let endpoints = forecourt_surface::endpoint::tools(&mounted.mount.host);
+        mounted.mount.tools = mounted.mount.tools.iter().cloned().chain(endpoints).collect();
         let router = mounted.router(&PROTOCOL)?;
         Ok(Place { router, mounted })
     }
@@ -114,6 +119,11 @@ impl Place {
     /// A token that proves to this host who `name` is.
     pub(crate) fn token(&self, name: &str) -> String {
         self.mounted.token(name)
+    }
+
+    /// The same with scopes.
+    pub(crate) fn token_for(&self, name: &str, scope: &str) -> String {
+        self.mounted.token_for(name, scope)
     }
 
     /// Sends a request, and leaves the answer to be read.

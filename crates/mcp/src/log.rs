@@ -1,0 +1,39 @@
+//! What agents say of their work, as log messages: for clients that set a level, or name one in a request.
+//! Deprecated since 2026-07-28, and still spoken.
+#![expect(deprecated, reason = "the older revisions have it, and the newest still may")]
+
+use forecourt_core::Handle;
+use forecourt_core::reply::Progress;
+use forecourt_surface::tool::Tool;
+use rmcp::RoleServer;
+use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, SetLevelRequestParams};
+use rmcp::service::RequestContext;
+
+/// From which level on a client is told what is logged.
+pub(crate) type Level = LoggingLevel;
+/// A client that sets it.
+pub(crate) type SetLevel = SetLevelRequestParams;
+
+/// The level that a client sets.
+pub(crate) fn level(set: &SetLevel) -> Level {
+    set.level
+}
+
+/// Tells a client that wants at least `level` what a tool has come to, if there are words for it.
+pub(crate) async fn tell(
+    tool: &Tool,
+    progress: &Progress,
+    level: Option<LoggingLevel>,
+    context: &RequestContext<RoleServer>,
+) {
+    let (Some(note), true) = (&progress.note, level.is_some_and(wants_info)) else { return };
+    let logger = tool.agent.as_ref().map_or(tool.name.as_str(), Handle::as_str);
+    let message = LoggingMessageNotificationParam::new(LoggingLevel::Info, note.clone().into()).with_logger(logger);
+    // A client that is gone is found out by the call itself.
+    let _ = context.peer.notify_logging_message(message).await;
+}
+
+/// Whether who wants messages of a level wants those of the level `info`.
+fn wants_info(level: LoggingLevel) -> bool {
+    matches!(level, LoggingLevel::Debug | LoggingLevel::Info)
+}

@@ -1,0 +1,78 @@
+//! Who is told when a resource changes. Files are looked at now and then; everything else stands still until
+//! the host restarts.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::file::Stamp;
+use crate::limits::{FILE_LOOK_EVERY, SUBSCRIPTIONS_MAX};
+use crate::offer::Offer;
+
+/// The resources that one client wants to hear of.
+#[derive(Default)]
+pub(crate) struct Subscriptions {
+    of: Mutex<BTreeMap<String, Stamp>>,
+    is_watched: Mutex<bool>,
+}
+
+/// Tells a client that a resource has changed. `false` when it is gone.
+pub(crate) type Tell = Box<dyn Fn(String) -> BoxFuture<'static, bool> + Send + Sync>;
+
+impl Subscriptions {
+    /// Begins to watch a resource. Fails when there are enough.
+    pub(crate) async fn add(&self, offer: &Offer, address: &str) -> Result<(), String> {
+        let stamp = super::stamp(offer, address).await;
+        let mut of = self.of.lock();
+        if of.len() >= SUBSCRIPTIONS_MAX && !of.contains_key(address) {
+            return Err(format!("a client subscribes to at most {SUBSCRIPTIONS_MAX} resources"));
+        }
+        of.insert(address.to_owned(), stamp);
+        Ok(())
+    }
+
+    /// Watches a resource no longer.
+    pub(crate) fn remove(&self, address: &str) {
+        self.of.lock().remove(address);
+    }
+
+    /// Has `tell` hear of changes, as long as these subscriptions are there. Once for all of them.
+    pub(crate) fn watch(self: &Arc<Self>, offer: &Arc<Offer>, tell: Tell) {
+        if std::mem::replace(&mut *self.is_watched.lock(), true) {
+            return;
+        }
+        tokio::spawn(look(Arc::downgrade(self), Arc::downgrade(offer), tell));
+    }
+
+    /// The resources that have changed since they were looked at.
+    async fn changed(&self, offer: &Offer) -> Vec<String> {
+        let known = self.of.lock().clone();
+        let mut changed = Vec::new();
+        for (address, before) in known {
+            let now = super::stamp(offer, &address).await;
+            if now != before {
+                self.of.lock().entry(address.clone()).and_modify(|stamp| *stamp = now);
+                changed.push(address);
+            }
+        }
+        changed
+    }
+}
+
+/// Looks now and then, until nobody subscribes any more.
+async fn look(subscriptions: Weak<Subscriptions>, offer: Weak<Offer>, tell: Tell) {
+    let mut ticks = interval(FILE_LOOK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let (Some(subscriptions), Some(offer)) = (subscriptions.upgrade(), offer.upgrade()) else { return };
+        for address in subscriptions.changed(&offer).await {
+            if !tell(address).await {
+                return;
+            }
+        }
+    }
+}
