@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::address::Handle;
+use crate::authority::Authority;
 use crate::identity::IdentityEvidence;
 use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
@@ -131,10 +132,12 @@ pub struct Sender {
     /// Verified evidence: the only thing to authorize on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<IdentityEvidence>,
-    /// What may be done in its name at most, as scope tokens: what whoever handed its wish on granted.
-    /// `None`: all that its proofs grant. Only ever narrows, and goes along as the wish is handed on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub authority: Option<Vec<String>>,
+    /// What may be done in its name. Lies in here, so that nobody who hands its wish on can leave it behind.
+    #[serde(default, skip_serializing_if = "Authority::is_unbounded")]
+    pub authority: Authority,
+    /// The agent of this host that it was proven to be, if it is one. Never serialized.
+    #[serde(skip)]
+    pub agent: Option<Handle>,
     /// An address the sender claims without proof. A hint for display and threading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_address: Option<String>,
@@ -157,7 +160,8 @@ impl Sender {
             key_id: None,
             profile: None,
             identities: Vec::new(),
-            authority: None,
+            authority: Authority::default(),
+            agent: None,
             claimed_address: None,
             peer: None,
         }
@@ -187,7 +191,8 @@ impl Sender {
         self.verified = false;
         self.key_id = None;
         self.identities.clear();
-        self.authority = None;
+        self.authority = Authority::default();
+        self.agent = None;
         self
     }
 }

@@ -31,7 +31,7 @@ pub use builder::HostBuilder;
 pub use deliver::{Envelope, Post};
 pub use directory::{Directory, Resident, Site};
 pub use herald::{OperatorWebhook, QUESTION_RETRIES};
-pub use invoke::{Invoked, caller};
+pub use invoke::Invoked;
 pub use ledger::ENTRIES_PER_READ_MAX;
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;

@@ -11,7 +11,7 @@ use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Call, Dispatcher, Endpoint, Outcome, Refusal};
 use forecourt_core::policy::{AuthChallenge, Kind};
 use forecourt_core::{Error, PolicyPart, Sender};
-use forecourt_host::{Host, Invoked, caller};
+use forecourt_host::{Host, Invoked};
 use futures::stream::{BoxStream, StreamExt};
 use serde_json::{Value, json};
 
@@ -88,12 +88,14 @@ pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
     if leads_elsewhere(host.contract(), endpoint, &path) {
         return failed("input-validation-failed", "a value for the path leads to something else than this");
     }
-    let caller = caller(given.sender);
+    let caller = match host.caller(given.sender).await {
+        Ok(caller) => caller,
+        Err(error) => return told(Err(error), host, &Sender::anonymous()),
+    };
     let sender = Arc::clone(&caller.sender);
-    let claimed = Some(caller.declared.clone());
     let method = endpoint.method.to_string();
     // Agents that call endpoints that ask agents come to an end as compositions do.
-    let ask = Call { method, path, body, caller, claimed, depth: given.hop, ..Call::default() };
+    let ask = Call { method, path, body, caller, depth: given.hop, ..Call::default() };
     told(host.invoke(ask, given.via).await, host, &sender)
 }
 
@@ -141,7 +143,10 @@ fn answered(outcome: Outcome, host: &Host, sender: &Sender) -> Called {
             Called { structured, text: vec![text], ..Called::default() }
         }
         Err(refusal) => {
-            let called = failed(refusal.code(), &refusal.to_string());
+            let mut called = failed(refusal.code(), &refusal.to_string());
+            if let Some(recovery) = refusal.recovery() {
+                called.structured["error"]["hint"] = recovery.to_string().into();
+            }
             Called { refusal: needs_name(&refusal, host, sender), ..called }
         }
     }
