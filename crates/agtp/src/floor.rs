@@ -43,7 +43,6 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-use forecourt_contract::refusal::{Pair, Refusal};
 use forecourt_contract::{Method, ScopeSet};
 use forecourt_core::{Handle, Timestamp};
 use forecourt_identity::agents::AgentIdentity;
@@ -73,7 +72,6 @@ pub(super) struct Floor<'a> {
 pub(crate) async fn answer(service: &Service, ask: &Ask, method: &Method) -> Result<Reply, Problem> {
     let method = method.as_str();
     let floor = Floor { service, ask, method, given: Parameters::of(ask, method) };
-    floor.within_its_claim(method)?;
     if TELLING.contains(&method) {
         service.discovery.receives(ask)?;
     }
@@ -108,24 +106,9 @@ pub(crate) async fn in_session(service: &Service, ask: &Ask) -> Result<(), Probl
 }
 
 impl Floor<'_> {
-    /// Base 5, step 11: nobody claims more than it declared.
-    fn within_its_claim(&self, method: &str) -> Result<(), Problem> {
-        let call = &self.ask.call;
-        let Some(claimed) = &call.claimed else { return Ok(()) };
-        let excess = call.caller.declared.missing(claimed.iter());
-        match (excess.is_empty(), Method::parse(method)) {
-            (false, Ok(method)) => {
-                let pair = Pair { method, path: call.path.clone() };
-                Err(Refusal::ScopeClaim { pair, excess }.into())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What the caller may do in this request: what it claims, else all that it declared.
-    fn authority(&self) -> &ScopeSet {
-        let call = &self.ask.call;
-        call.claimed.as_ref().unwrap_or(&call.caller.declared)
+    /// What the caller may do in this request: what it claims, else all that it holds.
+    fn authority(&self) -> ScopeSet {
+        self.ask.call.caller.authority().in_use()
     }
 
     /// The agent that calls.

@@ -50,7 +50,7 @@ impl Service {
         let target = self.target(&request.start)?;
         let said = Said::read(&request.fields)?;
         let body = body::read(&request.body, said.content_type)?;
-        let found = Callers { service: self, line }.find(&said, &target).await?;
+        let found = Callers { service: self, line }.find(&said, &target, &request.start.method).await?;
         if let (Some(said), Some(agent)) = (said.owner_id, &found.known)
             && agent.posture.owner_id.as_deref().is_some_and(|owner| owner != said)
         {
@@ -63,7 +63,6 @@ impl Service {
                 query: target.query,
                 body,
                 caller: found.caller,
-                claimed: said.claimed,
                 idempotency_key: said.idempotency_key,
                 thread: said.thread,
                 depth: said.hops,

@@ -71,9 +71,15 @@ impl From<Mismatch> for Problem {
     }
 }
 
+/// The field in which callers say who they are.
+const NAME_FIELD: &str = "Agent-ID";
+/// The code of a 401 for callers that say nothing of themselves.
+const UNNAMED: &str = "agent-unauthenticated";
+
 /// A 401; its reason stands under both names that readers look for.
 pub(crate) fn unauthorized(code: &str, message: &str) -> Problem {
-    Problem::new(Status::UNAUTHORIZED, code, message).with("reason", code)
+    let problem = Problem::new(Status::UNAUTHORIZED, code, message).with("reason", code);
+    if code == UNNAMED { problem.with("header", NAME_FIELD) } else { problem }
 }
 
 /// A 400 about a field of the request.

@@ -2,7 +2,6 @@
 
 mod answer;
 mod form;
-mod hint;
 mod identity;
 mod native;
 mod speak;

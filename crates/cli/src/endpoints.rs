@@ -38,7 +38,7 @@ impl Endpoints {
     /// Loads what can be loaded. Fails when the settings can't be read, or when the operator wants all
     /// endpoints or none and one is refused.
     pub(crate) fn load(loaded: &Loaded, egress: &Egress) -> Result<Self, Problems> {
-        let EndpointSettings { terms, must_be_whole } = (ENDPOINTS.read)(&loaded.protocols[ENDPOINTS.name])?;
+        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&loaded.protocols[ENDPOINTS.name])?;
         let python = Python::new(loaded.functions.clone());
         let kinds = Kinds { egress: egress.clone(), functions: Functions::new().then(Arc::new(python)) };
         let found = load(&loaded.dir, terms, &ProcessEnvironment, &kinds);
@@ -46,7 +46,7 @@ impl Endpoints {
         match must_be_whole && !found.refused.is_empty() {
             true => Err(found.refused),
             false => {
-                let doubtful = doubtful(&found);
+                let doubtful = notices.into_iter().chain(doubtful(&found)).collect();
                 Ok(Self { contract: found.dispatcher, refused: found.refused, doubtful, way: Way::default() })
             }
         }

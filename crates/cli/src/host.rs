@@ -283,10 +283,12 @@ pub(crate) async fn start(
     endpoints.bind(&host);
     siblings.bind(Arc::new(Inside(Arc::downgrade(&host))));
     let (agents, identity_notices) = identities::load(loaded, &host, &keys.load(), &state);
+    let agents = Arc::new(agents);
+    let verifier = verifier.with_agents(agents.clone(), host.site().domain.clone());
     let mount = Mount {
         host: host.clone(),
         verifier: Arc::new(verifier),
-        agents: Arc::new(agents),
+        agents,
         keys: keys.clone(),
         egress,
         tools: Arc::new([]),

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use forecourt_core::Sender;
 pub use forecourt_core::Standing;
+use forecourt_core::{Authority, ScopeSet, Sender};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::endpoint::Endpoint;
 use crate::method::Method;
 use crate::refusal::Refusal;
-use crate::scope::ScopeSet;
 
 /// A call as it arrived, read but not yet looked at.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +24,6 @@ pub struct Call {
     pub body: Map<String, Value>,
     /// Who calls.
     pub caller: Caller,
-    /// The scopes that the caller claims for this call. `None`: it said nothing.
-    pub claimed: Option<ScopeSet>,
     /// The key by which the caller knows a repetition.
     pub idempotency_key: Option<String>,
     /// What the call belongs to.
@@ -44,15 +41,38 @@ pub struct Caller {
     pub identity: Identity,
     /// Whether the agent is in service.
     pub standing: Standing,
-    /// What its identity document says it may do.
-    pub declared: ScopeSet,
     /// Whether its identity document consents to methods beyond the declared ones. Section 16.4.
     pub wildcards: bool,
     /// Whether the name is proven to be the caller's, and not only claimed.
     pub is_proven: bool,
-    /// Who asks by that name, with what was proven of it: goes along with every call that is made in its
-    /// name, so that rules which ask for a proof hold whatever the way in.
+    /// Who asks by that name, with what was proven of it and what may be done in its name: goes along with
+    /// every call that is made in its name, so that rules which ask for a proof hold whatever the way in.
     pub sender: Arc<Sender>,
+}
+
+impl Caller {
+    /// What may be done in its name.
+    pub fn authority(&self) -> &Authority {
+        &self.sender.authority
+    }
+
+    /// The same caller with other authority.
+    #[must_use]
+    pub fn with_authority(mut self, authority: Authority) -> Caller {
+        if self.sender.authority != authority {
+            Arc::make_mut(&mut self.sender).authority = authority;
+        }
+        self
+    }
+}
+
+impl Call {
+    /// The same call, for which these scopes are claimed.
+    #[must_use]
+    pub fn claiming(self, claimed: ScopeSet) -> Call {
+        let authority = self.caller.authority().clone().claiming(Some(claimed));
+        Call { caller: self.caller.with_authority(authority), ..self }
+    }
 }
 
 /// What is known of a caller's name.
@@ -95,13 +115,22 @@ pub enum Tier {
     Unregistered,
 }
 
-/// What came of a call.
+/// What came of a call: a value, or what else whoever asked takes for one.
 #[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The endpoint's result, or why there is none.
-    pub answer: Result<Value, Refusal>,
+pub struct Outcome<A = Value> {
+    /// The result, or why there is none.
+    pub answer: Result<A, Refusal>,
     /// What was found on the way.
     pub trail: Trail,
+}
+
+/// An answer, by who gave it.
+#[derive(Clone, Debug)]
+pub enum Answer<N> {
+    /// An endpoint.
+    Endpoint(Value),
+    /// The host itself, in the words of whoever asked it.
+    Native(N),
 }
 
 /// What was found on the way to an answer, for notices and records. Grows as checks are passed.

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::call::{Call, Caller, Identity, Outcome, Standing, Tier, Trail};
+use crate::call::{Answer, Call, Caller, Identity, Outcome, Standing, Tier, Trail};
 use crate::catalog::{Catalog, EMBEDDED};
 use crate::method::Method;
 use crate::path::RequestPath;
@@ -21,7 +21,6 @@ use crate::recipe::RecipeBook;
 use crate::refusal::{IdentityRefusal, NotAllowed, Pair, Refusal};
 use crate::registry::{Matched, Registered, Registry};
 use crate::reserved;
-use crate::scope::ScopeSet;
 use invoke::{invoke, prepare};
 
 /// Endpoints that were agreed on with single callers. Section 6.1, tier C.
@@ -88,6 +87,14 @@ impl Default for Dispatcher {
     }
 }
 
+/// A call that was led to where it goes, once: whoever looks at it before it is answered hands this on.
+pub struct Aimed {
+    /// Where it goes, or why nowhere.
+    pub target: Result<Target, Refusal>,
+    /// What was found on the way.
+    pub trail: Trail,
+}
+
 /// Where a call goes: a method and a path that are well formed, and who answers there.
 pub struct Target {
     /// The method as it was sent and as it was resolved.
@@ -105,33 +112,77 @@ impl Dispatcher {
     /// Answers a call. The host's own pairs ([`Tier::Native`]) go to [`Dispatcher::native`]; while
     /// that is not there they are refused as not implemented.
     pub async fn dispatch(&self, call: Call) -> Outcome {
-        let mut trail = Trail::default();
-        let answer = self.answer(call, &mut trail).await;
+        let aimed = self.aim(&call);
+        let Outcome { answer, trail } = self.dispatch_to(call, aimed, |call, target| self.native(call, target)).await;
+        let answer = answer.map(|answer| match answer {
+            Answer::Endpoint(value) | Answer::Native(value) => value,
+        });
+        Outcome { answer, trail }
+    }
+
+    /// Answers a call that was aimed. The one order of checks, for endpoints and for the host's own pairs, which
+    /// go to `native` in the end.
+    pub async fn dispatch_to<N, W>(
+        &self,
+        call: Call,
+        aimed: Aimed,
+        native: impl FnOnce(Call, Target) -> W,
+    ) -> Outcome<Answer<N>>
+    where
+        W: Future<Output = Result<N, Refusal>>,
+    {
+        let Aimed { target, trail } = aimed;
+        let answer = match target {
+            Ok(target) => self.answer(call, target, native).await,
+            Err(refusal) => Err(refusal),
+        };
         Outcome { answer, trail }
     }
 
     /// The whole trip of a call.
-    async fn answer(&self, mut call: Call, trail: &mut Trail) -> Result<Value, Refusal> {
-        let target = self.aim(&call, trail)?;
+    async fn answer<N, W>(
+        &self,
+        mut call: Call,
+        target: Target,
+        native: impl FnOnce(Call, Target) -> W,
+    ) -> Result<Answer<N>, Refusal>
+    where
+        W: Future<Output = Result<N, Refusal>>,
+    {
         self.route(&target, &call.caller)?;
-        recognise(&call.caller, &self.rules)?;
+        recognise(&target, &call.caller, &self.rules)?;
         self.prove(&target, &call.caller)?;
-        in_service(&call.caller)?;
-        if let Some(native) = self.native(&target) {
-            self.admit_native(&target)?;
-            return native.answer(call, target).await;
-        }
-        let matched = self.admit(&target, &call.caller)?;
+        in_service(&target, &call.caller)?;
+        let Some(matched) = self.admit(&target, &call.caller)? else {
+            within_its_claim(&target, &call.caller)?;
+            return native(call, target).await.map(Answer::Native);
+        };
         let input = prepare(&target, &matched, &mut call)?;
-        let scopes = self.authorise(&target, &matched, &call)?;
-        invoke(&target, matched.registered, input, scopes, call).await
+        self.authorise(&target, &matched, &call.caller)?;
+        invoke(&target, matched.registered, input, call).await.map(Answer::Endpoint)
     }
 
-    /// Reads the method and the path and says who answers there. Fills in the trail as it goes.
+    /// What the host answers itself, by what is bound for it.
     ///
     /// # Errors
-    /// [`Refusal::Method`], then [`Refusal::Path`].
-    pub fn aim(&self, call: &Call, trail: &mut Trail) -> Result<Target, Refusal> {
+    /// What it refuses; [`NotAllowed::NotImplemented`] while nothing is bound.
+    pub async fn native(&self, call: Call, target: Target) -> Result<Value, Refusal> {
+        match self.native.get().and_then(Weak::upgrade) {
+            Some(native) => native.answer(call, target).await,
+            None => Err(self.not_allowed(&target, NotAllowed::NotImplemented)),
+        }
+    }
+
+    /// Reads the method and the path and says who answers there: [`Refusal::Method`], then [`Refusal::Path`],
+    /// where they can't be read.
+    pub fn aim(&self, call: &Call) -> Aimed {
+        let mut trail = Trail::default();
+        let target = self.find(call, &mut trail);
+        Aimed { target, trail }
+    }
+
+    /// The same, filling in the trail as it goes.
+    fn find(&self, call: &Call, trail: &mut Trail) -> Result<Target, Refusal> {
         let resolved = self.policy.resolve(&call.method, &self.catalog).ok_or_else(|| self.unknown(&call.method))?;
         trail.requested = Some(resolved.requested.clone());
         trail.method = Some(resolved.method.clone());
@@ -150,17 +201,12 @@ impl Dispatcher {
         Ok(Target { resolved, method, path, tier, matched })
     }
 
-    fn native(&self, target: &Target) -> Option<Arc<dyn Native>> {
-        let native = self.native.get().filter(|_| target.tier == Tier::Native)?;
-        native.upgrade()
-    }
-
     /// Whether the caller showed what the operator asks to be shown for a target, or for anything that it is
     /// known to be made of.
     ///
     /// # Errors
     /// [`Refusal::Identity`].
-    pub fn prove(&self, target: &Target, caller: &Caller) -> Result<(), Refusal> {
+    fn prove(&self, target: &Target, caller: &Caller) -> Result<(), Refusal> {
         let registered = target.matched.as_ref().map(|matched| &matched.registered);
         self.showed(caller, &target.resolved, &target.method, registered).map_err(Refusal::Identity)
     }
@@ -176,8 +222,8 @@ impl Dispatcher {
         if self.rules.token_required.is_empty() || caller.sender.showed_token() {
             return Ok(());
         }
-        let needs_token = self.takes_token(resolved, method)
-            || registered.is_some_and(|registered| self.takes_tokens_within(&registered.endpoint));
+        let needs_token =
+            self.takes_token(resolved, method) || registered.is_some_and(|registered| registered.needs.token);
         if needs_token { Err(IdentityRefusal::NoToken) } else { Ok(()) }
     }
 
@@ -185,14 +231,6 @@ impl Dispatcher {
     fn takes_token(&self, resolved: &Resolved, method: &Method) -> bool {
         let needed = &self.rules.token_required;
         [&resolved.requested, &resolved.method, method].iter().any(|word| needed.contains(*word))
-    }
-
-    /// Whether the policy lets a target in. For the host's own pairs, which no other check follows.
-    ///
-    /// # Errors
-    /// [`Refusal::NotAllowed`].
-    pub fn admit_native(&self, target: &Target) -> Result<(), Refusal> {
-        if self.admits(target) { Ok(()) } else { Err(self.not_allowed(target, NotAllowed::Policy)) }
     }
 
     /// The methods that a path may be called by. Section 11.
@@ -230,24 +268,34 @@ impl Dispatcher {
         }
     }
 
-    /// Section 5.4, the last pass: a path at which nothing is.
+    /// Section 5.4, the last pass: a path at which nothing is. Where one side consented to what is not declared,
+    /// the call goes on to the checks that tell more than that.
     fn route(&self, target: &Target, caller: &Caller) -> Result<(), Refusal> {
-        let is_there = target.matched.is_some() || !self.methods_at(&target.path).is_empty();
-        if is_there { Ok(()) } else { Err(self.unconsented(target, caller).unwrap_or(Refusal::NotFound(pair(target)))) }
+        let goes_on = self.is_there(target) || self.is_half_consented(caller);
+        if goes_on { Ok(()) } else { Err(Refusal::NotFound(pair(target))) }
     }
 
-    /// Section 9: the policy, and whether the path has this method.
-    fn admit(&self, target: &Target, caller: &Caller) -> Result<Matched, Refusal> {
+    fn is_there(&self, target: &Target) -> bool {
+        target.matched.is_some() || !self.methods_at(&target.path).is_empty()
+    }
+
+    /// Section 9: the policy, and whether the path has this method. `None`: the host answers it itself.
+    fn admit(&self, target: &Target, caller: &Caller) -> Result<Option<Matched>, Refusal> {
         if !self.admits(target) {
             return Err(self.not_allowed(target, NotAllowed::Policy));
         }
-        if let Some(matched) = &target.matched {
-            return Ok(matched.clone());
+        match &target.matched {
+            Some(matched) => Ok(Some(matched.clone())),
+            None if target.tier == Tier::Native => Ok(None),
+            None if self.is_there(target) => {
+                // At the root the host answers itself, whatever it answers.
+                let is_root = target.path.as_str() == "/";
+                let why = if is_root { NotAllowed::NotImplemented } else { NotAllowed::OtherMethods };
+                Err(self.not_allowed(target, why))
+            }
+            None if self.is_half_consented(caller) => Err(Refusal::Wildcards(pair(target))),
+            None => Err(Refusal::NotFound(pair(target))),
         }
-        if target.tier == Tier::Native {
-            return Err(self.not_allowed(target, NotAllowed::NotImplemented));
-        }
-        Err(self.unconsented(target, caller).unwrap_or_else(|| self.not_allowed(target, NotAllowed::OtherMethods)))
     }
 
     fn admits(&self, target: &Target) -> bool {
@@ -256,24 +304,19 @@ impl Dispatcher {
     }
 
     /// Section 16.4: one side consented to methods beyond the declared ones, and the other did not.
-    fn unconsented(&self, target: &Target, caller: &Caller) -> Option<Refusal> {
-        let is_known = caller.identity == Identity::Recognised;
-        (is_known && caller.wildcards != self.rules.wildcards_accepted).then(|| Refusal::Wildcards(pair(target)))
+    fn is_half_consented(&self, caller: &Caller) -> bool {
+        caller.identity == Identity::Recognised && caller.wildcards != self.rules.wildcards_accepted
     }
 
     /// Section 6.4 and the base protocol: what is claimed is held, and what is required is claimed.
-    fn authorise(&self, target: &Target, matched: &Matched, call: &Call) -> Result<ScopeSet, Refusal> {
-        let scopes = match &call.claimed {
-            Some(claimed) => claimed,
-            None if self.rules.scope_required => return Err(Refusal::ScopeAbsent(pair(target))),
-            None => &call.caller.declared,
-        };
-        let excess = call.caller.declared.missing(scopes.iter());
-        if !excess.is_empty() {
-            return Err(Refusal::ScopeClaim { pair: pair(target), excess });
+    fn authorise(&self, target: &Target, matched: &Matched, caller: &Caller) -> Result<(), Refusal> {
+        let required = &matched.registered.needs.scopes;
+        if caller.authority().claimed().is_none() && self.rules.scope_required {
+            return Err(Refusal::ScopeAbsent { pair: pair(target), required: required.to_vec() });
         }
-        let missing = scopes.missing(&self.required_scopes(&matched.registered.endpoint));
-        if missing.is_empty() { Ok(scopes.clone()) } else { Err(Refusal::Scope { pair: pair(target), missing }) }
+        within_its_claim(target, caller)?;
+        let missing = caller.authority().in_use().missing(required.iter());
+        if missing.is_empty() { Ok(()) } else { Err(Refusal::Scope { pair: pair(target), missing }) }
     }
 
     /// The methods at a path, the host's own included.
@@ -305,16 +348,28 @@ fn pair(target: &Target) -> Pair {
     Pair { method: target.method.clone(), path: target.path.as_str().to_owned() }
 }
 
-fn recognise(caller: &Caller, rules: &Rules) -> Result<(), Refusal> {
+/// The base protocol, section 5, step 11: nobody claims more than it holds.
+fn within_its_claim(target: &Target, caller: &Caller) -> Result<(), Refusal> {
+    let excess = caller.authority().excess();
+    if excess.is_empty() { Ok(()) } else { Err(Refusal::ScopeClaim { pair: pair(target), excess }) }
+}
+
+/// Anonymous callers may ask the host itself; each of its methods says what more it needs.
+fn recognise(target: &Target, caller: &Caller, rules: &Rules) -> Result<(), Refusal> {
     match caller.identity {
         Identity::Unrecognised => Err(Refusal::Identity(IdentityRefusal::Unknown)),
         // Nobody holds scopes, so nobody could claim them.
-        Identity::Anonymous if rules.scope_required => Err(Refusal::Identity(IdentityRefusal::Missing)),
+        Identity::Anonymous if rules.scope_required && target.tier != Tier::Native => {
+            Err(Refusal::Identity(IdentityRefusal::Missing))
+        }
         Identity::Anonymous | Identity::Recognised => Ok(()),
     }
 }
 
-fn in_service(caller: &Caller) -> Result<(), Refusal> {
+fn in_service(target: &Target, caller: &Caller) -> Result<(), Refusal> {
+    if target.tier == Tier::Native && reserved::is_open_to_suspended(&target.method) {
+        return Ok(());
+    }
     let refusal = |is_final| Err(Refusal::Standing { agent_id: caller.agent_id.clone(), is_final });
     match caller.standing {
         Standing::Active | Standing::Deprecated => Ok(()),

@@ -38,7 +38,7 @@ pub const DOCUMENTED: Documented = Documented {
 };
 
 /// An endpoint that keeps all rules of registration. Section 6.2.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Endpoint {
     /// What is done.
     pub method: Method,

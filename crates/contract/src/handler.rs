@@ -10,7 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::recipe::FailedStep;
 use crate::refusal::IdentityRefusal;
 use crate::schema::Violation;
-use crate::scope::{Scope, ScopeSet};
+use crate::scope::Scope;
 
 /// Something that answers calls of an endpoint.
 pub trait Handler: Send + Sync + 'static {
@@ -26,10 +26,8 @@ pub struct Invocation {
     pub endpoint: Arc<Endpoint>,
     /// What the caller said, in the shape that was promised.
     pub input: Map<String, Value>,
-    /// Who calls.
+    /// Who calls, and what may be done in its name by this call.
     pub caller: Caller,
-    /// What the caller may do in this call, for calls that are made in its name.
-    pub scopes: ScopeSet,
     /// What the call belongs to.
     pub thread: Thread,
     /// How many compositions this call is inside of.

@@ -8,7 +8,7 @@
 //! | [`catalog`] | 3.1, 4, 14 | the vocabulary of verbs; suggestions; what a newer one would break |
 //! | [`method`] | 3.2 | one capital word |
 //! | [`path`] | 5.1 to 5.4 | the grammar of paths, and templates |
-//! | [`scope`] | 6.4 | what a caller may do |
+//! | [`scope`] | 6.4 | what a caller may do, from the core |
 //! | [`schema`] | 6.4, 13.3 | Draft 2020-12 with bounds |
 //! | [`semantic`] | 7 | what an endpoint means |
 //! | [`endpoint`] | 6, 8.9, 12, 13.2 | definitions, the rules of registration, files, the projection |
@@ -38,13 +38,13 @@ pub mod refusal;
 pub mod registry;
 pub mod reserved;
 pub mod schema;
-pub mod scope;
 pub mod semantic;
 
-pub use call::{Call, Caller, Outcome, Tier};
+pub use call::{Answer, Call, Caller, Outcome, Tier};
 pub use catalog::Catalog;
-pub use dispatch::{Dispatcher, Native, Rules, Target};
+pub use dispatch::{Aimed, Dispatcher, Native, Rules, Target};
 pub use endpoint::Endpoint;
+pub use forecourt_core::scope::{self, Scope, ScopeSet};
 pub use handler::{Failure, Handler, Invocation};
 pub use method::Method;
 pub use path::{RequestPath, Template};
@@ -53,5 +53,4 @@ pub use recipe::{Recipe, RecipeBook};
 pub use refusal::Refusal;
 pub use registry::Registry;
 pub use schema::{Schema, Violation};
-pub use scope::{Scope, ScopeSet};
 pub use semantic::Semantic;

@@ -22,10 +22,7 @@ pub const TEMPLATE_SEGMENTS_MAX: usize = 32;
 pub const TEMPLATE_BYTES_MAX: usize = 1_024;
 /// Bytes of a query string, before decoding.
 pub const QUERY_BYTES_MAX: usize = 8 * 1_024;
-/// Characters of one scope token.
-pub const SCOPE_CHARS_MAX: usize = 256;
-/// Scope tokens in one set.
-pub const SCOPES_MAX: usize = 256;
+pub use forecourt_core::limits::{SCOPE_CHARS_MAX, SCOPES_MAX};
 /// Bytes of a JSON Schema in its shortest spelling.
 pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 /// Levels of nesting in a JSON Schema.

@@ -3,6 +3,7 @@
 //! These are the layer's own words: each wire spells them in one `match` without a wildcard arm.
 
 mod native;
+mod recovery;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,6 +11,7 @@ use std::fmt;
 use serde_json::Value;
 
 pub use native::{NativeRefusal, Reason};
+pub use recovery::Recovery;
 
 use crate::limits::ECHO_CHARS_MAX;
 use crate::method::Method;
@@ -70,7 +72,12 @@ pub enum Refusal {
         violation: Violation,
     },
     /// The call claims no scope, and must.
-    ScopeAbsent(Pair),
+    ScopeAbsent {
+        /// What was called.
+        pair: Pair,
+        /// What it would have to claim; nothing where the pair needs no scope.
+        required: Vec<Scope>,
+    },
     /// The call claims more than the caller's identity document declares.
     ScopeClaim {
         /// What was called.
@@ -188,7 +195,7 @@ impl Refusal {
             Self::NotAllowed { .. } => "method-not-allowed",
             Self::Wildcards(_) => "wildcards-required",
             Self::Input { .. } => "input-validation-failed",
-            Self::ScopeAbsent(_) => "scope-required",
+            Self::ScopeAbsent { .. } => "scope-required",
             Self::ScopeClaim { .. } => "scope-claim-invalid",
             Self::Scope { .. } => "scope-violation",
             Self::Declared { .. } => "declared-error",
@@ -250,7 +257,7 @@ impl fmt::Display for Refusal {
             }
             Self::Input { violation, .. } if violation.field.is_empty() => f.write_str(&violation.detail),
             Self::Input { violation, .. } => write!(f, "{} (at {})", violation.detail, start(&violation.field)),
-            Self::ScopeAbsent(_) => f.write_str("say which scopes the call claims"),
+            Self::ScopeAbsent { .. } => f.write_str("say which scopes the call claims"),
             Self::ScopeClaim { excess, .. } => {
                 write!(f, "the call claims more than its agent declares: {}", listed(excess))
             }

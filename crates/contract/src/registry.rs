@@ -12,6 +12,7 @@ use crate::handler::Handler;
 use crate::limits::ENDPOINTS_MAX;
 use crate::method::Method;
 use crate::path::{RequestPath, Segment, Template};
+use crate::scope::Scope;
 
 /// An endpoint and what answers it.
 #[derive(Clone)]
@@ -20,6 +21,34 @@ pub struct Registered {
     pub endpoint: Arc<Endpoint>,
     /// What keeps the promise.
     pub handler: Arc<dyn Handler>,
+    /// What a caller needs for it.
+    pub needs: Needs,
+}
+
+/// What a caller needs for an endpoint, with all that it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The scopes, in the order in which they were found.
+    pub scopes: Arc<[Scope]>,
+    /// Whether something that it is made of is for callers who show a bearer token.
+    pub token: bool,
+}
+
+impl Registered {
+    /// An endpoint that needs what it says itself.
+    pub fn new(endpoint: Arc<Endpoint>, handler: Arc<dyn Handler>) -> Registered {
+        let needs = Needs { scopes: endpoint.required_scopes.clone().into(), token: false };
+        Registered { endpoint, handler, needs }
+    }
+
+    /// Has the endpoint say what it needs. Whoever holds the endpoint as it was, such as its handler, keeps that.
+    fn seal(&mut self, needs: Needs) {
+        if self.endpoint.required_scopes[..] != needs.scopes[..] {
+            let required_scopes = needs.scopes.to_vec();
+            self.endpoint = Arc::new(Endpoint { required_scopes, ..Endpoint::clone(&self.endpoint) });
+        }
+        self.needs = needs;
+    }
 }
 
 /// An endpoint that a call is for, with what its path says.
@@ -91,7 +120,7 @@ impl Registry {
         if place.contains_key(&method) {
             return Err(RegistryFault::Duplicate(format!("{method} {path}")));
         }
-        place.insert(method, Registered { endpoint, handler });
+        place.insert(method, Registered::new(endpoint, handler));
         self.count += 1;
         Ok(())
     }
@@ -115,13 +144,22 @@ impl Registry {
         literal.chain(templates).cloned().collect()
     }
 
+    /// Has each endpoint say what it needs, in the order of [`Registry::iter`].
+    pub(crate) fn seal(&mut self, needs: Vec<Needs>) {
+        let literal = self.literal.values_mut().flat_map(BTreeMap::values_mut);
+        let mut all: Vec<&mut Registered> =
+            literal.chain(self.tree.iter_mut().flat_map(|node| node.here.values_mut())).collect();
+        all.sort_by(|a, b| place(a).cmp(&place(b)));
+        for (registered, needs) in all.into_iter().zip(needs) {
+            registered.seal(needs);
+        }
+    }
+
     /// All endpoints, by path and method.
     pub fn iter(&self) -> impl Iterator<Item = &Registered> {
         let literal = self.literal.values().flat_map(BTreeMap::values);
         let mut all: Vec<&Registered> = literal.chain(self.tree.iter().flat_map(|node| node.here.values())).collect();
-        all.sort_by(|a, b| {
-            (a.endpoint.path.as_str(), &a.endpoint.method).cmp(&(b.endpoint.path.as_str(), &b.endpoint.method))
-        });
+        all.sort_by(|a, b| place(a).cmp(&place(b)));
         all.into_iter()
     }
 
@@ -203,6 +241,11 @@ impl Registry {
             None => Ok(()),
         }
     }
+}
+
+/// Where an endpoint stands among all.
+fn place(registered: &Registered) -> (&str, &Method) {
+    (registered.endpoint.path.as_str(), &registered.endpoint.method)
 }
 
 /// What the parameters of a template take from a path that it matches.

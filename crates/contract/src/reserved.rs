@@ -7,6 +7,23 @@ use crate::path::{Segment, Template};
 /// The first segments under which DISCOVER belongs to the host. Section 5.9.
 pub const ROOTS: [&str; 7] = ["methods", "agents", "genesis", "tools", "apis", "patterns", "contracts"];
 
+/// Embedded methods that become messages to agents, which the host counts and bounds as messages.
+const MESSAGES: [&str; 5] = ["QUERY", "SUMMARIZE", "PLAN", "EXECUTE", "DELEGATE"];
+
+/// Embedded methods that an agent out of service may call: to learn of it, and to come back. Base 3.2.
+const OUT_OF_SERVICE: [&str; 8] =
+    ["DISCOVER", "DESCRIBE", "INSPECT", "ACTIVATE", "DEACTIVATE", "REINSTATE", "REVOKE", "DEPRECATE"];
+
+/// Whether a method that the host answers itself becomes a message to an agent.
+pub fn is_message(method: &Method) -> bool {
+    MESSAGES.contains(&method.as_str())
+}
+
+/// Whether an agent out of service may call a method that the host answers itself.
+pub fn is_open_to_suspended(method: &Method) -> bool {
+    OUT_OF_SERVICE.contains(&method.as_str())
+}
+
 /// Whether the host answers the pair itself: an embedded method at the root, or DISCOVER of one of
 /// [`ROOTS`]. Section 6.1, tier A.
 pub fn is_native(method: &Method, path: &str) -> bool {

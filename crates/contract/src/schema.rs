@@ -14,6 +14,8 @@ mod integers;
 mod strict;
 mod work;
 
+use std::sync::Arc;
+
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use percent_encoding::percent_decode_str;
@@ -26,9 +28,10 @@ use graph::Graph;
 use work::Work;
 
 /// A compiled schema and the document that it came from.
+#[derive(Clone)]
 pub struct Schema {
     source: Value,
-    validator: Validator,
+    validator: Arc<Validator>,
     work: Work,
 }
 
@@ -80,7 +83,7 @@ impl Schema {
             .with_pattern_options(patterns)
             .build(&checked)
             .map_err(|error| SchemaFault::Invalid(shortened(&error.masked_with("it").to_string())))?;
-        Ok(Schema { source, validator, work })
+        Ok(Schema { source, validator: Arc::new(validator), work })
     }
 
     /// The document, as it was declared.

@@ -65,6 +65,10 @@ pub const WEBHOOKS_PER_TASK_MAX: usize = 5;
 pub const DELIVERIES_PENDING_MAX: usize = 10_000;
 /// How long an agent may take for one reply.
 pub const AGENT_TIME_MAX: Duration = Duration::from_secs(120);
+/// Characters of one scope token.
+pub const SCOPE_CHARS_MAX: usize = 256;
+/// Scope tokens in one set.
+pub const SCOPES_MAX: usize = 256;
 /// How long a caller is asked to wait before it tries again, where nothing better is known.
 pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Bytes of one entry of a stream, as JSON.

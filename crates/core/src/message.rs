@@ -3,17 +3,19 @@
 //! The JSON form is that of Mentionable's normalized message, so one reader serves every place
 //! where it travels: webhooks, worker processes, sidecars and our own storage.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::address::Handle;
+use crate::authority::Authority;
 use crate::findings::{Narrowing, SearchOptions};
 use crate::identity::IdentityEvidence;
 use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
+use crate::network::Network;
 use crate::part::Part;
 use crate::question::{Question, QuestionAnswer};
 
@@ -28,27 +30,6 @@ pub type Transport = &'static str;
 /// attach it to each request, protocols copy it to [`Sender::peer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddr(pub IpAddr);
-
-/// The network that one caller has: an IPv4 address, or the /64 of an IPv6 one, which one site is given as a
-/// whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Network(IpAddr);
-
-impl Network {
-    /// The network of an address. An IPv4 address that is mapped into IPv6 is itself.
-    pub fn of(address: IpAddr) -> Self {
-        Self(match address.to_canonical() {
-            IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
-            v4 => v4,
-        })
-    }
-}
-
-impl std::fmt::Display for Network {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// What one caller says to one agent, whatever protocol it came by.
 #[derive(Debug, Clone)]
@@ -165,10 +146,12 @@ pub struct Sender {
     /// Verified evidence: the only thing to authorize on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<IdentityEvidence>,
-    /// What may be done in its name at most, as scope tokens: what whoever handed its wish on granted.
-    /// `None`: all that its proofs grant. Only ever narrows, and goes along as the wish is handed on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub authority: Option<Vec<String>>,
+    /// What may be done in its name. Lies in here, so that nobody who hands its wish on can leave it behind.
+    #[serde(default, skip_serializing_if = "Authority::is_unbounded")]
+    pub authority: Authority,
+    /// The agent of this host that it was proven to be, if it is one. Never serialized.
+    #[serde(skip)]
+    pub agent: Option<Handle>,
     /// An address the sender claims without proof. A hint for display and threading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_address: Option<String>,
@@ -191,7 +174,8 @@ impl Sender {
             key_id: None,
             profile: None,
             identities: Vec::new(),
-            authority: None,
+            authority: Authority::default(),
+            agent: None,
             claimed_address: None,
             peer: None,
         }
@@ -227,7 +211,8 @@ impl Sender {
         self.verified = false;
         self.key_id = None;
         self.identities.clear();
-        self.authority = None;
+        self.authority = Authority::default();
+        self.agent = None;
         self
     }
 }

@@ -41,6 +41,9 @@ impl Composition {
         };
         let mut run = Run::new(Arc::clone(&self.recipe), std::mem::take(&mut origin.input));
         foresee(&run, &dispatcher, &origin)?;
+        // Each step claims what the whole call may use, and no step more.
+        let authority = origin.caller.authority().clone().handed_on().claiming_all();
+        origin.caller = origin.caller.with_authority(authority);
         let deadline = Instant::now() + self.time;
         let mut trip = Trip { dispatcher: &dispatcher, origin: &origin, deadline, bytes_left: RESULTS_BYTES_MAX };
         for step in &self.recipe.steps {
@@ -86,7 +89,7 @@ impl Trip<'_> {
 
     /// The call of a step, as if the caller had made it.
     fn call(&self, StepCall { method, path, body }: StepCall) -> Result<Call, String> {
-        let Invocation { caller, scopes, thread, depth, .. } = self.origin;
+        let Invocation { caller, thread, depth, .. } = self.origin;
         if *depth >= COMPOSITION_DEPTH_MAX {
             return Err(format!("at most {COMPOSITION_DEPTH_MAX} compositions lie in one another"));
         }
@@ -99,7 +102,6 @@ impl Trip<'_> {
             query: None,
             body,
             caller: caller.clone(),
-            claimed: Some(scopes.clone()),
             idempotency_key: None,
             thread: thread.clone(),
             depth: depth.saturating_add(1),
@@ -116,7 +118,7 @@ fn foresee(run: &Run, dispatcher: &Dispatcher, origin: &Invocation) -> Result<()
     let mut missing: Vec<Scope> = Vec::new();
     for (method, path) in run.foreseen() {
         dispatcher.proven_at(method, &path, &origin.caller).map_err(Failure::Unidentified)?;
-        let needed = origin.scopes.missing(&dispatcher.required_at(method, &path));
+        let needed = dispatcher.lacks_at(method, &path, &origin.caller);
         missing.extend(needed.into_iter().filter(|scope| !missing.contains(scope)).collect::<Vec<_>>());
     }
     if missing.is_empty() { Ok(()) } else { Err(Failure::Unauthorised(missing)) }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use forecourt_contract::call::Identity;
-use forecourt_contract::{Call, Caller, Dispatcher, Method, Outcome, Refusal};
+use forecourt_contract::{Aimed, Answer, Call, Caller, Dispatcher, Method, Outcome, Refusal, Target, Tier, reserved};
 use forecourt_core::limits::HOPS_MAX;
-use forecourt_core::{Error, PolicyPart, Sender, Transport};
+use forecourt_core::{Authority, Error, PolicyPart, Sender, Standing, Transport};
+use serde_json::Value;
 
-use crate::authority::scopes;
 use crate::in_flight::Lane;
 use crate::receive::Host;
 
 /// What came of a call that the host took.
 #[derive(Debug)]
-pub enum Invoked {
+pub enum Invoked<A = Value> {
     /// It was held against the contract of its endpoint.
-    Answered(Box<Outcome>),
+    Answered(Box<Outcome<A>>),
     /// The host's own rules refused it before.
     Refused(Box<PolicyPart>),
 }
@@ -26,9 +26,41 @@ impl Host {
     ///
     /// What an endpoint or its contract refuses is an outcome; an [`Error`] is a fault.
     pub async fn invoke(&self, call: Call, via: Transport) -> Result<Invoked, Error> {
+        let aimed = self.contract.aim(&call);
+        let native = |call, target| self.contract.native(call, target);
+        Ok(match self.invoke_to(call, aimed, via, native).await? {
+            Invoked::Refused(part) => Invoked::Refused(part),
+            Invoked::Answered(outcome) => {
+                let Outcome { answer, trail } = *outcome;
+                let answer = answer.map(|answer| match answer {
+                    Answer::Endpoint(value) | Answer::Native(value) => value,
+                });
+                Invoked::Answered(Box::new(Outcome { answer, trail }))
+            }
+        })
+    }
+
+    /// The same of a call that was aimed, for the protocol whose methods `native` answers: they pass the same
+    /// checks as endpoints do, and none of them is answered while the host drains. Those that become messages
+    /// are counted and bounded as messages are.
+    pub async fn invoke_to<N, W>(
+        &self,
+        call: Call,
+        aimed: Aimed,
+        via: Transport,
+        native: impl FnOnce(Call, Target) -> W,
+    ) -> Result<Invoked<Answer<N>>, Error>
+    where
+        W: Future<Output = Result<N, Refusal>>,
+    {
         self.tasks.accepting()?;
         if call.depth >= HOPS_MAX {
             return Err(Error::invalid("hops", format!("at most {HOPS_MAX} calls may lead to each other in a row")));
+        }
+        let own = aimed.target.as_ref().ok().filter(|target| target.tier == Tier::Native).map(|target| &target.method);
+        let (is_native, is_message) = (own.is_some(), own.is_some_and(reserved::is_message));
+        if is_message {
+            return Ok(Invoked::Answered(Box::new(self.contract.dispatch_to(call, aimed, native).await)));
         }
         let session = call.thread.session_id.as_deref();
         if let Err(refusal) =
@@ -42,8 +74,10 @@ impl Host {
             Err(refusal) => return Ok(Invoked::Refused(refusal)),
         };
         let _running = self.metrics.count_running();
-        let outcome = self.contract.dispatch(call).await;
-        self.metrics.called(&outcome, via);
+        let outcome = self.contract.dispatch_to(call, aimed, native).await;
+        if !is_native {
+            self.metrics.called(&outcome, via);
+        }
         note(&outcome);
         Ok(Invoked::Answered(Box::new(outcome)))
     }
@@ -56,7 +90,7 @@ impl Host {
 
 /// What only the operator learns of a call. A promise that was broken is a fault of the endpoint; one that
 /// is full or slow is not, but worth a look.
-fn note(outcome: &Outcome) {
+fn note<A>(outcome: &Outcome<A>) {
     let Err(refusal) = &outcome.answer else { return };
     let (method, path) = (&outcome.trail.method, &outcome.trail.path);
     let (method, path) = (method.as_ref().map(Method::as_str), path.as_deref());
@@ -70,18 +104,28 @@ fn note(outcome: &Outcome) {
     }
 }
 
-/// The caller that a sender is, for protocols in which agents have no names of their own: whoever
-/// proved who it is, with the scopes that its proof grants, within [`Sender::authority`].
-pub fn caller(sender: Sender) -> Caller {
-    if !sender.verified || sender.identities.is_empty() {
-        return Caller { sender: Arc::new(sender), ..Caller::default() };
-    }
-    Caller {
-        agent_id: Some(sender.identities[0].subject.clone()),
-        identity: Identity::Recognised,
-        declared: scopes(&sender),
-        is_proven: true,
-        sender: Arc::new(sender),
-        ..Caller::default()
+/// Callers of protocols in which agents have no names of their own.
+impl Host {
+    /// The caller that a sender is: whoever proved who it is, with what its proof grants, claiming all of it, and
+    /// as an agent of this host where it stands. Who proved nothing holds nothing. Fails when it can't be told
+    /// where the agent stands.
+    pub async fn caller(&self, mut sender: Sender) -> Result<Caller, Error> {
+        if !sender.verified || sender.identities.is_empty() {
+            sender.authority = Authority::default();
+            return Ok(Caller { sender: Arc::new(sender), ..Caller::default() });
+        }
+        let standing = match &sender.agent {
+            Some(agent) => self.standing(agent).await?,
+            None => Standing::Active,
+        };
+        sender.authority = std::mem::take(&mut sender.authority).claiming_all();
+        Ok(Caller {
+            agent_id: Some(sender.identities[0].subject.clone()),
+            identity: Identity::Recognised,
+            standing,
+            is_proven: true,
+            sender: Arc::new(sender),
+            ..Caller::default()
+        })
     }
 }

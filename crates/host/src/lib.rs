@@ -35,7 +35,7 @@ pub use deliver::{Envelope, Post};
 pub use directory::{Directory, Resident, Site};
 pub use follow::Until;
 pub use in_flight::WAITING_MAX;
-pub use invoke::{Invoked, caller};
+pub use invoke::Invoked;
 pub use ledger::ENTRIES_PER_READ_MAX;
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use forecourt_core::message::Network;
+use forecourt_core::network::Network;
 use forecourt_core::policy::Kind;
 use forecourt_core::{Message, PolicyPart};
 use governor::clock::{Clock, DefaultClock};

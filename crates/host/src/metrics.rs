@@ -57,7 +57,7 @@ impl Metrics {
     }
 
     /// A call of an endpoint ended. Pairs that are no endpoint are all one.
-    pub(crate) fn called(&self, outcome: &Outcome, via: &'static str) {
+    pub(crate) fn called<A>(&self, outcome: &Outcome<A>, via: &'static str) {
         let endpoint = outcome.trail.endpoint.as_ref();
         let labels = CallLabels {
             endpoint: endpoint

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_core::{Address, IdentityEvidence, Sender, Store, Timestamp};
+use forecourt_core::{Address, AgentId, Authority, Domain, Handle, IdentityEvidence, Sender, Store, Timestamp};
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
-use crate::bearer::{self, BearerIssuer};
+use crate::agents::{AgentIdentity, KnownAgents};
+use crate::bearer;
 use crate::config::IdentityConfig;
 use crate::evidence::{self, Carried};
 use crate::fault::Fault;
@@ -19,11 +20,21 @@ use crate::settings::{Checked, IdentityProblem, check};
 /// The hint of who calls. REST 7.4.
 pub const FROM_HEADER: HeaderName = HeaderName::from_static("x-mentionable-from");
 
+/// What begins the canonical URI of an agent. AGTP base 1, form 1.
+const AGENT_URI: &str = "agtp://";
+
 /// Turns proofs into senders. One for the whole host.
 pub struct Verifier {
     checked: Checked,
     directory: Option<Arc<dyn KeyDirectory>>,
     seen: Option<Arc<dyn Store>>,
+    known: Option<Known>,
+}
+
+/// The agents whose ceilings hold for whoever proves to be one of them.
+struct Known {
+    agents: Arc<KnownAgents>,
+    domain: Domain,
 }
 
 /// Who sent a request, and what became of the credentials that came with it.
@@ -77,7 +88,7 @@ impl Verifier {
         base: &Path,
         documents: Arc<dyn Documents>,
     ) -> Result<Self, Vec<IdentityProblem>> {
-        Ok(Self { checked: check(config, base, &documents)?, directory: None, seen: None })
+        Ok(Self { checked: check(config, base, &documents)?, directory: None, seen: None, known: None })
     }
 
     /// The same, finding the keys of signed requests in `directory`. Without one, signatures are not
@@ -96,6 +107,43 @@ impl Verifier {
         self
     }
 
+    /// The same, knowing `agents`, of whom those that live here live at `domain`: whoever proves to be one of them
+    /// may do no more than that agent, over every protocol.
+    #[must_use]
+    pub fn with_agents(mut self, agents: Arc<KnownAgents>, domain: Domain) -> Self {
+        self.known = Some(Known { agents, domain });
+        self
+    }
+
+    /// What may be done in the name of whoever has this verified evidence, and the agent of this host that it is.
+    pub fn authority(&self, identities: &[IdentityEvidence]) -> (Authority, Option<Handle>) {
+        let agents: Vec<_> = identities.iter().filter_map(|evidence| self.agent_of(evidence)).collect();
+        let granted = Authority::of_evidence(identities);
+        let authority = agents.iter().fold(granted, |authority, agent| authority.within(&agent.declared));
+        (authority, agents.iter().find_map(|agent| agent.handle.clone()))
+    }
+
+    /// The known agent that evidence names as its subject: by its canonical name or URI, or by its address here.
+    fn agent_of(&self, evidence: &IdentityEvidence) -> Option<&Arc<AgentIdentity>> {
+        let Known { agents, domain } = self.known.as_ref()?;
+        let subject = self.token_subject(evidence).unwrap_or(&evidence.subject);
+        let id = subject.strip_prefix(AGENT_URI).unwrap_or(subject);
+        match AgentId::parse(id) {
+            Ok(id) => agents.get(&id),
+            Err(_) => {
+                let address = Address::parse(subject).ok().filter(|address| address.domain() == domain)?;
+                agents.of_handle(address.local())
+            }
+        }
+    }
+
+    /// The subject of a bearer token, as its issuer wrote it.
+    fn token_subject<'e>(&self, evidence: &'e IdentityEvidence) -> Option<&'e str> {
+        let issuer = self.checked.bearer.iter().find(|issuer| issuer.issuer == evidence.issuer)?;
+        let is_token = evidence.method == bearer::METHOD;
+        evidence.subject.strip_prefix(issuer.subject_prefix.as_str()).filter(|_| is_token)
+    }
+
     /// The issuers whose bearer tokens are accepted, in the order of the configuration.
     pub fn token_issuers(&self) -> impl Iterator<Item = TokenIssuer<'_>> {
         self.checked.bearer.iter().map(|issuer| TokenIssuer {
@@ -107,11 +155,7 @@ impl Verifier {
 
     /// Whether evidence is a bearer token whose whole subject, as its issuer wrote it, is `subject`.
     pub fn is_token_of(&self, evidence: &IdentityEvidence, subject: &str) -> bool {
-        let is_of = |issuer: &BearerIssuer| {
-            issuer.issuer == evidence.issuer
-                && evidence.subject.strip_prefix(issuer.subject_prefix.as_str()) == Some(subject)
-        };
-        evidence.method == bearer::METHOD && self.checked.bearer.iter().any(is_of)
+        self.token_subject(evidence) == Some(subject)
     }
 
     /// Who sent `request`. Never fails: what can't be proven leaves the sender anonymous.
@@ -127,6 +171,7 @@ impl Verifier {
                 sender.identities = self.forwarded(&carried, request.agent, &own.identities, request.now).await;
                 sender.identities.extend(own.identities);
                 sender.verified = !sender.identities.is_empty();
+                (sender.authority, sender.agent) = self.authority(&sender.identities);
                 sender.address = own.address;
                 sender.key_id = own.key_id;
                 if let Some(method) = own.method {

@@ -9,9 +9,11 @@ use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_core::json::parse;
+use forecourt_core::{Domain, ScopeSet};
+use forecourt_identity::agents::{self, AgentIdentitySettings, Home, KnownAgents};
 use forecourt_identity::limits::{KEYS_FRESH, KEYS_MAX, KEYS_RETRY, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
-use forecourt_identity::{Fault, KeySet, Presented, SigningKey, Verifier, jws};
-use forecourt_testkit::dear;
+use forecourt_identity::{Fault, HostKeys, KeySet, Presented, SigningKey, Verifier, jws};
+use forecourt_testkit::{CountedEntropy, card, dear};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{Sent, Shelf, key, later, now, other_key, verifier};
@@ -330,4 +332,46 @@ fn s7_2_issuers_whose_subjects_could_be_mixed_up_are_refused() {
     let found = refused(&two("https://a#b", "https://c", ""));
     assert!(found.contains("bearer[0].issuer") && found.contains('#'), "{found}");
     assert_eq!(refused(&two("https://h/realms/a", "https://h/realms/b", "")), "");
+}
+
+/// The agent `chef` of this domain, which declared `booking:*` and `documents:query`.
+fn chef() -> Arc<KnownAgents> {
+    let entropy = CountedEntropy::default();
+    let (domain, keys) = (Domain::parse("demo.localhost").unwrap(), HostKeys::in_memory(&entropy));
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home {
+        folder: folder.path(),
+        data: None,
+        keeps: false,
+        domain: &domain,
+        keys: &keys,
+        now: now(),
+        entropy: &entropy,
+    };
+    let scopes = ScopeSet::parse_list("booking:*, documents:query").ok();
+    let settings = AgentIdentitySettings { scopes, ..AgentIdentitySettings::default() };
+    Arc::new(agents::load(&home, [(&card("chef"), &settings)]).0)
+}
+
+#[tokio::test]
+async fn base_7_whoever_proves_to_be_a_known_agent_may_do_no_more_than_it_over_any_protocol() {
+    let agents = chef();
+    let id = agents.hosted()[0].agent_id.to_string();
+    let verifier = fixed(&key()).with_agents(agents, Domain::parse("demo.localhost").unwrap());
+    let said = async |sub: &str, scope: &str| {
+        let mut claims = claims();
+        claims.insert("sub".into(), sub.into());
+        claims.insert("scope".into(), scope.into());
+        let sender = bearing(&signed(&key(), &claims)).to(&verifier).await.sender;
+        let held: Vec<String> = sender.authority.held().iter().map(ToString::to_string).collect();
+        (held.join(" "), sender.agent.map(|agent| agent.to_string()))
+    };
+    for sub in [id.clone(), format!("agtp://{id}"), "@chef@demo.localhost".to_owned()] {
+        let chef = Some("chef".to_owned());
+        assert_eq!(said(&sub, "booking:room payments:pay").await, ("booking:room".to_owned(), chef.clone()), "{sub}");
+        assert_eq!(said(&sub, "*:*").await, ("booking:* documents:query".to_owned(), chef), "{sub}");
+    }
+    for sub in ["ada", "@chef@elsewhere.example", "chef", &"0".repeat(64)] {
+        assert_eq!(said(sub, "payments:pay").await, ("payments:pay".to_owned(), None), "{sub}");
+    }
 }

@@ -13,7 +13,7 @@ use forecourt_contract::path::{RequestPath, segment};
 use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Call, Dispatcher, Endpoint, Outcome};
 use forecourt_core::{Error, Sender};
-use forecourt_host::{Host, Invoked, caller};
+use forecourt_host::{Host, Invoked};
 use futures::stream::{BoxStream, StreamExt};
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ pub fn tools(host: &Arc<Host>) -> Vec<Tool> {
 /// issuer for.
 pub fn scopes(contract: &Dispatcher) -> Vec<String> {
     let offered = offered(contract).into_iter().filter(|(_, endpoint)| endpoint.is_offered_as(Offer::Tool));
-    let needed = offered.flat_map(|(_, endpoint)| contract.required_scopes(&endpoint));
+    let needed = offered.flat_map(|(_, endpoint)| endpoint.required_scopes.clone());
     needed.map(|scope| scope.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
@@ -108,12 +108,14 @@ pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
         let words = "a value for the path leads to something else than this";
         return failed("input-validation-failed", words, Value::Null);
     }
-    let caller = caller(given.sender);
+    let caller = match host.caller(given.sender).await {
+        Ok(caller) => caller,
+        Err(error) => return told(Err(error), host, endpoint, &Sender::anonymous()),
+    };
     let sender = Arc::clone(&caller.sender);
-    let claimed = Some(caller.declared.clone());
     let method = endpoint.method.to_string();
     // Agents that call endpoints that ask agents come to an end as compositions do.
-    let ask = Call { method, path, body, caller, claimed, depth: given.hop, ..Call::default() };
+    let ask = Call { method, path, body, caller, depth: given.hop, ..Call::default() };
     told(host.invoke(ask, given.via).await, host, endpoint, &sender)
 }
 
@@ -161,9 +163,12 @@ fn answered(outcome: Outcome, host: &Host, endpoint: &Endpoint, sender: &Sender)
             Called { structured, text: vec![text], ..Called::default() }
         }
         Err(refusal) => {
-            let called = failed(refusal.code(), &refusal.to_string(), details::of(&refusal));
-            let scopes = host.contract().required_scopes(endpoint);
-            Called { refusal: sign_in::part(&refusal, &scopes, host.site(), sender), ..called }
+            let mut called = failed(refusal.code(), &refusal.to_string(), details::of(&refusal));
+            if let Some(recovery) = refusal.recovery() {
+                called.structured["error"]["hint"] = recovery.to_string().into();
+            }
+            let scopes = &endpoint.required_scopes;
+            Called { refusal: sign_in::part(&refusal, scopes, host.site(), sender), ..called }
         }
     };
     if let Some(notice) = notice(&outcome.trail) {

@@ -61,6 +61,8 @@ pub struct EndpointSettings {
     pub terms: Terms,
     /// Whether one that is refused keeps the host from starting.
     pub must_be_whole: bool,
+    /// What of the section has no effect, in a sentence each.
+    pub notices: Vec<String>,
 }
 
 /// Where one agent can be reached: absolute URLs, https or of the protocol's own scheme.

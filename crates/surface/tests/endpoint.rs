@@ -7,9 +7,9 @@ use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{
     Dispatcher, Endpoint, Failure, Handler, Invocation, Method, MethodPolicy, RecipeBook, Registry, Rules,
 };
-use forecourt_core::Sender;
 use forecourt_core::identity::BEARER_TOKEN;
 use forecourt_core::policy::Kind;
+use forecourt_core::{Authority, Sender};
 use forecourt_surface::endpoint::{self, NAME_CHARS_MAX};
 use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
 use forecourt_testhost::{Blueprint, Mounted, resident};
@@ -76,6 +76,7 @@ async fn host_under(rules: Rules, paths: &[(&str, &[Offer])]) -> Mounted {
 fn guest(scope: Value) -> Sender {
     let mut guest = proven("guest", BEARER_TOKEN);
     guest.identities[0].claims.insert("scope".to_owned(), scope);
+    guest.authority = Authority::of_evidence(&guest.identities);
     guest
 }
 

@@ -110,7 +110,7 @@ impl Blueprint {
         let site = Site { domain: domain.clone(), name: "Demo".to_owned(), origin: self.origin };
         let default = self.residents[0].card.handle().clone();
         let keys = HostKeys::in_memory(entropy.as_ref());
-        let agents = known(&self.residents, &self.identities, &domain, &keys, entropy.as_ref());
+        let agents = Arc::new(known(&self.residents, &self.identities, &domain, &keys, entropy.as_ref()));
         let section = Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None);
         let section = section.expect("a section");
         let residents =
@@ -130,10 +130,11 @@ impl Blueprint {
             Some(directory) => verifier.with_directory(directory(egress.clone())),
             None => verifier,
         };
+        let verifier = verifier.with_agents(agents.clone(), domain);
         let mount = Mount {
             host,
             verifier: Arc::new(verifier),
-            agents: Arc::new(agents),
+            agents,
             keys: Arc::new(ArcSwap::from_pointee(keys)),
             egress,
             tools: self.tools.into(),

@@ -255,6 +255,7 @@ impl Service {
         sender.identities = self.verifier.forwarded(&carried, &resident.card.address, &own, now).await;
         sender.identities.extend(own);
         sender.verified = !sender.identities.is_empty();
+        (sender.authority, sender.agent) = self.verifier.authority(&sender.identities);
     }
 
     /// An answer without a task: a message, or a refusal before there was one.

@@ -37,6 +37,9 @@ fn agent<'a>(
 ) -> Result<Option<&'a Arc<AgentIdentity>>, Problem> {
     let named = input.get("agent_id").and_then(Value::as_str).and_then(|id| AgentId::parse(id).ok());
     let own = ask.addressed.as_ref().or(ask.known.as_ref());
+    // A caller that is not taken for the agent that it names asks for that one's document all the same.
+    let claimed = || ask.call.caller.agent_id.as_deref().filter(|_| own.is_none());
+    let named = named.or_else(|| AgentId::parse(claimed()?).ok());
     match (named, own) {
         (Some(id), own) => Ok(own.filter(|own| own.agent_id == id).or_else(|| resident(inventory, audience, &id))),
         (None, Some(own)) => Ok(Some(own)),

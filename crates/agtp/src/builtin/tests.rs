@@ -19,7 +19,7 @@ use forecourt_contract::{
     Call, Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, recipe,
 };
 use forecourt_core::identity::BEARER_TOKEN;
-use forecourt_core::{AgentCard, agent::Skill};
+use forecourt_core::{AgentCard, Authority, Sender, agent::Skill};
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_settings::Section;
 use forecourt_testhost::{Blueprint, Mounted, resident};
@@ -101,7 +101,7 @@ impl Place {
         let caller = Caller {
             agent_id: Some(agent.agent_id.to_string()),
             identity: Identity::Recognised,
-            declared: agent.declared.clone(),
+            sender: Arc::new(Sender { authority: Authority::granted(agent.declared.clone()), ..Sender::anonymous() }),
             ..Caller::default()
         };
         let stranger = stranger(path);

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use forecourt_contract::ScopeSet;
-use forecourt_core::{AgentCard, Collected, Ending, Handle, Message, MessageId, Part, Sender, TaskId, ThreadId};
+use forecourt_core::{
+    AgentCard, Authority, Collected, Ending, Handle, Message, MessageId, Part, Sender, TaskId, ThreadId,
+};
 use forecourt_host::Run;
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
@@ -44,13 +46,23 @@ impl Floor<'_> {
     /// The caller, whose agents may do no more in its name than it claims: nothing that needs a scope when
     /// it claims none although the host wants claims, as with the endpoints that it calls itself. 8.7.
     fn sender(&self) -> Sender {
-        let call = &self.ask.call;
-        let sender = call.caller.sender.as_ref().clone();
-        match &call.claimed {
-            Some(claimed) => Sender { authority: Some(tokens(claimed)), ..sender },
-            None if self.service.contract().rules.scope_required => Sender { authority: Some(Vec::new()), ..sender },
-            None => sender,
-        }
+        let own = self.ask.call.caller.authority().clone();
+        self.acting(match own.claimed() {
+            None if self.service.contract().rules.scope_required => own.within(&ScopeSet::default()),
+            _ => own.handed_on(),
+        })
+    }
+
+    /// The caller, in whose name this may be done. A name that was only claimed grants nothing, but what was proven
+    /// beside it does.
+    pub(super) fn acting(&self, own: Authority) -> Sender {
+        let caller = &self.ask.call.caller;
+        let sender = caller.sender.as_ref().clone();
+        let authority = match caller.is_proven {
+            true => own,
+            false => self.service.verifier.authority(&sender.identities).0.continuing(&own),
+        };
+        Sender { authority, ..sender }
     }
 
     /// The conversation that the caller's session is. A name that was only claimed is one machine's.
@@ -101,11 +113,6 @@ impl Floor<'_> {
     pub(super) fn card(&self, handle: &Handle) -> Option<&AgentCard> {
         self.service.host.directory().find(handle).map(|resident| resident.card.as_ref())
     }
-}
-
-/// Scopes as messages carry them.
-pub(super) fn tokens(scopes: &ScopeSet) -> Vec<String> {
-    scopes.iter().map(|scope| scope.as_str().to_owned()).collect()
 }
 
 /// An answer that says something. A refusal and a failure are problems.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_contract::{Scope, ScopeSet};
 use forecourt_core::store::Webhook;
-use forecourt_core::{Collected, Ending, Handle, Message, Sender, Task, TaskId, Timestamp, ids};
+use forecourt_core::{Collected, Ending, Handle, Message, Task, TaskId, Timestamp, ids};
 use forecourt_egress::Purpose;
 use forecourt_host::{Post, Run, TaskAccess, TaskPermit};
 use forecourt_identity::jws::Jws;
@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, header};
 use serde_json::{Map, Value, json};
 
 use super::Floor;
-use super::carry::{Carried, parts, said, tokens};
+use super::carry::{Carried, parts, said};
 use super::execute::status;
 use super::tasks::working;
 use crate::NAME;
@@ -46,17 +46,16 @@ impl Floor<'_> {
             ])?,
         }
         let delegation = self.delegation(caller).await?;
-        let granted = tokens(&delegation.granted);
         let body = json!({
             "method": self.method,
             "delegation_id": self.name("dlg"),
             "sub_session_id": self.name("sub"),
             "delegated_to": self.agent_id(&delegation.to),
             "task": self.given.get(&["task"]),
-            "scope_granted": &granted,
+            "scope_granted": &delegation.granted,
             "deadline": delegation.deadline,
         });
-        let message = self.handed_over(caller, &delegation, granted);
+        let message = self.handed_over(caller, &delegation);
         let run = Run { webhook: delegation.webhook, ..Run::task_unless_message(ANSWER_PATIENCE) };
         match self.carried(message, run, self.patience(delegation.deadline)).await? {
             Carried::Answered { answer, task } => answered(body, answer, task),
@@ -179,15 +178,15 @@ impl Floor<'_> {
 
     /// The work in the caller's name, one agent further, with what is granted and nothing else: whatever the
     /// other agent calls or hands on in this task is held to that.
-    fn handed_over(&self, caller: &str, delegation: &Delegation, granted: Vec<String>) -> Message {
+    fn handed_over(&self, caller: &str, delegation: &Delegation) -> Message {
         let about = json!({
-            "delegated_by": caller, "authority_scope": &granted, "deadline": delegation.deadline,
+            "delegated_by": caller, "authority_scope": &delegation.granted, "deadline": delegation.deadline,
         });
         let beside = [("delegation", Some(&about)), ("context", self.given.get(&["context"]))];
         let task = self.given.words(&["task"]).unwrap_or_default();
         let message = self.message(&delegation.to, parts(task, beside));
-        let sender = Sender { authority: Some(granted), ..message.sender };
-        Message { hop: message.hop + 1, sender, ..message }
+        let own = self.ask.call.caller.authority().clone().handed_on();
+        Message { hop: message.hop + 1, sender: self.acting(own.within(&delegation.granted)), ..message }
     }
 
     fn patience(&self, deadline: Option<Timestamp>) -> Duration {

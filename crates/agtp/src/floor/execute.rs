@@ -42,7 +42,6 @@ impl Floor<'_> {
             query,
             body,
             caller: asked.caller.clone(),
-            claimed: asked.claimed.clone(),
             idempotency_key: None,
             thread: asked.thread.clone(),
             depth: asked.depth + 1,

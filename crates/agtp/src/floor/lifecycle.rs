@@ -126,7 +126,7 @@ impl Floor<'_> {
         }
     }
 
-    /// REVOKE of contracts, of which none is ever made here. Base 3.4.
+    /// REVOKE of contracts, of which none is ever made here: no record, whatever the mode. AGTP-API 10.1.4.1.
     fn revoke_contracts(&self) -> Result<Reply, Problem> {
         match self.given.text(&["target"])? {
             Some("contract") => {
@@ -135,10 +135,18 @@ impl Floor<'_> {
             }
             Some("stale-contracts") => {
                 self.is_operator()?;
-                self.given
-                    .one_of(&["mode"], &["evict", "grandfather"])
+                let mode = self
+                    .given
+                    .one_of(&["mode"], &["grandfather", "invalidate"])
                     .map_err(|problem| Problem { status: Status::BAD_REQUEST, ..problem })?;
-                Ok(Reply::ok(json!({"method": self.method, "target": "stale-contracts", "records": []})))
+                let actor = self.given.name(&["actor"])?;
+                Ok(Reply::ok(json!({
+                    "method": self.method,
+                    "target": "stale-contracts",
+                    "mode": mode.unwrap_or("grandfather"),
+                    "actor": actor,
+                    "records": [],
+                })))
             }
             _ => Err(self
                 .given

@@ -116,7 +116,7 @@ impl Floor<'_> {
     fn step(&self, at: usize, one: &Helpful) -> Value {
         let endpoint = &one.endpoint;
         let caller = &self.ask.call.caller;
-        let missing = caller.declared.missing(self.service.contract().required_scopes(endpoint).iter());
+        let missing = caller.authority().held().missing(endpoint.required_scopes.iter());
         let mut step = json!({
             "step": at,
             "method": endpoint.method,

@@ -1,5 +1,7 @@
 //! SUMMARIZE: a text in fewer words. Base 3.1.
 
+use std::borrow::Cow;
+
 use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 use forecourt_content::{SummaryWish, read_page, summary};
@@ -21,6 +23,9 @@ const WORDS_PER_SENTENCE: usize = 20;
 /// Words of a summary at most.
 const WORDS_MAX: usize = 2_000;
 
+/// Members of an answer that hold words for people.
+const TEXT_MEMBERS: [&str; 7] = ["content", "summary", "text", "name", "title", "description", "articleBody"];
+
 /// What is to be made of a text.
 struct Wish<'a> {
     length: &'static str,
@@ -41,10 +46,15 @@ struct Source {
 impl Floor<'_> {
     /// Asks the agent for a summary; of agents that don't write, the text's own sentences are one.
     pub(super) async fn summarize(&self) -> Result<Reply, Problem> {
-        let said = self.given.required_text(&["source"])?;
+        self.given.require(&[&["source"]])?;
+        let said = match self.given.get(&["source"]) {
+            Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+            Some(result @ (Value::Object(_) | Value::Array(_))) => Cow::Owned(words_of(result)),
+            _ => return Err(self.given.wrong(&["source"], "must be text, a URL, or what another method answered")),
+        };
         let wish = self.summary_wish()?;
         let (agent, handle) = self.addressed()?;
-        let source = self.source(said, handle).await?;
+        let source = self.source(&said, handle).await?;
         let composes = self.card(handle).is_some_and(|card| card.composes);
         // Sentences of the text's own are its own; nobody measured what an agent writes.
         let (text, confidence, basis, kind) = match composes {
@@ -74,13 +84,23 @@ impl Floor<'_> {
         })))
     }
 
+    /// A length as a word, or in words.
+    fn length(&self, name: &'static str) -> Result<(Option<&'static str>, Option<usize>), Problem> {
+        match self.given.get(&[name]) {
+            Some(Value::String(_)) => Ok((self.given.one_of(&[name], &LENGTHS)?, None)),
+            _ => Ok((None, self.given.count(&[name], 1..=WORDS_MAX)?)),
+        }
+    }
+
     fn summary_wish(&self) -> Result<Wish<'_>, Problem> {
+        // Either name takes either form: drafts differ.
+        let ((own, own_words), (other, other_words)) = (self.length("length")?, self.length("max_length")?);
         Ok(Wish {
-            length: self.given.one_of(&["length"], &LENGTHS)?.unwrap_or("standard"),
+            length: own.or(other).unwrap_or("standard"),
             format: self.given.one_of(&["format"], &FORMATS)?.unwrap_or("prose"),
             focus: self.given.text(&["focus"])?,
             audience: self.given.text(&["audience", "style"])?,
-            words: self.given.count(&["max_length"], 1..=WORDS_MAX)?,
+            words: own_words.or(other_words),
         })
     }
 
@@ -160,6 +180,29 @@ impl Floor<'_> {
             return Err(unread("the source has no words"));
         }
         Ok(text)
+    }
+}
+
+/// The words of what a method answered: those of the members that hold words, else all of it.
+fn words_of(result: &Value) -> String {
+    let mut words = Vec::new();
+    gather(result, &mut words);
+    match words.is_empty() {
+        true => result.to_string(),
+        false => words.join("\n\n"),
+    }
+}
+
+/// Values come within the bound of nesting that JSON from outside has.
+fn gather<'v>(value: &'v Value, words: &mut Vec<&'v str>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| gather(item, words)),
+        Value::Object(members) => members.iter().for_each(|(name, member)| match member {
+            Value::String(text) if TEXT_MEMBERS.contains(&name.as_str()) => words.push(text),
+            Value::Array(_) | Value::Object(_) => gather(member, words),
+            _ => {}
+        }),
+        _ => {}
     }
 }
 

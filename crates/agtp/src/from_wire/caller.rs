@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use forecourt_contract::call::Identity;
 use forecourt_contract::{Caller, ScopeSet};
-use forecourt_core::{AgentId, Error, Sender};
+use forecourt_core::{AgentId, Authority, Error, Sender};
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_identity::certificate::{AgentCertificate, Claim};
 
 use super::Line;
 use super::fields::Said;
-use super::target::Target;
+use super::target::{GENESIS, Target};
 use crate::problem::Doubt;
 use crate::reply::Problem;
 use crate::service::{Service, uri};
@@ -34,7 +34,11 @@ impl Callers<'_> {
     ///
     /// # Errors
     /// It can't be told where the caller stands.
-    pub(super) async fn find(&self, said: &Said<'_>, target: &Target) -> Result<Found, Error> {
+    ///
+    /// A genesis document is fetched before anything can be proven by it, so that a name which is only claimed is
+    /// no obstacle to that. AGTP-API 5.8.1.
+    pub(super) async fn find(&self, said: &Said<'_>, target: &Target, method: &str) -> Result<Found, Error> {
+        let is_for_genesis = method == "DISCOVER" && target.path == GENESIS;
         let token = self.service.bearer(said.authorization, self.line).await;
         let (mut sender, mut doubt) = match token {
             Ok(sender) => (sender, None),
@@ -43,6 +47,7 @@ impl Callers<'_> {
         let Some(name) = said.agent_id else {
             // Who shows what does not hold wants to be somebody, and is nobody that is known.
             let identity = if doubt.is_some() { Identity::Unrecognised } else { Identity::Anonymous };
+            sender.authority = std::mem::take(&mut sender.authority).claiming(said.claimed.clone());
             let caller = Caller { identity, sender: Arc::new(sender), ..Caller::default() };
             return Ok(Found { caller, known: None, doubt });
         };
@@ -53,10 +58,20 @@ impl Callers<'_> {
         doubt = doubt
             .or_else(|| certified.err())
             .or_else(|| self.doubt(named.as_ref(), is_proven, target).map(Problem::from));
+        if !is_proven && is_for_genesis && named.is_some() && self.service.must_prove(self.line) {
+            // It is not taken for that agent; the name says whose document is wanted.
+            let caller = Caller { agent_id: Some(name.to_owned()), sender: Arc::new(sender), ..Caller::default() };
+            return Ok(Found { caller, known: None, doubt: None });
+        }
         let known = named.filter(|_| doubt.is_none());
         let caller = self.caller(name, known.as_deref()).await?;
-        if let Some(agent) = known.as_ref().filter(|_| !sender.verified) {
-            sender = self.service.sender(agent, is_proven, &caller.declared, self.line);
+        if let Some(agent) = &known {
+            let declared = self.line.within(&agent.declared);
+            let is_of_token = is_proven && sender.showed_token();
+            if !sender.verified {
+                sender = self.service.sender(agent, is_proven, &declared, self.line);
+            }
+            sender.authority = self.authority(&sender, declared, is_of_token).claiming(said.claimed.clone());
         }
         let caller = Caller { is_proven, sender: Arc::new(sender), ..caller };
         Ok(Found { caller, known, doubt })
@@ -102,6 +117,16 @@ impl Callers<'_> {
         sender.identities.iter().any(is_own)
     }
 
+    /// What the agent may do: what it declares, and of that what its token grants, if that says so.
+    fn authority(&self, sender: &Sender, declared: ScopeSet, is_of_token: bool) -> Authority {
+        let authority = Authority::granted(declared);
+        let says_scopes = sender.identities.iter().any(|evidence| evidence.claims.contains_key("scope"));
+        match is_of_token && says_scopes {
+            true => authority.within(&Authority::of_evidence(&sender.identities).held()),
+            false => authority,
+        }
+    }
+
     /// What speaks against the agent that the caller says it is.
     fn doubt(&self, named: Option<&Arc<AgentIdentity>>, is_proven: bool, target: &Target) -> Option<Doubt> {
         let Some(agent) = named else { return Some(Doubt::Unknown) };
@@ -123,7 +148,6 @@ impl Callers<'_> {
             agent_id: Some(agent.agent_id.as_str().to_owned()),
             identity: Identity::Recognised,
             standing: self.service.standing(agent).await?,
-            declared: self.line.within(&agent.declared),
             wildcards: agent.wildcards,
             ..Caller::default()
         })

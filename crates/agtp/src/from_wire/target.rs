@@ -13,6 +13,8 @@ use crate::wire::RequestLine;
 
 /// The path under which agents have names.
 const AGENTS: &str = "/agents/";
+/// The path of an agent's genesis document, at the root and below the agent's own. AGTP-API 5.8.1.
+pub(super) const GENESIS: &str = "/genesis";
 /// Endings of names that are never the canonical ones. Base 1.
 const SUFFIXES: [&str; 3] = [".agent", ".nomo", ".agtp"];
 
@@ -36,12 +38,17 @@ impl Service {
         }
         let (path, query) = (line.path(), line.query().map(str::to_owned));
         let as_it_is = |query| Target { path: path.to_owned(), query, agent: None };
-        let Some(name) = path.strip_prefix(AGENTS).filter(|name| !name.is_empty() && !name.contains('/')) else {
-            return Ok(as_it_is(query));
+        let below = path.strip_prefix(AGENTS).unwrap_or_default();
+        let (name, own) = match below.strip_suffix(GENESIS) {
+            Some(name) => (name, GENESIS),
+            None => (below, "/"),
         };
+        if name.is_empty() || name.contains('/') {
+            return Ok(as_it_is(query));
+        }
         let named = self.agents.of_name(name).filter(|_| !self.is_endpoint(&line.method, path));
         if let Some(agent) = named {
-            return Ok(Target { path: "/".to_owned(), query, agent: Some(Arc::clone(agent)) });
+            return Ok(Target { path: own.to_owned(), query, agent: Some(Arc::clone(agent)) });
         }
         // What an operator registered there is the operator's, and what is wrong before is said before.
         if self.is_registered(path) || !self.is_method(&line.method) {
@@ -50,6 +57,7 @@ impl Service {
         Err(self.moved(name).unwrap_or_else(|| {
             Problem::new(Status::NOT_FOUND, "agent-handle-not-found", "no agent of this name is here")
                 .with("path", path)
+                .with("discover", AGENTS.trim_end_matches('/'))
         }))
     }
 

@@ -1,7 +1,7 @@
 //! Refusals of the contract layer.
 
 use forecourt_contract::endpoint::COMPOSITION_ERROR;
-use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed, Pair};
+use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed, Pair, Recovery};
 use forecourt_contract::{Refusal, Scope};
 use serde_json::{Value, json};
 
@@ -13,8 +13,29 @@ use crate::status::Status;
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let was_begun = refusal.was_begun();
-        let problem = spelled(refusal);
+        let hint = hint(&refusal);
+        let mut problem = spelled(refusal);
+        match hint {
+            // What lacks authority says so among its details.
+            Some((name, value)) if problem.status == Status::AUTHORIZATION_REQUIRED => {
+                if let Some(details) = problem.error.get_mut("details").and_then(Value::as_object_mut) {
+                    details.insert(name.to_owned(), value);
+                }
+            }
+            Some((name, value)) => problem = problem.with(name, value),
+            None => {}
+        }
         if was_begun { problem.into_outcome() } else { problem }
+    }
+}
+
+/// How to get further, where the refusal itself does not say it on this wire.
+fn hint(refusal: &Refusal) -> Option<(&'static str, Value)> {
+    match refusal.recovery()? {
+        Recovery::ListEndpoints if matches!(refusal, Refusal::NotFound(_)) => Some(("discover", "/methods".into())),
+        Recovery::Identify if matches!(refusal, Refusal::Identity(_)) => Some(("header", super::NAME_FIELD.into())),
+        Recovery::Claim(scopes) if !scopes.is_empty() => Some(("missing_scopes", names(scopes))),
+        _ => None,
     }
 }
 
@@ -53,7 +74,7 @@ fn spelled(refusal: Refusal) -> Problem {
         }
         Refusal::Wildcards(pair) => at(authority("wildcards-required", &message, json!({})), &pair),
         Refusal::Input { pair, violation } => at(violation.into(), &pair),
-        Refusal::ScopeAbsent(pair) => {
+        Refusal::ScopeAbsent { pair, .. } => {
             at(authority("scope-required", &message, json!({"header": "Authority-Scope"})), &pair)
         }
         Refusal::ScopeClaim { pair, excess } => {

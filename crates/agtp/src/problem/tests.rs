@@ -57,7 +57,7 @@ fn s11_every_refusal_of_the_contract_has_its_code() {
         (not_allowed(NotAllowed::NotImplemented), 405, "method-not-implemented"),
         (Refusal::Wildcards(pair()), 262, "authorization-required"),
         (Refusal::Input { pair: pair(), violation: violation() }, 422, "input-validation-failed"),
-        (Refusal::ScopeAbsent(pair()), 262, "authorization-required"),
+        (Refusal::ScopeAbsent { pair: pair(), required: Vec::new() }, 262, "authorization-required"),
         (Refusal::ScopeClaim { pair: pair(), excess: scopes(&["a:b"]) }, 262, "authorization-required"),
         (Refusal::Scope { pair: pair(), missing: scopes(&["a:b"]) }, 455, "scope-violation"),
         (

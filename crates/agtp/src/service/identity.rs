@@ -56,7 +56,7 @@ impl Service {
             proof: Proof { kind: "transport".to_owned(), fields: Map::new() },
         };
         let auth_method = "agtp-agent-certificate".to_owned();
-        Sender { auth_method, verified: true, identities: vec![evidence], ..stranger }
+        Sender { auth_method, verified: true, identities: vec![evidence], agent: agent.handle.clone(), ..stranger }
     }
 
     /// Who a bearer token says its sender is; nobody in particular without one.

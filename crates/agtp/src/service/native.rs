@@ -7,7 +7,6 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::Service;
-use super::answer::merge;
 use crate::ask::Ask;
 use crate::floor;
 use crate::problem::refusal;
@@ -27,7 +26,7 @@ impl Native for Service {
     fn answer(&self, call: Call, target: Target) -> BoxFuture<'_, Result<Value, Refusal>> {
         Box::pin(async move {
             let pair = Pair { method: target.method.clone(), path: target.path.as_str().to_owned() };
-            match self.step(self.inner(call), &target).await {
+            match self.native(self.inner(call), &target).await {
                 Ok(reply) => value(reply, pair),
                 Err(problem) => Err(refusal(problem)),
             }
@@ -36,13 +35,6 @@ impl Native for Service {
 }
 
 impl Service {
-    /// Answers a call from inside, whose caller every check let through. Who is called may be out of service.
-    async fn step(&self, mut ask: Ask, target: &Target) -> Result<Reply, Problem> {
-        self.in_service(&ask, target.method.as_str()).await?;
-        merge(&mut ask, &target.resolved)?;
-        self.floor(&ask, &target.method).await
-    }
-
     /// A call from inside as a request. The caller was established outside, and nothing was sent.
     fn inner(&self, call: Call) -> Ask {
         let id = call.caller.agent_id.as_deref().and_then(|id| AgentId::parse(id).ok());

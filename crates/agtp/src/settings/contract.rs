@@ -30,10 +30,12 @@ pub(crate) fn endpoint_settings(section: &Section) -> Result<EndpointSettings, P
         wildcards_accepted: settings.policies.wildcards_accepted,
         token_required: token_required(&settings.policies.oauth, &mut terms, section)?,
     };
+    let notices = settings.notices();
     let overrides = settings.policies.builtins.overrides.into_iter().collect();
     Ok(EndpointSettings {
         terms: Terms { rules, overrides, is_output_strict: settings.strict_outputs, ..terms },
         must_be_whole: settings.on_refused_endpoint == OnRefused::Fail,
+        notices,
     })
 }
 

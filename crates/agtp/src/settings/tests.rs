@@ -61,6 +61,7 @@ fn what_has_no_effect_yet_is_said_and_not_refused() {
     let notices = Settings::read(&section(text)).unwrap().notices();
     assert_eq!(notices.len(), 5, "{notices:?}");
     assert!(notices.iter().all(|notice| notice.contains("no effect")));
+    assert_eq!(endpoint_settings(&section(text)).unwrap().notices, notices, "`check` hears of it too");
 }
 
 #[test]

@@ -194,3 +194,21 @@ async fn s6_1_an_endpoint_at_the_path_of_an_agent_is_the_operators() {
     );
     assert_eq!(code(&server.ask_as_chef("DESCRIBE /agents/nobody", "").await), (405, "method-not-allowed".to_owned()));
 }
+
+#[tokio::test]
+async fn s5_8_1_a_genesis_document_is_fetched_before_anything_can_be_proven() {
+    let server = server("require_verified_identity = true").await;
+    let chef = server.id("chef");
+    let ask = async |line: &str| server.ask(&format!("{line}\r\nAgent-ID: {chef}"), "").await;
+    let document = ask("DISCOVER /genesis").await;
+    assert_eq!(document.start.code, 200, "{document:?}");
+    let read = forecourt_identity::genesis::Genesis::parse(&document.body, None).unwrap();
+    assert_eq!(read.id().to_string(), chef);
+    let nameless = server.ask("DISCOVER /agents/chef/genesis", "").await;
+    assert_eq!((nameless.start.code, &nameless.body), (200, &document.body));
+    assert_eq!(ask("DISCOVER /agents/gate/genesis").await.start.code, 200);
+    for other in ["DISCOVER /methods", "DISCOVER /", "QUERY /", "BOOK /rooms/7", "FETCH /genesis"] {
+        assert_ne!(ask(other).await.start.code, 200, "a name is no proof: {other}");
+    }
+    assert_eq!(server.ask("DISCOVER /agents/nobody/genesis", "").await.start.code, 404);
+}

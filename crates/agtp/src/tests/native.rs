@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use forecourt_contract::Refusal;
 use forecourt_contract::call::{Call, Caller, Identity};
 use forecourt_contract::refusal::Reason;
-use forecourt_contract::{Refusal, ScopeSet};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Handle, Standing};
 use forecourt_egress::{Egress, EgressConfig};
@@ -18,12 +18,7 @@ use super::support::{Server, blueprint, body, code, server, server_of};
 #[tokio::test]
 async fn s12_1_steps_reach_what_the_host_answers_itself() {
     let server = server("").await;
-    let caller = Caller {
-        agent_id: Some(server.id("chef")),
-        identity: Identity::Recognised,
-        declared: ScopeSet::default(),
-        ..Caller::default()
-    };
+    let caller = Caller { agent_id: Some(server.id("chef")), identity: Identity::Recognised, ..Caller::default() };
     let call = |method: &str, path: &str| {
         let (method, path) = (method.to_owned(), path.to_owned());
         Call { method, path, caller: caller.clone(), ..Call::default() }

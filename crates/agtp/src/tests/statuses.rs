@@ -150,3 +150,30 @@ async fn base_4_503_while_the_host_drains() {
     server.mounted.mount.host.drain(std::time::Duration::ZERO).await;
     assert_eq!(code(&server.ask_as_chef("FETCH /rooms/7", "").await), (503, "unavailable".to_owned()));
 }
+
+#[tokio::test]
+async fn s11_what_is_not_answered_at_the_root_is_not_implemented() {
+    let server = server("").await;
+    for method in ["BOOK", "FETCH"] {
+        assert_eq!(
+            code(&server.ask_as_chef(&format!("{method} /"), "").await),
+            (405, "method-not-implemented".to_owned())
+        );
+    }
+    assert_eq!(code(&server.ask_as_chef("DESCRIBE /rooms/7", "").await), (405, "method-not-allowed".to_owned()));
+}
+
+#[tokio::test]
+async fn base_7_a_host_that_drains_answers_no_method_and_says_when_to_come_back() {
+    let server = server("").await;
+    server.mounted.mount.host.drain(std::time::Duration::ZERO).await;
+    let methods = forecourt_contract::catalog::EMBEDDED.iter().map(|method| format!("{method} /"));
+    let heads = methods.chain(["DISCOVER /methods", "DISCOVER /genesis", "BOOK /rooms/7"].map(str::to_owned));
+    for head in heads {
+        for key in ["", "\r\nIdempotency-Key: k"] {
+            let answer = server.ask_as_chef(&format!("{head}{key}"), "{}").await;
+            assert_eq!(code(&answer), (503, "unavailable".to_owned()), "{head}");
+            assert_eq!(answer.field("Retry-After"), Some("5"), "{head}");
+        }
+    }
+}

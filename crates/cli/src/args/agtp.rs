@@ -33,6 +33,9 @@ pub(crate) struct Agtp {
     /// Print the whole answer, its head too, as one JSON object.
     #[arg(long)]
     pub json: bool,
+    /// Write the body to this file, which is left alone unless the answer is a success.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "include"])]
+    pub out: Option<PathBuf>,
     /// Speak without TLS; to this machine only.
     #[arg(long)]
     pub plaintext: bool,

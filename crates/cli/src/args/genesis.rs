@@ -61,7 +61,8 @@ pub(crate) struct GenesisCreate {
     /// When it is issued, such as 2026-01-15T09:00:00Z. [default: now]
     #[arg(long, value_name = "TIME")]
     pub issued_at: Option<Timestamp>,
-    /// The Ed25519 key that signs, a PEM file (PKCS #8). [default: the key in the data folder]
+    /// The Ed25519 key that signs, a PEM file (PKCS #8); made when it is not there. [default: the key in the data
+    /// folder]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// The data folder of a deployment, whose key signs.

@@ -27,7 +27,14 @@ pub(crate) async fn run(agtp: Agtp) -> Outcome {
     let request = draft(&agtp, &uri, &line)?.finish();
     let request = request.map_err(|fault| Failure::usage(format!("this can't be sent: {fault}")))?;
     let response = line.send(&request).await?;
-    answer::print(&response, &agtp)?;
+    match &agtp.out {
+        // A file holds what was asked for, or is not written.
+        Some(file) => {
+            hint::judge(&response, &request, &uri)?;
+            return answer::write(&response, file);
+        }
+        None => answer::print(&response, &agtp)?,
+    }
     hint::judge(&response, &request, &uri)
 }
 

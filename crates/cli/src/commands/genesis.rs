@@ -5,6 +5,7 @@ use std::path::Path;
 
 use forecourt_contract::scope::ScopeSet;
 use forecourt_core::{AgentId, Timestamp};
+use forecourt_host::SystemEntropy;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_identity::genesis::{Draft, Genesis, fingerprint_of_key, name_of};
 use forecourt_identity::limits::IDENTITY_FILE_BYTES_MAX;
@@ -62,14 +63,33 @@ fn draft(create: &GenesisCreate) -> Result<Draft, Failure> {
 
 fn signing_key(create: &GenesisCreate) -> Result<SigningKey, Failure> {
     let file = create.key.clone().unwrap_or_else(|| create.data.join(HostKeys::FILE));
-    let pem = std::fs::read_to_string(&file).map_err(|error| {
-        let failure = Failure::yours(format!("{}: {error}", file.display()));
-        failure.hint("name a key with --key FILE, or a deployment that was served with --data DIR/.forecourt")
-    })?;
+    let pem = match std::fs::read_to_string(&file) {
+        Ok(pem) => pem,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => made(&file)?,
+        Err(error) => return Err(Failure::yours(format!("{}: {error}", file.display()))),
+    };
     SigningKey::from_pem(&pem).map_err(|fault| {
         let failure = Failure::yours(format!("{}: {fault}", file.display()));
         failure.hint("an Ed25519 key as PKCS #8 is needed; `openssl genpkey -algorithm ed25519` makes one")
     })
+}
+
+/// A new key, kept in `file` for its owner alone.
+fn made(file: &Path) -> Result<String, Failure> {
+    let wrong = |error: std::io::Error| Failure::yours(format!("{}: {error}", file.display()));
+    let key = SigningKey::generate(&SystemEntropy);
+    let pem = key.to_private_pem().map_err(|fault| Failure::ours(fault.to_string()))?;
+    if let Some(folder) = file.parent().filter(|folder| *folder != Path::new("")) {
+        std::fs::create_dir_all(folder).map_err(wrong)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut created = options.open(file).map_err(wrong)?;
+    created.write_all(pem.as_bytes()).and_then(|()| created.sync_all()).map_err(wrong)?;
+    eprintln!("made a new key: {}. Keep it: who has it can change the state of the agent", file.display());
+    Ok(pem)
 }
 
 /// An origin is for good: one that is there is not replaced.

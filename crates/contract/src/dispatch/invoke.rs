@@ -13,7 +13,6 @@ use crate::handler::{Failure, Invocation};
 use crate::input::merge;
 use crate::refusal::{Broken, Refusal};
 use crate::registry::{Matched, Registered};
-use crate::scope::ScopeSet;
 
 /// Section 5.5: query, path and body become one input, which is held against the endpoint's schema.
 /// Takes the body out of the call.
@@ -39,12 +38,11 @@ pub(super) async fn invoke(
     target: &Target,
     registered: Registered,
     input: Map<String, Value>,
-    scopes: ScopeSet,
     call: Call,
 ) -> Result<Value, Refusal> {
-    let Registered { endpoint, handler } = registered;
+    let Registered { endpoint, handler, .. } = registered;
     let Call { caller, thread, depth, .. } = call;
-    let invocation = Invocation { endpoint: Arc::clone(&endpoint), input, caller, scopes, thread, depth };
+    let invocation = Invocation { endpoint: Arc::clone(&endpoint), input, caller, thread, depth };
     // A handler that panics ends its call, not its host.
     let called = AssertUnwindSafe(async { handler.call(invocation).await }).catch_unwind().await;
     let broken = |kind, cause: String| Err(Refusal::Broken { pair: pair(target), kind, cause });

@@ -9,7 +9,7 @@ use crate::method::Method;
 use crate::policy::Resolved;
 use crate::recipe::Step;
 use crate::refusal::IdentityRefusal;
-use crate::registry::Registered;
+use crate::registry::{Needs, Registered};
 use crate::reserved;
 use crate::scope::Scope;
 
@@ -26,24 +26,33 @@ struct Known {
 }
 
 impl Dispatcher {
-    /// What a caller needs for an endpoint: what it requires, and for a composition what those of
-    /// its steps require that are known beforehand, however deep they lie. Section 12.1.
-    pub fn required_scopes(&self, endpoint: &Endpoint) -> Vec<Scope> {
+    /// The same with what each endpoint needs found out once and for all: a composition needs what its steps
+    /// need that are known beforehand, however deep they lie, and says so as it is published. Section 12.1.
+    #[must_use]
+    pub fn sealed(mut self) -> Dispatcher {
+        let needs: Vec<Needs> = self.registry.iter().map(|registered| self.needs(&registered.endpoint)).collect();
+        self.registry.seal(needs);
+        self
+    }
+
+    fn needs(&self, endpoint: &Endpoint) -> Needs {
         let mut scopes = endpoint.required_scopes.clone();
-        for registered in self.within(endpoint).into_iter().filter_map(|known| known.registered) {
+        let within = self.within(endpoint);
+        for registered in within.iter().filter_map(|known| known.registered.as_ref()) {
             add(&mut scopes, &registered.endpoint.required_scopes);
         }
-        scopes
+        let token = within.iter().any(|known| self.takes_token(&known.resolved, &known.method));
+        Needs { scopes: scopes.into(), token }
     }
 
-    /// What a caller needs for a method at a path; nothing where no endpoint is.
-    pub fn required_at(&self, method: &Method, path: &str) -> Vec<Scope> {
+    /// What a caller lacks for a method at a path; nothing where no endpoint is.
+    pub fn lacks_at(&self, method: &Method, path: &str, caller: &Caller) -> Vec<Scope> {
         let registered = self.known(method, Some(path)).and_then(|known| known.registered);
-        registered.map(|registered| self.required_scopes(&registered.endpoint)).unwrap_or_default()
+        let needed = registered.map(|registered| registered.needs.scopes);
+        needed.map(|needed| caller.authority().in_use().missing(needed.iter())).unwrap_or_default()
     }
 
-    /// Whether the caller showed what is asked to be shown for a method at a path, as [`Dispatcher::prove`]
-    /// finds it of a call.
+    /// Whether the caller showed what is asked to be shown for a method at a path, as it is found of a call.
     ///
     /// # Errors
     /// What is missing.
@@ -52,11 +61,6 @@ impl Dispatcher {
             Some(known) => self.showed(caller, &known.resolved, &known.method, known.registered.as_ref()),
             None => Ok(()),
         }
-    }
-
-    /// Whether a step of a composition, however deep it lies, is known to need a token.
-    pub(super) fn takes_tokens_within(&self, endpoint: &Endpoint) -> bool {
-        self.within(endpoint).iter().any(|known| self.takes_token(&known.resolved, &known.method))
     }
 
     /// The steps of a recipe, by index, that go to a known path where nothing answers. Section 13.2.

@@ -148,9 +148,8 @@ fn s6_4_missing_scopes_are_listed() {
 #[test]
 fn a_claim_narrows_what_is_held_and_never_widens_it() {
     let with = |declared: &str, claimed: &str| {
-        let mut call = Call { caller: caller(declared), ..call("BOOK", "/rooms/7") };
-        call.claimed = Some(scopes(claimed));
-        run(&host(), call).answer
+        let call = Call { caller: caller(declared), ..call("BOOK", "/rooms/7") };
+        run(&host(), call.claiming(scopes(claimed))).answer
     };
     assert!(with("booking:*,calendar:*", "booking:room,calendar:write").is_ok());
     let narrowed = with("booking:*,calendar:*", "booking:room");
@@ -165,9 +164,11 @@ fn s8_7_a_claim_is_needed_where_scopes_are_required() {
     let mut host = host();
     host.rules = Rules { scope_required: true, ..host.rules.clone() };
     let silent = Call { caller: caller("booking:room,calendar:write"), ..call("BOOK", "/rooms/7") };
-    assert_eq!(refusal(&host, silent.clone()), Refusal::ScopeAbsent(pair("BOOK", "/rooms/7")));
-    let saying = Call { claimed: Some(scopes("booking:room,calendar:write")), ..silent };
-    assert!(run(&host, saying).answer.is_ok());
+    let required: Vec<_> = scopes("booking:room,calendar:write").iter().cloned().collect();
+    let found = refusal(&host, silent.clone());
+    assert_eq!(found, Refusal::ScopeAbsent { pair: pair("BOOK", "/rooms/7"), required });
+    assert_eq!(found.recovery().unwrap().to_string(), "claim booking:room, calendar:write");
+    assert!(run(&host, silent.claiming(scopes("booking:room,calendar:write"))).answer.is_ok());
 }
 
 #[test]
@@ -179,9 +180,24 @@ fn s16_4_one_sided_consent_to_wildcards_is_said() {
         call.caller.wildcards = agent;
         refusal(&host, call)
     };
-    for path in ["/hotels", "/rooms/7"] {
-        assert!(matches!(answer(true, false, path), Refusal::Wildcards(_)));
-        assert!(matches!(answer(false, true, path), Refusal::Wildcards(_)));
+    for (agent, server) in [(true, false), (false, true)] {
+        assert!(matches!(answer(agent, server, "/hotels"), Refusal::Wildcards(_)));
+        let other = answer(agent, server, "/rooms/7");
+        assert!(
+            matches!(other, Refusal::NotAllowed { why: NotAllowed::OtherMethods, .. }),
+            "the path says more: {other:?}"
+        );
+        let root = answer(agent, server, "/");
+        assert!(matches!(root, Refusal::NotAllowed { why: NotAllowed::NotImplemented, .. }), "{root:?}");
+        let mut host = host();
+        host.rules.wildcards_accepted = server;
+        let mut suspended = call("LIST", "/hotels");
+        (suspended.caller.wildcards, suspended.caller.standing) = (agent, Standing::Suspended);
+        assert!(matches!(refusal(&host, suspended), Refusal::Standing { .. }));
+        host.policy = policy(json!({"disallow": ["LIST"]}));
+        let mut refused = call("LIST", "/hotels");
+        refused.caller.wildcards = agent;
+        assert!(matches!(refusal(&host, refused), Refusal::NotAllowed { why: NotAllowed::Policy, .. }));
     }
     for both in [true, false] {
         assert!(matches!(answer(both, both, "/hotels"), Refusal::NotFound(_)));

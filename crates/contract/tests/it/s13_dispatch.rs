@@ -10,7 +10,7 @@ use forecourt_contract::recipe::{FailedStep, Run};
 use forecourt_contract::refusal::{Broken, IdentityRefusal};
 use forecourt_contract::registry::Registered;
 use forecourt_contract::{
-    Call, Caller, Catalog, Dispatcher, Failure, Method, Native, Refusal, Target, Tier, Violation, recipe,
+    Call, Caller, Catalog, Dispatcher, Endpoint, Failure, Method, Native, Refusal, Target, Tier, Violation, recipe,
 };
 use forecourt_core::Sender;
 use forecourt_core::identity::BEARER_TOKEN;
@@ -120,7 +120,7 @@ fn failed_step() -> FailedStep {
     let (recipes, _) = recipe::read(section(text), &Catalog::shipped(), &policy(json!({})));
     let mut run = Run::new(Arc::clone(recipes.get("both").unwrap()), object(json!({})));
     run.record(json!({"rain": true}));
-    run.fail(Method::parse("PLAN").unwrap(), Refusal::ScopeAbsent(pair("PLAN", "/")))
+    run.fail(Method::parse("PLAN").unwrap(), Refusal::ScopeAbsent { pair: pair("PLAN", "/"), required: Vec::new() })
 }
 
 #[test]
@@ -154,8 +154,7 @@ fn s13_2_the_handler_sees_only_what_was_checked() {
     let host = dispatcher([definition("BOOK", "/rooms/{room_id}")]);
     let mut call = Call { query: Some("n=5".into()), ..call("BOOK", "/rooms/caf%C3%A9") };
     call.caller = caller("booking:*");
-    call.claimed = Some(scopes("booking:room"));
-    let answer = run(&host, call).answer.unwrap();
+    let answer = run(&host, call.claiming(scopes("booking:room"))).answer.unwrap();
     assert_eq!(answer, json!({"input": {"n": 5, "room_id": "caf\u{e9}"}, "scopes": ["booking:room"]}));
 }
 
@@ -234,7 +233,7 @@ impl Negotiated for Agreement {
 fn s6_1_an_agreement_is_with_one_caller() {
     let mut host = dispatcher([definition("BOOK", "/room")]);
     let endpoint = Arc::new(register(definition("RENT", "/suite")).unwrap());
-    host.negotiated = Some(Arc::new(Agreement(Registered { endpoint, handler: handler() })));
+    host.negotiated = Some(Arc::new(Agreement(Registered::new(endpoint, handler()))));
     let mut mine = call("RENT", "/suite");
     mine.caller.agent_id = Some("mine".into());
     let outcome = run(&host, mine.clone());
@@ -299,17 +298,45 @@ fn journeys() -> Dispatcher {
 }
 
 #[test]
+fn s12_1_what_is_published_of_a_composition_covers_all_of_its_steps_even_when_a_handler_keeps_it() {
+    let host = journeys();
+    // As handlers do that keep the endpoint that they were made for.
+    let kept: Vec<Arc<Endpoint>> = host.registry.iter().map(|registered| Arc::clone(&registered.endpoint)).collect();
+    let host = host.sealed();
+    for (path, own, all) in [
+        ("PLAN /journey", "", "booking:room,payments:charge"),
+        ("PURCHASE /stay", "payments:charge", "booking:room,payments:charge"),
+        ("BOOK /room", "booking:room", "booking:room"),
+    ] {
+        let is_it = |endpoint: &Endpoint| format!("{} {}", endpoint.method, endpoint.path) == path;
+        let named = |scopes: &[forecourt_contract::Scope]| {
+            let mut names: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+            names.sort();
+            names.join(",")
+        };
+        let sealed = host.registry.iter().find(|registered| is_it(&registered.endpoint)).unwrap();
+        assert_eq!(named(&sealed.endpoint.required_scopes), all, "{path}");
+        assert_eq!(named(&sealed.needs.scopes), all, "{path}");
+        let before = kept.iter().find(|endpoint| is_it(endpoint)).unwrap();
+        assert_eq!(named(&before.required_scopes), own, "{path}: what is kept stays as it was");
+    }
+}
+
+#[test]
 fn base_7_4_a_method_that_needs_a_token_needs_it_as_a_step_too() {
-    let (mut host, method) = (journeys(), |name: &str| Method::parse(name).unwrap());
+    let method = |name: &str| Method::parse(name).unwrap();
     let called = |host: &Dispatcher, method: &str, path: &str, sender: Sender| {
-        let caller = Caller { sender: Arc::new(sender), ..caller("payments:charge,booking:room") };
+        let holds = caller("payments:charge,booking:room");
+        let caller = Caller { sender: Arc::new(sender), ..holds.clone() }.with_authority(holds.authority().clone());
         run(host, Call { caller, ..call(method, path) }).answer
     };
     let no_token = Err(Refusal::Identity(IdentityRefusal::NoToken));
     let pairs = [("BOOK", "/room"), ("PURCHASE", "/stay"), ("PLAN", "/journey")];
     // QUERY is the host's own, and a step of both compositions.
     for (needed, refused) in [("BOOK", &pairs[..]), ("QUERY", &pairs[1..]), ("PLAN", &pairs[2..]), ("LIST", &[])] {
+        let mut host = journeys();
         host.rules.token_required = [method(needed)].into();
+        let host = host.sealed();
         for (method, path) in pairs {
             let with = |sender| called(&host, method, path, sender);
             let is_refused = refused.contains(&(method, path));
@@ -351,6 +378,7 @@ fn s9_2_steps_are_known_by_the_words_that_stand_for_them() {
 fn s12_1_a_composition_needs_what_its_known_steps_need() {
     let host = journeys();
     assert_eq!(host.dangling_steps("both"), [2], "the root answers QUERY itself");
+    let host = host.sealed();
     let with = |declared: &str| run(&host, Call { caller: caller(declared), ..call("PURCHASE", "/stay") }).answer;
     assert!(
         matches!(with("payments:charge"), Err(Refusal::Scope { missing, .. }) if missing[0].as_str() == "booking:room")

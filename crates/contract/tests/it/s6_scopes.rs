@@ -136,3 +136,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_two_patterns_have_in_common_is_held() {
+    let shared = |one: &str, two: &str| {
+        let set = |list: &str| ScopeSet::parse_list(list).unwrap();
+        let both = |a: &str, b: &str| set(a).shared(&set(b));
+        assert_eq!(both(one, two), both(two, one), "{one} {two}");
+        both(one, two).iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    };
+    for (one, two, common) in [
+        ("*:x", "a:*", "a:x"),
+        ("a:*:z", "a:b:*", "a:b:z"),
+        ("*:x", "a:b:*", ""),
+        ("a:*", "*:x:y", "a:x:y"),
+        ("a:*", "b:*", ""),
+        ("a:x", "a:x:y", ""),
+        ("*:*", "inspect:*", ""),
+    ] {
+        assert_eq!(shared(one, two), common, "{one} {two}");
+    }
+}

@@ -13,6 +13,7 @@ use forecourt_contract::{
     Call, Caller, Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, Method, MethodPolicy, Outcome,
     RecipeBook, Registry, RequestPath, Rules, ScopeSet,
 };
+use forecourt_core::{Authority, Sender};
 use forecourt_settings::Section;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -95,7 +96,7 @@ impl Handler for Ends {
 
 /// Gives its input back, with the scopes of the call.
 pub(crate) fn echo(invocation: Invocation) -> Result<Value, Failure> {
-    let scopes: Vec<_> = invocation.scopes.iter().map(ToString::to_string).collect();
+    let scopes: Vec<_> = invocation.caller.authority().in_use().iter().map(ToString::to_string).collect();
     Ok(json!({"input": invocation.input, "scopes": scopes}))
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn caller(declared: &str) -> Caller {
         agent_id: Some("a".repeat(64)),
         identity: Identity::Recognised,
         standing: Standing::Active,
-        declared: scopes(declared),
+        sender: Arc::new(Sender { authority: Authority::granted(scopes(declared)), ..Sender::anonymous() }),
         wildcards: false,
         ..Caller::default()
     }

@@ -2,8 +2,8 @@
 
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{
-    Address, Handle, IdentityEvidence, Language, Message, MessageId, Narrowing, Part, Profile, Question,
-    QuestionAnswer, Role, Sender, ThreadId, Timestamp, Turn,
+    Address, Authority, Handle, IdentityEvidence, Language, Message, MessageId, Narrowing, Part, Profile, Question,
+    QuestionAnswer, Role, ScopeSet, Sender, ThreadId, Timestamp, Turn,
 };
 use forecourt_testkit::CountedEntropy;
 use serde_json::{Value, json};
@@ -35,7 +35,8 @@ fn proven() -> Sender {
         key_id: Some("k".into()),
         profile: Some(Profile { display_name: Some("Ann".into()), ..Profile::default() }),
         identities: vec![evidence()],
-        authority: Some(vec!["documents:query".into()]),
+        authority: Authority::default().within(&ScopeSet::parse_list("documents:query").unwrap()),
+        agent: None,
         claimed_address: Some("@ann@claimed.example".into()),
         peer: Some([127, 0, 0, 1].into()),
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forecourt_contract::endpoint::Binding;
 use forecourt_contract::registry::RegistryFault;
-use forecourt_contract::{Dispatcher, Registry, Scope};
+use forecourt_contract::{Dispatcher, Registry};
 use forecourt_settings::{Problem, Problems};
 
 use super::bind::Bound;
@@ -18,27 +18,12 @@ pub(super) fn settle(mut dispatcher: Dispatcher, bound: Vec<Bound>, refused: &mu
         dispatcher.registry = registry(&staying);
         let gone: Vec<Option<Problem>> = staying.iter().map(|bound| unmade(&dispatcher, bound)).collect();
         if gone.iter().all(Option::is_none) {
-            return entitled(dispatcher, staying);
+            return dispatcher.sealed();
         }
         let mut stays = gone.iter().map(Option::is_none);
         staying.retain(|_| stays.next().unwrap_or(true));
         refused.extend(gone.into_iter().flatten());
     }
-}
-
-/// Has each composition require what its known steps require, so that what is published of it is all that a
-/// caller needs. Section 12.1.
-fn entitled(mut dispatcher: Dispatcher, mut bound: Vec<Bound>) -> Dispatcher {
-    let needed: Vec<Vec<Scope>> = bound.iter().map(|bound| dispatcher.required_scopes(&bound.endpoint)).collect();
-    // They are changed while nobody else has them.
-    dispatcher.registry = Registry::default();
-    for (bound, scopes) in bound.iter_mut().zip(needed) {
-        if let Some(endpoint) = Arc::get_mut(&mut bound.endpoint) {
-            endpoint.required_scopes = scopes;
-        }
-    }
-    dispatcher.registry = registry(&bound);
-    dispatcher
 }
 
 /// Those that no earlier one is in the way of.

@@ -36,8 +36,8 @@ async fn what_the_manual_shows_works() {
 
     let reserve = || call("RESERVE", "/weekends/7", json!({"guest": "Ada"}));
     assert!(matches!(answer(&loaded, reserve()).await, Err(Refusal::Scope { .. })));
-    let claimed = ScopeSet::parse_list("booking:room").ok();
-    let allowed = Call { caller: caller("booking:room"), claimed, ..reserve() };
+    let allowed = Call { caller: caller("booking:room"), ..reserve() };
+    let allowed = allowed.claiming(ScopeSet::parse_list("booking:room").unwrap());
     let merged = json!({"beds": 2, "reservation_id": "r-1", "nights": 2});
     assert_eq!(answer(&loaded, allowed).await, Ok(merged));
     assert!(upstream.request().0.starts_with("GET /v1/rooms/7 "));

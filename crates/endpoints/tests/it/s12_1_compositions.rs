@@ -78,7 +78,7 @@ async fn s12_1_every_step_is_the_callers_own_call() {
     );
     let mut call = plan(json!({"id": "a/b"}));
     call.caller = caller("booking:*");
-    call.claimed = Some(forecourt_contract::ScopeSet::parse_list("booking:room").unwrap());
+    call = call.claiming(forecourt_contract::ScopeSet::parse_list("booking:room").unwrap());
     call.thread.task_id = Some("t1".into());
     call.idempotency_key = Some("k".into());
     let found = planned(&folder, call).await;
@@ -169,7 +169,7 @@ async fn s12_1_a_claim_is_not_widened_by_what_the_agent_might_do_besides() {
     );
     let mut call = plan(json!({"id": "7"}));
     call.caller = caller("booking:room, calendar:read");
-    call.claimed = Some(forecourt_contract::ScopeSet::parse_list("calendar:read").unwrap());
+    call = call.claiming(forecourt_contract::ScopeSet::parse_list("calendar:read").unwrap());
     assert!(matches!(planned(&folder, call).await, Err(Refusal::Scope { .. })));
 }
 

@@ -1,10 +1,12 @@
 //! Deployments in a folder, and calls of their endpoints.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use forecourt_contract::call::{Identity, Standing};
 use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::{Call, Caller, Catalog, Failure, Refusal, Rules, ScopeSet};
+use forecourt_core::{Authority, Sender};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, Loaded, Terms, load};
 use serde_json::{Map, Value, json};
@@ -50,7 +52,7 @@ pub(crate) fn function(method: &str, path: &str, name: &str) -> String {
 pub(crate) fn functions() -> Functions {
     Functions::new()
         .with("echo", |call| async move {
-            let scopes: Vec<String> = call.scopes.iter().map(ToString::to_string).collect();
+            let scopes: Vec<String> = call.caller.authority().in_use().iter().map(ToString::to_string).collect();
             let (agent, task, depth) = (call.caller.agent_id, call.thread.task_id, call.depth);
             Ok(json!({ "input": call.input, "scopes": scopes, "agent": agent, "task": task, "depth": depth }))
         })
@@ -103,7 +105,7 @@ pub(crate) fn caller(declared: &str) -> Caller {
         agent_id: Some("agent-one".into()),
         identity: Identity::Recognised,
         standing: Standing::Active,
-        declared,
+        sender: Arc::new(Sender { authority: Authority::granted(declared), ..Sender::anonymous() }),
         wildcards: false,
         ..Caller::default()
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use forecourt_contract::call::Thread;
 use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
 use forecourt_contract::policy::MethodPolicySettings;
-use forecourt_contract::{Caller, Catalog, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, ScopeSet};
+use forecourt_contract::{Caller, Catalog, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook};
 use forecourt_endpoints::python::Options;
 use forecourt_endpoints::{FunctionFault, FunctionSource, Python};
 use serde_json::{Value, json};
@@ -74,7 +74,6 @@ pub(crate) fn invocation(input: Value, time: Duration) -> Invocation {
         endpoint: Arc::new(endpoint(time)),
         input,
         caller: Caller { agent_id: Some("agent-1".to_owned()), ..Caller::default() },
-        scopes: ScopeSet::default(),
         thread: Thread { task_id: Some("task-1".to_owned()), session_id: None, request_id: None },
         depth: 0,
     }

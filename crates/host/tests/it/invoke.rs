@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_contract::call::{Call, Caller, Identity, Thread};
-use forecourt_contract::{Native, Refusal, Scope, Target};
+use forecourt_contract::{Native, Refusal, ScopeSet, Target};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::policy::Kind;
-use forecourt_core::{Error, IdentityEvidence, Sender};
-use forecourt_host::{Host, Invoked, LimitSettings, Rate, caller};
+use forecourt_core::{Authority, Error, Handle, IdentityEvidence, Sender, Standing};
+use forecourt_host::{Host, Invoked, LimitSettings, Rate, StandingWish};
 use forecourt_testkit::Scripted;
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
@@ -100,7 +100,7 @@ async fn calls_in_the_making_are_bounded() {
     host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
     let caller = Caller { identity: Identity::Recognised, ..from("192.0.2.1") };
     let ask = |query: Option<&str>| Call {
-        method: "QUERY".to_owned(),
+        method: "NOTIFY".to_owned(),
         path: "/".to_owned(),
         query: query.map(str::to_owned),
         caller: caller.clone(),
@@ -115,34 +115,50 @@ async fn calls_in_the_making_are_bounded() {
     assert!(is_answered(host.invoke(ask(None), "test").await));
 }
 
-/// Somebody whose proof grants these scopes, held to `authority`.
-fn granted(scope: Value, authority: Option<&[&str]>) -> Sender {
-    let mut evidence: IdentityEvidence = serde_json::from_value(json!({
+/// Somebody whose proof grants these scopes, and who is this agent.
+fn granted(scope: &str, agent: Option<&str>) -> Sender {
+    let evidence: IdentityEvidence = serde_json::from_value(json!({
         "subject": "ann", "issuer": "login.example", "method": "urn:m", "assurance": "user", "audience": "demo",
-        "issued_at": "2026-01-01T00:00:00Z", "proof": {"type": "bearer-token"},
+        "issued_at": "2026-01-01T00:00:00Z", "proof": {"type": "bearer-token"}, "claims": {"scope": scope},
     }))
     .unwrap();
-    evidence.claims.insert("scope".to_owned(), scope);
-    let authority = authority.map(|tokens| tokens.iter().map(|token| (*token).to_owned()).collect());
-    Sender { verified: true, identities: vec![evidence], authority, ..Sender::anonymous() }
+    let identities = vec![evidence];
+    let authority = Authority::of_evidence(&identities);
+    let agent = agent.map(|agent| Handle::parse(agent).unwrap());
+    Sender { verified: true, identities, authority, agent, ..Sender::anonymous() }
 }
 
-#[test]
-fn base_7_what_was_handed_on_never_widens_what_was_proven() {
-    let both = json!("booking:room documents:query");
-    for (scope, authority, expected) in [
-        (both.clone(), None, &["booking:room", "documents:query"][..]),
-        (both.clone(), Some(&["documents:query"][..]), &["documents:query"]),
-        (both.clone(), Some(&[][..]), &[]),
-        (both.clone(), Some(&["no scope", "*"][..]), &[]),
-        (both.clone(), Some(&["*:*"][..]), &["booking:room", "documents:query"]),
-        (json!(["booking:*"]), Some(&["booking:room", "payments:pay"][..]), &["booking:room"]),
-        (json!(null), Some(&["booking:room"][..]), &[]),
-    ] {
-        let caller = caller(granted(scope.clone(), authority));
-        let found: Vec<&str> = caller.declared.iter().map(Scope::as_str).collect();
-        assert_eq!(found, expected, "{scope} held to {authority:?}");
+#[tokio::test]
+async fn base_7_a_caller_holds_what_its_proof_grants_and_without_proof_nothing() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let held = async |sender: Sender| host.caller(sender).await.unwrap().authority().clone();
+    let scopes = |list: &str| ScopeSet::parse_list(list).unwrap();
+    let proven = held(granted("booking:room documents:query", None)).await;
+    assert_eq!(proven.held(), scopes("booking:room,documents:query"));
+    assert_eq!(proven.claimed(), Some(&proven.held()), "and claims it, since its protocol has no word for claims");
+    let narrowed = granted("booking:room documents:query", None);
+    let narrowed = Sender { authority: narrowed.authority.clone().within(&scopes("documents:*")), ..narrowed };
+    assert_eq!(held(narrowed).await.in_use(), scopes("documents:query"));
+    let unproven = Sender { verified: false, ..granted("booking:room", None) };
+    assert!(held(unproven).await.held().is_empty());
+}
+
+#[tokio::test]
+async fn base_3_2_an_agent_out_of_service_calls_nothing_over_any_protocol() {
+    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let root: Arc<dyn Native> = Arc::new(Root);
+    host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
+    let bot = crate::support::handle();
+    let standing = async || host.caller(granted("booking:room", Some("bot"))).await.unwrap().standing;
+    assert_eq!(standing().await, Standing::Active);
+    for to in [Standing::Suspended, Standing::Retired] {
+        let wish = StandingWish { to, ..StandingWish::default() };
+        host.change_standing(&bot, &wish, &|_| None).await.unwrap();
+        assert_eq!(standing().await, to);
+        let caller = host.caller(granted("booking:room", Some("bot"))).await.unwrap();
+        let call = Call { method: "QUERY".into(), path: "/".into(), caller, ..Call::default() };
+        let Ok(Invoked::Answered(outcome)) = host.invoke(call, "test").await else { panic!("not answered") };
+        let refused = matches!(&outcome.answer, Err(Refusal::Standing { is_final, .. }) if *is_final == (to == Standing::Retired));
+        assert!(refused, "{:?}", outcome.answer);
     }
-    let unproven = Sender { verified: false, ..granted(both, Some(&["booking:room"])) };
-    assert!(caller(unproven).declared.is_empty());
 }

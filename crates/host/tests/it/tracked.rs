@@ -9,8 +9,8 @@ use forecourt_core::policy::{AuthChallenge, Kind, Rule, Verdict};
 use forecourt_core::reply::Question;
 use forecourt_core::store::{AtEnd, TaskFilter, Webhook};
 use forecourt_core::{
-    Admitted, Agent, AgentCard, Clock, Ending, Error, Event, EventStream, Handle, Message, MessageId, PolicyPart,
-    Reply, Role, Sender, Task, TaskId, TaskState, ThreadId,
+    Admitted, Agent, AgentCard, Authority, Clock, Ending, Error, Event, EventStream, Handle, Message, MessageId,
+    PolicyPart, Reply, Role, ScopeSet, Sender, Task, TaskId, TaskState, ThreadId,
 };
 use forecourt_host::{Host, LimitSettings, Rate, Run, TaskAccess, Until};
 use forecourt_testkit::{Scripted, Step};
@@ -509,7 +509,7 @@ async fn base_7_whoever_goes_on_with_a_task_is_held_to_what_it_was_begun_with() 
     let agent = Turns::new([vec![asking("Which?")], vec![asking("And?")], vec![text("done")]]);
     let host = Setup::default().host(agent.clone()).await;
     let held = |message: Message, tokens: &[&str]| {
-        let authority = Some(tokens.iter().map(|token| (*token).to_owned()).collect());
+        let authority = Authority::default().within(&ScopeSet::parse_all(tokens.iter().copied()).unwrap());
         Message { sender: forecourt_core::Sender { authority, ..message.sender }, ..message }
     };
     let begun = held(said("work", "m1"), &["booking:*", "documents:query"]);
@@ -522,8 +522,8 @@ async fn base_7_whoever_goes_on_with_a_task_is_held_to_what_it_was_begun_with() 
         .collect()
         .await;
     host.receive(said("this", "m3"), on(&host, &task).await).await.unwrap().collect().await;
-    let heard: Vec<_> = agent.heard.lock().iter().map(|message| message.sender.authority.clone()).collect();
-    let tokens = |tokens: &[&str]| Some(tokens.iter().map(|token| (*token).to_owned()).collect::<Vec<_>>());
+    let heard: Vec<_> = agent.heard.lock().iter().map(|message| message.sender.authority.ceiling().cloned()).collect();
+    let tokens = |tokens: &[&str]| Some(ScopeSet::parse_all(tokens.iter().copied()).unwrap());
     assert_eq!(
         heard,
         [tokens(&["booking:*", "documents:query"]), tokens(&["booking:room"]), tokens(&["booking:room"])]

@@ -24,7 +24,7 @@ pub(super) fn of(refusal: &Refusal) -> Value {
         | Refusal::Identity(_)
         | Refusal::Standing { .. }
         | Refusal::Wildcards(_)
-        | Refusal::ScopeAbsent(_)
+        | Refusal::ScopeAbsent { .. }
         | Refusal::Busy { .. }
         | Refusal::Late { .. }
         | Refusal::Broken { .. } => Value::Null,

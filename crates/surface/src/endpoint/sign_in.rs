@@ -19,7 +19,7 @@ pub(super) fn part(refusal: &Refusal, scopes: &[Scope], site: &Site, sender: &Se
         Refusal::Identity(IdentityRefusal::NoToken) => {
             ("This endpoint is for callers with a bearer token.".to_owned(), bearer)
         }
-        Refusal::Scope { .. } | Refusal::ScopeAbsent(_) if !sender.verified => {
+        Refusal::Scope { .. } | Refusal::ScopeAbsent { .. } if !sender.verified => {
             ("This endpoint is for callers who were granted its scopes.".to_owned(), bearer)
         }
         Refusal::Scope { .. } => (refusal.to_string(), bearer.with("error", INSUFFICIENT_SCOPE)),

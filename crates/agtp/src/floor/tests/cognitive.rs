@@ -266,3 +266,47 @@ async fn s3_3_a_parameter_that_a_target_needs_is_400() {
         assert_eq!((code, word(&body)), (400, "missing-required-params"), "{target}");
     }
 }
+
+#[tokio::test]
+async fn s3_1_a_source_may_be_what_another_method_answered() {
+    let server = server().await;
+    let found = json!({
+        "method": "QUERY",
+        "results": [
+            {"id": "1", "content": {"name": "Hummus", "description": "Chickpeas are the base of hummus."}, "confidence": 0.9},
+            {"id": "2", "content": "Hummus of chickpeas needs tahini."},
+        ],
+        "result_count": 2,
+    });
+    let (code, body) = call(&server, "SUMMARIZE", json!({"source": found, "length": "detailed"})).await;
+    assert_eq!(code, 200, "{body}");
+    let summary = body["summary"].as_str().unwrap();
+    assert!(summary.contains("Chickpeas are the base") && summary.contains("tahini"), "{summary}");
+    assert!(!summary.contains("confidence") && !summary.contains("QUERY"), "{summary}");
+    for wrong in [json!(7), json!(true)] {
+        let (code, body) = call(&server, "SUMMARIZE", json!({"source": wrong})).await;
+        assert_eq!((code, body["error"]["field"].as_str()), (422, Some("/source")), "{body}");
+    }
+    let (code, body) = call(&server, "SUMMARIZE", json!({"source": {"n": 1, "words": ["A soup is hot."]}})).await;
+    assert_eq!(code, 200, "what has no words for people is taken as it is: {body}");
+}
+
+#[tokio::test]
+async fn s3_1_the_length_is_a_word_or_a_number_under_either_name() {
+    let server = server().await;
+    let source = "Chickpeas are the base of hummus. It rained. Hummus of chickpeas needs tahini. Somebody laughed.";
+    for (name, value) in
+        [("length", json!("brief")), ("max_length", json!("brief")), ("length", json!(20)), ("max_length", json!(20))]
+    {
+        let (code, body) = call(&server, "SUMMARIZE", json!({"source": source, name: value})).await;
+        assert_eq!((code, &body["summary"]), (200, &json!("Chickpeas are the base of hummus.")), "{name} {body}");
+    }
+    for (name, value) in [
+        ("length", json!("endless")),
+        ("max_length", json!("endless")),
+        ("length", json!(0)),
+        ("max_length", json!(2_001)),
+    ] {
+        assert_eq!(call(&server, "SUMMARIZE", json!({"source": source, name: value})).await.0, 422, "{name}");
+    }
+}

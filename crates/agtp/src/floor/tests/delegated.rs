@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use forecourt_contract::Call;
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Message};
-use forecourt_host::{Host, Invoked, caller};
+use forecourt_host::{Host, Invoked};
 use forecourt_surface::endpoint;
 use forecourt_surface::tool::ToolCall;
 use forecourt_testhost::resident;
@@ -56,7 +56,7 @@ async fn call_endpoint(host: &Host, message: &Message, method: &str) -> String {
 
 async fn hand_on(host: &Host, message: &Message, onward: &Value) -> String {
     let (method, path) = ("DELEGATE".to_owned(), "/".to_owned());
-    let caller = caller(message.sender.clone());
+    let caller = host.caller(message.sender.clone()).await.unwrap();
     let body = onward.as_object().unwrap().clone();
     let call = Call { method, path, body, caller, depth: message.hop + 1, ..Call::default() };
     let Ok(Invoked::Answered(outcome)) = host.invoke(call, "test").await else { panic!() };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{call, server, word};
 use crate::from_wire::Line;
-use crate::tests::support::{LOCAL, Server, body, server as server_by};
+use crate::tests::support::{LOCAL, Server, blueprint, body, server as server_by, server_of};
 
 async fn events(server: &Server) -> Vec<Value> {
     let (_, body) = call(server, "INSPECT", json!({"target": "lifecycle", "agent_id": server.id("chef")})).await;
@@ -166,4 +166,25 @@ async fn s3_4_there_are_no_contracts_to_revoke() {
     let (code, body) = call(&server, "REVOKE", revoke("stale-contracts")).await;
     assert_eq!((code, word(&body)), (403, "operator-scope-required"));
     assert!(events(&server).await.is_empty());
+}
+
+#[tokio::test]
+async fn s10_1_4_1_a_sweep_of_stale_contracts_takes_its_two_modes_and_finds_none() {
+    let mut blueprint = blueprint("");
+    blueprint.identities.scopes = forecourt_contract::ScopeSet::parse_list("inspect:all, booking:room").ok();
+    let server = server_of(blueprint).await;
+    let sweep = async |parameters: Value| {
+        let head = format!("REVOKE /\r\nAgent-ID: {}\r\nAuthority-Scope: inspect:all", server.id("chef"));
+        let response = server.ask(&head, &parameters.to_string()).await;
+        (response.start.code, body(&response))
+    };
+    let swept = |mode: Option<&str>| json!({"target": "stale-contracts", "mode": mode, "actor": "ops", "reason": "x"});
+    for (mode, used) in
+        [(None, "grandfather"), (Some("grandfather"), "grandfather"), (Some("invalidate"), "invalidate")]
+    {
+        let (code, body) = sweep(swept(mode)).await;
+        assert_eq!((code, &body["mode"], &body["records"]), (200, &json!(used), &json!([])), "{body}");
+        assert_eq!(body["actor"], "ops");
+    }
+    assert_eq!(sweep(swept(Some("evict"))).await.0, 400);
 }

@@ -1,6 +1,7 @@
 //! An answer on somebody's screen, or in somebody's pipe.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use forecourt_core::json;
 use serde_json::{Map, Value, json};
@@ -30,6 +31,13 @@ pub(super) fn print(response: &Response, agtp: &Agtp) -> Outcome {
         (None, Err(_)) => return binary(response, &text, is_terminal),
     }
     said(&text)
+}
+
+/// Writes the body to a file, which is there whole or not at all.
+pub(super) fn write(response: &Response, file: &Path) -> Outcome {
+    let draft = file.with_added_extension("tmp");
+    let written = std::fs::write(&draft, &response.body).and_then(|()| std::fs::rename(&draft, file));
+    written.map_err(|error| Failure::yours(format!("{}: {error}", file.display())))
 }
 
 fn said(text: &str) -> Outcome {

@@ -68,6 +68,28 @@ impl Scope {
         self.0.split(':').any(|segment| segment == "*")
     }
 
+    /// The token that stands for all that both stand for.
+    fn common(&self, other: &Scope) -> Option<Scope> {
+        let (one, two): (Vec<&str>, Vec<&str>) = (self.0.split(':').collect(), other.0.split(':').collect());
+        let mut segments: Vec<&str> = Vec::new();
+        for at in 0.. {
+            let (is_last_of_one, is_last_of_two) = (at + 1 == one.len(), at + 1 == two.len());
+            match (one.get(at)?, two.get(at)?) {
+                // At its end a wildcard stands for all that follows.
+                (&"*", _) if is_last_of_one => segments.extend_from_slice(&two[at..]),
+                (_, &"*") if is_last_of_two => segments.extend_from_slice(&one[at..]),
+                (&"*", &word) | (&word, &"*") => segments.push(word),
+                (&word, same) if word == *same => segments.push(word),
+                _ => return None,
+            }
+            if is_last_of_one || is_last_of_two {
+                break;
+            }
+        }
+        let is_whole = segments.len() >= one.len().max(two.len());
+        is_whole.then(|| Scope::parse(&segments.join(":")).ok()).flatten()
+    }
+
     /// Whether who holds this also holds `wanted`, which may be a narrower pattern.
     pub fn covers(&self, wanted: &Scope) -> bool {
         if self == wanted {
@@ -126,12 +148,20 @@ impl ScopeSet {
         self.0.iter().any(|held| held.covers(wanted))
     }
 
-    /// What both hold: the tokens of each that the other covers, at most [`SCOPES_MAX`]. What an
-    /// identity may do within a limit, however either of the two is written.
+    /// What both hold: the tokens of each that the other covers, and what patterns have in common of which
+    /// neither covers the other; at most [`SCOPES_MAX`]. What an identity may do within a limit, however either
+    /// of the two is written.
     pub fn shared(&self, other: &ScopeSet) -> ScopeSet {
         let own = self.iter().filter(|scope| other.covers(scope));
         let others = other.iter().filter(|scope| self.covers(scope) && !self.0.contains(scope));
-        ScopeSet(own.chain(others).take(SCOPES_MAX).cloned().collect())
+        let mut shared: Vec<Scope> = own.chain(others).cloned().collect();
+        let patterns = |set: &ScopeSet| set.iter().filter(|scope| scope.is_pattern()).cloned().collect::<Vec<_>>();
+        for (one, two) in patterns(self).iter().flat_map(|one| patterns(other).into_iter().map(move |two| (one, two))) {
+            let common = one.common(&two).filter(|common| one.covers(common) && two.covers(common));
+            shared.extend(common.filter(|common| !shared.iter().any(|known| known.covers(common))));
+        }
+        shared.truncate(SCOPES_MAX);
+        ScopeSet(shared.into())
     }
 
     /// Those of `wanted` that no token covers, in their order.
