@@ -186,14 +186,14 @@ impl Service {
         too_slow: bool,
     ) -> Outcome {
         let mut unfolding = Unfolding::new(about.style, whose.shelf(&self.actions));
+        // What a search says of its items is known before them.
+        let told = collected.findings.map(Event::Findings);
+        let parts = collected.parts.into_iter().map(|part| match part.as_text() {
+            Some(text) => Event::Text(text.to_owned()),
+            None => Event::Part(part),
+        });
         let mut pieces = Vec::new();
-        for part in collected.parts {
-            let event = match part.as_text() {
-                Some(text) => Event::Text(text.to_owned()),
-                None => Event::Part(part),
-            };
-            pieces.extend(unfolding.take(event));
-        }
+        told.into_iter().chain(parts).for_each(|event| pieces.extend(unfolding.take(event)));
         // What an ending says is among the parts already.
         let ending = match collected.ending {
             Ending::Message(_) => Ending::Complete,
