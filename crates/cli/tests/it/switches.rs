@@ -97,7 +97,8 @@ fn a2a_extensions_and_metadata_change_nothing() {
     assert_eq!(ask(&loaded, switches(), &["-H", &names]), wanted);
     // The same as a part of the message is content, of a type that the agent does not take.
     let mut message = plain;
-    message["parts"] = json!([{"text": WORDS}, {"data": narrowing(), "mediaType": "application/vnd.forecourt.narrowing+json"}]);
+    message["parts"] =
+        json!([{"text": WORDS}, {"data": narrowing(), "mediaType": "application/vnd.forecourt.narrowing+json"}]);
     let refused = ask(&message, json!({}), &[]);
     assert_eq!(refused["error"]["code"], -32005, "{refused}");
 }
