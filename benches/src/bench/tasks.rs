@@ -85,7 +85,7 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
     let begun = task.clone();
     store.create_task(task, Vec::new()).await?;
     store.append_events(&id, 1, vec![Event::Text("hello".to_owned())]).await?;
-    let outcome = Collected { parts: vec![Part::markdown("hello")], ending: Ending::Complete };
+    let outcome = Collected::new(vec![Part::markdown("hello")], Ending::Complete);
     let change = TaskChange::settle(&begun, outcome, now);
     anyhow::ensure!(store.advance_task(&id, change).await?, "a task moved on by itself");
     Ok(())

@@ -195,8 +195,8 @@ pub(crate) fn code(error: &Value) -> String {
     let is_code = |text: &&str| {
         text.len() <= CODE_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
     };
-    let texts = ["code", "type", "status"].iter().filter_map(|key| error.get(*key)?.as_str());
-    texts.filter(is_code).next().unwrap_or("none that is known").to_owned()
+    let mut texts = ["code", "type", "status"].iter().filter_map(|key| error.get(*key)?.as_str());
+    texts.find(is_code).unwrap_or("none that is known").to_owned()
 }
 
 fn unreadable(reason: &str) -> Ending {

@@ -219,6 +219,6 @@ impl Desk {
             return Ok(Some(findings));
         }
         let (total, counted, facets) = facets::told(words.library, asked, found)?;
-        Ok(Some(Findings { total: Some(total), counted, facets, reasons: words.reasons(found), ..findings }))
+        Ok(Some(Findings { total: Some(total), counted, facets, items: words.explained(found), ..findings }))
     }
 }

@@ -216,12 +216,12 @@ async fn whoever_wishes_for_findings_is_told_them_before_the_answer() {
         }
     };
     let found = told("chickpeas", true).await.expect("findings");
-    assert_eq!((found.count > 0, found.scores.len(), found.more), (true, found.count, true));
+    assert_eq!((found.count > 0, found.items.len(), found.more), (true, found.count, true));
     assert_eq!(found.ignored, ["colour", "x"]);
     assert_eq!(told("chickpeas, no nuts", true).await.expect("findings").applied, ["no nuts"]);
     assert!(found.summary.contains("match") && !found.summary.contains("\n1."), "{}", found.summary);
     let nothing = told("zzxqqq", true).await.expect("findings");
-    assert_eq!((nothing.count, nothing.scores.len()), (0, 0));
+    assert_eq!((nothing.count, nothing.items.len()), (0, 0));
     assert!(nothing.summary.contains("I found no"), "{}", nothing.summary);
     assert_eq!(told("chickpeas", false).await, None);
     assert_eq!(told("hello", false).await, None);
@@ -436,10 +436,12 @@ async fn facets_and_reasons_are_told_to_who_wishes_for_them() {
     let facets: Vec<(&str, usize)> = told.facets.iter().map(|f| (f.label.as_str(), f.values.len())).collect();
     assert_eq!(facets, [("kind of dish", 3), ("cuisine", 2)]);
     assert_eq!(told.facets[1].values, [("Greek".to_owned(), 6), ("Thai".to_owned(), 6)]);
-    assert_eq!((told.reasons.len(), told.reasons[0].snippet.as_str()), (3, "Hot chickpeas."));
-    assert_eq!(told.reasons[0].fits, ["30 minutes or less (20 minutes)"]);
+    let reason = told.items[0].reason.as_ref().unwrap();
+    assert_eq!((told.items.len(), reason.snippet.as_str()), (3, "Hot chickpeas."));
+    assert_eq!(reason.fits, ["30 minutes or less (20 minutes)"]);
+    assert!(told.items[0].grounding.as_ref().is_some_and(|grounding| grounding.fetched_at.is_some()));
     let (told, _) = findings(&built, "chickpeas", FindingsDetail::Summary, None).await;
-    assert_eq!((told.total, told.facets.len(), told.reasons.len()), (None, 0, 0));
+    assert_eq!((told.total, told.facets.len(), told.items[0].reason.clone()), (None, 0, None));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::reply::collect;
-use forecourt_core::{Ending, Event, FindingsDetail, Message, Role, SearchOptions, Turn};
+use forecourt_core::{Ending, Event, Findings, FindingsDetail, Message, Role, SearchOptions, Turn};
 use futures::{FutureExt, StreamExt};
 use serde_json::json;
 use support::provider::{Server, raw, says, stop, text};
@@ -48,6 +48,10 @@ async fn a_page_is_told_the_summary_sentence_by_sentence() {
     assert_eq!(said(FindingsDetail::Summary).await, [0, 4], "others are told it once");
 }
 
+fn scores(told: &Findings) -> Vec<f32> {
+    told.items.iter().map(|item| item.score).collect()
+}
+
 #[tokio::test]
 async fn items_are_ranked_explained_and_summed_up() {
     let mut server = Server::answering(helpful).await;
@@ -65,8 +69,8 @@ async fn items_are_ranked_explained_and_summed_up() {
         assert!(said.contains(wanted), "{wanted}\n{said}");
     }
     let told = findings(&answer);
-    assert_eq!((told.scores, told.count, told.more), (vec![51.0, 50.0, 49.0, 48.0], 4, true));
-    assert_eq!(told.reasons[3].why, "Because it is Dish 08.");
+    assert_eq!((scores(&told), told.count, told.more), (vec![51.0, 50.0, 49.0, 48.0], 4, true));
+    assert_eq!(told.items[3].reason.as_ref().unwrap().why, "Because it is Dish 08.");
     assert_eq!(
         told.summary,
         "The first one is best [[1]](https://r.example/11). It takes some time [[2]](https://r.example/10)."
@@ -112,11 +116,11 @@ async fn what_is_surely_good_goes_out_before_the_rest_is_ranked() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!((told[0].count, told[0].scores.len(), told[0].summary.as_str()), (4, 1, ""), "a summary follows");
+    assert_eq!((told[0].count, told[0].items.len(), told[0].summary.as_str()), (4, 1, ""), "a summary follows");
     second.notify_one();
     let rest = collect(events).await;
     assert_eq!(names(&rest), ["Dish 10", "Dish 11", "Dish 12"]);
-    assert_eq!(findings(&rest).scores, [95.0, 80.0, 80.0, 80.0]);
+    assert_eq!(scores(&findings(&rest)), [95.0, 80.0, 80.0, 80.0]);
 }
 
 #[tokio::test]

@@ -203,7 +203,7 @@ async fn items_that_give_orders_are_not_obeyed_even_when_the_model_obeys() {
     let answer = answer(&built, wishing("soup")).await;
     assert_eq!(answer.ending, Ending::Complete);
     let told = findings(&answer);
-    let whys: Vec<&str> = told.reasons.iter().map(|reason| reason.why.as_str()).collect();
+    let whys: Vec<&str> = told.items.iter().map(|item| item.reason.as_ref().unwrap().why.as_str()).collect();
     let by_the_model = format!("{} {whys:?}", told.summary);
     for forbidden in ["evil.example", "<", "![", "javascript", "99", "77", "\u{202e}", "BEGIN"] {
         assert!(!by_the_model.contains(forbidden), "{forbidden}: {by_the_model}");
@@ -213,7 +213,7 @@ async fn items_that_give_orders_are_not_obeyed_even_when_the_model_obeys() {
     assert_eq!(links, said.matches("](https://r.example/").count(), "{said}");
     assert!(!said.replace("\\<", "").contains('<') && !said.contains("://evil"), "{said}");
     assert!(told.summary.contains("[[1]](https://r.example/"), "{}", told.summary);
-    assert!(told.scores.iter().all(|score| (0.0..=100.0).contains(score)), "{:?}", told.scores);
+    assert!(told.items.iter().all(|item| (0.0..=100.0).contains(&item.score)), "{:?}", told.items);
     let asked = server.all();
     assert!(asked.iter().all(|asked| !asked.to_string().contains("sesame")), "the key is in no prompt");
     for asked in asked.iter().filter(|asked| step(asked) != "rewrite") {

@@ -22,7 +22,7 @@ pub enum FindingsDetail {
     None,
     /// [`Findings`], but for what takes a look at many more items.
     Summary,
-    /// [`Findings::total`], [`Findings::facets`] and [`Findings::reasons`] as well.
+    /// [`Findings::total`], [`Findings::facets`] and [`ItemFindings::reason`] as well.
     Facets,
 }
 
@@ -56,9 +56,9 @@ pub struct Findings {
     /// Filters by name that meant nothing to the content, and so were left out.
     #[serde(default)]
     pub ignored: Vec<String>,
-    /// How well each item fits, in the order of the items. Comparable within one answer only.
-    #[serde(default)]
-    pub scores: Vec<f32>,
+    /// What is known of each item, in their order. As many as were given by now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<ItemFindings>,
     /// What the caller should know about how the answer was made, such as what had to be left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -71,10 +71,43 @@ pub struct Findings {
     /// Properties by which they can be narrowed down, the most telling first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
-    /// Why each item is here, in the order of the items. Told with [`FindingsDetail::Facets`], and where
-    /// somebody judged them.
+}
+
+/// What a search says of one item.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ItemFindings {
+    /// How well it fits. Comparable within one answer only.
+    pub score: f32,
+    /// Why it is here. Told with [`FindingsDetail::Facets`], and where somebody judged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// Where it is from, as far as the search knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grounding: Option<Grounding>,
+}
+
+impl ItemFindings {
+    /// An item that fits so well, of which nothing else is known.
+    pub fn scored(score: f32) -> Self {
+        Self { score, ..Self::default() }
+    }
+
+    /// The same with why it is here.
+    #[must_use]
+    pub fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
+    }
+}
+
+/// Where an item is from. NLWeb 4.1.1.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grounding {
+    /// Pages and documents that it was read from, the nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Reason>,
+    pub source_urls: Vec<String>,
+    /// When it was read, as RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetched_at: Option<String>,
 }
 
 /// How items differ in one property.
@@ -132,7 +165,11 @@ impl Findings {
             facet.field.len() + facet.label.len() + values
         };
         let lists = texts(&self.applied) + texts(&self.ignored) + texts(&self.notes);
-        let items = self.scores.len() * size_of::<f32>() + self.reasons.iter().map(reason).sum::<usize>();
+        let item = |item: &ItemFindings| {
+            let grounding = item.grounding.as_ref().map_or(0, |grounding| texts(&grounding.source_urls));
+            size_of::<ItemFindings>() + grounding + item.reason.as_ref().map_or(0, reason)
+        };
+        let items: usize = self.items.iter().map(item).sum();
         size_of::<Self>() + self.summary.len() + lists + items + self.facets.iter().map(facet).sum::<usize>()
     }
 }
@@ -152,8 +189,7 @@ mod tests {
         let told = Findings {
             summary: "Two soups.".to_owned(),
             count: 2,
-            scores: vec![2.5, 1.0],
-            reasons: vec![Reason { snippet: "Hot.".to_owned(), fits: vec!["vegan".to_owned()], why: String::new() }],
+            items: vec![ItemFindings::scored(2.5).because(Reason { snippet: "Hot.".to_owned(), ..Reason::default() })],
             ..Findings::default()
         };
         let event = crate::Event::Findings(Box::new(told));
@@ -164,11 +200,7 @@ mod tests {
 
     #[test]
     fn what_weighs_on_a_reply_is_counted() {
-        let of = |count: usize| Findings {
-            notes: vec!["x".repeat(10); count],
-            scores: vec![1.0; count],
-            ..Findings::default()
-        };
-        assert_eq!(of(3).weight() - of(2).weight(), 14);
+        let of = |count: usize| Findings { notes: vec!["x".repeat(10); count], ..Findings::default() };
+        assert_eq!(of(3).weight() - of(2).weight(), 10);
     }
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use forecourt_core::findings::Reason;
+use forecourt_core::findings::ItemFindings;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::{File, FileSource, Handle, Part, TaskId};
 use serde_json::{Map, Value, json};
@@ -147,28 +147,39 @@ pub(crate) fn words(text: &str) -> Value {
 }
 
 /// An item as clients of 0.54 take it: a string `@id`, its `site`, a number `score`. Design 24.
-pub(crate) fn in_054(mut item: Value, site: &Handle, score: Option<f32>, index: usize) -> Value {
+pub(crate) fn in_054(mut item: Value, site: &Handle, told: Option<&ItemFindings>, index: usize) -> Value {
     let own = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
     let id = own(&item, "@id").or_else(|| own(&item, "url")).unwrap_or_else(|| format!("#{index}"));
     if let Value::Object(fields) = &mut item {
         let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         set("@id", id.into());
         set("site", site.as_str().into());
-        set("score", json!(score.filter(|score| score.is_finite()).unwrap_or(0.0)));
+        set("score", json!(told.map(|told| told.score).filter(|score| score.is_finite()).unwrap_or(0.0)));
         // What clients of 0.54 show beside a score.
-        if let (Some(why), false) = (fields.get("forecourt/why").cloned(), fields.contains_key("description")) {
-            fields.insert("description".to_owned(), why);
+        if let (Some(why), false) = (told.and_then(why), fields.contains_key("description")) {
+            fields.insert("description".to_owned(), why.into());
         }
     }
     item
 }
 
-/// An item with why it stands where it does, where somebody judged it.
-pub(crate) fn explained(mut item: Value, reason: Option<&Reason>) -> Value {
-    if let (Value::Object(fields), Some(reason)) = (&mut item, reason.filter(|reason| !reason.why.is_empty())) {
-        fields.insert("forecourt/why".to_owned(), reason.why.clone().into());
+/// An item with what the search says of it: why it stands where it does, where somebody judged it, and where
+/// it is from. What the item says of these itself gives way.
+pub(crate) fn with_findings(mut item: Value, told: &ItemFindings) -> Value {
+    if let Value::Object(fields) = &mut item {
+        match why(told) {
+            Some(why) => drop(fields.insert("forecourt/why".to_owned(), why.into())),
+            None => drop(fields.remove("forecourt/why")),
+        }
+        if let (Some(grounding), false) = (&told.grounding, fields.contains_key("grounding")) {
+            fields.insert("grounding".to_owned(), json!(grounding));
+        }
     }
     item
+}
+
+fn why(told: &ItemFindings) -> Option<&str> {
+    told.reason.as_ref().map(|reason| reason.why.as_str()).filter(|why| !why.is_empty())
 }
 
 /// What an item is called.

@@ -5,7 +5,7 @@
 //! so the items come in turn: the best of each agent, then the second best, and so on. The conversation
 //! is kept by the caller, in its session, since no single agent has all of it.
 
-use forecourt_core::findings::Reason;
+use forecourt_core::findings::ItemFindings;
 use forecourt_core::{Collected, Ending, Error, Event, EventStream, Findings, Message, Part, Reply};
 use forecourt_host::{Host, Run};
 use futures::future::join_all;
@@ -44,9 +44,7 @@ struct Found {
 /// An item with what was said of it, which has to keep up with it.
 struct Item {
     part: Part,
-    /// 0 when there is none.
-    score: f32,
-    reason: Reason,
+    told: ItemFindings,
 }
 
 /// The events of all answers as one.
@@ -65,8 +63,7 @@ fn together(answers: Vec<Collected>) -> Vec<Event> {
     }
     let mut findings = merged(&found);
     let items = in_turn(found.into_iter().map(|one| one.items).collect());
-    findings.scores = items.iter().map(|item| item.score).collect();
-    findings.reasons = items.iter().map(|item| item.reason.clone()).collect();
+    findings.items = items.iter().map(|item| item.told.clone()).collect();
     let told = std::iter::once(Event::Findings(Box::new(findings)));
     let told = told.chain(items.into_iter().map(|item| Event::Part(item.part)));
     told.chain([Event::Ending(Ending::Complete)]).collect()
@@ -76,11 +73,7 @@ fn of(answer: Collected) -> Found {
     let Collected { parts, findings, .. } = answer;
     let findings = findings.map(|findings| *findings).unwrap_or_default();
     let is_item = |part: &Part| !matches!(part, Part::Text(_));
-    let item = |(at, part): (usize, Part)| Item {
-        part,
-        score: findings.scores.get(at).copied().unwrap_or_default(),
-        reason: findings.reasons.get(at).cloned().unwrap_or_default(),
-    };
+    let item = |(at, part): (usize, Part)| Item { part, told: findings.items.get(at).cloned().unwrap_or_default() };
     let items = parts.into_iter().filter(is_item).enumerate().map(item).collect();
     Found { findings, items }
 }
@@ -134,6 +127,7 @@ fn in_turn<T>(lists: Vec<Vec<T>>) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_core::findings::Reason;
     use forecourt_core::{PolicyPart, Question, policy};
     use serde_json::json;
 
@@ -144,7 +138,7 @@ mod tests {
             summary: format!("{} of them.", names.len()),
             count: names.len(),
             ignored: ignored.iter().map(|name| (*name).to_owned()).collect(),
-            scores: vec![1.0; names.len()],
+            items: vec![ItemFindings::scored(1.0); names.len()],
             ..Findings::default()
         };
         let items = names.iter().map(|name| Part::data(json!({ "name": name })));
@@ -174,7 +168,7 @@ mod tests {
     fn s3_1_items_come_in_turn() {
         let (findings, names) = told(vec![answer(&["a1", "a2", "a3"], &["x", "y"]), answer(&["b1"], &["y"])]);
         assert_eq!(names, ["a1", "b1", "a2", "a3"]);
-        assert_eq!((findings.count, findings.scores.len()), (4, 4));
+        assert_eq!((findings.count, findings.items.len()), (4, 4));
         assert_eq!((findings.summary.as_str(), findings.ignored), ("3 of them.\n\n1 of them.", vec!["y".to_owned()]));
     }
 
@@ -182,15 +176,20 @@ mod tests {
     fn what_is_said_of_an_item_stays_with_it() {
         let mut judged = answer(&["b1", "b2"], &[]);
         let reason = |why: &str| Reason { why: why.to_owned(), ..Reason::default() };
-        let reasons = vec![reason("first"), reason("second")];
-        let findings = Findings { summary: "Two.".to_owned(), scores: vec![9.0, 8.0], reasons, ..Findings::default() };
+        let items = vec![
+            ItemFindings::scored(9.0).because(reason("first")),
+            ItemFindings::scored(8.0).because(reason("second")),
+        ];
+        let findings = Findings { summary: "Two.".to_owned(), items, ..Findings::default() };
         judged.findings = Some(Box::new(findings));
         let mut silent = answer(&["a1", "a2"], &[]);
         silent.findings = None;
         let (findings, names) = told(vec![silent, judged]);
         assert_eq!(names, ["a1", "b1", "a2", "b2"]);
-        assert_eq!((findings.summary.as_str(), findings.scores), ("Two.", vec![0.0, 9.0, 0.0, 8.0]));
-        assert_eq!(findings.reasons.iter().map(|r| r.why.as_str()).collect::<Vec<_>>(), ["", "first", "", "second"]);
+        let told: Vec<_> =
+            findings.items.iter().map(|item| (item.score, item.reason.as_ref().map(|r| r.why.as_str()))).collect();
+        assert_eq!(told, [(0.0, None), (9.0, Some("first")), (0.0, None), (8.0, Some("second"))]);
+        assert_eq!(findings.summary, "Two.");
     }
 
     #[test]

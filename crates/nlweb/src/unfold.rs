@@ -3,6 +3,7 @@
 //! Streams send each item at once; whole answers sort them. An item's place is where it stands in the
 //! list of results: a summary that was begun early has its place before the items and may come last.
 
+use forecourt_core::findings::ItemFindings;
 use forecourt_core::{Ending, Event, Findings, Handle, PolicyPart, Question, TaskId};
 use serde_json::Value;
 
@@ -162,20 +163,23 @@ impl<'a> Unfolding<'a> {
         if self.style.limit.is_some_and(|limit| self.given >= limit) {
             return None;
         }
-        let score = self.findings.as_ref().and_then(|findings| findings.scores.get(self.given).copied());
-        let item = item::explained(item, self.findings.as_ref().and_then(|told| told.reasons.get(self.given)));
+        let told = self.findings.as_ref().and_then(|findings| findings.items.get(self.given).cloned());
+        let item = match &told {
+            Some(told) => item::with_findings(item, told),
+            None => item,
+        };
         if self.names.len() < NAMED_ITEMS_MAX {
             self.names.push(item::name(&item).unwrap_or("one without a name").to_owned());
         }
         let at = self.next;
         (self.next, self.given) = (at + 1, self.given + 1);
-        Some(Piece::Item(at, self.spelled(item, score, at)))
+        Some(Piece::Item(at, self.spelled(item, told.as_ref(), at)))
     }
 
-    fn spelled(&self, item: Value, score: Option<f32>, at: usize) -> Value {
+    fn spelled(&self, item: Value, told: Option<&ItemFindings>, at: usize) -> Value {
         match self.style.dialect {
             Dialect::V0_55 => item,
-            Dialect::V0_54 => item::in_054(item, self.shelf.agent, score, at),
+            Dialect::V0_54 => item::in_054(item, self.shelf.agent, told, at),
         }
     }
 

@@ -1,8 +1,9 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
 use forecourt_content::{Filter, Hit, Library, Matched};
-use forecourt_core::findings::Reason;
+use forecourt_core::findings::{Grounding, ItemFindings, Reason};
 use forecourt_core::{AgentCard, Event, Findings, Part};
+use serde::Deserialize;
 
 use super::conversation::Asked;
 use super::facts::{facts, mentions, time, value};
@@ -15,6 +16,12 @@ pub(super) struct Words<'a> {
     pub(super) noun: &'a str,
     pub(super) card: &'a AgentCard,
     pub(super) library: &'a Library,
+}
+
+/// What is told of an item beside itself.
+pub(super) fn item(hit: &Hit, score: f32, reason: Option<Reason>) -> ItemFindings {
+    let grounding = hit.item.get("grounding").and_then(|grounding| Grounding::deserialize(grounding).ok());
+    ItemFindings { score, reason, grounding }
 }
 
 impl Words<'_> {
@@ -72,14 +79,14 @@ impl Words<'_> {
         ignored.extend(found.ignored.iter().map(|named| named.name.clone()));
         ignored.dedup();
         let applied = found.applied.iter().map(|filter| filter.words.clone()).collect();
-        let scores = found.hits.iter().map(|hit| hit.score).collect();
+        let items = found.hits.iter().map(|hit| item(hit, hit.score, None)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
-        Findings { summary, count, more, applied, ignored, scores, ..Findings::default() }
+        Findings { summary, count, more, applied, ignored, items, ..Findings::default() }
     }
 
-    /// Why each item is here.
-    pub(super) fn reasons(&self, found: &Found) -> Vec<Reason> {
-        found.hits.iter().map(|hit| self.reason(hit)).collect()
+    /// What is told of each item, with why it is here.
+    pub(super) fn explained(&self, found: &Found) -> Vec<ItemFindings> {
+        found.hits.iter().map(|hit| item(hit, hit.score, Some(self.reason(hit)))).collect()
     }
 
     /// Why an item is here.

@@ -94,10 +94,10 @@ pub(super) fn results<'a>(answer: &'a Collected, format: Format, threshold: f64,
         let results = if answer.parts.is_empty() { Vec::new() } else { vec![one] };
         return Results { results, findings, basis: "unmeasured" };
     }
-    let scores = findings.as_ref().map(|findings| findings.scores.as_slice()).unwrap_or_default();
-    let best = scores.iter().copied().fold(0.0_f32, f32::max);
-    let confidence = |at: usize| match scores.get(at) {
-        Some(score) if best > 0.0 => relative(*score, best),
+    let told = findings.as_ref().map(|findings| findings.items.as_slice()).unwrap_or_default();
+    let best = told.iter().map(|item| item.score).fold(0.0_f32, f32::max);
+    let confidence = |at: usize| match told.get(at) {
+        Some(item) if best > 0.0 => relative(item.score, best),
         _ => 1.0,
     };
     let items = answer.parts.iter().filter_map(item).enumerate();

@@ -9,6 +9,7 @@ mod sessions;
 
 use std::sync::Arc;
 
+use forecourt_core::findings::ItemFindings;
 use forecourt_core::{Agent, AgentCard, Ending, Event, Findings, Part, Question};
 use forecourt_testhost::resident;
 use forecourt_testkit::{Scripted, Step, card};
@@ -62,8 +63,12 @@ fn hangs() -> Arc<Scripted> {
 
 /// An agent that finds two items.
 fn finds() -> Arc<Scripted> {
-    let findings =
-        Findings { summary: "Two soups.".to_owned(), count: 2, scores: vec![4.0, 1.0], ..Findings::default() };
+    let findings = Findings {
+        summary: "Two soups.".to_owned(),
+        count: 2,
+        items: [4.0, 1.0].map(ItemFindings::scored).to_vec(),
+        ..Findings::default()
+    };
     let item = |name: &str| Part::data(json!({"@type": "Recipe", "@id": format!("urn:{name}"), "name": name}));
     let found = [item("soup"), item("stew")].map(Event::Part);
     let said = std::iter::once(Event::Findings(Box::new(findings))).chain(found).map(Step::Do);

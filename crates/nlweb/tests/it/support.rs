@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use forecourt_core::findings::ItemFindings;
 use forecourt_core::{
     Agent, AgentCard, ClientAddr, Ending, Event, Findings, Part, PolicyPart, Progress, Question, Rule,
 };
@@ -149,14 +150,14 @@ pub(crate) fn remembering(handle: &str) -> AgentCard {
 
 /// What a search says that found `names`.
 pub(crate) fn found(names: &[&str]) -> Vec<Event> {
-    let scores = (0..names.len()).map(|index| 9.5 - index as f32).collect();
+    let items = (0..names.len()).map(|index| ItemFindings::scored(9.5 - index as f32)).collect();
     let summary = format!("{} soups match.", names.len());
     let findings = Findings {
         summary,
         count: names.len(),
         more: false,
         ignored: vec!["price".to_owned()],
-        scores,
+        items,
         ..Findings::default()
     };
     let items = names.iter().map(|name| {

@@ -1,6 +1,6 @@
 //! NLWeb 4.1.1, 6.1: what a search tells of its answer while it is made, such as a summary that comes last.
 
-use forecourt_core::findings::Reason;
+use forecourt_core::findings::{ItemFindings, Reason};
 use forecourt_core::{Event, Findings, FindingsDetail};
 use forecourt_testkit::Step;
 use serde_json::{Value, json};
@@ -10,9 +10,10 @@ use crate::support::*;
 /// Two items, one after the other, each with why it is here, then the summary.
 fn sharpened() -> Vec<Event> {
     let reason = |why: &str| Reason { why: why.to_owned(), ..Reason::default() };
-    let first = Findings { count: 2, scores: vec![90.0], reasons: vec![reason("Has peas.")], ..Findings::default() };
-    let second =
-        Findings { scores: vec![90.0, 40.0], reasons: vec![reason("Has peas."), reason("Has leek.")], ..first.clone() };
+    let pea = ItemFindings::scored(90.0).because(reason("Has peas."));
+    let first = Findings { count: 2, items: vec![pea.clone()], ..Findings::default() };
+    let leek = ItemFindings::scored(40.0).because(reason("Has leek."));
+    let second = Findings { items: vec![pea, leek], ..first.clone() };
     let last = Findings {
         summary: "Take [[1]](https://soups.example/Pea).".to_owned(),
         notes: vec!["Not all items were ranked.".to_owned()],

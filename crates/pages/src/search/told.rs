@@ -202,7 +202,7 @@ impl SearchAnswer {
             let total = total.filter(|total| *total > shown).map(grouped);
             html.push_str(&template::finish(&Results { from: self.shown + 1, shown, total }));
         }
-        let reason = self.findings.as_ref().and_then(|findings| findings.reasons.get(self.shown));
+        let reason = self.findings.as_ref().and_then(|findings| findings.items.get(self.shown)?.reason.as_ref());
         self.shown += 1;
         html.push_str(&card(self.shown, item, reason, &self.place));
         html

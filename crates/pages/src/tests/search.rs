@@ -1,6 +1,6 @@
 //! The search page as a browser reads it.
 
-use forecourt_core::findings::{Facet, Reason};
+use forecourt_core::findings::{Facet, ItemFindings, Reason};
 use forecourt_core::{Event, Findings, Narrowing};
 
 use super::*;
@@ -15,7 +15,11 @@ fn findings(text: &str) -> Findings {
         total: Some(1_234),
         counted: 200,
         facets: vec![Facet { field: text.to_owned(), label: text.to_owned(), values }],
-        reasons: vec![Reason { snippet: text.to_owned(), fits: vec![text.to_owned()], why: text.to_owned() }],
+        items: vec![ItemFindings::scored(1.0).because(Reason {
+            snippet: text.to_owned(),
+            fits: vec![text.to_owned()],
+            why: text.to_owned(),
+        })],
         notes: vec![text.to_owned()],
         ..Findings::default()
     }

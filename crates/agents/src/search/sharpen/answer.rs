@@ -15,7 +15,7 @@ use futures::{Stream, StreamExt, pin_mut, stream};
 use serde_json::Value;
 
 use super::super::Desk;
-use super::super::answer::Words;
+use super::super::answer::{Words, item};
 use super::Sharpener;
 use super::ask::{Model, Trouble};
 use super::begin::{Begun, begin};
@@ -237,8 +237,7 @@ impl Answer {
             summary: self.told_summary(),
             count: self.begun.count,
             more: self.begun.found.has_more,
-            scores: self.shown().iter().map(score).collect(),
-            reasons: self.shown().iter().map(reason).collect(),
+            items: self.shown().iter().map(|at| item(&self.begun.hits[*at], score(at), Some(reason(at)))).collect(),
             notes: self.begun.notes.clone(),
             ..self.begun.findings.clone()?
         };

@@ -93,7 +93,7 @@ mod tests {
         tracing::error!(target: "rmcp::service", "message of rmcp");
         tracing::debug!(target: "forecourtish", "somebody else");
         let span = tracing::debug_span!(target: "rmcp::service", "span of rmcp", question = "soup");
-        span.in_scope(|| tracing::info!(target: "forecourt_mcp", "own inside"));
+        span.in_scope(|| tracing::info!(target: "forecourt_pages", "own inside"));
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_operator_sets_the_level_of_what_may_be_heard() {
-        let log = logged("error,forecourt_mcp=info", say_all);
+        let log = logged("error,forecourt_pages=info", say_all);
         assert!(log.contains("own inside") && !log.contains("own debug") && !log.contains("warning of h2"), "{log}");
     }
 }
