@@ -278,9 +278,10 @@ function fieldOf(question, name) {
     if (typeof question.default === "boolean") defaults.push(question.default ? "Yes" : "No");
     return choices(false, [["yes", "Yes"], ["no", "No"]]);
   }
-  const input = el("input", { type: question.type === "number" ? "number" : "text", name, value: defaults[0] ?? "", maxLength: 2000 });
+  const id = `answer-${document.querySelectorAll(".entry").length}-${name}`;
+  const input = el("input", { id, type: question.type === "number" ? "number" : "text", name, value: defaults[0] ?? "", maxLength: 2000 });
   if (question.type === "number") input.step = "any";
-  return el("p", { className: "entry" }, el("label", {}, text, input));
+  return el("p", { className: "entry" }, el("label", { htmlFor: id }, text), input);
 }
 
 // The questions of an answer as a form; `send` takes what was filled in, and how that reads.

@@ -8,8 +8,8 @@ use forecourt_pages::csp;
 use forecourt_surface::BaseUrl;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
-use forecourt_surface::sse::KeepAlive;
-use futures::StreamExt;
+use forecourt_surface::sse::{HEARTBEAT, KeepAlive};
+use futures::{StreamExt, stream};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -23,7 +23,7 @@ use super::links;
 use super::media::Media;
 use super::query;
 use super::refusal;
-use super::render::{self, Frame};
+use super::render::{self, Begun, Frame};
 use super::transport::Rest;
 
 /// Asks proxies not to hold a stream back.
@@ -170,7 +170,7 @@ impl Asked<'_> {
     /// whatever comes. REST 4.3.
     async fn streamed(&self, reply: Reply) -> Answer {
         let Reply { thread, language, mut events, .. } = reply;
-        let begun = render::begin(&mut events, self.door.card.streams).await;
+        let Begun { events: begun, is_late } = render::begin(&mut events, self.door.card.streams).await;
         match begun.last() {
             Some(Event::Ending(Ending::Failed { reason })) => return self.failed(&Failure::of_agent(reason)),
             Some(Event::Ending(Ending::Canceled)) => return self.failed(&Failure::canceled()),
@@ -186,8 +186,10 @@ impl Asked<'_> {
                 _ => None,
             }),
         );
-        let events = Box::pin(futures::stream::iter(begun).chain(events));
-        let frames = KeepAlive::new(Box::pin(render::frames(events, self.door.card.streams)));
+        let sign = stream::iter(is_late.then(|| Bytes::from_static(HEARTBEAT)));
+        let events = Box::pin(stream::iter(begun).chain(events));
+        let frames = sign.chain(render::frames(events, self.door.card.streams));
+        let frames = KeepAlive::new(Box::pin(frames));
         Answer { status: StatusCode::OK, head, content: Content::Frames(Box::pin(frames)) }
     }
 

@@ -5,6 +5,8 @@ use forecourt_core::{Collected, Ending, File, FileSource, Part, Task};
 use forecourt_host::Post;
 use serde_json::{Value, json};
 
+use super::render;
+
 /// The path of a task.
 pub(crate) fn path(task: &Task) -> String {
     format!("/tasks/{}", task.id.expose())
@@ -44,7 +46,9 @@ fn message(task: &Task, outcome: &Collected) -> (&'static str, Option<Vec<Value>
     match &outcome.ending {
         Ending::Complete | Ending::Message(_) => ("completed", Some(said().collect())),
         Ending::Question(question) => {
-            ("completed", Some(said().chain([text("text/markdown", &question.text)]).collect()))
+            let asked = text("text/markdown", &render::question_words(question));
+            let data = render::question_data(question).map(|part| json!(part));
+            ("completed", Some(said().chain([asked]).chain(data).collect()))
         }
         Ending::Refused(part) => ("failed", Some(vec![text("text/plain", &part.message), json!(part)])),
         Ending::Failed { reason } => ("failed", Some(vec![text("text/plain", reason)])),

@@ -7,7 +7,8 @@ mod question;
 mod sse;
 
 pub(crate) use html::security_fields;
-pub(crate) use sse::{begin, frames, one_message};
+pub(crate) use question::{data as question_data, words as question_words};
+pub(crate) use sse::{Begun, begin, frames, one_message};
 
 use bytes::Bytes;
 use forecourt_core::{Collected, Ending, Language, Part, PolicyPart};

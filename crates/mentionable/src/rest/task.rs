@@ -109,7 +109,7 @@ fn unaccepted(error: &EgressError) -> Failure {
         Refusal::Port => "its port is not open from here; 443 is".to_owned(),
         Refusal::OwnHost => "it is on this host itself".to_owned(),
         Refusal::PrivateName => "its name belongs to a private network".to_owned(),
-        Refusal::PrivateAddress => "its name leads into a private network".to_owned(),
+        Refusal::PrivateAddress => "it leads into a private network".to_owned(),
         Refusal::Unresolved => "its name does not resolve".to_owned(),
         Refusal::Redirects => refusal.to_string(),
     };

@@ -94,6 +94,20 @@ async fn s5_4_1_each_ending_is_one_of_three_states() {
 }
 
 #[tokio::test]
+async fn s5_4_1_several_questions_are_named_in_the_message() {
+    let questions = vec![
+        serde_json::json!({"id": "kind", "text": "Which kind?", "type": "single_select", "options": ["Pea", "Bean"]}),
+        serde_json::json!({"id": "minutes", "text": "How long?", "type": "number"}),
+    ];
+    let question = Question { text: "Tell me more.".into(), questions: questions.clone() };
+    let status = status_after(vec![Event::Ending(Ending::Question(question))]).await;
+    let parts = &status["message"]["parts"];
+    let words = "Tell me more.\n\n- Which kind? (`kind`: Pea, Bean)\n- How long? (`minutes`: a number)";
+    assert_eq!(parts[0]["text"], words);
+    assert_eq!(parts[1]["data"]["questions"], serde_json::Value::Array(questions));
+}
+
+#[tokio::test]
 async fn s5_4_1_unknown_and_expired_tasks_are_404_in_json() {
     let place = bot(vec![done()]).await;
     let path = begun(&place).await;

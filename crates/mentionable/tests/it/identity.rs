@@ -57,7 +57,7 @@ fn issuer() -> IdentityConfig {
 #[tokio::test]
 async fn s7_3_credentials_that_do_not_hold_are_401() {
     let agent = Scripted::saying(["hi"]);
-    let setup = Setup { identity: issuer(), ..Setup::default().with(card("bot"), agent.clone()) };
+    let setup = Setup { identity: Some(issuer()), ..Setup::default().with(card("bot"), agent.clone()) };
     let place = setup.start().await;
     for token in ["x", "a.b.c", "eyJhbGciOiJub25lIn0.e30."] {
         let bearer = format!("Bearer {token}");

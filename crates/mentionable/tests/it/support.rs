@@ -21,7 +21,8 @@ use tower::ServiceExt;
 pub struct Setup {
     pub residents: Vec<Resident>,
     pub egress: EgressConfig,
-    pub identity: IdentityConfig,
+    /// `None` trusts the tokens of [`Place::token`].
+    pub identity: Option<IdentityConfig>,
     pub limits: LimitSettings,
     pub section: &'static str,
     pub origin: &'static str,
@@ -32,7 +33,7 @@ pub struct Place {
     pub host: Arc<Host>,
     pub clock: Arc<HandClock>,
     router: axum::Router,
-    _mounted: Mounted,
+    mounted: Mounted,
 }
 
 /// An answer, read whole.
@@ -48,7 +49,7 @@ impl Default for Setup {
         let setup = Self {
             residents: Vec::new(),
             egress: EgressConfig::default(),
-            identity: IdentityConfig::default(),
+            identity: Some(IdentityConfig::default()),
             limits: unlimited(),
             section: "",
             origin: ORIGIN,
@@ -80,7 +81,7 @@ impl Setup {
         let blueprint = Blueprint {
             residents: self.residents,
             egress: self.egress,
-            identity: Some(self.identity),
+            identity: self.identity,
             limits: self.limits,
             section: self.section.to_owned(),
             origin: self.origin.to_owned(),
@@ -88,7 +89,7 @@ impl Setup {
         };
         let mounted = blueprint.start(Some(&PROTOCOL)).await;
         let router = mounted.router(&PROTOCOL).unwrap();
-        Place { host: mounted.mount.host.clone(), clock: mounted.clock.clone(), router, _mounted: mounted }
+        Place { host: mounted.mount.host.clone(), clock: mounted.clock.clone(), router, mounted }
     }
 }
 
@@ -134,6 +135,11 @@ pub fn form(fields: &[(&str, &str)]) -> String {
 }
 
 impl Place {
+    /// The value of `Authorization` that proves who `name` is, where tokens are trusted.
+    pub fn token(&self, name: &str) -> String {
+        self.mounted.token(name)
+    }
+
     pub async fn send(&self, request: Builder) -> Answer {
         self.send_with(request, Body::empty()).await
     }

@@ -9,7 +9,7 @@ use crate::rest::limits::{OPTIONS_SHOWN_MAX, QUESTIONS_SHOWN_MAX};
 
 /// The question in words. Below the agent's own words stands each question that they do not put already, with the
 /// id that its answer may be named by and what can be chosen.
-pub(super) fn words(question: &Question) -> String {
+pub(crate) fn words(question: &Question) -> String {
     let (text, all) = (&question.text, &question.questions);
     let open = |one: &&Value| all.len() > 1 || !is_put(text, one);
     let lines: Vec<String> = all.iter().take(QUESTIONS_SHOWN_MAX).filter(open).filter_map(line).collect();
@@ -21,7 +21,7 @@ pub(super) fn words(question: &Question) -> String {
 }
 
 /// The questions for programs, as A2A has them. `None` when there are words alone.
-pub(super) fn data(question: &Question) -> Option<Part> {
+pub(crate) fn data(question: &Question) -> Option<Part> {
     let questions = &question.questions;
     (!questions.is_empty()).then(|| Part::data(json!({"questions": questions})))
 }

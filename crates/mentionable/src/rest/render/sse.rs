@@ -25,28 +25,34 @@ use crate::rest::refusal::Enveloped;
 /// How long the first byte is waited for: then a sign of life would be due, which is one.
 const FIRST_BYTE_MAX: Duration = HEARTBEAT_EVERY;
 
-/// What happens until there is something to write, which is then the last of it: an answer that fails before can still
-/// have a status. For an agent that `streams` that is a word or a tool call, for another its ending. Shorter when
-/// nothing comes for [`FIRST_BYTE_MAX`].
-pub(crate) async fn begin(events: &mut EventStream, streams: bool) -> Vec<Event> {
-    let mut begun = Vec::new();
+/// The beginning of a reply.
+pub(crate) struct Begun {
+    /// What happened until there was something to write, which is the last of it.
+    pub(crate) events: Vec<Event>,
+    /// Whether nothing came for [`FIRST_BYTE_MAX`], so that the stream begins with a sign of life.
+    pub(crate) is_late: bool,
+}
+
+/// Waits until there is something to write: an answer that fails before can still have a status. For an agent that
+/// `streams` that is a word or a tool call, for another its ending.
+pub(crate) async fn begin(reply: &mut EventStream, streams: bool) -> Begun {
+    let mut events = Vec::new();
     let gathering = async {
-        while let Some(next) = events.next().await {
+        while let Some(next) = reply.next().await {
             let is_written = match &next {
                 Event::Ending(_) => true,
                 Event::Text(fragment) => streams && !fragment.is_empty(),
                 Event::ToolCall(_) | Event::Part(Part::ToolCall(_)) => streams,
                 Event::Part(_) | Event::Findings(_) | Event::Progress(_) | Event::Task(_) => false,
             };
-            begun.push(next);
+            events.push(next);
             if is_written {
                 return;
             }
         }
     };
-    // Late is no failure: the stream begins with a sign of life instead.
-    let _ = tokio::time::timeout(FIRST_BYTE_MAX, gathering).await;
-    begun
+    let is_late = tokio::time::timeout(FIRST_BYTE_MAX, gathering).await.is_err();
+    Begun { events, is_late }
 }
 
 /// The frames of an answer. An agent that does not stream gives one frame of words and then its
