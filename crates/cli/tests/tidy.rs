@@ -122,6 +122,20 @@ fn status_numbers_stay_in_protocols() {
     }
 }
 
+/// Whoever verified a proof says what it grants. Everybody else can only narrow that.
+#[test]
+fn authority_is_granted_where_proofs_are_verified() {
+    let granting = Regex::new(r"Authority::(granted|of_evidence)\b").unwrap();
+    let verifying =
+        ["crates/core/src/authority.rs", "crates/identity/src/verifier.rs", "crates/agtp/src/from_wire/caller.rs"];
+    for path in files("crates", "rs") {
+        let name = shown(&path);
+        let is_test = name.contains("/tests") || name.contains("/testkit/") || name.contains("/testhost/");
+        let granted = granting.is_match(&fs::read_to_string(&path).unwrap());
+        assert!(!granted || is_test || verifying.contains(&name.as_str()), "{name} grants authority");
+    }
+}
+
 #[test]
 fn one_crate_opens_connections() {
     for path in files("crates", "rs") {

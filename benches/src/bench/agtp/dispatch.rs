@@ -11,6 +11,7 @@ use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{
     Call, Caller, Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, ScopeSet,
 };
+use forecourt_core::Authority;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -70,9 +71,10 @@ fn visit(host: &Dispatcher, called: usize, kind: &str) -> anyhow::Result<f64> {
 fn call(n: usize, kind: &str) -> Call {
     let path = if kind == "literal" { format!("/houses{n}/rooms") } else { format!("/houses{n}/rooms/{n}") };
     let scopes = ScopeSet::parse_list("booking:room").unwrap_or_default();
-    let caller = Caller { identity: Identity::Recognised, declared: scopes.clone(), ..Caller::default() };
+    let authority = Authority::granted(scopes).claiming_all();
+    let caller = Caller { identity: Identity::Recognised, ..Caller::default() }.with_authority(authority);
     let body = Map::from_iter([("nights".to_owned(), json!(3))]);
-    Call { method: "BOOK".to_owned(), path, body, caller, claimed: Some(scopes), ..Call::default() }
+    Call { method: "BOOK".to_owned(), path, body, caller, ..Call::default() }
 }
 
 /// Half of the endpoints are at literal paths, half at templates.

@@ -1,6 +1,7 @@
 //! `forecourt genesis`, and the identities of a deployment.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use base64::Engine;
@@ -83,8 +84,6 @@ fn what_does_not_hold_is_said_and_exits_with_1() {
     assert!(failed(&["show", "missing.json"]).contains("missing.json"));
     place.write("list.json", "[]");
     assert!(failed(&["hash", "list.json"]).contains("not a JSON object"));
-    let no_key = failed(&["create", "--owner", "a", "--archetype", "monitor", "--zone", "z", "--scope", "a:b"]);
-    assert!(no_key.contains("--key"), "{no_key}");
     let bare_tier_1 = place.run("genesis", CREATE.map(|word| if word == "2" { "1" } else { word })).failed(1);
     assert!(bare_tier_1.contains("dns-anchored"), "{bare_tier_1}");
 }
@@ -139,4 +138,17 @@ fn settings_of_an_identity_are_checked_and_said_when_they_come_too_late() {
     let checked = kitchen.run("check", ["."]);
     assert!(checked.stderr.contains("warning: ") && checked.stderr.contains("`scopes`"), "{checked:?}");
     checked.fine();
+}
+
+#[test]
+fn a_key_that_is_not_there_is_made_and_used_again() {
+    let place = Deployment::empty();
+    let create = ["create", "--owner", "a", "--archetype", "monitor", "--zone", "z", "--scope", "a:b"];
+    for more in [&["--key", "new.pem"][..], &[]] {
+        let words: Vec<&str> = create.iter().chain(more).copied().collect();
+        let issuer = || place.run("genesis", &words).json()["issuer_public_key"].clone();
+        assert_eq!(issuer(), issuer(), "{more:?}");
+    }
+    let mode = std::fs::metadata(place.path().join("new.pem")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use forecourt_contract::{Catalog, RequestPath};
+use forecourt_contract::catalog::EMBEDDED;
 use forecourt_core::{AgentCard, Domain, Entropy, Handle, Timestamp};
 
 use super::files::{self, DOCUMENT_SUFFIX, GENESIS_SUFFIX, Notice};
@@ -66,12 +66,10 @@ pub fn load<'a>(
     let mut loading = Loading { known: KnownAgents::default(), notices: Vec::new() };
     for (card, settings) in agents {
         let file = home.genesis_file(card.handle());
-        if let Err(fault) = RequestPath::parse(&format!("/{AGENTS}/{}", card.handle()), &Catalog::shipped()) {
-            let reason =
-                format!("the handle can't be called over AGTP: {fault}. Choose a handle that is no method's name");
-            loading
-                .notices
-                .push(Notice::refused(&home.folder.join(AGENTS).join(format!("{}.toml", card.handle())), reason));
+        if EMBEDDED.contains(&card.handle().as_str().to_ascii_uppercase().as_str()) {
+            let reason = "the handle spells a method that every server of AGTP answers: choose another one";
+            let file = home.folder.join(AGENTS).join(format!("{}.toml", card.handle()));
+            loading.notices.push(Notice::refused(&file, reason));
         }
         let found = Residence { home, card, settings, notices: &mut loading.notices }.agent();
         if let Some(agent) = found {

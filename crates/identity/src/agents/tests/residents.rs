@@ -234,9 +234,9 @@ fn two_agents_do_not_share_a_name() {
 #[test]
 fn s5_3_a_handle_that_spells_a_method_is_refused() {
     let place = Place::new();
-    let cards = ["chef", "plan", "order"].map(card);
+    let cards = ["chef", "plan", "suspend", "echo", "planner"].map(card);
     let (known, notices) = place.load_with(&cards, &AgentIdentitySettings::default());
-    let refused = [("plan.toml".to_owned(), Severity::Refused), ("order.toml".to_owned(), Severity::Refused)];
+    let refused = [("plan.toml".to_owned(), Severity::Refused), ("suspend.toml".to_owned(), Severity::Refused)];
     assert_eq!(raised(&notices), refused);
-    assert_eq!(known.len(), 3, "they go on to be served, here by their ids");
+    assert_eq!(known.len(), 5, "they go on to be served, here by their ids");
 }
