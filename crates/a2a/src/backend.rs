@@ -11,7 +11,6 @@
 mod answer;
 mod leaving;
 mod outgoing;
-mod refusal;
 mod settings;
 mod threads;
 

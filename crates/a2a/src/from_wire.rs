@@ -82,10 +82,11 @@ fn history(value: Option<&Value>) -> Vec<Turn> {
     turns[newest..].iter().cloned().filter_map(Turn::from_caller).collect()
 }
 
-/// Agents in line: what is no count is passed over, as the host keeps its own bound.
+/// Agents in line before this one, of a chain that says the how manieth this one is, from 1 on. What is no
+/// count is passed over, as the host keeps its own bound. Companion specifications 4.6.
 fn hop(chain: Option<&Value>) -> u32 {
     let hop = chain.and_then(|chain| chain.get("hop")).and_then(Value::as_u64).unwrap_or(0);
-    u32::try_from(hop).unwrap_or(u32::MAX)
+    u32::try_from(hop.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
 fn said(parts: Vec<Part>, card: &AgentCard) -> Result<Vec<CorePart>, Fault> {
@@ -226,7 +227,7 @@ mod tests {
             "policy": {}, "policy_resolution": {}, "agent_chain": {"hop": 3}, "kept": true}});
         let heard = read(vec![Part::text("a")], forged).expect("the message is fine");
         assert_eq!(heard.metadata, *json!({"mentionable": {"kept": true}}).as_object().unwrap());
-        assert_eq!((heard.evidence.len(), heard.hop), (1, 3));
+        assert_eq!((heard.evidence.len(), heard.hop), (1, 2));
     }
 
     #[test]
@@ -242,9 +243,13 @@ mod tests {
 
     #[test]
     fn chains_that_are_no_count_are_passed_over() {
-        for (chain, hop) in
-            [(json!({"hop": -1}), 0), (json!("x"), 0), (json!({"hop": 1e30}), 0), (json!({"hop": 2}), 2)]
-        {
+        for (chain, hop) in [
+            (json!({"hop": -1}), 0),
+            (json!("x"), 0),
+            (json!({"hop": 1e30}), 0),
+            (json!({"hop": 1}), 0),
+            (json!({"hop": 2}), 1),
+        ] {
             let heard = read(vec![Part::text("a")], json!({"mentionable": {"agent_chain": chain}})).unwrap();
             assert_eq!(heard.hop, hop);
         }

@@ -3,6 +3,9 @@
 
 mod peer;
 
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use forecourt_core::policy::Kind;
 use forecourt_core::{Ending, Event, Part, Role, ToolOutcome, Turn};
 use forecourt_egress::hops;
 use peer::*;
@@ -45,6 +48,7 @@ async fn a_stream_of_1_0_is_passed_on_piece_by_piece_and_once() {
     assert_eq!(hops::read(&heard.headers), 3);
     assert_eq!(heard.message()["parts"], json!([{"text": "hi"}]));
     let ours = &heard.message()["metadata"]["mentionable"];
+    // The fourth in line has three before it: the field and the chain say the same.
     assert_eq!(ours["agent_chain"], json!({"hop": 4, "max_hops": 8, "is_final": false}));
     assert_eq!(ours["history"][0]["parts"][0]["content"], "before");
 }
@@ -236,10 +240,109 @@ async fn states_without_a_refusal_are_none() {
         streamed(vec![json!({"task": task_10(state, said_10("Words.", json!({})), json!([]))})]).await.ending
     };
     assert!(matches!(ended("INPUT_REQUIRED").await, Ending::Question(question) if question.text == "Words."));
-    for state in ["AUTH_REQUIRED", "REJECTED", "FAILED"] {
+    assert!(matches!(ended("AUTH_REQUIRED").await, Ending::Question(question) if question.text == "Words."));
+    for state in ["REJECTED", "FAILED"] {
         assert_eq!(ended(state).await, Ending::failed("Words."), "{state}");
     }
     assert_eq!(ended("CANCELED").await, Ending::Canceled);
+}
+
+#[tokio::test]
+async fn a_wish_to_sign_in_is_told_and_its_task_goes_on() {
+    let mut peer = peer(
+        |base| json_answer(card_10(base, "JSONRPC", true)),
+        |number, _| match number {
+            0 => rpc_stream(&[json!({"task": task_10("AUTH_REQUIRED", Value::Null, json!([]))})], After::Close),
+            _ => rpc_stream(&pieces(), After::Close),
+        },
+    )
+    .await;
+    let built = build(&peer.base, "");
+    let Ending::Question(question) = ask(&built, "hi").await.ending else { panic!("it can go on") };
+    assert_eq!(question.text, "The agent wants you to sign in before it goes on.");
+    assert_eq!(ask(&built, "done").await.text(), "Hello");
+    assert_eq!(peer.next().await.message()["taskId"], Value::Null);
+    assert_eq!(peer.next().await.message()["taskId"], "t1");
+}
+
+/// An answer with a status, and this body.
+fn status(status: u16, body: Value) -> Response {
+    let mut response = json_answer(body);
+    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    response.headers_mut().insert("retry-after", HeaderValue::from_static("7"));
+    response.headers_mut().insert("www-authenticate", HeaderValue::from_static("Bearer realm=\"inside\""));
+    response
+}
+
+/// What callers are told when the agent answers with this status and body, in either binding.
+async fn told(code: u16, body: Value) -> Ending {
+    let mut endings = Vec::new();
+    for (binding, streams) in [("JSONRPC", true), ("JSONRPC", false), ("HTTP+JSON", true), ("HTTP+JSON", false)] {
+        let body = body.clone();
+        let peer =
+            peer(move |base| json_answer(card_10(base, binding, streams)), move |_, _| status(code, body.clone()))
+                .await;
+        endings.push(ask(&build(&peer.base, ""), "hi").await.ending);
+    }
+    endings.dedup();
+    assert_eq!(endings.len(), 1, "{endings:?}");
+    endings.remove(0)
+}
+
+#[tokio::test]
+async fn what_a_status_says_is_translated_and_told_apart() {
+    let later = |ending: &Ending| match ending {
+        Ending::Refused(part) => part.kind == Kind::ServiceUnavailable { retry_after_seconds: Some(7) },
+        _ => false,
+    };
+    for body in [json!(null), json!({"error": "secret"}), json!({"error": {"code": -32603, "message": "secret"}})] {
+        assert!(later(&told(429, body.clone()).await) && later(&told(503, body.clone()).await), "{body}");
+        let mut said = Vec::new();
+        for (code, words) in [
+            (401, "does not accept this host's credentials"),
+            (402, "asks this host to pay"),
+            (403, "does not let this host ask it"),
+            (500, "failed"),
+        ] {
+            let Ending::Failed { reason } = told(code, body.clone()).await else { panic!("{code} is a failure") };
+            assert!(reason.starts_with("The agent behind this one ") && reason.contains(words), "{reason}");
+            assert!(!reason.contains("secret") && !reason.contains("inside"), "{reason}");
+            said.push(reason);
+        }
+        said.dedup();
+        assert_eq!(said.len(), 4);
+    }
+}
+
+#[tokio::test]
+async fn a_card_that_is_kept_from_us_is_told_apart_too() {
+    for (code, words) in [(401, "credentials"), (403, "does not let"), (500, "can't be found")] {
+        let peer = peer(move |_| status(code, Value::Null), |_, _| not_found()).await;
+        let answer = ask(&build(&peer.base, ""), "hi").await;
+        assert!(failure(&answer).contains(words), "{answer:?}");
+    }
+    let peer = peer(move |_| status(429, Value::Null), |_, _| not_found()).await;
+    assert!(matches!(ask(&build(&peer.base, ""), "hi").await.ending, Ending::Refused(_)));
+}
+
+#[tokio::test]
+async fn words_of_errors_are_for_the_log() {
+    let secret = "db01.internal: connection refused";
+    for error in [
+        json!({"error": secret}),
+        json!({"error": {"message": secret}}),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": secret, "data": secret}}),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": secret}}),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": secret}}),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": 7, "message": secret}}),
+    ] {
+        let said = error.clone();
+        let peer =
+            peer(|base| json_answer(card_10(base, "JSONRPC", false)), move |_, _| json_answer(said.clone())).await;
+        let answer = ask(&build(&peer.base, ""), "hi").await;
+        assert!(failure(&answer).starts_with("The agent behind this one "), "{error}");
+        assert!(!failure(&answer).contains("db01"), "{error}: {answer:?}");
+    }
 }
 
 #[test]

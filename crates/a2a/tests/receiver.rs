@@ -192,8 +192,8 @@ async fn nonsense_is_an_honest_failure() {
         assert!(reason.contains("could not be read"), "{frame}: {reason}");
     }
     assert!(nonsense(|| sse(Vec::new(), After::Close)).await.contains("broke off"));
-    assert!(nonsense(|| rpc_error(-32603, "a\nb")).await.ends_with("could not do it: a b."));
-    assert!(nonsense(|| axum::http::StatusCode::BAD_GATEWAY.into_response()).await.contains("status 502"));
+    assert!(nonsense(|| rpc_error(-32603, "a\nb")).await.ends_with("failed."));
+    assert!(nonsense(|| axum::http::StatusCode::BAD_GATEWAY.into_response()).await.ends_with("failed."));
 }
 
 #[tokio::test]

@@ -35,7 +35,8 @@ use tokio::time::Instant;
 
 use crate::answer;
 use crate::backend::{Backend, Built, Context};
-use crate::upstream::{Fault, Patience, unavailable};
+use crate::declined::unavailable;
+use crate::upstream::{Fault, Patience};
 use pool::{Pool, Running};
 use settings::{CommandSettings, Format, Mode};
 use turns::TURN;

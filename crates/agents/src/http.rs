@@ -17,7 +17,8 @@
 //! - `text/plain` or `text/markdown`: the answer as it is.
 //!
 //! With another status, a JSON body with `policy` or `error` is taken as the answer; 429 and 503 are
-//! passed on as "try again later", with their `Retry-After`; the rest is a failure.
+//! passed on as "try again later", with their `Retry-After`; the rest is a failure, which says whether the
+//! service refused our credentials (401), did not let us in (403), was not there (404) or broke.
 
 pub(crate) mod settings;
 
@@ -36,9 +37,10 @@ use serde_json::{Value, json};
 
 use crate::answer;
 use crate::backend::{Backend, Built, Context};
+use crate::declined::Declined;
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::sse_reader::SseEvent;
-use crate::upstream::{self, Begun, Fault, Patience, retry_after, unavailable};
+use crate::upstream::{self, Begun, Fault, Patience};
 use settings::HttpSettings;
 
 /// Posts each message to a service.
@@ -164,14 +166,17 @@ impl Webhook {
             fields.retain(|key, value| matches!(key.as_str(), "policy" | "error") && !value.is_null());
             (!fields.is_empty()).then_some(Value::Object(fields))
         };
-        match own_words.await {
-            Some(value) => Ok(value),
-            None if matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => {
-                let seconds = retry_after(&headers, &*self.clock);
-                Err(unavailable("The service behind this agent asks to try again later.", seconds))
-            }
-            None => Err(Ending::failed("The service behind this agent failed.")),
+        if let Some(value) = own_words.await {
+            return Ok(value);
         }
+        Err(match (Declined::of(status, &headers), status) {
+            (Some(declined), _) => declined.ending(WHO, &*self.clock),
+            (None, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE) => {
+                Ending::failed(format!("{WHO} was not found where it should be."))
+            }
+            (None, status) if status.is_client_error() => Ending::failed(format!("{WHO} did not take the message.")),
+            (None, _) => Ending::failed(format!("{WHO} failed.")),
+        })
     }
 }
 

@@ -14,6 +14,7 @@
 //! | [`search`] | answers from indexed content, without any model |
 //! | [`tool`] | what a model may call |
 //! | [`siblings`] | the other agents of the host, and the way to ask them |
+//! | [`declined`], [`relay`] | what services behind an agent say no with, as callers are told |
 //! | [`settings`] | what sections of several backends share |
 //! | [`sse_reader`] | server-sent events, decoded as their bytes arrive |
 //! | [`limits`] | every bound of these, with its unit |
@@ -21,11 +22,13 @@
 pub mod answer;
 pub mod backend;
 pub mod command;
+pub mod declined;
 pub mod echo;
 pub mod endpoints;
 pub mod http;
 pub mod limits;
 pub mod model;
+pub mod relay;
 pub mod script;
 pub mod search;
 pub mod settings;

@@ -22,9 +22,10 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
+use crate::declined::{RetryAfter, unavailable};
 use crate::limits::MODEL_BODY_BYTES_MAX;
 use crate::sse_reader::SseEvent;
-use crate::upstream::{self, Begun, Fault, Patience, retry_after, unavailable};
+use crate::upstream::{self, Begun, Fault, Patience};
 use draft::Draft;
 
 /// How our own words call the provider.
@@ -112,7 +113,7 @@ impl Provider {
         let said = begun.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
         let code = serde_json::from_slice(&said).map(|said: Value| code(&said["error"])).unwrap_or_default();
         tracing::warn!(status = status.as_u16(), code, "the model provider declined");
-        let seconds = retry_after(&headers, &*self.clock);
+        let seconds = RetryAfter::read(&headers).map(|wait| wait.seconds(&*self.clock));
         let ending = match status {
             StatusCode::TOO_MANY_REQUESTS => {
                 unavailable("The model behind this agent is busy. Please try again later.", seconds)

@@ -54,8 +54,8 @@ use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Findings, Mess
 use forecourt_settings::{Problems, Section};
 
 use crate::backend::{Backend, Built, Context};
+use crate::declined::unavailable;
 use crate::limits::INLINE_ITEMS_MAX;
-use crate::upstream::unavailable;
 use answer::Words;
 use conversation::{Asked, Wish};
 use find::Found;

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use async_stream::stream;
 use bytes::Bytes;
-use forecourt_core::policy::Kind;
-use forecourt_core::{Clock, Ending, PolicyPart};
+use forecourt_core::Ending;
 use forecourt_egress::{BodyStream, Deadlines, Egress, EgressError, Incoming, Outgoing};
 use futures::{Stream, StreamExt};
-use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::limits::{ANSWER_BYTES_MAX, FRAME_BYTES_MAX, RETRY_AFTER_SECONDS_MAX};
+use crate::declined::unavailable;
+use crate::limits::{ANSWER_BYTES_MAX, FRAME_BYTES_MAX};
 use crate::sse_reader::{SseEvent, SseReader};
 
 /// How long a service may take for each step.
@@ -59,11 +58,6 @@ impl Fault {
         };
         Ending::failed(format!("{who} {what}."))
     }
-}
-
-/// A refusal for now.
-pub(crate) fn unavailable(message: &str, retry_after_seconds: Option<u64>) -> Ending {
-    Ending::Refused(Box::new(PolicyPart::new(Kind::ServiceUnavailable { retry_after_seconds }, message)))
 }
 
 /// An answer that has begun, with the moment by which it must have ended.
@@ -180,47 +174,6 @@ impl Begun {
                     return;
                 }
             }
-        }
-    }
-}
-
-/// The seconds that `Retry-After` asks for, as a number or as a date. At most
-/// [`RETRY_AFTER_SECONDS_MAX`]. RFC 9110 10.2.3.
-pub(crate) fn retry_after(headers: &HeaderMap, clock: &dyn Clock) -> Option<u64> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let seconds = match text.parse::<u64>() {
-        Ok(seconds) => seconds,
-        Err(_) => {
-            let at = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()?;
-            u64::try_from(at.as_second() - clock.now().as_second()).unwrap_or(0)
-        }
-    };
-    Some(seconds.min(RETRY_AFTER_SECONDS_MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use forecourt_testkit::HandClock;
-    use http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date_and_has_a_bound() {
-        let clock = HandClock::new();
-        for (text, seconds) in [
-            ("7", Some(7)),
-            (" 0 ", Some(0)),
-            ("Thu, 01 Jan 2026 00:02:00 GMT", Some(120)),
-            ("Wed, 31 Dec 2025 00:00:00 GMT", Some(0)),
-            ("86400", Some(RETRY_AFTER_SECONDS_MAX)),
-            ("86401", Some(RETRY_AFTER_SECONDS_MAX)),
-            ("soon", None),
-            ("-1", None),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
-            assert_eq!(retry_after(&headers, &clock), seconds, "{text}");
         }
     }
 }

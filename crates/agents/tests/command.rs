@@ -181,12 +181,13 @@ for line in sys.stdin:
     if asked == "exit": sys.exit(0)
     if asked == "hang": say(text="hanging"); time.sleep(3600)
     if asked == "fail": say(error="no luck"); continue
-    if asked == "late": say(text=f"{os.getpid()}", end=True); say(text="secret", end=True); continue
-    if asked == "half":
-        say(text=f"{os.getpid()}", end=True)
-        sys.stdout.write('{"text": "secr'); sys.stdout.flush(); continue
+    def end_and(more):
+        sys.stdout.write(json.dumps({"turn": turn, "text": f"{os.getpid()}", "end": True}) + "\n" + more)
+        sys.stdout.flush()
+    if asked == "late": end_and(json.dumps({"turn": turn, "text": "secret", "end": True}) + "\n"); continue
+    if asked == "half": end_and('{"text": "secr'); continue
     if asked == "flood":
-        say(text=f"{os.getpid()}", end=True)
+        end_and("secret")
         while True: say(text="secret" * 1000)
     if asked == "idle":
         def later():

@@ -170,6 +170,18 @@ async fn a_status_is_a_refusal_a_reason_or_a_plain_failure() {
     assert_eq!((failure(&own), own.text().as_str()), ("The oven is cold.", ""));
     let plain = answer(|| (StatusCode::INTERNAL_SERVER_ERROR, "stack trace with secrets")).await;
     assert_eq!(failure(&plain), "The service behind this agent failed.");
+    for (status, said) in [
+        (StatusCode::UNAUTHORIZED, "does not accept this host's credentials"),
+        (StatusCode::FORBIDDEN, "does not let this host ask it"),
+        (StatusCode::PAYMENT_REQUIRED, "asks this host to pay"),
+        (StatusCode::NOT_FOUND, "was not found where it should be"),
+        (StatusCode::UNPROCESSABLE_ENTITY, "did not take the message"),
+    ] {
+        let declined =
+            answer(move || (status, [(header::WWW_AUTHENTICATE, "Bearer realm=\"inside\"")], "secret")).await;
+        assert!(failure(&declined).contains(said), "{declined:?}");
+        assert!(!failure(&declined).contains("secret") && !failure(&declined).contains("inside"), "{declined:?}");
+    }
     let moved = answer(|| (StatusCode::FOUND, [(header::LOCATION, "https://evil.example/")])).await;
     assert_eq!(failure(&moved), "The service behind this agent failed.");
 }

@@ -5,34 +5,30 @@
 //! call, each call has one of its own.
 
 mod answer;
+mod arguments;
 mod asking;
 mod bounded;
+mod fault;
+mod line;
 mod settings;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_stream::stream;
 use forecourt_agents::{Backend, Built, Context};
-use forecourt_core::reply::once;
-use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Message};
-use forecourt_egress::{Egress, Purpose};
-use forecourt_process::{Process, Program, Started, each_line, printable};
+use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Handle, Message, Mode};
+use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
-use http::HeaderMap;
-use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, RequestMetaObject};
-use rmcp::service::{RoleClient, RunningService, ServiceError};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use serde_json::Value;
-use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::sync::{Mutex, mpsc};
+use tokio::time::{Instant, timeout_at};
 
 use self::asking::{Call, Nobody, Step, Waiting};
-use self::bounded::Lines;
+use self::fault::{CallError, WHO};
+use self::line::Line;
 use self::settings::{McpSettings, Target};
-use crate::client::{self, HOPS};
-use crate::limits::{COMPLAINT_BYTES_MAX, MESSAGE_BYTES_MAX};
-use crate::visit::{Person, Visitor};
+use crate::client::HOPS;
 
 /// Fronts an MCP server.
 pub const BACKEND: Backend = Backend {
@@ -44,181 +40,165 @@ pub const BACKEND: Backend = Backend {
 
 fn build(section: Section, context: &Context) -> Result<Built, Problems> {
     let settings::Checked { target, tool, arguments, questions, time_max } = settings::read(&section, context)?;
-    let waiting = questions.then(Waiting::default);
-    let egress = context.egress.clone();
-    let front = Front { target, tool, arguments, time_max, egress, line: Mutex::default(), waiting };
+    let takes_attachments = arguments::take_attachments(&arguments);
+    let server = Server { target, egress: context.egress.clone(), line: Mutex::default() };
+    let front = Front {
+        server: Arc::new(server),
+        tool,
+        arguments,
+        time_max,
+        waiting: questions.then(Waiting::default),
+        handle: context.handle.clone(),
+        host: context.host.clone(),
+        clock: context.clock.clone(),
+    };
     // An answer to a question is known by its conversation.
-    Ok(Built { streams: false, remembers: questions, composes: true, ..Built::new(McpAgent(Arc::new(front))) })
+    let mut built =
+        Built { streams: false, remembers: questions, composes: true, ..Built::new(McpAgent(Arc::new(front))) };
+    let files = || Mode::File { mime: "*/*".to_owned() };
+    built.input_modes.extend(takes_attachments.then(files));
+    built.output_modes.push(files());
+    Ok(built)
 }
 
 struct McpAgent(Arc<Front>);
 
 struct Front {
-    target: Target,
+    server: Arc<Server>,
     tool: String,
     arguments: JsonObject,
     time_max: Duration,
-    egress: Egress,
-    line: Mutex<Option<Arc<Line>>>,
-    /// Where the server may ask: the calls that wait for an answer.
+    /// Where the server may ask: the calls that wait for an answer. None of them holds this.
     waiting: Option<Waiting>,
+    handle: Handle,
+    host: String,
+    clock: Arc<dyn Clock>,
 }
 
-/// An open connection, with the program at its end if there is one.
-struct Line {
-    service: RunningService<RoleClient, Visitor>,
-    /// Killed with its children when the connection is dropped.
-    _program: Option<Process>,
+/// The server, and the connection to it that calls share.
+struct Server {
+    target: Target,
+    egress: Egress,
+    line: Mutex<Option<Arc<Line>>>,
 }
 
 impl Agent for McpAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
-        let front = self.0.clone();
-        Box::pin(async_stream::stream! {
-            let mut events = front.answer(admitted.into_message()).await;
-            while let Some(event) = futures::StreamExt::next(&mut events).await {
-                yield event;
-            }
-        })
+        self.0.clone().answer(admitted.into_message())
     }
 }
 
 impl Front {
-    async fn answer(self: &Arc<Self>, message: Message) -> EventStream {
-        let answered = async {
-            match &self.waiting {
-                Some(waiting) => self.converse(waiting, &message).await,
-                None => self.call(&message).await.map(answer::events),
+    /// One turn: up to the result of a call, or to its question.
+    fn answer(self: Arc<Self>, message: Message) -> EventStream {
+        Box::pin(stream! {
+            let deadline = Instant::now() + self.time_max;
+            let mut call = match self.goes_on(&message) {
+                Ok(call) => call,
+                Err(ending) => {
+                    yield Event::Ending(ending);
+                    return;
+                }
+            };
+            loop {
+                match timeout_at(deadline, call.step()).await {
+                    Ok(Step::Told(progress)) => yield Event::Progress(progress),
+                    Ok(Step::Asks(asked)) => match self.keep(&message, call, asked) {
+                        Ok(question) => {
+                            yield question;
+                            return;
+                        }
+                        Err(unasked) => call = unasked,
+                    },
+                    Ok(Step::Ended(result)) => {
+                        for event in self.events(result) {
+                            yield event;
+                        }
+                        return;
+                    }
+                    Err(_) => {
+                        yield Event::Ending(Ending::failed(format!("{WHO} took too long for its answer.")));
+                        return;
+                    }
+                }
             }
-        };
-        match timeout(self.time_max, answered).await {
-            Ok(Ok(events)) => Box::pin(futures::stream::iter(events)),
-            Ok(Err(trouble)) => {
-                tracing::warn!(%trouble, "an MCP server failed");
-                once(Ending::failed("the server behind this agent could not be asked"))
-            }
-            Err(_) => once(Ending::failed("the server behind this agent took too long")),
-        }
-    }
-
-    /// One turn with a server that may ask: up to its result, or its question.
-    async fn converse(self: &Arc<Self>, waiting: &Waiting, message: &Message) -> Result<Vec<Event>, String> {
-        let mut call = waiting.answered(message).unwrap_or_else(|| self.begin(message));
-        loop {
-            match call.step().await {
-                Step::Ended(result) => return result.map(answer::events),
-                Step::Asks(asked) => match waiting.keep(message.thread.as_ref(), call, asked) {
-                    Ok(question) => return Ok(vec![end(Ending::Question(question))]),
-                    Err(unasked) => call = unasked,
-                },
-            }
-        }
-    }
-
-    /// A call on a connection of its own, so that it is known whose questions are asked there.
-    fn begin(self: &Arc<Self>, message: &Message) -> Call {
-        let (front, params) = (self.clone(), self.params(message));
-        Call::new(|caller| async move {
-            let line = front.open(Arc::new(caller)).await?;
-            line.service.call_tool(params).await.map_err(|error| error.to_string())
         })
     }
 
-    fn params(&self, message: &Message) -> CallToolRequestParams {
-        let mut params = CallToolRequestParams::new(self.tool.clone()).with_arguments(self.filled(message));
+    /// The call that a message answers a question of, or a new one.
+    fn goes_on(&self, message: &Message) -> Result<Call, Ending> {
+        match self.waiting.as_ref().and_then(|waiting| waiting.answered(message)) {
+            Some(call) => Ok(call),
+            None => self.begin(message),
+        }
+    }
+
+    /// A new call. One that may ask has a connection of its own, so that it is known whose questions are
+    /// asked there.
+    fn begin(&self, message: &Message) -> Result<Call, Ending> {
+        let arguments =
+            arguments::filled(&self.arguments, message).map_err(|unfit| Ending::failed(unfit.to_string()))?;
+        let mut params = CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);
         let mut meta = RequestMetaObject::new();
         meta.insert(HOPS.to_owned(), message.hop.into());
         params.meta = Some(meta);
-        params
+        let (server, may_ask) = (self.server.clone(), self.waiting.is_some());
+        Ok(Call::new(move |caller, listener| async move {
+            if !may_ask {
+                return server.call(params, listener).await;
+            }
+            let line = Line::open(&server.target, &server.egress, Arc::new(caller)).await?;
+            line.call(params, listener).await
+        }))
     }
 
-    async fn call(&self, message: &Message) -> Result<CallToolResult, String> {
-        let line = self.line().await?;
-        match line.service.call_tool(self.params(message)).await {
-            Ok(result) => Ok(result),
-            Err(error) => {
-                // An error of the protocol leaves the connection as it is.
-                if !matches!(error, ServiceError::McpError(_)) {
-                    *self.line.lock().await = None;
-                }
-                Err(error.to_string())
-            }
+    /// Keeps a call until its question is answered. Gives it back, with the question declined, when it can't
+    /// be.
+    fn keep(&self, message: &Message, call: Call, asked: asking::Asked) -> Result<Event, Call> {
+        let Some(waiting) = &self.waiting else { return Err(call) };
+        let question = waiting.keep(message.thread.as_ref(), call, asked)?;
+        Ok(Event::Ending(Ending::Question(question)))
+    }
+
+    fn events(&self, result: Result<CallToolResult, CallError>) -> Vec<Event> {
+        match result {
+            Ok(result) => answer::events(result, &self.host, &self.handle),
+            Err(error) => vec![Event::Ending(error.ending(&self.handle, &*self.clock))],
         }
+    }
+}
+
+impl Server {
+    /// A call on the connection that all share.
+    async fn call(
+        &self,
+        params: CallToolRequestParams,
+        listener: mpsc::Sender<forecourt_core::Progress>,
+    ) -> Result<CallToolResult, CallError> {
+        let line = self.line().await?;
+        let result = line.call(params, listener).await;
+        if result.as_ref().is_err_and(|error| !error.leaves_connection()) {
+            self.forget(&line).await;
+        }
+        result
     }
 
     /// The connection, opened if there is none that works.
-    async fn line(&self) -> Result<Arc<Line>, String> {
+    async fn line(&self) -> Result<Arc<Line>, CallError> {
         let mut kept = self.line.lock().await;
-        if let Some(line) = kept.as_ref().filter(|line| !line.service.peer().is_transport_closed()) {
+        if let Some(line) = kept.as_ref().filter(|line| !line.is_closed()) {
             return Ok(line.clone());
         }
-        let line = Arc::new(self.open(Arc::new(Nobody)).await?);
+        let line = Arc::new(Line::open(&self.target, &self.egress, Arc::new(Nobody)).await?);
         *kept = Some(line.clone());
         Ok(line)
     }
 
-    async fn open(&self, person: Arc<dyn Person>) -> Result<Line, String> {
-        match &self.target {
-            Target::Url { url, headers } => self.over_http(url, headers.clone(), person).await,
-            Target::Program(program) => over_a_pipe(program, person).await,
+    /// Gives up a connection that broke, unless another has taken its place.
+    async fn forget(&self, broken: &Arc<Line>) {
+        let mut kept = self.line.lock().await;
+        if kept.as_ref().is_some_and(|line| Arc::ptr_eq(line, broken)) {
+            *kept = None;
         }
-    }
-
-    async fn over_http(&self, url: &str, headers: HeaderMap, person: Arc<dyn Person>) -> Result<Line, String> {
-        let connection = client::connection(self.egress.clone(), Purpose::Upstream, url, headers);
-        let service = Visitor(person).serve(connection).await.map_err(|error| error.to_string())?;
-        Ok(Line { service, _program: None })
-    }
-
-    /// The arguments with what the message says in their places.
-    fn filled(&self, message: &Message) -> JsonObject {
-        let (text, language) = (message.addressed_text(), message.language.as_ref().map_or("", |tag| tag.as_str()));
-        let fill = |(key, value): (&String, &Value)| (key.clone(), filled(value, &text, language));
-        self.arguments.iter().map(fill).collect()
-    }
-}
-
-fn filled(value: &Value, text: &str, language: &str) -> Value {
-    let deeper = |value: &Value| filled(value, text, language);
-    match value {
-        // In one pass, so that words of a caller are never taken for a place to fill.
-        Value::String(template) => {
-            let pieces = template.split("{text}").map(|piece| piece.replace("{language}", language));
-            pieces.collect::<Vec<_>>().join(text).into()
-        }
-        Value::Array(items) => items.iter().map(deeper).collect(),
-        Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), deeper(value))).collect(),
-        other => other.clone(),
-    }
-}
-
-async fn over_a_pipe(program: &Program, person: Arc<dyn Person>) -> Result<Line, String> {
-    let Started { process, stdin, stdout, stderr } = program.start().map_err(|error| error.to_string())?;
-    let complaint = |line: &[u8]| tracing::debug!("an MCP server's program says: {}", printable(line));
-    tokio::spawn(each_line(stderr, COMPLAINT_BYTES_MAX, complaint));
-    let output = Lines::new(stdout, MESSAGE_BYTES_MAX);
-    let transport = AsyncRwTransport::<RoleClient, _, _>::new_client(output, stdin);
-    let service = Visitor(person).serve(transport).await.map_err(|error| error.to_string())?;
-    Ok(Line { service, _program: Some(process) })
-}
-
-/// The end of an answer.
-fn end(ending: Ending) -> Event {
-    Event::Ending(ending)
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn words_of_callers_are_put_in_place_and_never_read_again() {
-        let template = json!({"q": "{text}", "deep": [{"a": "in {language}: {text}"}], "n": 3});
-        assert_eq!(
-            filled(&template, "{language} {text}", "de"),
-            json!({"q": "{language} {text}", "deep": [{"a": "in de: {language} {text}"}], "n": 3})
-        );
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use forecourt_agents::declined::Declined;
 use forecourt_egress::{Egress, EgressError, Incoming, Outgoing, Purpose, hops};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -13,8 +14,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
-    StreamableHttpPostResponse,
+    AuthRequiredError, HttpStatusError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig,
+    StreamableHttpError, StreamableHttpPostResponse,
 };
 use rmcp::transport::worker::WorkerQuitReason;
 use serde_json::Value;
@@ -37,7 +38,23 @@ pub(crate) struct Out {
 /// The connection of the SDK on our way out.
 pub(crate) type Connection = StreamableHttpClientTransport<Out>;
 /// Why a request came to nothing.
-pub(crate) type Fault = StreamableHttpError<EgressError>;
+pub(crate) type Fault = StreamableHttpError<OutError>;
+
+/// Why our way out gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OutError {
+    /// The way itself.
+    #[error(transparent)]
+    Egress(#[from] EgressError),
+    /// The server said with its status that we are not served, or not now; and in its own words, if any.
+    #[error("the server {declined}")]
+    Declined {
+        /// Why not.
+        declined: Declined,
+        /// What it said about it.
+        message: String,
+    },
+}
 
 /// A connection to the server at `url`. Connects to nothing yet.
 pub(crate) fn connection(egress: Egress, purpose: Purpose, url: &str, headers: HeaderMap) -> Connection {
@@ -73,12 +90,12 @@ impl Out {
         for (name, value) in self.headers.iter() {
             request.headers.insert(name, value.clone());
         }
-        self.egress.send(self.purpose, request).await.map_err(StreamableHttpError::Client)
+        self.egress.send(self.purpose, request).await.map_err(|error| StreamableHttpError::Client(error.into()))
     }
 }
 
 impl StreamableHttpClient for Out {
-    type Error = EgressError;
+    type Error = OutError;
 
     async fn post_message(
         &self,
@@ -141,11 +158,23 @@ async fn read(answer: Incoming, is_request: bool, in_session: bool) -> Result<St
         let bytes = answer.body.map(|chunk| chunk.map_err(std::io::Error::other));
         return Ok(StreamableHttpPostResponse::Sse(SseStream::from_bytes_stream(bytes).boxed(), session));
     }
-    let body = answer.body.collect().await.map_err(StreamableHttpError::Client)?;
+    let declined = Declined::of(status, &answer.headers);
+    let body = answer.body.collect().await.map_err(|error| StreamableHttpError::Client(error.into()))?;
+    if let Some(declined) = declined {
+        return Err(StreamableHttpError::Client(OutError::Declined { declined, message: said(&body) }));
+    }
     match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
         Ok(message) if is_answer(&body, status) => Ok(StreamableHttpPostResponse::Json(message, session)),
+        _ if !status.is_success() => Err(StreamableHttpError::HttpStatus(HttpStatusError::new(status.as_u16(), None))),
         _ => Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!("HTTP {status}")))),
     }
+}
+
+/// What the error in a body says.
+fn said(body: &[u8]) -> String {
+    let value: Value = serde_json::from_slice(body).unwrap_or_default();
+    let error = &value["error"];
+    error["message"].as_str().or(error.as_str()).unwrap_or_default().to_owned()
 }
 
 /// Whether a body answers a request: any, when all is well, and an error that names its request

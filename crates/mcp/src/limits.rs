@@ -72,3 +72,7 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub(crate) const COMPLAINT_BYTES_MAX: usize = 1024;
 /// Calls of one agent, each with its connection or program, that wait for an answer to their question.
 pub(crate) const CALLS_WAITING_MAX: usize = 32;
+/// Words of progress of one call that wait to be passed on; of more, the newest are left out.
+pub(crate) const PROGRESS_WAITING_MAX: usize = 64;
+/// Calls of one connection whose progress came before it was known whose it is.
+pub(crate) const EARLY_PROGRESS_MAX: usize = 64;

@@ -21,7 +21,7 @@ use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
-use crate::client::{self, Connection};
+use crate::client::{self, Connection, OutError};
 use crate::form::Form;
 use crate::limits::{TOOL_LISTING_TIME_MAX, TOOLS_NAMED_MAX};
 
@@ -191,8 +191,14 @@ fn trouble_of(error: &ClientInitializeError) -> Trouble {
 /// What is behind an error of the transport.
 fn below(error: &DynamicTransportError) -> Trouble {
     match client::fault(error.error.as_ref()) {
-        Some(StreamableHttpError::Client(EgressError::Unconnected(reason))) => Trouble::Unconnected(reason.clone()),
-        Some(StreamableHttpError::Client(error)) => Trouble::Broken(error.log_reason()),
+        Some(StreamableHttpError::Client(OutError::Egress(EgressError::Unconnected(reason)))) => {
+            Trouble::Unconnected(reason.clone())
+        }
+        Some(StreamableHttpError::Client(OutError::Egress(error))) => Trouble::Broken(error.log_reason()),
+        Some(StreamableHttpError::Client(OutError::Declined { declined, message })) => match message.is_empty() {
+            true => Trouble::Broken(format!("the server {declined}")),
+            false => Trouble::Refused(message.clone()),
+        },
         Some(StreamableHttpError::AuthRequired(_)) => Trouble::SignIn,
         Some(fault) => Trouble::Broken(fault.to_string()),
         None => Trouble::Broken("the connection is gone".to_owned()),

@@ -10,7 +10,7 @@ mod program;
 mod queue;
 mod supervisor;
 
-pub use lines::{LineFault, each_line, line, printable};
+pub use lines::{LineFault, each_line, is_readable, line, printable};
 pub use process::Process;
 pub use program::{Program, Started, find};
 pub use queue::{Place, Queue};

@@ -1,5 +1,8 @@
 //! A program's output in lines, within bounds.
 
+use std::os::fd::AsFd;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
 /// Why there is no next line.
@@ -11,6 +14,14 @@ pub enum LineFault {
     /// The stream broke.
     #[error(transparent)]
     Broken(#[from] std::io::Error),
+}
+
+/// Whether a stream has something to be read right now, its end included. Asks the system, and not the
+/// runtime, which learns of it later.
+pub fn is_readable(stream: &impl AsFd) -> bool {
+    let mut ends = [PollFd::new(stream.as_fd(), PollFlags::POLLIN)];
+    // What can't be looked at is not taken for silent.
+    poll(&mut ends, PollTimeout::ZERO).map_or(true, |ready| ready > 0)
 }
 
 /// The next line without its end, of at most `bytes_max` bytes; the last one needs no end. `None` at
@@ -80,6 +91,18 @@ mod tests {
         assert_eq!(lines(b"one\n\ntwo!", 4).await.unwrap(), [b"one".to_vec(), b"".to_vec(), b"two!".to_vec()]);
         assert!(matches!(lines(b"one\ntwo!?\n", 4).await, Err(LineFault::TooLong)));
         assert_eq!(lines(b"", 4).await.unwrap(), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn what_was_written_is_seen_at_once_and_so_is_the_end() {
+        use std::io::Write;
+        let (mut near, far) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert!(!is_readable(&far));
+        near.write_all(b"x").unwrap();
+        assert!(is_readable(&far));
+        let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
+        drop(near);
+        assert!(is_readable(&far));
     }
 
     #[tokio::test]

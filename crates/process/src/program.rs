@@ -50,7 +50,7 @@ impl Program {
         let mut command = match supervisor {
             Some(supervisor) => {
                 let mut command = Command::new(supervisor);
-                command.arg(supervisor::ARGUMENT).arg(self.executable()?);
+                command.arg0("forecourt").arg(supervisor::ARGUMENT).arg(self.executable()?);
                 command
             }
             None => Command::new(&self.file),

@@ -3,14 +3,19 @@
 use std::sync::Arc;
 
 use async_stream::stream;
+use forecourt_agents::declined::unavailable;
+use forecourt_agents::relay;
 use forecourt_core::{Ending, Event, EventStream, Message, TaskState, ids};
 use futures::StreamExt;
 
 use super::leaving::Leaving;
 use super::threads::Remote;
-use super::{Front, outgoing, refusal};
-use crate::client::{Arrivals, ClientFault, Found, Peer, Start, Taken, Unfolding, follow};
+use super::{Front, outgoing};
+use crate::client::{Arrivals, ClientFault, DiscoveryError, Found, Peer, Start, Taken, Unfolding, follow};
 use crate::model::Fault;
+
+/// How our own words call the remote agent.
+const WHO: &str = "The agent behind this one";
 
 /// Asks the remote agent. The work stops, there as well, when the stream is dropped.
 pub(super) fn answer(front: Arc<Front>, message: Message) -> EventStream {
@@ -23,7 +28,10 @@ pub(super) fn answer(front: Arc<Front>, message: Message) -> EventStream {
             Ok(found) => found,
             Err(error) => {
                 tracing::warn!(%error, agent = %front.handle, "a remote agent was not found");
-                yield failed("The agent behind this one can't be found at the moment.");
+                yield match error {
+                    DiscoveryError::Declined(declined) => Event::Ending(declined.ending(WHO, &*front.clock)),
+                    _ => failed(&format!("{WHO} can't be found at the moment.")),
+                };
                 return;
             }
         };
@@ -37,7 +45,7 @@ pub(super) fn answer(front: Arc<Front>, message: Message) -> EventStream {
                     continue;
                 }
                 Err(fault) => {
-                    yield failed(&format!("The agent behind this one {}.", said(&fault)));
+                    yield Event::Ending(turn.ending(&fault));
                     return;
                 }
             };
@@ -62,15 +70,18 @@ fn failed(reason: &str) -> Event {
     Event::Ending(Ending::failed(reason))
 }
 
-/// A fault behind the words "the agent".
-fn said(fault: &ClientFault) -> String {
+/// What a fault that the remote agent names comes to, behind "the agent". Its own words may tell of its
+/// inside, so they are for the log.
+fn translated(fault: &Fault) -> &'static str {
     match fault {
-        ClientFault::Remote { message, .. } => format!("could not do it: {message}"),
-        ClientFault::Unreadable(detail) => {
-            tracing::warn!(detail, "a remote agent said something unreadable");
-            fault.to_string()
-        }
-        other => other.to_string(),
+        Fault::ContentTypeNotSupported(_) => "does not take a message of this kind",
+        Fault::Parse(_) | Fault::InvalidRequest(_) | Fault::InvalidParams(_) => "did not take the message",
+        Fault::TaskNotFound => "does not know the conversation any more",
+        Fault::UnsupportedOperation(_)
+        | Fault::MethodNotFound(_)
+        | Fault::ExtensionSupportRequired(_)
+        | Fault::VersionNotSupported(_) => "can't be asked the way this host asks",
+        _ => "failed",
     }
 }
 
@@ -137,11 +148,40 @@ impl<'a> Turn<'a> {
         self.front.threads.keep(self.thread.as_ref(), Remote { context, waiting, taken });
     }
 
+    /// The ending that a fault comes to.
+    fn ending(&self, fault: &ClientFault) -> Ending {
+        let agent = &self.front.handle;
+        match fault {
+            ClientFault::Declined { declined, message } => {
+                tracing::warn!(%agent, said = message, "a remote agent declined");
+                match self.unfolding.state() {
+                    // Too late for a refusal: the work has begun.
+                    Some(_) => Ending::failed(format!("{WHO} {declined}.")),
+                    None => declined.ending(WHO, &*self.front.clock),
+                }
+            }
+            ClientFault::Remote { fault, message } => {
+                tracing::warn!(%agent, said = message, "a remote agent answered with an error");
+                Ending::failed(format!("{WHO} {}.", translated(fault)))
+            }
+            ClientFault::Busy => unavailable("This agent is busy. Please try again in a moment.", Some(1)),
+            ClientFault::Status(status) => {
+                tracing::warn!(%agent, status, "a remote agent answered with a status and nothing else");
+                Ending::failed(format!("{WHO} failed."))
+            }
+            ClientFault::Unreadable(detail) => {
+                tracing::warn!(%agent, detail, "a remote agent said something unreadable");
+                Ending::failed(format!("{WHO} {fault}."))
+            }
+            other => Ending::failed(format!("{WHO} {other}.")),
+        }
+    }
+
     /// The ending as an agent of this host gives it.
     fn relayed(&self, ending: Ending) -> Ending {
         match ending {
             Ending::Refused(part) => {
-                Ending::Refused(Box::new(refusal::relayed(*part, &self.front.host, &self.front.handle)))
+                Ending::Refused(Box::new(relay::relayed(*part, &self.front.host, &self.front.handle)))
             }
             ending => ending,
         }

@@ -10,6 +10,7 @@ mod signature;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_agents::declined::Declined;
 use forecourt_core::{Clock, Timestamp};
 use forecourt_egress::{Egress, Purpose};
 use http::HeaderMap;
@@ -77,6 +78,9 @@ pub enum DiscoveryError {
     /// The server can't be reached, or did not give the card. The cause is for the operator.
     #[error("the agent card can't be fetched: {0}")]
     Unavailable(String),
+    /// The server said with its status that we are not served, or not now.
+    #[error("the agent card can't be fetched: its server {0}")]
+    Declined(Declined),
     /// What is there is no card.
     #[error("what is at {0} is no A2A agent card: {1}")]
     Unreadable(String, String),

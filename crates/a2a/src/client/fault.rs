@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use forecourt_agents::declined::Declined;
 use forecourt_egress::EgressError;
 use serde_json::Value;
 
@@ -36,6 +37,14 @@ pub enum ClientFault {
     /// Its server answered with a status and without words.
     #[error("answered with status {0}")]
     Status(u16),
+    /// Its server said with its status that this host is not served, or not now.
+    #[error("{}", or_declined(.message, *.declined))]
+    Declined {
+        /// Why not.
+        declined: Declined,
+        /// Its own words, cut short; may be empty.
+        message: String,
+    },
     /// It said something that A2A does not know. The detail is for the operator.
     #[error("gave an answer that could not be read")]
     Unreadable(String),
@@ -54,7 +63,8 @@ impl ClientFault {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::Slow | Self::Stalled | Self::Broken | Self::Busy => true,
-            Self::Status(status) => matches!(status, 408 | 425 | 429 | 500..),
+            Self::Status(status) => matches!(status, 408 | 425 | 500..),
+            Self::Declined { declined, .. } => matches!(declined, Declined::Later(_)),
             Self::Overtime | Self::TooLarge | Self::Unreadable(_) | Self::Remote { .. } => false,
         }
     }
@@ -84,8 +94,22 @@ impl ClientFault {
     }
 }
 
-/// A member `error` of JSON-RPC.
+/// A status that says enough by itself, with whatever stands in the body of its answer.
+pub(super) fn of_declined(declined: Declined, body: &Value) -> ClientFault {
+    let error = body.get("error").unwrap_or(body);
+    let said = [&error["message"], &error["detail"], error].into_iter().find_map(Value::as_str);
+    ClientFault::Declined { declined, message: words(said.unwrap_or_default()) }
+}
+
+fn or_declined(message: &str, declined: Declined) -> String {
+    if message.is_empty() { declined.to_string() } else { message.to_owned() }
+}
+
+/// A member `error` of JSON-RPC. Some servers write nothing but a sentence.
 pub(super) fn of_rpc(error: &Value) -> ClientFault {
+    if let Some(said) = error.as_str().or(error["message"].as_str().filter(|_| error["code"].is_null())) {
+        return ClientFault::Remote { fault: Fault::Internal, message: words(said) };
+    }
     let Some(code) = error["code"].as_i64() else {
         return ClientFault::unreadable("an error without a code");
     };
@@ -97,6 +121,11 @@ pub(super) fn of_rpc(error: &Value) -> ClientFault {
 /// `error`), or what 0.3 writes (a bare object with a code).
 pub(super) fn of_rest(status: u16, body: &Value) -> ClientFault {
     let error = body.get("error").unwrap_or(body);
+    if let Some(said) = error.as_str() {
+        let message = words(said);
+        let fault = by_status(status, &message).unwrap_or(Fault::Internal);
+        return ClientFault::Remote { fault, message };
+    }
     if !error.is_object() {
         return ClientFault::Status(status);
     }
@@ -155,7 +184,7 @@ fn by_reason(reason: &str, message: &str) -> Option<Fault> {
 fn by_status(status: u16, message: &str) -> Option<Fault> {
     match status {
         400 | 422 => Some(Fault::InvalidRequest(message.to_owned())),
-        401 | 403 | 404 | 405 => Some(Fault::UnsupportedOperation(message.to_owned())),
+        404 | 405 => Some(Fault::UnsupportedOperation(message.to_owned())),
         415 => Some(Fault::ContentTypeNotSupported(message.to_owned())),
         501 => Some(Fault::UnsupportedOperation(message.to_owned())),
         _ => None,
@@ -187,13 +216,35 @@ mod tests {
 
     #[test]
     fn errors_without_sense_are_unreadable_or_a_status() {
-        for value in [json!(null), json!("no"), json!({"message": "no"}), json!({"code": "1"})] {
+        for value in [json!(null), json!([1]), json!({"code": "1"})] {
             assert!(matches!(of_rpc(&value), ClientFault::Unreadable(_)), "{value}");
         }
-        for value in [json!(null), json!("no"), json!([1])] {
+        for value in [json!(null), json!([1])] {
             assert_eq!(of_rest(500, &value), ClientFault::Status(500));
         }
         assert_eq!(of_rest(503, &json!({"error": {"code": 503}})), ClientFault::Status(503));
+    }
+
+    #[test]
+    fn an_error_may_be_a_sentence() {
+        for said in [
+            of_rpc(&json!("no\ngas")),
+            of_rpc(&json!({"message": "no gas"})),
+            of_rest(500, &json!({"error": "no gas"})),
+        ] {
+            assert_eq!(said, ClientFault::Remote { fault: Fault::Internal, message: "no gas".to_owned() });
+        }
+    }
+
+    #[test]
+    fn a_status_that_says_enough_keeps_the_words_of_any_body() {
+        let bodies = [json!({"error": "x"}), json!({"error": {"code": -1, "message": "x"}}), json!({"detail": "x"})];
+        for body in bodies {
+            let fault = of_declined(Declined::Forbidden, &body);
+            assert_eq!(fault, ClientFault::Declined { declined: Declined::Forbidden, message: "x".to_owned() });
+        }
+        assert_eq!(of_declined(Declined::Credentials, &Value::Null).to_string(), Declined::Credentials.to_string());
+        assert!(of_declined(Declined::Later(None), &Value::Null).is_passing());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_stream::stream;
+use forecourt_agents::declined::Declined;
 use forecourt_egress::{Egress, Purpose, hops};
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use super::endpoint::Endpoint;
 use super::exchange::{self, Begun, Patience};
-use super::fault::ClientFault;
+use super::fault::{self, ClientFault};
 use super::limits::EVENT_ID_BYTES_MAX;
 use super::wire;
 use crate::model::{Item, Operation, Outcome, Version};
@@ -145,6 +146,9 @@ impl Peer {
     }
 
     async fn whole(&self, operation: &Operation, begun: Begun) -> Result<(Outcome, Value), ClientFault> {
+        if let Some(declined) = Declined::of(begun.status, &begun.headers) {
+            return Err(fault::of_declined(declined, &begun.json().await.unwrap_or_default()));
+        }
         let status = begun.status.as_u16();
         wire::outcome(&self.line.endpoint, wire::method_of(operation), status, begun.json().await?)
     }

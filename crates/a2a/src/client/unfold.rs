@@ -243,8 +243,11 @@ impl Unfolding {
                 events.extend(others);
                 Ending::Question(Question { text: or("The agent needs to know more."), questions })
             }
+            // Whoever asks can sign in where the agent says, and go on: no refusal is made up for that.
+            // PolicyPart 4.2.
             TaskState::AuthRequired => {
-                Ending::failed(or("The agent wants to know who asks, which it can't be told here."))
+                events.extend(others);
+                Ending::Question(Question { text: or("The agent wants you to sign in before it goes on."), questions })
             }
             TaskState::Rejected => Ending::failed(or("The agent declined.")),
             TaskState::Canceled => Ending::Canceled,

@@ -1,6 +1,5 @@
 //! A program's output, in lines and in pieces of text, within bounds.
 
-use futures::FutureExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::ChildStdout;
 
@@ -26,9 +25,9 @@ impl Output {
         self.left = ANSWER_BYTES_MAX;
     }
 
-    /// Whether nothing was written beyond what was read, as far as it has arrived. An end is something too.
-    pub(super) fn is_silent(&mut self) -> bool {
-        self.reader.buffer().is_empty() && self.reader.fill_buf().now_or_never().is_none()
+    /// Whether nothing was written beyond what was read. An end is something too.
+    pub(super) fn is_silent(&self) -> bool {
+        self.reader.buffer().is_empty() && !forecourt_process::is_readable(self.reader.get_ref())
     }
 
     /// The next line without its end; the last one needs none. `None` at the end of the output.

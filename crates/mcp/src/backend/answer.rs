@@ -3,50 +3,120 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use forecourt_core::policy::Kind;
+use forecourt_agents::relay;
 use forecourt_core::reply::Question;
-use forecourt_core::{Ending, Event, File, FileSource, Link, Part, PolicyPart};
+use forecourt_core::{Ending, Event, File, FileSource, Handle, Link, Part, PolicyPart};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
-use super::end;
+/// What a refusal of another version, or one that breaks the rules, comes to. PolicyPart 3.6, 4.1.
+const MALFORMED: &str = "The server behind this agent declined in a form that is not known here.";
+/// The version of the envelope that is understood. PolicyPart 4.1.
+const POLICY_VERSION: &str = "v0.1";
 
-/// The words, files, links and items of a result, and how it ended.
-pub(super) fn events(result: CallToolResult) -> Vec<Event> {
+/// The words, files, links and items of a result, and how it ended, as `agent` of `host` tells it.
+pub(super) fn events(result: CallToolResult, host: &str, agent: &Handle) -> Vec<Event> {
     let structured = result.structured_content.unwrap_or_default();
-    let refusal = result.meta.as_ref().and_then(|meta| believed(&meta.0.get("mentionable")?["policy"]["part"]));
-    let mut words: Vec<String> = Vec::new();
+    let mut said = Words::default();
     let mut parts = Vec::new();
     for block in result.content {
         match block {
-            // The structure once more, for clients that read nothing else.
-            ContentBlock::Text(text) if is_json(&text.text) => {}
-            ContentBlock::Text(text) => words.push(text.text),
+            ContentBlock::Text(text) => said.add(text.text, &structured),
             other => parts.extend(part(other)),
         }
     }
-    let question = asked(&structured);
-    if result.is_error == Some(true) {
-        let reason = if words.is_empty() { "the server behind this agent failed".to_owned() } else { words.join("\n") };
-        return vec![end(refusal.map_or(Ending::failed(reason), |part| Ending::Refused(Box::new(part))))];
-    }
+    let policy = result.meta.as_ref().and_then(|meta| meta.0.get("mentionable")?.get("policy"));
+    let (words, ending) = if let Some(policy) = policy {
+        (before(&structured), refused(policy, host, agent))
+    } else if result.is_error == Some(true) {
+        failed(said, &structured)
+    } else if let Some(question) = asked(&structured) {
+        (said.before(&question), Ending::Question(question))
+    } else {
+        (said.answer(&structured), Ending::Complete)
+    };
+    let is_answer = !matches!(ending, Ending::Refused(_) | Ending::Failed { .. });
+    let items = if is_answer { items(structured) } else { Vec::new() };
     let mut events = Vec::new();
-    if question.is_none() {
-        let text = if words.is_empty() {
-            structured["summary"].as_str().unwrap_or_default().to_owned()
-        } else {
-            words.join("\n\n")
-        };
-        events.extend((!text.is_empty()).then_some(Event::Text(text)));
-    }
-    events.extend(items(structured).into_iter().map(|item| Event::Part(Part::data(item))));
+    events.extend((!words.is_empty()).then_some(Event::Text(words)));
+    events.extend(items.into_iter().map(|item| Event::Part(Part::data(item))));
     events.extend(parts.into_iter().map(Event::Part));
-    events.push(end(question.map_or(Ending::Complete, Ending::Question)));
+    events.push(Event::Ending(ending));
     events
 }
 
-fn is_json(text: &str) -> bool {
-    text.starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok()
+/// The texts of a result.
+#[derive(Default)]
+struct Words {
+    own: Vec<String>,
+    /// Those that say the structure once more, for clients that read nothing else.
+    repeated: Vec<String>,
+}
+
+impl Words {
+    fn add(&mut self, text: String, structured: &Value) {
+        match repeats(&text, structured) {
+            true => self.repeated.push(text),
+            false => self.own.push(text),
+        }
+    }
+
+    /// The words of an answer. What repeats the structure is left out, unless nothing else is there to see.
+    fn answer(self, structured: &Value) -> String {
+        match (self.own.is_empty(), structured["summary"].as_str()) {
+            (false, _) => self.own.join("\n\n"),
+            (true, Some(summary)) => summary.to_owned(),
+            (true, None) if items(structured.clone()).is_empty() && before(structured).is_empty() => {
+                self.repeated.join("\n\n")
+            }
+            (true, None) => before(structured),
+        }
+    }
+
+    /// The words before a question, which is in the texts once more.
+    fn before(self, question: &Question) -> String {
+        let is_before = |text: &String| !text.trim_start().starts_with(question.text.trim());
+        self.own.into_iter().filter(is_before).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// Whether a text is a structure, or some of its fields, in JSON.
+fn repeats(text: &str, structured: &Value) -> bool {
+    if !text.starts_with(['{', '[']) {
+        return false;
+    }
+    match (serde_json::from_str::<Value>(text), structured) {
+        (Ok(Value::Object(some)), Value::Object(all)) => some.iter().all(|(key, value)| all.get(key) == Some(value)),
+        (Ok(value), structured) => value == *structured,
+        (Err(_), _) => false,
+    }
+}
+
+/// The words that hosts like ours said before they stopped.
+fn before(structured: &Value) -> String {
+    structured["text"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A failure: what was said before it, and why.
+fn failed(said: Words, structured: &Value) -> (String, Ending) {
+    if let (Some(error), Some(_)) = (structured["error"].as_str(), structured["text"].as_str()) {
+        return (before(structured), Ending::failed(error));
+    }
+    let words = if said.own.is_empty() { said.repeated } else { said.own };
+    let reason = if words.is_empty() { "The server behind this agent failed.".to_owned() } else { words.join("\n") };
+    (String::new(), Ending::failed(reason))
+}
+
+/// A refusal as an agent of ours gives it. What can't be believed is a failure, and never success.
+fn refused(policy: &Value, host: &str, agent: &Handle) -> Ending {
+    let part = match (&policy["v"], &policy["part"]) {
+        (Value::String(version), Value::Object(part)) if version == POLICY_VERSION => {
+            PolicyPart::from_json(part.clone()).ok()
+        }
+        _ => None,
+    };
+    let relayed = part.map(|part| relay::relayed(part, host, agent)).filter(|part| part.validate(host).is_ok());
+    relayed.map_or_else(|| Ending::failed(MALFORMED), |part| Ending::Refused(Box::new(part)))
 }
 
 /// The items of a structure: its list of results, or itself. What only carries words has none.
@@ -56,7 +126,7 @@ fn items(structured: Value) -> Vec<Value> {
             return items.clone();
         }
     }
-    let known = ["state", "text", "context_id", "task_id", "question", "elicitation", "_meta"];
+    let known = ["state", "text", "context_id", "task_id", "question", "elicitation", "refusal", "error", "_meta"];
     match &structured {
         Value::Null => Vec::new(),
         Value::Object(fields) if fields.keys().all(|key| known.contains(&key.as_str())) => Vec::new(),
@@ -68,20 +138,6 @@ fn items(structured: Value) -> Vec<Value> {
 fn asked(structured: &Value) -> Option<Question> {
     let found = [&structured["question"], &structured["elicitation"]].into_iter().find(|value| value.is_object())?;
     serde_json::from_value(found.clone()).ok()
-}
-
-/// A refusal of a kind that leads nobody elsewhere. Others are told in words: a link of another host is
-/// no button of ours (PolicyPart 3.2).
-fn believed(part: &Value) -> Option<PolicyPart> {
-    let part: PolicyPart = serde_json::from_value(part.clone()).ok()?;
-    let plain = matches!(
-        part.kind,
-        Kind::Forbidden
-            | Kind::TooManyRequests { .. }
-            | Kind::ServiceUnavailable { .. }
-            | Kind::UnavailableForLegalReasons
-    );
-    plain.then_some(PolicyPart { url: None, ..part })
 }
 
 fn part(block: ContentBlock) -> Option<Part> {
@@ -125,7 +181,42 @@ mod tests {
     use super::*;
 
     fn of(result: Value) -> Vec<Event> {
-        events(serde_json::from_value(result).expect("a result"))
+        let result = serde_json::from_value(result).expect("a result");
+        events(result, "near.example", &Handle::parse("front").unwrap())
+    }
+
+    fn text(text: &str) -> Value {
+        json!({"type": "text", "text": text})
+    }
+
+    #[test]
+    fn text_that_happens_to_be_json_is_an_answer() {
+        for said in ["{\"a\": 1}", "[]", "[1, 2]", "{}"] {
+            let answer = of(json!({"content": [text(said)]}));
+            assert_eq!(answer, [Event::Text(said.to_owned()), Event::Ending(Ending::Complete)]);
+            let beside = of(json!({"content": [text(said)], "structuredContent": {"items": [{"name": "Soup"}]}}));
+            let is_there = beside.contains(&Event::Text(said.to_owned()));
+            assert_eq!(is_there, said != "{}", "{beside:?}");
+        }
+        // The structure once more is not said twice, and an empty one is still something.
+        let twice = of(json!({"content": [text("{\"a\":1}")], "structuredContent": {"a": 1}}));
+        assert_eq!(twice, [Event::Part(Part::data(json!({"a": 1}))), Event::Ending(Ending::Complete)]);
+        let empty = of(json!({"content": [text("{\"results\":[]}")], "structuredContent": {"results": []}}));
+        assert_eq!(empty, [Event::Text("{\"results\":[]}".into()), Event::Ending(Ending::Complete)]);
+    }
+
+    #[test]
+    fn words_before_a_question_a_failure_and_a_refusal_are_kept() {
+        let asked = of(json!({
+            "content": [text("Soup, then."), text("Which one?\n- Kind? (pea, leek)"), text("{\"state\":\"input_required\"}")],
+            "structuredContent": {"state": "input_required", "text": "Soup, then.",
+                "question": {"text": "Which one?", "questions": []}},
+        }));
+        let [Event::Text(words), Event::Ending(Ending::Question(question))] = &asked[..] else { panic!("{asked:?}") };
+        assert_eq!((words.as_str(), question.text.as_str()), ("Soup, then.", "Which one?"));
+        let broke = of(json!({"content": [text("Soup is"), text("No gas.")], "isError": true,
+            "structuredContent": {"state": "failed", "text": "Soup is", "error": "No gas."}}));
+        assert_eq!(broke, [Event::Text("Soup is".into()), Event::Ending(Ending::failed("No gas."))]);
     }
 
     #[test]
@@ -133,7 +224,7 @@ mod tests {
         let events = of(json!({
             "content": [
                 {"type": "text", "text": "Two."},
-                {"type": "text", "text": "{\"items\":[]}"},
+                {"type": "text", "text": "{\"items\":[{\"name\":\"Soup\"}]}"},
                 {"type": "image", "data": "cG5n", "mimeType": "image/png"},
                 {"type": "resource_link", "uri": "https://example.com/a", "name": "A"},
             ],
@@ -165,13 +256,40 @@ mod tests {
         let asked =
             of(json!({"content": [], "structuredContent": {"elicitation": {"text": "Which?", "questions": []}}}));
         assert!(matches!(&asked[..], [Event::Ending(Ending::Question(question))] if question.text == "Which?"));
-        let refusal = |kind: &str| {
-            let part = json!({"kind": kind, "message": "No.", "url": "https://elsewhere.example/",
-                "accepted_payments": [{"scheme": "x", "payload": {}}]});
-            of(json!({"content": [{"type": "text", "text": "No."}], "isError": true,
-                "_meta": {"mentionable": {"policy": {"v": "v0.1", "part": part}}}}))
+    }
+
+    /// What a refusal comes to, in an envelope of this version.
+    fn refusal(version: &str, part: Value) -> Ending {
+        let result = json!({"content": [text("No.")], "isError": true,
+            "_meta": {"mentionable": {"policy": {"v": version, "part": part}}}});
+        match of(result).pop() {
+            Some(Event::Ending(ending)) => ending,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn s3_refusals_of_every_kind_are_passed_on_with_their_links_in_words() {
+        let more = |kind: &str| match kind {
+            "consent_required" => json!({"state": "s", "return_to": "https://far.example/back"}),
+            "unauthorized" => json!({"auth_challenges": [{"scheme": "Bearer"}]}),
+            "payment_required" => json!({"accepted_payments": [{"scheme": "x402.exact", "payload": {}}]}),
+            _ => json!({}),
         };
-        assert!(matches!(&refusal("forbidden")[..], [Event::Ending(Ending::Refused(part))] if part.url.is_none()));
-        assert!(matches!(&refusal("payment_required")[..], [Event::Ending(Ending::Failed { .. })]));
+        for kind in forecourt_core::policy::Kind::NAMES {
+            let mut part = json!({"kind": kind, "message": "No.", "url": "https://far.example/do"});
+            part.as_object_mut().unwrap().extend(more(kind).as_object().cloned().unwrap());
+            let Ending::Refused(part) = refusal("v0.1", part) else { panic!("{kind} is a refusal") };
+            assert_eq!((part.kind(), part.url.as_deref()), (kind, None));
+            assert!(part.message.contains("https://far.example/do"), "{}", part.message);
+        }
+    }
+
+    #[test]
+    fn s3_6_a_refusal_that_can_not_be_believed_is_a_failure() {
+        let forbidden = json!({"kind": "forbidden", "message": "No."});
+        assert_eq!(refusal("v9", forbidden), Ending::failed(MALFORMED));
+        assert_eq!(refusal("v0.1", json!({"kind": "consent_required", "message": "No."})), Ending::failed(MALFORMED));
+        assert_eq!(refusal("v0.1", json!(7)), Ending::failed(MALFORMED));
     }
 }

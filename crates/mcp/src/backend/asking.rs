@@ -14,8 +14,9 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::fault::CallError;
 use crate::form::{Choice, Field, Form, Kind};
-use crate::limits::{ANSWER_TIME_MAX, CALLS_WAITING_MAX};
+use crate::limits::{ANSWER_TIME_MAX, CALLS_WAITING_MAX, PROGRESS_WAITING_MAX};
 use crate::visit::Person;
 
 /// Nobody is there whom a server could ask.
@@ -70,30 +71,37 @@ pub(super) struct Asked {
 
 /// A call that may ask. Dropped, it is given up with its connection.
 pub(super) struct Call {
-    result: BoxFuture<'static, Result<CallToolResult, String>>,
+    result: BoxFuture<'static, Result<CallToolResult, CallError>>,
     asked: mpsc::Receiver<Asked>,
+    told: mpsc::Receiver<Progress>,
 }
 
 /// How a call went on.
 pub(super) enum Step {
-    Ended(Result<CallToolResult, String>),
+    Told(Progress),
     Asks(Asked),
+    Ended(Result<CallToolResult, CallError>),
 }
 
 impl Call {
-    /// A call that is made by the future which `begin` gives, in the name of a caller who can be asked.
-    pub(super) fn new<F>(begin: impl FnOnce(Caller) -> F) -> Self
+    /// A call that is made by the future which `begin` gives, in the name of a caller who can be asked and
+    /// is told of its progress.
+    pub(super) fn new<F>(begin: impl FnOnce(Caller, mpsc::Sender<Progress>) -> F) -> Self
     where
-        F: Future<Output = Result<CallToolResult, String>> + Send + 'static,
+        F: Future<Output = Result<CallToolResult, CallError>> + Send + 'static,
     {
         let (sender, asked) = mpsc::channel(1);
-        Self { result: begin(Caller(sender)).boxed(), asked }
+        let (listener, told) = mpsc::channel(PROGRESS_WAITING_MAX);
+        Self { result: begin(Caller(sender), listener).boxed(), asked, told }
     }
 
     pub(super) async fn step(&mut self) -> Step {
         tokio::select! {
-            result = &mut self.result => Step::Ended(result),
+            // What was told before the end is passed on before it.
+            biased;
+            Some(progress) = self.told.recv() => Step::Told(progress),
             Some(asked) = self.asked.recv() => Step::Asks(asked),
+            result = &mut self.result => Step::Ended(result),
         }
     }
 }
@@ -219,7 +227,7 @@ mod tests {
         let keep = || {
             let form = form(json!({"a": {"type": "string"}}), &["a"]);
             let asked = Asked { form, answer: oneshot::channel().0 };
-            let call = Call::new(|_| futures::future::pending());
+            let call = Call::new(|_, _| futures::future::pending());
             waiting.keep(Some(&ThreadId::mint(&entropy)), call, asked).is_ok()
         };
         for n in 0..CALLS_WAITING_MAX {

@@ -37,7 +37,9 @@ pub(super) struct McpSettings {
     /// The tool that is called for each message.
     #[serde(default = "tool")]
     tool: String,
-    /// Its arguments; in texts `{text}` is what the caller said and `{language}` the language asked for.
+    /// Its arguments; in texts `{text}` is what the caller said and `{language}` the language asked for. A
+    /// value that is `"{attachments}"` becomes the list of files, links and data beside the words, each with
+    /// `name` and `mimeType`, and `data` in base64, `uri`, `text` or `json`. Without one, files are turned away.
     /// Default: `{ query = { text = "{text}" } }` for the tool `ask`, else `{ message = "{text}" }`.
     #[serde(default)]
     arguments: Option<Map<String, Value>>,

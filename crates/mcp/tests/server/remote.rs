@@ -3,17 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use axum::Router;
+use axum::body::Body;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
 use forecourt_agents::siblings::Siblings;
 use forecourt_agents::{Built, Context};
 use forecourt_core::policy::Kind;
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Ending, Handle, Language, Message, MessageId, Policy, PolicyPart, Question, ThreadId};
+use forecourt_core::{
+    Collected, Ending, Event, EventStream, File, Handle, Language, Message, MessageId, Mode, Part, Policy, PolicyPart,
+    Question, ThreadId,
+};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_mcp::bridge::bridge;
 use forecourt_settings::{Problems, Section};
 use forecourt_testkit::{CountedEntropy, HandClock, Scripted, card};
+use futures::StreamExt;
 use rmcp::ServiceExt;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Place, Setup, ends, says};
 
@@ -53,14 +62,34 @@ async fn ask(built: &Built, text: &str, hop: u32) -> Collected {
     say(built, text, hop, None).await
 }
 
+#[track_caller]
+fn failure(answer: Collected) -> String {
+    match answer.ending {
+        Ending::Failed { reason } => reason,
+        other => panic!("not a failure: {other:?}"),
+    }
+}
+
 async fn say(built: &Built, text: &str, hop: u32, thread: Option<&ThreadId>) -> Collected {
-    let id = MessageId::parse("m1").unwrap();
-    let parts = vec![forecourt_core::Part::text(text)];
+    collect(begin(built, text, hop, thread).await).await
+}
+
+fn message(parts: Vec<Part>) -> Message {
     let at = "2026-01-01T00:00:00Z".parse().unwrap();
-    let thread = thread.cloned();
-    let message = Message { hop, thread, ..Message::new(id, Handle::parse("front").unwrap(), parts, "test", at) };
+    Message::new(MessageId::parse("m1").unwrap(), Handle::parse("front").unwrap(), parts, "test", at)
+}
+
+async fn begin(built: &Built, text: &str, hop: u32, thread: Option<&ThreadId>) -> EventStream {
+    put(built, Message { hop, thread: thread.cloned(), ..message(vec![Part::text(text)]) }).await
+}
+
+async fn handle(built: &Built, parts: Vec<Part>) -> EventStream {
+    put(built, message(parts)).await
+}
+
+async fn put(built: &Built, message: Message) -> EventStream {
     let admitted = Policy::new(Vec::new()).admit(Arc::new(card("front")), message).await.unwrap();
-    collect(built.agent.handle(admitted)).await
+    built.agent.handle(admitted)
 }
 
 #[tokio::test]
@@ -121,10 +150,12 @@ async fn refusals_failures_and_servers_that_are_not_there() {
     let built = build(&format!("[backend]\nkind = \"mcp\"\nurl = \"{url}\"\ntool = \"ask_gate\"\n")).unwrap();
     let Ending::Refused(part) = ask(&built, "x", 0).await.ending else { panic!("it was refused") };
     assert_eq!(part.message, "Not you.");
-    for (url, tool) in [(url.as_str(), "ask_nobody"), ("http://127.0.0.1:9/mcp", "ask_gate")] {
+    for (url, tool, what) in [
+        (url.as_str(), "ask_nobody", "did not take the call"),
+        ("http://127.0.0.1:9/mcp", "ask_gate", "can't be reached at the moment"),
+    ] {
         let built = build(&format!("[backend]\nkind = \"mcp\"\nurl = \"{url}\"\ntool = \"{tool}\"\n")).unwrap();
-        let Ending::Failed { reason } = ask(&built, "x", 0).await.ending else { panic!("it failed") };
-        assert_eq!(reason, "the server behind this agent could not be asked");
+        assert_eq!(failure(ask(&built, "x", 0).await), format!("The server behind this agent {what}."));
     }
 }
 
@@ -133,7 +164,7 @@ async fn a_program_that_speaks_no_mcp_is_a_failure() {
     let built = build("[backend]\nkind = \"mcp\"\ncommand = [\"/bin/cat\", \"/dev/null\"]\n").unwrap();
     assert!(matches!(ask(&built, "x", 0).await.ending, Ending::Failed { .. }));
     let built = build("[backend]\nkind = \"mcp\"\ncommand = [\"/no/such/program\"]\n").unwrap();
-    assert!(matches!(ask(&built, "x", 0).await.ending, Ending::Failed { .. }));
+    assert_eq!(failure(ask(&built, "x", 0).await), "The server behind this agent could not be started.");
 }
 
 /// A program that shakes hands, hears of one call, and goes on with `then`, where `$id` is the call's.
@@ -157,8 +188,8 @@ async fn a_program_that_dies_in_a_call_fails_that_call_and_is_started_again() {
     let mark = std::env::temp_dir().join(format!("forecourt-died-{}", std::process::id()));
     let once = format!("if [ ! -e {0} ]; then : > {0}; exit 1; fi\n{ANSWER}", mark.display());
     let built = program(&once, "");
-    let Ending::Failed { reason } = ask(&built, "x", 0).await.ending else { panic!("it failed") };
-    assert_eq!(reason, "the server behind this agent could not be asked");
+    let reason = failure(ask(&built, "x", 0).await);
+    assert_eq!(reason, "The server behind this agent broke off before its answer was whole.");
     assert_eq!(ask(&built, "x", 0).await.text(), "soup");
     std::fs::remove_file(mark).unwrap();
 }
@@ -185,6 +216,145 @@ async fn what_a_program_prints_beside_messages_is_passed_over() {
 async fn a_line_without_an_end_is_not_read_for_ever() {
     let built = program("yes | tr -d '\\n'", "");
     assert!(matches!(ask(&built, "x", 0).await.ending, Ending::Failed { .. }));
+}
+
+/// A server whose every answer to a call is `answer`, which is given the request.
+async fn scripted<A>(answer: A) -> Built
+where
+    A: Fn(&Value) -> Response + Clone + Send + Sync + 'static,
+{
+    scripted_with(answer, "").await
+}
+
+async fn scripted_with<A>(answer: A, more: &str) -> Built
+where
+    A: Fn(&Value) -> Response + Clone + Send + Sync + 'static,
+{
+    let app = Router::new().fallback(move |body: axum::body::Bytes| {
+        let answer = answer.clone();
+        async move {
+            let heard: Value = serde_json::from_slice(&body).unwrap_or_default();
+            match heard["method"].as_str() {
+                Some("initialize") => json_rpc(
+                    &heard,
+                    json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                        "serverInfo": {"name": "t", "version": "1"}}),
+                ),
+                Some("tools/call") => answer(&heard),
+                _ => StatusCode::ACCEPTED.into_response(),
+            }
+        }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async { axum::serve(listener, app).await });
+    build(&format!("[backend]\nkind = \"mcp\"\nurl = \"{url}\"\ntool = \"t\"\n{more}")).unwrap()
+}
+
+fn json_rpc(heard: &Value, result: Value) -> Response {
+    let answer = json!({"jsonrpc": "2.0", "id": heard["id"], "result": result});
+    ([(CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
+}
+
+#[tokio::test]
+async fn what_a_status_says_is_told_apart_and_tells_nothing_of_the_inside() {
+    let told = async |code: u16, body: &'static str| {
+        let answer = move |_: &Value| {
+            let status = StatusCode::from_u16(code).unwrap();
+            let head = [
+                ("retry-after", "7"),
+                ("www-authenticate", "Bearer realm=\"inside\""),
+                ("content-type", "application/json"),
+            ];
+            (status, head, body).into_response()
+        };
+        ask(&scripted(answer).await, "x", 0).await.ending
+    };
+    // An error in words of the protocol says no more than that it failed.
+    let error = r#"{"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "secret"}}"#;
+    for (body, kinds) in [("secret", 6), (error, 4)] {
+        for code in [429, 503] {
+            let Ending::Refused(part) = told(code, body).await else { panic!("{code} is for later") };
+            assert_eq!(part.kind, Kind::ServiceUnavailable { retry_after_seconds: Some(7) });
+        }
+        let mut said = Vec::new();
+        for code in [401, 402, 403, 404, 422, 500] {
+            let Ending::Failed { reason } = told(code, body).await else { panic!("{code} is a failure") };
+            assert!(reason.starts_with("The server behind this agent "), "{reason}");
+            assert!(!reason.contains("secret") && !reason.contains("inside"), "{reason}");
+            said.push(reason);
+        }
+        said.sort();
+        said.dedup();
+        assert_eq!(said.len(), kinds, "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn progress_is_passed_on_while_the_call_goes_on() {
+    let answer = |heard: &Value| {
+        let token = &heard["params"]["_meta"]["progressToken"];
+        let event = |value: Value| Ok::<_, std::io::Error>(format!("data: {value}\n\n"));
+        let progress = |done: f64, note: &str| {
+            let params = json!({"progressToken": token, "progress": done, "total": 4, "message": note});
+            event(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
+        };
+        let foreign = json!({"progressToken": "another", "progress": 1, "message": "of another"});
+        let events = vec![
+            progress(1.0, "chopping"),
+            event(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": foreign})),
+            progress(2.0, "boiling"),
+        ];
+        // The result never comes: what was told before it does.
+        let body =
+            Body::from_stream(futures::StreamExt::chain(futures::stream::iter(events), futures::stream::pending()));
+        ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
+    };
+    let built = scripted(answer).await;
+    let mut events = begin(&built, "x", 0, None).await;
+    let mut notes = Vec::new();
+    while notes.len() < 2 {
+        let Some(Event::Progress(progress)) = events.next().await else { panic!("progress") };
+        notes.push((progress.fraction, progress.note.unwrap()));
+    }
+    notes.sort_by(|a, b| b.1.cmp(&a.1)); // Each is handled by itself.
+    assert_eq!(notes, [(Some(0.25), "chopping".to_owned()), (Some(0.5), "boiling".to_owned())]);
+}
+
+#[tokio::test]
+async fn files_go_where_the_arguments_have_a_place_for_them_and_are_turned_away_otherwise() {
+    let echo = |heard: &Value| {
+        let text = heard["params"]["arguments"].to_string();
+        json_rpc(heard, json!({"content": [{"type": "text", "text": format!("got {text}")}]}))
+    };
+    let file = || Part::File(File::inline("image/png".to_owned(), Some("a.png".to_owned()), "png".into()));
+    let parts = || vec![Part::text("see"), file()];
+    let built = scripted_with(echo, "arguments = { q = \"{text}\", files = \"{attachments}\" }\n").await;
+    assert!(built.input_modes.iter().any(|mode| matches!(mode, Mode::File { .. })));
+    let given = collect(handle(&built, parts()).await).await.text();
+    assert!(given.contains(r#""name":"a.png""#) && given.contains("cG5n"), "{given}");
+    let built = scripted(echo).await;
+    assert!(!built.input_modes.iter().any(|mode| matches!(mode, Mode::File { .. })));
+    let turned_away = failure(collect(handle(&built, parts()).await).await);
+    assert!(turned_away.contains("a.png was not passed on"), "{turned_away}");
+}
+
+#[tokio::test]
+async fn words_of_errors_are_for_the_log_and_pages_to_visit_first_for_the_caller() {
+    let error = |error: Value| {
+        move |heard: &Value| {
+            let answer = json!({"jsonrpc": "2.0", "id": heard["id"], "error": error});
+            ([(CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
+        }
+    };
+    for (code, what) in [(-32602, "did not take the call"), (-32603, "failed"), (7, "failed")] {
+        let built = scripted(error(json!({"code": code, "message": "db01.internal", "data": "db01.internal"}))).await;
+        assert_eq!(failure(ask(&built, "x", 0).await), format!("The server behind this agent {what}."));
+    }
+    let page = json!({"mode": "url", "elicitationId": "1", "url": "https://far.example/in", "message": "Sign in."});
+    let built = scripted(error(json!({"code": -32042, "message": "x", "data": {"elicitations": [page]}}))).await;
+    let Ending::Question(question) = ask(&built, "x", 0).await.ending else { panic!("it can go on") };
+    assert_eq!(question.text, "Sign in.\n\nhttps://far.example/in");
 }
 
 #[test]

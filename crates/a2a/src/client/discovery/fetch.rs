@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use forecourt_agents::declined::Declined;
 use forecourt_core::json;
 use forecourt_egress::{Deadlines, Egress, EgressError, Outgoing, Purpose};
 use http::header::{ACCEPT, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
@@ -54,6 +55,9 @@ pub(super) async fn look(
         StatusCode::NOT_MODIFIED => return Ok(Looked::Same { fresh }),
         StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::METHOD_NOT_ALLOWED => return Ok(Looked::Nothing),
         status if !status.is_success() => {
+            if let Some(declined) = Declined::of(status, &answer.headers) {
+                return Err(DiscoveryError::Declined(declined));
+            }
             return Err(DiscoveryError::Unavailable(format!("the server answered {}", status.as_u16())));
         }
         _ => {}

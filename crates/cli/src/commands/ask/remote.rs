@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_agents::declined::Declined;
 use forecourt_core::{Domain, Entropy, SystemClock, ids};
 use forecourt_egress::{Egress, Purpose};
 use forecourt_host::SystemEntropy;
@@ -185,9 +186,10 @@ fn failed(fault: &ClientFault, other: &Other, shown: &Shown) -> Failure {
         ClientFault::Unreachable(reason) => {
             way::unconnected(&other.peer.endpoint().canonical_host(), reason, super::is_here(endpoint))
         }
-        ClientFault::Status(401 | 403) => {
-            Failure::yours(format!("{name} {fault}")).hint("--token TOKEN says who you are")
+        ClientFault::Declined { declined: Declined::Credentials | Declined::Forbidden, .. } => {
+            Failure::yours(format!("{name}: {}", line(&fault.to_string(), 400))).hint("--token TOKEN says who you are")
         }
+        ClientFault::Declined { .. } => Failure::yours(format!("{name}: {}", line(&fault.to_string(), 400))),
         ClientFault::Status(400..=499) => Failure::yours(format!("{name} {fault}")),
         ClientFault::Remote { message, .. } => Failure::yours(format!("{name}: {}", line(message, 400))),
         _ => shown.broken(&format!("{name} {fault}")),

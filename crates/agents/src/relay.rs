@@ -1,17 +1,17 @@
-//! A refusal of the remote agent in the mouth of ours.
+//! A refusal of a remote agent or server in the mouth of ours.
 
 use forecourt_core::policy::Kind;
 use forecourt_core::{Handle, PolicyPart};
 use serde_json::json;
 
-/// What the remote agent's own links are kept under.
+/// What the links of the other side are kept under.
 const RELAYED: &str = "mentionable.relayed";
 
-/// The refusal as an agent of `host` may give it. Its links are bound to the remote agent's host, and
+/// The refusal as the agent `handle` of `host` may give it. Its links are bound to the other host, and
 /// ours must be bound to `host` (PolicyPart 3.2), so they become words that a person can follow, and
 /// data for programs. Where a consent page is to lead back to is required (PolicyPart 3.3.4): it is
 /// our agent's page, and the remote one's is in the data.
-pub(super) fn relayed(mut part: PolicyPart, host: &str, handle: &Handle) -> PolicyPart {
+pub fn relayed(mut part: PolicyPart, host: &str, handle: &Handle) -> PolicyPart {
     let label = part.action_label.take().unwrap_or_else(|| part.kind.action_label().to_owned());
     let url = part.url.take();
     let mut return_to = None;
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn s3_2_links_of_the_remote_agent_become_words_and_data() {
+    fn s3_2_links_of_the_other_side_become_words_and_data() {
         let handle = Handle::parse("front").unwrap();
         let part = read(json!({
             "kind": "consent_required", "message": "Agree first.", "state": "s", "action_label": "Agree",

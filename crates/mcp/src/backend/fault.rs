@@ -1,0 +1,174 @@
+//! Why a server gave no result, and what callers are told of it. Causes go to the log: they tell of the
+//! inside.
+
+use forecourt_agents::declined::{Declined, unavailable};
+use forecourt_core::reply::Question;
+use forecourt_core::{Clock, Ending, Handle};
+use forecourt_egress::EgressError;
+use rmcp::model::ErrorData;
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use serde_json::Value;
+
+use crate::client::{self, OutError};
+use crate::limits::FIELDS_MAX;
+
+/// How our own words call the server.
+pub(super) const WHO: &str = "The server behind this agent";
+/// The code of an error that names pages to visit first. MCP 2025-11-25, elicitation.
+const PAGES_FIRST: i32 = -32042;
+/// The codes of errors that are the request's: no such method or tool, wrong arguments.
+const REQUESTS_OWN: [i32; 3] = [-32600, -32601, -32602];
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CallError {
+    /// Its program can't be started.
+    #[error("could not be started: {0}")]
+    NotStarted(#[from] std::io::Error),
+    /// No connection was made.
+    #[error("can't be reached: {0}")]
+    Unreachable(String),
+    /// It said with its status that this host is not served, or not now.
+    #[error("{declined}: {message}")]
+    Declined { declined: Declined, message: String },
+    /// It is asked too much by this host.
+    #[error("too many requests of ours are on their way")]
+    Busy,
+    /// It answered with a status and nothing that can be read.
+    #[error("answered with status {0}")]
+    Status(u16),
+    /// It said too much.
+    #[error("said too much")]
+    TooLarge,
+    /// It crashed, or the connection broke.
+    #[error("broke off: {0}")]
+    Broken(String),
+    /// It answered something that makes no sense.
+    #[error("could not be read: {0}")]
+    Unreadable(String),
+    /// It answered the request with an error.
+    #[error("answered with the error {}: {}", .0.code.0, .0.message)]
+    Said(ErrorData),
+}
+
+impl CallError {
+    /// Whether the connection can still be used.
+    pub(super) fn leaves_connection(&self) -> bool {
+        matches!(self, Self::Said(_) | Self::Declined { .. } | Self::Busy)
+    }
+
+    /// The ending that it comes to for a caller of `agent`.
+    pub(super) fn ending(&self, agent: &Handle, clock: &dyn Clock) -> Ending {
+        tracing::warn!(%agent, "an MCP server {self}");
+        let what = match self {
+            Self::Declined { declined, .. } => return declined.ending(WHO, clock),
+            Self::Busy => return unavailable("This agent is busy. Please try again in a moment.", Some(1)),
+            Self::Said(error) if error.code.0 == PAGES_FIRST => {
+                return pages(error).map_or_else(|| Ending::failed(format!("{WHO} failed.")), Ending::Question);
+            }
+            Self::Said(error) if REQUESTS_OWN.contains(&error.code.0) => "did not take the call",
+            Self::Status(404 | 405 | 410) => "was not found where it should be",
+            Self::Status(400..=499) => "did not take the call",
+            Self::Status(_) | Self::Said(_) => "failed",
+            Self::NotStarted(_) => "could not be started",
+            Self::Unreachable(_) => "can't be reached at the moment",
+            Self::TooLarge => "gave an answer that is too large",
+            Self::Broken(_) => "broke off before its answer was whole",
+            Self::Unreadable(_) => "gave an answer that could not be read",
+        };
+        Ending::failed(format!("{WHO} {what}."))
+    }
+}
+
+/// The pages that a person has to visit first, as a question: whoever has, asks again. Their addresses are
+/// words, as a page of another host is no button of ours. PolicyPart 3.2.
+fn pages(error: &ErrorData) -> Option<Question> {
+    let asked = error.data.as_ref()?["elicitations"].as_array()?;
+    let page = |one: &Value| {
+        let url = one["url"].as_str()?;
+        Some(match one["message"].as_str() {
+            Some(message) => format!("{message}\n\n{url}"),
+            None => url.to_owned(),
+        })
+    };
+    let pages: Vec<String> = asked.iter().take(FIELDS_MAX).filter_map(page).collect();
+    (!pages.is_empty()).then(|| Question { text: pages.join("\n\n"), questions: Vec::new() })
+}
+
+impl From<ServiceError> for CallError {
+    fn from(error: ServiceError) -> Self {
+        match error {
+            ServiceError::McpError(said) => Self::Said(said),
+            ServiceError::TransportSend(error) => below(&error),
+            ServiceError::UnexpectedResponse => Self::Unreadable(error.to_string()),
+            other => Self::Broken(other.to_string()),
+        }
+    }
+}
+
+impl From<ClientInitializeError> for CallError {
+    fn from(error: ClientInitializeError) -> Self {
+        match error {
+            ClientInitializeError::JsonRpcError(said) => Self::Said(said),
+            ClientInitializeError::TransportError { error, .. } => below(&error),
+            ClientInitializeError::ConnectionClosed(reason) => Self::Broken(reason),
+            other => Self::Unreadable(other.to_string()),
+        }
+    }
+}
+
+/// What is behind an error of the transport.
+fn below(error: &DynamicTransportError) -> CallError {
+    let Some(fault) = client::fault(error.error.as_ref()) else { return CallError::Broken(error.to_string()) };
+    match fault {
+        StreamableHttpError::Client(OutError::Declined { declined, message }) => {
+            CallError::Declined { declined: *declined, message: message.clone() }
+        }
+        StreamableHttpError::Client(OutError::Egress(error)) => match error {
+            EgressError::Unconnected(_) | EgressError::Refused(_) => CallError::Unreachable(error.log_reason()),
+            EgressError::TooLarge { .. } => CallError::TooLarge,
+            EgressError::Busy => CallError::Busy,
+            EgressError::Failed(_) | EgressError::Status(_) => CallError::Broken(error.log_reason()),
+        },
+        StreamableHttpError::AuthRequired(_) => {
+            CallError::Declined { declined: Declined::Credentials, message: String::new() }
+        }
+        StreamableHttpError::HttpStatus(answered) => CallError::Status(answered.status),
+        StreamableHttpError::UnexpectedServerResponse(_) | StreamableHttpError::UnexpectedContentType(_) => {
+            CallError::Unreadable(fault.to_string())
+        }
+        other => CallError::Broken(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::ErrorCode;
+    use serde_json::json;
+
+    use super::*;
+
+    fn ending(code: i32, data: Value) -> Ending {
+        let error = CallError::Said(ErrorData::new(ErrorCode(code), "db01.internal is down", Some(data)));
+        error.ending(&Handle::parse("front").unwrap(), &forecourt_testkit::HandClock::new())
+    }
+
+    #[test]
+    fn words_of_errors_are_for_the_log() {
+        for (code, what) in [(-32602, "did not take the call"), (-32603, "failed"), (-1, "failed")] {
+            assert_eq!(ending(code, Value::Null), Ending::failed(format!("{WHO} {what}.")));
+        }
+    }
+
+    #[test]
+    fn pages_to_visit_first_are_a_question() {
+        let one = json!({"mode": "url", "elicitationId": "1", "url": "https://far.example/in", "message": "Sign in."});
+        let Ending::Question(asked) = ending(PAGES_FIRST, json!({"elicitations": [one, {"url": 7}]})) else { panic!() };
+        assert_eq!(asked.text, "Sign in.\n\nhttps://far.example/in");
+        for none in [json!(null), json!({}), json!({"elicitations": []}), json!({"elicitations": [7]})] {
+            assert_eq!(ending(PAGES_FIRST, none), Ending::failed(format!("{WHO} failed.")));
+        }
+    }
+}
