@@ -26,6 +26,7 @@
 //! | `tool` | `ask --via mcp` |
 //! | `conformance` | the conformance suite of MCP, with a list of known gaps |
 //! | `stranger` | NLWeb by a client that knows the specification alone |
+//! | `manual_programs` | the programs of the manual, as printed; what a plain listener names |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod agtp;
@@ -40,6 +41,7 @@ mod five_wires;
 mod genesis;
 mod identity;
 mod items;
+mod manual_programs;
 mod operate;
 mod pages;
 mod pipe;
