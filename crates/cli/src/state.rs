@@ -52,8 +52,7 @@ impl Serving {
         std::fs::write(self.data.join(FILE), &text)?;
         if let Some(folder) = user_folder() {
             // Only a convenience: `--data` says the same when there is no home to write to.
-            let _ =
-                std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(pointer(&folder, self), &text));
+            let _ = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(pointer(&folder, self), &text));
         }
         Ok(())
     }
@@ -70,7 +69,9 @@ impl Serving {
             Some(data) => vec![data.join(FILE)],
             None => {
                 let here = Path::new(".forecourt").join(FILE);
-                std::iter::once(here).chain(user_folder().map(|folder| pointers(&folder, domain)).unwrap_or_default()).collect()
+                std::iter::once(here)
+                    .chain(user_folder().map(|folder| pointers(&folder, domain)).unwrap_or_default())
+                    .collect()
             }
         };
         let mut all: Vec<Self> = Vec::new();
@@ -155,7 +156,8 @@ mod tests {
             data: PathBuf::from(data),
         };
         for data in ["/a", "/b"] {
-            std::fs::write(pointer(folder.path(), &serving(data)), serde_json::to_vec(&serving(data)).unwrap()).unwrap();
+            std::fs::write(pointer(folder.path(), &serving(data)), serde_json::to_vec(&serving(data)).unwrap())
+                .unwrap();
         }
         std::fs::write(folder.path().join("demo.localhost.x.y.json"), "{}").unwrap();
         std::fs::write(folder.path().join("other.localhost.json"), "{}").unwrap();

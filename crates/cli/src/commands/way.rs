@@ -147,11 +147,7 @@ pub(super) fn build(config: EgressConfig, folder: Option<PathBuf>) -> Result<Egr
 }
 
 /// The same, which trusts whom else the caller named.
-pub(super) fn trusting(
-    config: EgressConfig,
-    folder: Option<PathBuf>,
-    trust: Trust<'_>,
-) -> Result<Egress, Failure> {
+pub(super) fn trusting(config: EgressConfig, folder: Option<PathBuf>, trust: Trust<'_>) -> Result<Egress, Failure> {
     let mut builder = begin(config, folder);
     if let Some(file) = trust.cacert {
         let pem = std::fs::read(file)
