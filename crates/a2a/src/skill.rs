@@ -80,15 +80,16 @@ impl Service {
         }
         let mut parts = vec![data(called.structured)];
         if !called.is_error {
-            return Carried::Once(Outcome::Sent(Item::Message(self.saying(parts, thread))));
+            return Carried::Once(Outcome::Sent(Item::Message(self.saying(parts, called.meta, thread))));
         }
         parts.extend(called.text.into_iter().map(Part::text));
         let id = TaskId::mint(&**self.host.entropy()).expose().to_owned();
-        let task = view::ended(id, self.saying(parts, thread), TaskState::Failed, self.host.clock().now());
+        let task = view::ended(id, self.saying(parts, called.meta, thread), TaskState::Failed, self.host.clock().now());
         Carried::Once(Outcome::Sent(Item::Task(task)))
     }
 
-    fn saying(&self, parts: Vec<Part>, thread: &ThreadId) -> Message {
+    /// What a skill says: its result, and beside it what its endpoint wants known, such as that it is deprecated.
+    fn saying(&self, parts: Vec<Part>, metadata: Metadata, thread: &ThreadId) -> Message {
         Message {
             id: forecourt_core::ids::mint(&**self.host.entropy()),
             role: Role::Agent,
@@ -97,7 +98,7 @@ impl Service {
             task: None,
             references: Vec::new(),
             extensions: Vec::new(),
-            metadata: Metadata::new(),
+            metadata,
         }
     }
 }

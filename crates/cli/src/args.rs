@@ -239,6 +239,12 @@ pub(crate) struct Ask {
     /// The data folder whose local authority is trusted for names under .localhost.
     #[arg(long, env = "FORECOURT_DATA_DIR")]
     pub data: Option<PathBuf>,
+    /// Trust the authorities in this PEM file too.
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+    /// Trust any certificate. For a try on one's own machine: whoever stands between reads everything.
+    #[arg(long)]
+    pub insecure: bool,
 }
 
 #[derive(Debug, Args)]
@@ -251,6 +257,12 @@ pub(crate) struct Discover {
     /// The data folder whose local authority is trusted for names under .localhost.
     #[arg(long, env = "FORECOURT_DATA_DIR")]
     pub data: Option<PathBuf>,
+    /// Trust the authorities in this PEM file too.
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+    /// Trust any certificate. For a try on one's own machine: whoever stands between reads everything.
+    #[arg(long)]
+    pub insecure: bool,
 }
 
 #[derive(Debug, Args)]

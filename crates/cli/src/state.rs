@@ -10,6 +10,8 @@ use crate::output::Failure;
 
 /// The file in the data folder.
 const FILE: &str = "serving.json";
+/// Deployments of one domain that are looked at.
+const POINTERS_MAX: usize = 64;
 /// The file in the data folder that a running `serve` holds.
 const LOCK: &str = "serving.lock";
 
@@ -50,23 +52,52 @@ impl Serving {
         std::fs::write(self.data.join(FILE), &text)?;
         if let Some(folder) = user_folder() {
             // Only a convenience: `--data` says the same when there is no home to write to.
-            let _ =
-                std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(pointer(&folder, &self.domain), &text));
+            let _ = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(pointer(&folder, self), &text));
         }
         Ok(())
     }
 
-    /// The local deployment of `domain`: in `data` if given, in this folder, or the last one served.
+    /// The local deployment of `domain`: the first of [`Self::all`].
     pub(crate) fn find(domain: &Domain, data: Option<&Path>) -> Option<Self> {
-        let here = Path::new(".forecourt").to_path_buf();
+        Self::all(domain, data).into_iter().next()
+    }
+
+    /// The local deployments of `domain`: the one in `data` if given; else all that are being served, that
+    /// of this folder first and then the last one that was started. When none is, the one that was.
+    pub(crate) fn all(domain: &Domain, data: Option<&Path>) -> Vec<Self> {
         let places = match data {
             Some(data) => vec![data.join(FILE)],
             None => {
-                let last = user_folder().map(|folder| pointer(&folder, domain));
-                [Some(here.join(FILE)), last].into_iter().flatten().collect()
+                let here = Path::new(".forecourt").join(FILE);
+                std::iter::once(here)
+                    .chain(user_folder().map(|folder| pointers(&folder, domain)).unwrap_or_default())
+                    .collect()
             }
         };
-        places.iter().find_map(|file| read(file).filter(|serving| serving.domain == *domain))
+        let mut all: Vec<Self> = Vec::new();
+        for serving in places.iter().filter_map(|file| read(file)).filter(|serving| serving.domain == *domain) {
+            if !all.iter().any(|known| is_same(&known.data, &serving.data)) {
+                all.push(serving);
+            }
+        }
+        match all.iter().any(Self::is_served) {
+            true => all.retain(Self::is_served),
+            false => all.truncate(1),
+        }
+        all
+    }
+
+    /// Whether somebody serves it at the moment.
+    fn is_served(&self) -> bool {
+        let Ok(lock) = File::options().write(true).open(self.data.join(LOCK)) else { return false };
+        matches!(lock.try_lock(), Err(TryLockError::WouldBlock))
+    }
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
     }
 }
 
@@ -81,8 +112,24 @@ pub(crate) fn user_folder() -> Option<PathBuf> {
     state.filter(|path| path.is_absolute()).or_else(home).map(|folder| folder.join("forecourt"))
 }
 
-fn pointer(folder: &Path, domain: &Domain) -> PathBuf {
-    folder.join(format!("{domain}.json"))
+/// The pointer to one deployment: a file for each data folder, so that none takes another's place.
+fn pointer(folder: &Path, serving: &Serving) -> PathBuf {
+    let place = forecourt_surface::document::tag(serving.data.as_os_str().as_encoded_bytes());
+    folder.join(format!("{}.{}.json", serving.domain, place.trim_matches('"')))
+}
+
+/// The pointers to deployments of a domain, the last one written first; at most [`POINTERS_MAX`].
+fn pointers(folder: &Path, domain: &Domain) -> Vec<PathBuf> {
+    let begins = format!("{domain}.");
+    let named = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        // The form of earlier releases had one file for a domain.
+        name.strip_prefix(&begins).is_some_and(|rest| rest == "json" || rest.matches('.').count() == 1)
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).filter(named);
+    let mut files: Vec<_> = files.map(|path| (path.metadata().and_then(|m| m.modified()).ok(), path)).collect();
+    files.sort_by(|a, b| b.cmp(a));
+    files.into_iter().take(POINTERS_MAX).map(|(_, path)| path).collect()
 }
 
 #[cfg(test)]
@@ -96,6 +143,28 @@ mod tests {
         assert!(hold(data.path()).is_err());
         drop(held);
         hold(data.path()).unwrap();
+    }
+
+    #[test]
+    fn each_deployment_of_a_domain_has_a_pointer_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let domain = Domain::parse("demo.localhost").unwrap();
+        let serving = |data: &str| Serving {
+            domain: domain.clone(),
+            https_port: 8443,
+            agtp_port: None,
+            data: PathBuf::from(data),
+        };
+        for data in ["/a", "/b"] {
+            std::fs::write(pointer(folder.path(), &serving(data)), serde_json::to_vec(&serving(data)).unwrap())
+                .unwrap();
+        }
+        std::fs::write(folder.path().join("demo.localhost.x.y.json"), "{}").unwrap();
+        std::fs::write(folder.path().join("other.localhost.json"), "{}").unwrap();
+        let found = pointers(folder.path(), &domain);
+        let mut data: Vec<_> = found.iter().filter_map(|file| read(file)).map(|serving| serving.data).collect();
+        data.sort();
+        assert_eq!(data, [PathBuf::from("/a"), PathBuf::from("/b")]);
     }
 
     #[test]

@@ -25,6 +25,11 @@ fn booking(as_skill: bool) -> Tool {
                 let part = PolicyPart::new(Kind::Forbidden, "Not for you.");
                 Called { is_error: true, refusal: Some(Box::new(part)), ..Called::default() }
             }
+            Some("old") => Called {
+                structured: json!({"booked": call.arguments}),
+                meta: serde_json::Map::from_iter([("example/deprecated".to_owned(), "since 2".into())]),
+                ..Called::default()
+            },
             _ => Called { structured: json!({"booked": call.arguments}), ..Called::default() },
         };
         futures::stream::iter([ToolEvent::Done(Box::new(called))]).boxed()
@@ -78,6 +83,12 @@ async fn a_skill_is_called_by_its_name_and_gives_data() {
     let beside_words = json!([{"text": "please"}, {"data": {"skill": "book_rooms", "input": {"room": "1"}}}]);
     let result = send(&place, "/a2a", "SendMessage", beside_words).await;
     assert_eq!(result["message"]["parts"][0]["data"]["booked"]["room"], "1");
+}
+
+#[tokio::test]
+async fn what_an_endpoint_wants_known_beside_its_result_is_metadata() {
+    let result = send(&place(true).await, "/a2a", "SendMessage", calling("old")).await;
+    assert_eq!(result["message"]["metadata"], json!({"example/deprecated": "since 2"}), "{result}");
 }
 
 #[tokio::test]

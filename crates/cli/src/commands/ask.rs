@@ -134,7 +134,7 @@ async fn connect(ask: &Ask) -> Result<Line, Failure> {
     match Named::parse(&ask.agent)? {
         Named::Url(url) => direct(&url, ask),
         Named::Agent(acct, port) => {
-            let way = Way::to(acct.domain(), port, ask.data.as_deref())?;
+            let mut way = Way::to(acct.domain(), port, ask.trust())?;
             let agent = way.resolve(&acct).await?;
             let Some(endpoint) = agent.rest_endpoint() else {
                 let spoken = agent.protocols().map(|name| line(name, 40)).collect::<Vec<_>>().join(", ");
@@ -173,7 +173,7 @@ fn way_out(url: &Url, ask: &Ask) -> Result<Egress, Failure> {
     let served = url.host_str().and_then(|host| Domain::parse(host).ok()).filter(Domain::is_local);
     let serving = served.and_then(|domain| Serving::find(&domain, ask.data.as_deref()));
     let folder = ask.data.clone().or(serving.map(|serving| serving.data));
-    way::build(EgressConfig::default(), folder)
+    way::trusting(EgressConfig::default(), folder, ask.trust())
 }
 
 /// A token over plain HTTP goes to this machine and no further.

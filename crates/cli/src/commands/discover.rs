@@ -31,7 +31,7 @@ pub(crate) async fn run(discover: Discover) -> Outcome {
 }
 
 async fn agent(acct: &Acct, port: Option<u16>, discover: &Discover) -> Outcome {
-    let way = Way::to(acct.domain(), port, discover.data.as_deref())?;
+    let mut way = Way::to(acct.domain(), port, discover.trust())?;
     let found = way.resolve(acct).await?;
     match discover.json {
         true => print_json(&json!({
@@ -50,7 +50,7 @@ async fn agent(acct: &Acct, port: Option<u16>, discover: &Discover) -> Outcome {
 }
 
 async fn domain(name: &Domain, port: Option<u16>, discover: &Discover) -> Outcome {
-    let way = Way::to(name, port, discover.data.as_deref())?;
+    let way = Way::to(name, port, discover.trust())?;
     let (listing, hub) =
         futures::join!(way.resolver.directory(name, way.port), way.resolver.document(name, way.port, HUB_CARD));
     let hub = hub.ok();

@@ -30,6 +30,7 @@
 //! | `crash` | what is found after the hard end of the daemon, and with damaged files |
 //! | `logs` | what is in no log |
 //! | `switches` | what callers write that must change nothing inside |
+//! | `manual_programs` | the programs of the manual, as printed; what a plain listener names |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod agtp;
@@ -46,6 +47,7 @@ mod genesis;
 mod identity;
 mod items;
 mod logs;
+mod manual_programs;
 mod operate;
 mod pages;
 mod pipe;

@@ -73,7 +73,7 @@ fn a_bad_message_names_each_field() {
             (list, json!([{}]), first.clone()),
             (list, json!([{"text":"x","data":{}}]), first.clone()),
             (list, json!([{"text":1}]), format!("{first}.text")),
-            (list, json!([{"text":"x","metadata":[]}]), format!("{first}.metadata")),
+            (list, json!([{"kind":"text","text":"x","metadata":[]}]), format!("{first}.metadata")),
             ("messageId", json!(null), "message.messageId".to_owned()),
             ("messageId", json!(""), "message.messageId".to_owned()),
             ("messageId", json!(7), "message.messageId".to_owned()),

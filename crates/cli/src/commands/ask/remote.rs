@@ -114,7 +114,7 @@ async fn connect(ask: &Ask) -> Result<Other, Failure> {
             other(ask, egress, Purpose::Upstream, &found, None, url.to_string())
         }
         Named::Agent(acct, port) => {
-            let way = Way::to(acct.domain(), port, ask.data.as_deref())?;
+            let mut way = Way::to(acct.domain(), port, ask.trust())?;
             let agent = way.resolve(&acct).await?;
             if !agent.protocols().any(|name| name == super::A2A) {
                 let spoken = agent.protocols().map(|name| line(name, 40)).collect::<Vec<_>>().join(", ");
@@ -127,7 +127,7 @@ async fn connect(ask: &Ask) -> Result<Other, Failure> {
             other(ask, (*way.egress).clone(), Purpose::RemoteAgent, &found, host, acct.to_string())
         }
         Named::Domain(domain, port) => {
-            let way = Way::to(&domain, port, ask.data.as_deref())?;
+            let way = Way::to(&domain, port, ask.trust())?;
             let found = discovery(&way.egress, Purpose::Document).find(&root(&domain, way.port)?).await;
             let found = found.map_err(|error| not_found(&error))?;
             other(ask, (*way.egress).clone(), Purpose::RemoteAgent, &found, None, domain.to_string())

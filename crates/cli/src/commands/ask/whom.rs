@@ -37,7 +37,7 @@ impl Wire {
                 Ok(Line { egress, purpose: Purpose::Upstream, endpoint: (self.typed)(url), canonical_host, shown })
             }
             Named::Agent(acct, port) => {
-                let way = Way::to(acct.domain(), port, ask.data.as_deref())?;
+                let mut way = Way::to(acct.domain(), port, ask.trust())?;
                 let agent = way.resolve(&acct).await?;
                 if !agent.protocols().any(|name| name == self.name) {
                     let spoken = agent.protocols().map(|name| line(name, 40)).collect::<Vec<_>>().join(", ");
@@ -53,7 +53,7 @@ impl Wire {
                 })
             }
             Named::Domain(domain, port) => {
-                let way = Way::to(&domain, port, ask.data.as_deref())?;
+                let way = Way::to(&domain, port, ask.trust())?;
                 let endpoint = read(&format!("https://{domain}:{}{}", way.port, self.of_host))?;
                 let (canonical_host, shown) = (host_of(&endpoint), domain.to_string());
                 Ok(Line { egress: way.egress, purpose: Purpose::RemoteAgent, endpoint, canonical_host, shown })
