@@ -1,27 +1,25 @@
 //! One call of a tool: its progress, its questions and its result.
 
-use std::collections::BTreeMap;
-
 use forecourt_core::ids;
-use forecourt_core::reply::{Progress, Question};
-use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
+use forecourt_core::reply::Progress;
+use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
 use futures::StreamExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ElicitResult, InputRequiredResult, InputResponses,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    CallToolRequestParams, CallToolResponse, InputRequiredResult, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::NAME;
 use crate::caller::Caller;
 use crate::content::{conforming, failed, result};
 use crate::elicit::{self, Modes};
 use crate::forms::{Form, forms};
-use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX, STATE_BYTES_MAX};
+use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX};
 use crate::offer::{Offer, Offered};
+use crate::waiting::{Next, Seal, Waiting};
 use crate::{log, tasks};
 
 /// Carries out a call, as often as its questions are answered.
@@ -186,98 +184,6 @@ fn wish(called: &Called, modes: Modes, id: String) -> Option<Vec<Form>> {
         (Some(question), _) => forms(question),
         (None, Some(part)) => elicit::page(part, id).map(|page| vec![page]),
         (None, None) => None,
-    }
-}
-
-/// What a call remembers while a person is asked.
-#[derive(Serialize, Deserialize)]
-struct Waiting {
-    question: Option<Question>,
-    earlier: Value,
-    round: usize,
-    /// What was said already, by the form.
-    #[serde(default)]
-    answers: BTreeMap<String, Map<String, Value>>,
-}
-
-/// How a call goes on.
-enum Next {
-    /// With what was said; with nothing after a page was visited.
-    Goes(Option<Answered>),
-    /// These are not answered yet.
-    Lacks(Waiting, Vec<Form>),
-    /// Not at all.
-    Declined,
-}
-
-impl Waiting {
-    fn for_answers(called: &Called, round: usize) -> Self {
-        let (question, earlier) = (called.question.clone(), called.structured.clone());
-        Self { question, earlier, round, answers: BTreeMap::new() }
-    }
-
-    /// The forms that the person was given. The one page has no question.
-    fn forms(&self) -> Vec<Form> {
-        match &self.question {
-            Some(question) => forms(question).unwrap_or_default(),
-            None => vec![elicit::visited()],
-        }
-    }
-
-    /// Takes the answers to `forms` out of what a client sent; the rest of that is none of ours.
-    fn take(mut self, forms: Vec<Form>, responses: &mut InputResponses) -> Result<Next, ErrorData> {
-        let mut lacks = Vec::new();
-        for form in forms.into_iter().filter(|form| !self.answers.contains_key(&form.key)).collect::<Vec<_>>() {
-            let Some(response) = responses.remove(&form.key) else {
-                lacks.push(form);
-                continue;
-            };
-            let wrong = |_| ErrorData::invalid_params(format!("inputResponses.{} must be an answer", form.key), None);
-            let response: ElicitResult = serde_json::from_value(response).map_err(wrong)?;
-            match elicit::accepted(response) {
-                Some(said) => drop(self.answers.insert(form.key.clone(), form.answers(said))),
-                None => return Ok(Next::Declined),
-            }
-        }
-        Ok(if lacks.is_empty() { Next::Goes(self.answered()) } else { Next::Lacks(self, lacks) })
-    }
-
-    /// The answer to a question. A page that was visited answers nothing: the call is made once more.
-    fn answered(self) -> Option<Answered> {
-        let answers = self.answers.into_values().flatten().collect();
-        self.question.map(|question| Answered { question, answers, earlier: self.earlier })
-    }
-}
-
-/// Seals what a call remembers, for this caller, tool and arguments alone.
-struct Seal<'a> {
-    offer: &'a Offer,
-    bound_to: Vec<u8>,
-}
-
-impl<'a> Seal<'a> {
-    fn new(offer: &'a Offer, tool: &Tool, caller: &Caller, arguments: &Value) -> Self {
-        let owner = caller.sender.owner().unwrap_or_default();
-        let bound_to = serde_json::json!([tool.name, owner, forecourt_core::json::canonical(arguments)]).to_string();
-        Self { offer, bound_to: bound_to.into_bytes() }
-    }
-
-    /// `None` when there is too much to remember.
-    fn close(&self, waiting: &Waiting) -> Option<String> {
-        let options = rmcp::model::SealOptions::new().associated_data(&self.bound_to).ttl(ANSWER_TIME_MAX);
-        let sealed = self.offer.seal.seal_json_with(waiting, &options).ok()?;
-        (sealed.len() <= STATE_BYTES_MAX).then_some(sealed)
-    }
-
-    fn open(&self, state: &str) -> Result<Waiting, ErrorData> {
-        let wrong = |words: &'static str| ErrorData::invalid_params(words, None);
-        if state.len() > STATE_BYTES_MAX {
-            return Err(wrong("requestState is not one of this server"));
-        }
-        self.offer.seal.open_json_with(state, &self.bound_to).map_err(|error| {
-            tracing::info!(%error, "a request state did not hold");
-            wrong("requestState does not hold: it is of another call, or too old. Call again without it")
-        })
     }
 }
 

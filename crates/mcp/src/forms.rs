@@ -10,6 +10,9 @@ use crate::limits::{FIELDS_MAX, QUESTION_BYTES_MAX};
 /// The field of a question without structure, and the key of its form.
 pub(crate) const ANSWER: &str = "answer";
 
+/// A field by its name, as JSON Schema describes it.
+type Field = (String, Value);
+
 /// One thing that a person is asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Form {
@@ -40,7 +43,7 @@ pub(crate) fn forms(question: &Question) -> Option<Vec<Form>> {
         let field = (ANSWER.to_owned(), json!({"type": "string", "title": "Your answer"}));
         return Some(vec![form(ANSWER.to_owned(), &question.text, vec![field])?]);
     }
-    let mut groups: Vec<(Option<&str>, Vec<(String, Value)>)> = Vec::new();
+    let mut groups: Vec<(Option<&str>, Vec<Field>)> = Vec::new();
     for one in &question.questions {
         let (named, id) = (one["form"].as_str(), one["id"].as_str()?.to_owned());
         let entry = (id, field(one)?);
@@ -57,7 +60,7 @@ pub(crate) fn forms(question: &Question) -> Option<Vec<Form>> {
 }
 
 /// A flat form with these fields.
-fn form(key: String, text: &str, fields: Vec<(String, Value)>) -> Option<Form> {
+fn form(key: String, text: &str, fields: Vec<Field>) -> Option<Form> {
     let names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
     let properties: Map<String, Value> = fields.into_iter().collect();
     let schema = json!({"type": "object", "properties": properties, "required": names});

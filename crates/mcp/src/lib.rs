@@ -4,9 +4,9 @@
 //! | what | module |
 //! |---|---|
 //! | what is on offer where | `offer`, `agents`, `named`, `resources`, `mime`, `prompts`, `widget` |
-//! | one call: progress, questions, result | `call`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
+//! | one call: progress, questions, result | `call`, `waiting`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
-//! | the handler of the SDK; lists in pages | `server`, `page` |
+//! | the handler of the SDK; what it says of itself; lists in pages | `server`, `about`, `page` |
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault`, `verdict` |
 //! | who gives out tokens, RFC 9728 | `metadata` |
 //! | the way in over a pipe | [`stdio`] |
@@ -16,6 +16,7 @@
 //!
 //! The official SDK speaks the protocol; its types stay in this crate.
 
+mod about;
 mod agents;
 mod answer;
 mod backend;
@@ -52,6 +53,7 @@ mod task;
 mod tasks;
 mod verdict;
 pub mod visit;
+mod waiting;
 mod widget;
 
 pub use backend::BACKEND;

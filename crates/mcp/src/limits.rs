@@ -32,7 +32,7 @@ pub(crate) const PROMPTS_PER_AGENT_MAX: usize = 20;
 pub(crate) const INLINE_FILE_BYTES_MAX: usize = 1024 * 1024;
 /// How long the status of an answer to a call waits to learn that the caller must sign in.
 pub(crate) const VERDICT_TIME_MAX: Duration = Duration::from_secs(2);
-/// Bytes of a file of the deployment that clients may read, and of one in a prompt.
+/// Bytes of a file of the deployment that clients may read.
 pub(crate) const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Files in a prompt, and resources.
 pub(crate) const PROMPT_PARTS_MAX: usize = 10;

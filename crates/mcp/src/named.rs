@@ -16,7 +16,7 @@ use futures::stream::{self, BoxStream};
 use serde_json::{Map, Value, json};
 
 use crate::content::failed;
-use crate::limits::{NAME_CHARS_MAX, NAMED_MAX, PROMPT_PARTS_MAX};
+use crate::limits::{INLINE_FILE_BYTES_MAX, NAME_CHARS_MAX, NAMED_MAX, PROMPT_PARTS_MAX};
 use crate::resources::OwnFile;
 use crate::section::{PromptSettings, Settings, ToolSettings};
 use crate::{agents, answer};
@@ -93,7 +93,7 @@ fn prompt(settings: &PromptSettings, section: &Section) -> Result<Prompt, String
         return Err(format!("has more than {PROMPT_PARTS_MAX} files or resources"));
     }
     let text = template(&settings.text, "text", is_known)?;
-    let file = |path: &PathBuf| OwnFile::new(section.resolve_path(path), None);
+    let file = |path: &PathBuf| OwnFile::new(section.resolve_path(path), None, INLINE_FILE_BYTES_MAX as u64);
     let files = settings.files.iter().map(file).collect::<Result<_, _>>();
     let files = files.map_err(|words| format!("has a file that can't be read: {words}"))?;
     let resources = settings.resources.iter().map(|address| template(address, "resources", is_known));

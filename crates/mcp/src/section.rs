@@ -106,7 +106,7 @@ pub struct PromptSettings {
     #[serde(default)]
     pub arguments: BTreeMap<String, String>,
     /// Files of the deployment that go before the words: pictures and sounds as such, others whole. At most
-    /// 10, of 4 MiB each.
+    /// 10, of 1 MiB each.
     #[serde(default)]
     pub files: Vec<PathBuf>,
     /// Addresses of `resources` that go before the words, whole. `{city}` stands for the argument `city`.

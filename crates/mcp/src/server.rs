@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use forecourt_core::Handle;
 use forecourt_core::limits::HOPS_MAX;
 use futures::future::BoxFuture;
 use http::request::Parts;
 use parking_lot::Mutex;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, DiscoverResult, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
-    InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult, InputRequiredResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceUpdatedNotificationParam,
+    ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -28,7 +27,7 @@ use crate::offer::Offer;
 use crate::page::Page;
 use crate::prompts::Asked;
 use crate::resources::watch::Subscriptions;
-use crate::{prompts, requirements, resources, tasks, widget};
+use crate::{about, prompts, requirements, resources, tasks};
 
 /// What answers one client.
 #[derive(Clone)]
@@ -70,49 +69,11 @@ impl Server {
         };
         self.subscriptions.watch(&self.offer, Box::new(tell));
     }
-
-    fn info(&self, agent: Option<&Handle>) -> ServerConfig {
-        let host = &self.offer.host;
-        let resident = agent.and_then(|agent| host.directory().find(agent));
-        let site = host.site();
-        let (name, title, version) = match resident {
-            Some(resident) => {
-                let card = &resident.card;
-                (card.address.to_string(), card.name.clone(), card.version.clone())
-            }
-            None => (site.domain.to_string(), site.name.clone(), env!("CARGO_PKG_VERSION").to_owned()),
-        };
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts();
-        #[expect(deprecated, reason = "older revisions have it, and newer ones still may")]
-        let capabilities = capabilities.enable_resources_subscribe().enable_logging();
-        let mut capabilities = capabilities.enable_tasks().build();
-        if self.offer.settings.widget {
-            capabilities.extensions.get_or_insert_default().extend(widget::extension());
-        }
-        let implementation = Implementation::new(name, version).with_title(title);
-        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(self.instructions(agent))
-    }
-
-    fn instructions(&self, agent: Option<&Handle>) -> String {
-        if let (None, Some(words)) = (agent, &self.offer.settings.instructions) {
-            return words.clone();
-        }
-        let directory = self.offer.host.directory();
-        let all = directory.iter().filter(|resident| agent.is_none_or(|agent| resident.card.handle() == agent));
-        let lines = all
-            .take(20)
-            .map(|r| format!("- {}: {} {}", crate::agents::name(r.card.handle()), r.card.name, r.card.description));
-        let lines = lines.collect::<Vec<_>>().join("\n");
-        format!(
-            "Tools that answer questions for {}:\n{lines}\nAnswers in the state `working` go on: call await_task.",
-            self.offer.host.site().name
-        )
-    }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        self.info(None)
+        about::config(&self.offer, None)
     }
 
     async fn initialize(
@@ -123,13 +84,13 @@ impl ServerHandler for Server {
         let caller = self.caller(&context)?;
         context.peer.set_peer_info(request.clone());
         let negotiated = self.negotiate_initialize(&request)?;
-        Ok(self.info(caller.agent.as_ref()).with_protocol_version(negotiated.protocol_version))
+        Ok(about::config(&self.offer, caller.agent.as_ref()).with_protocol_version(negotiated.protocol_version))
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let caller = self.caller(&context)?;
         let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, self.info(caller.agent.as_ref())))
+        Ok(DiscoverResult::from_server_info(versions, about::config(&self.offer, caller.agent.as_ref())))
     }
 
     async fn list_tools(

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use bytes::Bytes;
 use forecourt_core::{ClientAddr, PolicyPart};
 use forecourt_egress::hops;
 use forecourt_identity::Verifier;
@@ -127,11 +128,11 @@ struct Peek(Value);
 
 impl Peek {
     /// Reads the body of a request. Fails for what is no JSON where a message must be.
-    fn at(head: &Parts, body: &[u8]) -> Result<Self, Answer> {
+    fn at(head: &Parts, body: &[u8]) -> Result<Self, serde_json::Error> {
         let must_be_read = head.method == Method::POST && says_json(&head.headers);
         match serde_json::from_slice(body) {
             Ok(message) => Ok(Self(message)),
-            Err(error) if must_be_read => Err(fault::no_json(&error)),
+            Err(error) if must_be_read => Err(error),
             Err(_) => Ok(Self(Value::Null)),
         }
     }
@@ -160,9 +161,11 @@ impl Door {
         let missing = || fault::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
         let (resident, agent) = (resident.ok_or_else(missing)?, agent.flatten());
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(fault::unread)?;
-        let peek = Peek::at(&head, &body)?;
-        let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
         let plain = head.extensions.get::<PlainOrigin>().cloned();
+        let (peek, broken) = match Peek::at(&head, &body) {
+            Ok(peek) => (peek, None),
+            Err(error) => (Peek(Value::Null), Some(error)),
+        };
         let refused = |part: PolicyPart| {
             let site = BaseUrl::at(host.site(), plain.as_ref()).site();
             let part = metadata::challenging(part, &site, &self.verifier, agent.as_ref());
@@ -170,7 +173,11 @@ impl Door {
         };
         if !peek.is("tools/call") {
             // Calls carry messages, which are counted on their way to the agent.
+            let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
             host.meter(address).map_err(|part| refused(*part))?;
+        }
+        if let Some(error) = broken {
+            return Err(fault::no_json(&error));
         }
         let proof = credentials::Request {
             head: &head,
@@ -189,25 +196,26 @@ impl Door {
         let begins = peek.is("initialize");
         let place = begins.then(|| self.sessions.reserve(&caller.sender)).transpose().map_err(|part| refused(*part))?;
         head.extensions.insert(caller);
-        let ends = head.method == Method::DELETE;
-        accept_both(&head.method, &mut head.headers);
-        let is_json = says_json(&head.headers);
-        let response = self.service.handle(Request::from_parts(head, Body::from(body))).await;
-        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            return Err(fault::answer(
-                StatusCode::BAD_REQUEST,
-                peek.id(),
-                "this is no message of JSON-RPC that MCP has",
-            ));
-        }
+        let response = self.serve(head, body, &peek).await?;
         bind(place, response.headers());
-        if peek.is("tools/call") && response.status().is_success() {
+        if peek.is("tools/call") && !peek.id().is_null() && response.status().is_success() {
             // An answer that has begun can't tell the client any more that it must sign in.
             if let Some(part) = verdict.refusal(VERDICT_TIME_MAX).await {
                 return Err(refused(*part));
             }
         }
-        let mut response = response.map(Body::new);
+        Ok(response)
+    }
+
+    /// Has the SDK answer a request that was let in, and mends what clients stumble over.
+    async fn serve(&self, mut head: Parts, body: Bytes, peek: &Peek) -> Result<Response, Answer> {
+        let (ends, is_json) = (head.method == Method::DELETE, says_json(&head.headers));
+        accept_both(&head.method, &mut head.headers);
+        let mut response = self.service.handle(Request::from_parts(head, Body::from(body))).await.map(Body::new);
+        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            let words = "this is no message of JSON-RPC that MCP has";
+            return Err(fault::answer(StatusCode::BAD_REQUEST, peek.id(), words));
+        }
         if ends && response.status() == StatusCode::ACCEPTED {
             // Clients take nothing but 200 and 204 for the end of a session.
             *response.status_mut() = StatusCode::NO_CONTENT;

@@ -69,6 +69,7 @@ fn deployment() -> Deployment {
     for file in ["forecourt.toml", "agents/everything.toml"] {
         deployment.write(file, &fs::read_to_string(Path::new(FOLDER).join(file)).unwrap());
     }
+    fs::copy(Path::new(FOLDER).join("red.png"), deployment.path().join("red.png")).unwrap();
     deployment
 }
 

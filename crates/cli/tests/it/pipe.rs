@@ -54,6 +54,26 @@ fn beside_a_daemon_and_with_a_url_the_pipe_leads_there() {
     check(&answers(&served.deployment, &[&served.url("/mcp/echo")]));
 }
 
+#[test]
+fn a_pipe_to_a_url_ends_with_its_input_whatever_was_said() {
+    let served = Deployment::gatehouse().serve();
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}});
+    for words in [String::new(), words(), format!("{}{cancelled}\n", words())] {
+        let url = served.url("/mcp/echo");
+        let mut command = served.deployment.command("mcp");
+        command.arg(url).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(words.as_bytes()).unwrap();
+        let lines = lines_of(child.stdout.take().unwrap());
+        while let Ok(line) = lines.recv_timeout(PATIENCE) {
+            let message: Value = serde_json::from_str(&line).expect("nothing but JSON-RPC");
+            assert_eq!(message["jsonrpc"], "2.0");
+        }
+        let status = within("the pipe ends", || child.try_wait().unwrap());
+        assert!(status.success(), "{status}");
+    }
+}
+
 /// A pipe that stays open: what is said on it, and the answers as they come.
 struct Pipe {
     child: Child,

@@ -10,7 +10,6 @@ use forecourt_core::{File, Part};
 use rmcp::model::ResourceContents;
 use serde_json::json;
 
-use crate::limits::FILE_BYTES_MAX;
 use crate::mime;
 
 /// A file that was there when the host started.
@@ -18,6 +17,7 @@ use crate::mime;
 pub(crate) struct OwnFile {
     path: PathBuf,
     mime: String,
+    bytes_max: u64,
 }
 
 /// When a file was changed, and how long it is.
@@ -25,15 +25,15 @@ pub(super) type Stamp = Option<(SystemTime, u64)>;
 
 impl OwnFile {
     /// The file at `path`, of the type `mime` or what its ending says. Fails when it is not there, is no
-    /// file, or is too large.
-    pub(crate) fn new(path: PathBuf, mime: Option<&str>) -> Result<Self, String> {
+    /// file, or has more than `bytes_max` bytes.
+    pub(crate) fn new(path: PathBuf, mime: Option<&str>, bytes_max: u64) -> Result<Self, String> {
         let found = std::fs::metadata(&path).map_err(|_| format!("file not found: {}", path.display()))?;
         if !found.is_file() {
             return Err(format!("not a file: {}", path.display()));
         }
-        fits(found.len(), &path)?;
+        fits(found.len(), bytes_max, &path)?;
         let mime = mime.unwrap_or_else(|| mime::of(&path)).to_owned();
-        Ok(Self { path, mime })
+        Ok(Self { path, mime, bytes_max })
     }
 
     pub(crate) fn mime(&self) -> &str {
@@ -44,7 +44,7 @@ impl OwnFile {
     async fn bytes(&self) -> Result<Bytes, String> {
         let gone = |_| format!("file not found: {}", self.name());
         let found = tokio::fs::metadata(&self.path).await.map_err(gone)?;
-        fits(found.len(), Path::new(self.name()))?;
+        fits(found.len(), self.bytes_max, Path::new(self.name()))?;
         Ok(tokio::fs::read(&self.path).await.map_err(gone)?.into())
     }
 
@@ -80,10 +80,10 @@ impl OwnFile {
     }
 }
 
-fn fits(bytes: u64, path: &Path) -> Result<(), String> {
-    match bytes <= FILE_BYTES_MAX {
+fn fits(bytes: u64, bytes_max: u64, path: &Path) -> Result<(), String> {
+    match bytes <= bytes_max {
         true => Ok(()),
-        false => Err(format!("{} has more than {FILE_BYTES_MAX} bytes", path.display())),
+        false => Err(format!("{} has more than {bytes_max} bytes", path.display())),
     }
 }
 
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn files_are_bounded() {
-        assert!(fits(FILE_BYTES_MAX, Path::new("x")).is_ok());
-        assert!(fits(FILE_BYTES_MAX + 1, Path::new("x")).is_err());
-        assert!(OwnFile::new(PathBuf::from("/no/such/file"), None).unwrap_err().contains("file not found"));
+        assert!(fits(7, 7, Path::new("x")).is_ok());
+        assert!(fits(8, 7, Path::new("x")).is_err());
+        assert!(OwnFile::new(PathBuf::from("/no/such/file"), None, 7).unwrap_err().contains("file not found"));
     }
 }

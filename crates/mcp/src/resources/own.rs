@@ -10,7 +10,7 @@ use url::Url;
 
 use super::address::AddressTemplate;
 use super::file::{OwnFile, Stamp};
-use crate::limits::NAMED_MAX;
+use crate::limits::{FILE_BYTES_MAX, NAMED_MAX};
 use crate::section::{ResourceSettings, Settings};
 
 /// A resource that was found to be in order.
@@ -73,7 +73,7 @@ fn read(settings: &ResourceSettings, section: &Section) -> Result<OwnResource, S
         }
         (None, Some(text), None) => Content::Text(text.clone()),
         (None, None, Some(path)) => {
-            let file = OwnFile::new(section.resolve_path(path), settings.mime_type.as_deref());
+            let file = OwnFile::new(section.resolve_path(path), settings.mime_type.as_deref(), FILE_BYTES_MAX);
             Content::File(file.map_err(|words| named(format!("can't be read: {words}")))?)
         }
         _ => return Err(named("needs a `text` or a `file`, and one of them is enough".to_owned())),
