@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::policy::{AuthChallenge, Kind};
 use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, Task, TaskId};
 use forecourt_egress::Egress;
@@ -179,6 +180,7 @@ impl From<Error> for Trouble {
             Error::Gone { .. } => Fault::InvalidRequest(error.to_string()),
             Error::Conflict { what, state } => Fault::UnsupportedOperation(format!("the {what} is {}", state.name())),
             Error::Invalid { field, reason } => Fault::param(field, reason),
+            Error::Full { .. } => return Self::Refused(Box::new(no_room(&error))),
             Error::Unavailable { retry_after } => return Self::Refused(Box::new(unavailable(retry_after))),
             Error::Internal(cause) => {
                 tracing::error!(%cause, "an operation failed");
@@ -186,6 +188,12 @@ impl From<Error> for Trouble {
             }
         })
     }
+}
+
+/// The refusal of a host that has no room for more, which names the bound.
+fn no_room(error: &Error) -> PolicyPart {
+    let kind = Kind::TooManyRequests { retry_after_seconds: Some(FULL_RETRY.as_secs()) };
+    PolicyPart::new(kind, error.to_string())
 }
 
 /// The refusal of a host that has too much to do.

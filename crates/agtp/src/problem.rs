@@ -13,6 +13,7 @@ pub(crate) use native::refusal;
 
 use forecourt_contract::Violation;
 use forecourt_core::Error;
+use forecourt_core::limits::FULL_RETRY;
 use forecourt_identity::certificate::Mismatch;
 
 use crate::codec::Fault;
@@ -124,6 +125,13 @@ impl From<Error> for Problem {
                 Self::new(Status::CONFLICT, "state-conflict", message).with("state", state.name())
             }
             Error::Invalid { field, reason } => Violation::new(format!("/{field}"), reason).into(),
+            Error::Full { bound } => {
+                let seconds = Some(FULL_RETRY.as_secs());
+                match bound.is_callers() {
+                    true => host::retry(Self::new(Status::RATE_LIMITED, "storage-quota-exceeded", message), seconds),
+                    false => host::retry(Self::new(Status::UNAVAILABLE, "storage-full", message), seconds),
+                }
+            }
             Error::Unavailable { retry_after } => {
                 let seconds = retry_after.map(|wait| wait.as_secs().max(1));
                 host::retry(Self::new(Status::UNAVAILABLE, "unavailable", message), seconds)

@@ -17,9 +17,11 @@ use crate::task::{Task, TaskState};
 
 mod ledger;
 mod list;
+mod quota;
 
 pub use ledger::{Entry, Span};
 pub use list::{Cursor, TaskFilter, TaskPage};
+pub use quota::{Account, Bound, cost};
 
 /// What every store operation returns: done means durable.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -27,7 +29,13 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// Why storage could not do it. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Full, locked or away. Trying again may work.
+    /// There is no room for it: the bound is named. What ends or removes something still works.
+    #[error("{bound}")]
+    Full {
+        /// Which bound was met.
+        bound: Bound,
+    },
+    /// Locked or away. Trying again may work.
     #[error("storage is not available: {0}")]
     Unavailable(String),
     /// Damaged, or written by a newer version. For the operator.
@@ -38,6 +46,7 @@ pub enum StoreError {
 impl From<StoreError> for crate::Error {
     fn from(error: StoreError) -> Self {
         match error {
+            StoreError::Full { bound } => Self::Full { bound },
             StoreError::Unavailable(_) => Self::Unavailable { retry_after: Some(Duration::from_secs(5)) },
             StoreError::Corrupt(_) => Self::internal(error),
         }
@@ -50,6 +59,11 @@ impl From<StoreError> for crate::Error {
 /// whether or not [`Store::expire`] has removed them yet; `now` always comes from the caller.
 pub trait Store: Send + Sync + 'static {
     /// Keeps a new task. Fails with [`StoreError::Corrupt`] when the id exists.
+    ///
+    /// This and everything that is written for the task later, its webhooks and artifacts too, counts
+    /// towards the bound of [`Task::account`]: over it, and over that of the whole store, writing is
+    /// [`StoreError::Full`] and nothing is changed. The one exception is an outcome of at most
+    /// [`crate::limits::OUTCOME_FREE_BYTES`], which is always taken, so that every task can end.
     fn create_task(&self, task: Task) -> StoreFuture<'_, ()>;
 
     /// Adds to a task's event log. `first` is the number of the first event, counted from 1 without
@@ -114,7 +128,8 @@ pub trait Store: Send + Sync + 'static {
     fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Adds turns to a conversation with an agent, beginning it if need be, and keeps the newest
-    /// `keep` turns. The conversation lives until `expires_at`.
+    /// `keep` turns. The conversation lives until `expires_at`, and its bytes belong to `account`, the
+    /// last one that wrote to it. [`StoreError::Full`] over a bound.
     fn append_turns(
         &self,
         thread: &ThreadId,
@@ -122,13 +137,21 @@ pub trait Store: Send + Sync + 'static {
         turns: Vec<Turn>,
         keep: usize,
         expires_at: Timestamp,
+        account: &Account,
     ) -> StoreFuture<'_, ()>;
 
     /// The turns of a conversation with an agent, oldest first. `None` when there is none.
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Vec<Turn>>>;
 
-    /// Records which agent a conversation is with, in place of an earlier one. Hub card 3.3.
-    fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()>;
+    /// Records which agent a conversation is with, in place of an earlier one. Hub card 3.3. Counts
+    /// towards `account`. [`StoreError::Full`] over a bound.
+    fn set_route(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        expires_at: Timestamp,
+        account: &Account,
+    ) -> StoreFuture<'_, ()>;
 
     /// Which agent a conversation is with.
     fn route(&self, thread: &ThreadId, now: Timestamp) -> StoreFuture<'_, Option<Handle>>;
@@ -143,7 +166,8 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// With `last`, only if that is the number of the last entry that can be read at the moment of the
     /// new one, 0 for none; `None`, and nothing is written, when it is another: the one place that
-    /// decides who was first. Fails with [`StoreError::Unavailable`] when the entry is too large.
+    /// decides who was first. Fails with [`StoreError::Unavailable`] when the entry is too large, and
+    /// with [`StoreError::Full`] over a bound; it counts towards [`Entry::account`].
     fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>>;
 
     /// Reads at most `limit` entries of a stream, with their numbers, in the order of `span`.
@@ -151,6 +175,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Removes at most `limit` expired things; gives how many there were.
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64>;
+
+    /// Whether so many more bytes of an account would be kept now: [`StoreError::Full`] when not. A look
+    /// ahead, for what is kept only after it was answered; every write asks again by itself.
+    fn room(&self, account: &Account, bytes: u64) -> StoreFuture<'_, ()>;
 
     /// Whether a write would work now.
     fn ready(&self) -> StoreFuture<'_, ()>;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::Gathered;
-use forecourt_core::store::{TaskChange, Webhook};
+use forecourt_core::store::{Account, TaskChange, Webhook};
 use forecourt_core::{Clock, Ending, Entropy, Error, Handle, Store, Task, TaskId, TaskState, ids};
 use serde_json::{Map, Value, json};
 
@@ -67,6 +67,7 @@ impl Herald {
             agent: agent.clone(),
             thread: None,
             owner: None,
+            account: Account::HOST,
             received_via: NAME.to_owned(),
             turns: Vec::new(),
             state: TaskState::Working,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::reply::refused;
-use forecourt_core::store::{KeptArtifact, TaskFilter, TaskPage, Webhook};
+use forecourt_core::store::{Account, KeptArtifact, TaskFilter, TaskPage, Webhook};
 use forecourt_core::{
     Clock, Entropy, Error, Event, EventStream, Handle, Message, Noun, PolicyPart, Progress, Reply, Store, Task, TaskId,
     ThreadId, Transport,
@@ -301,8 +301,9 @@ impl Host {
     }
 
     /// Records which agent a conversation is with, until it was idle for [`THREAD_TTL`]. Hub card 3.3.
-    pub async fn set_route(&self, thread: &ThreadId, agent: &Handle) -> Result<(), Error> {
-        Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL)).await?)
+    /// Counts towards `account`.
+    pub async fn set_route(&self, thread: &ThreadId, agent: &Handle, account: &Account) -> Result<(), Error> {
+        Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL), account).await?)
     }
 
     /// Whether the host can do its work: the store answers and it is not draining.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
+use forecourt_core::store::Account;
 use forecourt_core::{
     Clock, Collected, Ending, Entropy, Error, Message, Part, Role, Sender, Store, Task, ThreadId, Timestamp, Turn,
 };
@@ -68,7 +69,7 @@ impl Threads {
         &self,
         resident: &Resident,
         thread: &ThreadId,
-        asked: Turn,
+        mut asked: Turn,
         answer: &Collected,
     ) -> Result<(), Error> {
         let said = match &answer.ending {
@@ -76,21 +77,28 @@ impl Threads {
             Ending::Question(question) => question.text.clone(),
             Ending::Refused(_) | Ending::Failed { .. } | Ending::Canceled => return Ok(()),
         };
+        let account = account(&asked.sender);
+        asked.sender.peer = None;
         let now = self.clock.now();
         let mut reply = Turn::text(Role::Assistant, said);
         reply.timestamp = Some(now);
         let expires_at = after(now, THREAD_TTL);
         let agent = resident.card.handle();
-        Ok(self.store.append_turns(thread, agent, vec![asked, reply], THREAD_TURNS_MAX, expires_at).await?)
+        Ok(self.store.append_turns(thread, agent, vec![asked, reply], THREAD_TURNS_MAX, expires_at, &account).await?)
     }
 }
 
-/// The current turn as history will show it: attachments by name, not by bytes.
+/// Whose bytes it is that a sender has us keep. Design 36.
+pub(crate) fn account(sender: &Sender) -> Account {
+    Account::of(sender.owner(), sender.peer)
+}
+
+/// The current turn as history will show it: attachments by name, not by bytes. Its sender's network
+/// address stays until it is kept, as what is kept counts towards it.
 pub(crate) fn as_turn(message: &Message) -> Turn {
-    let sender = Sender { peer: None, ..message.sender.clone() };
     Turn {
         role: Role::User,
-        sender,
+        sender: message.sender.clone(),
         parts: message.parts.iter().map(remembered).collect(),
         timestamp: Some(message.received_at),
         id: Some(message.id.as_str().to_owned()),

@@ -19,7 +19,7 @@ use crate::directory::Resident;
 use crate::metrics::ending_name;
 use crate::running;
 use crate::tasks::{Live, Tasks, busy};
-use crate::threads::{after, as_turn};
+use crate::threads::{account, after, as_turn};
 use crate::work::Work;
 
 /// What is kept of a message once its agent, or the gate, has it.
@@ -181,8 +181,9 @@ impl Tasks {
             agent: asked.resident.card.handle().clone(),
             thread: asked.thread.clone(),
             owner: asked.owner.clone(),
+            account: account(&asked.turn.sender),
             received_via: asked.via.to_owned(),
-            turns: vec![asked.turn.clone()],
+            turns: vec![unaddressed(asked.turn.clone())],
             state: TaskState::Working,
             outcome: None,
             run: self.run.clone(),
@@ -223,7 +224,7 @@ impl Tasks {
     /// Moves a task that waited on, with what the agent had asked and what the caller says now.
     async fn resume(&self, task: &Task, turn: Turn) -> Result<(), Error> {
         let now = self.clock.now();
-        let turns = vec![asked_back(task), turn];
+        let turns = vec![asked_back(task), unaddressed(turn)];
         let resumption = Resumption { run: self.run.clone(), turns, expires_at: after(now, TASK_TTL) };
         match self.store.advance_task(&task.id, TaskChange::resume(task.state, resumption, now)).await? {
             true => Ok(()),
@@ -312,6 +313,12 @@ fn to_the_first_ending(mut events: BoxStream<'static, (u64, Event)>) -> EventStr
             if last { return; }
         }
     })
+}
+
+/// A turn as it is kept: without the network address that it came from.
+fn unaddressed(mut turn: Turn) -> Turn {
+    turn.sender.peer = None;
+    turn
 }
 
 /// Whom a background task counts against: the verified owner, else the network address.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{
-    Collected, Ending, Error, Event, Handle, Language, Message, Narrowing, Noun, Part, PolicyPart, Reply, Sender, Task,
-    TaskId, TaskState, ThreadId, Transport,
+    Account, Collected, Ending, Error, Event, Handle, Language, Message, Narrowing, Noun, Part, PolicyPart, Reply,
+    Sender, Task, TaskId, TaskState, ThreadId, Transport,
 };
 use forecourt_host::{Host, Resident, Run};
 use forecourt_identity::Verifier;
@@ -68,9 +68,9 @@ impl Service {
     }
 
     /// Remembers whom a conversation is with.
-    async fn stay(&self, thread: Option<&ThreadId>, agent: &Handle) {
+    async fn stay(&self, thread: Option<&ThreadId>, agent: &Handle, account: &Account) {
         if let Some(thread) = thread
-            && let Err(error) = self.host.set_route(thread, agent).await
+            && let Err(error) = self.host.set_route(thread, agent, account).await
         {
             tracing::warn!(%error, "whom a conversation is with was not kept");
         }
@@ -97,6 +97,7 @@ impl Service {
     /// Hands a question to its agent, or to several at once.
     pub(crate) async fn begin(&self, chosen: Chosen, ask: Ask, asker: Asker, run: Run) -> Result<Begun, Box<Response>> {
         let at = Instant::now();
+        let account = Account::of(asker.sender.owner(), asker.sender.peer);
         let message = self.message(&ask, &chosen, &chosen.resident, asker);
         let language = message.language.clone();
         let begun = match chosen.beside.is_empty() {
@@ -109,7 +110,7 @@ impl Service {
             Ok(reply) => {
                 // Who was asked by name is asked on.
                 let named = reply.thread.as_ref().filter(|_| query.site.is_some() && meta.remember);
-                self.stay(named, chosen.resident.card.handle()).await;
+                self.stay(named, chosen.resident.card.handle(), &account).await;
                 about.session = match chosen.beside.is_empty() || !meta.remember {
                     true => session(meta.session, reply.thread.as_ref()),
                     false => session(carried::carry(meta.session, &query, chosen.share(style.limit)), None),
@@ -300,6 +301,7 @@ impl Service {
             Error::Gone { .. } => Fault::Gone(error.to_string()),
             Error::Conflict { what, state } => Fault::Invalid(format!("the {what} is {}", state.name())),
             Error::Invalid { field, reason } => Fault::Invalid(format!("{field}: {reason}")),
+            Error::Full { bound } => Fault::Full(bound),
             Error::Unavailable { retry_after } => Fault::Unavailable(retry_after.map(|wait| wait.as_secs().max(1))),
             Error::Internal(cause) => {
                 tracing::error!(%cause, "a question failed");

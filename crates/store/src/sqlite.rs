@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::limits::DELIVERIES_PENDING_MAX;
+use forecourt_core::limits::{DELIVERIES_PENDING_MAX, STORED_BYTES_PER_CALLER};
 use forecourt_core::{Entropy, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
@@ -22,6 +22,7 @@ mod expiry;
 mod fault;
 mod files;
 mod ledger;
+mod quota;
 mod readers;
 mod routes;
 mod schema;
@@ -45,7 +46,10 @@ pub struct SqliteOptions {
     pub readers: usize,
     /// How long a statement waits for a lock that another process holds.
     pub lock_wait: Duration,
-    /// Bytes of the database file. Over it, writes are [`StoreError::Unavailable`].
+    /// Bytes that are kept for one caller. Over it, its writes are [`StoreError::Full`].
+    pub caller_bytes_max: u64,
+    /// Bytes of the database file. Over it, and over fifteen sixteenths of it for what begins
+    /// something, writes are [`StoreError::Full`].
     pub database_bytes_max: u64,
     /// Bytes of all artifacts together. Over it, artifacts are [`StoreError::Unavailable`].
     pub artifacts_bytes_max: u64,
@@ -60,6 +64,7 @@ impl Default for SqliteOptions {
         Self {
             readers: READERS,
             lock_wait: LOCK_WAIT,
+            caller_bytes_max: STORED_BYTES_PER_CALLER,
             database_bytes_max: DATABASE_BYTES_MAX,
             artifacts_bytes_max: ARTIFACTS_BYTES_MAX,
             deliveries_pending_max: DELIVERIES_PENDING_MAX,

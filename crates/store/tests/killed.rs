@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use aws_lc_rs::rand;
-use forecourt_core::store::TaskChange;
+use forecourt_core::store::{Account, TaskChange};
 use forecourt_core::{Entropy, Event, Role, Store, Task, TaskId, TaskState, ThreadId, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::{after, chef, completed, some_task, start};
@@ -151,7 +151,10 @@ async fn write(store: Arc<Sqlite>) {
             store.append_events(&id, n, vec![Event::Text(format!("{n}"))]).await.expect("an event");
             heard &= acknowledge("event", &name);
         }
-        store.append_turns(&thread, &chef(), vec![Turn::text(Role::User, "a")], 9, after(60)).await.expect("a turn");
+        store
+            .append_turns(&thread, &chef(), vec![Turn::text(Role::User, "a")], 9, after(60), &Account::HOST)
+            .await
+            .expect("a turn");
         heard &= acknowledge("turn", thread.expose());
         assert!(store.claim_once(&name, start(), after(60)).await.expect("a claim"));
         heard &= acknowledge("claim", &name);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Ending, Error, Event, Message, PolicyPart, Reply, Sender, Task, TaskId, ThreadId};
+use forecourt_core::{Account, Ending, Error, Event, Message, PolicyPart, Reply, Sender, Task, TaskId, ThreadId};
 use forecourt_host::{Resident, Run};
 use forecourt_identity::evidence::Carried as Evidence;
 use forecourt_surface::negotiate;
@@ -64,13 +64,14 @@ impl Service {
         let waits = configuration.blocking && !streams && webhook.is_none();
         let patience = if waits { DIRECT_ANSWER_WITHIN } else { Duration::ZERO };
         let run = Run::Tracked { webhook, continues: continues.map(|task| task.id), patience };
+        let account = Account::of(sender.owner(), sender.peer);
         let message = self.message(caller, resident, sender, thread.clone(), heard).await;
         let reply = match self.host.receive(message, run).await {
             Err(error @ Error::Unavailable { .. }) => return Ok(self.declined(&thread, error)),
             other => other?,
         };
         if let Some(name) = sticks {
-            self.host.set_route(&name, &agent).await?;
+            self.host.set_route(&name, &agent, &account).await?;
         }
         match &reply.task {
             None => Ok(self.direct(reply, &thread).await),

@@ -7,7 +7,7 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, THR
 use forecourt_core::message::text_of;
 use forecourt_core::policy::{AuthChallenge, Kind, Rule, Verdict};
 use forecourt_core::reply::Question;
-use forecourt_core::store::{TaskFilter, Webhook};
+use forecourt_core::store::{Account, TaskFilter, Webhook};
 use forecourt_core::{
     Admitted, Agent, AgentCard, Clock, Ending, Error, Event, EventStream, Handle, Message, MessageId, PolicyPart,
     Reply, Role, Task, TaskId, TaskState, ThreadId,
@@ -404,10 +404,10 @@ async fn hub3_3_a_conversation_stays_with_its_agent_for_a_week() {
     let host = setup.host(Turns::new([])).await;
     let thread = ThreadId::adopt("ctx", Some("ann")).unwrap();
     assert_eq!(host.route(&thread).await.unwrap(), None);
-    host.set_route(&thread, &handle()).await.unwrap();
+    host.set_route(&thread, &handle(), &Account::HOST).await.unwrap();
     setup.clock.advance(THREAD_TTL - Duration::from_secs(1));
     assert_eq!(host.route(&thread).await.unwrap(), Some(handle()));
-    host.set_route(&thread, &handle()).await.unwrap();
+    host.set_route(&thread, &handle(), &Account::HOST).await.unwrap();
     setup.clock.advance(THREAD_TTL - Duration::from_secs(1));
     assert_eq!(host.route(&thread).await.unwrap(), Some(handle()));
     setup.clock.advance(Duration::from_secs(1));

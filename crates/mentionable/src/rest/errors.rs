@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::{Error, Noun};
 use http::{HeaderValue, StatusCode};
 
@@ -121,6 +122,13 @@ impl From<Error> for Failure {
             Error::Gone { .. } => Self::new(StatusCode::GONE, "Gone", error.to_string()),
             Error::Conflict { .. } => Self::new(StatusCode::CONFLICT, "Conflict", error.to_string()),
             Error::Invalid { .. } => Self::bad_request(error.to_string()),
+            Error::Full { bound } => {
+                let (status, title) = match bound.is_callers() {
+                    true => (StatusCode::TOO_MANY_REQUESTS, "Too much stored"),
+                    false => (StatusCode::INSUFFICIENT_STORAGE, "No room"),
+                };
+                Self { retry_after: Some(whole_seconds(FULL_RETRY)), ..Self::new(status, title, error.to_string()) }
+            }
             Error::Unavailable { retry_after } => Self {
                 retry_after: retry_after.map(whole_seconds),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "Not available", error.to_string())

@@ -1,9 +1,11 @@
 //! The statements about a task's event log.
 
+use forecourt_core::store::cost;
 use forecourt_core::{Event, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::{Fault, corrupt};
+use super::quota::{self, signed};
 use super::seal::{Hash, Label, Seal};
 use super::time::count;
 
@@ -25,7 +27,7 @@ pub(super) fn last(db: &Connection, task: &Hash) -> Result<u64, Fault> {
     Ok(last.unsigned_abs())
 }
 
-/// Appends what is not there yet. The events of a task that is gone are dropped.
+/// Appends what is not there yet, and charges for it. The events of a task that is gone are dropped.
 pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>]) -> Result<(), Fault> {
     let mut find = db.prepare_cached(
         "SELECT id, (SELECT ifnull(max(n), 0) FROM events WHERE task = tasks.id) FROM tasks WHERE hash = ?1",
@@ -37,10 +39,12 @@ pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>
         return Err(corrupt(format!("event {first} would follow event {last}")).into());
     }
     let mut insert = db.prepare_cached("INSERT INTO events (task, n, body) VALUES (?1, ?2, ?3)")?;
+    let mut bytes = 0;
     for (n, event) in (first..).zip(events).filter(|(n, _)| *n > last) {
         insert.execute(params![row, n, event])?;
+        bytes += cost(event.len());
     }
-    Ok(())
+    quota::add(db, task, signed(bytes))
 }
 
 pub(super) fn read(

@@ -4,6 +4,7 @@ use forecourt_core::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::fault::Fault;
+use super::quota::{Bounds, Kept};
 use super::time::{count, nanos};
 
 /// Removes at most `limit` rows from the event logs of expired tasks. Whether there may be more.
@@ -33,6 +34,8 @@ pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u6
         let left = limit.saturating_sub(removed);
         removed += db.prepare_cached(statement)?.execute(params![nanos(now), count(left)])?;
     }
+    let empty = "DELETE FROM accounts WHERE id IN (SELECT id FROM accounts WHERE bytes <= 0 LIMIT ?1)";
+    db.prepare_cached(empty)?.execute([count(limit)])?;
     Ok(removed as u64)
 }
 
@@ -40,8 +43,11 @@ pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u6
 const PROBE_BYTES: i64 = 16 * 1024;
 
 /// Writes something and takes it back: fails when another write would.
-pub(super) fn probe(db: &Connection) -> Result<(), Fault> {
+pub(super) fn probe(db: &Connection, bounds: Bounds) -> Kept<()> {
+    if let Err(full) = bounds.store_room(db, PROBE_BYTES.unsigned_abs())? {
+        return Ok(Err(full));
+    }
     db.prepare_cached("INSERT INTO probe VALUES (zeroblob(?1))")?.execute([PROBE_BYTES])?;
     db.prepare_cached("DELETE FROM probe")?.execute([])?;
-    Ok(())
+    Ok(Ok(()))
 }

@@ -9,8 +9,12 @@ use super::fault::{Fault, corrupt};
 const APPLICATION_ID: i32 = 0x464f_5245;
 
 /// What brings a database from version n to n + 1, by n. Only ever appended to.
-pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// Brings a database to the newest version, each step in a transaction of its own.
 /// Refuses a newer one, and one that is not ours.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::hmac;
 use forecourt_core::{Entropy, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -53,6 +54,7 @@ impl Label<'_> {
 /// Nonces count up from a random start, since drawing each costs more than sealing with it.
 pub(super) struct Seal {
     key: LessSafeKey,
+    names: hmac::Key,
     nonce_prefix: [u8; NONCE_LEN - 8],
     next_nonce: AtomicU64,
 }
@@ -60,12 +62,22 @@ pub(super) struct Seal {
 impl Seal {
     /// A seal with this key. Its first nonce comes from `entropy`.
     pub(super) fn new(key: &[u8; KEY_BYTES], entropy: &dyn Entropy) -> Result<Self, StoreError> {
+        // A tag of another purpose keeps the two uses of one key apart.
+        let names = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), b"forecourt account names");
+        let names = hmac::Key::new(hmac::HMAC_SHA256, names.as_ref());
         let key = UnboundKey::new(&AES_256_GCM_SIV, key).map_err(|_| corrupt("the key does not fit its cipher"))?;
         let (mut nonce_prefix, mut start) = ([0; NONCE_LEN - 8], [0; 8]);
         entropy.fill(&mut nonce_prefix);
         entropy.fill(&mut start);
         let next_nonce = AtomicU64::new(u64::from_le_bytes(start));
-        Ok(Self { key: LessSafeKey::new(key), nonce_prefix, next_nonce })
+        Ok(Self { key: LessSafeKey::new(key), names, nonce_prefix, next_nonce })
+    }
+
+    /// What stands for a name that could be guessed from its plain hash, such as a network address.
+    pub(super) fn pseudonym(&self, name: &str) -> Hash {
+        let mut hash = Hash::default();
+        hash.copy_from_slice(hmac::sign(&self.names, name.as_bytes()).as_ref());
+        hash
     }
 
     /// Seals `value` as JSON.

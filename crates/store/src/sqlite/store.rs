@@ -5,12 +5,13 @@ use std::sync::Arc;
 use forecourt_core::store::{
     Added, Delivery, Entry, KeptArtifact, Span, StoreFuture, TaskChange, TaskFilter, TaskPage, Webhook,
 };
-use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
+use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 use rusqlite::Connection;
 
 use super::artifacts::NewArtifact;
 use super::fault::Fault;
 use super::ledger::NewEntry;
+use super::quota::{Bounds, Holder, cost_of};
 use super::seal::{Seal, hash};
 use super::tasks::{Move, NewTask};
 use super::threads::ThreadName;
@@ -19,6 +20,10 @@ use super::{Sqlite, artifacts, claims, events, expiry, ledger, routes, tasks, th
 use crate::limits::EXPIRED_ROWS_PER_COMMIT;
 
 impl Sqlite {
+    fn bounds(&self) -> Bounds {
+        Bounds { caller: self.options.caller_bytes_max, store: self.options.database_bytes_max }
+    }
+
     /// Reads with the seal at hand.
     fn read<'a, T: Send + 'static>(
         &'a self,
@@ -33,7 +38,8 @@ impl Store for Sqlite {
     fn create_task(&self, task: Task) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let task = NewTask::new(&self.seal, task)?;
-            self.writer.write(move |db| tasks::create(db, &task)).await
+            let bounds = self.bounds();
+            self.writer.write(move |db| tasks::create(db, &task, bounds)).await?
         })
     }
 
@@ -41,7 +47,13 @@ impl Store for Sqlite {
         let task = hash(task.expose());
         Box::pin(async move {
             let sealed = events::seal_all(&self.seal, &task, first, &events)?;
-            self.writer.write(move |db| events::append(db, &task, first, &sealed)).await
+            let bounds = self.bounds();
+            let bytes = cost_of(&sealed);
+            let append = move |db: &Connection| match bounds.task_room(db, &task, bytes)? {
+                Ok(()) => events::append(db, &task, first, &sealed).map(Ok),
+                full => Ok(full),
+            };
+            self.writer.write(append).await?
         })
     }
 
@@ -50,7 +62,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let change = change?;
             let seal = Arc::clone(&self.seal);
-            self.writer.write(move |db| tasks::advance(db, &seal, &change)).await
+            let bounds = self.bounds();
+            self.writer.write(move |db| tasks::advance(db, &seal, &change, bounds)).await?
         })
     }
 
@@ -88,9 +101,10 @@ impl Store for Sqlite {
             let sealing = tokio::task::spawn_blocking(move || NewArtifact::new(&seal, task, artifact));
             let artifact = sealing.await.map_err(|_| unavailable("the artifact was not sealed"))??;
             let bytes_max = self.options.artifacts_bytes_max;
-            let written = self.writer.write(move |db| artifacts::put(db, &artifact, bytes_max)).await;
+            let bounds = self.bounds();
+            let written = self.writer.write(move |db| artifacts::put(db, &artifact, bytes_max, bounds)).await;
             drop(permit);
-            written
+            written?
         })
     }
 
@@ -104,7 +118,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let webhook = NewWebhook::new(&self.seal, &task, &webhook)?;
             let pending_max = self.options.deliveries_pending_max;
-            self.writer.write(move |db| webhooks::add(db, &task, &webhook, limit, pending_max)).await
+            let bounds = self.bounds();
+            self.writer.write(move |db| webhooks::add(db, &task, &webhook, limit, pending_max, bounds)).await?
         })
     }
 
@@ -140,11 +155,13 @@ impl Store for Sqlite {
         turns: Vec<Turn>,
         keep: usize,
         expires_at: Timestamp,
+        account: &Account,
     ) -> StoreFuture<'_, ()> {
+        let (holder, bounds) = (Holder::new(&self.seal, account), self.bounds());
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         Box::pin(async move {
             let turns = name.seal(&self.seal, &turns)?;
-            self.writer.write(move |db| threads::append(db, &name, &turns, keep, expires_at)).await
+            self.writer.write(move |db| threads::append(db, &name, &turns, keep, expires_at, holder, bounds)).await?
         })
     }
 
@@ -153,12 +170,19 @@ impl Store for Sqlite {
         self.read(move |db, seal| threads::read(db, seal, &name, now))
     }
 
-    fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()> {
+    fn set_route(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        expires_at: Timestamp,
+        account: &Account,
+    ) -> StoreFuture<'_, ()> {
+        let (holder, bounds) = (Holder::new(&self.seal, account), self.bounds());
         let thread = hash(thread.key());
         let route = routes::seal(&self.seal, &thread, agent);
         Box::pin(async move {
             let route = route?;
-            self.writer.write(move |db| routes::set(db, &thread, &route, expires_at)).await
+            self.writer.write(move |db| routes::set(db, &thread, &route, expires_at, holder, bounds)).await?
         })
     }
 
@@ -176,7 +200,8 @@ impl Store for Sqlite {
         let stream = hash(stream);
         Box::pin(async move {
             let entry = NewEntry::new(&self.seal, stream, &entry)?;
-            self.writer.write(move |db| ledger::append(db, &entry, last)).await
+            let bounds = self.bounds();
+            self.writer.write(move |db| ledger::append(db, &entry, last, bounds)).await?
         })
     }
 
@@ -192,7 +217,13 @@ impl Store for Sqlite {
         })
     }
 
+    fn room(&self, account: &Account, bytes: u64) -> StoreFuture<'_, ()> {
+        let (holder, bounds) = (Holder::new(&self.seal, account), self.bounds());
+        Box::pin(async move { self.readers.read(move |db| bounds.room(db, holder, bytes)).await? })
+    }
+
     fn ready(&self) -> StoreFuture<'_, ()> {
-        Box::pin(self.writer.write(expiry::probe))
+        let bounds = self.bounds();
+        Box::pin(async move { self.writer.write(move |db| expiry::probe(db, bounds)).await? })
     }
 }

@@ -1,9 +1,11 @@
 //! The statements about conversations.
 
+use forecourt_core::store::cost;
 use forecourt_core::{Handle, StoreError, Timestamp, Turn};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
+use super::quota::{Bounds, Holder, Kept, signed};
 use super::seal::{Hash, Label, OVERHEAD, Seal};
 use super::time::{count, nanos};
 use crate::turns;
@@ -31,7 +33,9 @@ pub(super) fn append(
     turns: &[Vec<u8>],
     keep: usize,
     expires_at: Timestamp,
-) -> Result<(), Fault> {
+    holder: Holder,
+    bounds: Bounds,
+) -> Kept<()> {
     let mut begin = db.prepare_cached(
         "INSERT INTO threads (hash, agent, expires_at) VALUES (?1, ?2, ?3)
          ON CONFLICT (hash, agent) DO UPDATE SET expires_at = excluded.expires_at RETURNING id",
@@ -43,23 +47,43 @@ pub(super) fn append(
     for (n, turn) in (last + 1..).zip(turns) {
         insert.execute(params![thread, n, turn])?;
     }
-    trim(db, thread, keep)
+    let bytes = trim(db, thread, keep)?;
+    charge(db, thread, holder, bytes, bounds)
 }
 
-fn trim(db: &Connection, thread: i64, keep: usize) -> Result<(), Fault> {
+/// Has whoever wrote to it last pay for all of a conversation.
+fn charge(db: &Connection, thread: i64, holder: Holder, bytes: u64, bounds: Bounds) -> Kept<()> {
+    let account = holder.row(db)?;
+    let mut held = db.prepare_cached("SELECT account, bytes FROM threads WHERE id = ?1")?;
+    let (payer, held): (Option<i64>, i64) = held.query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let more = if payer == account { bytes.saturating_sub(held.unsigned_abs()) } else { bytes };
+    // The error takes back what was written: which turns stay, and so what it costs, is known only now.
+    bounds.room(db, holder, more)??;
+    db.prepare_cached("UPDATE threads SET account = ?2, bytes = ?3 WHERE id = ?1")?.execute(params![
+        thread,
+        account,
+        signed(bytes)
+    ])?;
+    Ok(Ok(()))
+}
+
+/// Removes the oldest turns; gives what the conversation costs without them.
+fn trim(db: &Connection, thread: i64, keep: usize) -> Result<u64, Fault> {
     let mut sizes = db.prepare_cached("SELECT length(body) FROM turns WHERE thread = ?1 ORDER BY n DESC")?;
     let sizes = sizes.query_map([thread], |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
     let plain = sizes.iter().map(|size| usize::try_from(*size).unwrap_or_default().saturating_sub(OVERHEAD));
     let kept = turns::kept(plain, keep);
+    let lens = sizes.iter().take(kept).map(|size| usize::try_from(*size).unwrap_or_default());
+    let bytes = cost(0) + lens.map(cost).sum::<u64>();
     if kept == sizes.len() {
-        return Ok(());
+        return Ok(bytes);
     }
     let mut remove = db.prepare_cached(
         "DELETE FROM turns WHERE thread = ?1
          AND n <= (SELECT n FROM turns WHERE thread = ?1 ORDER BY n DESC LIMIT 1 OFFSET ?2)",
     )?;
     remove.execute(params![thread, count(kept)])?;
-    Ok(())
+    Ok(bytes)
 }
 
 pub(super) fn read(

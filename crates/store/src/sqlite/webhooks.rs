@@ -1,11 +1,12 @@
 //! The statements about webhooks and the deliveries that wait for them.
 
-use forecourt_core::store::{Added, Delivery, Webhook};
+use forecourt_core::store::{Added, Delivery, Webhook, cost};
 use forecourt_core::{StoreError, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::artifacts::total;
 use super::fault::{Fault, corrupt};
+use super::quota::{self, Bounds, Kept, signed};
 use super::seal::{Hash, Label, Seal, hash};
 use super::tasks::SealedTask;
 use super::time::{count, nanos};
@@ -35,28 +36,42 @@ pub(super) fn add(
     webhook: &NewWebhook,
     limit: usize,
     pending_max: usize,
-) -> Result<Added, Fault> {
+    bounds: Bounds,
+) -> Kept<Added> {
+    if let Err(full) = bounds.task_room(db, task, cost(webhook.body.len()))? {
+        return Ok(Err(full));
+    }
     let mut find = db.prepare_cached("SELECT id, state FROM tasks WHERE hash = ?1")?;
     let found = find.query_row(params![task], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((row, state)): Option<(i64, String)> = found else { return Ok(Added::NoTask) };
+    let Some((row, state)): Option<(i64, String)> = found else { return Ok(Ok(Added::NoTask)) };
     if TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?.is_final() {
-        return Ok(Added::Ended);
+        return Ok(Ok(Added::Ended));
     }
+    let before = body_cost(db, row, &webhook.hash)?;
     let mut replace = db.prepare_cached("UPDATE webhooks SET body = ?3 WHERE task = ?1 AND hash = ?2")?;
     if replace.execute(params![row, webhook.hash, webhook.body])? > 0 {
-        return Ok(Added::Yes);
+        quota::add(db, task, signed(cost(webhook.body.len())) - signed(before))?;
+        return Ok(Ok(Added::Yes));
     }
     let mut registered = db.prepare_cached("SELECT count(*), ifnull(max(n), 0) FROM webhooks WHERE task = ?1")?;
     let (registered, last): (i64, i64) = registered.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if registered >= count(limit) {
-        return Ok(Added::TooMany);
+        return Ok(Ok(Added::TooMany));
     }
     if total(db, "deliveries")? >= count(pending_max) {
         return Err(StoreError::Unavailable(format!("{pending_max} deliveries are waiting")).into());
     }
     let mut insert = db.prepare_cached("INSERT INTO webhooks (task, n, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
     insert.execute(params![row, last + 1, webhook.hash, webhook.body])?;
-    Ok(Added::Yes)
+    quota::add(db, task, signed(cost(webhook.body.len())))?;
+    Ok(Ok(Added::Yes))
+}
+
+/// What a webhook of a task costs, 0 when there is none of this name.
+fn body_cost(db: &Connection, task: i64, webhook: &Hash) -> Result<u64, Fault> {
+    let mut select = db.prepare_cached("SELECT length(body) FROM webhooks WHERE task = ?1 AND hash = ?2")?;
+    let len: Option<i64> = select.query_row(params![task, webhook], |row| row.get(0)).optional()?;
+    Ok(len.map_or(0, |len| cost(usize::try_from(len).unwrap_or_default())))
 }
 
 /// The webhooks of a task, in the order in which they were registered.
@@ -70,9 +85,13 @@ pub(super) fn of_task(db: &Connection, seal: &Seal, task: &Hash) -> Result<Vec<W
 
 /// Removes a webhook, and with it what waits for it.
 pub(super) fn remove(db: &Connection, task: &Hash, webhook: &Hash) -> Result<bool, Fault> {
-    let mut delete =
-        db.prepare_cached("DELETE FROM webhooks WHERE task = (SELECT id FROM tasks WHERE hash = ?1) AND hash = ?2")?;
-    Ok(delete.execute(params![task, webhook])? > 0)
+    let mut delete = db.prepare_cached(
+        "DELETE FROM webhooks WHERE task = (SELECT id FROM tasks WHERE hash = ?1) AND hash = ?2 RETURNING length(body)",
+    )?;
+    let lens = delete.query_map(params![task, webhook], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    let given_back: u64 = lens.iter().map(|len| cost(usize::try_from(*len).unwrap_or_default())).sum();
+    quota::add(db, task, -signed(given_back))?;
+    Ok(!lens.is_empty())
 }
 
 /// A delivery as it was read, still sealed.

@@ -86,7 +86,8 @@ struct Pending<T, W> {
 
 impl<T: Send, W: Fn(&Connection) -> Result<T, Fault> + Send> Write for Pending<T, W> {
     fn run(&mut self, db: &Connection) -> bool {
-        self.result.insert((self.work)(db)).is_ok()
+        let result = (self.work)(db).map_err(|fault| fault.at(db));
+        self.result.insert(result).is_ok()
     }
 
     fn answer(self: Box<Self>, undone: Option<&Fault>) {

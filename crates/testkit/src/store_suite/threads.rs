@@ -11,7 +11,7 @@ fn turns(words: impl IntoIterator<Item = impl Into<String>>) -> Vec<Turn> {
 }
 
 async fn append(store: &Fresh, thread: &ThreadId, words: &[&str], keep: usize, until: u64) {
-    store.append_turns(thread, &chef(), turns(words.to_vec()), keep, after(until)).await.unwrap();
+    store.append_turns(thread, &chef(), turns(words.to_vec()), keep, after(until), &Account::HOST).await.unwrap();
 }
 
 async fn words(store: &Fresh, thread: &ThreadId, now: u64) -> Option<Vec<String>> {
@@ -32,7 +32,7 @@ pub async fn a_conversation_is_with_one_agent(store: Fresh) {
     let thread = some_thread();
     append(&store, &thread, &["a"], 10, 60).await;
     assert!(store.thread(&thread, &handle("baker"), start()).await.unwrap().is_none());
-    store.append_turns(&thread, &handle("baker"), turns(["b"]), 10, after(60)).await.unwrap();
+    store.append_turns(&thread, &handle("baker"), turns(["b"]), 10, after(60), &Account::HOST).await.unwrap();
     assert_eq!(words(&store, &thread, 0).await.unwrap(), ["a"]);
 }
 
@@ -48,7 +48,7 @@ pub async fn the_newest_turns_are_kept_oldest_first(store: Fresh) {
     assert_eq!(words(&store, &thread, 0).await.unwrap(), ["g", "h", "i"]);
 
     let many = turns((0..=THREAD_TURNS_MAX).map(|n| n.to_string()));
-    store.append_turns(&thread, &chef(), many, THREAD_TURNS_MAX, after(60)).await.unwrap();
+    store.append_turns(&thread, &chef(), many, THREAD_TURNS_MAX, after(60), &Account::HOST).await.unwrap();
     let kept = words(&store, &thread, 0).await.unwrap();
     assert_eq!((kept.len(), kept[0].as_str()), (THREAD_TURNS_MAX, "1"));
     append(&store, &thread, &["a"], 0, 60).await;
@@ -66,7 +66,7 @@ pub async fn turns_read_back_as_they_were(store: Fresh) {
         "id": "m1",
     }))
     .unwrap();
-    store.append_turns(&thread, &chef(), vec![turn.clone()], 10, after(60)).await.unwrap();
+    store.append_turns(&thread, &chef(), vec![turn.clone()], 10, after(60), &Account::HOST).await.unwrap();
     let kept = store.thread(&thread, &chef(), start()).await.unwrap().unwrap();
     assert_eq!(serde_json::to_value(kept).unwrap(), serde_json::to_value(vec![turn]).unwrap());
 }

@@ -1,9 +1,10 @@
 //! Webhooks, and the deliveries that wait for them.
 
 use forecourt_core::limits::DELIVERIES_PENDING_MAX;
-use forecourt_core::store::{Added, Delivery, Webhook};
+use forecourt_core::store::{Added, Delivery, Webhook, cost};
 use forecourt_core::{Collected, StoreError, Task, TaskId, TaskState, Timestamp};
 
+use super::accounts::json_len;
 use super::{Kept, Record, room};
 
 /// A delivery. Of its task it holds what may have changed before it is made.
@@ -44,7 +45,14 @@ impl Kept {
         if record.task.state.is_final() {
             return Ok(Added::Ended);
         }
+        let bytes = cost(json_len(&webhook));
+        self.accounts.room(&record.account, bytes)?;
         if let Some(earlier) = record.webhooks.values_mut().find(|earlier| earlier.id == webhook.id) {
+            record.bytes += bytes;
+            self.accounts.add(&record.account, bytes);
+            let before = cost(json_len(earlier));
+            record.bytes -= before;
+            self.accounts.give_back(&record.account, before);
             *earlier = webhook;
             return Ok(Added::Yes);
         }
@@ -53,6 +61,8 @@ impl Kept {
         }
         room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
         let last = record.webhooks.last_key_value().map_or(0, |(n, _)| *n);
+        record.bytes += bytes;
+        self.accounts.add(&record.account, bytes);
         record.webhooks.insert(last + 1, webhook);
         Ok(Added::Yes)
     }
@@ -66,7 +76,11 @@ impl Kept {
         let Some(n) = record.webhooks.iter().find(|(_, webhook)| webhook.id == id).map(|(n, _)| *n) else {
             return false;
         };
-        record.webhooks.remove(&n);
+        if let Some(webhook) = record.webhooks.remove(&n) {
+            let bytes = cost(json_len(&webhook));
+            record.bytes -= bytes;
+            self.accounts.give_back(&record.account, bytes);
+        }
         self.deliveries.retain(|_, waiting| waiting.task != *task || waiting.webhook != n);
         true
     }
