@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::policy::Kind;
 use forecourt_core::{Message, PolicyPart};
 use governor::clock::{Clock, DefaultClock};
@@ -41,6 +42,10 @@ pub struct LimitSettings {
     pub tasks_running_max: usize,
     /// Background tasks of one caller running at once.
     pub tasks_per_caller_max: usize,
+    /// Bytes that are kept for one caller: tasks, conversations, files, all that hangs on them. A caller is
+    /// a proven subject, else a network address (an IPv6 /64 is one). Over it, requests that would keep
+    /// more are refused.
+    pub stored_bytes_per_caller: u64,
 }
 
 impl Default for LimitSettings {
@@ -49,6 +54,7 @@ impl Default for LimitSettings {
         Self {
             per_address: rate,
             per_session: rate,
+            stored_bytes_per_caller: STORED_BYTES_PER_CALLER,
             replies_running_max: 2_000,
             tasks_running_max: forecourt_core::limits::TASKS_RUNNING_MAX,
             tasks_per_caller_max: forecourt_core::limits::TASKS_RUNNING_PER_CALLER_MAX,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use forecourt_core::reply::Gathered;
 use forecourt_core::store::KeptArtifact;
 use forecourt_core::{
-    Collected, Ending, Event, EventStream, FileSource, Part, Task, TaskState, ThreadId, Transport, Turn,
+    Collected, Ending, Error, Event, EventStream, FileSource, Part, StoreError, Task, TaskState, ThreadId, Transport,
+    Turn,
 };
 use futures::StreamExt;
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -44,7 +45,13 @@ impl Work {
         if let Some((thread, turn)) = &self.asked {
             self.tasks.remember(&self.resident, thread, turn.clone(), &outcome).await;
         }
-        if let Err(error) = self.tasks.settle(&self.task.id, TaskState::Working, outcome).await {
+        let settle = |outcome: Collected| self.tasks.settle(&self.task.id, TaskState::Working, outcome);
+        let settled = match settle(outcome).await {
+            // So short an end is always kept.
+            Err(Error::Full { bound }) => settle(unkept(StoreError::Full { bound })).await,
+            settled => settled,
+        };
+        if let Err(error) = settled {
             tracing::error!(%error, "the end of a task was not kept");
         }
         self.tasks.metrics.ended(&self.task.agent, self.via, ending_name(&ending));
@@ -69,8 +76,7 @@ impl Work {
             let first = count + 1;
             count += batch.len() as u64;
             if let Err(error) = self.log(first, batch).await {
-                tracing::error!(%error, "the events of a task were not kept");
-                return gathered.finish(Ending::failed("The answer could not be kept."));
+                return unkept(error);
             }
             if let Some(ending) = ending {
                 return gathered.finish(ending);
@@ -78,7 +84,7 @@ impl Work {
         }
     }
 
-    async fn log(&self, first: u64, events: Vec<Event>) -> Result<(), forecourt_core::StoreError> {
+    async fn log(&self, first: u64, events: Vec<Event>) -> Result<(), StoreError> {
         if events.is_empty() {
             return Ok(());
         }
@@ -119,4 +125,16 @@ impl Work {
         }
         Event::Part(Part::File(file))
     }
+}
+
+/// What a task comes to whose answer can't be kept: nothing of it, so that this can. Names the bound.
+fn unkept(error: StoreError) -> Collected {
+    let reason = match error {
+        StoreError::Full { bound } => format!("The answer could not be kept: {bound}."),
+        error => {
+            tracing::error!(%error, "the events of a task were not kept");
+            "The answer could not be kept.".to_owned()
+        }
+    };
+    Gathered::default().finish(Ending::failed(reason))
 }

@@ -14,7 +14,7 @@ mod ledger;
 mod list;
 mod webhooks;
 
-use accounts::{cost_of, json_len};
+use accounts::{cost_of, json_len, said_len, task_len};
 use ledger::Ledger;
 use webhooks::Waiting;
 
@@ -76,7 +76,7 @@ impl Kept {
         if self.tasks.contains_key(&task.id) {
             return Err(StoreError::Corrupt("a task of this id exists".to_owned()));
         }
-        let bytes = cost(json_len(&task));
+        let bytes = cost(task_len(&task));
         self.accounts.room(&task.account, bytes)?;
         room(self.tasks.len(), MEMORY_TASKS_MAX, "task")?;
         let account = task.account.clone();
@@ -106,7 +106,7 @@ impl Kept {
 
     pub(super) fn advance_task(&mut self, id: &TaskId, change: TaskChange) -> Result<bool, StoreError> {
         let Some(record) = self.tasks.get_mut(id).filter(|r| r.task.state == change.from) else { return Ok(false) };
-        let outcome = change.outcome.as_ref().map_or(0, json_len);
+        let outcome = change.outcome.as_ref().map_or(0, said_len);
         let turns = change.resume.as_ref().map_or(0, |resumption| json_len(&resumption.turns));
         let ending = change.outcome.as_ref().map(|outcome| Event::Ending(outcome.ending.clone()));
         let bytes = cost(outcome) + cost(turns) + cost_of(&ending);
@@ -191,7 +191,7 @@ impl Kept {
             room(self.threads.len(), MEMORY_THREADS_MAX, "conversation")?;
         }
         let sized = |turn: Turn| {
-            let size = json_len(&turn);
+            let size = said_len(&turn);
             (turn, size)
         };
         let before = self.threads.get(&name);

@@ -8,6 +8,7 @@ use super::fault::{Fault, corrupt};
 use super::quota::{self, signed};
 use super::seal::{Hash, Label, Seal};
 use super::time::count;
+use crate::slim;
 
 fn label<'a>(task: &'a Hash, n: &'a [u8; 8]) -> Label<'a> {
     Label { kind: "event", of: task, part: n }
@@ -16,7 +17,11 @@ fn label<'a>(task: &'a Hash, n: &'a [u8; 8]) -> Label<'a> {
 /// Events sealed one by one, numbered from `first`.
 pub(super) fn seal_all(seal: &Seal, task: &Hash, first: u64, events: &[Event]) -> Result<Vec<Vec<u8>>, StoreError> {
     let numbered = (first..).zip(events);
-    numbered.map(|(n, event)| seal.seal(label(task, &n.to_be_bytes()), event)).collect()
+    let sealed = |(n, event): (u64, &Event)| match event {
+        Event::Part(_) => seal.seal(label(task, &n.to_be_bytes()), &slim::event(event)?),
+        event => seal.seal(label(task, &n.to_be_bytes()), event),
+    };
+    numbered.map(sealed).collect()
 }
 
 /// The number of the last event, 0 when there is none.

@@ -39,8 +39,25 @@ pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u6
     Ok(removed as u64)
 }
 
+/// Pages that are kept for what is written next.
+const FREE_PAGES: i64 = 256;
+
+/// Gives at most `limit` pages that nothing is on any more back to the disk. Whether there may be more.
+pub(super) fn give_back(db: &Connection, limit: i64) -> Result<bool, Fault> {
+    let free: i64 = db.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
+    let spare = (free - FREE_PAGES).clamp(0, limit);
+    if spare > 0 {
+        // One page is given back with each step.
+        let mut vacuum = db.prepare(&format!("PRAGMA incremental_vacuum({spare})"))?;
+        let mut steps = vacuum.query([])?;
+        while steps.next()?.is_some() {}
+    }
+    let left: i64 = db.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
+    Ok(left > FREE_PAGES && left < free)
+}
+
 /// Bytes that the probe writes: enough to need fresh pages.
-const PROBE_BYTES: i64 = 16 * 1024;
+const PROBE_BYTES: i64 = 32 * 1024;
 
 /// Writes something and takes it back: fails when another write would.
 pub(super) fn probe(db: &Connection, bounds: Bounds) -> Kept<()> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::fault::Fault;
 use super::quota::{Bounds, Holder, Kept, signed};
-use super::seal::{Hash, Label, OVERHEAD, Seal};
+use super::seal::{Hash, Label, Seal};
 use super::time::{count, moment, nanos};
 
 /// An entry before it is written. It is sealed for its stream alone: which number it gets is known
@@ -29,7 +29,7 @@ impl NewEntry {
     /// Seals it. Fails when it is too large.
     pub(super) fn new(seal: &Seal, stream: Hash, entry: &Entry) -> Result<Self, StoreError> {
         let body = seal.seal(label(&stream), &entry.body)?;
-        if body.len() - OVERHEAD > ENTRY_BYTES_MAX {
+        if entry.body.to_string().len() > ENTRY_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("an entry has at most {ENTRY_BYTES_MAX} bytes")));
         }
         Ok(Self { stream, at: entry.at, expires_at: entry.expires_at, body, holder: Holder::new(seal, &entry.account) })

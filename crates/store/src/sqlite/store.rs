@@ -17,7 +17,7 @@ use super::tasks::{Move, NewTask};
 use super::threads::ThreadName;
 use super::webhooks::NewWebhook;
 use super::{Sqlite, artifacts, claims, events, expiry, ledger, routes, tasks, threads, webhooks};
-use crate::limits::EXPIRED_ROWS_PER_COMMIT;
+use crate::limits::{EXPIRED_ROWS_PER_COMMIT, FREED_PAGES_PER_COMMIT};
 
 impl Sqlite {
     fn bounds(&self) -> Bounds {
@@ -213,7 +213,11 @@ impl Store for Sqlite {
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             while self.writer.write(move |db| expiry::trim_logs(db, now, EXPIRED_ROWS_PER_COMMIT)).await? {}
-            self.writer.write(move |db| expiry::remove(db, now, limit)).await
+            let removed = self.writer.write(move |db| expiry::remove(db, now, limit)).await?;
+            if removed < limit as u64 {
+                while self.writer.write(|db| expiry::give_back(db, FREED_PAGES_PER_COMMIT)).await? {}
+            }
+            Ok(removed)
         })
     }
 

@@ -12,7 +12,8 @@ use super::fault::{Fault, corrupt};
 use super::quota::{Bounds, Holder, Kept, cost_of, is_free, signed};
 use super::seal::{Hash, Label, Seal, hash};
 use super::time::{count, moment, nanos};
-use super::{events, quota};
+use super::{events, quota, webhooks};
+use crate::slim;
 
 mod list;
 
@@ -79,7 +80,7 @@ fn outcome_label(task: &Hash) -> Label<'_> {
 }
 
 fn seal_outcome(seal: &Seal, task: &Hash, outcome: Option<&Collected>) -> Result<Option<Vec<u8>>, StoreError> {
-    outcome.map(|outcome| seal.seal(outcome_label(task), outcome)).transpose()
+    outcome.map(|outcome| seal.seal(outcome_label(task), &slim::with_parts(outcome)?)).transpose()
 }
 
 impl NewTask {
@@ -99,7 +100,7 @@ impl NewTask {
             created_at: nanos(task.created_at),
             updated_at: nanos(task.updated_at),
             expires_at: nanos(task.expires_at),
-            body: seal.seal(body_label(&name), &body)?,
+            body: seal.seal(body_label(&name), &slim::with_turns(&body)?)?,
             outcome,
             holder: Holder::new(seal, &task.account),
         })
@@ -170,6 +171,9 @@ pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, bounds: Bound
         return Ok(Err(full));
     }
     let before = outcome_cost(db, &change.hash)?;
+    if change.from.is_settled() {
+        webhooks::keep_outcomes(db, &change.hash, change.from)?;
+    }
     let mut update = db.prepare_cached(
         "UPDATE tasks SET state = :to, updated_at = :at, outcome = :outcome
          WHERE hash = :hash AND state = :from",
@@ -196,8 +200,8 @@ pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, bounds: Bound
     }
     if change.to.is_settled() {
         let mut enqueue = db.prepare_cached(
-            "INSERT INTO deliveries (task, webhook, state, settled_at, outcome, due_at)
-             SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.outcome, tasks.updated_at
+            "INSERT INTO deliveries (task, webhook, state, settled_at, due_at, own)
+             SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.updated_at, 0
              FROM tasks JOIN webhooks ON webhooks.task = tasks.id WHERE tasks.hash = ?1",
         )?;
         enqueue.execute(params![change.hash])?;
@@ -222,7 +226,7 @@ fn resume(db: &Connection, seal: &Seal, task: &Hash, resumption: &Resumption) ->
     body.turns = Body::turns(body.turns, std::mem::take(&mut body.request));
     body.turns.extend(resumption.turns.iter().cloned());
     let mut update = db.prepare_cached("UPDATE tasks SET run = ?2, expires_at = ?3, body = ?4 WHERE hash = ?1")?;
-    let sealed = seal.seal(body_label(task), &body)?;
+    let sealed = seal.seal(body_label(task), &slim::with_turns(&body)?)?;
     update.execute(params![task, resumption.run, nanos(resumption.expires_at), sealed])?;
     quota::add(db, task, signed(cost(sealed.len())) - signed(cost(before)))
 }

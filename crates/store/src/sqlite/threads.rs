@@ -8,7 +8,7 @@ use super::fault::Fault;
 use super::quota::{Bounds, Holder, Kept, signed};
 use super::seal::{Hash, Label, OVERHEAD, Seal};
 use super::time::{count, nanos};
-use crate::turns;
+use crate::{slim, turns};
 
 /// A conversation is one between a caller and one agent.
 pub(super) struct ThreadName {
@@ -22,7 +22,7 @@ impl ThreadName {
     }
 
     pub(super) fn seal(&self, seal: &Seal, turns: &[Turn]) -> Result<Vec<Vec<u8>>, StoreError> {
-        turns.iter().map(|turn| seal.seal(self.label(), turn)).collect()
+        turns.iter().map(|turn| seal.seal_plain(self.label(), &slim::with_parts(turn)?)).collect()
     }
 }
 

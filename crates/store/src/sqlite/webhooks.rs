@@ -120,7 +120,7 @@ pub(super) fn claim(
 ) -> Result<Vec<SealedDelivery>, Fault> {
     let mut select = db.prepare_cached(
         "SELECT tasks.hash, tasks.agent, tasks.owner, tasks.run, tasks.created_at, tasks.expires_at, tasks.body,
-                deliveries.state, settled_at, deliveries.outcome, deliveries.id, attempts, webhooks.body
+                deliveries.state, settled_at, iif(own, deliveries.outcome, tasks.outcome), deliveries.id, attempts, webhooks.body
          FROM deliveries JOIN tasks ON tasks.id = deliveries.task
               JOIN webhooks ON webhooks.task = deliveries.task AND webhooks.n = deliveries.webhook
          WHERE due_at <= ?1 AND tasks.expires_at > ?1 ORDER BY due_at, deliveries.id LIMIT ?2",
@@ -136,6 +136,16 @@ pub(super) fn claim(
         take.execute(params![delivery.id, nanos(lease)])?;
     }
     Ok(due)
+}
+
+/// Has the deliveries that wait keep the outcome that they tell, before their task moves on from `state`.
+pub(super) fn keep_outcomes(db: &Connection, task: &Hash, state: TaskState) -> Result<(), Fault> {
+    let mut update = db.prepare_cached(
+        "UPDATE deliveries SET outcome = tasks.outcome, own = 1
+         FROM tasks WHERE tasks.id = deliveries.task AND own = 0 AND tasks.hash = ?1 AND tasks.state = ?2",
+    )?;
+    update.execute(params![task, state.name()])?;
+    Ok(())
 }
 
 pub(super) fn settle(db: &Connection, id: u64, retry_at: Option<Timestamp>) -> Result<(), Fault> {

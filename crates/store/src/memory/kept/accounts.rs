@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::store::cost;
-use forecourt_core::{Account, Bound, StoreError};
+use forecourt_core::{Account, Bound, StoreError, Task};
 use serde::Serialize;
+
+use crate::slim;
 
 /// Bytes by caller. The host's own are not counted.
 pub(in crate::memory) struct Accounts {
@@ -50,6 +52,16 @@ impl Accounts {
             }
         }
     }
+}
+
+/// Bytes of a turn or an outcome as it is kept.
+pub(super) fn said_len<T: Serialize>(said: &T) -> usize {
+    slim::with_parts(said).map_or(0, |value| json_len(&value))
+}
+
+/// Bytes of a task as it is kept.
+pub(super) fn task_len(task: &Task) -> usize {
+    slim::with_turns(task).map_or(0, |value| json_len(&value))
 }
 
 /// Bytes of a value as JSON.

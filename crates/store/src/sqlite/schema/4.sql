@@ -60,3 +60,7 @@ END;
 CREATE TRIGGER entry_ended AFTER DELETE ON entries BEGIN
     UPDATE accounts SET bytes = bytes - OLD.bytes WHERE id = OLD.account;
 END;
+
+-- Whether the outcome that is to be told stands here. As long as the task has not moved on, it stands
+-- with the task alone.
+ALTER TABLE deliveries ADD COLUMN own INTEGER NOT NULL DEFAULT 1;
