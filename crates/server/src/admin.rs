@@ -97,7 +97,10 @@ async fn door(State(token): State<Option<AdminToken>>, request: Request, next: N
 async fn readyz(State(admin): State<Admin>) -> Response {
     match (admin.ready)().await {
         Ok(()) => "ready\n".into_response(),
-        Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {reason}\n")).into_response(),
+        Err(reason) => {
+            let retry = [(header::RETRY_AFTER, "5")];
+            (StatusCode::SERVICE_UNAVAILABLE, retry, format!("not ready: {reason}\n")).into_response()
+        }
     }
 }
 
