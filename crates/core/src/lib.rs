@@ -58,7 +58,7 @@ pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::{Admitted, Policy, PolicyPart, Rule};
 pub use reply::{Collected, Ending, Event, EventStream, Progress, Question, Reply};
 pub use standing::{Standing, StandingChange};
-pub use store::{Store, StoreError};
+pub use store::{Account, Bound, Store, StoreError};
 pub use task::{Task, TaskState};
 
 /// A moment in UTC. Written as RFC 3339.

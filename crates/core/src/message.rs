@@ -14,6 +14,7 @@ use crate::identity::IdentityEvidence;
 use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
 use crate::part::Part;
+use crate::store::Account;
 
 mod caller;
 mod json;
@@ -204,6 +205,11 @@ impl Sender {
     /// `None` for what did not come over a network.
     pub fn network(&self) -> Option<Network> {
         self.peer.map(Network::of)
+    }
+
+    /// Whose stored bytes it is that this sender has the host keep.
+    pub fn account(&self) -> Account {
+        Account::of(self.owner(), self.peer)
     }
 
     /// This sender as a body may describe it: everything that would need a proof is taken away.

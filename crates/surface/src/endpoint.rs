@@ -121,16 +121,19 @@ fn filled(endpoint: &Endpoint, arguments: Value) -> Result<(String, serde_json::
 fn told(invoked: Result<Invoked, Error>, host: &Host, sender: &Sender) -> Called {
     match invoked {
         Ok(Invoked::Answered(outcome)) => answered(*outcome, host, sender),
-        Ok(Invoked::Refused(part)) => {
-            let called = failed(part.kind(), &part.message);
-            Called { refusal: Some(part), ..called }
-        }
+        Ok(Invoked::Refused(part)) => refused(part),
+        Err(Error::Full { bound }) => refused(Box::new(bound.refusal())),
         Err(Error::Internal(cause)) => {
             tracing::error!(%cause, "a call of an endpoint failed");
             failed("internal", "the host failed, through no fault of the call")
         }
         Err(error) => failed("unavailable", &error.to_string()),
     }
+}
+
+fn refused(part: Box<PolicyPart>) -> Called {
+    let called = failed(part.kind(), &part.message);
+    Called { refusal: Some(part), ..called }
 }
 
 fn answered(outcome: Outcome, host: &Host, sender: &Sender) -> Called {
