@@ -69,6 +69,7 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
     let now = Timestamp::now();
     let id = TaskId::mint(&SystemEntropy);
     let task = Task {
+        account: forecourt_core::Account::HOST,
         id: id.clone(),
         agent: Handle::parse("echo")?,
         thread: None,

@@ -184,6 +184,7 @@ impl From<Error> for Trouble {
             Error::Gone { .. } => Fault::InvalidRequest(error.to_string()),
             Error::Conflict { what, state } => Fault::UnsupportedOperation(format!("the {what} is {}", state.name())),
             Error::Invalid { field, reason } => Fault::param(field, reason),
+            Error::Full { bound } => return Self::Refused(Box::new(bound.refusal())),
             Error::Unavailable { retry_after } => return Self::Refused(Box::new(unavailable(retry_after))),
             Error::Internal(cause) => {
                 tracing::error!(%cause, "an operation failed");

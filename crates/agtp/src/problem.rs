@@ -14,6 +14,7 @@ pub(crate) use native::refusal;
 use forecourt_contract::Violation;
 use forecourt_core::Error;
 use forecourt_core::error::whole_seconds;
+use forecourt_core::limits::FULL_RETRY;
 use forecourt_identity::certificate::Mismatch;
 
 use crate::codec::Fault;
@@ -131,6 +132,13 @@ impl From<Error> for Problem {
                 Self::new(Status::CONFLICT, "state-conflict", message).with("state", state.name())
             }
             Error::Invalid { field, reason } => Violation::new(format!("/{field}"), reason).into(),
+            Error::Full { bound } => {
+                let (status, code) = match bound.is_callers() {
+                    true => (Status::RATE_LIMITED, "storage-quota-exceeded"),
+                    false => (Status::UNAVAILABLE, "storage-full"),
+                };
+                Self::new(status, code, message).retry(Some(FULL_RETRY.as_secs()))
+            }
             Error::Unavailable { retry_after } => {
                 Self::new(Status::UNAVAILABLE, "unavailable", message).retry(Some(whole_seconds(retry_after)))
             }

@@ -368,23 +368,29 @@ fn surfaces(loaded: &Loaded, mount: &Mount) -> Result<Vec<Surface>, Problems> {
 
 fn store(loaded: &Loaded, state: &State<'_>) -> Result<Arc<dyn Store>, Failure> {
     match (state, loaded.store.kind) {
-        (State::Kept(data) | State::Apart { own: data, .. }, StoreKind::Sqlite) => open(data),
-        (State::Looking(_) | State::Signing(_), _) | (_, StoreKind::Memory) => Ok(Arc::new(Memory::new())),
+        (State::Kept(data) | State::Apart { own: data, .. }, StoreKind::Sqlite) => open(loaded, data),
+        (State::Looking(_) | State::Signing(_), _) | (_, StoreKind::Memory) => {
+            Ok(Arc::new(Memory::bounded(loaded.limits.stored_bytes_per_caller)))
+        }
     }
 }
 
 /// The store in which it is kept where agents stand, if that is another one.
 fn standings(loaded: &Loaded, state: &State<'_>) -> Result<Option<Arc<dyn Store>>, Failure> {
     match (state, loaded.store.kind) {
-        (State::Apart { deployment, .. }, StoreKind::Sqlite) => open(deployment).map(Some),
+        (State::Apart { deployment, .. }, StoreKind::Sqlite) => open(loaded, deployment).map(Some),
         _ => Ok(None),
     }
 }
 
-fn open(data: &Path) -> Result<Arc<dyn Store>, Failure> {
+fn open(loaded: &Loaded, data: &Path) -> Result<Arc<dyn Store>, Failure> {
     let file = data.join("forecourt.db");
-    let store = Sqlite::open(&file, SqliteOptions::default())
-        .map_err(|error| Failure::ours(format!("{}: {error}", file.display())))?;
+    let options = SqliteOptions {
+        caller_bytes_max: loaded.limits.stored_bytes_per_caller,
+        database_bytes_max: loaded.store.size_max,
+        ..SqliteOptions::default()
+    };
+    let store = Sqlite::open(&file, options).map_err(|error| Failure::ours(format!("{}: {error}", file.display())))?;
     Ok(store)
 }
 

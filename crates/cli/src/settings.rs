@@ -104,11 +104,20 @@ pub(crate) struct AdminSettings {
 }
 
 /// `[store]`: where tasks and conversations are kept.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct StoreSettings {
     /// Which store.
     pub kind: StoreKind,
+    /// Bytes of the database file, at least 16777216. Over it, what would keep more is refused; the last
+    /// sixteenth is for what ends or removes something.
+    pub size_max: u64,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        Self { kind: StoreKind::default(), size_max: forecourt_store::limits::DATABASE_BYTES_MAX }
+    }
 }
 
 /// The stores there are.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::limits::RETRY_AFTER;
+use crate::store::Bound;
 use crate::task::TaskState;
 
 /// What an [`Error`] is about.
@@ -62,6 +63,12 @@ pub enum Error {
         field: &'static str,
         /// What would be right.
         reason: String,
+    },
+    /// There is no room to keep it. Trying again works once something that is kept has expired.
+    #[error("{bound}")]
+    Full {
+        /// Which bound was met.
+        bound: Bound,
     },
     /// Too much to do, or shutting down. Trying again later may work.
     #[error("the service is not available at the moment")]

@@ -66,7 +66,7 @@ pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionO
 pub use reply::{Collected, Ending, Event, EventStream, Progress, Reply};
 pub use scope::{Scope, ScopeSet};
 pub use standing::{Standing, StandingChange};
-pub use store::{Store, StoreError};
+pub use store::{Account, Bound, Store, StoreError};
 pub use task::{Task, TaskState};
 
 /// A moment in UTC. Written as RFC 3339.

@@ -73,3 +73,14 @@ pub const SCOPES_MAX: usize = 256;
 pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Bytes of one entry of a stream, as JSON.
 pub const ENTRY_BYTES_MAX: usize = 256 * 1024;
+/// Bytes that are kept for one caller: its tasks, conversations, files and all that hangs on them, with
+/// [`ROW_BYTES`] for each. The default of `limits.stored_bytes_per_caller`.
+pub const STORED_BYTES_PER_CALLER: u64 = 64 * 1024 * 1024;
+/// Bytes that one thing costs beside its content, its places in indices included.
+pub const ROW_BYTES: u64 = 384;
+/// Bytes of a page, of which what is long takes whole ones.
+pub const STORED_PAGE_BYTES: u64 = 4 * 1024;
+/// Bytes of an outcome, as JSON, that is kept whatever is stored already, so that every task can end.
+pub const OUTCOME_FREE_BYTES: usize = 4 * 1024;
+/// When to come back after there was no room: when the first tasks may have expired.
+pub const FULL_RETRY: Duration = Duration::from_secs(60);

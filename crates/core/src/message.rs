@@ -18,6 +18,7 @@ use crate::language::Language;
 use crate::network::Network;
 use crate::part::Part;
 use crate::question::{Question, QuestionAnswer};
+use crate::store::Account;
 
 mod caller;
 mod json;
@@ -201,6 +202,11 @@ impl Sender {
     /// `None` for what did not come over a network.
     pub fn network(&self) -> Option<Network> {
         self.peer.map(Network::of)
+    }
+
+    /// Whose stored bytes it is that this sender has the host keep.
+    pub fn account(&self) -> Account {
+        Account::of(self.owner(), self.peer)
     }
 
     /// This sender as a body may describe it: everything that would need a proof is taken away.

@@ -15,9 +15,11 @@ use crate::task::{Task, TaskState};
 
 mod ledger;
 mod list;
+mod quota;
 
 pub use ledger::{Entry, Span};
 pub use list::{Cursor, TaskFilter, TaskPage};
+pub use quota::{Account, Bound, cost};
 
 /// What every store operation returns: done means durable.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -25,7 +27,13 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// Why storage could not do it. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Full, locked or away. Trying again may work.
+    /// There is no room for it: the bound is named. What ends or removes something still works.
+    #[error("{bound}")]
+    Full {
+        /// Which bound was met.
+        bound: Bound,
+    },
+    /// Locked or away. Trying again may work.
     #[error("storage is not available: {0}")]
     Unavailable(String),
     /// Damaged, or written by a newer version. For the operator.
@@ -36,6 +44,7 @@ pub enum StoreError {
 impl From<StoreError> for crate::Error {
     fn from(error: StoreError) -> Self {
         match error {
+            StoreError::Full { bound } => Self::Full { bound },
             StoreError::Unavailable(_) => Self::unavailable(),
             StoreError::Corrupt(_) => Self::internal(error),
         }
@@ -49,6 +58,11 @@ impl From<StoreError> for crate::Error {
 pub trait Store: Send + Sync + 'static {
     /// Keeps a new task, with whom to tell when it settles, in one step. Fails with
     /// [`StoreError::Corrupt`] when the id exists.
+    ///
+    /// This and everything that is written for the task later, its webhooks and artifacts too, counts
+    /// towards the bound of [`Task::account`]: over it, and over that of the whole store, writing is
+    /// [`StoreError::Full`] and nothing is changed. The one exception is an outcome of at most
+    /// [`crate::limits::OUTCOME_FREE_BYTES`], which is always taken, so that every task can end.
     fn create_task(&self, task: Task, webhooks: Vec<Webhook>) -> StoreFuture<'_, ()>;
 
     /// Adds to a task's event log. `first` is the number of the first event, counted from 1 without
@@ -102,7 +116,8 @@ pub trait Store: Send + Sync + 'static {
     fn remove_webhook(&self, task: &TaskId, id: &str) -> StoreFuture<'_, bool>;
 
     /// Queues a notice: a post that belongs to no task. It is dropped at `notice.expires_at`. Fails with
-    /// [`StoreError::Unavailable`] while as many deliveries wait as may.
+    /// [`StoreError::Unavailable`] while as many deliveries wait as may, and with [`StoreError::Full`] over a
+    /// bound; until it is made or dropped it counts towards `notice.account`.
     fn enqueue(&self, notice: Notice) -> StoreFuture<'_, ()>;
 
     /// Takes at most `limit` deliveries that are due, the longest due first, and hides them from
@@ -120,14 +135,22 @@ pub trait Store: Send + Sync + 'static {
 
     /// Adds turns to a conversation with an agent, beginning it if need be, and keeps the newest
     /// `addition.keep` turns. From the first owner who adds to it on, it is that owner's: what anybody
-    /// else would add is dropped, with `false`.
+    /// else would add is dropped, with `false`. Its bytes count towards `addition.account`, that of the
+    /// last one who wrote to it. [`StoreError::Full`] over a bound.
     fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: Addition) -> StoreFuture<'_, bool>;
 
     /// A conversation with an agent. `None` when there is none.
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>>;
 
-    /// Records which agent a conversation is with, in place of an earlier one. Hub card 3.3.
-    fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()>;
+    /// Records which agent a conversation is with, in place of an earlier one. Hub card 3.3. Counts
+    /// towards `account`. [`StoreError::Full`] over a bound.
+    fn set_route(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        expires_at: Timestamp,
+        account: &Account,
+    ) -> StoreFuture<'_, ()>;
 
     /// Which agent a conversation is with.
     fn route(&self, thread: &ThreadId, now: Timestamp) -> StoreFuture<'_, Option<Handle>>;
@@ -142,7 +165,8 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// With `last`, only if that is the number of the last entry that can be read at the moment of the
     /// new one, 0 for none; `None`, and nothing is written, when it is another: the one place that
-    /// decides who was first. Fails with [`StoreError::Unavailable`] when the entry is too large.
+    /// decides who was first. Fails with [`StoreError::Unavailable`] when the entry is too large, and
+    /// with [`StoreError::Full`] over a bound; it counts towards [`Entry::account`].
     fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>>;
 
     /// Reads at most `limit` entries of a stream, with their numbers, in the order of `span`.
@@ -150,6 +174,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Removes at most `limit` expired things; gives how many there were.
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64>;
+
+    /// Whether so many more bytes of an account would be kept now: [`StoreError::Full`] when not. A look
+    /// ahead, for what is kept only after it was answered; every write asks again by itself.
+    fn room(&self, account: &Account, bytes: u64) -> StoreFuture<'_, ()>;
 
     /// Whether a write would work now.
     fn ready(&self) -> StoreFuture<'_, ()>;
@@ -206,6 +234,8 @@ pub struct Resumption {
 pub struct Addition {
     /// Who said it, when it was proven: [`crate::Sender::owner`].
     pub owner: Option<String>,
+    /// Whose stored bytes the conversation counts towards from now on.
+    pub account: Account,
     /// The turns, oldest first.
     pub turns: Vec<Turn>,
     /// How many turns of the conversation are kept.
@@ -301,6 +331,8 @@ impl std::fmt::Debug for Webhook {
 pub struct Notice {
     /// Whom to tell, and what.
     pub webhook: Webhook,
+    /// Whose stored bytes it counts towards.
+    pub account: Account,
     /// When it is due.
     pub due_at: Timestamp,
     /// When it is of no use any more.

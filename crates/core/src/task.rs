@@ -7,6 +7,7 @@ use crate::address::Handle;
 use crate::ids::{TaskId, ThreadId};
 use crate::message::Turn;
 use crate::reply::{Collected, Ending};
+use crate::store::Account;
 
 /// Where a task stands. A2A's states, which are the widest set of the five protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -110,6 +111,9 @@ pub struct Task {
     pub thread: Option<ThreadId>,
     /// The authenticated subject that began it, if there was one.
     pub owner: Option<String>,
+    /// Whose stored bytes it counts towards. Not read back: a task that was read has the host's own.
+    #[serde(skip)]
+    pub account: Account,
     /// The protocol it was begun over.
     pub received_via: String,
     /// What was said in it, oldest first: the request, under the caller's message id; when the task

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEBHOOKS_PER_TASK_MAX};
 use forecourt_core::reply::{Gathered, refused};
-use forecourt_core::store::{Resumption, TaskChange, Webhook};
+use forecourt_core::store::{Account, Resumption, TaskChange, Webhook};
 use forecourt_core::{
     Admitted, Ending, Error, Event, EventStream, Message, Noun, Part, PolicyPart, Reply, Role, Task, TaskId, TaskState,
     ThreadId, Transport, Turn,
@@ -24,7 +24,7 @@ use crate::permit::too_many_webhooks;
 use crate::run::{Run, TaskMode};
 use crate::running;
 use crate::tasks::{Live, Tasks, busy};
-use crate::threads::{after, as_turn};
+use crate::threads::{UserTurn, after, as_turn};
 use crate::work::Work;
 
 /// What is kept of a message once its agent, or the gate, has it.
@@ -34,6 +34,8 @@ pub(crate) struct Request {
     pub(crate) via: Transport,
     pub(crate) caller: CallerKey,
     owner: Option<String>,
+    /// Whose stored bytes count what is kept of it.
+    account: Account,
     /// What was said, where something of it is to be kept.
     turn: Option<Turn>,
     /// Whether the conversation is to be kept.
@@ -55,6 +57,7 @@ impl Request {
             thread: message.thread.clone(),
             via: message.received_via,
             owner: message.sender.owner().map(str::to_owned),
+            account: message.sender.account(),
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),
             resident,
             is_remembered,
@@ -64,8 +67,9 @@ impl Request {
     }
 
     /// What to remember the answer by.
-    fn remembered(&self) -> Option<(ThreadId, Turn)> {
-        self.is_remembered.then(|| self.thread.clone().zip(self.turn.clone())).flatten()
+    fn remembered(&self) -> Option<UserTurn> {
+        let (thread, turn) = self.thread.clone().zip(self.turn.clone()).filter(|_| self.is_remembered)?;
+        Some(UserTurn { thread, turn, account: self.account.clone() })
     }
 
     fn reply(&self, task: Option<TaskId>, events: EventStream) -> Reply {
@@ -128,7 +132,7 @@ impl Tasks {
         let slow_at = slow_after.map(|wait| Instant::now() + wait);
         let events: EventStream = Box::pin(async_stream::stream! {
             let running = tasks.metrics.count_running();
-            let remembered = request.remembered();
+            let mut remembered = request.remembered();
             let mut gathered = remembered.is_some().then(Gathered::default);
             let mut said = Vec::new();
             loop {
@@ -149,8 +153,8 @@ impl Tasks {
                     continue;
                 };
                 tasks.metrics.ended(request.resident.card.handle(), request.via, ending_name(ending));
-                if let (Some(gathered), Some((thread, turn))) = (gathered.take(), &remembered) {
-                    tasks.remember(&request.resident, thread, turn.clone(), &gathered.finish(ending.clone())).await;
+                if let (Some(gathered), Some(asked)) = (gathered.take(), remembered.take()) {
+                    tasks.remember(&request.resident, asked, &gathered.finish(ending.clone())).await;
                 }
                 yield event;
                 return;
@@ -177,6 +181,8 @@ impl Tasks {
                 let rest = to_the_first_ending(self.follow(&task, told, Until::Pause));
                 stream::once(std::future::ready(Event::Task(task))).chain(rest).boxed()
             }
+            // What there is no room for is not the agent's failure.
+            Err(Error::Full { bound }) => refused(bound.refusal()),
             Err(error) => {
                 tracing::error!(%error, "a slow answer did not become a task");
                 forecourt_core::reply::once(Ending::failed("The answer takes long, and could not be kept."))
@@ -212,11 +218,11 @@ impl Tasks {
     async fn message(&self, request: Request, text: String) -> Reply {
         let ending = Ending::Message(text);
         self.metrics.ended(request.resident.card.handle(), request.via, ending_name(&ending));
-        if let Some((thread, turn)) = request.remembered() {
+        if let Some(asked) = request.remembered() {
             let mut gathered = Gathered::default();
             gathered.take(Event::Ending(ending.clone()));
             let collected = gathered.finish(ending.clone());
-            Box::pin(self.remember(&request.resident, &thread, turn, &collected)).await;
+            Box::pin(self.remember(&request.resident, asked, &collected)).await;
         }
         request.reply(None, forecourt_core::reply::once(ending))
     }
@@ -283,6 +289,7 @@ impl Tasks {
             agent: request.resident.card.handle().clone(),
             thread: request.thread,
             owner: request.owner,
+            account: request.account,
             received_via: request.via.to_owned(),
             turns: vec![turn],
             state: TaskState::Working,

@@ -20,7 +20,7 @@ impl Host {
         until: Option<Timestamp>,
         last: Option<u64>,
     ) -> Result<Option<u64>, Error> {
-        let entry = Entry { body, at: self.clock.now(), expires_at: until };
+        let entry = Entry { expires_at: until, ..Entry::new(body, self.clock.now()) };
         Ok(self.store.append_entry(&stream(protocol, name), entry, last).await?)
     }
 

@@ -5,6 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::network::Network;
 use forecourt_core::policy::Kind;
 use forecourt_core::{Message, PolicyPart};
@@ -54,6 +55,10 @@ pub struct LimitSettings {
     pub idempotency_keys_per_caller_max: NonZeroU64,
     /// The same for all callers together.
     pub idempotency_keys_max: NonZeroU64,
+    /// Bytes that are kept for one caller: tasks, conversations, files, all that hangs on them. A caller is
+    /// a proven subject, else a network address (an IPv6 /64 is one). Over it, requests that would keep
+    /// more are refused.
+    pub stored_bytes_per_caller: u64,
 }
 
 impl Default for LimitSettings {
@@ -62,6 +67,7 @@ impl Default for LimitSettings {
         Self {
             per_address: rate,
             per_session: rate,
+            stored_bytes_per_caller: STORED_BYTES_PER_CALLER,
             replies_running_max: 2_000,
             replies_per_caller_max: forecourt_core::limits::REPLIES_RUNNING_PER_CALLER_MAX,
             tasks_running_max: forecourt_core::limits::TASKS_RUNNING_MAX,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::store::{Notice, Webhook};
+use forecourt_core::store::{Account, Notice, Webhook};
 use forecourt_core::{Clock, Entropy, Error, Store, ids};
 use serde_json::{Map, Value, json};
 
@@ -48,7 +48,8 @@ impl OperatorNotifier {
     /// Queues the post that a question waits. Once this is done, it will be made.
     pub(crate) async fn notify(&self, asked: &Asked) -> Result<(), Error> {
         let due_at = self.clock.now();
-        let notice = Notice { webhook: self.webhook(asked), due_at, expires_at: after(due_at, NOTICE_TTL) };
+        let (webhook, account) = (self.webhook(asked), Account::HOST);
+        let notice = Notice { webhook, account, due_at, expires_at: after(due_at, NOTICE_TTL) };
         self.store.enqueue(notice).await?;
         self.wakeup.wake();
         Ok(())

@@ -185,8 +185,9 @@ impl Host {
     }
 
     /// Records which agent a conversation is with, until it was idle for [`THREAD_TTL`]. Hub card 3.3.
-    pub async fn set_route(&self, thread: &ThreadId, agent: &Handle) -> Result<(), Error> {
-        Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL)).await?)
+    /// Counts towards the bytes that are kept for `sender`.
+    pub async fn set_route(&self, thread: &ThreadId, agent: &Handle, sender: &Sender) -> Result<(), Error> {
+        Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL), &sender.account()).await?)
     }
 
     /// Whether the host can do its work: the store answers and it is not draining.

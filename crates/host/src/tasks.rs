@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use forecourt_core::reply::Gathered;
 use forecourt_core::store::TaskChange;
-use forecourt_core::{Clock, Collected, Ending, Entropy, Error, Store, Task, TaskId, ThreadId, Turn};
+use forecourt_core::{Clock, Collected, Ending, Entropy, Error, Store, Task, TaskId};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ use crate::directory::{Resident, Site};
 use crate::in_flight::InFlight;
 use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
-use crate::threads::Threads;
+use crate::threads::{Threads, UserTurn};
 
 /// Everything that is being answered.
 pub(crate) struct Tasks {
@@ -91,8 +91,8 @@ impl Tasks {
     }
 
     /// Records a turn. A conversation that can't be kept does not spoil the answer.
-    pub(crate) async fn remember(&self, resident: &Resident, thread: &ThreadId, asked: Turn, answer: &Collected) {
-        if let Err(error) = self.threads.record(resident, thread, asked, answer).await {
+    pub(crate) async fn remember(&self, resident: &Resident, asked: UserTurn, answer: &Collected) {
+        if let Err(error) = self.threads.record(resident, asked, answer).await {
             tracing::warn!(%error, agent = %resident.card.handle(), "a conversation was not kept");
         }
     }

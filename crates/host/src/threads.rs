@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
-use forecourt_core::store::{Addition, Conversation};
+use forecourt_core::store::{Account, Addition, Conversation};
 use forecourt_core::{
     Clock, Collected, Ending, Entropy, Error, Message, Part, Role, Sender, Store, Task, ThreadId, Timestamp, Turn,
 };
@@ -69,13 +69,8 @@ impl Threads {
     }
 
     /// Adds a turn and its answer to their conversation. Refused and failed answers leave no trace.
-    pub(crate) async fn record(
-        &self,
-        resident: &Resident,
-        thread: &ThreadId,
-        asked: Turn,
-        answer: &Collected,
-    ) -> Result<(), Error> {
+    pub(crate) async fn record(&self, resident: &Resident, asked: UserTurn, answer: &Collected) -> Result<(), Error> {
+        let UserTurn { thread, turn: asked, account } = asked;
         let said = match &answer.ending {
             Ending::Complete | Ending::Message(_) => answer.text(),
             Ending::Question(question) => question.text.clone(),
@@ -89,8 +84,8 @@ impl Threads {
         }
         let expires_at = after(now, THREAD_TTL);
         let owner = asked.sender.owner().map(str::to_owned);
-        let addition = Addition { owner, turns: vec![asked, reply], keep: THREAD_TURNS_MAX, expires_at };
-        if !self.store.append_turns(thread, resident.card.handle(), addition).await? {
+        let addition = Addition { owner, account, turns: vec![asked, reply], keep: THREAD_TURNS_MAX, expires_at };
+        if !self.store.append_turns(&thread, resident.card.handle(), addition).await? {
             // Its owner signed in while this was being answered.
             tracing::debug!(agent = %resident.card.handle(), "a turn came too late for its conversation");
         }
@@ -105,7 +100,16 @@ pub(crate) struct Recalled {
     pub(crate) is_known: bool,
 }
 
-/// The current turn as history will show it: attachments by name, not by bytes.
+/// What a caller said, to be kept with its answer.
+#[derive(Clone)]
+pub(crate) struct UserTurn {
+    pub(crate) thread: ThreadId,
+    pub(crate) turn: Turn,
+    /// Whose stored bytes the conversation counts towards: the turn itself tells nobody's address.
+    pub(crate) account: Account,
+}
+
+/// The current turn as history will show it: attachments by name, not by bytes; nobody's address.
 pub(crate) fn as_turn(message: &Message) -> Turn {
     let sender = Sender { peer: None, ..message.sender.clone() };
     Turn {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_core::reply::Gathered;
 use forecourt_core::store::KeptArtifact;
-use forecourt_core::{Collected, Ending, Event, EventStream, FileSource, Part, Task, ThreadId, Transport, Turn};
+use forecourt_core::{Collected, Ending, Error, Event, EventStream, FileSource, Part, StoreError, Task, Transport};
 use futures::StreamExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +13,7 @@ use crate::directory::Resident;
 use crate::in_flight::Slot;
 use crate::metrics::ending_name;
 use crate::tasks::{Tasks, cut_off};
+use crate::threads::UserTurn;
 
 /// Events that are written in one go.
 const EVENTS_PER_WRITE_MAX: usize = 256;
@@ -24,7 +25,7 @@ pub(crate) struct Work {
     pub(crate) task: Task,
     pub(crate) via: Transport,
     /// What to remember it by, where the agent keeps conversations.
-    pub(crate) asked: Option<(ThreadId, Turn)>,
+    pub(crate) asked: Option<UserTurn>,
     /// Events in the log before this work.
     pub(crate) logged: u64,
     /// The number of the last event in the log.
@@ -40,10 +41,16 @@ impl Work {
         let _running = self.tasks.metrics.count_task();
         let outcome = self.work(events).await;
         let ending = outcome.ending.clone();
-        if let Some((thread, turn)) = &self.asked {
-            self.tasks.remember(&self.resident, thread, turn.clone(), &outcome).await;
+        if let Some(asked) = &self.asked {
+            self.tasks.remember(&self.resident, asked.clone(), &outcome).await;
         }
-        if let Err(error) = self.tasks.settle(&self.task, outcome).await {
+        let settle = |outcome: Collected| self.tasks.settle(&self.task, outcome);
+        let settled = match settle(outcome).await {
+            // So short an end is always kept.
+            Err(Error::Full { bound }) => settle(unkept(StoreError::Full { bound })).await,
+            settled => settled,
+        };
+        if let Err(error) = settled {
             tracing::error!(%error, "the end of a task was not kept");
         }
         self.tasks.metrics.ended(&self.task.agent, self.via, ending_name(&ending));
@@ -68,8 +75,7 @@ impl Work {
             let first = count + 1;
             count += batch.len() as u64;
             if let Err(error) = self.log(first, batch).await {
-                tracing::error!(%error, "the events of a task were not kept");
-                return gathered.finish(Ending::failed("The answer could not be kept."));
+                return unkept(error);
             }
             if let Some(ending) = ending {
                 return gathered.finish(ending);
@@ -77,7 +83,7 @@ impl Work {
         }
     }
 
-    async fn log(&self, first: u64, events: Vec<Event>) -> Result<(), forecourt_core::StoreError> {
+    async fn log(&self, first: u64, events: Vec<Event>) -> Result<(), StoreError> {
         if events.is_empty() {
             return Ok(());
         }
@@ -118,4 +124,16 @@ impl Work {
         }
         Event::Part(Part::File(file))
     }
+}
+
+/// What a task comes to whose answer can't be kept: nothing of it, so that this can. Names the bound.
+fn unkept(error: StoreError) -> Collected {
+    let reason = match error {
+        StoreError::Full { bound } => format!("The answer could not be kept: {bound}."),
+        error => {
+            tracing::error!(%error, "the events of a task were not kept");
+            "The answer could not be kept.".to_owned()
+        }
+    };
+    Gathered::default().finish(Ending::failed(reason))
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with a request, and what each is called. NLWeb 4.1.4, 7.4.
 
+use forecourt_core::Bound;
 use http::StatusCode;
 
 /// Codes of failures. NLWeb 4.1.4, and our own where it has none.
@@ -65,6 +66,8 @@ pub(crate) enum Fault {
     Invalid(String),
     /// The host has too much to do; seconds to wait.
     Unavailable(u64),
+    /// There is no room to keep it.
+    Full(Bound),
     /// Ours.
     Internal,
 }
@@ -86,7 +89,8 @@ impl Fault {
             Self::Format(_) => code::UNSUPPORTED_FORMAT,
             Self::Mode(_) => code::UNSUPPORTED_MODE,
             Self::NoAgent(_) | Self::NoPromise | Self::Gone(_) => code::NOT_FOUND,
-            Self::Unavailable(_) => code::SERVICE_UNAVAILABLE,
+            Self::Full(bound) if bound.is_callers() => code::RATE_LIMITED,
+            Self::Unavailable(_) | Self::Full(_) => code::SERVICE_UNAVAILABLE,
             Self::Internal => code::INTERNAL_ERROR,
         }
     }
@@ -102,6 +106,8 @@ impl Fault {
             Self::NoAgent(_) | Self::NoPromise => StatusCode::NOT_FOUND,
             Self::Gone(_) => StatusCode::GONE,
             Self::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Full(bound) if bound.is_callers() => StatusCode::TOO_MANY_REQUESTS,
+            Self::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -131,6 +137,7 @@ impl std::fmt::Display for Fault {
             ),
             Self::Method(allowed) => write!(f, "this resource takes {allowed}"),
             Self::Invalid(reason) | Self::Gone(reason) => f.write_str(reason),
+            Self::Full(bound) => bound.fmt(f),
             Self::Unavailable(_) => f.write_str("this host has too much to do at the moment; try again later"),
             Self::Internal => f.write_str("something went wrong on this side"),
         }

@@ -1,5 +1,6 @@
 //! A response, whole: `_meta` and content, in the words of its version. NLWeb 4.
 
+use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::policy::Kind;
 use forecourt_core::{Findings, Language, PolicyPart, Question};
 use forecourt_surface::refusal;
@@ -97,6 +98,7 @@ impl From<Fault> for Outcome {
     fn from(fault: Fault) -> Self {
         let retry_after = match &fault {
             Fault::Unavailable(seconds) => Some(*seconds),
+            Fault::Full(_) => Some(FULL_RETRY.as_secs()),
             _ => None,
         };
         Self::Failure { code: fault.code().to_owned(), message: fault.to_string(), status: fault.status(), retry_after }

@@ -72,9 +72,9 @@ impl Service {
     }
 
     /// Remembers whom a conversation is with.
-    async fn stay(&self, thread: Option<&ThreadId>, agent: &Handle) {
+    async fn stay(&self, thread: Option<&ThreadId>, agent: &Handle, sender: &Sender) {
         if let Some(thread) = thread
-            && let Err(error) = self.host.set_route(thread, agent).await
+            && let Err(error) = self.host.set_route(thread, agent, sender).await
         {
             tracing::warn!(%error, "whom a conversation is with was not kept");
         }
@@ -114,7 +114,7 @@ impl Service {
             Ok(reply) => {
                 // Who was asked by name is asked on.
                 let named = reply.thread.as_ref().filter(|_| query.site.is_some() && meta.remember);
-                self.stay(named, chosen.resident.card.handle()).await;
+                self.stay(named, chosen.resident.card.handle(), &sender).await;
                 about.session = match chosen.beside.is_empty() || !meta.remember {
                     true => session(meta.session, reply.thread.as_ref()),
                     false => session(carried::carry(meta.session, &query, chosen.share(style.limit)), None),
@@ -321,6 +321,7 @@ impl Service {
             Error::Gone { .. } => Fault::Gone(error.to_string()),
             Error::Conflict { what, state } => Fault::Invalid(format!("the {what} is {}", state.name())),
             Error::Invalid { field, reason } => Fault::Invalid(format!("{field}: {reason}")),
+            Error::Full { bound } => Fault::Full(bound),
             Error::Unavailable { retry_after } => Fault::Unavailable(whole_seconds(retry_after)),
             Error::Internal(cause) => {
                 tracing::error!(%cause, "a question failed");

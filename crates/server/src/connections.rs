@@ -20,6 +20,39 @@ struct Open {
     by_address: HashMap<IpAddr, usize>,
 }
 
+/// Which bound on connections is met, and what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// That of one address.
+    Address(usize),
+    /// That of all together.
+    All(usize),
+}
+
+impl Full {
+    /// What a client is told on a plain connection, whole.
+    pub(crate) fn answer(self) -> String {
+        let (status, text) = match self {
+            Self::Address(max) => (
+                "429 Too Many Requests",
+                format!(
+                    "This host takes {max} connections from one address at once (http.connections_per_address_max).\n"
+                ),
+            ),
+            Self::All(max) => (
+                "503 Service Unavailable",
+                format!("This host takes {max} connections at once (http.connections_max).\n"),
+            ),
+        };
+        format!(
+            "HTTP/1.1 {status}\r\nRetry-After: 5\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\
+             Content-Language: en\r\nCache-Control: no-store\r\nX-Robots-Tag: noindex, nofollow, noarchive\r\n\
+             Content-Length: {}\r\n\r\n{text}",
+            text.len()
+        )
+    }
+}
+
 /// An open connection. Counted until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Counted {
@@ -32,22 +65,22 @@ impl Connections {
         Arc::new(Connections { max, per_address_max, open: Mutex::default() })
     }
 
-    /// Room for one more from `peer`, if there is any. `exempt` counts in all only.
-    pub(crate) fn admit(self: &Arc<Connections>, peer: IpAddr, exempt: bool) -> Option<Counted> {
+    /// Room for one more from `peer`, or which bound is met. `exempt` counts in all only.
+    pub(crate) fn admit(self: &Arc<Connections>, peer: IpAddr, exempt: bool) -> Result<Counted, Full> {
         let bucket = (!exempt).then(|| bucket(peer));
         let mut open = self.open.lock();
         if open.all >= self.max {
-            return None;
+            return Err(Full::All(self.max));
         }
         if let Some(bucket) = bucket {
             let count = open.by_address.entry(bucket).or_default();
             if *count >= self.per_address_max {
-                return None;
+                return Err(Full::Address(self.per_address_max));
             }
             *count += 1;
         }
         open.all += 1;
-        Some(Counted { connections: Arc::clone(self), bucket })
+        Ok(Counted { connections: Arc::clone(self), bucket })
     }
 }
 
@@ -86,29 +119,29 @@ mod tests {
         let connections = Connections::new(10, 2);
         let first = connections.admit(ip("1.1.1.1"), false);
         let second = connections.admit(ip("::ffff:1.1.1.1"), false);
-        assert!(first.is_some() && second.is_some());
-        assert!(connections.admit(ip("1.1.1.1"), false).is_none());
-        assert!(connections.admit(ip("1.1.1.2"), false).is_some());
+        assert!(first.is_ok() && second.is_ok());
+        assert!(connections.admit(ip("1.1.1.1"), false).is_err());
+        assert!(connections.admit(ip("1.1.1.2"), false).is_ok());
         drop(first);
-        assert!(connections.admit(ip("1.1.1.1"), false).is_some());
+        assert!(connections.admit(ip("1.1.1.1"), false).is_ok());
     }
 
     #[test]
     fn a_slash_64_is_one_address() {
         let connections = Connections::new(10, 1);
         let _open = connections.admit(ip("2001:db8:1:2::1"), false);
-        assert!(connections.admit(ip("2001:db8:1:2:ffff::1"), false).is_none());
-        assert!(connections.admit(ip("2001:db8:1:3::1"), false).is_some());
+        assert!(connections.admit(ip("2001:db8:1:2:ffff::1"), false).is_err());
+        assert!(connections.admit(ip("2001:db8:1:3::1"), false).is_ok());
     }
 
     #[test]
     fn the_cap_in_all_holds_for_the_exempt_too() {
         let connections = Connections::new(2, 1);
         let open = [connections.admit(ip("1.1.1.1"), true), connections.admit(ip("1.1.1.1"), true)];
-        assert!(open.iter().all(Option::is_some));
-        assert!(connections.admit(ip("2.2.2.2"), false).is_none());
+        assert!(open.iter().all(Result::is_ok));
+        assert!(connections.admit(ip("2.2.2.2"), false).is_err());
         drop(open);
         assert!(connections.open.lock().by_address.is_empty());
-        assert!(connections.admit(ip("2.2.2.2"), false).is_some());
+        assert!(connections.admit(ip("2.2.2.2"), false).is_ok());
     }
 }

@@ -43,19 +43,7 @@ pub(crate) struct Ambiguous(pub(crate) u64);
 impl Framing {
     /// Follows an HTTP/1 connection from its first byte.
     pub(crate) fn http1() -> Framing {
-        Framing { state: State::Start, ..Framing::opaque() }
-    }
-
-    /// Follows nothing.
-    pub(crate) fn opaque() -> Framing {
-        Framing {
-            state: State::Opaque,
-            line: Line::default(),
-            length: None,
-            chunked: false,
-            ambiguous: false,
-            heads: 0,
-        }
+        Framing { state: State::Start, line: Line::default(), length: None, chunked: false, ambiguous: false, heads: 0 }
     }
 
     /// Whether a head has begun and not ended.

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode};
-use http_body::{Frame, SizeHint};
+use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tower_service::Service;
@@ -24,7 +24,7 @@ use crate::client::TrustedProxies;
 use crate::connections::Connections;
 use crate::hosts::{Hosts, PlainOrigins};
 use crate::limits::HttpLimits;
-use crate::metrics::Metrics;
+use crate::metrics::{Arriving, Metrics};
 use crate::strict::{Refusal, check, host};
 use crate::wire::Traffic;
 
@@ -129,9 +129,10 @@ where
     if let Some(origin) = host(&request).ok().and_then(|host| peer.origins.of(host)).cloned() {
         request.extensions_mut().insert(origin);
     }
+    let metrics = &peer.front.settings.metrics;
     let answer = async move {
         match poll_fn(|cx| service.poll_ready(cx)).await {
-            Ok(()) => service.call(request.map(Body::new)).await,
+            Ok(()) => service.call(request.map(|body| incoming(body, metrics))).await,
             Err(never) => Err(never),
         }
     };
@@ -143,6 +144,45 @@ where
             tracing::error!("a request ended in a panic");
             fault()
         }
+    }
+}
+
+/// The body of a request, counted while more of it is to come: over HTTP/2 nothing else sees that.
+fn incoming(body: Incoming, metrics: &Arc<Metrics>) -> Body {
+    if body.is_end_stream() {
+        return Body::new(body);
+    }
+    Body::new(Asked { body, arriving: Some(Arriving::new(metrics)) })
+}
+
+pin_project! {
+    /// The body of a request of which more is to come.
+    struct Asked {
+        #[pin]
+        body: Incoming,
+        arriving: Option<Arriving>,
+    }
+}
+
+impl http_body::Body for Asked {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let mut this = self.project();
+        let frame = this.body.as_mut().poll_frame(cx);
+        if matches!(frame, Poll::Ready(None | Some(Err(_)))) || this.body.is_end_stream() {
+            *this.arriving = None;
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

@@ -35,6 +35,7 @@ mod client;
 mod client_certificates;
 mod connections;
 mod error;
+mod flood;
 mod framing;
 mod front;
 mod hosts;

@@ -8,6 +8,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// Entries of `X-Forwarded-For` or `Forwarded` that are looked at, from the right.
 pub const FORWARDED_ENTRIES_MAX: usize = 64;
 
+/// Frames of HTTP/2 that ask for nothing, such as pings, settings, priorities and resets, which a client may
+/// send at once; one more ends the connection.
+pub const IDLE_FRAMES_MAX: u32 = 500;
+
+/// How many of these a client may send each second, from then on.
+pub const IDLE_FRAMES_PER_SECOND: u32 = 50;
+
 /// Bytes of a method's name.
 pub const METHOD_BYTES_MAX: usize = 32;
 
@@ -86,8 +93,9 @@ impl Default for HttpLimits {
             handshake_time: Duration::from_secs(10),
             drain_time: Duration::from_secs(30),
             connections_max: 10_000,
-            connections_per_address_max: 100,
-            streams_max: 100,
+            // More than the 256 answers that one caller may hold open, each on a connection of its own.
+            connections_per_address_max: 512,
+            streams_max: 256,
             stream_window_bytes: 64 * 1024,
             connection_window_bytes: 1024 * 1024,
             pending_resets_max: 20,

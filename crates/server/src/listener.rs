@@ -17,13 +17,14 @@ use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tower_service::Service;
 
 use crate::accept::{Bound, Open};
 use crate::error::ServeError;
+use crate::flood::{Follow, Frames};
 use crate::framing::Framing;
 use crate::front::{Front, Peer, answer};
 use crate::hosts::PlainOrigins;
@@ -32,10 +33,6 @@ use crate::wire::{Patience, Traffic, Wire};
 
 /// What a client of the other protocol version sends first. RFC 9113 section 3.4.
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-/// What a client without a place is told, on plain connections.
-const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
-    Content-Length: 0\r\nX-Robots-Tag: noindex, nofollow, noarchive\r\n\r\n";
 
 /// A bound address that speaks HTTP/1.1 and HTTP/2.
 pub struct Listener(Bound);
@@ -107,13 +104,16 @@ where
     fn admit(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, stop: &CancellationToken, open: &mut JoinSet<()>) {
         let settings = &self.front.settings;
         let exempt = settings.proxies.contains(peer.ip());
-        let Some(counted) = self.front.connections.admit(peer.ip(), exempt) else {
-            settings.metrics.connection_refused("full");
-            if self.tls.is_none() {
-                // Best effort: a client whose buffer is full already is just closed.
-                let _ = stream.try_write(NO_ROOM);
+        let counted = match self.front.connections.admit(peer.ip(), exempt) {
+            Ok(counted) => counted,
+            Err(full) => {
+                settings.metrics.connection_refused("full");
+                if self.tls.is_none() {
+                    // Best effort: a client whose buffer is full already is just closed.
+                    let _ = stream.try_write(full.answer().as_bytes());
+                }
+                return;
             }
-            return;
         };
         let (guard, server, stop) = (Open::new(counted, &settings.metrics), Arc::clone(self), stop.clone());
         open.spawn(async move {
@@ -163,8 +163,12 @@ where
         let limits = &self.front.settings.limits;
         let patience = Patience { head: limits.head_time, idle: limits.idle_time, stall: limits.stall_time };
         let traffic = Arc::new(Traffic::default());
-        let framing = if is_http2 { Framing::opaque() } else { Framing::http1() };
-        let io = TokioIo::new(Wire::new(stream, framing, Arc::clone(&traffic), patience));
+        let framing = match is_http2 {
+            true => Follow::Http2(Frames::new(Instant::now())),
+            false => Follow::Http1(Framing::http1()),
+        };
+        let metrics = Arc::clone(&self.front.settings.metrics);
+        let io = TokioIo::new(Wire::new(stream, framing, Arc::clone(&traffic), patience, metrics));
         let (front, origins) = (Arc::clone(&self.front), Arc::clone(&self.origins));
         let peer = Arc::new(Peer { front, address: peer.ip().to_canonical(), tls, origins, traffic });
         let server = Arc::clone(&self);

@@ -1,7 +1,7 @@
 //! A certificate authority for one development machine, kept in the data folder.
 //!
 //! `ca.pem` is what a browser or client is told to trust; `cert.pem` and `key.pem` are what the
-//! listeners use. All are PEM, keys are P-256 and readable by their owner only.
+//! listeners use. All are PEM and readable by their owner only; keys are P-256.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -50,8 +50,8 @@ pub fn ensure(folder: &Path, domain: &str, now: Timestamp) -> Result<Certificate
         let names =
             vec![domain.to_owned(), format!("*.{domain}"), "localhost".into(), "127.0.0.1".into(), "::1".into()];
         let certificate = authority.sign(names, &key, now)?;
-        write(&files.key, &key.serialize_pem(), true)?;
-        write(&files.certificate, &certificate, false)?;
+        write(&files.key, &key.serialize_pem())?;
+        write(&files.certificate, &certificate)?;
     }
     Ok(files)
 }
@@ -68,8 +68,8 @@ impl Authority {
         if !path.exists() || !key_path.exists() {
             let key = new_key()?;
             let certificate = ca_params(&key, now)?.self_signed(&key).map_err(making)?;
-            write(&key_path, &key.serialize_pem(), true)?;
-            write(&path, &certificate.pem(), false)?;
+            write(&key_path, &key.serialize_pem())?;
+            write(&path, &certificate.pem())?;
         }
         let key_pem = String::from_utf8(read(&key_path)?).unwrap_or_default();
         let key = KeyPair::from_pem(&key_pem)
@@ -157,13 +157,13 @@ fn day(now: Timestamp, days: i64) -> Result<(i32, u8, u8), TlsError> {
 }
 
 /// Replaces a file in one step, readable by its owner only when it is private.
-fn write(path: &Path, text: &str, private: bool) -> Result<(), TlsError> {
+fn write(path: &Path, text: &str) -> Result<(), TlsError> {
     let unfinished = path.with_extension("unfinished");
-    let written = replace(&unfinished, path, text, private);
+    let written = replace(&unfinished, path, text);
     written.map_err(|source| TlsError::File { path: path.to_owned(), source })
 }
 
-fn replace(unfinished: &Path, path: &Path, text: &str, private: bool) -> io::Result<()> {
+fn replace(unfinished: &Path, path: &Path, text: &str) -> io::Result<()> {
     match fs::remove_file(unfinished) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -171,7 +171,7 @@ fn replace(unfinished: &Path, path: &Path, text: &str, private: bool) -> io::Res
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if private { 0o600 } else { 0o644 });
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(unfinished)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;

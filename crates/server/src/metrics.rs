@@ -1,5 +1,6 @@
 //! What the listeners count. Every label is of a closed set; nothing a client writes becomes one.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
@@ -11,6 +12,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+/// How often it is looked whether a request is still half sent.
+const ARRIVING_LOOK: Duration = Duration::from_millis(20);
+
 /// The listeners' counters.
 #[derive(Debug)]
 pub struct Metrics {
@@ -18,6 +22,7 @@ pub struct Metrics {
     durations: Family<ClassLabel, Histogram, Buckets>,
     refused: Family<RefusalLabel, Counter>,
     pub(crate) in_flight: Gauge<i64, AtomicI64>,
+    pub(crate) arriving: Gauge<i64, AtomicI64>,
     pub(crate) connections: Gauge<i64, AtomicI64>,
     pub(crate) panics: Counter,
 }
@@ -56,19 +61,52 @@ impl Default for Metrics {
             durations: Family::new_with_constructor(Buckets),
             refused: Family::default(),
             in_flight: Gauge::default(),
+            arriving: Gauge::default(),
             connections: Gauge::default(),
             panics: Counter::default(),
         }
     }
 }
 
+/// A request of which more is to come. Counted until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Arriving(Arc<Metrics>);
+
+impl Arriving {
+    pub(crate) fn new(metrics: &Arc<Metrics>) -> Self {
+        metrics.arriving.inc();
+        Self(Arc::clone(metrics))
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        self.0.arriving.dec();
+    }
+}
+
 impl Metrics {
+    /// Whether a request is half sent.
+    pub fn is_arriving(&self) -> bool {
+        self.arriving.get() > 0
+    }
+
+    /// Waits until no request is half sent, `patience` at most: what was begun before a stop is not lost
+    /// to it.
+    pub async fn arrived(&self, patience: Duration) {
+        let until = tokio::time::Instant::now() + patience;
+        while self.is_arriving() && tokio::time::Instant::now() < until {
+            tokio::time::sleep(ARRIVING_LOOK).await;
+        }
+    }
+
     /// Names every counter in `registry`.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("http_requests", "Requests by kind of path, method and status", self.requests.clone());
         let help = "Seconds until the head of the answer, by kind of path";
         registry.register("http_request_seconds", help, self.durations.clone());
         registry.register("http_in_flight", "Answers that are not written yet", self.in_flight.clone());
+        registry.register("http_arriving", "Requests of which more is to come", self.arriving.clone());
         registry.register("http_connections", "Connections open", self.connections.clone());
         registry.register("http_connections_refused", "Connections closed unheard, by reason", self.refused.clone());
         registry.register("http_panics", "Requests that ended in a panic", self.panics.clone());

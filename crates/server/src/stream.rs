@@ -108,7 +108,7 @@ struct Server {
 impl Server {
     /// Starts a connection, or closes it when there is no room.
     fn admit(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, stop: &CancellationToken, open: &mut JoinSet<()>) {
-        let Some(counted) = self.connections.admit(peer.ip(), false) else {
+        let Ok(counted) = self.connections.admit(peer.ip(), false) else {
             self.settings.metrics.connection_refused("full");
             return;
         };

@@ -13,7 +13,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::framing::{Ambiguous, Framing};
+use crate::flood::{Flood, Follow};
+use crate::framing::Ambiguous;
+use crate::metrics::{Arriving, Metrics};
 
 /// What the bytes of a connection and its requests know of each other.
 #[derive(Debug, Default)]
@@ -74,7 +76,10 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Wire<T> {
     stream: T,
-    framing: Framing,
+    framing: Follow,
+    metrics: Arc<Metrics>,
+    /// While a request is half sent.
+    arriving: Option<Arriving>,
     traffic: Arc<Traffic>,
     patience: Patience,
     phase: Phase,
@@ -85,9 +90,16 @@ pub(crate) struct Wire<T> {
 }
 
 impl<T> Wire<T> {
-    pub(crate) fn new(stream: T, framing: Framing, traffic: Arc<Traffic>, patience: Patience) -> Wire<T> {
+    pub(crate) fn new(
+        stream: T,
+        framing: Follow,
+        traffic: Arc<Traffic>,
+        patience: Patience,
+        metrics: Arc<Metrics>,
+    ) -> Wire<T> {
         let (phase, since) = (Phase::Opening, Instant::now());
-        Wire { stream, framing, traffic, patience, phase, since, stalled: None, timer: None }
+        let (arriving, stalled, timer) = (None, None, None);
+        Wire { stream, framing, metrics, arriving, traffic, patience, phase, since, stalled, timer }
     }
 
     fn phase_now(&self) -> Phase {
@@ -145,8 +157,17 @@ impl<T: AsyncRead + Unpin> AsyncRead for Wire<T> {
         let before = buffer.filled().len();
         match Pin::new(&mut self.stream).poll_read(cx, buffer) {
             Poll::Ready(Ok(())) => {
-                if let Some(ambiguous) = self.framing.feed(&buffer.filled()[before..]) {
-                    self.traffic.refuse(ambiguous);
+                match self.framing.feed(&buffer.filled()[before..]) {
+                    Ok(None) => {}
+                    Ok(Some(ambiguous)) => self.traffic.refuse(ambiguous),
+                    Err(Flood) => {
+                        self.metrics.connection_refused("flood");
+                        return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+                    }
+                }
+                let half_sent = self.framing.in_head() || self.framing.in_body();
+                if half_sent != self.arriving.is_some() {
+                    self.arriving = half_sent.then(|| Arriving::new(&self.metrics));
                 }
                 match self.phase {
                     Phase::Opening => (self.phase, self.since) = (Phase::Idle, Instant::now()),
@@ -207,6 +228,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use super::*;
+    use crate::framing::Framing;
 
     const PATIENCE: Patience =
         Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60), stall: Duration::from_secs(30) };
@@ -214,7 +236,8 @@ mod tests {
     fn pair() -> (DuplexStream, Wire<DuplexStream>, Arc<Traffic>) {
         let (client, server) = duplex(64);
         let traffic = Arc::<Traffic>::default();
-        (client, Wire::new(server, Framing::http1(), Arc::clone(&traffic), PATIENCE), traffic)
+        let framing = Follow::Http1(Framing::http1());
+        (client, Wire::new(server, framing, Arc::clone(&traffic), PATIENCE, Arc::default()), traffic)
     }
 
     /// Reads until the wire gives up, and how many seconds that took.

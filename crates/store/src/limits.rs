@@ -24,8 +24,13 @@ pub const ARTIFACT_WRITES_MAX: usize = 4;
 pub const THREAD_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of the database file. This bounds whatever has no closer bound.
 pub const DATABASE_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
-/// Bytes to which the write-ahead log shrinks after a checkpoint.
-pub const LOG_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes of the write-ahead log over which it is taken over into the database and emptied.
+pub const LOG_BYTES: u64 = 8 * 1024 * 1024;
+/// Bytes of a database of an earlier version up to which it is rewritten as it is opened, so that it can
+/// give space back. A larger one goes on as it is.
+pub const REWRITTEN_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Pages that nothing is on any more, given back to the disk in one transaction.
+pub const FREED_PAGES_PER_COMMIT: i64 = 1_024;
 /// Rows of an expired task's event log removed in one transaction.
 pub const EXPIRED_ROWS_PER_COMMIT: usize = 2_000;
 /// Tasks that [`crate::Memory`] keeps.

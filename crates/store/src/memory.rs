@@ -5,17 +5,17 @@ use forecourt_core::store::{
     Added, Addition, AtEnd, Conversation, Delivery, Entry, KeptArtifact, Notice, Span, StoreFuture, TaskChange,
     TaskFilter, TaskPage, Webhook,
 };
-use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use parking_lot::Mutex;
 
 mod kept;
 
-use kept::Kept;
+use kept::{Accounts, Kept, Route};
 
 /// A store that forgets: for tests and for trying things out.
 ///
-/// Bounded by number ([`crate::limits`]), not by bytes; over a bound things are
-/// [`StoreError::Unavailable`].
+/// Bounded by number ([`crate::limits`]) and by the bytes of each caller, not by those of all; over a
+/// bound by number things are [`StoreError::Unavailable`].
 #[derive(Default)]
 pub struct Memory {
     kept: Mutex<Kept>,
@@ -25,6 +25,13 @@ impl Memory {
     /// An empty store.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty store that keeps at most `caller_bytes_max` bytes for one caller.
+    pub fn bounded(caller_bytes_max: u64) -> Self {
+        let mut kept = Kept::default();
+        kept.accounts = Accounts::new(caller_bytes_max);
+        Self { kept: Mutex::new(kept) }
     }
 
     /// Runs `step` under the lock, once the future is awaited.
@@ -137,9 +144,16 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.thread(&name, now)))
     }
 
-    fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()> {
-        let (thread, agent) = (thread.clone(), agent.clone());
-        self.step(move |kept| kept.set_route(thread, agent, expires_at))
+    fn set_route(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        expires_at: Timestamp,
+        account: &Account,
+    ) -> StoreFuture<'_, ()> {
+        let thread = thread.clone();
+        let route = Route { agent: agent.clone(), expires_at, account: account.clone() };
+        self.step(move |kept| kept.set_route(thread, route))
     }
 
     fn route(&self, thread: &ThreadId, now: Timestamp) -> StoreFuture<'_, Option<Handle>> {
@@ -154,16 +168,21 @@ impl Store for Memory {
 
     fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>> {
         let stream = stream.to_owned();
-        self.step(move |kept| kept.ledger.append(stream, entry, last))
+        self.step(move |kept| kept.append_entry(stream, entry, last))
     }
 
     fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<(u64, Entry)>> {
         let stream = stream.to_owned();
-        self.step(move |kept| Ok(kept.ledger.read(&stream, span, limit, now)))
+        self.step(move |kept| Ok(kept.entries(&stream, span, limit, now)))
     }
 
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
         self.step(move |kept| Ok(kept.expire(now, limit)))
+    }
+
+    fn room(&self, account: &Account, bytes: u64) -> StoreFuture<'_, ()> {
+        let account = account.clone();
+        self.step(move |kept| kept.accounts.room(&account, bytes))
     }
 
     fn ready(&self) -> StoreFuture<'_, ()> {

@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::limits::DELIVERIES_PENDING_MAX;
+use forecourt_core::limits::{DELIVERIES_PENDING_MAX, STORED_BYTES_PER_CALLER};
 use forecourt_core::{Entropy, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use tokio::sync::Semaphore;
 
 use crate::limits::{
-    ARTIFACT_WRITES_MAX, ARTIFACTS_BYTES_MAX, DATABASE_BYTES_MAX, LOCK_WAIT, LOG_BYTES, READERS, STATEMENTS_CACHED,
+    ARTIFACT_WRITES_MAX, ARTIFACTS_BYTES_MAX, DATABASE_BYTES_MAX, LOCK_WAIT, LOG_BYTES, READERS, REWRITTEN_BYTES_MAX,
+    STATEMENTS_CACHED,
 };
 
 mod artifacts;
@@ -22,6 +23,7 @@ mod expiry;
 mod fault;
 mod files;
 mod ledger;
+mod quota;
 mod readers;
 mod routes;
 mod schema;
@@ -45,7 +47,10 @@ pub struct SqliteOptions {
     pub readers: usize,
     /// How long a statement waits for a lock that another process holds.
     pub lock_wait: Duration,
-    /// Bytes of the database file. Over it, writes are [`StoreError::Unavailable`].
+    /// Bytes that are kept for one caller. Over it, its writes are [`StoreError::Full`].
+    pub caller_bytes_max: u64,
+    /// Bytes of the database file. Over it, and over fifteen sixteenths of it for what begins
+    /// something, writes are [`StoreError::Full`].
     pub database_bytes_max: u64,
     /// Bytes of all artifacts together. Over it, artifacts are [`StoreError::Unavailable`].
     pub artifacts_bytes_max: u64,
@@ -60,6 +65,7 @@ impl Default for SqliteOptions {
         Self {
             readers: READERS,
             lock_wait: LOCK_WAIT,
+            caller_bytes_max: STORED_BYTES_PER_CALLER,
             database_bytes_max: DATABASE_BYTES_MAX,
             artifacts_bytes_max: ARTIFACTS_BYTES_MAX,
             deliveries_pending_max: DELIVERIES_PENDING_MAX,
@@ -92,6 +98,7 @@ impl Sqlite {
         configure_writer(&db, &options)?;
         schema::migrate(&mut db, schema::MIGRATIONS)?;
         let seal = Arc::new(unlock(&db, path, &options)?);
+        shrinkable(&db);
         let reader = || connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, &options);
         let readers = (0..options.readers.max(1)).map(|_| reader()).collect::<Result<Vec<_>, _>>()?;
         Ok(Arc::new(Self {
@@ -127,7 +134,32 @@ fn connect(path: &Path, mode: OpenFlags, options: &SqliteOptions) -> Result<Conn
     Ok(db)
 }
 
+/// Makes a database of an earlier version one that can give space back, if that is quick. One that can't
+/// goes on as it is: what is free in it is used again, and the file stays as large as it once was.
+fn shrinkable(db: &Connection) {
+    let read = |pragma: &str| db.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0)).unwrap_or_default();
+    if read("auto_vacuum") == INCREMENTAL {
+        return;
+    }
+    let bytes = read("page_count").unsigned_abs() * read("page_size").unsigned_abs();
+    let rewritten = match bytes <= REWRITTEN_BYTES_MAX {
+        true => db.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM").is_ok(),
+        false => false,
+    };
+    if !rewritten {
+        tracing::warn!(
+            bytes,
+            "the database keeps its size on the disk; `sqlite3 forecourt.db 'PRAGMA auto_vacuum=2; VACUUM'` while nothing runs mends that"
+        );
+    }
+}
+
+/// As SQLite numbers it.
+const INCREMENTAL: i64 = 2;
+
 fn configure_writer(db: &Connection, options: &SqliteOptions) -> Result<(), Fault> {
+    // Of effect on a file in which nothing is yet.
+    db.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode != "wal" {
         return Err(StoreError::Unavailable(format!("the database would not leave journal mode {mode}")).into());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::store::{AtEnd, Entry, Resumption, Span, TaskChange, TaskFilter, Webhook};
+use forecourt_core::store::{Account, AtEnd, Entry, Resumption, Span, TaskChange, TaskFilter, Webhook};
 use forecourt_core::{Event, Role, Store, Task, TaskState, ThreadId, Turn};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_testkit::dear;
@@ -79,6 +79,7 @@ impl World {
         let result = match self.take(store, now, step).await {
             Ok(result) => result,
             Err(forecourt_core::StoreError::Corrupt(_)) => "corrupt".to_owned(),
+            Err(forecourt_core::StoreError::Full { bound }) => format!("{bound:?}"),
             Err(forecourt_core::StoreError::Unavailable(_)) => "unavailable".to_owned(),
         };
         format!("{result}\n{}", self.look(store, now).await)
@@ -127,7 +128,7 @@ impl World {
             Step::Release => format!("{:?}", store.release_deliveries(after(now)).await?),
             Step::Route { thread, baker } => {
                 let agent = if *baker { handle("baker") } else { chef() };
-                format!("{:?}", store.set_route(&self.threads[*thread], &agent, after(now + 10)).await?)
+                format!("{:?}", store.set_route(&self.threads[*thread], &agent, after(now + 10), &Account::HOST).await?)
             }
             Step::Claim { limit } => {
                 let claimed = store.claim_deliveries(after(now), after(now + 5), *limit).await?;
@@ -146,7 +147,7 @@ impl World {
             }
             Step::Entry { stream, lasts, last } => {
                 let expires_at = lasts.map(|lasts| after(now + lasts));
-                let entry = Entry { body: now.into(), at: after(now), expires_at };
+                let entry = Entry { expires_at, ..Entry::new(now.into(), after(now)) };
                 format!("{:?}", store.append_entry(&stream.to_string(), entry, *last).await?)
             }
             Step::Expire => format!("{:?}", store.expire(after(now), usize::MAX).await?),

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::store::{Added, AtEnd, KeptArtifact};
-use forecourt_core::{Event, Store, StoreError, Task};
+use forecourt_core::{Account, Bound, Event, Store, StoreError, Task};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
+use forecourt_testkit::store_suite::quota::noise;
 use forecourt_testkit::store_suite::{
     after, completed, created, is_corrupt, is_unavailable, some_task, start, webhook,
 };
@@ -55,31 +56,40 @@ fn reason<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_unavailable_until_there_is_room() {
+async fn design_36_a_full_store_names_its_bound_until_there_is_room() {
     let place = Place::new();
     let options = SqliteOptions { database_bytes_max: 512 * 1024, ..SqliteOptions::default() };
     let store = place.open_with(options).unwrap();
     let mut kept = Vec::new();
     let refused = loop {
         let task = some_task();
-        store.create_task(task.clone(), Vec::new()).await.unwrap();
-        // As long as an event fits, its task does.
-        match store.append_events(&task.id, 1, vec![Event::Text("x".repeat(15_000))]).await {
+        let created = store.create_task(task.clone(), Vec::new()).await;
+        let event = vec![Event::Text(noise(15_000))];
+        match created.and(store.append_events(&task.id, 1, event).await) {
             Ok(()) => kept.push(task),
             Err(error) => break Err::<(), _>(error),
         }
         assert!(kept.len() < 100, "the disk never filled up");
     };
-    assert!(is_unavailable(&refused), "{refused:?}");
-    assert!(is_unavailable(&store.ready().await));
+    assert!(names_the_store(&refused), "{refused:?}");
+    assert!(names_the_store(&store.ready().await));
+    assert!(names_the_store(&store.room(&Account::HOST, 15_000).await));
+    let ended = store.advance_task(&kept[0].id, completed()).await;
+    assert!(ended.unwrap(), "what is there can end");
+    let now = store.task(&kept[0].id, start()).await.unwrap().unwrap();
+    kept[0] = now;
     for task in &kept {
         assert_eq!(store.task(&task.id, start()).await.unwrap().as_ref(), Some(task));
-        assert_eq!(store.events(&task.id, 0, 10).await.unwrap().len(), 1);
+        assert!(!store.events(&task.id, 0, 10).await.unwrap().is_empty());
     }
     assert!(store.expire(after(3600), 10).await.unwrap() > 0);
     store.ready().await.unwrap();
     let id = created(&dynamic(&store), some_task()).await;
-    store.append_events(&id, 1, vec![Event::Text("x".repeat(15_000))]).await.unwrap();
+    store.append_events(&id, 1, vec![Event::Text(noise(15_000))]).await.unwrap();
+}
+
+fn names_the_store<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Full { bound: Bound::Store { max: 524_288 } }))
 }
 
 #[tokio::test]
@@ -88,10 +98,10 @@ async fn a_write_that_does_not_fit_fails_alone() {
     let options = SqliteOptions { database_bytes_max: 512 * 1024, ..SqliteOptions::default() };
     let store = place.open_with(options).unwrap();
     let id = created(&dynamic(&store), some_task()).await;
-    let huge = store.append_events(&id, 1, vec![Event::Text("x".repeat(1024 * 1024))]);
+    let huge = store.append_events(&id, 1, vec![Event::Text(noise(1024 * 1024))]);
     let small = futures::future::join_all((0..32).map(|_| store.create_task(some_task(), Vec::new())));
     let (huge, small) = futures::future::join(huge, small).await;
-    assert!(is_unavailable(&huge));
+    assert!(names_the_store(&huge));
     assert!(small.iter().all(Result::is_ok));
     assert!(store.events(&id, 0, 10).await.unwrap().is_empty());
 }
@@ -188,7 +198,7 @@ fn a_newer_database_is_refused_with_both_versions() {
     let result = place.open();
     assert!(is_corrupt(&result));
     let reason = reason(result);
-    assert!(reason.contains("version 99") && reason.contains("up to 4"), "{reason}");
+    assert!(reason.contains("version 99") && reason.contains("up to 5"), "{reason}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forecourt_core::store::{Added, AtEnd, Entry, TaskChange};
+use forecourt_core::store::{Account, Added, AtEnd, Entry, TaskChange};
 use forecourt_core::{Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
@@ -38,7 +38,7 @@ async fn no_id_secret_or_word_is_written_in_the_clear() {
     let mut hook = webhook("https://example.com/?word-in-url");
     hook.details.insert("word-in-details".to_owned(), "word-in-details".into());
     assert_eq!(store.add_webhook(&task.id, hook, 1, AtEnd::Refuse).await.unwrap(), Added::Yes);
-    store.set_route(&thread, &chef(), after(60)).await.unwrap();
+    store.set_route(&thread, &chef(), after(60), &Account::HOST).await.unwrap();
     let change = TaskChange { outcome: Some(outcome("word-in-outcome")), ..completed() };
     store.advance_task(&task.id, change).await.unwrap();
     let turns = vec![Turn::text(Role::User, "word-in-turn")];

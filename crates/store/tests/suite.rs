@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_core::Store;
+use forecourt_testkit::store_suite::CALLER_BYTES;
 use tempfile::TempDir;
 
 mod memory {
@@ -11,7 +12,7 @@ mod memory {
     use super::*;
 
     fn fresh() -> (Arc<dyn Store>, ()) {
-        (Arc::new(Memory::new()), ())
+        (Arc::new(Memory::bounded(CALLER_BYTES)), ())
     }
 
     forecourt_testkit::store_suite!(fresh());
@@ -24,7 +25,8 @@ mod sqlite {
 
     fn fresh() -> (Arc<dyn Store>, TempDir) {
         let dir = tempfile::tempdir().expect("a folder");
-        let store = Sqlite::open(&dir.path().join("forecourt.db"), SqliteOptions::default()).expect("a fresh store");
+        let options = SqliteOptions { caller_bytes_max: CALLER_BYTES, ..SqliteOptions::default() };
+        let store = Sqlite::open(&dir.path().join("forecourt.db"), options).expect("a fresh store");
         (store, dir)
     }
 

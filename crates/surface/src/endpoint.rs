@@ -12,7 +12,7 @@ use forecourt_contract::endpoint::Offer;
 use forecourt_contract::path::{RequestPath, segment};
 use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Call, Dispatcher, Endpoint, Outcome};
-use forecourt_core::{Error, Sender};
+use forecourt_core::{Error, PolicyPart, Sender};
 use forecourt_host::{Host, Invoked};
 use futures::stream::{BoxStream, StreamExt};
 use serde_json::{Value, json};
@@ -143,16 +143,19 @@ fn filled(endpoint: &Endpoint, arguments: Value) -> Result<(String, serde_json::
 fn told(invoked: Result<Invoked, Error>, host: &Host, endpoint: &Endpoint, sender: &Sender) -> Called {
     match invoked {
         Ok(Invoked::Answered(outcome)) => answered(*outcome, host, endpoint, sender),
-        Ok(Invoked::Refused(part)) => {
-            let called = failed(part.kind(), &part.message, Value::Null);
-            Called { refusal: Some(part), ..called }
-        }
+        Ok(Invoked::Refused(part)) => refused(part),
+        Err(Error::Full { bound }) => refused(Box::new(bound.refusal())),
         Err(Error::Internal(cause)) => {
             tracing::error!(%cause, "a call of an endpoint failed");
             failed("internal", "the host failed, through no fault of the call", Value::Null)
         }
         Err(error) => failed("unavailable", &error.to_string(), Value::Null),
     }
+}
+
+fn refused(part: Box<PolicyPart>) -> Called {
+    let called = failed(part.kind(), &part.message, Value::Null);
+    Called { refusal: Some(part), ..called }
 }
 
 fn answered(outcome: Outcome, host: &Host, endpoint: &Endpoint, sender: &Sender) -> Called {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use forecourt_core::reply::Collected;
-use forecourt_core::store::{Addition, TaskChange, Webhook};
+use forecourt_core::store::{Account, Addition, TaskChange, Webhook};
 use forecourt_core::{
     Clock, Ending, Handle, Part, Role, Store, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
 };
@@ -18,6 +18,7 @@ pub mod deliveries;
 pub mod events;
 pub mod expiry;
 pub mod ledger;
+pub mod quota;
 pub mod routes;
 pub mod tasks;
 pub mod threads;
@@ -99,6 +100,19 @@ macro_rules! store_suite {
             ledger::an_expired_entry_is_not_read_and_its_number_is_not_given_again
             ledger::a_stream_of_which_nothing_is_left_begins_anew
             ledger::an_entry_has_a_bounded_size
+            quota::design_36_tasks_are_kept_up_to_the_bound_of_their_caller
+            quota::design_36_all_that_hangs_on_a_task_counts
+            quota::design_36_webhooks_that_come_with_a_task_count
+            quota::design_36_a_notice_counts_while_it_waits
+            quota::design_36_what_another_owner_would_add_costs_nothing
+            quota::design_36_a_task_can_always_end
+            quota::design_36_a_long_outcome_counts
+            quota::design_36_conversations_routes_and_entries_count
+            quota::design_36_a_conversation_belongs_to_who_wrote_to_it_last
+            quota::design_36_what_expires_is_given_back
+            quota::design_36_what_the_host_writes_is_nobodys
+            quota::a_refused_write_changes_nothing
+            quota::of_64_writers_at_once_none_gets_past_the_bound
             expiry::expiring_removes_at_most_the_limit
             expiry::expiring_takes_all_that_hangs_on_a_task
             expiry::the_living_stay
@@ -115,6 +129,10 @@ macro_rules! store_suite {
         )*
     };
 }
+
+/// Bytes that a caller may store in the stores of the suite: [`crate::store_suite!`] is given stores with
+/// this bound.
+pub const CALLER_BYTES: u64 = 256 * 1024;
 
 /// What a case is given.
 pub type Fresh = Arc<dyn Store>;
@@ -138,6 +156,7 @@ pub fn some_task() -> Task {
         agent: chef(),
         thread: None,
         owner: None,
+        account: Account::HOST,
         received_via: "rest".to_owned(),
         turns: vec![Turn::text(Role::User, "What is for dinner?")],
         state: TaskState::Working,
@@ -183,7 +202,7 @@ pub fn webhook(url: &str) -> Webhook {
 
 /// What is added to a conversation of nobody in particular.
 pub fn addition(turns: Vec<Turn>, keep: usize, expires_at: Timestamp) -> Addition {
-    Addition { owner: None, turns, keep, expires_at }
+    Addition { owner: None, account: Account::HOST, turns, keep, expires_at }
 }
 
 /// Keeps `task` and gives back its id.

@@ -100,7 +100,7 @@ impl Service {
             other => other?,
         };
         if let Some(name) = sticks {
-            self.host.set_route(&name, &agent).await?;
+            self.host.set_route(&name, &agent, &access).await?;
         }
         let Some(id) = &reply.task else {
             let thread = reply.thread.clone().unwrap_or(thread);

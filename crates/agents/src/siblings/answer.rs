@@ -30,7 +30,9 @@ pub(super) fn fault(sibling: &Sibling, error: &Error) -> String {
     let handle = sibling.handle();
     match error {
         Error::NotFound { .. } | Error::Gone { .. } => format!("@{handle} is not here any more; answer without it"),
-        Error::Conflict { .. } | Error::Invalid { .. } => format!("@{handle} was not asked: {error}"),
+        Error::Conflict { .. } | Error::Invalid { .. } | Error::Full { .. } => {
+            format!("@{handle} was not asked: {error}")
+        }
         Error::Unavailable { retry_after } => {
             format!("@{handle} is busy for the next {} s; answer without it, and say so", whole_seconds(*retry_after))
         }

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::Account;
+
 /// What is written into a stream once, and never changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -13,18 +15,26 @@ pub struct Entry {
     pub at: Timestamp,
     /// When it stops being readable; `None`: never.
     pub expires_at: Option<Timestamp>,
+    /// Whose bytes it counts towards. Not read back: an entry that was read has the host's own.
+    pub account: Account,
 }
 
 impl Entry {
-    /// An entry that stays.
+    /// An entry that stays, on the host's own account.
     pub fn new(body: Value, at: Timestamp) -> Self {
-        Self { body, at, expires_at: None }
+        Self { body, at, expires_at: None, account: Account::HOST }
     }
 
     /// The same, until a moment.
     #[must_use]
     pub fn until(self, expires_at: Timestamp) -> Self {
         Self { expires_at: Some(expires_at), ..self }
+    }
+
+    /// The same, on this account.
+    #[must_use]
+    pub fn on(self, account: Account) -> Self {
+        Self { account, ..self }
     }
 
     /// Whether it can be read at `now`.

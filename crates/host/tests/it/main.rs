@@ -8,6 +8,7 @@ mod patient;
 mod queue;
 mod receive;
 mod standing;
+mod stored;
 mod support;
 mod tasks;
 mod threads;

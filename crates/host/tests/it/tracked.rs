@@ -458,10 +458,10 @@ async fn hub3_3_a_conversation_stays_with_its_agent_for_a_week() {
     let host = setup.host(Turns::new([])).await;
     let thread = ThreadId::adopt_for("ann", "ctx").unwrap();
     assert_eq!(host.route(&thread).await.unwrap(), None);
-    host.set_route(&thread, &handle()).await.unwrap();
+    host.set_route(&thread, &handle(), &Sender::anonymous()).await.unwrap();
     setup.clock.advance(THREAD_TTL - Duration::from_secs(1));
     assert_eq!(host.route(&thread).await.unwrap(), Some(handle()));
-    host.set_route(&thread, &handle()).await.unwrap();
+    host.set_route(&thread, &handle(), &Sender::anonymous()).await.unwrap();
     setup.clock.advance(THREAD_TTL - Duration::from_secs(1));
     assert_eq!(host.route(&thread).await.unwrap(), Some(handle()));
     setup.clock.advance(Duration::from_secs(1));

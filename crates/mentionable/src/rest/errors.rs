@@ -2,6 +2,7 @@
 //! `refusal.rs`, since they are content.
 
 use forecourt_core::error::whole_seconds;
+use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::{Error, Noun};
 use http::{HeaderValue, StatusCode};
 
@@ -132,6 +133,13 @@ impl From<Error> for Failure {
             Error::Gone { .. } => Self::new(StatusCode::GONE, "Gone", error.to_string()),
             Error::Conflict { .. } => Self::new(StatusCode::CONFLICT, "Conflict", error.to_string()),
             Error::Invalid { .. } => Self::bad_request(error.to_string()),
+            Error::Full { bound } => {
+                let (status, title) = match bound.is_callers() {
+                    true => (StatusCode::TOO_MANY_REQUESTS, "Too much stored"),
+                    false => (StatusCode::INSUFFICIENT_STORAGE, "No room"),
+                };
+                Self { retry_after: Some(whole_seconds(FULL_RETRY)), ..Self::new(status, title, error.to_string()) }
+            }
             Error::Unavailable { retry_after } => {
                 let wait = whole_seconds(retry_after);
                 Self { retry_after: Some(wait), ..Self::busy(error.to_string()) }

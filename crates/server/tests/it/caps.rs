@@ -54,7 +54,8 @@ async fn s0_one_address_has_its_share_of_connections() {
         read_until(stream, "served").await;
     }
     let refused = read_to_close(&mut server.connect().await).await;
-    assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("Retry-After: 5"), "{refused}");
+    assert!(refused.starts_with("HTTP/1.1 429 ") && refused.contains("Retry-After: 5"), "{refused}");
+    assert!(refused.contains("http.connections_per_address_max"), "{refused}");
     first.shutdown().await.unwrap();
     read_to_close(&mut first).await;
     let mut again = server.connect().await;
@@ -97,4 +98,22 @@ async fn s0_an_idle_connection_is_closed_and_a_waiting_one_is_not() {
     assert_eq!(statuses(&server.exchange(GET).await), [200]);
     release.notify_one();
     assert!(answer.await.unwrap().ends_with("waited"));
+}
+
+/// B3: as many answers as one caller may hold open, each on a connection of its own.
+#[tokio::test]
+async fn design_11_one_address_holds_256_requests_open_at_once() {
+    let server = plain(HttpLimits::default()).await;
+    let mut open = Vec::new();
+    for _ in 0..256 {
+        let mut stream = server.connect().await;
+        stream.write_all(b"GET /wait HTTP/1.1\r\nHost: demo.localhost\r\nConnection: close\r\n\r\n").await.unwrap();
+        server.waiting.notified().await;
+        open.push(stream);
+    }
+    server.release.notify_waiters();
+    for mut stream in open {
+        let answer = read_to_close(&mut stream).await;
+        assert!(answer.ends_with("waited"), "{answer}");
+    }
 }

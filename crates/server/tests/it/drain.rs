@@ -40,3 +40,21 @@ async fn a_request_that_does_not_end_is_cut_off_after_the_drain_time() {
     server.done.await.unwrap();
     assert_eq!(read_to_close(&mut stream).await, "");
 }
+
+#[tokio::test]
+async fn c3_a_request_that_is_half_sent_is_known_until_it_is_whole() {
+    let server = plain(HttpLimits::default()).await;
+    let mut stream = server.connect().await;
+    let head = b"POST /read HTTP/1.1\r\nHost: demo.localhost\r\nContent-Length: 5\r\nConnection: close\r\n\r\n12";
+    stream.write_all(head).await.unwrap();
+    let metrics = server.metrics.clone();
+    while !metrics.is_arriving() {
+        tokio::task::yield_now().await;
+    }
+    let arrived = tokio::spawn(async move { metrics.arrived(Duration::from_secs(60)).await });
+    tokio::task::yield_now().await;
+    assert!(!arrived.is_finished(), "three bytes are still to come");
+    stream.write_all(b"345").await.unwrap();
+    arrived.await.unwrap();
+    assert!(read_to_close(&mut stream).await.ends_with("read 5"));
+}

@@ -131,6 +131,57 @@ async fn s1_rapid_resets_end_the_connection() {
     assert_eq!(goaway(&server, resets).await, Some(ENHANCE_YOUR_CALM));
 }
 
+const PRIORITY: u8 = 2;
+const PING: u8 = 6;
+const UNKNOWN: u8 = 0xbb;
+
+/// Whether the server closes a connection on which so many frames come.
+async fn is_cut_off(server: &TestServer, frame: &[u8], times: usize) -> bool {
+    let (mut read, mut write) = server.connect().await.into_split();
+    let start = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &self::frame(SETTINGS, 0, 0, &[])].concat();
+    write.write_all(&start).await.unwrap();
+    let many = frame.repeat(times);
+    let written = tokio::spawn(async move {
+        let _ = write.write_all(&many).await;
+        // A request at the end shows that the connection still works.
+        let _ = write.write_all(&self::frame(HEADERS, END_HEADERS | 1, 1, &request_block())).await;
+        write
+    });
+    let mut head = [0; 9];
+    let closed = loop {
+        if read.read_exact(&mut head).await.is_err() {
+            break true;
+        }
+        let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+        if read.read_exact(&mut payload).await.is_err() || head[3] == GOAWAY {
+            break true;
+        }
+        if head[3] == HEADERS {
+            break false;
+        }
+    };
+    drop(written);
+    closed
+}
+
+#[tokio::test]
+async fn s1_floods_of_frames_that_ask_for_nothing_end_the_connection() {
+    let server = plain(HttpLimits::default()).await;
+    let kinds = [
+        ("ping", frame(PING, 0, 0, &[0; 8])),
+        ("ping acknowledged", frame(PING, 1, 0, &[0; 8])),
+        ("settings", frame(SETTINGS, 0, 0, &[])),
+        ("priority", frame(PRIORITY, 0, 3, &[0, 0, 0, 1, 0])),
+        ("unknown", frame(UNKNOWN, 0, 0, &[0; 8])),
+    ];
+    for (name, one) in kinds {
+        assert!(!is_cut_off(&server, &one, 100).await, "a hundred of {name} are nothing");
+        assert!(is_cut_off(&server, &one, 20_000).await, "{name}");
+    }
+    let mut client = connect(&server).await;
+    assert_eq!(send(&mut client, get("/e")).await.unwrap().0, 200, "others are served");
+}
+
 #[tokio::test]
 async fn s1_a_head_without_end_ends_the_connection() {
     let server = plain(HttpLimits::default()).await;

@@ -2,19 +2,26 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use forecourt_core::limits::ARTIFACT_BYTES_MAX;
-use forecourt_core::store::{Addition, Conversation, KeptArtifact, TaskChange, Webhook};
-use forecourt_core::{Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
+use forecourt_core::limits::{ARTIFACT_BYTES_MAX, OUTCOME_FREE_BYTES, ROW_BYTES};
+use forecourt_core::store::{Addition, Conversation, Entry, KeptArtifact, Span, TaskChange, Webhook, cost};
+use forecourt_core::{Account, Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 
 use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
 use crate::turns;
 
+mod accounts;
 mod ledger;
 mod list;
 mod webhooks;
 
+use accounts::{cost_of, json_len, said_len, task_len};
 use ledger::Ledger;
 use webhooks::Waiting;
+
+pub(super) use accounts::Accounts;
+
+/// What a route costs.
+const ROUTE_BYTES: u64 = ROW_BYTES + 32;
 
 /// A conversation is one between a caller and one agent.
 type ThreadName = (ThreadId, Handle);
@@ -24,9 +31,10 @@ pub(super) struct Kept {
     tasks: HashMap<TaskId, Record>,
     deliveries: BTreeMap<u64, Waiting>,
     threads: HashMap<ThreadName, Thread>,
-    routes: HashMap<ThreadId, (Handle, Timestamp)>,
+    routes: HashMap<ThreadId, Route>,
+    pub(super) accounts: Accounts,
     claims: HashMap<String, Timestamp>,
-    pub(super) ledger: Ledger,
+    ledger: Ledger,
     last_place: i64,
     last_delivery: u64,
     artifact_bytes: u64,
@@ -40,6 +48,15 @@ struct Record {
     artifacts: HashMap<String, KeptArtifact>,
     /// By number, in the order in which they were registered.
     webhooks: BTreeMap<u64, Webhook>,
+    account: Account,
+    /// What it costs with all that hangs on it.
+    bytes: u64,
+}
+
+pub(super) struct Route {
+    pub(super) agent: Handle,
+    pub(super) expires_at: Timestamp,
+    pub(super) account: Account,
 }
 
 struct Thread {
@@ -47,6 +64,8 @@ struct Thread {
     /// With the bytes of each as JSON, oldest first.
     turns: VecDeque<(Turn, usize)>,
     expires_at: Timestamp,
+    account: Account,
+    bytes: u64,
 }
 
 fn room(len: usize, max: usize, what: &str) -> Result<(), StoreError> {
@@ -58,11 +77,17 @@ impl Kept {
         if self.tasks.contains_key(&task.id) {
             return Err(StoreError::Corrupt("a task of this id exists".to_owned()));
         }
+        let bytes = cost(task_len(&task)) + cost_of(&webhooks);
+        self.accounts.room(&task.account, bytes)?;
         room(self.tasks.len(), MEMORY_TASKS_MAX, "task")?;
         self.has_room_for(&webhooks, 0)?;
+        let account = task.account.clone();
+        self.accounts.add(&account, bytes);
+        let task = Task { account: Account::HOST, ..task };
         self.last_place += 1;
         let webhooks = (1..).zip(webhooks).collect();
-        let record = Record { place: self.last_place, task, events: Vec::new(), artifacts: HashMap::new(), webhooks };
+        let (place, artifacts) = (self.last_place, HashMap::new());
+        let record = Record { place, task, events: Vec::new(), artifacts, webhooks, account, bytes };
         self.tasks.insert(record.task.id.clone(), record);
         Ok(())
     }
@@ -74,6 +99,10 @@ impl Kept {
             return Err(StoreError::Corrupt(format!("event {first} would follow event {}", next - 1)));
         }
         let known = usize::try_from(next - first).unwrap_or(usize::MAX);
+        let bytes = cost_of(events.iter().skip(known));
+        self.accounts.room(&record.account, bytes)?;
+        record.bytes += bytes;
+        self.accounts.add(&record.account, bytes);
         record.events.extend(events.into_iter().skip(known));
         Ok(())
     }
@@ -81,19 +110,30 @@ impl Kept {
     pub(super) fn advance_task(&mut self, id: &TaskId, change: TaskChange) -> Result<bool, StoreError> {
         let held = |record: &&Record| record.task.state == change.from && record.task.run == change.run;
         let Some(record) = self.tasks.get(id).filter(held) else { return Ok(false) };
+        let outcome = change.outcome.as_ref().map_or(0, said_len);
+        let turns = change.resume.as_ref().map_or(0, |resumption| json_len(&resumption.turns));
+        let ending = change.outcome.as_ref().map(|outcome| Event::Ending(outcome.ending.clone()));
+        let bytes = cost(outcome) + cost(turns) + cost_of(&ending);
         if let Some(resumption) = &change.resume {
+            self.accounts.room(&record.account, bytes + cost_of(&resumption.webhooks))?;
             self.has_room_for(&resumption.webhooks, record.webhooks.len())?;
+        } else if outcome > OUTCOME_FREE_BYTES {
+            self.accounts.room(&record.account, bytes)?;
         }
         let Some(record) = self.tasks.get_mut(id) else { return Ok(false) };
+        record.bytes += bytes;
+        self.accounts.add(&record.account, bytes);
         record.task.state = change.to;
         record.task.updated_at = change.at;
         if let Some(resumption) = change.resume {
             record.task.run = resumption.run;
             record.task.expires_at = resumption.expires_at;
             record.task.turns.extend(resumption.turns);
-            resumption.webhooks.into_iter().for_each(|webhook| record.put_webhook(webhook));
+            for webhook in resumption.webhooks {
+                record.put_webhook(webhook, &mut self.accounts);
+            }
         }
-        record.events.extend(change.outcome.as_ref().map(|outcome| Event::Ending(outcome.ending.clone())));
+        record.events.extend(ending);
         record.task.outcome = change.outcome;
         if change.to.is_settled() {
             self.tell_of(id, None);
@@ -134,10 +174,14 @@ impl Kept {
         if record.artifacts.contains_key(&artifact.id) {
             return Ok(());
         }
+        let bytes = cost(size) + cost(0);
+        self.accounts.room(&record.account, bytes)?;
         if self.artifact_bytes + size as u64 > ARTIFACTS_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("all artifacts have at most {ARTIFACTS_BYTES_MAX} bytes")));
         }
         self.artifact_bytes += size as u64;
+        record.bytes += bytes;
+        self.accounts.add(&record.account, bytes);
         record.artifacts.insert(artifact.id.clone(), artifact);
         Ok(())
     }
@@ -147,24 +191,28 @@ impl Kept {
     }
 
     pub(super) fn append_turns(&mut self, name: ThreadName, addition: Addition) -> Result<bool, StoreError> {
-        let Addition { owner, turns, keep, expires_at } = addition;
+        let Addition { owner, account, turns, keep, expires_at } = addition;
         if !self.threads.contains_key(&name) {
             room(self.threads.len(), MEMORY_THREADS_MAX, "conversation")?;
         }
         let sized = |turn: Turn| {
-            let size = serde_json::to_vec(&turn).map_or(0, |json| json.len());
+            let size = said_len(&turn);
             (turn, size)
         };
-        let new = Thread { owner: owner.clone(), turns: VecDeque::new(), expires_at };
-        let conversation = self.threads.entry(name).or_insert(new);
-        if conversation.owner.is_some() && conversation.owner != owner {
+        let before = self.threads.get(&name);
+        if before.is_some_and(|before| before.owner.is_some() && before.owner != owner) {
             return Ok(false);
         }
-        conversation.owner = owner;
-        conversation.expires_at = expires_at;
-        conversation.turns.extend(turns.into_iter().map(sized));
-        let kept = turns::kept(conversation.turns.iter().rev().map(|(_, size)| *size), keep);
-        conversation.turns.drain(..conversation.turns.len() - kept);
+        let (payer, held) = before.map_or((Account::HOST, 0), |before| (before.account.clone(), before.bytes));
+        let mut turns: VecDeque<_> =
+            before.iter().flat_map(|b| b.turns.iter().cloned()).chain(turns.into_iter().map(sized)).collect();
+        let kept = turns::kept(turns.iter().rev().map(|(_, size)| *size), keep);
+        turns.drain(..turns.len() - kept);
+        let bytes = cost(0) + turns.iter().map(|(_, size)| cost(*size)).sum::<u64>();
+        self.accounts.room(&account, if payer == account { bytes.saturating_sub(held) } else { bytes })?;
+        self.accounts.give_back(&payer, held);
+        self.accounts.add(&account, bytes);
+        self.threads.insert(name, Thread { owner, turns, expires_at, account, bytes });
         Ok(true)
     }
 
@@ -174,16 +222,24 @@ impl Kept {
         Some(Conversation { owner: thread.owner.clone(), turns })
     }
 
-    pub(super) fn set_route(&mut self, thread: ThreadId, agent: Handle, until: Timestamp) -> Result<(), StoreError> {
-        if !self.routes.contains_key(&thread) {
-            room(self.routes.len(), MEMORY_ROUTES_MAX, "route")?;
+    pub(super) fn set_route(&mut self, thread: ThreadId, route: Route) -> Result<(), StoreError> {
+        match self.routes.get(&thread).map(|route| route.account.clone()) {
+            Some(payer) if payer == route.account => {}
+            payer => {
+                self.accounts.room(&route.account, ROUTE_BYTES)?;
+                if payer.is_none() {
+                    room(self.routes.len(), MEMORY_ROUTES_MAX, "route")?;
+                }
+                payer.iter().for_each(|payer| self.accounts.give_back(payer, ROUTE_BYTES));
+                self.accounts.add(&route.account, ROUTE_BYTES);
+            }
         }
-        self.routes.insert(thread, (agent, until));
+        self.routes.insert(thread, route);
         Ok(())
     }
 
     pub(super) fn route(&self, thread: &ThreadId, now: Timestamp) -> Option<Handle> {
-        self.routes.get(thread).filter(|(_, until)| *until > now).map(|(agent, _)| agent.clone())
+        self.routes.get(thread).filter(|route| route.expires_at > now).map(|route| route.agent.clone())
     }
 
     pub(super) fn claim_once(&mut self, key: String, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
@@ -196,25 +252,43 @@ impl Kept {
         Ok(true)
     }
 
+    pub(super) fn append_entry(
+        &mut self,
+        stream: String,
+        entry: Entry,
+        last: Option<u64>,
+    ) -> Result<Option<u64>, StoreError> {
+        self.ledger.append(stream, entry, last, &mut self.accounts)
+    }
+
+    pub(super) fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, Entry)> {
+        self.ledger.read(stream, span, limit, now)
+    }
+
     pub(super) fn expire(&mut self, now: Timestamp, limit: usize) -> u64 {
         let mut left = limit;
         let tasks = first(&self.tasks, |record| record.task.expires_at <= now, &mut left);
         let threads = first(&self.threads, |thread| thread.expires_at <= now, &mut left);
         let claims = first(&self.claims, |until| *until <= now, &mut left);
-        let routes = first(&self.routes, |(_, until)| *until <= now, &mut left);
-        left -= self.ledger.expire(now, left);
+        let routes = first(&self.routes, |route| route.expires_at <= now, &mut left);
+        left -= self.ledger.expire(now, left, &mut self.accounts);
         for id in &tasks {
             self.remove_task(id);
         }
-        self.threads.retain(|name, _| !threads.contains(name));
+        for thread in threads.iter().filter_map(|name| self.threads.remove(name)) {
+            self.accounts.give_back(&thread.account, thread.bytes);
+        }
         self.claims.retain(|key, _| !claims.contains(key));
-        self.routes.retain(|thread, _| !routes.contains(thread));
-        self.deliveries.retain(|_, waiting| waiting.expires_at().is_none_or(|until| until > now));
+        for route in routes.iter().filter_map(|thread| self.routes.remove(thread)) {
+            self.accounts.give_back(&route.account, ROUTE_BYTES);
+        }
+        self.drop_old_notices(now);
         (limit - left) as u64
     }
 
     fn remove_task(&mut self, id: &TaskId) {
         let Some(record) = self.tasks.remove(id) else { return };
+        self.accounts.give_back(&record.account, record.bytes);
         let bytes = record.artifacts.values().map(|artifact| artifact.bytes.len() as u64).sum::<u64>();
         self.artifact_bytes -= bytes;
         self.deliveries.retain(|_, waiting| waiting.task() != Some(id));

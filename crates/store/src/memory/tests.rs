@@ -2,11 +2,11 @@
 
 use forecourt_core::limits::DELIVERIES_PENDING_MAX;
 use forecourt_core::store::{Added, AtEnd, Entry, KeptArtifact, TaskChange, Webhook};
-use forecourt_core::{Handle, Task, TaskId, TaskState, ThreadId, Timestamp};
+use forecourt_core::{Account, Handle, Task, TaskId, TaskState, ThreadId, Timestamp};
 use forecourt_testkit::CountedEntropy;
 use forecourt_testkit::store_suite::{addition, after, completed, is_unavailable, some_task, start, webhook};
 
-use super::kept::Kept;
+use super::kept::{Kept, Route};
 use crate::limits::{
     ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ENTRIES_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX,
 };
@@ -42,13 +42,14 @@ fn routes_are_bounded_and_those_that_exist_change() {
     let mut kept = Kept::default();
     let entropy = CountedEntropy::default();
     let chef = Handle::parse("chef").unwrap();
+    let route = || Route { agent: chef.clone(), expires_at: after(60), account: Account::HOST };
     let first = ThreadId::mint(&entropy);
-    kept.set_route(first.clone(), chef.clone(), after(60)).unwrap();
+    kept.set_route(first.clone(), route()).unwrap();
     for _ in 1..MEMORY_ROUTES_MAX {
-        kept.set_route(ThreadId::mint(&entropy), chef.clone(), after(60)).unwrap();
+        kept.set_route(ThreadId::mint(&entropy), route()).unwrap();
     }
-    assert!(is_unavailable(&kept.set_route(ThreadId::mint(&entropy), chef.clone(), after(60))));
-    kept.set_route(first, chef, after(60)).unwrap();
+    assert!(is_unavailable(&kept.set_route(ThreadId::mint(&entropy), route())));
+    kept.set_route(first, route()).unwrap();
 }
 
 #[test]
@@ -65,7 +66,7 @@ fn claims_are_bounded() {
 fn entries_are_bounded_until_some_expire() {
     let mut kept = Kept::default();
     let append =
-        |kept: &mut Kept| kept.ledger.append("a".to_owned(), Entry::new(0.into(), start()).until(after(60)), None);
+        |kept: &mut Kept| kept.append_entry("a".to_owned(), Entry::new(0.into(), start()).until(after(60)), None);
     for _ in 0..MEMORY_ENTRIES_MAX {
         append(&mut kept).unwrap();
     }

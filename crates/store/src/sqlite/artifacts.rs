@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
+use super::quota::{self, Bounds, Kept, cost_of, signed};
 use super::seal::{Hash, Label, Seal, hash};
 use super::time::nanos;
 
@@ -52,18 +53,26 @@ impl NewArtifact {
 
 /// Keeps an artifact unless there is one of its id. Fails when all of them together would have more
 /// than `bytes_max` bytes. That of a task that is gone is dropped.
-pub(super) fn put(db: &Connection, artifact: &NewArtifact, bytes_max: u64) -> Result<(), Fault> {
+pub(super) fn put(db: &Connection, artifact: &NewArtifact, bytes_max: u64, bounds: Bounds) -> Kept<()> {
+    let cost = cost_of([&artifact.body, &artifact.bytes]);
+    if let Err(full) = bounds.task_room(db, &artifact.task, cost)? {
+        return Ok(Err(full));
+    }
     let mut insert = db.prepare_cached(
         "INSERT INTO artifacts (task, hash, size, body, bytes)
          SELECT id, ?2, ?3, ?4, ?5 FROM tasks WHERE hash = ?1
          ON CONFLICT (task, hash) DO NOTHING",
     )?;
     let values = params![artifact.task, artifact.hash, artifact.size, artifact.body, artifact.bytes];
-    if insert.execute(values)? == 1 && total(db, "artifact_bytes")?.unsigned_abs() > bytes_max {
+    if insert.execute(values)? == 0 {
+        return Ok(Ok(()));
+    }
+    if total(db, "artifact_bytes")?.unsigned_abs() > bytes_max {
         // The error takes the row back.
         return Err(StoreError::Unavailable(format!("all artifacts have at most {bytes_max} bytes")).into());
     }
-    Ok(())
+    quota::add(db, &artifact.task, signed(cost))?;
+    Ok(Ok(()))
 }
 
 pub(super) fn read(

@@ -1,11 +1,14 @@
 //! The statements about a task's event log.
 
+use forecourt_core::store::cost;
 use forecourt_core::{Event, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::{Fault, corrupt};
+use super::quota::{self, signed};
 use super::seal::{Hash, Label, Seal};
 use super::time::count;
+use crate::slim;
 
 fn label<'a>(task: &'a Hash, n: &'a [u8; 8]) -> Label<'a> {
     Label { kind: "event", of: task, part: n }
@@ -14,7 +17,11 @@ fn label<'a>(task: &'a Hash, n: &'a [u8; 8]) -> Label<'a> {
 /// Events sealed one by one, numbered from `first`.
 pub(super) fn seal_all(seal: &Seal, task: &Hash, first: u64, events: &[Event]) -> Result<Vec<Vec<u8>>, StoreError> {
     let numbered = (first..).zip(events);
-    numbered.map(|(n, event)| seal.seal(label(task, &n.to_be_bytes()), event)).collect()
+    let sealed = |(n, event): (u64, &Event)| match event {
+        Event::Part(_) => seal.seal(label(task, &n.to_be_bytes()), &slim::event(event)?),
+        event => seal.seal(label(task, &n.to_be_bytes()), event),
+    };
+    numbered.map(sealed).collect()
 }
 
 /// The number of the last event, 0 when there is none.
@@ -25,7 +32,7 @@ pub(super) fn last(db: &Connection, task: &Hash) -> Result<u64, Fault> {
     Ok(last.unsigned_abs())
 }
 
-/// Appends what is not there yet. The events of a task that is gone are dropped.
+/// Appends what is not there yet, and charges for it. The events of a task that is gone are dropped.
 pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>]) -> Result<(), Fault> {
     let mut find = db.prepare_cached(
         "SELECT id, (SELECT ifnull(max(n), 0) FROM events WHERE task = tasks.id) FROM tasks WHERE hash = ?1",
@@ -37,10 +44,12 @@ pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>
         return Err(corrupt(format!("event {first} would follow event {last}")).into());
     }
     let mut insert = db.prepare_cached("INSERT INTO events (task, n, body) VALUES (?1, ?2, ?3)")?;
+    let mut bytes = 0;
     for (n, event) in (first..).zip(events).filter(|(n, _)| *n > last) {
         insert.execute(params![row, n, event])?;
+        bytes += cost(event.len());
     }
-    Ok(())
+    quota::add(db, task, signed(bytes))
 }
 
 pub(super) fn read(

@@ -4,6 +4,7 @@ use forecourt_core::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::fault::Fault;
+use super::quota::{Bounds, Kept};
 use super::time::{count, nanos};
 
 /// Removes at most `limit` rows from the event logs of expired tasks. Whether there may be more.
@@ -34,15 +35,37 @@ pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u6
         let left = limit.saturating_sub(removed);
         removed += db.prepare_cached(statement)?.execute(params![nanos(now), count(left)])?;
     }
+    let empty = "DELETE FROM accounts WHERE id IN (SELECT id FROM accounts WHERE bytes <= 0 LIMIT ?1)";
+    db.prepare_cached(empty)?.execute([count(limit)])?;
     Ok(removed as u64)
 }
 
+/// Pages that are kept for what is written next.
+const FREE_PAGES: i64 = 256;
+
+/// Gives at most `limit` pages that nothing is on any more back to the disk. Whether there may be more.
+pub(super) fn give_back(db: &Connection, limit: i64) -> Result<bool, Fault> {
+    let free: i64 = db.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
+    let spare = (free - FREE_PAGES).clamp(0, limit);
+    if spare > 0 {
+        // One page is given back with each step.
+        let mut vacuum = db.prepare(&format!("PRAGMA incremental_vacuum({spare})"))?;
+        let mut steps = vacuum.query([])?;
+        while steps.next()?.is_some() {}
+    }
+    let left: i64 = db.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
+    Ok(left > FREE_PAGES && left < free)
+}
+
 /// Bytes that the probe writes: enough to need fresh pages.
-const PROBE_BYTES: i64 = 16 * 1024;
+const PROBE_BYTES: i64 = 32 * 1024;
 
 /// Writes something and takes it back: fails when another write would.
-pub(super) fn probe(db: &Connection) -> Result<(), Fault> {
+pub(super) fn probe(db: &Connection, bounds: Bounds) -> Kept<()> {
+    if let Err(full) = bounds.store_room(db, PROBE_BYTES.unsigned_abs())? {
+        return Ok(Err(full));
+    }
     db.prepare_cached("INSERT INTO probe VALUES (zeroblob(?1))")?.execute([PROBE_BYTES])?;
     db.prepare_cached("DELETE FROM probe")?.execute([])?;
-    Ok(())
+    Ok(Ok(()))
 }

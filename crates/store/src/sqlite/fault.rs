@@ -1,7 +1,9 @@
 //! What goes wrong inside, and what the caller is told of it.
 
-use forecourt_core::StoreError;
-use rusqlite::{Error, ErrorCode};
+use forecourt_core::{Bound, StoreError};
+use rusqlite::{Connection, Error, ErrorCode};
+
+use super::quota;
 
 /// Why an operation failed.
 #[derive(Debug)]
@@ -13,24 +15,37 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// The same, with which bound was met when there was no room.
+    pub(super) fn at(self, db: &Connection) -> Self {
+        match self {
+            Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
+                Self::Store(StoreError::Full { bound: quota::met(db) })
+            }
+            other => other,
+        }
+    }
+
     /// The same fault once more, for each of the neighbours that it hit.
     pub(super) fn to_store_error(&self) -> StoreError {
         match self {
+            Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
+                StoreError::Full { bound: Bound::Disk }
+            }
             Self::Sql(error) if is_passing(error) => StoreError::Unavailable(error.to_string()),
             Self::Sql(error) => StoreError::Corrupt(error.to_string()),
+            Self::Store(StoreError::Full { bound }) => StoreError::Full { bound: *bound },
             Self::Store(StoreError::Unavailable(reason)) => StoreError::Unavailable(reason.clone()),
             Self::Store(StoreError::Corrupt(reason)) => StoreError::Corrupt(reason.clone()),
         }
     }
 }
 
-/// Whether trying again may work without a repair: full, locked, read-only, out of reach.
+/// Whether trying again may work without a repair: locked, read-only, out of reach.
 fn is_passing(error: &Error) -> bool {
     use ErrorCode::*;
     let passing = [
         DatabaseBusy,
         DatabaseLocked,
-        DiskFull,
         ReadOnly,
         SystemIoFailure,
         CannotOpen,
@@ -79,7 +94,6 @@ mod tests {
     #[test]
     fn what_may_pass_is_unavailable() {
         let codes = [
-            ffi::SQLITE_FULL,
             ffi::SQLITE_BUSY,
             ffi::SQLITE_LOCKED,
             ffi::SQLITE_READONLY,
@@ -90,6 +104,11 @@ mod tests {
         for code in codes {
             assert!(matches!(seen(code), StoreError::Unavailable(_)), "{code}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_named() {
+        assert!(matches!(seen(ffi::SQLITE_FULL), StoreError::Full { bound: Bound::Disk }));
     }
 
     #[test]

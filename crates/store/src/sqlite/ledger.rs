@@ -1,13 +1,14 @@
 //! The statements about streams of entries.
 
 use forecourt_core::limits::ENTRY_BYTES_MAX;
-use forecourt_core::store::{Entry, Span};
-use forecourt_core::{StoreError, Timestamp};
+use forecourt_core::store::{Entry, Span, cost};
+use forecourt_core::{Account, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::seal::{Hash, Label, OVERHEAD, Seal};
+use super::quota::{Bounds, Holder, Kept, signed};
+use super::seal::{Hash, Label, Seal};
 use super::time::{count, moment, nanos};
 
 /// An entry before it is written. It is sealed for its stream alone: which number it gets is known
@@ -17,6 +18,7 @@ pub(super) struct NewEntry {
     at: Timestamp,
     expires_at: Option<Timestamp>,
     body: Vec<u8>,
+    holder: Holder,
 }
 
 fn label(stream: &Hash) -> Label<'_> {
@@ -27,15 +29,15 @@ impl NewEntry {
     /// Seals it. Fails when it is too large.
     pub(super) fn new(seal: &Seal, stream: Hash, entry: &Entry) -> Result<Self, StoreError> {
         let body = seal.seal(label(&stream), &entry.body)?;
-        if body.len() - OVERHEAD > ENTRY_BYTES_MAX {
+        if entry.body.to_string().len() > ENTRY_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("an entry has at most {ENTRY_BYTES_MAX} bytes")));
         }
-        Ok(Self { stream, at: entry.at, expires_at: entry.expires_at, body })
+        Ok(Self { stream, at: entry.at, expires_at: entry.expires_at, body, holder: Holder::new(seal, &entry.account) })
     }
 }
 
 /// Writes an entry and gives its number; `None` when `expected` is not the number of the last one.
-pub(super) fn append(db: &Connection, entry: &NewEntry, expected: Option<u64>) -> Result<Option<u64>, Fault> {
+pub(super) fn append(db: &Connection, entry: &NewEntry, expected: Option<u64>, bounds: Bounds) -> Kept<Option<u64>> {
     let mut find = db.prepare_cached(
         "SELECT id, last, (SELECT max(n) FROM entries WHERE stream = id AND ifnull(expires_at > ?2, 1))
          FROM streams WHERE hash = ?1",
@@ -45,17 +47,32 @@ pub(super) fn append(db: &Connection, entry: &NewEntry, expected: Option<u64>) -
         find.query_row(params![entry.stream, nanos(entry.at)], columns).optional()?;
     let last = found.and_then(|(_, _, readable)| readable);
     if expected.is_some_and(|expected| expected != last.unwrap_or(0).unsigned_abs()) {
-        return Ok(None);
+        return Ok(Ok(None));
     }
+    let bytes = cost(entry.body.len());
+    if let Err(full) = bounds.room(db, entry.holder, bytes)? {
+        return Ok(Err(full));
+    }
+    let account = entry.holder.row(db)?;
     let (stream, next) = match found {
         Some((stream, last, Some(_))) => (stream, last + 1),
         Some((stream, _, None)) => (begun_anew(db, stream, &entry.stream)?, 1),
         None => (begun(db, &entry.stream)?, 1),
     };
     db.prepare_cached("UPDATE streams SET last = ?2 WHERE id = ?1")?.execute(params![stream, next])?;
-    db.prepare_cached("INSERT INTO entries (stream, n, at, expires_at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![stream, next, nanos(entry.at), entry.expires_at.map(nanos), entry.body])?;
-    Ok(Some(next.unsigned_abs()))
+    db.prepare_cached(
+        "INSERT INTO entries (stream, n, at, expires_at, body, account, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![
+        stream,
+        next,
+        nanos(entry.at),
+        entry.expires_at.map(nanos),
+        entry.body,
+        account,
+        signed(bytes)
+    ])?;
+    Ok(Ok(Some(next.unsigned_abs())))
 }
 
 fn begun(db: &Connection, stream: &Hash) -> Result<i64, Fault> {
@@ -92,7 +109,10 @@ pub(super) fn read(
     let open = |row: rusqlite::Result<(i64, i64, Option<i64>, Vec<u8>)>| {
         let (n, at, expires_at, sealed) = row?;
         let body: Value = seal.open(label(stream), sealed)?;
-        Ok((n.unsigned_abs(), Entry { body, at: moment(at), expires_at: expires_at.map(moment) }))
+        Ok((
+            n.unsigned_abs(),
+            Entry { body, at: moment(at), expires_at: expires_at.map(moment), account: Account::HOST },
+        ))
     };
     rows.map(open).collect()
 }

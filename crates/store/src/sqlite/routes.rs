@@ -1,9 +1,11 @@
 //! The statements about which agent a conversation is with.
 
+use forecourt_core::store::cost;
 use forecourt_core::{Handle, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
+use super::quota::{Bounds, Holder, Kept, signed};
 use super::seal::{Hash, Label, Seal};
 use super::time::nanos;
 
@@ -15,14 +17,31 @@ pub(super) fn seal(seal: &Seal, thread: &Hash, agent: &Handle) -> Result<Vec<u8>
     seal.seal(label(thread), agent)
 }
 
-/// Sets a route, in place of an earlier one.
-pub(super) fn set(db: &Connection, thread: &Hash, route: &[u8], expires_at: Timestamp) -> Result<(), Fault> {
+/// Sets a route, in place of an earlier one, and charges for it.
+pub(super) fn set(
+    db: &Connection,
+    thread: &Hash,
+    route: &[u8],
+    expires_at: Timestamp,
+    holder: Holder,
+    bounds: Bounds,
+) -> Kept<()> {
+    let bytes = cost(route.len());
+    let account = holder.row(db)?;
+    let mut payer = db.prepare_cached("SELECT account FROM routes WHERE hash = ?1")?;
+    let payer: Option<Option<i64>> = payer.query_row([thread], |row| row.get(0)).optional()?;
+    if payer != Some(account)
+        && let Err(full) = bounds.room(db, holder, bytes)?
+    {
+        return Ok(Err(full));
+    }
     let mut upsert = db.prepare_cached(
-        "INSERT INTO routes (hash, expires_at, body) VALUES (?1, ?2, ?3)
-         ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body",
+        "INSERT INTO routes (hash, expires_at, body, account, bytes) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body,
+                                          account = excluded.account, bytes = excluded.bytes",
     )?;
-    upsert.execute(params![thread, nanos(expires_at), route])?;
-    Ok(())
+    upsert.execute(params![thread, nanos(expires_at), route, account, signed(bytes)])?;
+    Ok(Ok(()))
 }
 
 pub(super) fn read(db: &Connection, seal: &Seal, thread: &Hash, now: Timestamp) -> Result<Option<Handle>, Fault> {

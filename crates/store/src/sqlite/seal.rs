@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::hmac;
 use forecourt_core::{Entropy, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::fault::corrupt;
 
@@ -15,6 +17,10 @@ use super::fault::corrupt;
 pub(super) const KEY_BYTES: usize = 32;
 /// The first byte of what is sealed: how the rest is laid out.
 const LAYOUT: u8 = 1;
+/// The same, where what is within is compressed.
+const COMPRESSED: u8 = 2;
+/// Bytes from which on JSON is compressed: below, it gains little.
+const COMPRESS_FROM: usize = 512;
 const HEAD: usize = 1 + NONCE_LEN;
 const TAG: usize = 16;
 /// Bytes that sealing adds.
@@ -42,8 +48,11 @@ pub(super) struct Label<'a> {
 }
 
 impl Label<'_> {
-    fn bytes(self) -> Vec<u8> {
-        [self.kind.as_bytes(), b"\0", self.of, self.part].concat()
+    /// As it is bound into a value of this layout. That of compressed values is told apart, so that none
+    /// is read as the other; the first layout is as it always was.
+    fn bytes(self, layout: u8) -> Vec<u8> {
+        let layout: &[u8] = if layout == LAYOUT { b"\0" } else { b"\0\0lz4\0" };
+        [self.kind.as_bytes(), layout, self.of, self.part].concat()
     }
 }
 
@@ -53,6 +62,7 @@ impl Label<'_> {
 /// Nonces count up from a random start, since drawing each costs more than sealing with it.
 pub(super) struct Seal {
     key: LessSafeKey,
+    names: hmac::Key,
     nonce_prefix: [u8; NONCE_LEN - 8],
     next_nonce: AtomicU64,
 }
@@ -60,31 +70,55 @@ pub(super) struct Seal {
 impl Seal {
     /// A seal with this key. Its first nonce comes from `entropy`.
     pub(super) fn new(key: &[u8; KEY_BYTES], entropy: &dyn Entropy) -> Result<Self, StoreError> {
+        // A tag of another purpose keeps the two uses of one key apart.
+        let names = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), b"forecourt account names");
+        let names = hmac::Key::new(hmac::HMAC_SHA256, names.as_ref());
         let key = UnboundKey::new(&AES_256_GCM_SIV, key).map_err(|_| corrupt("the key does not fit its cipher"))?;
         let (mut nonce_prefix, mut start) = ([0; NONCE_LEN - 8], [0; 8]);
         entropy.fill(&mut nonce_prefix);
         entropy.fill(&mut start);
         let next_nonce = AtomicU64::new(u64::from_le_bytes(start));
-        Ok(Self { key: LessSafeKey::new(key), nonce_prefix, next_nonce })
+        Ok(Self { key: LessSafeKey::new(key), names, nonce_prefix, next_nonce })
     }
 
-    /// Seals `value` as JSON.
+    /// What stands for a name that could be guessed from its plain hash, such as a network address.
+    pub(super) fn pseudonym(&self, name: &str) -> Hash {
+        let mut hash = Hash::default();
+        hash.copy_from_slice(hmac::sign(&self.names, name.as_bytes()).as_ref());
+        hash
+    }
+
+    /// Seals `value` as JSON, compressed where that makes it shorter: who asks and who answers repeats a
+    /// lot.
     pub(super) fn seal<T: Serialize + ?Sized>(&self, label: Label<'_>, value: &T) -> Result<Vec<u8>, StoreError> {
-        let mut sealed = self.head(0);
+        let mut sealed = self.head(LAYOUT, 0);
         serde_json::to_writer(&mut sealed, value).map_err(|e| corrupt(format!("a value has no JSON form: {e}")))?;
+        if sealed.len() - HEAD >= COMPRESS_FROM {
+            let compressed = lz4_flex::compress_prepend_size(&sealed[HEAD..]);
+            if compressed.len() < sealed.len() - HEAD {
+                sealed[0] = COMPRESSED;
+                sealed.truncate(HEAD);
+                sealed.extend_from_slice(&compressed);
+            }
+        }
         self.close(label, sealed)
+    }
+
+    /// Seals `value` as JSON, as long as it is: where its length is looked at later.
+    pub(super) fn seal_plain(&self, label: Label<'_>, value: &Value) -> Result<Vec<u8>, StoreError> {
+        self.seal_bytes(label, value.to_string().as_bytes())
     }
 
     /// Seals `bytes` as they are.
     pub(super) fn seal_bytes(&self, label: Label<'_>, bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let mut sealed = self.head(bytes.len());
+        let mut sealed = self.head(LAYOUT, bytes.len());
         sealed.extend_from_slice(bytes);
         self.close(label, sealed)
     }
 
-    fn head(&self, len: usize) -> Vec<u8> {
+    fn head(&self, layout: u8, len: usize) -> Vec<u8> {
         let mut sealed = Vec::with_capacity(OVERHEAD + len);
-        sealed.push(LAYOUT);
+        sealed.push(layout);
         sealed.extend_from_slice(&self.nonce_prefix);
         sealed.extend_from_slice(&self.next_nonce.fetch_add(1, Ordering::Relaxed).to_le_bytes());
         sealed
@@ -93,7 +127,7 @@ impl Seal {
     fn close(&self, label: Label<'_>, mut sealed: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         let (head, body) = sealed.split_at_mut(HEAD);
         let nonce = Nonce::try_assume_unique_for_key(&head[1..]).map_err(|_| does_not_open())?;
-        let tag = self.key.seal_in_place_separate_tag(nonce, Aad::from(label.bytes()), body);
+        let tag = self.key.seal_in_place_separate_tag(nonce, Aad::from(label.bytes(head[0])), body);
         sealed.extend_from_slice(tag.map_err(|_| corrupt("a value is too long to seal"))?.as_ref());
         Ok(sealed)
     }
@@ -106,16 +140,21 @@ impl Seal {
 
     /// Opens what [`Self::seal_bytes`] closed.
     pub(super) fn open_bytes(&self, label: Label<'_>, mut sealed: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-        if sealed.len() < OVERHEAD || sealed[0] != LAYOUT {
+        if sealed.len() < OVERHEAD || !matches!(sealed[0], LAYOUT | COMPRESSED) {
             return Err(does_not_open());
         }
+        let layout = sealed[0];
         let (head, body) = sealed.split_at_mut(HEAD);
         let nonce = Nonce::try_assume_unique_for_key(&head[1..]).map_err(|_| does_not_open())?;
-        let opened = self.key.open_in_place(nonce, Aad::from(label.bytes()), body);
+        let opened = self.key.open_in_place(nonce, Aad::from(label.bytes(layout)), body);
         let len = opened.map_err(|_| does_not_open())?.len();
         sealed.copy_within(HEAD..HEAD + len, 0);
         sealed.truncate(len);
-        Ok(sealed)
+        match layout {
+            // The size is our own word: it was sealed with the rest.
+            COMPRESSED => lz4_flex::decompress_size_prepended(&sealed).map_err(|_| does_not_open()),
+            _ => Ok(sealed),
+        }
     }
 }
 
@@ -156,6 +195,17 @@ mod tests {
     fn the_same_value_never_looks_the_same() {
         let seal = with_key(1);
         assert_ne!(seal.seal_bytes(LABEL, b"x").unwrap(), seal.seal_bytes(LABEL, b"x").unwrap());
+    }
+
+    #[test]
+    fn what_repeats_itself_is_kept_short_and_opens() {
+        let long = "dinner ".repeat(1_000);
+        let sealed = with_key(1).seal(LABEL, &long).unwrap();
+        assert!(sealed.len() < long.len() / 10, "{} bytes", sealed.len());
+        assert_eq!(with_key(1).open::<String>(LABEL, sealed.clone()).unwrap(), long);
+        let mut other = sealed;
+        other[0] = LAYOUT;
+        assert!(with_key(1).open_bytes(LABEL, other).is_err(), "one layout is not read as the other");
     }
 
     #[test]

@@ -6,20 +6,25 @@ use forecourt_core::store::{
     Added, Addition, AtEnd, Conversation, Delivery, Entry, KeptArtifact, Notice, Span, StoreFuture, TaskChange,
     TaskFilter, TaskPage, Webhook,
 };
-use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use rusqlite::Connection;
 
 use super::artifacts::NewArtifact;
 use super::fault::Fault;
 use super::ledger::NewEntry;
+use super::quota::{Bounds, Holder, cost_of};
 use super::seal::{Seal, hash};
 use super::tasks::{Move, NewTask};
 use super::threads::ThreadName;
-use super::webhooks::{NewNotice, NewWebhook};
+use super::webhooks::{NewNotice, NewWebhook, Room};
 use super::{Sqlite, artifacts, claims, events, expiry, ledger, routes, tasks, threads, webhooks};
-use crate::limits::EXPIRED_ROWS_PER_COMMIT;
+use crate::limits::{EXPIRED_ROWS_PER_COMMIT, FREED_PAGES_PER_COMMIT};
 
 impl Sqlite {
+    fn bounds(&self) -> Bounds {
+        Bounds { caller: self.options.caller_bytes_max, store: self.options.database_bytes_max }
+    }
+
     /// Reads with the seal at hand.
     fn read<'a, T: Send + 'static>(
         &'a self,
@@ -34,8 +39,8 @@ impl Store for Sqlite {
     fn create_task(&self, task: Task, webhooks: Vec<Webhook>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let task = NewTask::new(&self.seal, task, &webhooks)?;
-            let pending_max = self.options.deliveries_pending_max;
-            self.writer.write(move |db| tasks::create(db, &task, pending_max)).await
+            let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
+            self.writer.write(move |db| tasks::create(db, &task, pending_max, bounds)).await?
         })
     }
 
@@ -43,7 +48,13 @@ impl Store for Sqlite {
         let task = hash(task.expose());
         Box::pin(async move {
             let sealed = events::seal_all(&self.seal, &task, first, &events)?;
-            self.writer.write(move |db| events::append(db, &task, first, &sealed)).await
+            let bounds = self.bounds();
+            let bytes = cost_of(&sealed);
+            let append = move |db: &Connection| match bounds.task_room(db, &task, bytes)? {
+                Ok(()) => events::append(db, &task, first, &sealed).map(Ok),
+                full => Ok(full),
+            };
+            self.writer.write(append).await?
         })
     }
 
@@ -52,8 +63,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let change = change?;
             let seal = Arc::clone(&self.seal);
-            let pending_max = self.options.deliveries_pending_max;
-            self.writer.write(move |db| tasks::advance(db, &seal, &change, pending_max)).await
+            let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
+            self.writer.write(move |db| tasks::advance(db, &seal, &change, pending_max, bounds)).await?
         })
     }
 
@@ -91,9 +102,10 @@ impl Store for Sqlite {
             let sealing = tokio::task::spawn_blocking(move || NewArtifact::new(&seal, task, artifact));
             let artifact = sealing.await.map_err(|_| unavailable("the artifact was not sealed"))??;
             let bytes_max = self.options.artifacts_bytes_max;
-            let written = self.writer.write(move |db| artifacts::put(db, &artifact, bytes_max)).await;
+            let bounds = self.bounds();
+            let written = self.writer.write(move |db| artifacts::put(db, &artifact, bytes_max, bounds)).await;
             drop(permit);
-            written
+            written?
         })
     }
 
@@ -107,7 +119,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let webhook = NewWebhook::new(&self.seal, &task, &webhook)?;
             let pending_max = self.options.deliveries_pending_max;
-            self.writer.write(move |db| webhooks::add(db, &task, &webhook, limit, pending_max, at_end)).await
+            let room = Room { limit, pending_max, bounds: self.bounds() };
+            self.writer.write(move |db| webhooks::add(db, &task, &webhook, room, at_end)).await?
         })
     }
 
@@ -124,8 +137,8 @@ impl Store for Sqlite {
     fn enqueue(&self, notice: Notice) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let notice = NewNotice::new(&self.seal, &notice)?;
-            let pending_max = self.options.deliveries_pending_max;
-            self.writer.write(move |db| webhooks::enqueue(db, &notice, pending_max)).await
+            let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
+            self.writer.write(move |db| webhooks::enqueue(db, &notice, pending_max, bounds)).await?
         })
     }
 
@@ -145,10 +158,11 @@ impl Store for Sqlite {
     }
 
     fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: Addition) -> StoreFuture<'_, bool> {
+        let bounds = self.bounds();
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         Box::pin(async move {
             let addition = name.seal(&self.seal, addition)?;
-            self.writer.write(move |db| threads::append(db, &name, &addition)).await
+            self.writer.write(move |db| threads::append(db, &name, &addition, bounds)).await?
         })
     }
 
@@ -157,12 +171,19 @@ impl Store for Sqlite {
         self.read(move |db, seal| threads::read(db, seal, &name, now))
     }
 
-    fn set_route(&self, thread: &ThreadId, agent: &Handle, expires_at: Timestamp) -> StoreFuture<'_, ()> {
+    fn set_route(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        expires_at: Timestamp,
+        account: &Account,
+    ) -> StoreFuture<'_, ()> {
+        let (holder, bounds) = (Holder::new(&self.seal, account), self.bounds());
         let thread = hash(thread.key());
         let route = routes::seal(&self.seal, &thread, agent);
         Box::pin(async move {
             let route = route?;
-            self.writer.write(move |db| routes::set(db, &thread, &route, expires_at)).await
+            self.writer.write(move |db| routes::set(db, &thread, &route, expires_at, holder, bounds)).await?
         })
     }
 
@@ -180,7 +201,8 @@ impl Store for Sqlite {
         let stream = hash(stream);
         Box::pin(async move {
             let entry = NewEntry::new(&self.seal, stream, &entry)?;
-            self.writer.write(move |db| ledger::append(db, &entry, last)).await
+            let bounds = self.bounds();
+            self.writer.write(move |db| ledger::append(db, &entry, last, bounds)).await?
         })
     }
 
@@ -192,11 +214,21 @@ impl Store for Sqlite {
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             while self.writer.write(move |db| expiry::trim_logs(db, now, EXPIRED_ROWS_PER_COMMIT)).await? {}
-            self.writer.write(move |db| expiry::remove(db, now, limit)).await
+            let removed = self.writer.write(move |db| expiry::remove(db, now, limit)).await?;
+            if removed < limit as u64 {
+                while self.writer.write(|db| expiry::give_back(db, FREED_PAGES_PER_COMMIT)).await? {}
+            }
+            Ok(removed)
         })
     }
 
+    fn room(&self, account: &Account, bytes: u64) -> StoreFuture<'_, ()> {
+        let (holder, bounds) = (Holder::new(&self.seal, account), self.bounds());
+        Box::pin(async move { self.readers.read(move |db| bounds.room(db, holder, bytes)).await? })
+    }
+
     fn ready(&self) -> StoreFuture<'_, ()> {
-        Box::pin(self.writer.write(expiry::probe))
+        let bounds = self.bounds();
+        Box::pin(async move { self.writer.write(move |db| expiry::probe(db, bounds)).await? })
     }
 }

@@ -1,18 +1,20 @@
 //! The statements about tasks.
 
 use forecourt_core::reply::Collected;
-use forecourt_core::store::{Resumption, TaskChange, Webhook};
+use forecourt_core::store::{Resumption, TaskChange, Webhook, cost};
 use forecourt_core::{
-    Ending, Event, Handle, Part, Role, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
+    Account, Ending, Event, Handle, Part, Role, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde::{Deserialize, Serialize};
 
 use super::fault::{Fault, corrupt};
+use super::quota::{Bounds, Holder, Kept, cost_of, is_free, signed};
 use super::seal::{Hash, Label, Seal, hash};
 use super::time::{count, moment, nanos};
 use super::webhooks::NewWebhook;
-use super::{events, webhooks};
+use super::{events, quota, webhooks};
+use crate::slim;
 
 mod list;
 
@@ -52,6 +54,7 @@ pub(super) struct NewTask {
     body: Vec<u8>,
     outcome: Option<Vec<u8>>,
     webhooks: Vec<NewWebhook>,
+    holder: Holder,
 }
 
 /// A move as it is written.
@@ -65,6 +68,8 @@ pub(super) struct Move {
     ending: Option<Ending>,
     resume: Option<Resumption>,
     webhooks: Vec<NewWebhook>,
+    /// What the turns of `resume` have as JSON.
+    resume_bytes: usize,
 }
 
 fn body_label(task: &Hash) -> Label<'_> {
@@ -76,7 +81,7 @@ fn outcome_label(task: &Hash) -> Label<'_> {
 }
 
 fn seal_outcome(seal: &Seal, task: &Hash, outcome: Option<&Collected>) -> Result<Option<Vec<u8>>, StoreError> {
-    outcome.map(|outcome| seal.seal(outcome_label(task), outcome)).transpose()
+    outcome.map(|outcome| seal.seal(outcome_label(task), &slim::with_parts(outcome)?)).transpose()
 }
 
 impl NewTask {
@@ -97,9 +102,10 @@ impl NewTask {
             created_at: nanos(task.created_at),
             updated_at: nanos(task.updated_at),
             expires_at: nanos(task.expires_at),
-            body: seal.seal(body_label(&name), &body)?,
+            body: seal.seal(body_label(&name), &slim::with_turns(&body)?)?,
             outcome,
             webhooks,
+            holder: Holder::new(seal, &task.account),
         })
     }
 }
@@ -111,6 +117,8 @@ impl Move {
         let ending = change.outcome.map(|outcome| outcome.ending);
         let told = change.resume.as_ref().map(|resumption| &resumption.webhooks[..]).unwrap_or_default();
         let webhooks = NewWebhook::all(seal, &hash, told)?;
+        let turns = change.resume.as_ref().map(|resumption| serde_json::to_vec(&resumption.turns));
+        let resume_bytes = turns.and_then(Result::ok).map_or(0, |json| json.len());
         Ok(Self {
             webhooks,
             hash,
@@ -121,11 +129,17 @@ impl Move {
             outcome,
             ending,
             resume: change.resume,
+            resume_bytes,
         })
     }
 }
 
-pub(super) fn create(db: &Connection, task: &NewTask, pending_max: usize) -> Result<(), Fault> {
+/// Keeps a task, and charges its caller for it.
+pub(super) fn create(db: &Connection, task: &NewTask, pending_max: usize, bounds: Bounds) -> Kept<()> {
+    let bytes = cost_of(task.outcome.iter().chain([&task.body]));
+    if let Err(full) = bounds.room(db, task.holder, bytes + webhooks::cost_of_all(&task.webhooks))? {
+        return Ok(Err(full));
+    }
     let mut insert = db.prepare_cached(
         "INSERT INTO tasks (hash, agent, owner, thread, state, run,
                             created_at, updated_at, expires_at, body, outcome)
@@ -149,11 +163,25 @@ pub(super) fn create(db: &Connection, task: &NewTask, pending_max: usize) -> Res
     if rows != 1 {
         return Err(corrupt("a task of this id exists").into());
     }
-    webhooks::add_all(db, &task.hash, &task.webhooks, pending_max)
+    let row = db.last_insert_rowid();
+    quota::begin(db, row, task.holder.row(db)?, bytes)?;
+    webhooks::add_all(db, &task.hash, &task.webhooks, pending_max)?;
+    Ok(Ok(()))
 }
 
 /// Moves the task, logs its ending and, when that settles it, queues a delivery for each webhook.
-pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, pending_max: usize) -> Result<bool, Fault> {
+pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, pending_max: usize, bounds: Bounds) -> Kept<bool> {
+    let outcome = change.outcome.as_ref();
+    let bytes = cost_of(outcome) + cost(change.resume_bytes) + webhooks::cost_of_all(&change.webhooks);
+    if (change.resume.is_some() || !is_free(outcome))
+        && let Err(full) = bounds.task_room(db, &change.hash, bytes)?
+    {
+        return Ok(Err(full));
+    }
+    let before = outcome_cost(db, &change.hash)?;
+    if change.from.is_settled() {
+        webhooks::keep_outcomes(db, &change.hash, change.from)?;
+    }
     let mut update = db.prepare_cached(
         "UPDATE tasks SET state = :to, updated_at = :at, outcome = :outcome
          WHERE hash = :hash AND state = :from AND run = :run",
@@ -167,8 +195,9 @@ pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, pending_max: 
         ":outcome": change.outcome,
     })? == 1;
     if !moved {
-        return Ok(false);
+        return Ok(Ok(false));
     }
+    quota::add(db, &change.hash, signed(cost_of(outcome)) - signed(before))?;
     if let Some(resumption) = &change.resume {
         resume(db, seal, &change.hash, resumption)?;
         webhooks::add_all(db, &change.hash, &change.webhooks, pending_max)?;
@@ -182,7 +211,14 @@ pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, pending_max: 
     if change.to.is_settled() {
         webhooks::tell(db, &change.hash, None)?;
     }
-    Ok(true)
+    Ok(Ok(true))
+}
+
+/// What the outcome of a task costs as it stands.
+fn outcome_cost(db: &Connection, task: &Hash) -> Result<u64, Fault> {
+    let mut select = db.prepare_cached("SELECT length(outcome) FROM tasks WHERE hash = ?1")?;
+    let len: Option<i64> = select.query_row(params![task], |row| row.get(0)).optional()?.flatten();
+    Ok(len.map_or(0, |len| cost(usize::try_from(len).unwrap_or_default())))
 }
 
 /// Takes along what a task that goes on has new. Its turns are few and bounded, so they are sealed as
@@ -190,12 +226,14 @@ pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, pending_max: 
 fn resume(db: &Connection, seal: &Seal, task: &Hash, resumption: &Resumption) -> Result<(), Fault> {
     let mut select = db.prepare_cached("SELECT body FROM tasks WHERE hash = ?1")?;
     let sealed: Vec<u8> = select.query_row(params![task], |row| row.get(0))?;
+    let before = sealed.len();
     let mut body: Body = seal.open(body_label(task), sealed)?;
     body.turns = Body::turns(body.turns, std::mem::take(&mut body.request));
     body.turns.extend(resumption.turns.iter().cloned());
     let mut update = db.prepare_cached("UPDATE tasks SET run = ?2, expires_at = ?3, body = ?4 WHERE hash = ?1")?;
-    update.execute(params![task, resumption.run, nanos(resumption.expires_at), seal.seal(body_label(task), &body)?])?;
-    Ok(())
+    let sealed = seal.seal(body_label(task), &slim::with_turns(&body)?)?;
+    update.execute(params![task, resumption.run, nanos(resumption.expires_at), sealed])?;
+    quota::add(db, task, signed(cost(sealed.len())) - signed(cost(before)))
 }
 
 /// The columns of [`SealedTask`], in its order.
@@ -244,6 +282,7 @@ impl SealedTask {
             agent: Handle::parse(&self.agent).map_err(|e| corrupt(e.to_string()))?,
             thread: body.thread,
             owner: self.owner,
+            account: Account::HOST,
             received_via: body.received_via,
             turns: Body::turns(body.turns, body.request),
             state: TaskState::from_name(&self.state).ok_or_else(|| corrupt("a task is in no known state"))?,

@@ -1,13 +1,14 @@
 //! The statements about conversations.
 
-use forecourt_core::store::{Addition, Conversation};
+use forecourt_core::store::{Addition, Conversation, cost};
 use forecourt_core::{Handle, StoreError, Timestamp, Turn};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
+use super::quota::{Bounds, Holder, Kept, signed};
 use super::seal::{Hash, Label, OVERHEAD, Seal};
 use super::time::{count, nanos};
-use crate::turns;
+use crate::{slim, turns};
 
 /// A conversation is one between a caller and one agent.
 pub(super) struct ThreadName {
@@ -21,15 +22,17 @@ impl ThreadName {
     }
 
     pub(super) fn seal(&self, seal: &Seal, addition: Addition) -> Result<SealedAddition, StoreError> {
-        let Addition { owner, turns, keep, expires_at } = addition;
-        let turns = turns.iter().map(|turn| seal.seal(self.label(), turn)).collect::<Result<_, _>>()?;
-        Ok(SealedAddition { owner, turns, keep, expires_at })
+        let Addition { owner, account, turns, keep, expires_at } = addition;
+        let turn = |turn| seal.seal_plain(self.label(), &slim::with_parts(turn)?);
+        let turns = turns.iter().map(turn).collect::<Result<_, _>>()?;
+        Ok(SealedAddition { owner, holder: Holder::new(seal, &account), turns, keep, expires_at })
     }
 }
 
 /// An [`Addition`], ready to be written.
 pub(super) struct SealedAddition {
     owner: Option<String>,
+    holder: Holder,
     turns: Vec<Vec<u8>>,
     keep: usize,
     expires_at: Timestamp,
@@ -37,41 +40,61 @@ pub(super) struct SealedAddition {
 
 /// Begins the conversation if need be, adds the turns and removes the oldest ones. `false`, and nothing
 /// is changed, when it is somebody else's.
-pub(super) fn append(db: &Connection, name: &ThreadName, addition: &SealedAddition) -> Result<bool, Fault> {
+pub(super) fn append(db: &Connection, name: &ThreadName, addition: &SealedAddition, bounds: Bounds) -> Kept<bool> {
     let mut begin = db.prepare_cached(
         "INSERT INTO threads (hash, agent, owner, expires_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (hash, agent) DO UPDATE
          SET expires_at = excluded.expires_at, owner = excluded.owner
          WHERE threads.owner IS NULL OR threads.owner = excluded.owner RETURNING id",
     )?;
-    let SealedAddition { owner, turns, keep, expires_at } = addition;
+    let SealedAddition { owner, holder, turns, keep, expires_at } = addition;
     let values = params![name.hash, name.agent.as_str(), owner, nanos(*expires_at)];
     let begun = begin.query_row(values, |row| row.get(0)).optional()?;
-    let Some(thread): Option<i64> = begun else { return Ok(false) };
+    let Some(thread): Option<i64> = begun else { return Ok(Ok(false)) };
     let mut last = db.prepare_cached("SELECT ifnull(max(n), 0) FROM turns WHERE thread = ?1")?;
     let last: i64 = last.query_row([thread], |row| row.get(0))?;
     let mut insert = db.prepare_cached("INSERT INTO turns (thread, n, body) VALUES (?1, ?2, ?3)")?;
     for (n, turn) in (last + 1..).zip(turns) {
         insert.execute(params![thread, n, turn])?;
     }
-    trim(db, thread, *keep)?;
-    Ok(true)
+    let bytes = trim(db, thread, *keep)?;
+    charge(db, thread, *holder, bytes, bounds)?;
+    Ok(Ok(true))
 }
 
-fn trim(db: &Connection, thread: i64, keep: usize) -> Result<(), Fault> {
+/// Has whoever wrote to it last pay for all of a conversation.
+fn charge(db: &Connection, thread: i64, holder: Holder, bytes: u64, bounds: Bounds) -> Result<(), Fault> {
+    let account = holder.row(db)?;
+    let mut held = db.prepare_cached("SELECT account, bytes FROM threads WHERE id = ?1")?;
+    let (payer, held): (Option<i64>, i64) = held.query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let more = if payer == account { bytes.saturating_sub(held.unsigned_abs()) } else { bytes };
+    // The error takes back what was written: which turns stay, and so what it costs, is known only now.
+    bounds.room(db, holder, more)??;
+    db.prepare_cached("UPDATE threads SET account = ?2, bytes = ?3 WHERE id = ?1")?.execute(params![
+        thread,
+        account,
+        signed(bytes)
+    ])?;
+    Ok(())
+}
+
+/// Removes the oldest turns; gives what the conversation costs without them.
+fn trim(db: &Connection, thread: i64, keep: usize) -> Result<u64, Fault> {
     let mut sizes = db.prepare_cached("SELECT length(body) FROM turns WHERE thread = ?1 ORDER BY n DESC")?;
     let sizes = sizes.query_map([thread], |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
     let plain = sizes.iter().map(|size| usize::try_from(*size).unwrap_or_default().saturating_sub(OVERHEAD));
     let kept = turns::kept(plain, keep);
+    let lens = sizes.iter().take(kept).map(|size| usize::try_from(*size).unwrap_or_default());
+    let bytes = cost(0) + lens.map(cost).sum::<u64>();
     if kept == sizes.len() {
-        return Ok(());
+        return Ok(bytes);
     }
     let mut remove = db.prepare_cached(
         "DELETE FROM turns WHERE thread = ?1
          AND n <= (SELECT n FROM turns WHERE thread = ?1 ORDER BY n DESC LIMIT 1 OFFSET ?2)",
     )?;
     remove.execute(params![thread, count(kept)])?;
-    Ok(())
+    Ok(bytes)
 }
 
 pub(super) fn read(

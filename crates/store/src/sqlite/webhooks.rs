@@ -1,12 +1,13 @@
 //! The statements about webhooks and the deliveries that wait for them.
 
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
-use forecourt_core::store::{Added, AtEnd, Delivery, Notice, Webhook};
+use forecourt_core::store::{Added, AtEnd, Delivery, Notice, Webhook, cost};
 use forecourt_core::{StoreError, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::artifacts::total;
 use super::fault::{Fault, corrupt};
+use super::quota::{self, Bounds, Holder, Kept, cost_of, signed};
 use super::seal::{Hash, Label, Seal, hash};
 use super::tasks::SealedTask;
 use super::time::{count, nanos};
@@ -31,10 +32,17 @@ impl NewWebhook {
     }
 }
 
-/// Registers the webhooks that a task begins, or goes on, with.
+/// What webhooks cost together.
+pub(super) fn cost_of_all(webhooks: &[NewWebhook]) -> u64 {
+    cost_of(webhooks.iter().map(|webhook| &webhook.body))
+}
+
+/// Registers the webhooks that a task begins, or goes on, with. Whether there are bytes for them was asked
+/// with what they come with.
 pub(super) fn add_all(db: &Connection, task: &Hash, webhooks: &[NewWebhook], pending_max: usize) -> Result<(), Fault> {
+    let Some((row, _)) = row_and_state(db, task)? else { return Ok(()) };
     for webhook in webhooks {
-        if add(db, task, webhook, WEBHOOKS_PER_TASK_MAX, pending_max, AtEnd::Refuse)? != Added::Yes {
+        if put(db, task, row, webhook, WEBHOOKS_PER_TASK_MAX, pending_max)? != Added::Yes {
             let reason = format!("a task takes at most {WEBHOOKS_PER_TASK_MAX} webhooks");
             return Err(StoreError::Unavailable(reason).into());
         }
@@ -42,36 +50,49 @@ pub(super) fn add_all(db: &Connection, task: &Hash, webhooks: &[NewWebhook], pen
     Ok(())
 }
 
-/// Registers a webhook unless the task has `limit`, has ended (but for `at_end`) or is gone; one of its id is replaced.
-/// Fails while `pending_max` deliveries wait: registering is what can be put off, settling a task is
-/// not.
-pub(super) fn add(
-    db: &Connection,
-    task: &Hash,
-    webhook: &NewWebhook,
-    limit: usize,
-    pending_max: usize,
-    at_end: AtEnd,
-) -> Result<Added, Fault> {
-    let mut find = db.prepare_cached("SELECT id, state FROM tasks WHERE hash = ?1")?;
-    let found = find.query_row(params![task], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((row, state)): Option<(i64, String)> = found else { return Ok(Added::NoTask) };
-    let has_ended = TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?.is_final();
-    if has_ended && at_end == AtEnd::Refuse {
-        return Ok(Added::Ended);
+/// What a webhook is held to that is registered by itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Webhooks of one task.
+    pub(super) limit: usize,
+    /// Deliveries that wait.
+    pub(super) pending_max: usize,
+    /// Bytes.
+    pub(super) bounds: Bounds,
+}
+
+/// Registers a webhook unless the task has as many as it may, has ended (but for `at_end`) or is gone; one
+/// of its id is replaced. Fails while as many deliveries wait as may: registering is what can be put off,
+/// settling a task is not.
+pub(super) fn add(db: &Connection, task: &Hash, webhook: &NewWebhook, room: Room, at_end: AtEnd) -> Kept<Added> {
+    if let Err(full) = room.bounds.task_room(db, task, cost(webhook.body.len()))? {
+        return Ok(Err(full));
     }
-    let added = put(db, row, webhook, limit, pending_max)?;
+    let Some((row, state)) = row_and_state(db, task)? else { return Ok(Ok(Added::NoTask)) };
+    let has_ended = state.is_final();
+    if has_ended && at_end == AtEnd::Refuse {
+        return Ok(Ok(Added::Ended));
+    }
+    let added = put(db, task, row, webhook, room.limit, room.pending_max)?;
     if has_ended && added == Added::Yes {
         tell(db, task, Some(&webhook.hash))?;
     }
-    Ok(added)
+    Ok(Ok(added))
 }
 
-/// Queues a delivery of the task as it is now for each of its webhooks, or for one.
+fn row_and_state(db: &Connection, task: &Hash) -> Result<Option<(i64, TaskState)>, Fault> {
+    let mut find = db.prepare_cached("SELECT id, state FROM tasks WHERE hash = ?1")?;
+    let found = find.query_row(params![task], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((row, state)): Option<(i64, String)> = found else { return Ok(None) };
+    Ok(Some((row, TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?)))
+}
+
+/// Queues a delivery of the task as it is now for each of its webhooks, or for one. The outcome stays with
+/// the task until that moves on: [`keep_outcomes`].
 pub(super) fn tell(db: &Connection, task: &Hash, webhook: Option<&Hash>) -> Result<(), Fault> {
     let mut enqueue = db.prepare_cached(
-        "INSERT INTO deliveries (task, webhook, state, settled_at, outcome, due_at)
-         SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.outcome, tasks.updated_at
+        "INSERT INTO deliveries (task, webhook, state, settled_at, due_at, own)
+         SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.updated_at, 0
          FROM tasks JOIN webhooks ON webhooks.task = tasks.id
          WHERE tasks.hash = ?1 AND (?2 IS NULL OR webhooks.hash = ?2)",
     )?;
@@ -79,9 +100,20 @@ pub(super) fn tell(db: &Connection, task: &Hash, webhook: Option<&Hash>) -> Resu
     Ok(())
 }
 
-fn put(db: &Connection, row: i64, webhook: &NewWebhook, limit: usize, pending_max: usize) -> Result<Added, Fault> {
+/// Writes a webhook of the task in `row`, and charges for it.
+fn put(
+    db: &Connection,
+    task: &Hash,
+    row: i64,
+    webhook: &NewWebhook,
+    limit: usize,
+    pending_max: usize,
+) -> Result<Added, Fault> {
+    let bytes = signed(cost(webhook.body.len()));
+    let before = body_cost(db, row, &webhook.hash)?;
     let mut replace = db.prepare_cached("UPDATE webhooks SET body = ?3 WHERE task = ?1 AND hash = ?2")?;
     if replace.execute(params![row, webhook.hash, webhook.body])? > 0 {
+        quota::add(db, task, bytes - signed(before))?;
         return Ok(Added::Yes);
     }
     let mut registered = db.prepare_cached("SELECT count(*), ifnull(max(n), 0) FROM webhooks WHERE task = ?1")?;
@@ -92,7 +124,15 @@ fn put(db: &Connection, row: i64, webhook: &NewWebhook, limit: usize, pending_ma
     has_room(db, pending_max)?;
     let mut insert = db.prepare_cached("INSERT INTO webhooks (task, n, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
     insert.execute(params![row, last + 1, webhook.hash, webhook.body])?;
+    quota::add(db, task, bytes)?;
     Ok(Added::Yes)
+}
+
+/// What a webhook of a task costs, 0 when there is none of this name.
+fn body_cost(db: &Connection, task: i64, webhook: &Hash) -> Result<u64, Fault> {
+    let mut select = db.prepare_cached("SELECT length(body) FROM webhooks WHERE task = ?1 AND hash = ?2")?;
+    let len: Option<i64> = select.query_row(params![task, webhook], |row| row.get(0)).optional()?;
+    Ok(len.map_or(0, |len| cost(usize::try_from(len).unwrap_or_default())))
 }
 
 fn has_room(db: &Connection, pending_max: usize) -> Result<(), Fault> {
@@ -110,6 +150,7 @@ fn notice_label(nothing: &Hash) -> Label<'_> {
 /// A notice as a row, ready to be written.
 pub(super) struct NewNotice {
     body: Vec<u8>,
+    holder: Holder,
     due_at: Timestamp,
     expires_at: Timestamp,
 }
@@ -117,16 +158,24 @@ pub(super) struct NewNotice {
 impl NewNotice {
     pub(super) fn new(seal: &Seal, notice: &Notice) -> Result<Self, StoreError> {
         let body = seal.seal(notice_label(&hash("")), &notice.webhook)?;
-        Ok(Self { body, due_at: notice.due_at, expires_at: notice.expires_at })
+        let holder = Holder::new(seal, &notice.account);
+        Ok(Self { body, holder, due_at: notice.due_at, expires_at: notice.expires_at })
     }
 }
 
-/// Queues a notice.
-pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize) -> Result<(), Fault> {
+/// Queues a notice, and charges for it.
+pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, bounds: Bounds) -> Kept<()> {
+    let bytes = cost(notice.body.len());
+    if let Err(full) = bounds.room(db, notice.holder, bytes)? {
+        return Ok(Err(full));
+    }
     has_room(db, pending_max)?;
-    let mut insert = db.prepare_cached("INSERT INTO deliveries (notice, due_at, expires_at) VALUES (?1, ?2, ?3)")?;
-    insert.execute(params![notice.body, nanos(notice.due_at), nanos(notice.expires_at)])?;
-    Ok(())
+    let account = notice.holder.row(db)?;
+    let mut insert = db.prepare_cached(
+        "INSERT INTO deliveries (notice, due_at, expires_at, account, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    insert.execute(params![notice.body, nanos(notice.due_at), nanos(notice.expires_at), account, signed(bytes)])?;
+    Ok(Ok(()))
 }
 
 /// The webhooks of a task, in the order in which they were registered.
@@ -140,9 +189,13 @@ pub(super) fn of_task(db: &Connection, seal: &Seal, task: &Hash) -> Result<Vec<W
 
 /// Removes a webhook, and with it what waits for it.
 pub(super) fn remove(db: &Connection, task: &Hash, webhook: &Hash) -> Result<bool, Fault> {
-    let mut delete =
-        db.prepare_cached("DELETE FROM webhooks WHERE task = (SELECT id FROM tasks WHERE hash = ?1) AND hash = ?2")?;
-    Ok(delete.execute(params![task, webhook])? > 0)
+    let mut delete = db.prepare_cached(
+        "DELETE FROM webhooks WHERE task = (SELECT id FROM tasks WHERE hash = ?1) AND hash = ?2 RETURNING length(body)",
+    )?;
+    let lens = delete.query_map(params![task, webhook], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    let given_back: u64 = lens.iter().map(|len| cost(usize::try_from(*len).unwrap_or_default())).sum();
+    quota::add(db, task, -signed(given_back))?;
+    Ok(!lens.is_empty())
 }
 
 /// A delivery as it was read, still sealed.
@@ -183,7 +236,8 @@ pub(super) fn claim(
 ) -> Result<Vec<SealedDelivery>, Fault> {
     let mut select = db.prepare_cached(
         "SELECT tasks.hash, tasks.agent, tasks.owner, tasks.run, tasks.created_at, tasks.expires_at, tasks.body,
-                deliveries.state, settled_at, deliveries.outcome, deliveries.id, attempts, webhooks.body, notice
+                deliveries.state, settled_at, iif(own, deliveries.outcome, tasks.outcome), deliveries.id, attempts,
+                webhooks.body, notice
          FROM deliveries LEFT JOIN tasks ON tasks.id = deliveries.task
               LEFT JOIN webhooks ON webhooks.task = deliveries.task AND webhooks.n = deliveries.webhook
          WHERE due_at <= ?1 AND ifnull(deliveries.expires_at, tasks.expires_at) > ?1
@@ -197,6 +251,16 @@ pub(super) fn claim(
         take.execute(params![delivery.id, nanos(lease)])?;
     }
     Ok(due)
+}
+
+/// Has the deliveries that wait keep the outcome that they tell, before their task moves on from `state`.
+pub(super) fn keep_outcomes(db: &Connection, task: &Hash, state: TaskState) -> Result<(), Fault> {
+    let mut update = db.prepare_cached(
+        "UPDATE deliveries SET outcome = tasks.outcome, own = 1
+         FROM tasks WHERE tasks.id = deliveries.task AND own = 0 AND tasks.hash = ?1 AND tasks.state = ?2",
+    )?;
+    update.execute(params![task, state.name()])?;
+    Ok(())
 }
 
 pub(super) fn settle(db: &Connection, id: u64, retry_at: Option<Timestamp>) -> Result<(), Fault> {

@@ -2,6 +2,7 @@
 //! and then answers everybody: one sync to disk serves all who waited for it.
 
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::fault::Fault;
-use crate::limits::{GATHER_MAX, WRITES_PER_COMMIT_MAX, WRITES_QUEUED_MAX};
+use crate::limits::{GATHER_MAX, LOG_BYTES, WRITES_PER_COMMIT_MAX, WRITES_QUEUED_MAX};
 
 /// Hands writes to the thread. Dropping it writes what is queued and waits for the thread.
 pub(super) struct Writer {
@@ -86,7 +87,8 @@ struct Pending<T, W> {
 
 impl<T: Send, W: Fn(&Connection) -> Result<T, Fault> + Send> Write for Pending<T, W> {
     fn run(&mut self, db: &Connection) -> bool {
-        self.result.insert((self.work)(db)).is_ok()
+        let result = (self.work)(db).map_err(|fault| fault.at(db));
+        self.result.insert(result).is_ok()
     }
 
     fn answer(self: Box<Self>, undone: Option<&Fault>) {
@@ -104,6 +106,7 @@ impl<T: Send, W: Fn(&Connection) -> Result<T, Fault> + Send> Write for Pending<T
 fn serve(db: &Connection, mut commands: mpsc::Receiver<Command>) {
     let mut pace = Pace::default();
     let mut end = None;
+    let log = db.path().map(|path| PathBuf::from(format!("{path}-wal")));
     while end.is_none() {
         let Some(first) = commands.blocking_recv() else { break };
         let mut batch = Vec::new();
@@ -112,6 +115,7 @@ fn serve(db: &Connection, mut commands: mpsc::Receiver<Command>) {
         let len = batch.len();
         commit(db, batch);
         pace = Pace { expected: len, commit: began.elapsed() };
+        bound_log(db, log.as_deref());
     }
     // What is not taken over now is when the database is opened again.
     if let Err(error) = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
@@ -119,6 +123,16 @@ fn serve(db: &Connection, mut commands: mpsc::Receiver<Command>) {
     }
     if let Some(done) = end {
         let _ = done.send(());
+    }
+}
+
+/// Empties the log once it is long. Left to itself it would grow for as long as somebody reads.
+fn bound_log(db: &Connection, log: Option<&Path>) {
+    let len = log.and_then(|log| log.metadata().ok()).map_or(0, |log| log.len());
+    if len > LOG_BYTES
+        && let Err(error) = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    {
+        tracing::warn!(%error, "the log was not emptied");
     }
 }
 

@@ -212,7 +212,8 @@ pub async fn a_webhook_of_an_ended_task_is_told_at_once(store: Fresh) {
 }
 
 fn notice(name: &str, due: u64, until: u64) -> Notice {
-    Notice { webhook: webhook(&format!("https://example.com/{name}")), due_at: after(due), expires_at: after(until) }
+    let webhook = webhook(&format!("https://example.com/{name}"));
+    Notice { webhook, account: Account::HOST, due_at: after(due), expires_at: after(until) }
 }
 
 /// Beside what tasks tell, in the order in which all are due.

@@ -19,7 +19,7 @@ async fn nine_things(store: &Fresh) {
     for key in ["a", "b"] {
         assert!(store.claim_once(key, start(), after(10)).await.unwrap());
     }
-    store.set_route(&some_thread(), &chef(), after(10)).await.unwrap();
+    store.set_route(&some_thread(), &chef(), after(10), &Account::HOST).await.unwrap();
     let ends = entry("a".into(), 0).until(after(10));
     assert_eq!(store.append_entry("ends", ends, None).await.unwrap(), Some(1));
 }
@@ -69,7 +69,7 @@ pub async fn the_living_stay(store: Fresh) {
     assert!(store.claim_once("c", start(), after(11)).await.unwrap());
     let thread = some_thread();
     store.append_turns(&thread, &chef(), addition(vec![], 10, after(11))).await.unwrap();
-    store.set_route(&thread, &chef(), after(11)).await.unwrap();
+    store.set_route(&thread, &chef(), after(11), &Account::HOST).await.unwrap();
     for living in [entry("a".into(), 0).until(after(11)), entry("b".into(), 0)] {
         store.append_entry("living", living, None).await.unwrap();
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 async fn set(store: &Fresh, thread: &ThreadId, agent: &str, until: u64) {
-    store.set_route(thread, &handle(agent), after(until)).await.unwrap();
+    store.set_route(thread, &handle(agent), after(until), &Account::HOST).await.unwrap();
 }
 
 async fn route(store: &Fresh, thread: &ThreadId, now: u64) -> Option<String> {

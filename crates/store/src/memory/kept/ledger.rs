@@ -3,15 +3,20 @@
 use std::collections::{BTreeMap, HashMap};
 
 use forecourt_core::limits::ENTRY_BYTES_MAX;
-use forecourt_core::store::{Entry, Span};
-use forecourt_core::{StoreError, Timestamp};
+use forecourt_core::store::{Entry, Span, cost};
+use forecourt_core::{Account, StoreError, Timestamp};
 
+use super::accounts::{Accounts, json_len};
 use super::room;
 use crate::limits::MEMORY_ENTRIES_MAX;
 
+fn give_back(entry: &Entry, accounts: &mut Accounts) {
+    accounts.give_back(&entry.account, cost(json_len(&entry.body)));
+}
+
 /// All streams, by name.
 #[derive(Default)]
-pub(in crate::memory) struct Ledger {
+pub(super) struct Ledger {
     streams: HashMap<String, Stream>,
     entries: usize,
 }
@@ -25,11 +30,12 @@ struct Stream {
 }
 
 impl Ledger {
-    pub(in crate::memory) fn append(
+    pub(super) fn append(
         &mut self,
         name: String,
         entry: Entry,
         expected: Option<u64>,
+        accounts: &mut Accounts,
     ) -> Result<Option<u64>, StoreError> {
         if entry.body.to_string().len() > ENTRY_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("an entry has at most {ENTRY_BYTES_MAX} bytes")));
@@ -41,19 +47,26 @@ impl Ledger {
             return Ok(None);
         }
         if last.is_none() {
-            self.entries -= self.streams.remove(&name).map_or(0, |stream| stream.entries.len());
+            let gone = self.streams.remove(&name).map(|stream| stream.entries).unwrap_or_default();
+            self.entries -= gone.len();
+            gone.values().for_each(|entry| give_back(entry, accounts));
         }
+        let bytes = cost(json_len(&entry.body));
+        accounts.room(&entry.account, bytes)?;
         room(self.entries, MEMORY_ENTRIES_MAX, "entry")?;
         let stream = self.streams.entry(name).or_default();
         stream.last += 1;
+        accounts.add(&entry.account, bytes);
         stream.entries.insert(stream.last, entry);
         self.entries += 1;
         Ok(Some(stream.last))
     }
 
-    pub(in crate::memory) fn read(&self, name: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, Entry)> {
+    pub(super) fn read(&self, name: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, Entry)> {
         let Some(stream) = self.streams.get(name) else { return Vec::new() };
-        let shown = |(n, entry): (&u64, &Entry)| entry.is_there(now).then(|| (*n, entry.clone()));
+        let shown = |(n, entry): (&u64, &Entry)| {
+            entry.is_there(now).then(|| (*n, Entry { account: Account::HOST, ..entry.clone() }))
+        };
         match span {
             Span::After(n) => stream.entries.range(n.saturating_add(1)..).filter_map(shown).take(limit).collect(),
             Span::Before(n) => stream.entries.range(..n).rev().filter_map(shown).take(limit).collect(),
@@ -61,14 +74,14 @@ impl Ledger {
     }
 
     /// Removes at most `limit` entries; gives how many there were.
-    pub(super) fn expire(&mut self, now: Timestamp, limit: usize) -> usize {
+    pub(super) fn expire(&mut self, now: Timestamp, limit: usize, accounts: &mut Accounts) -> usize {
         let mut removed = 0;
         for stream in self.streams.values_mut() {
             let before = stream.entries.len();
             let left = limit - removed;
             let expired: Vec<u64> =
                 stream.entries.iter().filter(|(_, e)| !e.is_there(now)).map(|(n, _)| *n).take(left).collect();
-            stream.entries.retain(|n, _| expired.binary_search(n).is_err());
+            expired.iter().filter_map(|n| stream.entries.remove(n)).for_each(|entry| give_back(&entry, accounts));
             removed += before - stream.entries.len();
         }
         self.streams.retain(|_, stream| !stream.entries.is_empty());

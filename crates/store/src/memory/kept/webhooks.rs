@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use forecourt_core::limits::{DELIVERIES_PENDING_MAX, WEBHOOKS_PER_TASK_MAX};
-use forecourt_core::store::{Added, AtEnd, Delivery, Notice, Webhook};
+use forecourt_core::store::{Added, AtEnd, Delivery, Notice, Webhook, cost};
 use forecourt_core::{Collected, StoreError, Task, TaskId, TaskState, Timestamp};
 
+use super::accounts::{Accounts, json_len};
 use super::{Kept, Record, room};
 
 /// A delivery.
@@ -32,6 +33,11 @@ enum About {
     Notice(Box<Notice>),
 }
 
+/// What a notice costs.
+fn notice_cost(notice: &Notice) -> u64 {
+    cost(json_len(&notice.webhook))
+}
+
 impl Waiting {
     fn new(about: About, due_at: Timestamp) -> Self {
         Self { about, attempts: 0, due_at, claimed: false }
@@ -45,11 +51,11 @@ impl Waiting {
         }
     }
 
-    /// When it is dropped of itself.
-    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+    /// The notice that it tells.
+    fn notice(&self) -> Option<&Notice> {
         match &self.about {
             About::Task { .. } => None,
-            About::Notice(notice) => Some(notice.expires_at),
+            About::Notice(notice) => Some(notice),
         }
     }
 
@@ -68,10 +74,18 @@ impl Waiting {
 }
 
 impl Record {
-    /// Registers a webhook, in place of one of the same id.
-    pub(super) fn put_webhook(&mut self, webhook: Webhook) {
+    /// Registers a webhook, in place of one of the same id, and charges for it.
+    pub(super) fn put_webhook(&mut self, webhook: Webhook, accounts: &mut Accounts) {
+        let bytes = cost(json_len(&webhook));
+        self.bytes += bytes;
+        accounts.add(&self.account, bytes);
         match self.webhooks.values_mut().find(|earlier| earlier.id == webhook.id) {
-            Some(earlier) => *earlier = webhook,
+            Some(earlier) => {
+                let before = cost(json_len(earlier));
+                self.bytes -= before;
+                accounts.give_back(&self.account, before);
+                *earlier = webhook;
+            }
             None => {
                 let last = self.webhooks.last_key_value().map_or(0, |(n, _)| *n);
                 self.webhooks.insert(last + 1, webhook);
@@ -93,6 +107,8 @@ impl Kept {
         if has_ended && at_end == AtEnd::Refuse {
             return Ok(Added::Ended);
         }
+        let bytes = cost(json_len(&webhook));
+        self.accounts.room(&record.account, bytes)?;
         let id = webhook.id.clone();
         if !record.webhooks.values().any(|earlier| earlier.id == webhook.id) {
             if record.webhooks.len() >= limit {
@@ -100,7 +116,7 @@ impl Kept {
             }
             room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
         }
-        record.put_webhook(webhook);
+        record.put_webhook(webhook, &mut self.accounts);
         if has_ended {
             self.tell_of(task, Some(&id));
         }
@@ -117,7 +133,10 @@ impl Kept {
     }
 
     pub(in crate::memory) fn enqueue(&mut self, notice: Notice) -> Result<(), StoreError> {
+        let bytes = notice_cost(&notice);
+        self.accounts.room(&notice.account, bytes)?;
         room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
+        self.accounts.add(&notice.account, bytes);
         let due_at = notice.due_at;
         self.queue(Waiting::new(About::Notice(Box::new(notice)), due_at));
         Ok(())
@@ -137,7 +156,11 @@ impl Kept {
         let Some(n) = record.webhooks.iter().find(|(_, webhook)| webhook.id == id).map(|(n, _)| *n) else {
             return false;
         };
-        record.webhooks.remove(&n);
+        if let Some(webhook) = record.webhooks.remove(&n) {
+            let bytes = cost(json_len(&webhook));
+            record.bytes -= bytes;
+            self.accounts.give_back(&record.account, bytes);
+        }
         let is_for = |about: &About| matches!(about, About::Task { id, webhook, .. } if id == task && *webhook == n);
         self.deliveries.retain(|_, waiting| !is_for(&waiting.about));
         true
@@ -182,7 +205,21 @@ impl Kept {
     pub(in crate::memory) fn settle_delivery(&mut self, id: u64, retry_at: Option<Timestamp>) {
         match (retry_at, self.deliveries.get_mut(&id)) {
             (Some(at), Some(waiting)) => (waiting.due_at, waiting.claimed) = (at, false),
-            _ => drop(self.deliveries.remove(&id)),
+            _ => self.drop_delivery(id),
+        }
+    }
+
+    /// Removes the notices that are of no use any more.
+    pub(super) fn drop_old_notices(&mut self, now: Timestamp) {
+        let is_old = |waiting: &Waiting| waiting.notice().is_some_and(|notice| notice.expires_at <= now);
+        let old: Vec<_> = self.deliveries.iter().filter(|(_, waiting)| is_old(waiting)).map(|(id, _)| *id).collect();
+        old.into_iter().for_each(|id| self.drop_delivery(id));
+    }
+
+    fn drop_delivery(&mut self, id: u64) {
+        let Some(waiting) = self.deliveries.remove(&id) else { return };
+        if let Some(notice) = waiting.notice() {
+            self.accounts.give_back(&notice.account, notice_cost(notice));
         }
     }
 

@@ -1,0 +1,142 @@
+//! Whose bytes are kept: an account for each caller, charged in the transaction that writes.
+//!
+//! The sums are kept by triggers (`schema/5.sql`), so that nothing can be removed without being given
+//! back. Here is what is asked before something is written.
+
+use forecourt_core::limits::OUTCOME_FREE_BYTES;
+use forecourt_core::store::cost;
+use forecourt_core::{Account, Bound, StoreError};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use super::seal::{Hash, OVERHEAD, Seal};
+
+/// A write that was done, or refused before anything was touched: a refusal that needs no transaction
+/// to be taken back, and so no neighbour to be written again.
+pub(super) type Kept<T> = Result<Result<T, StoreError>, Fault>;
+
+/// The part of the whole store, one in so many, that is kept free for what ends or removes something.
+const RESERVE: u64 = 16;
+
+/// The bounds that writes are held to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Bytes of one caller.
+    pub(super) caller: u64,
+    /// Bytes of the database file.
+    pub(super) store: u64,
+}
+
+/// An account as it is looked up; `None` for the host's own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Holder(Option<Hash>);
+
+impl Holder {
+    pub(super) fn new(seal: &Seal, account: &Account) -> Self {
+        Self(account.key().map(|key| seal.pseudonym(key)))
+    }
+
+    /// The row of this account, made if need be.
+    pub(super) fn row(self, db: &Connection) -> Result<Option<i64>, Fault> {
+        let Some(hash) = self.0 else { return Ok(None) };
+        if let Some((row, _)) = find(db, &hash)? {
+            return Ok(Some(row));
+        }
+        db.prepare_cached("INSERT INTO accounts (hash, bytes) VALUES (?1, 0)")?.execute([hash])?;
+        Ok(Some(db.last_insert_rowid()))
+    }
+
+    fn bytes(self, db: &Connection) -> Result<Option<i64>, Fault> {
+        let Some(hash) = self.0 else { return Ok(None) };
+        Ok(Some(find(db, &hash)?.map_or(0, |(_, bytes)| bytes)))
+    }
+}
+
+fn find(db: &Connection, hash: &Hash) -> Result<Option<(i64, i64)>, Fault> {
+    let mut select = db.prepare_cached("SELECT id, bytes FROM accounts WHERE hash = ?1")?;
+    Ok(select.query_row([hash], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+impl Bounds {
+    /// Whether an account may have `bytes` more.
+    pub(super) fn room(self, db: &Connection, holder: Holder, bytes: u64) -> Kept<()> {
+        self.fits(db, holder.bytes(db)?, bytes)
+    }
+
+    /// Whether the caller of a task may have `bytes` more. For a task that is gone too, as nothing is
+    /// written for it.
+    pub(super) fn task_room(self, db: &Connection, task: &Hash, bytes: u64) -> Kept<()> {
+        let mut select = db.prepare_cached(
+            "SELECT accounts.bytes FROM tasks JOIN charges ON charges.task = tasks.id
+                    JOIN accounts ON accounts.id = charges.account WHERE tasks.hash = ?1",
+        )?;
+        let stored: Option<i64> = select.query_row([task], |row| row.get(0)).optional()?;
+        self.fits(db, stored, bytes)
+    }
+
+    fn fits(self, db: &Connection, stored: Option<i64>, bytes: u64) -> Kept<()> {
+        let over = |stored: i64| stored.unsigned_abs().saturating_add(bytes) > self.caller;
+        if stored.is_some_and(over) {
+            return Ok(Err(StoreError::Full { bound: Bound::Caller { max: self.caller } }));
+        }
+        self.store_room(db, bytes)
+    }
+
+    /// Whether the whole store may have `bytes` more.
+    pub(super) fn store_room(self, db: &Connection, bytes: u64) -> Kept<()> {
+        if used(db)?.saturating_add(bytes) > self.store - self.store / RESERVE {
+            return Ok(Err(StoreError::Full { bound: Bound::Store { max: self.store } }));
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Bytes of the database file that hold something.
+fn used(db: &Connection) -> Result<u64, Fault> {
+    let read = |pragma: &str| -> Result<u64, Fault> {
+        let value: i64 = db.prepare_cached(pragma)?.query_row([], |row| row.get(0))?;
+        Ok(value.unsigned_abs())
+    };
+    let pages = read("PRAGMA page_count")?.saturating_sub(read("PRAGMA freelist_count")?);
+    Ok(pages * read("PRAGMA page_size")?)
+}
+
+/// Charges a task that was just made.
+pub(super) fn begin(db: &Connection, task: i64, account: Option<i64>, bytes: u64) -> Result<(), Fault> {
+    let Some(account) = account else { return Ok(()) };
+    let mut insert = db.prepare_cached("INSERT INTO charges (task, account, bytes) VALUES (?1, ?2, ?3)")?;
+    insert.execute(params![task, account, signed(bytes)])?;
+    Ok(())
+}
+
+/// Charges `more` bytes for what was added to a task, or gives them back.
+pub(super) fn add(db: &Connection, task: &Hash, more: i64) -> Result<(), Fault> {
+    let mut update =
+        db.prepare_cached("UPDATE charges SET bytes = bytes + ?2 WHERE task = (SELECT id FROM tasks WHERE hash = ?1)")?;
+    update.execute(params![task, more])?;
+    Ok(())
+}
+
+/// What sealed values cost together.
+pub(super) fn cost_of<'a>(sealed: impl IntoIterator<Item = &'a Vec<u8>>) -> u64 {
+    sealed.into_iter().map(|bytes| cost(bytes.len())).sum()
+}
+
+/// Whether an outcome is so short that it is kept whatever is stored already.
+pub(super) fn is_free(outcome: Option<&Vec<u8>>) -> bool {
+    outcome.is_none_or(|outcome| outcome.len() <= OUTCOME_FREE_BYTES + OVERHEAD)
+}
+
+pub(super) fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// Which bound a write met that found no page: that of the database, or the disk's.
+pub(super) fn met(db: &Connection) -> Bound {
+    let read = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0)).unwrap_or_default().unsigned_abs();
+    let (max, pages) = (read("PRAGMA max_page_count"), read("PRAGMA page_count"));
+    let size = read("PRAGMA page_size");
+    // A write may need many pages at once, so that the last ones are never taken.
+    let near = pages + (max / RESERVE).max(1) >= max;
+    if near { Bound::Store { max: max * size } } else { Bound::Disk }
+}

@@ -1,0 +1,253 @@
+//! Stored bytes: bounded for each caller, given back as things expire. Design 36.
+
+use std::net::IpAddr;
+
+use forecourt_core::store::{AtEnd, Bound, Entry, KeptArtifact, Notice, Resumption};
+use forecourt_core::{Event, limits};
+use serde_json::json;
+
+use super::*;
+
+/// Bytes of one thing in most cases.
+const PIECE: usize = 16 * 1024;
+/// More pieces than fit.
+const PIECES: usize = CALLER_BYTES as usize / PIECE + 1;
+
+fn ann() -> Account {
+    Account::of(None, Some(IpAddr::from([192, 0, 2, 1])))
+}
+
+fn bob() -> Account {
+    Account::of(None, Some(IpAddr::from([192, 0, 2, 2])))
+}
+
+/// Text that no compression makes shorter by half.
+pub fn noise(len: usize) -> String {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'A' + (state >> 60) as u8)
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+fn said(account: Account, len: usize) -> Task {
+    Task { account, turns: vec![Turn::text(Role::User, noise(len))], ..some_task() }
+}
+
+/// What is added to a conversation of this account.
+fn on(account: Account, turns: Vec<Turn>) -> Addition {
+    Addition { account, ..addition(turns, 10, after(60)) }
+}
+
+/// A webhook of about a piece.
+fn long_webhook(name: &str) -> Webhook {
+    let details = json!({ "note": noise(PIECE) }).as_object().cloned().unwrap_or_default();
+    Webhook { details, ..webhook(&format!("https://example.com/{name}")) }
+}
+
+/// Whether a result names the bound of a caller.
+pub fn is_full<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Full { bound: Bound::Caller { max: CALLER_BYTES } }))
+}
+
+/// Keeps things until one is refused by name; gives how many were kept, some and not more than fit.
+async fn filled<T, F: Future<Output = Result<T, StoreError>>>(piece: usize, mut keep: impl FnMut(usize) -> F) -> usize {
+    let fit = CALLER_BYTES as usize / piece;
+    for n in 0..=fit {
+        let kept = keep(n).await;
+        if kept.is_err() {
+            assert!(is_full(&kept), "{:?}", kept.err());
+            assert!(n > 0, "nothing was kept");
+            return n;
+        }
+    }
+    panic!("more was kept than the bound allows");
+}
+
+/// A task that has used up what its caller may store, by its events.
+async fn full_task(store: &Fresh, account: Account) -> TaskId {
+    let id = created(store, Task { account, ..some_task() }).await;
+    filled(PIECE, |n| store.append_events(&id, n as u64 + 1, vec![Event::Text(noise(PIECE))])).await;
+    while store.append_events(&id, store.last_event(&id).await.unwrap() + 1, vec![word()]).await.is_ok() {}
+    id
+}
+
+fn word() -> Event {
+    Event::Text("x".to_owned())
+}
+
+/// One caller's bound is not another's.
+pub async fn design_36_tasks_are_kept_up_to_the_bound_of_their_caller(store: Fresh) {
+    let last = std::cell::RefCell::new(None);
+    filled(PIECE, |_| {
+        let task = said(ann(), PIECE);
+        last.replace(Some(task.id.clone()));
+        store.create_task(task, Vec::new())
+    })
+    .await;
+    let refused = last.take().expect("one was refused");
+    assert_eq!(store.task(&refused, start()).await.unwrap(), None);
+    assert!(is_full(&store.room(&ann(), PIECE as u64).await));
+    store.room(&bob(), PIECE as u64).await.unwrap();
+    store.create_task(said(bob(), PIECE), Vec::new()).await.unwrap();
+}
+
+/// Events, artifacts and webhooks.
+pub async fn design_36_all_that_hangs_on_a_task_counts(store: Fresh) {
+    let accounts = [1, 2, 3].map(|n| Account::of(None, Some(IpAddr::from([192, 0, 2, n]))));
+    let mut ids = Vec::new();
+    for account in &accounts {
+        ids.push(created(&store, Task { account: account.clone(), ..some_task() }).await);
+    }
+    filled(PIECE, |n| store.append_events(&ids[0], n as u64 + 1, vec![Event::Text(noise(PIECE))])).await;
+    filled(PIECE, |n| {
+        let (id, bytes) = (format!("artifact-{n}"), noise(PIECE).into_bytes());
+        store.put_artifact(&ids[1], KeptArtifact { id, mime: "x/y".to_owned(), name: None, bytes: bytes.into() })
+    })
+    .await;
+    filled(PIECE, |n| {
+        let webhook = long_webhook(&n.to_string());
+        store.add_webhook(&ids[2], webhook, PIECES, AtEnd::Refuse)
+    })
+    .await;
+    for account in accounts {
+        assert!(is_full(&store.create_task(said(account, PIECE), Vec::new()).await));
+    }
+}
+
+/// Those that a task begins with, and those that it goes on with.
+pub async fn design_36_webhooks_that_come_with_a_task_count(store: Fresh) {
+    let begin = |_| store.create_task(said(ann(), 1), vec![long_webhook("a")]);
+    filled(PIECE, begin).await;
+    let id = created(&store, Task { account: bob(), state: TaskState::InputRequired, ..some_task() }).await;
+    filled(PIECE, |_| store.create_task(said(bob(), PIECE), Vec::new())).await;
+    let webhooks = vec![long_webhook("a")];
+    let resumption = Resumption { run: "run".to_owned(), turns: Vec::new(), webhooks, expires_at: after(60) };
+    let waiting = store.task(&id, start()).await.unwrap().expect("it is there");
+    assert!(is_full(&store.advance_task(&id, TaskChange::resume(&waiting, resumption, after(1))).await));
+    assert_eq!(store.task(&id, start()).await.unwrap(), Some(waiting));
+    assert_eq!(store.webhooks(&id).await.unwrap(), []);
+}
+
+/// Until it is told, or of no use any more.
+pub async fn design_36_a_notice_counts_while_it_waits(store: Fresh) {
+    let notice =
+        |account: Account| Notice { webhook: long_webhook("a"), account, due_at: start(), expires_at: after(60) };
+    let kept = filled(PIECE, |_| store.enqueue(notice(ann()))).await;
+    assert!(is_full(&store.create_task(said(ann(), PIECE), Vec::new()).await));
+    store.enqueue(notice(Account::HOST)).await.unwrap();
+    let due = store.claim_deliveries(start(), after(1), kept).await.unwrap();
+    assert_eq!(due.len(), kept);
+    store.settle_delivery(due[0].id, None).await.unwrap();
+    store.enqueue(notice(ann())).await.unwrap();
+    assert!(is_full(&store.enqueue(notice(ann())).await));
+    while store.expire(after(60), 100).await.unwrap() > 0 {}
+    store.room(&ann(), CALLER_BYTES).await.unwrap();
+}
+
+/// It is not theirs to pay for, nor does it move along.
+pub async fn design_36_what_another_owner_would_add_costs_nothing(store: Fresh) {
+    let thread = some_thread();
+    let turns = || vec![Turn::text(Role::User, noise(CALLER_BYTES as usize * 2 / 3))];
+    let of = |account: Account, owner: &str| Addition { owner: Some(owner.to_owned()), ..on(account, turns()) };
+    assert!(store.append_turns(&thread, &chef(), of(ann(), "ann")).await.unwrap());
+    assert!(!store.append_turns(&thread, &chef(), of(bob(), "bob")).await.unwrap());
+    store.room(&bob(), CALLER_BYTES).await.unwrap();
+    assert!(is_full(&store.create_task(said(ann(), CALLER_BYTES as usize / 2), Vec::new()).await));
+}
+
+/// However full it is: nobody else can end it.
+pub async fn design_36_a_task_can_always_end(store: Fresh) {
+    let id = full_task(&store, ann()).await;
+    assert!(is_full(&store.create_task(said(ann(), 1), Vec::new()).await));
+    assert!(store.advance_task(&id, completed()).await.unwrap());
+    let task = store.task(&id, start()).await.unwrap().expect("it is there");
+    assert_eq!((task.state, task.outcome), (TaskState::Completed, Some(outcome("Soup."))));
+}
+
+/// But not with a long answer: that counts as all else does.
+pub async fn design_36_a_long_outcome_counts(store: Fresh) {
+    let id = full_task(&store, ann()).await;
+    let long = TaskChange::settle(&some_task(), outcome(&noise(PIECE)), after(1));
+    assert!(is_full(&store.advance_task(&id, long).await));
+    let task = store.task(&id, start()).await.unwrap().expect("it is there");
+    assert_eq!((task.state, task.outcome), (TaskState::Working, None));
+}
+
+/// Each by itself.
+pub async fn design_36_conversations_routes_and_entries_count(store: Fresh) {
+    let accounts = [1, 2, 3].map(|n| Account::of(None, Some(IpAddr::from([192, 0, 2, n]))));
+    let agent = chef();
+    let threads: Vec<ThreadId> = (0..=CALLER_BYTES / limits::ROW_BYTES).map(|_| some_thread()).collect();
+    filled(PIECE, |n| {
+        let turns = vec![Turn::text(Role::User, noise(PIECE))];
+        store.append_turns(&threads[n], &agent, on(accounts[0].clone(), turns))
+    })
+    .await;
+    filled(limits::ROW_BYTES as usize, |n| store.set_route(&threads[n], &agent, after(60), &accounts[1])).await;
+    // One that is there already costs nothing more.
+    store.set_route(&threads[0], &handle("baker"), after(60), &accounts[1]).await.unwrap();
+    filled(PIECE, |_| store.append_entry("s", Entry::new(json!(noise(PIECE)), start()).on(accounts[2].clone()), None))
+        .await;
+}
+
+/// Its bytes move along.
+pub async fn design_36_a_conversation_belongs_to_who_wrote_to_it_last(store: Fresh) {
+    let thread = some_thread();
+    let turns = || vec![Turn::text(Role::User, noise(CALLER_BYTES as usize * 2 / 3))];
+    store.append_turns(&thread, &chef(), on(ann(), turns())).await.unwrap();
+    assert!(is_full(&store.append_turns(&some_thread(), &chef(), on(ann(), turns())).await));
+    store.append_turns(&thread, &chef(), on(bob(), vec![Turn::text(Role::User, "hi")])).await.unwrap();
+    store.append_turns(&some_thread(), &chef(), on(ann(), turns())).await.unwrap();
+    assert!(is_full(&store.append_turns(&some_thread(), &chef(), on(bob(), turns())).await));
+}
+
+/// All of it.
+pub async fn design_36_what_expires_is_given_back(store: Fresh) {
+    let third = CALLER_BYTES as usize / 4;
+    for _ in 0..3 {
+        let id = created(&store, said(ann(), 100)).await;
+        store.append_events(&id, 1, vec![Event::Text(noise(third))]).await.unwrap();
+        store.put_artifact(&id, artifacts::artifact("a", noise(100))).await.unwrap();
+        let turns = vec![Turn::text(Role::User, noise(third))];
+        store.append_turns(&some_thread(), &chef(), on(ann(), turns)).await.unwrap();
+        store.set_route(&some_thread(), &chef(), after(60), &ann()).await.unwrap();
+        let entry = Entry::new(json!(noise(third)), start()).until(after(60)).on(ann());
+        store.append_entry("s", entry, None).await.unwrap();
+        assert!(is_full(&store.create_task(said(ann(), third), Vec::new()).await));
+        while store.expire(after(3600), 100).await.unwrap() > 0 {}
+        store.room(&ann(), CALLER_BYTES - 4 * limits::STORED_PAGE_BYTES).await.unwrap();
+    }
+}
+
+/// It has no bound of its own.
+pub async fn design_36_what_the_host_writes_is_nobodys(store: Fresh) {
+    for _ in 0..2 {
+        store.create_task(said(Account::HOST, CALLER_BYTES as usize), Vec::new()).await.unwrap();
+    }
+    store.room(&Account::HOST, CALLER_BYTES * 2).await.unwrap();
+}
+
+/// Not even half of it.
+pub async fn a_refused_write_changes_nothing(store: Fresh) {
+    let id = full_task(&store, ann()).await;
+    let last = store.last_event(&id).await.unwrap();
+    let two = vec![Event::Text("a".to_owned()), Event::Text(noise(PIECE))];
+    assert!(is_full(&store.append_events(&id, last + 1, two).await));
+    assert_eq!(store.last_event(&id).await.unwrap(), last);
+    let thread = some_thread();
+    let turns = vec![Turn::text(Role::User, noise(PIECE))];
+    assert!(is_full(&store.append_turns(&thread, &chef(), on(ann(), turns)).await));
+    assert_eq!(store.thread(&thread, &chef(), start()).await.unwrap(), None);
+    assert!(is_full(&store.add_webhook(&id, webhook("https://example.com/"), 5, AtEnd::Refuse).await));
+    assert_eq!(store.webhooks(&id).await.unwrap(), []);
+}
+
+/// The check and the write are one step.
+pub async fn of_64_writers_at_once_none_gets_past_the_bound(store: Fresh) {
+    let kept = futures::future::join_all((0..64).map(|_| store.create_task(said(ann(), PIECE), Vec::new()))).await;
+    let (kept, refused): (Vec<_>, Vec<_>) = kept.into_iter().partition(Result::is_ok);
+    assert!(!kept.is_empty() && kept.len() < PIECES, "{} were kept", kept.len());
+    assert!(refused.iter().all(is_full));
+}
