@@ -1,9 +1,11 @@
 //! How a command ends: data on stdout, the rest on stderr, and exit codes that mean something.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
-use forecourt_settings::Problems;
+use forecourt_settings::{Problem, Problems};
+use serde_json::{Value, json};
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
@@ -11,6 +13,8 @@ pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
     ours: bool,
+    /// Each thing that is wrong, where there is more than a sentence.
+    problems: Option<Problems>,
 }
 
 /// The result of every command.
@@ -19,12 +23,12 @@ pub(crate) type Outcome = Result<(), Failure>;
 impl Failure {
     /// Something for the user to change. Exit code 1.
     pub(crate) fn yours(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, ours: false }
+        Self { message: message.into(), hint: None, ours: false, problems: None }
     }
 
     /// Something that should not have happened. Exit code 2.
     pub(crate) fn ours(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, ours: true }
+        Self { message: message.into(), hint: None, ours: true, problems: None }
     }
 
     /// The same failure with a next step.
@@ -32,6 +36,38 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// As one problem of a file.
+    pub(crate) fn into_problem(self, file: &Path) -> Problem {
+        let problem = Problem::of_file(file, self.message);
+        match self.hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    }
+
+    /// Each thing that is wrong; of `file`, where only a sentence is known.
+    pub(crate) fn into_problems(self, file: &Path) -> Problems {
+        match self.problems {
+            Some(problems) => problems,
+            None => self.into_problem(file).into(),
+        }
+    }
+
+    /// All that is wrong, for programs: `file` and `line` where it is known which.
+    pub(crate) fn as_json(&self) -> Value {
+        let all: Vec<Value> = match &self.problems {
+            Some(problems) => problems.iter().map(problem_json).collect(),
+            None => vec![json!({"message": self.message, "file": null, "line": null, "hint": self.hint})],
+        };
+        json!({ "problems": all })
+    }
+
+    /// The same failure, of which nothing more is said.
+    #[must_use]
+    pub(crate) fn said(self) -> Self {
+        Self { message: String::new(), hint: None, ..self }
     }
 
     /// Prints the failure and gives its exit code.
@@ -49,7 +85,7 @@ impl Failure {
 
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
-        Self::yours(problems.to_string())
+        Self { problems: Some(problems.clone()), ..Self::yours(problems.to_string()) }
     }
 }
 
@@ -57,6 +93,15 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::ours(error.to_string())
     }
+}
+
+fn problem_json(problem: &Problem) -> Value {
+    json!({
+        "message": problem.message(),
+        "file": problem.file(),
+        "line": problem.line(),
+        "hint": problem.next_step(),
+    })
 }
 
 /// Prints a value as indented JSON on stdout. What a terminal would obey is escaped: the values may be a
