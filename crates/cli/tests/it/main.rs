@@ -7,6 +7,7 @@
 //! | `identity` | who is believed to be who |
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `operate` | check, init, limits, metrics, content that changes |
+//! | `data` | the data folder, and what `serve` refuses of it |
 //! | `export` | the documents of a deployment, as files |
 //! | `faults` | agents that break |
 //! | `five_wires` | one question over every wire |
@@ -31,6 +32,7 @@
 mod agtp;
 mod browser;
 mod conformance;
+mod data;
 mod delegated;
 mod discovery;
 mod endpoints;
