@@ -91,6 +91,11 @@ impl From<Problems> for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        if matches!(error.kind(), StorageFull | QuotaExceeded) {
+            return Self::yours(format!("the disk is full: {error}"))
+                .hint("make room on it, or name another data folder with --data DIR");
+        }
         Self::ours(error.to_string())
     }
 }

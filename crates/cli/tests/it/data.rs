@@ -73,9 +73,9 @@ fn c2_while_the_data_folder_is_gone_nothing_is_acknowledged() {
 fn c3_a_post_that_is_half_sent_when_the_daemon_is_told_to_stop_gets_its_answer() {
     let served = Deployment::gatehouse().serve();
     let mut stream = TcpStream::connect(("127.0.0.1", served.http)).unwrap();
-    let body = "user=hello+there";
+    let body = "--x\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nhello there\r\n--x--\r\n";
     let head = format!(
-        "POST /~echo HTTP/1.1\r\nHost: demo.localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+        "POST /~echo HTTP/1.1\r\nHost: demo.localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n\
          Accept: text/markdown\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
