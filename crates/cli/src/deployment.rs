@@ -23,6 +23,8 @@ use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettin
 pub(crate) const FILE: &str = "forecourt.toml";
 /// Bytes of the secret that signs what the operator is told: fewer could be guessed.
 const SECRET_BYTES: RangeInclusive<usize> = AdminToken::BYTES_MIN..=SECRET_BYTES_MAX;
+/// Bytes that the database may have at least: fewer hold no deployment's work.
+const STORE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 /// Agents in one deployment.
 pub(crate) const AGENTS_MAX: usize = 10_000;
 
@@ -147,7 +149,7 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
     let listen = problems.absorb(root.take_or_empty("listen").read());
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
     let admin = problems.absorb(read_admin(&root.take_or_empty("admin")));
-    let store = problems.absorb(root.take_or_empty("store").read());
+    let store = problems.absorb(read_store(&root.take_or_empty("store")));
     let log = problems.absorb(root.take_or_empty("log").read());
     let limits = problems.absorb(root.take_or_empty("limits").read());
     let egress = problems.absorb(root.take_or_empty("egress").read());
@@ -184,6 +186,14 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
     match whole {
         Some(loaded) if problems.is_empty() => Ok(loaded),
         _ => Err(problems),
+    }
+}
+
+fn read_store(section: &Section) -> Result<StoreSettings, Problems> {
+    let store: StoreSettings = section.read()?;
+    match store.size_max >= STORE_BYTES_MIN {
+        true => Ok(store),
+        false => Err(section.problem(Some("size_max"), format!("must be {STORE_BYTES_MIN} at least")).into()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! From checked settings to a host: built values, everything wrong found at once.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -9,7 +9,10 @@ use arc_swap::ArcSwap;
 use forecourt_agents::siblings::{Carrier, Sibling, Siblings};
 use forecourt_agents::{Built, Context, Indexing};
 use forecourt_core::agent::Icon;
-use forecourt_core::{AgentCard, Domain, Entropy, Error, Handle, Message, Policy, Reply, Store, SystemClock};
+use forecourt_core::store::{Entry, Span};
+use forecourt_core::{
+    AgentCard, Clock, Domain, Entropy, Error, Handle, Message, Policy, Reply, Store, StoreError, SystemClock,
+};
 use forecourt_egress::{Egress, EgressConfig, Purpose};
 use forecourt_host::{
     Directory, Envelope, Host, HostBuilder, OperatorWebhook, Resident, Run, Site, SystemEntropy, rules,
@@ -31,6 +34,11 @@ use crate::manual;
 use crate::output::Failure;
 use crate::registry::{PROTOCOLS, backends};
 use crate::settings::StoreKind;
+
+/// The database in the data folder.
+pub(crate) const DATABASE: &str = "forecourt.db";
+/// The stream in the store that says with which key this deployment signs.
+pub(crate) const SIGNED: &str = "host:signing-key";
 
 /// The agents of a deployment, built, and the content behind them.
 pub(crate) struct Agents {
@@ -270,6 +278,9 @@ pub(crate) async fn start(
     let egress = Arc::new(egress);
     let store = store(loaded, &state)?;
     let keys = Arc::new(ArcSwap::from_pointee(keys(&state)?));
+    if let State::Kept(_) = state {
+        remember_signing(&store, keys.load().current().kid()).await?;
+    }
     let verifier = verifier(loaded, &egress, &store)?;
     let directory = Directory::new(residents, loaded.default_agent()).map_err(|e| Failure::yours(e.to_string()))?;
     let mut builder = HostBuilder::new(site, directory, store, egress.clone());
@@ -384,14 +395,31 @@ fn standings(loaded: &Loaded, state: &State<'_>) -> Result<Option<Arc<dyn Store>
 }
 
 fn open(loaded: &Loaded, data: &Path) -> Result<Arc<dyn Store>, Failure> {
-    let file = data.join("forecourt.db");
+    let file = data.join(DATABASE);
     let options = SqliteOptions {
         caller_bytes_max: loaded.limits.stored_bytes_per_caller,
         database_bytes_max: loaded.store.size_max,
         ..SqliteOptions::default()
     };
-    let store = Sqlite::open(&file, options).map_err(|error| Failure::ours(format!("{}: {error}", file.display())))?;
+    let store = Sqlite::open(&file, options).map_err(|error| match error {
+        StoreError::Full { .. } => Failure::yours(format!("{} cannot be written: {error}", file.display()))
+            .hint("make room on the disk, or name another folder with --data DIR"),
+        error => Failure::ours(format!("{}: {error}", file.display())),
+    })?;
     Ok(store)
+}
+
+/// Writes down that this deployment signs, and with which key: so that a key that is gone is missed, and no
+/// other one made in silence.
+async fn remember_signing(store: &Arc<dyn Store>, kid: &str) -> Result<(), Failure> {
+    let wrong = |error: StoreError| Failure::ours(format!("the store: {error}"));
+    let now = SystemClock.now();
+    let known = store.entries(SIGNED, Span::Before(u64::MAX), 1, now).await.map_err(wrong)?;
+    let body = serde_json::json!({ "kid": kid });
+    if known.first().is_none_or(|(_, entry)| entry.body != body) {
+        store.append_entry(SIGNED, Entry::new(body, now), None).await.map_err(wrong)?;
+    }
+    Ok(())
 }
 
 fn keys(state: &State<'_>) -> Result<HostKeys, Failure> {
@@ -402,15 +430,4 @@ fn keys(state: &State<'_>) -> Result<HostKeys, Failure> {
         }
         State::Looking(_) => Ok(HostKeys::in_memory(entropy)),
     }
-}
-
-/// Makes the data folder, for its owner's eyes only.
-pub(crate) fn make_data_dir(data: &Path) -> Result<PathBuf, Failure> {
-    use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data);
-    let made = made.and_then(|()| data.canonicalize());
-    made.map_err(|error| {
-        Failure::yours(format!("the data folder {} cannot be used: {error}", data.display()))
-            .hint("name another one with --data DIR")
-    })
 }

@@ -5,10 +5,12 @@
 
 mod args;
 mod commands;
+mod data_folder;
 mod deployment;
 mod endpoints;
 mod host;
 mod identities;
+mod inspect;
 mod manual;
 mod output;
 mod registry;

@@ -2,10 +2,12 @@
 
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use forecourt_settings::Problems;
+use forecourt_settings::{Problem, Problems};
+use serde_json::{Value, json};
 
 /// The exit codes, as `--help` shows them.
 pub(crate) const EXIT_CODES: &str = "Exit codes:
@@ -61,6 +63,8 @@ pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
     code: u8,
+    /// Each thing that is wrong, where there is more than a sentence.
+    problems: Option<Problems>,
 }
 
 /// The result of every command.
@@ -69,7 +73,7 @@ pub(crate) type Outcome = Result<(), Failure>;
 impl Failure {
     /// A refusal, or something for the user to change. Exit code 1.
     pub(crate) fn yours(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, code: 1 }
+        Self { message: message.into(), hint: None, code: 1, problems: None }
     }
 
     /// Something that should not have happened on this machine. Exit code 1.
@@ -94,6 +98,38 @@ impl Failure {
         self
     }
 
+    /// As one problem of a file.
+    pub(crate) fn into_problem(self, file: &Path) -> Problem {
+        let problem = Problem::of_file(file, self.message);
+        match self.hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    }
+
+    /// Each thing that is wrong; of `file`, where only a sentence is known.
+    pub(crate) fn into_problems(self, file: &Path) -> Problems {
+        match self.problems {
+            Some(problems) => problems,
+            None => self.into_problem(file).into(),
+        }
+    }
+
+    /// All that is wrong, for programs: `file` and `line` where it is known which.
+    pub(crate) fn as_json(&self) -> Value {
+        let all: Vec<Value> = match &self.problems {
+            Some(problems) => problems.iter().map(problem_json).collect(),
+            None => vec![json!({"message": self.message, "file": null, "line": null, "hint": self.hint})],
+        };
+        json!({ "problems": all })
+    }
+
+    /// The same failure, of which nothing more is said.
+    #[must_use]
+    pub(crate) fn said(self) -> Self {
+        Self { message: String::new(), hint: None, ..self }
+    }
+
     /// Prints the failure and gives its exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
@@ -109,14 +145,28 @@ impl Failure {
 
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
-        Self::yours(problems.to_string())
+        Self { problems: Some(problems.clone()), ..Self::yours(problems.to_string()) }
     }
 }
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        if matches!(error.kind(), StorageFull | QuotaExceeded) {
+            return Self::yours(format!("the disk is full: {error}"))
+                .hint("make room on it, or name another data folder with --data DIR");
+        }
         Self::ours(error.to_string())
     }
+}
+
+fn problem_json(problem: &Problem) -> Value {
+    json!({
+        "message": problem.message(),
+        "file": problem.file(),
+        "line": problem.line(),
+        "hint": problem.next_step(),
+    })
 }
 
 /// Prints a value as indented JSON on stdout. What a terminal would obey is escaped: the values may be a

@@ -109,7 +109,7 @@ pub(crate) struct AdminSettings {
 pub(crate) struct StoreSettings {
     /// Which store.
     pub kind: StoreKind,
-    /// Bytes of the database file, at least 16777216. Over it, what would keep more is refused; the last
+    /// Bytes of the database file, from 16777216 on. Over it, what would keep more is refused; the last
     /// sixteenth is for what ends or removes something.
     pub size_max: u64,
 }

@@ -23,6 +23,8 @@ use rustls_pki_types::{ServerName, UnixTime};
 use crate::error::TlsError;
 use crate::tls::{CertificateFiles, chain, read};
 
+/// The authority's key.
+const CA_KEY: &str = "ca.key";
 /// How long a server certificate is good for.
 const CERTIFICATE_DAYS: i64 = 90;
 /// How long before its end it is renewed.
@@ -56,6 +58,18 @@ pub fn ensure(folder: &Path, domain: &str, now: Timestamp) -> Result<Certificate
     Ok(files)
 }
 
+/// Whether what [`ensure`] would build on can be used: an authority that is there has a key that can be
+/// read. Changes nothing.
+///
+/// # Errors
+/// When it can't.
+pub fn inspect(folder: &Path) -> Result<(), TlsError> {
+    match ca_certificate(folder).exists() && folder.join(CA_KEY).exists() {
+        true => Authority::read(folder).map(drop),
+        false => Ok(()),
+    }
+}
+
 struct Authority {
     pem: Vec<u8>,
     path: PathBuf,
@@ -64,17 +78,24 @@ struct Authority {
 
 impl Authority {
     fn ensure(folder: &Path, now: Timestamp) -> Result<Authority, TlsError> {
-        let (path, key_path) = (ca_certificate(folder), folder.join("ca.key"));
+        let (path, key_path) = (ca_certificate(folder), folder.join(CA_KEY));
         if !path.exists() || !key_path.exists() {
             let key = new_key()?;
             let certificate = ca_params(&key, now)?.self_signed(&key).map_err(making)?;
             write(&key_path, &key.serialize_pem())?;
             write(&path, &certificate.pem())?;
         }
+        Self::read(folder)
+    }
+
+    fn read(folder: &Path) -> Result<Authority, TlsError> {
+        let (path, key_path) = (ca_certificate(folder), folder.join(CA_KEY));
         let key_pem = String::from_utf8(read(&key_path)?).unwrap_or_default();
         let key = KeyPair::from_pem(&key_pem)
             .map_err(|_| TlsError::Content { path: key_path, reason: "holds no private key in PEM form".into() })?;
-        Ok(Authority { pem: read(&path)?, path, key })
+        let pem = read(&path)?;
+        chain(&path, &pem)?;
+        Ok(Authority { pem, path, key })
     }
 
     fn sign(&self, names: Vec<String>, key: &KeyPair, now: Timestamp) -> Result<String, TlsError> {

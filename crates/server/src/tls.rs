@@ -15,6 +15,9 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::time::{MissedTickBehavior, interval};
 
+use jiff::Timestamp;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
 use crate::client_certificates::ClientCertificates;
 use crate::error::TlsError;
 use crate::hosts::Hosts;
@@ -154,6 +157,29 @@ impl Certificates {
     pub fn http_config(self: &Arc<Self>) -> Result<Arc<ServerConfig>, TlsError> {
         self.server_config(rustls::ALL_VERSIONS, HTTP_ALPN).map(Arc::new)
     }
+}
+
+/// Whether a listener could use these files at `now`: both can be read, the key fits, and the certificate
+/// is good.
+///
+/// # Errors
+/// As [`Certificates::load`], and when it has expired or is not good yet.
+pub fn inspect(files: &CertificateFiles, now: Timestamp) -> Result<(), TlsError> {
+    let loaded = Loaded::read(files)?;
+    let certified = loaded.certified(files)?;
+    let path = &files.certificate;
+    let Some(leaf) = certified.cert.first() else { return Ok(()) };
+    let unread = |_| content(path, "holds a certificate that can't be read".to_owned());
+    let (_, certificate) = X509Certificate::from_der(leaf).map_err(unread)?;
+    let validity = certificate.validity();
+    let now = now.as_second();
+    if now > validity.not_after.timestamp() {
+        return Err(content(path, format!("has expired: it was good until {}", validity.not_after)));
+    }
+    if now < validity.not_before.timestamp() {
+        return Err(content(path, format!("is not good yet: it will be from {}", validity.not_before)));
+    }
+    Ok(())
 }
 
 impl ResolvesServerCert for Certificates {

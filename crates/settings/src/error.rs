@@ -41,6 +41,11 @@ impl Problem {
         &self.message
     }
 
+    /// What to do about it, if that is known.
+    pub fn next_step(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// The file to change.
     pub fn file(&self) -> &Path {
         &self.file

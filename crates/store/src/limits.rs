@@ -29,6 +29,8 @@ pub const LOG_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of a database of an earlier version up to which it is rewritten as it is opened, so that it can
 /// give space back. A larger one goes on as it is.
 pub const REWRITTEN_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes of a database up to which all of it is looked at before a start.
+pub const INSPECTED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Pages that nothing is on any more, given back to the disk in one transaction.
 pub const FREED_PAGES_PER_COMMIT: i64 = 1_024;
 /// Rows of an expired task's event log removed in one transaction.

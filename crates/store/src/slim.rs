@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn words_are_written_once_and_read_back() {
         let turn = Turn::text(Role::User, "dinner");
-        let outcome = Collected { parts: vec![Part::markdown("dinner")], ending: Ending::Complete };
+        let outcome = Collected::new(vec![Part::markdown("dinner")], Ending::Complete);
         let said = Event::Part(Part::text("dinner"));
         let (a, b, c) = (with_parts(&turn).unwrap(), with_parts(&outcome).unwrap(), event(&said).unwrap());
         assert_eq!([count(&a, "dinner"), count(&b, "dinner"), count(&c, "dinner")], [1, 1, 1]);
@@ -73,7 +73,7 @@ mod tests {
         let data = json!({"kind": "data", "mime": "application/json",
                           "data": {"parts": [{"kind": "text", "content": "a", "text": "a"}]}});
         let part: Part = serde_json::from_value(data).unwrap();
-        let outcome = Collected { parts: vec![part], ending: Ending::Complete };
+        let outcome = Collected::new(vec![part], Ending::Complete);
         let written = with_parts(&outcome).unwrap();
         assert_eq!(serde_json::from_value::<Collected>(written).unwrap(), outcome);
     }

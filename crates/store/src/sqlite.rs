@@ -12,8 +12,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use tokio::sync::Semaphore;
 
 use crate::limits::{
-    ARTIFACT_WRITES_MAX, ARTIFACTS_BYTES_MAX, DATABASE_BYTES_MAX, LOCK_WAIT, LOG_BYTES, READERS, REWRITTEN_BYTES_MAX,
-    STATEMENTS_CACHED,
+    ARTIFACT_WRITES_MAX, ARTIFACTS_BYTES_MAX, DATABASE_BYTES_MAX, INSPECTED_BYTES_MAX, LOCK_WAIT, LOG_BYTES, READERS,
+    REWRITTEN_BYTES_MAX, STATEMENTS_CACHED,
 };
 
 mod artifacts;
@@ -39,6 +39,9 @@ use fault::{Fault, corrupt};
 use readers::Readers;
 use seal::{Label, Seal, SystemEntropy};
 use writer::Writer;
+
+/// The version since which there are streams.
+const STREAMS_SINCE: usize = 3;
 
 /// What may be set about a [`Sqlite`]. The defaults are those of [`crate::limits`].
 #[derive(Debug, Clone)]
@@ -97,7 +100,7 @@ impl Sqlite {
         let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options)?;
         configure_writer(&db, &options)?;
         schema::migrate(&mut db, schema::MIGRATIONS)?;
-        let seal = Arc::new(unlock(&db, path, &options)?);
+        let seal = Arc::new(unlock(&db, path, &options, true)?);
         shrinkable(&db);
         let reader = || connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, &options);
         let readers = (0..options.readers.max(1)).map(|_| reader()).collect::<Result<Vec<_>, _>>()?;
@@ -108,6 +111,33 @@ impl Sqlite {
             artifact_writes: Semaphore::new(ARTIFACT_WRITES_MAX),
             options,
         }))
+    }
+
+    /// Looks at the database at `path` without changing it: whether something stands in `stream`. `false`
+    /// when there is no database yet.
+    ///
+    /// Fails as [`Sqlite::open`] does; and as [`StoreError::Corrupt`] when one of at most
+    /// [`INSPECTED_BYTES_MAX`] bytes is damaged anywhere.
+    pub fn inspect(path: &Path, stream: &str) -> Result<bool, StoreError> {
+        let Ok(is) = path.metadata() else { return Ok(false) };
+        if is.len() == 0 {
+            return Ok(false);
+        }
+        let options = SqliteOptions::default();
+        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, &options)?;
+        let version = schema::look(&db, schema::MIGRATIONS.len())?;
+        unlock(&db, path, &options, false)?;
+        if is.len() <= INSPECTED_BYTES_MAX {
+            let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(Fault::from)?;
+            if found != "ok" {
+                return Err(corrupt(found));
+            }
+        }
+        if version < STREAMS_SINCE {
+            return Ok(false);
+        }
+        let known = "SELECT EXISTS (SELECT 1 FROM streams WHERE hash = ?1)";
+        Ok(db.query_row(known, [seal::hash(stream)], |row| row.get(0)).map_err(Fault::from)?)
     }
 
     /// Writes what is queued, empties the log into the database and stops writing. Later writes are
@@ -174,21 +204,23 @@ fn configure_writer(db: &Connection, options: &SqliteOptions) -> Result<(), Faul
     Ok(())
 }
 
-/// The seal of this database. Its key is made with the database; a database that has lost its key
+/// The seal of this database. Its key is made with the database, if that is wanted; a database that has lost its key
 /// is refused rather than given another one.
-fn unlock(db: &Connection, path: &Path, options: &SqliteOptions) -> Result<Seal, Fault> {
+fn unlock(db: &Connection, path: &Path, options: &SqliteOptions, may_make: bool) -> Result<Seal, Fault> {
     const CHECK: Label<'_> = Label { kind: "key", of: b"", part: b"" };
     let select = "SELECT value FROM meta WHERE name = 'key'";
     let check: Option<Vec<u8>> = db.query_row(select, [], |row| row.get(0)).optional()?;
     let path = files::key_path(path);
     let key = match (files::read_key(&path)?, &check) {
         (Some(key), _) => key,
+        (None, None) if !may_make => return Ok(Seal::new(&[0; seal::KEY_BYTES], &*options.entropy)?),
         (None, None) => files::create_key(&path, &*options.entropy)?,
         (None, Some(_)) => return Err(corrupt("store.key is missing beside the database").into()),
     };
     let seal = Seal::new(&key, &*options.entropy)?;
     match check {
         Some(check) => seal.open_bytes(CHECK, check).map(drop)?,
+        None if !may_make => {}
         None => drop(db.execute("INSERT INTO meta VALUES ('key', ?1)", [seal.seal_bytes(CHECK, b"")?])?),
     }
     Ok(seal)

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use aws_lc_rs::rand;
-use forecourt_core::store::{TaskChange};
+use forecourt_core::store::TaskChange;
 use forecourt_core::{Entropy, Event, Role, Store, Task, TaskId, TaskState, ThreadId, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::{addition, after, chef, completed, some_task, start};

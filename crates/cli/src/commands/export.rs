@@ -9,6 +9,7 @@ use forecourt_surface::Published;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Export, ExportCards, ExportWhat};
+use crate::data_folder;
 use crate::endpoints::Endpoints;
 use crate::host::{self, State};
 use crate::output::{Failure, Outcome, print_json, stdoutln};
@@ -46,7 +47,7 @@ async fn export_cards(export: &ExportCards) -> Outcome {
 async fn documents(export: &ExportCards) -> Result<Vec<Published>, Failure> {
     let mut loaded = super::load(&export.place)?;
     loaded.listen.https.set_port(HTTPS_PORT);
-    let data = host::make_data_dir(&export.place.data_dir())?;
+    let data = data_folder::make(&export.place.data_dir())?;
     let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &[])?;
     let endpoints = Endpoints::load(&loaded, &egress)?;

@@ -88,7 +88,7 @@ fn made(file: &Path) -> Result<String, Failure> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut created = options.open(file).map_err(wrong)?;
     created.write_all(pem.as_bytes()).and_then(|()| created.sync_all()).map_err(wrong)?;
-    eprintln!("made a new key: {}. Keep it: who has it can change the state of the agent", file.display());
+    stderrln!("made a new key: {}. Keep it: who has it can change the state of the agent", file.display());
     Ok(pem)
 }
 

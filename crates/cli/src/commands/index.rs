@@ -8,6 +8,7 @@ use serde_json::json;
 use self::live::Live;
 use super::printable::{line, printable};
 use crate::args::Index;
+use crate::data_folder;
 use crate::endpoints::Endpoints;
 use crate::host::{self, Content};
 use crate::manual;
@@ -21,7 +22,8 @@ const WARNING_CHARS_MAX: usize = 300;
 /// Loads everything, sites too, and says what came of it.
 pub(crate) async fn run(index: &Index) -> Outcome {
     let loaded = super::load(&index.place)?;
-    let data = host::make_data_dir(&index.place.data_dir())?;
+    let data = data_folder::make(&index.place.data_dir())?;
+    data_folder::keep_private();
     manual::unpack(&data)?;
     let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &[])?;

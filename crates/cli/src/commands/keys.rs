@@ -5,13 +5,13 @@ use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
 
 use crate::args::Keys;
-use crate::host;
+use crate::data_folder;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// Shows the keys, after a rotation if that was asked for.
 pub(crate) fn run(keys: &Keys) -> Outcome {
     super::load(&keys.place)?;
-    let data = host::make_data_dir(&keys.place.data_dir())?;
+    let data = data_folder::make(&keys.place.data_dir())?;
     let ours = |error: forecourt_identity::HostKeysError| Failure::ours(error.to_string());
     let now = Timestamp::now();
     let mut held = HostKeys::load_or_create(&data, &SystemEntropy).map_err(ours)?;

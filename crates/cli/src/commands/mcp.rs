@@ -15,6 +15,7 @@ use crate::args::{Mcp, Place};
 use crate::commands::index::index_new;
 use crate::commands::serve::watch;
 use crate::commands::serve::{DRAIN, logging};
+use crate::data_folder;
 use crate::deployment::Loaded;
 use crate::endpoints::Endpoints;
 use crate::host::{self, State};
@@ -34,7 +35,8 @@ pub(crate) async fn run(mcp: Mcp) -> Outcome {
     }
     let place = Place { dir: PathBuf::from(&mcp.what), data: mcp.data };
     let loaded = super::load(&place)?;
-    let kept = host::make_data_dir(&place.data_dir())?;
+    let kept = data_folder::make(&place.data_dir())?;
+    data_folder::keep_private();
     match state::hold(&kept) {
         Ok(_held) => serve(&loaded, &kept, State::Kept(&kept)).await,
         Err(_) => match Serving::find(&loaded.deployment.domain, Some(&kept)).filter(answers) {
@@ -57,7 +59,7 @@ fn answers(serving: &Serving) -> bool {
 /// take the tasks of the other for cut off. Where agents stand is the deployment's to say.
 async fn serve_apart(loaded: &Loaded, deployment: &Path) -> Outcome {
     let data = std::env::temp_dir().join(format!("forecourt-mcp-{}", std::process::id()));
-    let own = host::make_data_dir(&data)?;
+    let own = data_folder::make(&data)?;
     let served = serve(loaded, &own, State::Apart { own: &own, deployment }).await;
     let removed = std::fs::remove_dir_all(&data);
     served.and_then(|()| Ok(removed?))

@@ -7,6 +7,7 @@
 //! | `identity` | who is believed to be who |
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `operate` | check, init, limits, metrics, content that changes |
+//! | `data` | the data folder, and what `serve` refuses of it |
 //! | `export` | the documents of a deployment, as files |
 //! | `faults` | agents that break |
 //! | `programs` | programs that work for a deployment end with it |
@@ -37,6 +38,7 @@ mod agtp;
 mod browser;
 mod conformance;
 mod crash;
+mod data;
 mod delegated;
 mod discovery;
 mod endpoints;

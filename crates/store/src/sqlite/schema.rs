@@ -1,7 +1,7 @@
 //! Numbered migrations, and what is refused at opening.
 
 use forecourt_core::StoreError;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::fault::{Fault, corrupt};
 
@@ -24,6 +24,14 @@ pub(super) fn migrate(db: &mut Connection, migrations: &[&str]) -> Result<(), Fa
     Ok(())
 }
 
+/// The version of a database that is only looked at. Refuses one newer than `newest`, and one that is not
+/// ours.
+pub(super) fn look(db: &Connection, newest: usize) -> Result<usize, Fault> {
+    let version = version(db)?;
+    refuse_newer(version, newest)?;
+    Ok(version)
+}
+
 /// One step; `false` when there was none to take. Reads the version within the transaction, so
 /// that two processes that start at once do not both take it.
 fn step(db: &mut Connection, migrations: &[&str]) -> Result<bool, Fault> {
@@ -41,7 +49,7 @@ fn step(db: &mut Connection, migrations: &[&str]) -> Result<bool, Fault> {
 }
 
 /// The version of a database; 0 for an empty one.
-fn version(db: &Transaction<'_>) -> Result<usize, Fault> {
+fn version(db: &Connection) -> Result<usize, Fault> {
     let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let empty: bool = db.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;

@@ -2,6 +2,7 @@
 //! and then answers everybody: one sync to disk serves all who waited for it.
 
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -107,13 +108,14 @@ fn serve(db: &Connection, mut commands: mpsc::Receiver<Command>) {
     let mut pace = Pace::default();
     let mut end = None;
     let log = db.path().map(|path| PathBuf::from(format!("{path}-wal")));
+    let file = Anchor::of(db);
     while end.is_none() {
         let Some(first) = commands.blocking_recv() else { break };
         let mut batch = Vec::new();
         end = pace.gather(first, &mut batch, &mut commands).break_value();
         let began = Instant::now();
         let len = batch.len();
-        commit(db, batch);
+        commit(db, batch, &file);
         pace = Pace { expected: len, commit: began.elapsed() };
         bound_log(db, log.as_deref());
     }
@@ -173,18 +175,42 @@ impl Pace {
 
 /// Commits a batch and answers it. A write that cannot be done fails alone: when one does, the
 /// others run again, and when even that fails, each gets a transaction of its own.
-fn commit(db: &Connection, mut batch: Vec<Box<dyn Write>>) {
+fn commit(db: &Connection, mut batch: Vec<Box<dyn Write>>, file: &Anchor) {
     let mut done = transact(db, &mut batch, run);
     if let (Err(Undone::Within(_)), 2..) = (&done, batch.len()) {
         done = transact(db, &mut batch, run_in_savepoint);
     }
     if let (Err(Undone::Within(_)), 2..) = (&done, batch.len()) {
-        return batch.into_iter().for_each(|write| commit(db, vec![write]));
+        return batch.into_iter().for_each(|write| commit(db, vec![write], file));
     }
     let fault = done.err().map(|(Undone::Before(fault) | Undone::Within(fault))| fault);
+    // Of a file that nobody finds any more, nothing was kept.
+    let fault = fault.or_else(|| file.missing());
     for write in batch {
         write.answer(fault.as_ref());
     }
+}
+
+/// The file of a database as it was opened: writing goes on into one that has been taken away, and is lost
+/// with it.
+struct Anchor(Option<(PathBuf, (u64, u64))>);
+
+impl Anchor {
+    fn of(db: &Connection) -> Self {
+        let path = db.path().filter(|path| !path.is_empty()).map(PathBuf::from);
+        Self(path.and_then(|path| identity(&path).map(|is| (path, is))))
+    }
+
+    /// The fault that the file is not where it was.
+    fn missing(&self) -> Option<Fault> {
+        let (path, is) = self.0.as_ref()?;
+        let there = identity(path) == Some(*is);
+        (!there).then(|| StoreError::Unavailable("the database has been taken away".to_owned()).into())
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|is| (is.dev(), is.ino()))
 }
 
 /// When a transaction failed.

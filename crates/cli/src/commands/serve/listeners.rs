@@ -114,6 +114,10 @@ impl Listeners {
         &self.metrics
     }
 
+    pub(super) fn shared_metrics(&self) -> Arc<Metrics> {
+        self.metrics.clone()
+    }
+
     /// The addresses at which this daemon itself answers, which callers may not make it call.
     pub(super) fn public_addresses(&self) -> Vec<SocketAddr> {
         let shared = [&self.http, &self.https, &self.admin].map(Listener::address).into_iter();

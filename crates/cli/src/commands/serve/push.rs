@@ -17,6 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
+use crate::data_folder::Place;
 use crate::host::Content;
 
 /// Calls that are worked on at once. One more is told to come again.
@@ -29,12 +30,13 @@ struct Doors {
     /// By handle.
     contents: Arc<BTreeMap<String, Arc<dyn Indexing>>>,
     slots: Arc<Semaphore>,
+    place: Arc<Place>,
 }
 
 /// The routes, which are to be put behind the admin token.
-pub(super) fn routes(contents: &[Content]) -> Router {
+pub(super) fn routes(contents: &[Content], place: Arc<Place>) -> Router {
     let contents = contents.iter().map(|content| (content.handle.to_string(), content.indexing.clone()));
-    let doors = Doors { contents: Arc::new(contents.collect()), slots: Arc::new(Semaphore::new(AT_ONCE_MAX)) };
+    let doors = Doors { contents: Arc::new(contents.collect()), slots: Arc::new(Semaphore::new(AT_ONCE_MAX)), place };
     Router::new().route("/content/{handle}", post(put).delete(remove)).with_state(doors)
 }
 
@@ -58,6 +60,10 @@ impl From<ContentError> for Refused {
             ContentError::TooMuch(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ContentError::NoRoom { .. } => StatusCode::INSUFFICIENT_STORAGE,
             ContentError::NothingPushed => StatusCode::CONFLICT,
+            _ if is_full(&error) => {
+                tracing::error!(%error, "pushed content could not be kept");
+                return Self(StatusCode::INSUFFICIENT_STORAGE, format!("{DISK_FULL}; nothing of this call is kept"));
+            }
             _ => {
                 tracing::error!(%error, "pushed content could not be kept");
                 return Self(StatusCode::INTERNAL_SERVER_ERROR, "it could not be kept; the log says why".to_owned());
@@ -65,6 +71,22 @@ impl From<ContentError> for Refused {
         };
         Self(status, error.to_string())
     }
+}
+
+/// What a call is told that was made while there is no room.
+const DISK_FULL: &str = "the disk of this host is full";
+
+/// What the system and SQLite call a full disk. Content has no more than their words.
+fn is_full(error: &ContentError) -> bool {
+    const WORDS: [&str; 4] = ["os error 28", "os error 122", "No space left on device", "database or disk is full"];
+    let said = error.to_string();
+    WORDS.iter().any(|words| said.contains(words))
+}
+
+/// While the data folder is away, nothing is acknowledged.
+fn gone(reason: String) -> Refused {
+    tracing::error!("a push was refused: {reason}");
+    Refused(StatusCode::SERVICE_UNAVAILABLE, "the data folder of this host is gone".to_owned())
 }
 
 async fn put(
@@ -78,7 +100,9 @@ async fn put(
     let document = read(body).await?;
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.to_owned();
+    doors.place.is_there().map_err(gone)?;
     let done = blocking(move || indexing.put(&document, &media_type)).await?;
+    doors.place.is_there().map_err(gone)?;
     tracing::info!(agent = handle, stored = done.stored, skipped = done.skipped, "content was pushed");
     let nothing = done.stored + done.unchanged == 0 && done.skipped > 0;
     let status = if nothing { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
@@ -102,7 +126,9 @@ async fn remove(
         }
         Wanted::Named(names) => names,
     };
+    doors.place.is_there().map_err(gone)?;
     let done = blocking(move || indexing.remove(&names)).await?;
+    doors.place.is_there().map_err(gone)?;
     tracing::info!(agent = handle, removed = done.removed.len(), "content was removed");
     let status = if done.removed.is_empty() { StatusCode::NOT_FOUND } else { StatusCode::OK };
     Ok((status, Json(shown_removed(&done))).into_response())

@@ -125,6 +125,10 @@ pub(super) async fn keys(data: PathBuf, keys: Arc<ArcSwap<HostKeys>>, stop: Canc
             continue;
         }
         seen = found;
+        if seen.is_none() {
+            tracing::error!("the signing keys are gone from the data folder; those in use stay");
+            continue;
+        }
         match HostKeys::load_or_create(&data, &SystemEntropy) {
             Ok(read) => keys.store(Arc::new(read)),
             Err(error) => tracing::error!(%error, "the signing keys could not be read; the old ones stay"),

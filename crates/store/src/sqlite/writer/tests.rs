@@ -33,7 +33,7 @@ fn kept(db: &Connection) -> Vec<i64> {
 /// Commits a batch; which of them succeeded.
 fn committed(db: &Connection, writes: Vec<(Box<dyn Write>, Answer)>) -> Vec<bool> {
     let (batch, answers): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
-    commit(db, batch);
+    commit(db, batch, &Anchor(None));
     answers.into_iter().map(|mut answer| answer.try_recv().expect("everybody is answered").is_ok()).collect()
 }
 
