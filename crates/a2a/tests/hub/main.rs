@@ -11,6 +11,7 @@
 //! | `content` | what goes in and what comes out |
 //! | `again` | a message that is sent twice |
 //! | `interop` | what clients of others' making stumbled over |
+//! | `strangers` | who guesses the name of a conversation |
 //! | `wires` | one task, whatever wire it was begun over |
 
 mod again;
@@ -24,6 +25,7 @@ mod requests;
 mod s3_routing;
 mod s4_endpoints;
 mod skills;
+mod strangers;
 mod streams;
 mod support;
 mod tasks;

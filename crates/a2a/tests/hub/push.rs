@@ -209,11 +209,16 @@ async fn the_registrations_of_others_do_not_exist() {
 }
 
 #[tokio::test]
-async fn a_task_that_ended_takes_no_registration() {
+async fn a_task_that_ended_takes_registrations_too() {
     let place = bot(vec![text("hi"), done()]).await;
     for wire in Wire::ALL {
         let task = wire.at(&place).says("hi").await.task(wire)["id"].as_str().unwrap().to_owned();
-        set(&place, wire, "", &task, json!({"url": HOOK})).await.is_fault(wire, -32004);
+        let made = config(wire, set(&place, wire, "", &task, json!({"id": "a", "url": HOOK})).await.result(wire));
+        assert_eq!(listed(&place, wire, &task).await, [made.clone()]);
+        let read = wire.at(&place).call(Op::PushGet, named(wire, &task, "a")).await.result(wire);
+        assert_eq!(config(wire, read), made);
+        wire.at(&place).call(Op::PushDelete, named(wire, &task, "a")).await.result(wire);
+        assert!(listed(&place, wire, &task).await.is_empty());
     }
 }
 

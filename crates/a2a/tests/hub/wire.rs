@@ -40,6 +40,7 @@ pub(crate) struct Call<'a> {
     base: &'static str,
     token: Option<String>,
     fields: Vec<(&'static str, String)>,
+    address: Option<std::net::IpAddr>,
 }
 
 impl Wire {
@@ -57,7 +58,7 @@ impl Wire {
 
     /// A call at the hub.
     pub(crate) fn at(self, place: &Place) -> Call<'_> {
-        Call { place, wire: self, base: "/a2a", token: None, fields: Vec::new() }
+        Call { place, wire: self, base: "/a2a", token: None, fields: Vec::new(), address: None }
     }
 
     /// A message of these words.
@@ -164,6 +165,12 @@ impl Call<'_> {
         self
     }
 
+    /// The same from another network address.
+    pub(crate) fn from(mut self, address: &str) -> Self {
+        self.address = Some(address.parse().unwrap());
+        self
+    }
+
     /// The same with one more field.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((name, value.into()));
@@ -227,6 +234,9 @@ impl Call<'_> {
         }
         if let Some(token) = &self.token {
             head = head.header("authorization", token);
+        }
+        if let Some(address) = self.address {
+            head.extensions_mut().unwrap().insert(forecourt_core::ClientAddr(address));
         }
         let head = self.fields.iter().fold(head, |head, (name, value)| head.header(*name, value));
         self.place.open(head, body).await
