@@ -136,6 +136,24 @@ fn authority_is_granted_where_proofs_are_verified() {
     }
 }
 
+/// Only the host asks the rules of an agent, and only the host has an agent answer: whoever else did would be
+/// another gate. Tests make agents of their own and may ask them.
+#[test]
+fn one_crate_admits_messages() {
+    let admitting =
+        Regex::new(r"\.admit\(resident|\bPolicy::admit\b|policy\.(admit|judge)\(|agent\.handle\([a-z]").unwrap();
+    for path in files("crates", "rs") {
+        let name = shown(&path);
+        let allowed = name.starts_with("crates/host/src/") || name.starts_with("crates/core/src/policy");
+        let is_test = name.contains("/tests") || name.contains("/testkit/");
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let calls = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let admits = calls.filter(|line| admitting.is_match(line)).collect::<Vec<_>>();
+        assert!(allowed || is_test || admits.is_empty(), "{name} is a gate of its own: {admits:?}");
+    }
+}
+
 #[test]
 fn one_crate_opens_connections() {
     for path in files("crates", "rs") {

@@ -86,15 +86,20 @@ impl Tasks {
             Ok(slot) => slot,
             Err(refusal) => return Ok(self.turn_away(&request, *refusal)),
         };
-        let events = running::run(&request.resident, admitted, &self.site);
+        let (resident, site) = (request.resident.clone(), self.site.clone());
+        let begin = move || running::run(&resident, admitted, &site);
         match run.task {
-            TaskMode::Never => Ok(self.attach(request, events, slot, None)),
-            TaskMode::IfSlow if request.earlier.is_none() => Ok(self.attach(request, events, slot, Some(run.wait))),
+            TaskMode::Never => Ok(self.attach(request, begin(), slot, None)),
+            TaskMode::IfSlow if request.earlier.is_none() => Ok(self.attach(request, begin(), slot, Some(run.wait))),
             TaskMode::UnlessMessage { within } if request.earlier.is_none() => {
-                self.begin_unless_message(request, events, slot, within, run.webhook).await
+                self.begin_unless_message(request, begin(), slot, within, run.webhook).await
             }
+            // The agent hears of it once it is written down that it does: of two answers to one question, one.
             // On the heap, so that answers without a task don't carry a task's size around.
-            _ => Box::pin(self.begin(request, events, run.webhook, slot)).await,
+            _ => {
+                let events = stream::once(async move { begin() }).flatten().boxed();
+                Box::pin(self.begin(request, events, run.webhook, slot)).await
+            }
         }
     }
 

@@ -109,6 +109,7 @@ impl Follower {
         begun.as_mut().enable();
         let task = self.tasks.store.task(&self.id, self.tasks.clock.now()).await.ok().flatten();
         let waits = task.as_ref().is_some_and(|task| task.state.is_waiting());
+        let has_ended = task.as_ref().is_some_and(|task| task.state.is_final());
         let works = task.as_ref().is_some_and(|task| !task.state.is_settled());
         self.live = self.tasks.news(&self.id).filter(|written| works && written.has_changed().is_ok());
         match (&self.live, self.paused) {
@@ -118,6 +119,8 @@ impl Follower {
                 let _ = tokio::time::timeout(LOOK_EVERY, begun).await;
                 Next::Read
             }
+            // It went on and ended since the log was read: there is more in it.
+            (None, Some(paused)) if self.until == Until::End && has_ended && !paused.is_final() => Next::Read,
             (None, Some(_)) => Next::Over,
             (None, None) if self.is_behind_an_ending().await => Next::Over,
             (None, None) => {

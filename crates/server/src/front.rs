@@ -14,7 +14,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures::FutureExt;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Request, Response, StatusCode};
+use http::{Request, Response, StatusCode, Version};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
@@ -132,7 +132,10 @@ where
     let metrics = &peer.front.settings.metrics;
     let answer = async move {
         match poll_fn(|cx| service.poll_ready(cx)).await {
-            Ok(()) => service.call(request.map(|body| incoming(body, metrics))).await,
+            Ok(()) => {
+                let is_http2 = request.version() == Version::HTTP_2;
+                service.call(request.map(|body| incoming(body, is_http2, metrics))).await
+            }
             Err(never) => Err(never),
         }
     };
@@ -147,9 +150,10 @@ where
     }
 }
 
-/// The body of a request, counted while more of it is to come: over HTTP/2 nothing else sees that.
-fn incoming(body: Incoming, metrics: &Arc<Metrics>) -> Body {
-    if body.is_end_stream() {
+/// The body of a request, counted while more of it is to come: over HTTP/2 nothing else sees that, and of
+/// HTTP/1 the connection knows.
+fn incoming(body: Incoming, is_http2: bool, metrics: &Arc<Metrics>) -> Body {
+    if !is_http2 || body.is_end_stream() {
         return Body::new(body);
     }
     Body::new(Asked { body, arriving: Some(Arriving::new(metrics)) })

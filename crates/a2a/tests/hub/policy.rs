@@ -323,17 +323,18 @@ async fn who_asks_too_often_gets_a_task_that_says_when_to_come_back() {
 
 #[tokio::test]
 async fn a_host_with_too_much_to_do_says_so_in_a_task() {
-    let limits = LimitSettings { tasks_running_max: 1, ..unlimited() };
+    let limits = LimitSettings { tasks_running_max: 1, queue_seconds: 0, ..unlimited() };
     for wire in Wire::ALL {
         let setup = Setup { limits: Some(limits.clone()), ..Setup::default() };
         let (setup, _) = setup.playing("bot", vec![Step::Hang]);
         let place = setup.start().await;
-        let params = json!({"message": wire.said("hi"), "configuration": wire.at_once()});
-        assert_eq!(state(&wire.at(&place).call(Op::Send, params).await.task(wire)), "working");
-        let task = wire.at(&place).says("hi").await.is(200).task(wire);
+        let hasty = |text: &str| json!({"message": wire.said(text), "configuration": wire.at_once()});
+        assert_eq!(state(&wire.at(&place).call(Op::Send, hasty("hi")).await.task(wire)), "working");
+        let task = wire.at(&place).call(Op::Send, hasty("you")).await.is(200).task(wire);
         assert_eq!(state(&task), "failed");
         let part = &task["status"]["message"]["metadata"]["mentionable"]["policy"]["part"];
-        assert_eq!(part["kind"], "service_unavailable", "{task}");
+        assert_eq!(part["kind"], "too_many_requests", "{task}");
+        assert!(part["message"].as_str().unwrap().contains("limits.tasks_running_max"), "{task}");
     }
 }
 

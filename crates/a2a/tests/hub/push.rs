@@ -214,7 +214,7 @@ async fn a_task_that_ended_takes_registrations_too() {
     for wire in Wire::ALL {
         let task = wire.at(&place).says("hi").await.task(wire)["id"].as_str().unwrap().to_owned();
         let made = config(wire, set(&place, wire, "", &task, json!({"id": "a", "url": HOOK})).await.result(wire));
-        assert_eq!(listed(&place, wire, &task).await, [made.clone()]);
+        assert_eq!(listed(&place, wire, &task).await, std::slice::from_ref(&made));
         let read = wire.at(&place).call(Op::PushGet, named(wire, &task, "a")).await.result(wire);
         assert_eq!(config(wire, read), made);
         wire.at(&place).call(Op::PushDelete, named(wire, &task, "a")).await.result(wire);

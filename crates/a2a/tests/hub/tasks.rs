@@ -323,9 +323,9 @@ async fn chains_of_agents_end() {
     let place = alone(agent.clone()).await;
     let chained = |hop: u32| json!({"metadata": {"mentionable": {"agent_chain": {"hop": hop}}}});
     for wire in Wire::ALL {
-        wire.at(&place).says_with("hi", chained(7)).await.task(wire);
+        wire.at(&place).says_with("hi", chained(8)).await.task(wire);
         assert_eq!(agent.heard().pop().unwrap().hop, 7);
-        wire.at(&place).says_with("hi", chained(8)).await.is_fault(wire, -32602);
+        wire.at(&place).says_with("hi", chained(9)).await.is_fault(wire, -32602);
     }
 }
 

@@ -47,11 +47,11 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     loaded.place(serve.listen.or(loaded.listen), |name| serve.listen.named(name));
     logging::start(&loaded.log)?;
     let mut told = Stop::listen()?;
-    room::raise(loaded.http.connections_max as u64 * LISTENERS);
     let data = data_folder::make(&serve.place.data_dir())?;
     data_folder::keep_private();
     let _held = state::hold(&data)?;
     let endpoints = before_any_port(&loaded, &data)?;
+    room::raise(loaded.http.connections_max as u64 * LISTENERS);
     manual::unpack(&data)?;
     let listeners = Listeners::bind(&loaded, &data).await?;
     loaded.place(listeners.shared(), |name| listeners.own_address(name));

@@ -41,7 +41,7 @@ fn a_refusal_is_1_a_failure_is_2_and_what_is_not_there_is_said() {
     assert!(refused.contains("payment_required") && refused.contains("https://demo.localhost"), "{refused}");
     ask(&served, &["@gate@demo.localhost", "fail"]).failed(3);
     assert!(ask(&served, &["@nobody@demo.localhost", "hi"]).failed(1).contains("has no agent"));
-    assert!(ask(&served, &["--task", "none", "@gate@demo.localhost"]).failed(1).contains("no such task"));
+    assert!(ask(&served, &["--task", "none", "@gate@demo.localhost"]).failed(1).contains("task not found"));
 }
 
 #[test]

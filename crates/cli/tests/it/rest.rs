@@ -283,7 +283,7 @@ fn s3_and_s4_what_is_wrong_is_named_with_its_status() {
 fn s3_1_the_right_form_is_shown() {
     let served = Deployment::gatehouse().serve();
     let wrong = served.curl("/~echo?lang=de", &["-H", "Accept: application/json"]).json();
-    assert_eq!(wrong["hint"], format!("GET {}", served.https_url("/~echo?user=hello")));
+    assert_eq!(wrong["hint"], format!("GET {}", served.url("/~echo?user=hello")));
     let wrong = served.curl("/~echo?assistant=x&user=y", &["-H", "Accept: text/markdown"]).text();
     assert!(wrong.contains("POST multipart/form-data"), "{wrong}");
 }

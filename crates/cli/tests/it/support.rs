@@ -232,7 +232,8 @@ impl Served {
         let port = || line.rsplit(':').next()?.split('/').next()?.parse().ok();
         match line.split_whitespace().next() {
             Some("in") => self.http = port().unwrap(),
-            Some("public") => self.https = port().unwrap(),
+            // A base of its own may have no port.
+            Some("public") => self.https = port().unwrap_or_default(),
             Some("operator") => self.admin = port().unwrap(),
             _ => {}
         }

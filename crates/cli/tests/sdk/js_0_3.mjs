@@ -176,10 +176,17 @@ on(WIRES, 'keeps_notification_settings', async (wire) => {
   const authentication = { schemes: ['Bearer'], credentials: 'abc' };
   const pushNotificationConfig = { id: 'one', url: receiver.url('/one'), token: 't', authentication };
   const wanted = { taskId: task.id, pushNotificationConfig };
-  assert.deepEqual(await found.setTaskPushNotificationConfig(wanted), wanted);
+  // Secrets are written, and never read: some bindings leave them out, others leave them empty.
+  const shown = (config) => {
+    const { id, url, token, authentication: { schemes, credentials } } = config.pushNotificationConfig;
+    assert.deepEqual([token || '', credentials || ''], ['', '']);
+    return { taskId: config.taskId, id, url, schemes };
+  };
+  const open = { taskId: task.id, id: 'one', url: receiver.url('/one'), schemes: ['Bearer'] };
+  assert.deepEqual(shown(await found.setTaskPushNotificationConfig(wanted)), open);
   const named = { id: task.id, pushNotificationConfigId: 'one' };
-  assert.deepEqual(await found.getTaskPushNotificationConfig(named), wanted);
-  assert.deepEqual(await found.listTaskPushNotificationConfig({ id: task.id }), [wanted]);
+  assert.deepEqual(shown(await found.getTaskPushNotificationConfig(named)), open);
+  assert.deepEqual((await found.listTaskPushNotificationConfig({ id: task.id })).map(shown), [open]);
   await found.cancelTask({ id: task.id });
   const { path, head, body } = await receiver.post();
   assert.deepEqual([path, head.authorization, body.status.state], ['/one', 'Bearer abc', 'canceled']);

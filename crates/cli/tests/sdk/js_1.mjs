@@ -210,11 +210,13 @@ on(WIRES, 'keeps_notification_settings', async (wire) => {
   const { id: taskId } = await found.sendMessage(request('wait', { returnImmediately: true }));
   const authentication = { scheme: 'Bearer', credentials: 'abc' };
   const wanted = { tenant: '', id: 'one', taskId, url: receiver.url('/one'), token: 't', authentication };
-  assert.deepEqual(await found.createTaskPushNotificationConfig(wanted), wanted);
+  // Secrets are written, and never read.
+  const shown = { ...wanted, token: '', authentication: { ...authentication, credentials: '' } };
+  assert.deepEqual(await found.createTaskPushNotificationConfig(wanted), shown);
   const named = { tenant: '', taskId, id: 'one' };
-  assert.deepEqual(await found.getTaskPushNotificationConfig(named), wanted);
+  assert.deepEqual(await found.getTaskPushNotificationConfig(named), shown);
   const asked = { tenant: '', taskId, pageSize: 10, pageToken: '' };
-  assert.deepEqual((await found.listTaskPushNotificationConfig(asked)).configs, [wanted]);
+  assert.deepEqual((await found.listTaskPushNotificationConfig(asked)).configs, [shown]);
   await found.cancelTask({ id: taskId, tenant: '', metadata: undefined });
   const { path, head, body } = await receiver.post();
   assert.deepEqual([path, head.authorization], ['/one', 'Bearer abc']);

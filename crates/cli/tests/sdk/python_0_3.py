@@ -274,9 +274,18 @@ async def keeps_notification_settings(wire):
     authentication = PushNotificationAuthenticationInfo(schemes=['Bearer'], credentials='abc')
     config = PushNotificationConfig(id='one', url=receiver.url('/one'), token='t', authentication=authentication)
     wanted = TaskPushNotificationConfig(task_id=task.id, push_notification_config=config)
-    assert await found.sdk.set_task_callback(wanted) == wanted
+
+
+    def shown(answer):
+        # Secrets are written, and never read: some bindings leave them out, others leave them empty.
+        own = answer.push_notification_config
+        assert not own.token and not own.authentication.credentials, answer
+        return answer.task_id, own.id, own.url, own.authentication.schemes
+
+    settings = (task.id, 'one', config.url, ['Bearer'])
+    assert shown(await found.sdk.set_task_callback(wanted)) == settings
     named = GetTaskPushNotificationConfigParams(id=task.id, push_notification_config_id='one')
-    assert await found.sdk.get_task_callback(named) == wanted
+    assert shown(await found.sdk.get_task_callback(named)) == settings
     await found.sdk.cancel_task(TaskIdParams(id=task.id))
     path, head, body = await receiver.post()
     assert (path, head['Authorization']) == ('/one', 'Bearer abc'), head.items()

@@ -80,7 +80,7 @@ async fn s3_1_what_is_found_has_a_confidence_and_a_threshold_holds() {
     let (_, sure) = call(&server, "QUERY", json!({"intent": "soup", "confidence_threshold": 0.5})).await;
     assert_eq!(sure["result_count"], 1);
     let (_, raw) = call(&server, "QUERY", json!({"intent": "soup", "format": "raw"})).await;
-    assert_eq!(raw["results"][0]["content"].as_array().map(Vec::len), Some(3));
+    assert_eq!(raw["results"][0]["content"].as_array().map(Vec::len), Some(2));
 }
 
 #[tokio::test]
