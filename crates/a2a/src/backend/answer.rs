@@ -112,7 +112,7 @@ impl<'a> Turn<'a> {
             thread: message.thread.clone(),
             remote,
             hop: message.hop,
-            unfolding: Unfolding::new(found.canonical_host.as_str(), believes).after(taken),
+            unfolding: Unfolding::new(found.refusal_host(), believes).after(taken),
             leaving: Leaving::new(peer, message.hop, front.cancels.clone()),
         }
     }

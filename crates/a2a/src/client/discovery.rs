@@ -21,6 +21,7 @@ use url::{Origin, Url};
 use self::fetch::{Document, Looked, look};
 use super::endpoint::{Binding, Endpoint, choose};
 use super::limits::{CARD_KEPT_MAX, CARD_KEPT_MIN, CARDS_KEPT_MAX};
+use super::receive::ANY_PORT;
 use crate::card::{self, RemoteCard};
 use crate::model::Version;
 
@@ -240,6 +241,16 @@ impl Kept {
 }
 
 impl Found {
+    /// [`Self::canonical_host`]; of an agent whose card names plain HTTP, which is for development alone, at
+    /// [`ANY_PORT`]: its pages are at another port of the same host there.
+    pub fn refusal_host(&self) -> String {
+        let is_plain = self.endpoint.url.scheme() == "http" && self.canonical_host == self.endpoint.canonical_host();
+        match self.endpoint.url.host_str().filter(|_| is_plain) {
+            Some(name) => format!("{name}{ANY_PORT}"),
+            None => self.canonical_host.clone(),
+        }
+    }
+
     /// Whether the agent says that its refusals keep the rules. PolicyPart 5.1.
     pub fn declares_policy(&self) -> bool {
         let extensions = self.card.as_ref().map_or(&[][..], |card| &card.extensions);

@@ -1,8 +1,11 @@
 //! What a receiver must check of refusals before it believes them. PolicyPart 3.5, 3.6, 4.1, 4.2.
 
+use std::borrow::Cow;
+
 use forecourt_core::policy::Kind;
 use forecourt_core::{PolicyPart, TaskState, json};
 use serde_json::{Map, Value};
+use url::Url;
 
 use crate::model::{Metadata, Status};
 
@@ -10,6 +13,8 @@ use crate::model::{Metadata, Status};
 const VERSION: &str = "v0.1";
 /// The mandates that an agent may send. PolicyPart 4.2.
 const MANDATES: [&str; 2] = ["ap2.mandates.CartMandate", "ap2.mandates.PaymentMandate"];
+/// Behind a host that links may lead to at whatever port.
+pub(super) const ANY_PORT: &str = ":*";
 const X402: &str = "x402.payment.required";
 const X402_STATUS: &str = "x402.payment.status";
 
@@ -54,6 +59,16 @@ fn envelope(metadata: &Metadata) -> Option<&Value> {
     metadata.get("mentionable")?.get("policy").filter(|envelope| !envelope.is_null())
 }
 
+/// The host that the links of `part` must lead to, where any port will do with that of its own link.
+fn at_port_of<'a>(part: &PolicyPart, canonical_host: &'a str) -> Cow<'a, str> {
+    let Some(name) = canonical_host.strip_suffix(ANY_PORT) else { return Cow::Borrowed(canonical_host) };
+    let link = part.url.as_deref().and_then(|link| Url::parse(link).ok());
+    match link.and_then(|link| link.port()) {
+        Some(port) => Cow::Owned(format!("{name}:{port}")),
+        None => Cow::Borrowed(name),
+    }
+}
+
 fn part(
     raw: &Map<String, Value>,
     state: TaskState,
@@ -62,7 +77,7 @@ fn part(
     canonical_host: &str,
 ) -> Result<PolicyPart, &'static str> {
     let part = PolicyPart::from_json(raw.clone()).map_err(|_| "the part lacks what its kind demands")?;
-    part.validate(canonical_host).map_err(|_| "the part leads to another host than the agent's")?;
+    part.validate(&at_port_of(&part, canonical_host)).map_err(|_| "the part leads to another host than the agent's")?;
     let is_aligned = match part.kind {
         // A kind of a later version has no row in the table: any end but success will do.
         Kind::Other(_) => state.is_settled() && state != TaskState::Completed,
@@ -130,4 +145,24 @@ fn mandate_of(scheme: &str) -> Option<&'static str> {
 /// Equal after RFC 8785. What has no canonical form equals nothing.
 fn is_same(one: &Value, other: &Value) -> bool {
     matches!((json::canonical(one), json::canonical(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s3_2_in_development_links_may_lead_to_another_port_of_the_host_and_nowhere_else() {
+        let part = |url: &str| {
+            let fields = serde_json::json!({"kind": "forbidden", "message": "No.", "url": url});
+            PolicyPart::from_json(fields.as_object().unwrap().clone()).unwrap()
+        };
+        let fits = |url: &str| {
+            let part = part(url);
+            part.validate(&at_port_of(&part, "demo.localhost:*")).is_ok()
+        };
+        assert!(fits("https://demo.localhost:8443/pay") && fits("https://demo.localhost/pay"));
+        assert!(!fits("https://evil.example:8443/pay") && !fits("https://demo.localhost.evil.example/"));
+        assert_eq!(at_port_of(&part("https://demo.localhost:8443/"), "demo.localhost"), "demo.localhost");
+    }
 }
