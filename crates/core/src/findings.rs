@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a protocol of ours wants of an agent that finds items. It travels on [`Message::search`], where only
+/// What a protocol of ours wants of an agent that finds items. It travels on [`crate::Message::search`], where only
 /// our own code can put it: nothing that callers write into extensions, metadata or parts becomes one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchOptions {
