@@ -1,9 +1,10 @@
 //! How many connections are open, in all and from one place.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use forecourt_core::network::Network;
 use parking_lot::Mutex;
 
 /// Counts open connections against their caps.
@@ -17,7 +18,7 @@ pub(crate) struct Connections {
 #[derive(Debug, Default)]
 struct Open {
     all: usize,
-    by_address: HashMap<IpAddr, usize>,
+    by_address: HashMap<Network, usize>,
 }
 
 /// Which bound on connections is met, and what it is.
@@ -57,7 +58,7 @@ impl Full {
 #[derive(Debug)]
 pub(crate) struct Counted {
     connections: Arc<Connections>,
-    bucket: Option<IpAddr>,
+    bucket: Option<Network>,
 }
 
 impl Connections {
@@ -67,7 +68,7 @@ impl Connections {
 
     /// Room for one more from `peer`, or which bound is met. `exempt` counts in all only.
     pub(crate) fn admit(self: &Arc<Connections>, peer: IpAddr, exempt: bool) -> Result<Counted, Full> {
-        let bucket = (!exempt).then(|| bucket(peer));
+        let bucket = (!exempt).then(|| Network::of(peer));
         let mut open = self.open.lock();
         if open.all >= self.max {
             return Err(Full::All(self.max));
@@ -95,14 +96,6 @@ impl Drop for Counted {
                 open.by_address.remove(&bucket);
             }
         }
-    }
-}
-
-/// An IPv4 address, or the /64 of an IPv6 one.
-fn bucket(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
-        v4 => v4,
     }
 }
 
