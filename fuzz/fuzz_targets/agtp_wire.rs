@@ -3,7 +3,7 @@
 #![no_main]
 
 use bytes::BytesMut;
-use forecourt_agtp::codec::{Bounds, Decoder, Fault, StartLine, encode};
+use forecourt_agtp::codec::{Bounds, Decoder, HeadError, StartLine, encode};
 use forecourt_agtp::wire::{Message, RequestLine, StatusLine};
 use libfuzzer_sys::fuzz_target;
 
@@ -37,7 +37,7 @@ fn one_kind<S: StartLine + PartialEq + std::fmt::Debug>(bounds: Bounds, cut: usi
 fn read<'a, S: StartLine>(
     bounds: Bounds,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> (Vec<Message<S>>, Option<Fault>) {
+) -> (Vec<Message<S>>, Option<HeadError>) {
     let (mut decoder, mut buffer) = (Decoder::<S>::new(bounds), BytesMut::new());
     let mut messages = Vec::new();
     for piece in pieces {

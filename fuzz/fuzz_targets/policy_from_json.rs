@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{PolicyPart, json};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(Value::Object(fields)) = json::parse(bytes) else { return };
     let Ok(part) = PolicyPart::from_json(fields) else { return };
     let _ = part.validate("agent.example");
-    if let Kind::Unauthorized { auth_challenges } = &part.kind {
+    if let RefusalKind::Unauthorized { auth_challenges } = &part.kind {
         for header in auth_challenges.iter().map(|challenge| challenge.encode().expect("read challenges are valid")) {
             assert!(header.bytes().all(|b| b == b'\t' || (0x20..0x7f).contains(&b)), "{header}");
         }

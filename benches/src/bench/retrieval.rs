@@ -9,8 +9,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use forecourt_content::{By, Library, Options, Query, Source};
-use forecourt_testkit::judged::{DEEP, Judged, MADE, Scores};
+use forecourt_content::{ContentSource, Library, Options, Query, RankBy};
+use forecourt_testkit::judged::{DEEP, JudgedSet, MADE, Scores};
 
 /// Items of a set that is made, and questions about them.
 const MADE_ITEMS: usize = 1_500;
@@ -38,7 +38,7 @@ pub(crate) fn over(folders: &[PathBuf]) -> anyhow::Result<()> {
         "set", "model", "by", "nDCG@10", "recall@100", "MRR@10", "misspelled"
     );
     for folder in folders {
-        let set = Judged::read(folder)?;
+        let set = JudgedSet::read(folder)?;
         let name = name(folder);
         measure(&name, &set, None)?;
         models.iter().try_for_each(|model| measure(&name, &set, Some(model)))?;
@@ -70,16 +70,16 @@ fn folders(made: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// By words without a model, by meaning and by both with one.
-fn measure(name: &str, set: &Judged, model: Option<&PathBuf>) -> anyhow::Result<()> {
+fn measure(name: &str, set: &JudgedSet, model: Option<&PathBuf>) -> anyhow::Result<()> {
     let index = tempfile::tempdir()?;
     let library = Library::open(index.path(), Options { model: model.cloned(), ..Options::default() })?;
-    let report = library.index(&[Source::new(&set.corpus)], &mut (), &|| false)?;
+    let report = library.index(&[ContentSource::new(&set.corpus)], &mut (), &|| false)?;
     ensure!(report.loaded > 0, "nothing was loaded: {:?}", report.reasons.first());
     let misspelled = set.misspelled();
     let model = model.map_or_else(String::new, |folder| self::name(folder));
     let rankings: &[_] = match library.has_model() {
-        true => &[("meaning", By::Meaning), ("both", By::Both)],
-        false => &[("words", By::Words)],
+        true => &[("meaning", RankBy::Meaning), ("both", RankBy::Both)],
+        false => &[("words", RankBy::Words)],
     };
     for (label, by) in rankings {
         let Scores { ndcg, recall, reciprocal_rank } = set.score(|question| ranked(&library, question, *by));
@@ -94,7 +94,7 @@ fn name(folder: &Path) -> String {
 }
 
 /// Ids of what is found. A search that fails finds nothing, and the scores say so.
-fn ranked(library: &Library, question: &str, by: By) -> Vec<String> {
+fn ranked(library: &Library, question: &str, by: RankBy) -> Vec<String> {
     let query = Query { limit: DEEP, ..Query::new(question) };
     let hits = library.search_by(&query, by).unwrap_or_default();
     hits.iter().filter_map(|hit| hit.item["_id"].as_str()).map(str::to_owned).collect()

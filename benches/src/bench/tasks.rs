@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use forecourt_core::store::TaskChange;
 use forecourt_core::{
-    Collected, Ending, Event, Handle, Part, Role, Store, SystemClock, Task, TaskId, TaskState, Timestamp, Turn,
+    CollectedReply, Ending, Event, Handle, Part, Role, Store, SystemClock, Task, TaskId, TaskState, Timestamp, Turn,
 };
 use forecourt_host::SystemEntropy;
 use forecourt_store::{Sqlite, SqliteOptions};
@@ -86,7 +86,7 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
     let begun = task.clone();
     store.create_task(task, Vec::new()).await?;
     store.append_events(&id, 1, vec![Event::Text("hello".to_owned())]).await?;
-    let outcome = Collected::new(vec![Part::markdown("hello")], Ending::Complete);
+    let outcome = CollectedReply::new(vec![Part::markdown("hello")], Ending::Complete);
     let change = TaskChange::settle(&begun, outcome, now);
     anyhow::ensure!(store.advance_task(&id, change).await?, "a task moved on by itself");
     Ok(())

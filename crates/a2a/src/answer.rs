@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_core::PolicyPart;
-use forecourt_surface::answer::{Answer, Content};
+use forecourt_surface::answer::{Content, HttpAnswer};
 use forecourt_surface::refusal::{self, add_fields};
 use forecourt_surface::sse::{self, KeepAlive};
 use futures::stream::BoxStream;
@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use crate::codec::{Dialect, Files, Method};
-use crate::model::{Fault, Item, Outcome, Version};
+use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::rpc;
 use crate::service::{Caller, Carried, EXTENSION_FIELDS, Service, Trouble, is_supported};
 use crate::version::A2A_VERSION;
@@ -75,12 +75,17 @@ impl Binding {
     }
 
     /// The response to a request.
-    pub(crate) fn answer(&self, service: &Service, caller: &Caller<'_>, carried: Result<Carried, Trouble>) -> Answer {
+    pub(crate) fn answer(
+        &self,
+        service: &Service,
+        caller: &Caller<'_>,
+        carried: Result<Carried, Trouble>,
+    ) -> HttpAnswer {
         let host = service.host.site().canonical_host();
         let mut answer = match carried {
             Ok(Carried::Once(outcome)) => self.once(&outcome),
             Ok(Carried::Refused(item, part)) => {
-                let mut answer = self.once(&Outcome::Sent(item));
+                let mut answer = self.once(&OperationOutcome::Sent(item));
                 if !self.streams {
                     add_fields(&mut answer.head, &part, host);
                 }
@@ -95,9 +100,9 @@ impl Binding {
     }
 
     /// One outcome. As the answer to a wish for a stream it is a stream of one.
-    fn once(&self, outcome: &Outcome) -> Answer {
+    fn once(&self, outcome: &OperationOutcome) -> HttpAnswer {
         match (outcome, self.streams) {
-            (Outcome::Sent(item), true) => {
+            (OperationOutcome::Sent(item), true) => {
                 let frame = self.frame(None, item);
                 frames(futures::stream::iter([frame]))
             }
@@ -108,7 +113,7 @@ impl Binding {
         }
     }
 
-    fn streamed(&self, items: BoxStream<'static, (Option<u64>, Item)>) -> Answer {
+    fn streamed(&self, items: BoxStream<'static, (Option<u64>, Item)>) -> HttpAnswer {
         let binding = self.clone();
         frames(items.map(move |(number, item)| binding.frame(number, &item)))
     }
@@ -130,7 +135,7 @@ impl Binding {
 
     /// A fault. JSON-RPC errors ride on 200; a client of 0.3 that waits for a stream reads no other
     /// form (design 20).
-    pub(crate) fn fault(&self, fault: &Fault) -> Answer {
+    pub(crate) fn fault(&self, fault: &OperationError) -> HttpAnswer {
         match (&self.rpc, self.streams && self.dialect != Dialect::Json10) {
             (Some(id), true) => frames(futures::stream::iter([sse::message(&rpc::error(id, fault).to_string())])),
             (Some(_), false) => error(StatusCode::OK, self, fault),
@@ -140,10 +145,10 @@ impl Binding {
 
     /// Who is turned away before anything was done learns it from the transport: refusals have no
     /// code of JSON-RPC (PolicyPart 4.2).
-    fn turned_away(&self, part: &PolicyPart, canonical_host: &str) -> Answer {
+    fn turned_away(&self, part: &PolicyPart, canonical_host: &str) -> HttpAnswer {
         let status = refusal::status(&part.kind);
         let body = match &self.rpc {
-            Some(id) => rpc::error(id, &Fault::InvalidRequest(part.message.clone())),
+            Some(id) => rpc::error(id, &OperationError::InvalidRequest(part.message.clone())),
             None => {
                 json!({"error": {"code": status.as_u16(), "status": code_name(status), "message": part.message}})
             }
@@ -158,11 +163,11 @@ impl Binding {
     }
 }
 
-fn whole(status: StatusCode, media_type: &'static str, body: &Value) -> Answer {
+fn whole(status: StatusCode, media_type: &'static str, body: &Value) -> HttpAnswer {
     let mut head = HeaderMap::new();
     head.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Answer::whole(status, head, written(body))
+    HttpAnswer::whole(status, head, written(body))
 }
 
 /// JSON as bytes: what [`Value`] has for people goes through a formatter, which costs more than twice
@@ -188,7 +193,7 @@ fn code_name(status: StatusCode) -> &'static str {
 }
 
 /// The body of a fault of HTTP+JSON, which says the same as the status that it goes under.
-fn bare(status: StatusCode, version: Version, fault: &Fault) -> Value {
+fn bare(status: StatusCode, version: Version, fault: &OperationError) -> Value {
     let mut body = fault.to_rest(version);
     if status != fault.row().http {
         body["error"]["code"] = status.as_u16().into();
@@ -197,13 +202,13 @@ fn bare(status: StatusCode, version: Version, fault: &Fault) -> Value {
     body
 }
 
-fn frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> Answer {
+fn frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> HttpAnswer {
     let mut head = HeaderMap::new();
     head.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
     let content = Content::Frames(Box::pin(KeepAlive::new(Box::pin(frames))));
-    Answer { status: StatusCode::OK, head, content }
+    HttpAnswer { status: StatusCode::OK, head, content }
 }
 
 /// Says which of the extensions that were asked for are at work, under the name that was used.
@@ -219,7 +224,7 @@ fn echo(head: &mut HeaderMap, caller: &Caller<'_>) {
 }
 
 /// A fault under `status`: in plain JSON whatever the binding, as AIP-193 has it. A2A 1.0 11.6.
-pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &Fault) -> Answer {
+pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &OperationError) -> HttpAnswer {
     let body = match &binding.rpc {
         Some(id) => rpc::error(id, fault),
         None => bare(status, binding.version(), fault),

@@ -16,7 +16,7 @@ mod threads;
 
 use std::sync::Arc;
 
-use forecourt_agents::{Backend, Built, Context};
+use forecourt_agents::{Backend, BuiltAgent, Context};
 use forecourt_core::{Admitted, Agent, Clock, Entropy, EventStream, Handle};
 use forecourt_egress::{Egress, Purpose};
 use forecourt_settings::{Problems, Section};
@@ -24,20 +24,20 @@ use http::HeaderMap;
 use tokio::sync::Semaphore;
 use url::Url;
 
-use self::settings::A2aSettings;
+use self::settings::RemoteAgentSettings;
 use self::threads::Threads;
 use crate::client::limits::CANCELS_MAX;
-use crate::client::{Demotions, Discovery, Found, Patience, Peer, PeerConfig, Rules};
+use crate::client::{ClientTimeouts, Demotions, Discovery, Found, Peer, PeerConfig, Rules};
 
 /// Fronts a remote agent.
 pub const BACKEND: Backend = Backend {
     kind: "a2a",
     about: "Fronts a remote A2A agent, 0.3 or 1.0: whoever talks to this agent talks to that one.",
-    schema: || schemars::schema_for!(A2aSettings),
+    schema: || schemars::schema_for!(RemoteAgentSettings),
     build,
 };
 
-fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let settings = settings::read(&section)?;
     let rules = Rules {
         purpose: Purpose::Upstream,
@@ -61,11 +61,11 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
         demotions: Demotions::default(),
         cancels: Arc::new(Semaphore::new(CANCELS_MAX)),
     };
-    Ok(Built {
+    Ok(BuiltAgent {
         uses_tools: true,
         remembers: true,
         composes: true,
-        ..Built::new(A2aAgent(Arc::new(front))).with_files()
+        ..BuiltAgent::new(A2aAgent(Arc::new(front))).with_files()
     })
 }
 
@@ -75,7 +75,7 @@ struct A2aAgent(Arc<Front>);
 struct Front {
     url: Url,
     headers: HeaderMap,
-    patience: Patience,
+    patience: ClientTimeouts,
     send_history: bool,
     discovery: Discovery,
     egress: Egress,

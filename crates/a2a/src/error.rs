@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::model::{Fault, Version, Violation};
+use crate::model::{OperationError, Version, Violation};
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ const UNIMPLEMENTED: (i32, &str) = (12, "UNIMPLEMENTED");
 const INTERNAL: (i32, &str) = (13, "INTERNAL");
 const DOMAIN: &str = "a2a-protocol.org";
 
-impl Fault {
+impl OperationError {
     /// What this is called on each binding.
     pub(crate) fn row(&self) -> Row {
         let general = |rpc, http, grpc| Row { rpc, http, grpc, reason: None };
@@ -106,20 +106,20 @@ mod tests {
     fn each_row_of_the_table() {
         let text = String::new;
         let rows = [
-            (Fault::Parse(text()), -32700, 400, 3),
-            (Fault::InvalidRequest(text()), -32600, 400, 3),
-            (Fault::MethodNotFound(text()), -32601, 404, 12),
-            (Fault::param("a", "b"), -32602, 400, 3),
-            (Fault::Internal, -32603, 500, 13),
-            (Fault::TaskNotFound, -32001, 404, 5),
-            (Fault::TaskNotCancelable, -32002, 400, 9),
-            (Fault::PushNotificationNotSupported, -32003, 400, 9),
-            (Fault::UnsupportedOperation(text()), -32004, 400, 9),
-            (Fault::ContentTypeNotSupported(text()), -32005, 400, 3),
-            (Fault::InvalidAgentResponse, -32006, 500, 13),
-            (Fault::ExtendedAgentCardNotConfigured, -32007, 400, 9),
-            (Fault::ExtensionSupportRequired(text()), -32008, 400, 9),
-            (Fault::VersionNotSupported(text()), -32009, 400, 9),
+            (OperationError::Parse(text()), -32700, 400, 3),
+            (OperationError::InvalidRequest(text()), -32600, 400, 3),
+            (OperationError::MethodNotFound(text()), -32601, 404, 12),
+            (OperationError::param("a", "b"), -32602, 400, 3),
+            (OperationError::Internal, -32603, 500, 13),
+            (OperationError::TaskNotFound, -32001, 404, 5),
+            (OperationError::TaskNotCancelable, -32002, 400, 9),
+            (OperationError::PushNotificationNotSupported, -32003, 400, 9),
+            (OperationError::UnsupportedOperation(text()), -32004, 400, 9),
+            (OperationError::ContentTypeNotSupported(text()), -32005, 400, 3),
+            (OperationError::InvalidAgentResponse, -32006, 500, 13),
+            (OperationError::ExtendedAgentCardNotConfigured, -32007, 400, 9),
+            (OperationError::ExtensionSupportRequired(text()), -32008, 400, 9),
+            (OperationError::VersionNotSupported(text()), -32009, 400, 9),
         ];
         for (fault, rpc, http, grpc) in rows {
             let row = fault.row();
@@ -136,12 +136,12 @@ mod tests {
     #[test]
     fn details_are_a_list_of_typed_objects() {
         assert_eq!(
-            Fault::TaskNotFound.to_rpc()["data"],
+            OperationError::TaskNotFound.to_rpc()["data"],
             json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND",
                     "domain": "a2a-protocol.org"}])
         );
-        let wrong = Fault::param("message.parts", "must not be empty");
+        let wrong = OperationError::param("message.parts", "must not be empty");
         assert_eq!(wrong.to_rest(Version::V1_0)["error"]["details"][0]["fieldViolations"][0]["field"], "message.parts");
-        assert!(Fault::Parse(String::new()).to_rpc().get("data").is_none());
+        assert!(OperationError::Parse(String::new()).to_rpc().get("data").is_none());
     }
 }

@@ -3,7 +3,7 @@
 //! The words of an answer are one artifact in pieces, which is closed by an update that holds all of
 //! it: some clients show the last update and nothing else (design 20).
 
-use forecourt_core::{Collected, Ending, Event, Progress, Task, TaskState};
+use forecourt_core::{CollectedReply, Ending, Event, Progress, Task, TaskState};
 use forecourt_host::{Host, TaskPermit};
 use serde_json::json;
 
@@ -145,6 +145,6 @@ impl<'a> Frames<'a> {
             return view::status(&task);
         }
         let state = TaskState::after(&ending);
-        view::status(&Task { state, outcome: Some(Collected::new(Vec::new(), ending)), ..task })
+        view::status(&Task { state, outcome: Some(CollectedReply::new(Vec::new(), ending)), ..task })
     }
 }

@@ -2,14 +2,14 @@
 //! way in. What would prove who is speaking, or speak for the host, is taken out here.
 
 use forecourt_core::{
-    AgentCard, File, FileSource, MessageId, Mode, Part as CorePart, Text, Turn, limits::HISTORY_TURNS_MAX,
+    AgentCard, ContentMode, File, FileSource, MessageId, Part as CorePart, Text, Turn, limits::HISTORY_TURNS_MAX,
 };
 use forecourt_egress::data_url;
 use serde_json::{Map, Value};
 
 use crate::annotations;
 use crate::limits::DATA_URLS_MAX;
-use crate::model::{Content, Fault, Message, Metadata, Part};
+use crate::model::{Content, Message, Metadata, OperationError, Part};
 
 /// Our own object among the metadata of a message. Companion documents 7.3.
 const OWN: &str = "mentionable";
@@ -40,9 +40,10 @@ pub(crate) struct Heard {
 
 /// Reads a message for the agent of `card`. `request` is the metadata of the request around it, where
 /// some callers put ours. Fails when the agent does not take a part.
-pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> Result<Heard, Fault> {
-    let id = MessageId::parse(&message.id)
-        .ok_or_else(|| Fault::param("message.messageId", "must be 1 to 256 bytes without control characters"))?;
+pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> Result<Heard, OperationError> {
+    let id = MessageId::parse(&message.id).ok_or_else(|| {
+        OperationError::param("message.messageId", "must be 1 to 256 bytes without control characters")
+    })?;
     let Message { parts, mut metadata, extensions, references, .. } = message;
     let own = own(&mut metadata, request);
     let annotations = annotations::of(&metadata, &extensions, &references, &parts);
@@ -89,19 +90,19 @@ fn hop(chain: Option<&Value>) -> u32 {
     u32::try_from(hop.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
-fn said(parts: Vec<Part>, card: &AgentCard) -> Result<Vec<CorePart>, Fault> {
+fn said(parts: Vec<Part>, card: &AgentCard) -> Result<Vec<CorePart>, OperationError> {
     let is_data_url = |part: &&Part| matches!(&part.content, Content::Url(url) if url.starts_with("data:"));
     if parts.iter().filter(is_data_url).count() > DATA_URLS_MAX {
-        return Err(Fault::param("message.parts", format!("at most {DATA_URLS_MAX} data: URLs")));
+        return Err(OperationError::param("message.parts", format!("at most {DATA_URLS_MAX} data: URLs")));
     }
     let each = parts.into_iter().enumerate().map(|(index, part)| {
-        takes(card, &part).map_err(Fault::ContentTypeNotSupported)?;
+        takes(card, &part).map_err(OperationError::ContentTypeNotSupported)?;
         core_part(index, part)
     });
     each.collect()
 }
 
-fn core_part(index: usize, part: Part) -> Result<CorePart, Fault> {
+fn core_part(index: usize, part: Part) -> Result<CorePart, OperationError> {
     let Part { content, filename, media_type, .. } = part;
     let file = |mime: Option<String>, source, size_bytes| {
         let mime = mime.unwrap_or_else(|| "application/octet-stream".to_owned());
@@ -115,7 +116,7 @@ fn core_part(index: usize, part: Part) -> Result<CorePart, Fault> {
         }
         Content::Url(url) if url.starts_with("data:") => {
             let data = data_url(&url)
-                .map_err(|error| Fault::param(format!("message.parts[{index}].url"), error.to_string()))?;
+                .map_err(|error| OperationError::param(format!("message.parts[{index}].url"), error.to_string()))?;
             let size = data.bytes.len() as u64;
             file(media_type.or(Some(data.mime)), FileSource::Inline(data.bytes), Some(size))
         }
@@ -140,7 +141,7 @@ fn takes(card: &AgentCard, part: &Part) -> Result<(), String> {
         (Content::Text(_), None | Some("text/plain" | "text/markdown" | "text/html")) => true,
         (Content::Data(_), None | Some("application/json")) => true,
         (_, Some(media_type)) => card.input_modes.iter().any(|mode| mode_takes(mode, media_type)),
-        (_, None) => card.input_modes.iter().any(|mode| matches!(mode, Mode::File { .. })),
+        (_, None) => card.input_modes.iter().any(|mode| matches!(mode, ContentMode::File { .. })),
     };
     let what = media_type.unwrap_or("files");
     match fits {
@@ -149,12 +150,12 @@ fn takes(card: &AgentCard, part: &Part) -> Result<(), String> {
     }
 }
 
-fn mode_takes(mode: &Mode, media_type: &str) -> bool {
+fn mode_takes(mode: &ContentMode, media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match mode {
-        Mode::Link => false,
-        Mode::Text { mime } => *mime == essence,
-        Mode::File { mime } | Mode::Artifact { mime } => match mime.strip_suffix("/*") {
+        ContentMode::Link => false,
+        ContentMode::Text { mime } => *mime == essence,
+        ContentMode::File { mime } | ContentMode::Artifact { mime } => match mime.strip_suffix("/*") {
             Some("*") => true,
             Some(kind) => essence.split('/').next() == Some(kind),
             None => *mime == essence,
@@ -164,8 +165,8 @@ fn mode_takes(mode: &Mode, media_type: &str) -> bool {
 
 fn modes(card: &AgentCard) -> String {
     let each = card.input_modes.iter().map(|mode| match mode {
-        Mode::Text { mime } | Mode::File { mime } | Mode::Artifact { mime } => mime.as_str(),
-        Mode::Link => "links",
+        ContentMode::Text { mime } | ContentMode::File { mime } | ContentMode::Artifact { mime } => mime.as_str(),
+        ContentMode::Link => "links",
     });
     each.collect::<Vec<_>>().join(", ")
 }
@@ -185,10 +186,10 @@ mod tests {
         Message { id: "m1".to_owned(), role: Role::User, parts, context, task, references, extensions, metadata }
     }
 
-    fn read(parts: Vec<Part>, metadata: Value) -> Result<Heard, Fault> {
+    fn read(parts: Vec<Part>, metadata: Value) -> Result<Heard, OperationError> {
         let mut card = card("chef");
         card.input_modes =
-            vec![Mode::Text { mime: "text/plain".to_owned() }, Mode::File { mime: "image/*".to_owned() }];
+            vec![ContentMode::Text { mime: "text/plain".to_owned() }, ContentMode::File { mime: "image/*".to_owned() }];
         heard(message(parts, metadata), &Metadata::new(), &card)
     }
 
@@ -217,7 +218,10 @@ mod tests {
     fn a_media_type_that_the_agent_does_not_take_is_named() {
         for part in [file(Content::Raw("x".into()), "application/pdf"), file(Content::Text("x".into()), "text/csv")] {
             let fault = read(vec![part], json!({})).expect_err("not taken");
-            assert!(matches!(&fault, Fault::ContentTypeNotSupported(text) if text.contains("image/*")), "{fault}");
+            assert!(
+                matches!(&fault, OperationError::ContentTypeNotSupported(text) if text.contains("image/*")),
+                "{fault}"
+            );
         }
     }
 
@@ -259,8 +263,8 @@ mod tests {
     fn data_urls_are_bounded_and_decoded() {
         let many = |count: usize| vec![file(Content::Url("data:image/gif,x".to_owned()), "image/gif"); count];
         assert!(read(many(DATA_URLS_MAX), json!({})).is_ok());
-        assert!(matches!(read(many(DATA_URLS_MAX + 1), json!({})), Err(Fault::InvalidParams(_))));
+        assert!(matches!(read(many(DATA_URLS_MAX + 1), json!({})), Err(OperationError::InvalidParams(_))));
         let broken = file(Content::Url("data:;base64,@@".to_owned()), "image/gif");
-        assert!(matches!(read(vec![broken], json!({})), Err(Fault::InvalidParams(_))));
+        assert!(matches!(read(vec![broken], json!({})), Err(OperationError::InvalidParams(_))));
     }
 }

@@ -37,7 +37,7 @@ use futures::stream::BoxStream;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::model::{Fault, Item, Operation, Outcome, Version};
+use crate::model::{Item, Operation, OperationError, OperationOutcome, Version};
 
 /// The path of each package's service.
 pub(crate) const PATHS: [&str; 2] = ["/lf.a2a.v1.A2AService/{method}", "/a2a.v1.A2AService/{method}"];
@@ -78,7 +78,7 @@ pub(crate) struct Reply {
 /// What is sent back.
 pub(crate) enum Answer {
     /// One message, even where a stream was asked for.
-    Once(Box<Outcome>),
+    Once(Box<OperationOutcome>),
     /// A message for each item, until the stream ends.
     Stream(BoxStream<'static, Item>),
 }
@@ -87,7 +87,7 @@ pub(crate) enum Answer {
 #[derive(Debug)]
 pub(crate) enum Denial {
     /// A row of the table of errors.
-    Fault(Fault),
+    Fault(OperationError),
     /// Refused before there was a task that could carry the refusal.
     Refused {
         /// The refusal.
@@ -97,8 +97,8 @@ pub(crate) enum Denial {
     },
 }
 
-impl From<Fault> for Denial {
-    fn from(fault: Fault) -> Self {
+impl From<OperationError> for Denial {
+    fn from(fault: OperationError) -> Self {
         Self::Fault(fault)
     }
 }

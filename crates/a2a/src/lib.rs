@@ -49,10 +49,10 @@ use forecourt_host::Site;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::body::BodyLimits;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{HttpRoutes, Mount, Protocol, Published, Reach, Surface};
+use forecourt_surface::{AgentEndpoints, HttpRoutes, Mount, Protocol, PublishedDocument, Surface};
 
 use card::{CardSettings, Cards};
-use section::Settings;
+use section::A2aSettings;
 use service::{OverGrpc, Service};
 
 /// The protocol's name: its section, its endpoints, its deliveries.
@@ -62,7 +62,7 @@ pub(crate) const NAME: &str = "a2a";
 pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Agents for agents: JSON-RPC, HTTP+JSON and gRPC, in the versions 1.0 and 0.3",
-    schema: || schemars::schema_for!(Settings),
+    schema: || schemars::schema_for!(A2aSettings),
     sockets: &[],
     listens: |_| Ok(Vec::new()),
     surfaces,
@@ -74,7 +74,7 @@ pub const PROTOCOL: Protocol = Protocol {
 };
 
 fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
-    let settings: Settings = mount.section.read()?;
+    let settings: A2aSettings = mount.section.read()?;
     let cards = cards(&mount, &settings);
     let problems = problems(&mount, &cards);
     let hub_is_open = mount.host.directory().iter().all(|resident| resident.card.cors);
@@ -90,8 +90,8 @@ fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
 }
 
 /// The cards, for plain web hosting.
-fn documents(mount: Mount) -> Result<Vec<Published>, Problems> {
-    let settings: Settings = mount.section.read()?;
+fn documents(mount: Mount) -> Result<Vec<PublishedDocument>, Problems> {
+    let settings: A2aSettings = mount.section.read()?;
     let cards = cards(&mount, &settings);
     problems(&mount, &cards).into_result(cards.documents())
 }
@@ -101,7 +101,7 @@ fn skills(mount: &Mount) -> impl Iterator<Item = &Tool> {
     mount.tools.iter().filter(|tool| tool.as_skill && tool.agent.is_none())
 }
 
-fn cards(mount: &Mount, settings: &Settings) -> Cards {
+fn cards(mount: &Mount, settings: &A2aSettings) -> Cards {
     let settings = CardSettings {
         organization: settings.organization.clone(),
         hub_version: Some(settings.version.clone()),
@@ -131,7 +131,7 @@ fn problems(mount: &Mount, cards: &Cards) -> Problems {
 }
 
 /// Hub card 4.
-fn endpoints(site: &Site, _: &Section) -> Reach {
+fn endpoints(site: &Site, _: &Section) -> AgentEndpoints {
     let site = site.clone();
     Box::new(move |agent| {
         vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, agent.handle())) }]

@@ -242,7 +242,7 @@ pub struct ListQuery {
 
 /// One page of tasks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listing {
+pub struct TaskListing {
     /// The last moved first.
     pub tasks: Vec<Task>,
     /// Where to go on; empty on the last page.
@@ -265,7 +265,7 @@ pub struct PushListing {
 /// Everything that a client may ask of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
-    /// Send a message; answered by [`Outcome::Sent`].
+    /// Send a message; answered by [`OperationOutcome::Sent`].
     Send(Box<Send>),
     /// Send a message and stream the answer; answered by items as they come, or by one.
     Stream(Box<Send>),
@@ -321,13 +321,13 @@ pub enum Operation {
 
 /// What comes of an [`Operation`], except for streams.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum OperationOutcome {
     /// Of a send: a task or a message.
     Sent(Item),
     /// Of get and cancel.
     Task(Task),
     /// Of list.
-    Listing(Listing),
+    Listing(TaskListing),
     /// Of creating or reading a registration.
     Push(PushConfig),
     /// Of listing registrations.
@@ -340,7 +340,7 @@ pub enum Outcome {
 
 /// Why an operation was not carried out: one variant for each row of the error table.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Fault {
+pub enum OperationError {
     /// The body is no JSON.
     #[error("the body is not valid JSON: {0}")]
     Parse(String),
@@ -394,7 +394,7 @@ pub struct Violation {
     pub description: String,
 }
 
-impl Fault {
+impl OperationError {
     /// One wrong parameter.
     pub fn param(field: impl Into<String>, description: impl Into<String>) -> Self {
         Self::InvalidParams(vec![Violation { field: field.into(), description: description.into() }])

@@ -1,7 +1,7 @@
 //! Refusals on A2A: the envelope, and the carriers of payment protocols beside it. PolicyPart 4.1, 4.2.
 
 use forecourt_core::PolicyPart;
-use forecourt_core::policy::{AcceptedPayment, Kind};
+use forecourt_core::policy::{AcceptedPayment, RefusalKind};
 use serde_json::{Map, Value, json};
 
 use crate::model::{Artifact, Metadata, Part};
@@ -38,7 +38,7 @@ pub(crate) fn mandates(part: &PolicyPart) -> Vec<Artifact> {
 
 fn payments(part: &PolicyPart) -> &[AcceptedPayment] {
     match &part.kind {
-        Kind::PaymentRequired { accepted_payments } => accepted_payments,
+        RefusalKind::PaymentRequired { accepted_payments } => accepted_payments,
         _ => &[],
     }
 }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn s4_1_the_envelope_holds_version_and_part() {
-        let part = PolicyPart::new(Kind::Forbidden, "No.");
+        let part = PolicyPart::new(RefusalKind::Forbidden, "No.");
         let metadata = metadata(&part);
         assert_eq!(
             metadata["mentionable"],

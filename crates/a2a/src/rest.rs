@@ -4,7 +4,7 @@ use forecourt_core::json;
 use serde_json::{Map, Value};
 
 use crate::codec::{Dialect, Method};
-use crate::model::{Fault, Version};
+use crate::model::{OperationError, Version};
 use crate::target::Resource;
 
 /// Parameters in a query that are looked at.
@@ -20,10 +20,10 @@ pub(crate) fn dialect(version: Version) -> Dialect {
 
 /// Whether a path of one version may be asked for in another. The path says enough, so that a request
 /// without a version is understood.
-pub(crate) fn agrees(path: Version, asked: Option<Version>) -> Result<(), Fault> {
+pub(crate) fn agrees(path: Version, asked: Option<Version>) -> Result<(), OperationError> {
     match asked.is_none_or(|asked| asked == path) {
         true => Ok(()),
-        false => Err(Fault::VersionNotSupported(match path {
+        false => Err(OperationError::VersionNotSupported(match path {
             Version::V0_3 => "paths below /v1 are of A2A 0.3: leave the header A2A-Version out, or send 0.3".to_owned(),
             Version::V1_0 => "this path is of A2A 1.0: send the header A2A-Version: 1.0, or none".to_owned(),
         })),
@@ -31,7 +31,12 @@ pub(crate) fn agrees(path: Version, asked: Option<Version>) -> Result<(), Fault>
 }
 
 /// The parameters of a request. What the path names goes before what the body says.
-pub(crate) fn params(method: Method, resource: &Resource, query: Option<&str>, body: &[u8]) -> Result<Value, Fault> {
+pub(crate) fn params(
+    method: Method,
+    resource: &Resource,
+    query: Option<&str>,
+    body: &[u8],
+) -> Result<Value, OperationError> {
     let mut params = match body.is_empty() {
         true => from_query(query.unwrap_or_default())?,
         false => from_body(body)?,
@@ -53,17 +58,17 @@ pub(crate) fn params(method: Method, resource: &Resource, query: Option<&str>, b
     Ok(Value::Object(params))
 }
 
-fn from_body(body: &[u8]) -> Result<Map<String, Value>, Fault> {
-    match json::parse(body).map_err(Fault::Parse)? {
+fn from_body(body: &[u8]) -> Result<Map<String, Value>, OperationError> {
+    match json::parse(body).map_err(OperationError::Parse)? {
         Value::Object(fields) => Ok(fields),
-        _ => Err(Fault::InvalidRequest("the body must be an object".to_owned())),
+        _ => Err(OperationError::InvalidRequest("the body must be an object".to_owned())),
     }
 }
 
-fn from_query(query: &str) -> Result<Map<String, Value>, Fault> {
+fn from_query(query: &str) -> Result<Map<String, Value>, OperationError> {
     let pairs: Vec<_> = url::form_urlencoded::parse(query.as_bytes()).take(PARAMETERS_MAX + 1).collect();
     if pairs.len() > PARAMETERS_MAX {
-        return Err(Fault::InvalidRequest(format!("at most {PARAMETERS_MAX} parameters")));
+        return Err(OperationError::InvalidRequest(format!("at most {PARAMETERS_MAX} parameters")));
     }
     Ok(pairs.into_iter().map(|(key, value)| (key.to_string(), typed(&key, &value))).collect())
 }
@@ -119,7 +124,7 @@ mod tests {
     #[test]
     fn a_body_that_is_no_object_has_its_fault() {
         let send = Resource::Message(Method::Send);
-        assert!(matches!(params(Method::Send, &send, None, b"{"), Err(Fault::Parse(_))));
-        assert!(matches!(params(Method::Send, &send, None, b"[1]"), Err(Fault::InvalidRequest(_))));
+        assert!(matches!(params(Method::Send, &send, None, b"{"), Err(OperationError::Parse(_))));
+        assert!(matches!(params(Method::Send, &send, None, b"[1]"), Err(OperationError::InvalidRequest(_))));
     }
 }

@@ -4,7 +4,7 @@ use forecourt_core::json;
 use serde_json::{Map, Value};
 
 use crate::codec::{Dialect, Method};
-use crate::model::{Fault, Version};
+use crate::model::{OperationError, Version};
 
 /// A request that was read.
 #[derive(Debug, PartialEq)]
@@ -36,8 +36,11 @@ pub(crate) fn dialect(version: Version) -> Dialect {
 
 /// Reads a request. A fault comes with the id that its answer has, as far as that could be read, and
 /// with what was asked, if that was understood.
-pub(crate) fn read(body: &[u8], asked: Result<Option<Version>, Fault>) -> Result<Call, (Value, Option<Method>, Fault)> {
-    let value = json::parse(body).map_err(|error| (Value::Null, None, Fault::Parse(error)))?;
+pub(crate) fn read(
+    body: &[u8],
+    asked: Result<Option<Version>, OperationError>,
+) -> Result<Call, (Value, Option<Method>, OperationError)> {
+    let value = json::parse(body).map_err(|error| (Value::Null, None, OperationError::Parse(error)))?;
     let Value::Object(mut fields) = value else {
         return Err((Value::Null, None, invalid("a request is one object; batches are not understood")));
     };
@@ -56,8 +59,8 @@ type Read = (Method, Version, Value);
 
 fn call(
     mut fields: Map<String, Value>,
-    asked: Result<Option<Version>, Fault>,
-) -> Result<Read, (Option<Method>, Fault)> {
+    asked: Result<Option<Version>, OperationError>,
+) -> Result<Read, (Option<Method>, OperationError)> {
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err((None, invalid("`jsonrpc` must be \"2.0\"")));
     }
@@ -66,24 +69,24 @@ fn call(
     };
     let asked = asked.map_err(|fault| (None, fault))?;
     let Some((version, method)) = Method::from_rpc(&name) else {
-        return Err((None, Fault::MethodNotFound(shown(&name))));
+        return Err((None, OperationError::MethodNotFound(shown(&name))));
     };
     agrees(version, asked, &name).map_err(|fault| (Some(method), fault))?;
     let params = fields.remove("params").unwrap_or_default();
     match params {
         Value::Object(_) | Value::Null => Ok((method, version, params)),
-        _ => Err((Some(method), Fault::param("params", "must be an object"))),
+        _ => Err((Some(method), OperationError::param("params", "must be an object"))),
     }
 }
 
 /// Whether a method is one of the version that was named; without a name, that is 0.3.
-fn agrees(version: Version, asked: Option<Version>, name: &str) -> Result<(), Fault> {
+fn agrees(version: Version, asked: Option<Version>, name: &str) -> Result<(), OperationError> {
     match (version, asked.unwrap_or(Version::V0_3)) {
         (Version::V0_3, Version::V0_3) | (Version::V1_0, Version::V1_0) => Ok(()),
-        (Version::V1_0, Version::V0_3) => {
-            Err(Fault::VersionNotSupported(format!("{name} is a method of A2A 1.0: send the header A2A-Version: 1.0")))
-        }
-        (Version::V0_3, Version::V1_0) => Err(Fault::VersionNotSupported(format!(
+        (Version::V1_0, Version::V0_3) => Err(OperationError::VersionNotSupported(format!(
+            "{name} is a method of A2A 1.0: send the header A2A-Version: 1.0"
+        ))),
+        (Version::V0_3, Version::V1_0) => Err(OperationError::VersionNotSupported(format!(
             "{name} is a method of A2A 0.3: leave the header A2A-Version out, or send 0.3"
         ))),
     }
@@ -94,8 +97,8 @@ fn shown(name: &str) -> String {
     name.chars().take(64).collect()
 }
 
-fn invalid(words: &str) -> Fault {
-    Fault::InvalidRequest(words.to_owned())
+fn invalid(words: &str) -> OperationError {
+    OperationError::InvalidRequest(words.to_owned())
 }
 
 /// An answer.
@@ -104,7 +107,7 @@ pub(crate) fn result(id: &Value, result: Value) -> Value {
 }
 
 /// An answer that there is none.
-pub(crate) fn error(id: &Value, fault: &Fault) -> Value {
+pub(crate) fn error(id: &Value, fault: &OperationError) -> Value {
     response(id, "error", fault.to_rpc())
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How agents are served over A2A.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct A2aSettings {
     /// Who runs this host, for the cards. Default: the name of the deployment.
     pub organization: Option<String>,
     /// Semantic version of the hub's card. Default: `1.0.0`.
@@ -24,7 +24,7 @@ pub struct Settings {
     pub push_retries: u32,
 }
 
-impl Default for Settings {
+impl Default for A2aSettings {
     fn default() -> Self {
         Self {
             organization: None,

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use forecourt_core::error::whole_seconds;
-use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId};
 use forecourt_egress::Egress;
-use forecourt_host::{Host, Resident, TaskAccess, TaskPermit};
+use forecourt_host::{Host, HostedAgent, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
 use forecourt_surface::BaseUrl;
 use forecourt_surface::tool::Tool;
 use futures::stream::BoxStream;
 
 use crate::card::Cards;
-use crate::model::{Fault, Item, Operation, Outcome};
-use crate::section::Settings;
+use crate::model::{Item, Operation, OperationError, OperationOutcome};
+use crate::section::A2aSettings;
 
 mod caller;
 mod context;
@@ -41,7 +41,7 @@ pub(crate) struct Service {
     pub(crate) cards: Cards,
     /// What the hub does beside its agents, called by name with data.
     pub(crate) skills: Arc<[Tool]>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: A2aSettings,
     /// Whether pages of other origins may use the hub. A mention reaches everybody behind it, also
     /// those who keep other origins out, so only where nobody does.
     pub(crate) hub_is_open: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Service {
 /// What comes of an operation.
 pub(crate) enum Carried {
     /// One thing.
-    Once(Outcome),
+    Once(OperationOutcome),
     /// A task that stands at a refusal, which some bindings also tell in fields of their own.
     Refused(Item, Box<PolicyPart>),
     /// Items as they come, each with the number to go on after. Dropping it stops nothing.
@@ -63,7 +63,7 @@ pub(crate) enum Carried {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// A fault, theirs or ours.
-    Fault(Fault),
+    Fault(OperationError),
     /// A refusal of what carries no message: credentials that don't hold, too many requests.
     Refused(Box<PolicyPart>),
 }
@@ -100,15 +100,15 @@ impl Service {
             Operation::PushList { task, .. } => self.push_list(caller, sender, &task).await?,
             Operation::PushDelete { task, id } => self.push_delete(caller, sender, &task, &id).await?,
             Operation::ExtendedCard => self.extended_card(caller, sender)?,
-            Operation::Send(_) | Operation::Stream(_) => return Err(Fault::Internal.into()),
+            Operation::Send(_) | Operation::Stream(_) => return Err(OperationError::Internal.into()),
         };
         Ok(Carried::Once(outcome))
     }
 
     /// The card for callers who proved who they are.
-    fn extended_card(&self, caller: &Caller<'_>, sender: &Sender) -> Result<Outcome, Trouble> {
+    fn extended_card(&self, caller: &Caller<'_>, sender: &Sender) -> Result<OperationOutcome, Trouble> {
         if !self.cards.has_extended() {
-            return Err(Fault::UnsupportedOperation("this host has no extended agent card".to_owned()).into());
+            return Err(OperationError::UnsupportedOperation("this host has no extended agent card".to_owned()).into());
         }
         if !sender.verified {
             return Err(Trouble::Refused(Box::new(unproven(self.host.site().canonical_host()))));
@@ -119,12 +119,12 @@ impl Service {
             Some(agent) => cards.extended_agent(agent, caller.version),
         };
         let card = document.and_then(|document| serde_json::from_slice(document.body()).ok());
-        Ok(Outcome::Card(card.ok_or(Fault::ExtendedAgentCardNotConfigured)?))
+        Ok(OperationOutcome::Card(card.ok_or(OperationError::ExtendedAgentCardNotConfigured)?))
     }
 
     /// The agent that an operation is about before its text was read: the one whose endpoint was
     /// called, else the default one.
-    pub(crate) fn addressed(&self, caller: &Caller<'_>) -> Result<&Arc<Resident>, Trouble> {
+    pub(crate) fn addressed(&self, caller: &Caller<'_>) -> Result<&Arc<HostedAgent>, Trouble> {
         match &caller.agent {
             None => Ok(self.host.directory().default_agent()),
             Some(handle) => self.host.directory().find(handle).ok_or_else(|| no_such_agent(handle).into()),
@@ -137,35 +137,35 @@ impl Service {
     }
 
     /// Who calls, as far as the request proves it to the agent of `resident`.
-    pub(crate) async fn sender(&self, caller: &Caller<'_>, resident: &Resident) -> Result<Sender, Trouble> {
+    pub(crate) async fn sender(&self, caller: &Caller<'_>, resident: &HostedAgent) -> Result<Sender, Trouble> {
         let request = caller.proof(&resident.card.address, self.host.clock().now());
         Ok(forecourt_surface::credentials::sender(&self.verifier, self.host.site(), request).await?)
     }
 
     /// A task that the caller may see at this endpoint. Of what it may not see it learns nothing.
     pub(crate) async fn readable(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<TaskPermit, Trouble> {
-        let id = TaskId::parse(id).ok_or(Fault::TaskNotFound)?;
+        let id = TaskId::parse(id).ok_or(OperationError::TaskNotFound)?;
         let task = self.host.task(&id, TaskAccess::As(sender)).await?;
         let here = caller.agent.as_ref().is_none_or(|agent| *agent == task.agent);
-        if here { Ok(task) } else { Err(Fault::TaskNotFound.into()) }
+        if here { Ok(task) } else { Err(OperationError::TaskNotFound.into()) }
     }
 }
 
-pub(crate) fn no_such_agent(handle: &Handle) -> Fault {
-    Fault::InvalidRequest(format!("there is no agent @{handle} here"))
+pub(crate) fn no_such_agent(handle: &Handle) -> OperationError {
+    OperationError::InvalidRequest(format!("there is no agent @{handle} here"))
 }
 
 /// The refusal of a caller who would have to prove who it is.
 fn unproven(realm: &str) -> PolicyPart {
     let challenge = AuthChallenge::new("Bearer").with("realm", realm);
     PolicyPart::new(
-        Kind::Unauthorized { auth_challenges: vec![challenge] },
+        RefusalKind::Unauthorized { auth_challenges: vec![challenge] },
         "Only callers that prove who they are see this.",
     )
 }
 
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Self {
+impl From<OperationError> for Trouble {
+    fn from(fault: OperationError) -> Self {
         Self::Fault(fault)
     }
 }
@@ -179,16 +179,20 @@ impl From<Box<PolicyPart>> for Trouble {
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
         Self::Fault(match error {
-            Error::NotFound { what: Noun::Task | Noun::Artifact | Noun::Thread } => Fault::TaskNotFound,
-            Error::NotFound { what: Noun::Agent } => Fault::InvalidRequest("there is no such agent here".to_owned()),
-            Error::Gone { .. } => Fault::InvalidRequest(error.to_string()),
-            Error::Conflict { what, state } => Fault::UnsupportedOperation(format!("the {what} is {}", state.name())),
-            Error::Invalid { field, reason } => Fault::param(field, reason),
+            Error::NotFound { what: Noun::Task | Noun::Artifact | Noun::Thread } => OperationError::TaskNotFound,
+            Error::NotFound { what: Noun::Agent } => {
+                OperationError::InvalidRequest("there is no such agent here".to_owned())
+            }
+            Error::Gone { .. } => OperationError::InvalidRequest(error.to_string()),
+            Error::Conflict { what, state } => {
+                OperationError::UnsupportedOperation(format!("the {what} is {}", state.name()))
+            }
+            Error::Invalid { field, reason } => OperationError::param(field, reason),
             Error::Full { bound } => return Self::Refused(Box::new(bound.refusal())),
             Error::Unavailable { retry_after } => return Self::Refused(Box::new(unavailable(retry_after))),
             Error::Internal(cause) => {
                 tracing::error!(%cause, "an operation failed");
-                Fault::Internal
+                OperationError::Internal
             }
         })
     }
@@ -196,6 +200,6 @@ impl From<Error> for Trouble {
 
 /// The refusal of a host that has too much to do.
 fn unavailable(retry_after: std::time::Duration) -> PolicyPart {
-    let kind = Kind::ServiceUnavailable { retry_after_seconds: Some(whole_seconds(retry_after)) };
+    let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: Some(whole_seconds(retry_after)) };
     PolicyPart::new(kind, "This host has too much to do at the moment. Try again later.")
 }

@@ -4,12 +4,12 @@
 //! its result comes back as data. Of a skill that failed, or was refused, there is a task that says so.
 
 use forecourt_core::{Skill, TaskId, TaskState, ThreadId};
-use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
+use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
 
 use crate::card::limits::EXAMPLE_FIELDS_MAX;
-use crate::model::{Content, Item, Message, Metadata, Outcome, Part, Role};
+use crate::model::{Content, Item, Message, Metadata, OperationOutcome, Part, Role};
 use crate::service::{Caller, Carried, Service, Trouble};
 use crate::view;
 
@@ -65,7 +65,7 @@ impl Service {
             answered: None,
         };
         let mut events = (wanted.skill.call)(call);
-        let mut called = Called::default();
+        let mut called = ToolOutput::default();
         while let Some(event) = events.next().await {
             if let ToolEvent::Done(done) = event {
                 called = *done;
@@ -74,18 +74,18 @@ impl Service {
         Ok(self.told(called, &thread))
     }
 
-    fn told(&self, called: Called, thread: &ThreadId) -> Carried {
+    fn told(&self, called: ToolOutput, thread: &ThreadId) -> Carried {
         if let Some(part) = called.refusal {
             return self.refused(thread, part);
         }
         let mut parts = vec![data(called.structured)];
         if !called.is_error {
-            return Carried::Once(Outcome::Sent(Item::Message(self.saying(parts, called.meta, thread))));
+            return Carried::Once(OperationOutcome::Sent(Item::Message(self.saying(parts, called.meta, thread))));
         }
         parts.extend(called.text.into_iter().map(Part::text));
         let id = TaskId::mint(&**self.host.entropy()).expose().to_owned();
         let task = view::ended(id, self.saying(parts, called.meta, thread), TaskState::Failed, self.host.clock().now());
-        Carried::Once(Outcome::Sent(Item::Task(task)))
+        Carried::Once(OperationOutcome::Sent(Item::Task(task)))
     }
 
     /// What a skill says: its result, and beside it what its endpoint wants known, such as that it is deprecated.

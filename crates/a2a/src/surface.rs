@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, post};
 use bytes::Bytes;
 use forecourt_core::Handle;
-use forecourt_surface::answer::Answer;
+use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyError, BodyLimits, is_json, read_limited};
 use forecourt_surface::document::{self, answer};
 use forecourt_surface::{BaseUrl, HttpRoutes};
@@ -20,7 +20,7 @@ use crate::answer::{Binding, error};
 use crate::card::names::{CARD_PATH, HUB_PATH, OLD_CARD_PATH};
 use crate::cors::CORS;
 use crate::limits::BODY_BYTES_MAX;
-use crate::model::{Fault, Version};
+use crate::model::{OperationError, Version};
 use crate::service::{Caller, Service, Trouble, no_such_agent, tenant_named};
 use crate::target::{Place, Resource, Target};
 use crate::{rest, rpc, version};
@@ -60,7 +60,7 @@ fn card(service: &Service, head: &Parts, agent: Option<&Handle>) -> Response {
         None => Ok(cards.hub(version)),
         Some(agent) => {
             let found = cards.agent(agent, version);
-            found.ok_or(document::Fault::Absent("no agent of that name lives here"))
+            found.ok_or(document::DocumentError::Absent("no agent of that name lives here"))
         }
     })
 }
@@ -68,7 +68,7 @@ fn card(service: &Service, head: &Parts, agent: Option<&Handle>) -> Response {
 async fn on_hub(State(service): State<Arc<Service>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let Some(target) = Target::read(head.uri.path()) else {
-        let fault = Fault::InvalidRequest("there is nothing at this path".to_owned());
+        let fault = OperationError::InvalidRequest("there is nothing at this path".to_owned());
         return error(StatusCode::NOT_FOUND, &Binding::rest(Version::V1_0), &fault).into_response();
     };
     let directory = service.host.directory();
@@ -100,14 +100,14 @@ async fn at(service: &Arc<Service>, target: Target, head: &Parts, body: Body) ->
     }
 }
 
-async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, body: Body) -> Answer {
+async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, body: Body) -> HttpAnswer {
     let nameless = Binding::rpc(serde_json::Value::Null);
     match head.method.as_str() {
         "POST" => {}
-        "OPTIONS" => return Answer::options("POST, OPTIONS"),
+        "OPTIONS" => return HttpAnswer::options("POST, OPTIONS"),
         _ => {
             let words = "this endpoint takes JSON-RPC by POST; the card is at /.well-known/agent-card.json".to_owned();
-            let answer = error(StatusCode::METHOD_NOT_ALLOWED, &nameless, &Fault::InvalidRequest(words));
+            let answer = error(StatusCode::METHOD_NOT_ALLOWED, &nameless, &OperationError::InvalidRequest(words));
             return answer.allowing("POST, OPTIONS");
         }
     }
@@ -144,16 +144,16 @@ async fn on_rest(
     body: Body,
     version: Version,
     resource: &Resource,
-) -> Answer {
+) -> HttpAnswer {
     let binding = Binding::rest(version).accepting(&head.headers);
     if head.method == http::Method::OPTIONS {
-        return Answer::options(resource.verbs());
+        return HttpAnswer::options(resource.verbs());
     }
     let method = match resource.method(&head.method) {
         Ok(method) => method,
         Err(allow) => {
             let words = format!("this resource takes {allow}");
-            let answer = error(StatusCode::METHOD_NOT_ALLOWED, &binding, &Fault::InvalidRequest(words));
+            let answer = error(StatusCode::METHOD_NOT_ALLOWED, &binding, &OperationError::InvalidRequest(words));
             return answer.allowing(allow);
         }
     };
@@ -181,17 +181,17 @@ async fn on_rest(
     binding.answer(service, &caller, carried)
 }
 
-fn not_json() -> Fault {
-    Fault::ContentTypeNotSupported("send the body with Content-Type: application/json".to_owned())
+fn not_json() -> OperationError {
+    OperationError::ContentTypeNotSupported("send the body with Content-Type: application/json".to_owned())
 }
 
-async fn read(body: Body) -> Result<Bytes, (StatusCode, Fault)> {
+async fn read(body: Body) -> Result<Bytes, (StatusCode, OperationError)> {
     read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(|error| {
         let status = match error {
             BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
             BodyError::Broken => StatusCode::BAD_REQUEST,
         };
-        (status, Fault::InvalidRequest(error.to_string()))
+        (status, OperationError::InvalidRequest(error.to_string()))
     })
 }

@@ -2,14 +2,14 @@
 
 use http::request::Parts;
 
-use crate::model::{Fault, Version};
+use crate::model::{OperationError, Version};
 
 /// The field, and the parameter, that name a version.
 pub(crate) const A2A_VERSION: &str = "a2a-version";
 
 /// The version that a request names; `None` when it names none, which means 0.3. Fails when it is one
 /// that is not spoken here.
-pub(crate) fn asked(head: &Parts) -> Result<Option<Version>, Fault> {
+pub(crate) fn asked(head: &Parts) -> Result<Option<Version>, OperationError> {
     let field = head.headers.get(A2A_VERSION).map(|value| value.to_str().unwrap_or("?"));
     let said = field.or_else(|| parameter(head.uri.query()?)).map(str::trim).unwrap_or_default();
     read(said)
@@ -21,7 +21,7 @@ fn parameter(query: &str) -> Option<&str> {
 }
 
 /// Patch numbers mean nothing on the wire, and are passed over.
-fn read(said: &str) -> Result<Option<Version>, Fault> {
+fn read(said: &str) -> Result<Option<Version>, OperationError> {
     let mut numbers = said.split('.');
     let minor = (numbers.next(), numbers.next());
     let patch = numbers.next().is_none_or(|patch| patch.parse::<u32>().is_ok()) && numbers.next().is_none();
@@ -29,7 +29,7 @@ fn read(said: &str) -> Result<Option<Version>, Fault> {
         _ if said.is_empty() => Ok(None),
         (Some("0"), Some("3")) if patch => Ok(Some(Version::V0_3)),
         (Some("1"), Some("0")) if patch => Ok(Some(Version::V1_0)),
-        _ => Err(Fault::VersionNotSupported("this host speaks A2A 1.0 and 0.3".to_owned())),
+        _ => Err(OperationError::VersionNotSupported("this host speaks A2A 1.0 and 0.3".to_owned())),
     }
 }
 
@@ -37,7 +37,7 @@ fn read(said: &str) -> Result<Option<Version>, Fault> {
 mod tests {
     use super::*;
 
-    fn of(uri: &str, field: Option<&str>) -> Result<Option<Version>, Fault> {
+    fn of(uri: &str, field: Option<&str>) -> Result<Option<Version>, OperationError> {
         let mut request = http::Request::builder().uri(uri);
         if let Some(field) = field {
             request = request.header("A2A-Version", field);
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn other_versions_are_not_supported() {
         for said in ["2.0", "1", "0.2", "1.0.x", "1.0.0.0", "one", "0.3 ,1.0", "1.1"] {
-            assert!(matches!(of("/a2a", Some(said)), Err(Fault::VersionNotSupported(_))), "{said}");
+            assert!(matches!(of("/a2a", Some(said)), Err(OperationError::VersionNotSupported(_))), "{said}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A task of the host as A2A shows it, the same over every binding and from read to read.
 
-use forecourt_core::reply::Gathered;
+use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
-    Collected, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn,
+    CollectedReply, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn,
 };
 use forecourt_host::TaskPermit;
 use serde_json::json;
@@ -97,11 +97,11 @@ pub(crate) async fn log(task: &TaskPermit) -> Result<Vec<(u64, Event)>, Error> {
 
 /// The parts of the last turn among `events`.
 pub(crate) fn gathered(events: impl Iterator<Item = Event>) -> Vec<CorePart> {
-    let mut gathered = Gathered::default();
+    let mut gathered = ReplyAccumulator::default();
     let mut over = false;
     for event in events {
         if over {
-            gathered = Gathered::default();
+            gathered = ReplyAccumulator::default();
         }
         over = gathered.take(event).is_some();
     }
@@ -121,7 +121,7 @@ fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<
         }
     }
     // A direct answer that became a task is told in its status.
-    let told = matches!(task.outcome, Some(Collected { ending: Ending::Message(_), .. }));
+    let told = matches!(task.outcome, Some(CollectedReply { ending: Ending::Message(_), .. }));
     if !said.is_empty() && !told {
         artifacts.insert(0, answer(said));
     }

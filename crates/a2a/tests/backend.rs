@@ -5,7 +5,7 @@ mod peer;
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Event, Part, Role, ToolOutcome, Turn};
 use forecourt_egress::hops;
 use peer::*;
@@ -292,7 +292,7 @@ async fn told(code: u16, body: Value) -> Ending {
 #[tokio::test]
 async fn what_a_status_says_is_translated_and_told_apart() {
     let later = |ending: &Ending| match ending {
-        Ending::Refused(part) => part.kind == Kind::ServiceUnavailable { retry_after_seconds: Some(7) },
+        Ending::Refused(part) => part.kind == RefusalKind::ServiceUnavailable { retry_after_seconds: Some(7) },
         _ => false,
     };
     for body in [json!(null), json!({"error": "secret"}), json!({"error": {"code": -32603, "message": "secret"}})] {

@@ -4,8 +4,8 @@
 mod peer;
 
 use axum::response::{IntoResponse, Response};
-use forecourt_core::policy::Kind;
-use forecourt_core::{Collected, Ending, Part};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::{CollectedReply, Ending, Part};
 use peer::*;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn envelope(v: &str, part: Value) -> Value {
     json!({"mentionable": {"policy": {"v": v, "part": part, "later": 1}}})
 }
 
-async fn refused(state: &str, metadata: Value) -> Collected {
+async fn refused(state: &str, metadata: Value) -> CollectedReply {
     streamed(vec![
         json!({"task": task_10("WORKING", Value::Null, json!([]))}),
         status_10(state, said_10("No.", metadata)),
@@ -135,7 +135,7 @@ async fn a_refusal_of_the_remote_agent_is_bound_to_our_host_when_it_is_passed_on
     .await;
     let Ending::Refused(part) = ask(&build(&peer.base, ""), "hi").await.ending else { panic!("a refusal") };
     part.validate("near.example").unwrap();
-    let Kind::ConsentRequired { return_to, .. } = &part.kind else { panic!("{part:?}") };
+    let RefusalKind::ConsentRequired { return_to, .. } = &part.kind else { panic!("{part:?}") };
     assert_eq!(return_to, "https://near.example/~front");
     assert!(part.message.starts_with("Agree.\n\nContinue: https://127.0.0.1"), "{}", part.message);
 }

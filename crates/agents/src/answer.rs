@@ -36,11 +36,11 @@ const REASON_CHARS_MAX: usize = 500;
 /// Why a value is no answer. For the log: it tells of the inside.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unreadable(String);
+pub struct AnswerDecodeError(String);
 
 /// The events of one value: an object with the keys above, a string (which is text), or a list of
 /// these. `host` is what the URLs of a refusal are bound to. An ending is the last event.
-pub fn events(value: Value, host: &str) -> Result<Vec<Event>, Unreadable> {
+pub fn events(value: Value, host: &str) -> Result<Vec<Event>, AnswerDecodeError> {
     match value {
         Value::String(text) => Ok(vec![Event::Text(text)]),
         Value::Object(fields) => object(fields, host),
@@ -98,8 +98,8 @@ fn is_ended(events: &[Event]) -> bool {
     matches!(events.last(), Some(Event::Ending(_)))
 }
 
-fn unreadable(reason: impl Into<String>) -> Unreadable {
-    Unreadable(reason.into())
+fn unreadable(reason: impl Into<String>) -> AnswerDecodeError {
+    AnswerDecodeError(reason.into())
 }
 
 const KEYS: [&str; 12] = [
@@ -117,7 +117,7 @@ const KEYS: [&str; 12] = [
     "error",
 ];
 
-fn object(mut fields: Map<String, Value>, host: &str) -> Result<Vec<Event>, Unreadable> {
+fn object(mut fields: Map<String, Value>, host: &str) -> Result<Vec<Event>, AnswerDecodeError> {
     if !fields.contains_key("end") && !KEYS.iter().any(|key| fields.contains_key(*key)) {
         return Err(unreadable("an object in an answer has none of the keys that mean something"));
     }
@@ -139,14 +139,14 @@ fn object(mut fields: Map<String, Value>, host: &str) -> Result<Vec<Event>, Unre
     Ok(events)
 }
 
-fn progress(fields: &mut Map<String, Value>) -> Result<Option<Event>, Unreadable> {
+fn progress(fields: &mut Map<String, Value>) -> Result<Option<Event>, AnswerDecodeError> {
     let fraction = take(fields, "progress").map(|value| typed::<f64>("progress", value)).transpose()?;
     let note = take(fields, "note").map(|value| typed::<String>("note", value)).transpose()?;
     let is_given = fraction.is_some() || note.is_some();
     Ok(is_given.then_some(Event::Progress(Progress { fraction, note })))
 }
 
-fn all_parts(fields: &mut Map<String, Value>) -> Result<Vec<Part>, Unreadable> {
+fn all_parts(fields: &mut Map<String, Value>) -> Result<Vec<Part>, AnswerDecodeError> {
     let mut parts: Vec<Part> =
         take(fields, "parts").map(|parts| typed("parts", parts)).transpose()?.unwrap_or_default();
     if let Some(part) = take(fields, "part") {
@@ -160,7 +160,7 @@ fn all_parts(fields: &mut Map<String, Value>) -> Result<Vec<Part>, Unreadable> {
 }
 
 /// Adds a part as the event that it is: text is text, a refusal is an ending.
-fn push_part(events: &mut Vec<Event>, part: Part, host: &str) -> Result<(), Unreadable> {
+fn push_part(events: &mut Vec<Event>, part: Part, host: &str) -> Result<(), AnswerDecodeError> {
     let event = match part {
         Part::Text(text) => match events.last_mut() {
             // As in messages, text parts are joined by a newline.
@@ -188,7 +188,7 @@ fn is_kept(part: &Part) -> bool {
     }
 }
 
-fn ending(fields: &mut Map<String, Value>, host: &str) -> Result<Option<Ending>, Unreadable> {
+fn ending(fields: &mut Map<String, Value>, host: &str) -> Result<Option<Ending>, AnswerDecodeError> {
     if let Some(text) = take(fields, "message") {
         return Ok(Some(Ending::Message(typed("message", text)?)));
     }
@@ -205,7 +205,7 @@ fn ending(fields: &mut Map<String, Value>, host: &str) -> Result<Option<Ending>,
     Ok(fields.contains_key("end").then_some(Ending::Complete))
 }
 
-fn refusal(policy: PolicyPart, host: &str) -> Result<Ending, Unreadable> {
+fn refusal(policy: PolicyPart, host: &str) -> Result<Ending, AnswerDecodeError> {
     policy.validate(host).map_err(|fault| unreadable(format!("a malformed refusal: {fault}")))?;
     Ok(Ending::Refused(Box::new(policy)))
 }
@@ -220,7 +220,7 @@ fn take(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
     fields.remove(key).filter(|value| !value.is_null())
 }
 
-fn typed<T: DeserializeOwned>(key: &str, value: Value) -> Result<T, Unreadable> {
+fn typed<T: DeserializeOwned>(key: &str, value: Value) -> Result<T, AnswerDecodeError> {
     serde_json::from_value(value).map_err(|error| unreadable(format!("`{key}`: {error}")))
 }
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forecourt_content::{Error as ContentError, Progressed, Put, Removed};
-use forecourt_core::{Agent, Clock, Entropy, Handle, Language, Mode};
+use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
+use forecourt_core::{Agent, Clock, ContentMode, Entropy, Handle, Language};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
 
@@ -22,7 +22,7 @@ pub struct Backend {
     pub schema: fn() -> schemars::Schema,
     /// Reads the section and builds the agent. Opens no file, no connection and no process that
     /// could fail later as well: what it refuses is wrong in the settings.
-    pub build: fn(Section, &Context) -> Result<Built, Problems>,
+    pub build: fn(Section, &Context) -> Result<BuiltAgent, Problems>,
 }
 
 /// What a backend may use.
@@ -63,7 +63,7 @@ impl Context {
 
 /// An agent, and what its card says unless the agent's file says otherwise.
 #[derive(Clone)]
-pub struct Built {
+pub struct BuiltAgent {
     /// What answers.
     pub agent: Arc<dyn Agent>,
     /// Whether it writes its answer piece by piece.
@@ -77,14 +77,14 @@ pub struct Built {
     /// Whether it finds items, and tells [`forecourt_core::Findings`] when it is asked to.
     pub finds: bool,
     /// What it takes.
-    pub input_modes: Vec<Mode>,
+    pub input_modes: Vec<ContentMode>,
     /// What it gives.
-    pub output_modes: Vec<Mode>,
+    pub output_modes: Vec<ContentMode>,
     /// The content behind it, for the daemon to index at start and when files change.
-    pub indexing: Option<Arc<dyn Indexing>>,
+    pub indexing: Option<Arc<dyn IndexedContent>>,
 }
 
-impl Built {
+impl BuiltAgent {
     /// An agent that takes text and gives markdown, streams, and has no memory, tools or content.
     pub fn new(agent: impl Agent) -> Self {
         Self {
@@ -103,14 +103,14 @@ impl Built {
     /// The same, taking and giving files of any media type too.
     #[must_use]
     pub fn with_files(mut self) -> Self {
-        self.input_modes.push(Mode::File { mime: "*/*".to_owned() });
-        self.output_modes.push(Mode::File { mime: "*/*".to_owned() });
+        self.input_modes.push(ContentMode::File { mime: "*/*".to_owned() });
+        self.output_modes.push(ContentMode::File { mime: "*/*".to_owned() });
         self
     }
 }
 
-fn text(mime: &str) -> Mode {
-    Mode::Text { mime: mime.to_owned() }
+fn text(mime: &str) -> ContentMode {
+    ContentMode::Text { mime: mime.to_owned() }
 }
 
 /// Why one item ranks where it does.
@@ -123,7 +123,7 @@ pub struct RankExplanation {
 }
 
 /// Content that has to be indexed before, and whenever it changes.
-pub trait Indexing: Send + Sync {
+pub trait IndexedContent: Send + Sync {
     /// The files and folders to watch.
     fn sources(&self) -> Vec<PathBuf>;
 
@@ -135,7 +135,7 @@ pub trait Indexing: Send + Sync {
     /// fingerprint, so that running again would change nothing.
     fn is_current(&self, fingerprint: u64) -> bool;
 
-    /// Whether everything can be found that a call of [`Indexing::put`] or [`Indexing::remove`] was told is
+    /// Whether everything can be found that a call of [`IndexedContent::put`] or [`IndexedContent::remove`] was told is
     /// on disk. Reads from disk.
     fn has_what_was_pushed(&self) -> Result<bool, IndexingError> {
         Ok(true)
@@ -154,32 +154,32 @@ pub trait Indexing: Send + Sync {
         false
     }
 
-    /// Asks again for what is elsewhere, due or not, so that the next [`Indexing::index`] has it. Blocks
+    /// Asks again for what is elsewhere, due or not, so that the next [`IndexedContent::index`] has it. Blocks
     /// for as long as that takes, which may be hours; `cancel` is asked now and then.
     fn fetch(
         &self,
-        _progress: &mut (dyn FnMut(&Progressed) + Send),
+        _progress: &mut (dyn FnMut(&LoadProgress) + Send),
         _cancel: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Fetched, IndexingError> {
-        Ok(Fetched::default())
+    ) -> Result<FetchSummary, IndexingError> {
+        Ok(FetchSummary::default())
     }
 
     /// Brings the index up to date. Blocks for as long as that takes, so it belongs on a thread of
     /// its own; questions are answered from the old index meanwhile.
-    fn index(&self, progress: &mut (dyn FnMut(&Progressed) + Send)) -> Result<Indexed, IndexingError>;
+    fn index(&self, progress: &mut (dyn FnMut(&LoadProgress) + Send)) -> Result<IndexReport, IndexingError>;
 
     /// Puts the items of a document, written as its media type says, in the place of those with their
     /// ids. On disk when it returns, and found at once unless the index is being brought up to date.
-    fn put(&self, _document: &[u8], _media_type: &str) -> Result<Put, ContentError> {
+    fn put(&self, _document: &[u8], _media_type: &str) -> Result<PutOutcome, ContentError> {
         Err(ContentError::NothingPushed)
     }
 
     /// Removes items by their ids or links, wherever they are from. As durable and as soon seen.
-    fn remove(&self, _names: &[String]) -> Result<Removed, ContentError> {
+    fn remove(&self, _names: &[String]) -> Result<RemoveOutcome, ContentError> {
         Err(ContentError::NothingPushed)
     }
 
-    /// Forgets all that was put and removed, from the next [`Indexing::index`] on.
+    /// Forgets all that was put and removed, from the next [`IndexedContent::index`] on.
     fn forget_pushed(&self) -> Result<(), ContentError> {
         Err(ContentError::NothingPushed)
     }
@@ -187,7 +187,7 @@ pub trait Indexing: Send + Sync {
 
 /// What asking for content elsewhere came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Fetched {
+pub struct FetchSummary {
     /// Pages and documents that are there, unchanged ones included.
     pub pages: usize,
     /// Those that had not changed since they were last asked for.
@@ -202,7 +202,7 @@ pub struct Fetched {
 
 /// What indexing came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Indexed {
+pub struct IndexReport {
     /// Items that can be found now.
     pub items: u64,
     /// Items that are new.

@@ -29,12 +29,12 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, json};
-use forecourt_process::LineFault;
+use forecourt_process::LineError;
 use forecourt_settings::{Problems, Section};
 use tokio::time::Instant;
 
 use crate::answer;
-use crate::backend::{Backend, Built, Context};
+use crate::backend::{Backend, BuiltAgent, Context};
 use crate::declined::unavailable;
 use crate::upstream::{Fault, Patience};
 use pool::{Pool, Running};
@@ -52,15 +52,15 @@ pub const BACKEND: Backend = Backend {
 /// How our own words call the program.
 const WHO: &str = "The agent's program";
 
-fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let settings::Checked { worker, mode, format, patience, processes } = settings::read(&section, context)?;
     let pool = Pool::new(worker, mode, processes);
     let command = Command { pool, mode, format, patience, host: context.host.clone() };
-    Ok(Built {
+    Ok(BuiltAgent {
         uses_tools: true,
         remembers: true,
         composes: true,
-        ..Built::new(CommandAgent(Arc::new(command))).with_files()
+        ..BuiltAgent::new(CommandAgent(Arc::new(command))).with_files()
     })
 }
 
@@ -164,11 +164,11 @@ fn busy() -> Ending {
     unavailable("This agent is busy. Please try again in a moment.", Some(1))
 }
 
-impl From<LineFault> for Fault {
-    fn from(fault: LineFault) -> Self {
+impl From<LineError> for Fault {
+    fn from(fault: LineError) -> Self {
         match fault {
-            LineFault::TooLong => Self::TooLarge,
-            LineFault::Broken(error) => error.into(),
+            LineError::TooLong => Self::TooLarge,
+            LineError::Broken(error) => error.into(),
         }
     }
 }

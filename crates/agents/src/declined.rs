@@ -1,7 +1,7 @@
 //! What a service behind an agent says with its status alone: the same words for every backend, so that
 //! callers can tell a service that is busy from one that broke, and operators find what to mend.
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Clock, Ending, PolicyPart, Timestamp};
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
@@ -10,7 +10,7 @@ use crate::limits::RETRY_AFTER_SECONDS_MAX;
 
 /// Why a service did not do what it was asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Declined {
+pub enum UpstreamError {
     /// Our credentials are missing or wrong: 401, 407.
     #[error("does not accept this host's credentials")]
     Credentials,
@@ -25,7 +25,7 @@ pub enum Declined {
     Later(Option<RetryAfter>),
 }
 
-impl Declined {
+impl UpstreamError {
     /// What the head of an answer says. `None`: nothing that needs no body to be understood.
     pub fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         Some(match status {
@@ -52,7 +52,7 @@ impl Declined {
 
 /// A refusal for now.
 pub fn unavailable(message: &str, retry_after_seconds: Option<u64>) -> Ending {
-    Ending::Refused(Box::new(PolicyPart::new(Kind::ServiceUnavailable { retry_after_seconds }, message)))
+    Ending::Refused(Box::new(PolicyPart::new(RefusalKind::ServiceUnavailable { retry_after_seconds }, message)))
 }
 
 /// When to come again. RFC 9110 10.2.3.
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn each_status_has_its_words() {
         let clock = HandClock::new();
-        let of = |status: u16| Declined::of(StatusCode::from_u16(status).unwrap(), &headers("7"));
+        let of = |status: u16| UpstreamError::of(StatusCode::from_u16(status).unwrap(), &headers("7"));
         let said = |status| of(status).map(|declined| declined.ending("The service", &clock));
         assert_eq!(said(401), Some(Ending::failed("The service does not accept this host's credentials.")));
         assert_eq!(said(402), Some(Ending::failed("The service asks this host to pay, which it can't.")));

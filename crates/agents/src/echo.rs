@@ -7,7 +7,7 @@ use futures::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::backend::{Backend, Built, Context};
+use crate::backend::{Backend, BuiltAgent, Context};
 
 /// Repeats the current turn.
 pub const BACKEND: Backend = Backend {
@@ -26,9 +26,9 @@ struct Settings {
     _kind: String,
 }
 
-fn build(section: Section, _: &Context) -> Result<Built, Problems> {
+fn build(section: Section, _: &Context) -> Result<BuiltAgent, Problems> {
     section.read::<Settings>()?;
-    Ok(Built::new(Echo).with_files())
+    Ok(BuiltAgent::new(Echo).with_files())
 }
 
 /// Repeats the current turn: its text unchanged, then its attachments.

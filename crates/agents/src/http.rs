@@ -28,7 +28,7 @@ use async_stream::stream;
 use bytes::Bytes;
 use forecourt_core::limits::REPLY_TEXT_BYTES_MAX;
 use forecourt_core::{Admitted, Agent, Clock, Ending, Entropy, EventStream, Message, ids, json};
-use forecourt_egress::{Egress, Outgoing, hops, signature};
+use forecourt_egress::{Egress, UpstreamRequest, hops, signature};
 use forecourt_settings::{Problems, Section};
 use futures::{Stream, StreamExt};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -36,8 +36,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use crate::answer;
-use crate::backend::{Backend, Built, Context};
-use crate::declined::Declined;
+use crate::backend::{Backend, BuiltAgent, Context};
+use crate::declined::UpstreamError;
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::sse_reader::SseEvent;
 use crate::upstream::{self, Begun, Fault, Patience};
@@ -57,7 +57,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Bytes of an answer that says why there is none.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
-fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let (settings, headers, patience) = settings::read(&section)?;
     let webhook = Webhook {
         egress: context.egress.clone(),
@@ -70,11 +70,11 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
         clock: context.clock.clone(),
         entropy: context.entropy.clone(),
     };
-    Ok(Built {
+    Ok(BuiltAgent {
         uses_tools: true,
         remembers: true,
         composes: true,
-        ..Built::new(HttpAgent(Arc::new(webhook))).with_files()
+        ..BuiltAgent::new(HttpAgent(Arc::new(webhook))).with_files()
     })
 }
 
@@ -101,7 +101,7 @@ impl Agent for HttpAgent {
 }
 
 impl Webhook {
-    fn request(&self, message: &Message, body: Value) -> Outgoing {
+    fn request(&self, message: &Message, body: Value) -> UpstreamRequest {
         let body = Bytes::from(body.to_string());
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -112,11 +112,11 @@ impl Webhook {
             insert(&mut headers, signature::HEADER, &signature::sign(secret.as_bytes(), &body));
         }
         hops::write(&mut headers, message.hop);
-        Outgoing { headers, ..Outgoing::post(&self.url, body) }
+        UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, body) }
     }
 
     /// The values of the answer; an ending when that is all there is.
-    fn values(self: Arc<Self>, request: Outgoing) -> impl Stream<Item = Result<Value, Ending>> + Send + 'static {
+    fn values(self: Arc<Self>, request: UpstreamRequest) -> impl Stream<Item = Result<Value, Ending>> + Send + 'static {
         stream! {
             let begun = match upstream::send(&self.egress, request, self.patience, self.retries).await {
                 Ok(begun) => begun,
@@ -169,7 +169,7 @@ impl Webhook {
         if let Some(value) = own_words.await {
             return Ok(value);
         }
-        Err(match (Declined::of(status, &headers), status) {
+        Err(match (UpstreamError::of(status, &headers), status) {
             (Some(declined), _) => declined.ending(WHO, &*self.clock),
             (None, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE) => {
                 Ending::failed(format!("{WHO} was not found where it should be."))

@@ -39,8 +39,10 @@ pub mod tool;
 mod provider;
 mod upstream;
 
-pub use backend::{Backend, Built, Context, Fetched, Indexed, Indexing, IndexingError, RankExplanation};
-pub use forecourt_content::{Error as ContentError, Progressed, Put, Removed};
+pub use backend::{
+    Backend, BuiltAgent, Context, FetchSummary, IndexReport, IndexedContent, IndexingError, RankExplanation,
+};
+pub use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
 
 /// All backends of this crate, in the order of the reference.
 pub const BACKENDS: &[Backend] =

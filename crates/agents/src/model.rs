@@ -26,7 +26,7 @@ use forecourt_core::{Admitted, Agent, EventStream};
 use forecourt_settings::{Problems, Section};
 use futures::stream;
 
-use crate::backend::{Backend, Built, Context};
+use crate::backend::{Backend, BuiltAgent, Context};
 use crate::provider::Provider;
 use messages::Prompt;
 use settings::{Checked, ModelSettings};
@@ -41,11 +41,11 @@ pub const BACKEND: Backend = Backend {
     build,
 };
 
-fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let Checked { prompt, provider, toolbox, tools_are_optional, indexing } = settings::read(&section, context)?;
     let uses_tools = !toolbox.is_empty();
-    let built = Built::new(ModelAgent(Arc::new(Model { prompt, provider, toolbox, tools_are_optional })));
-    Ok(Built { uses_tools, remembers: true, composes: true, indexing, ..built.with_files() })
+    let built = BuiltAgent::new(ModelAgent(Arc::new(Model { prompt, provider, toolbox, tools_are_optional })));
+    Ok(BuiltAgent { uses_tools, remembers: true, composes: true, indexing, ..built.with_files() })
 }
 
 struct ModelAgent(Arc<Model>);

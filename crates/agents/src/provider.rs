@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_core::{Clock, Ending, json};
-use forecourt_egress::{Egress, Outgoing, hops};
+use forecourt_egress::{Egress, UpstreamRequest, hops};
 use futures::{Stream, StreamExt};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -92,7 +92,7 @@ impl Provider {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
         hops::write(&mut headers, hop);
-        let request = Outgoing { headers, ..Outgoing::post(&self.url, Bytes::from(json_text(body))) };
+        let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
         let total = deadline.saturating_duration_since(Instant::now());
         let begun = upstream::send(&self.egress, request, Patience { total, ..self.patience }, RETRIES).await;
         let begun = begun.map_err(|fault| NoReply::Other(fault.ending(WHO)))?;

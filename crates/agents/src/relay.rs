@@ -1,6 +1,6 @@
 //! A refusal of a remote agent or server in the mouth of ours.
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Handle, PolicyPart};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ pub fn relayed(mut part: PolicyPart, host: &str, handle: &Handle) -> PolicyPart 
     let label = part.action_label.take().unwrap_or_else(|| part.kind.action_label().to_owned());
     let url = part.url.take();
     let mut return_to = None;
-    if let Kind::ConsentRequired { return_to: own, .. } = &mut part.kind {
+    if let RefusalKind::ConsentRequired { return_to: own, .. } = &mut part.kind {
         return_to = Some(std::mem::replace(own, format!("https://{host}/~{handle}")));
     }
     if let Some(url) = &url {

@@ -18,7 +18,7 @@ use forecourt_core::{Admitted, Agent, Entropy, Event, EventStream, Message};
 use forecourt_settings::{Problems, Section};
 use regex::Regex;
 
-use crate::backend::{Backend, Built, Context};
+use crate::backend::{Backend, BuiltAgent, Context};
 use crate::echo;
 use play::Play;
 use policy::PolicyTemplate;
@@ -33,10 +33,10 @@ pub const BACKEND: Backend = Backend {
     build,
 };
 
-fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let rules = load::rules(section, context)?;
-    let built = Built::new(Script { rules, entropy: context.entropy.clone() });
-    Ok(Built { uses_tools: true, ..built.with_files() })
+    let built = BuiltAgent::new(Script { rules, entropy: context.entropy.clone() });
+    Ok(BuiltAgent { uses_tools: true, ..built.with_files() })
 }
 
 /// Rules in the order in which they are tried.

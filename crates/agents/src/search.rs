@@ -53,7 +53,7 @@ use forecourt_content::{Error, Library};
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Findings, Message, Question};
 use forecourt_settings::{Problems, Section};
 
-use crate::backend::{Backend, Built, Context};
+use crate::backend::{Backend, BuiltAgent, Context};
 use crate::declined::unavailable;
 use crate::limits::INLINE_ITEMS_MAX;
 use answer::Words;
@@ -71,7 +71,7 @@ pub const BACKEND: Backend = Backend {
     build,
 };
 
-fn build(mut section: Section, context: &Context) -> Result<Built, Problems> {
+fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let sharpener = section.take("sharpen").map(|section| sharpen::settings::read(&section, context)).transpose();
     let (settings, shelf) = match (settings::read(&section, context), &sharpener) {
         (Ok(read), _) => read,
@@ -89,7 +89,12 @@ fn build(mut section: Section, context: &Context) -> Result<Built, Problems> {
         elicit: settings.elicit.over(),
         sharpener: sharpener?.map(Arc::new),
     };
-    Ok(Built { remembers: true, finds: true, indexing: Some(shelf), ..Built::new(SearchAgent(Arc::new(desk))) })
+    Ok(BuiltAgent {
+        remembers: true,
+        finds: true,
+        indexing: Some(shelf),
+        ..BuiltAgent::new(SearchAgent(Arc::new(desk)))
+    })
 }
 
 struct SearchAgent(Arc<Desk>);

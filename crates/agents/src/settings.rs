@@ -28,7 +28,7 @@ pub fn upstream_url(section: &Section, key: &str, text: &str, problems: &mut Pro
     let fits = Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !fits {
         problems.push(section.problem(Some(key), format!("`{key}` must be an absolute http:// or https:// URL")));
-    } else if forecourt_egress::Target::parse(text).is_err() {
+    } else if forecourt_egress::CheckedUrl::parse(text).is_err() {
         let message = format!("`{key}` must be a plain URL, without a name, a password or spaces");
         problems.push(section.problem(Some(key), message).hint("credentials go into a header of their own"));
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_stream::stream;
 use bytes::Bytes;
 use forecourt_core::Ending;
-use forecourt_egress::{BodyStream, Deadlines, Egress, EgressError, Incoming, Outgoing};
+use forecourt_egress::{BodyStream, Deadlines, Egress, EgressError, UpstreamRequest, UpstreamResponse};
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -73,7 +73,7 @@ pub(crate) struct Begun {
 /// when no connection could be made: nothing was sent then, so nothing can happen twice.
 pub(crate) async fn send(
     egress: &Egress,
-    request: Outgoing,
+    request: UpstreamRequest,
     patience: Patience,
     retries: usize,
 ) -> Result<Begun, Fault> {
@@ -125,8 +125,8 @@ fn fault_of(error: &EgressError) -> Fault {
 }
 
 impl Begun {
-    fn new(incoming: Incoming, patience: Patience, deadline: Instant) -> Self {
-        let Incoming { status, headers, body, .. } = incoming;
+    fn new(incoming: UpstreamResponse, patience: Patience, deadline: Instant) -> Self {
+        let UpstreamResponse { status, headers, body, .. } = incoming;
         Self { status, headers, body, patience, deadline }
     }
 

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use forecourt_agents::limits::{FRAME_BYTES_MAX, PROCESSES_WAITING_MAX};
-use forecourt_agents::{Built, Context};
-use forecourt_core::policy::Kind;
-use forecourt_core::{Collected, Ending, Event, Part, Role, Turn};
+use forecourt_agents::{BuiltAgent, Context};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::{CollectedReply, Ending, Event, Part, Role, Turn};
 use futures::{FutureExt, StreamExt};
 use support::{ask, ask_after, build, failure, in_folder, message, problems, stream};
 use tempfile::TempDir;
@@ -29,13 +29,13 @@ fn settings(more: &str) -> String {
     format!("[backend]\nkind = \"command\"\ncommand = [\"python3\", \"agent.py\"]\n{more}")
 }
 
-fn built(program: &str, more: &str) -> (TempDir, Built) {
+fn built(program: &str, more: &str) -> (TempDir, BuiltAgent) {
     let (folder, context) = deployment(program);
     let built = build(&settings(more), &context);
     (folder, built)
 }
 
-async fn answer(program: &str, more: &str) -> Collected {
+async fn answer(program: &str, more: &str) -> CollectedReply {
     let (_folder, built) = built(program, more);
     ask(&built, "hi").await
 }
@@ -204,7 +204,7 @@ for line in sys.stdin:
     if asked == "last": sys.exit(0)
 "#;
 
-fn worker() -> (TempDir, Built) {
+fn worker() -> (TempDir, BuiltAgent) {
     built(WORKER, "mode = \"worker\"\nprocesses = 1\n")
 }
 
@@ -308,7 +308,7 @@ async fn messages_wait_for_a_process_up_to_a_bound() {
     }
     let refused = ask(&built, "hi").await;
     let Ending::Refused(part) = refused.ending else { panic!("{refused:?}") };
-    assert_eq!(part.kind, Kind::ServiceUnavailable { retry_after_seconds: Some(1) });
+    assert_eq!(part.kind, RefusalKind::ServiceUnavailable { retry_after_seconds: Some(1) });
     drop(first);
     let served = waiting.swap_remove(0).next().await;
     assert!(matches!(served, Some(Event::Text(_))), "{served:?}");

@@ -26,7 +26,7 @@ async fn attachments_come_back_as_parts() {
 
 #[tokio::test]
 async fn a_refusal_that_a_caller_wrote_is_not_repeated() {
-    let refusal = Part::Policy(PolicyPart::new(forecourt_core::policy::Kind::Forbidden, "no"));
+    let refusal = Part::Policy(PolicyPart::new(forecourt_core::policy::RefusalKind::Forbidden, "no"));
     let (id, name) = ("1".to_owned(), "x".to_owned());
     let call = Part::ToolCall(ToolCall { id, name, args: 1.into(), outcome: ToolOutcome::Running });
     let answer = events(&build(ECHO, &context()), message(vec![refusal, call])).await;

@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use forecourt_agents::Context;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Event, MessageId, Part, Role, Turn};
 use forecourt_egress::{Egress, EgressConfig, Resolve, Resolving, hops, signature};
 use futures::{Stream, StreamExt, stream};
@@ -69,7 +69,9 @@ fn open(texts: &'static [&'static str]) -> impl Fn() -> Response + Clone + Send 
     move || sse(stream::iter(texts.iter().map(|text| Ok(Bytes::from_static(text.as_bytes())))).chain(stream::pending()))
 }
 
-async fn answer<R: IntoResponse>(reply: impl Fn() -> R + Clone + Send + Sync + 'static) -> forecourt_core::Collected {
+async fn answer<R: IntoResponse>(
+    reply: impl Fn() -> R + Clone + Send + Sync + 'static,
+) -> forecourt_core::CollectedReply {
     let (url, _) = service(reply).await;
     ask(&build(&settings(&url, ""), &context()), "hi").await
 }
@@ -165,7 +167,7 @@ async fn a_refusal_of_the_service_is_passed_on_if_it_is_well_formed() {
 async fn a_status_is_a_refusal_a_reason_or_a_plain_failure() {
     let later = answer(|| (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "7")])).await;
     let Ending::Refused(part) = later.ending else { panic!("{later:?}") };
-    assert_eq!(part.kind, Kind::ServiceUnavailable { retry_after_seconds: Some(7) });
+    assert_eq!(part.kind, RefusalKind::ServiceUnavailable { retry_after_seconds: Some(7) });
     let own = answer(|| (StatusCode::BAD_GATEWAY, r#"{"error": {"message": "The oven is cold."}, "text": "x"}"#)).await;
     assert_eq!((failure(&own), own.text().as_str()), ("The oven is cold.", ""));
     let plain = answer(|| (StatusCode::INTERNAL_SERVER_ERROR, "stack trace with secrets")).await;

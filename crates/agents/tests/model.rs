@@ -14,10 +14,10 @@ use forecourt_agents::limits::{
     ENDPOINTS_MAX, MODEL_TEXT_BYTES_MAX, TOOL_CALLS_MAX, TOOL_RESULT_BYTES_MAX, TOOL_ROUNDS_MAX,
 };
 use forecourt_agents::tool::{Tool, ToolResult};
-use forecourt_agents::{Built, Context};
-use forecourt_core::policy::Kind;
+use forecourt_agents::{BuiltAgent, Context};
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Ending, Event, File, Message, Part, Role, ToolOutcome, Turn};
+use forecourt_core::{CollectedReply, Ending, Event, File, Message, Part, Role, ToolOutcome, Turn};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
@@ -25,12 +25,12 @@ use support::provider::{Server, calls, chunk, raw, says, settings, silent, sse, 
 use support::{ask, ask_after, build, context, events, failure, in_folder, message, problems};
 use tokio::sync::Notify;
 
-async fn answer_with(response: Response, more: &str) -> Collected {
+async fn answer_with(response: Response, more: &str) -> CollectedReply {
     let server = Server::new(vec![response]).await;
     ask(&build(&settings(&server.url, more), &context()), "hi").await
 }
 
-async fn answer(response: Response) -> Collected {
+async fn answer(response: Response) -> CollectedReply {
     answer_with(response, "").await
 }
 
@@ -228,7 +228,7 @@ async fn a_busy_provider_is_a_refusal_with_its_seconds() {
     for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE] {
         let answer = answer((status, [(header::RETRY_AFTER, "12")], "slow down").into_response()).await;
         let Ending::Refused(part) = answer.ending else { panic!("{answer:?}") };
-        assert_eq!(part.kind, Kind::ServiceUnavailable { retry_after_seconds: Some(12) });
+        assert_eq!(part.kind, RefusalKind::ServiceUnavailable { retry_after_seconds: Some(12) });
     }
 }
 
@@ -366,7 +366,7 @@ async fn the_model_searches_the_content_of_its_agent() {
     let asked = calls(&[("search", "{\"query\": \"chickpeas under 30 minutes\"}"), ("search", "{\"q\": 1}")]);
     let mut server = Server::new(vec![asked, text("Hummus.")]).await;
     let more = "content = [\"r.jsonl\"]\nnoun = \"recipes\"\n";
-    let built: Built = build(&settings(&server.url, more), &in_folder(folder.path()));
+    let built: BuiltAgent = build(&settings(&server.url, more), &in_folder(folder.path()));
     assert_eq!(built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap().items, 1);
     let answer = ask(&built, "what with chickpeas?").await;
     assert_eq!(answer.ending, Ending::Complete);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use forecourt_agents::endpoints::EndpointTool;
 use forecourt_agents::tool::{Tool, ToolResult};
-use forecourt_agents::{Built, Context};
+use forecourt_agents::{BuiltAgent, Context};
 use forecourt_core::{Ending, Event, Message, Part, Role, Turn};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -18,7 +18,7 @@ use support::{ask, ask_after, build, context, events, failure, message, stream};
 const CUT: &str = "cut off at its length limit";
 
 /// An agent whose answers hold no chance. `None` when there is no model to ask.
-fn agent_with(more: &str, context: &Context) -> Option<Built> {
+fn agent_with(more: &str, context: &Context) -> Option<BuiltAgent> {
     let Ok(url) = std::env::var("FORECOURT_LLM_URL") else {
         println!("skipped: no language model at FORECOURT_LLM_URL");
         return None;
@@ -30,7 +30,7 @@ fn agent_with(more: &str, context: &Context) -> Option<Built> {
     Some(build(&toml, context))
 }
 
-fn agent(more: &str) -> Option<Built> {
+fn agent(more: &str) -> Option<BuiltAgent> {
     agent_with(more, &context())
 }
 

@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use forecourt_agents::limits::{SCRIPT_EVENTS_MAX, SCRIPT_PATTERN_BYTES_MAX, SCRIPT_RULES_MAX};
-use forecourt_core::policy::{Kind, PolicyPart};
+use forecourt_core::policy::{PolicyPart, RefusalKind};
 use forecourt_core::{Ending, Event, FileSource, Message, MessageId, Part, ToolOutcome, ids};
 use futures::StreamExt;
 use support::{HOST, ask, build, context, events, message, problems, stream};
@@ -108,7 +108,7 @@ async fn the_example_of_the_design_plays_in_order() {
     assert_eq!(data.data, serde_json::json!({"any": "json"}));
     assert_eq!(link.title.as_deref(), Some("T"));
     assert_eq!(refusal.url.as_deref(), Some("https://demo.localhost/pay/demo"));
-    let Kind::PaymentRequired { accepted_payments } = &refusal.kind else { panic!("{refusal:?}") };
+    let RefusalKind::PaymentRequired { accepted_payments } = &refusal.kind else { panic!("{refusal:?}") };
     assert_eq!(accepted_payments[0].payload["x402Version"], 1);
 }
 
@@ -186,7 +186,7 @@ async fn a_consent_without_state_gets_a_fresh_one_each_time() {
         let answer = ask(&built, "go").await;
         let Ending::Refused(part) = answer.ending else { panic!("{answer:?}") };
         part.validate(HOST).unwrap();
-        let Kind::ConsentRequired { state, return_to } = &part.kind else { panic!("{part:?}") };
+        let RefusalKind::ConsentRequired { state, return_to } = &part.kind else { panic!("{part:?}") };
         assert!(ids::is_token(state), "{state}");
         assert_eq!(return_to, "https://demo.localhost/~agent");
         assert_eq!(part.url.as_deref(), Some(format!("https://demo.localhost/consent/{state}").as_str()));
@@ -199,7 +199,7 @@ async fn a_consent_without_state_gets_a_fresh_one_each_time() {
 async fn a_consent_keeps_the_state_that_was_written_down() {
     let list = r#"{ policy = { kind = "consent_required", message = "m", state = "fixed-state-fixed-state", return_to = "https://{host}/back" } }"#;
     let part = refusal(list).await;
-    let Kind::ConsentRequired { state, return_to } = &part.kind else { panic!("{part:?}") };
+    let RefusalKind::ConsentRequired { state, return_to } = &part.kind else { panic!("{part:?}") };
     assert_eq!((state.as_str(), return_to.as_str()), ("fixed-state-fixed-state", "https://demo.localhost/back"));
 }
 

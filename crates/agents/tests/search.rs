@@ -6,12 +6,12 @@ mod support;
 use std::path::Path;
 
 use forecourt_agents::limits::{CONTENT_SOURCES_MAX, RESULTS_MAX};
-use forecourt_agents::{Built, Context};
-use forecourt_core::policy::Kind;
+use forecourt_agents::{BuiltAgent, Context};
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::collect;
 use forecourt_core::{
-    Collected, Ending, Event, Findings, FindingsDetail, Message, Narrowing, Part, QuestionAnswer, Role, SearchOptions,
-    Turn, findings,
+    CollectedReply, Ending, Event, Findings, FindingsDetail, Message, Part, QuestionAnswer, Role, SearchOptions,
+    SearchRefinement, Turn, findings,
 };
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -58,14 +58,14 @@ fn deployment() -> (TempDir, Context) {
 }
 
 /// The kitchen, indexed.
-fn kitchen() -> (TempDir, Built) {
+fn kitchen() -> (TempDir, BuiltAgent) {
     let (folder, context) = deployment();
     let built = build(SETTINGS, &context);
     built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
     (folder, built)
 }
 
-fn names(answer: &Collected) -> Vec<String> {
+fn names(answer: &CollectedReply) -> Vec<String> {
     let data = answer.parts.iter().filter_map(|part| match part {
         Part::Data(data) => data.data["name"].as_str().map(str::to_owned),
         _ => None,
@@ -232,7 +232,7 @@ async fn before_the_first_run_callers_are_asked_to_wait() {
     let (_folder, context) = deployment();
     let answer = ask(&build(SETTINGS, &context), "chickpeas").await;
     let Ending::Refused(part) = answer.ending else { panic!("{answer:?}") };
-    assert_eq!(part.kind, Kind::ServiceUnavailable { retry_after_seconds: Some(2) });
+    assert_eq!(part.kind, RefusalKind::ServiceUnavailable { retry_after_seconds: Some(2) });
 }
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn an_index_is_current_until_its_files_or_settings_change() {
     let (folder, context) = deployment();
     let built = build(SETTINGS, &context);
     let indexing = built.indexing.clone().unwrap();
-    let current = |built: &Built| {
+    let current = |built: &BuiltAgent| {
         let indexing = built.indexing.as_ref().unwrap();
         indexing.is_current(indexing.fingerprint().unwrap())
     };
@@ -314,7 +314,7 @@ fn settings_are_checked() {
 }
 
 /// Forty dishes of two categories, every fourth one from another host than the others.
-fn canteen(elicit: &str) -> (TempDir, Built) {
+fn canteen(elicit: &str) -> (TempDir, BuiltAgent) {
     let folder = tempfile::tempdir().unwrap();
     let dish = |n: usize| {
         let category = if n.is_multiple_of(2) { "Soup" } else { "Dessert" };
@@ -328,7 +328,7 @@ fn canteen(elicit: &str) -> (TempDir, Built) {
     (folder, built)
 }
 
-fn categories(answer: &Collected) -> Vec<String> {
+fn categories(answer: &CollectedReply) -> Vec<String> {
     let data = answer.parts.iter().filter_map(|part| match part {
         Part::Data(data) => data.data["recipeCategory"].as_str().map(str::to_owned),
         _ => None,
@@ -373,7 +373,7 @@ async fn what_is_asked_back_goes_by_the_items_of_the_host_that_is_asked_for() {
     let asked_for = async |over: usize, host: &str| {
         let (_folder, built) = canteen(&format!("elicit = {{ over = {over} }}"));
         let exactly = vec![(findings::URL_HOST.to_owned(), host.to_owned())];
-        let narrowing = Narrowing { exactly, ..Narrowing::default() };
+        let narrowing = SearchRefinement { exactly, ..SearchRefinement::default() };
         let mut message = message(vec![Part::text("pumpkin")]);
         message.search.narrowing = narrowing;
         collect(stream(&built, message).await).await.ending
@@ -403,11 +403,11 @@ async fn ranks_are_explained_to_the_operator() {
 
 /// Asks with a wish, narrowed down, and gives what is told beside the items.
 async fn findings(
-    built: &Built,
+    built: &BuiltAgent,
     text: &str,
     findings: FindingsDetail,
-    narrowing: Option<Narrowing>,
-) -> (Findings, Collected) {
+    narrowing: Option<SearchRefinement>,
+) -> (Findings, CollectedReply) {
     let search = SearchOptions { findings, narrowing: narrowing.unwrap_or_default(), ..SearchOptions::default() };
     let message = Message { search, ..message(vec![Part::text(text)]) };
     let answer = collect(stream(built, message).await).await;
@@ -415,7 +415,7 @@ async fn findings(
 }
 
 /// Recipes of several kinds.
-fn dishes() -> (TempDir, Built) {
+fn dishes() -> (TempDir, BuiltAgent) {
     let folder = tempfile::tempdir().unwrap();
     let dish = |n: usize| {
         let (category, cuisine) = (["Soup", "Soup dumplings", "Salad"][n % 3], ["Thai", "Greek"][n % 2]);
@@ -449,7 +449,7 @@ async fn what_is_clicked_holds_exactly_and_more_can_be_wanted() {
     let (_folder, built) = dishes();
     let narrowed = |exactly: &[(&str, &str)], results: Option<usize>| {
         let exactly = exactly.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
-        Some(Narrowing { exactly, results, decided: false })
+        Some(SearchRefinement { exactly, results, decided: false })
     };
     let soups = narrowed(&[("recipeCategory", "Soup")], Some(20));
     let (told, answer) = findings(&built, "chickpeas", FindingsDetail::Facets, soups).await;

@@ -10,9 +10,9 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use forecourt_agents::limits::SIBLINGS_MAX;
 use forecourt_agents::siblings::{Carrier, Sibling, Siblings};
-use forecourt_agents::{Built, Context};
+use forecourt_agents::{BuiltAgent, Context};
 use forecourt_core::limits::HOPS_MAX;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::once;
 use forecourt_core::{
     Address, Ending, Error, Event, EventStream, Handle, Language, Message, Part, PolicyPart, Reply, ToolOutcome,
@@ -72,7 +72,7 @@ fn beside(handles: &[&str]) -> Context {
 }
 
 /// An agent with `others` beside it.
-fn among(others: Arc<Others>, more: &str, server: &Server) -> Built {
+fn among(others: Arc<Others>, more: &str, server: &Server) -> BuiltAgent {
     let context = beside(&["agent", "pantry", "gate"]);
     context.siblings.bind(others);
     build(&settings(&server.url, more), &context)
@@ -134,7 +134,7 @@ async fn s3_5_a_model_learns_of_the_agents_beside_it_and_asks_one() {
 
 #[tokio::test]
 async fn a_refusal_a_failure_and_a_fault_are_told_to_the_model() {
-    let mut refusal = PolicyPart::new(Kind::Forbidden, "Members only.");
+    let mut refusal = PolicyPart::new(RefusalKind::Forbidden, "Members only.");
     refusal.url = Some("https://demo.localhost/join".to_owned());
     let refused = told(Others::default().ending("pantry", Ending::Refused(Box::new(refusal)))).await;
     for wanted in ["could not be used", "@pantry declined (forbidden)", "Members only.", "https://demo.localhost/join"]

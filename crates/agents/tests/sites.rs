@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::response::Html;
 use axum::routing::get;
 use forecourt_agents::limits::{REFRESH_MINUTES_MAX, SITE_DEPTH_MAX, SITE_PAGES_MAX, SITES_MAX};
-use forecourt_agents::{Built, Context, Fetched, Indexed, Indexing};
+use forecourt_agents::{BuiltAgent, Context, FetchSummary, IndexReport, IndexedContent};
 use forecourt_core::Part;
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_testkit::HandClock;
@@ -68,28 +68,28 @@ fn settings(origin: &str) -> String {
 }
 
 /// Visits the sites if that is due, as the daemon does, and indexes what there is.
-async fn look(built: &Built) -> (Fetched, Indexed) {
+async fn look(built: &BuiltAgent) -> (FetchSummary, IndexReport) {
     let indexing = built.indexing.clone().unwrap();
     let work = move || {
-        let fetched = if indexing.is_due() { visit(&*indexing) } else { Fetched::default() };
+        let fetched = if indexing.is_due() { visit(&*indexing) } else { FetchSummary::default() };
         (fetched, indexing.index(&mut |_| {}).unwrap())
     };
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
-fn visit(indexing: &dyn Indexing) -> Fetched {
+fn visit(indexing: &dyn IndexedContent) -> FetchSummary {
     indexing.fetch(&mut |_| {}, &|| false).unwrap()
 }
 
-async fn index(built: &Built) -> Indexed {
+async fn index(built: &BuiltAgent) -> IndexReport {
     look(built).await.1
 }
 
-fn is_due(built: &Built) -> bool {
+fn is_due(built: &BuiltAgent) -> bool {
     built.indexing.as_ref().unwrap().is_due()
 }
 
-fn is_current(built: &Built) -> bool {
+fn is_current(built: &BuiltAgent) -> bool {
     let indexing = built.indexing.as_ref().unwrap();
     indexing.is_current(indexing.fingerprint().unwrap())
 }

@@ -14,11 +14,11 @@ use forecourt_egress::{ClientCertificate, Connection, Egress, EgressError, Purpo
 
 use self::exchange::{Broken, Exchanged, exchange};
 use self::pool::Pool;
-use crate::codec::{Bounds, Fault};
+use crate::codec::{Bounds, HeadError};
 use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX, PORT};
 use crate::wire::{Request, Response};
 
-pub use draft::{Draft, DraftFault, JSON, YAML};
+pub use draft::{DraftFault, JSON, RequestBuilder, YAML};
 pub use exchange::Patience;
 pub use uri::{AgtpUri, UriFault};
 
@@ -85,7 +85,7 @@ pub enum ClientError {
     Late,
     /// What came is no answer.
     #[error("what the server sent is no answer of AGTP/1.0: {}", about(*.0))]
-    Malformed(Fault),
+    Malformed(HeadError),
 }
 
 /// Fewer answers than requests.
@@ -185,9 +185,9 @@ fn judged(exchanged: Exchanged) -> Result<Vec<Response>, Interrupted> {
 }
 
 /// A fault of a status line in words of its own: the codec's are for requests.
-fn about(fault: Fault) -> String {
+fn about(fault: HeadError) -> String {
     match fault {
-        Fault::Version | Fault::Line => "it does not begin with `AGTP/1.0 CODE REASON`".to_owned(),
+        HeadError::Version | HeadError::Line => "it does not begin with `AGTP/1.0 CODE REASON`".to_owned(),
         other => other.to_string(),
     }
 }

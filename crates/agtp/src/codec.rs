@@ -13,7 +13,7 @@ use std::fmt::Write;
 use bytes::{Buf, BytesMut};
 use memchr::memmem;
 
-pub use fault::Fault;
+pub use fault::HeadError;
 pub use start::StartLine;
 
 use crate::limits::{BODY_BYTES_MAX, FIELDS_BYTES_MAX, FIELDS_MAX, LENGTH_DIGITS_MAX, START_LINE_BYTES_MAX};
@@ -64,7 +64,7 @@ pub struct Decoder<S> {
 
 /// What a decoder waits for, so that a connection can have a deadline for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
+pub enum AwaitedPart {
     /// The first byte of a message.
     Message,
     /// The rest of a head.
@@ -80,8 +80,8 @@ impl<S: StartLine> Decoder<S> {
     }
 
     /// Takes one message from the front of `bytes`; `None` when it is not whole yet. After a
-    /// [`Fault`] nobody knows where the next message begins: the connection has to be closed.
-    pub fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Message<S>>, Fault> {
+    /// [`HeadError`] nobody knows where the next message begins: the connection has to be closed.
+    pub fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Message<S>>, HeadError> {
         let (head, length) = match self.waiting.take() {
             Some(waiting) => waiting,
             None => match self.head(bytes)? {
@@ -99,15 +99,15 @@ impl<S: StartLine> Decoder<S> {
     }
 
     /// What is waited for, with these bytes left unread.
-    pub fn waits_for(&self, bytes: &[u8]) -> Waiting {
+    pub fn waits_for(&self, bytes: &[u8]) -> AwaitedPart {
         match (&self.waiting, bytes) {
-            (Some(_), _) => Waiting::Body,
-            (None, []) => Waiting::Message,
-            (None, _) => Waiting::Head,
+            (Some(_), _) => AwaitedPart::Body,
+            (None, []) => AwaitedPart::Message,
+            (None, _) => AwaitedPart::Head,
         }
     }
 
-    fn head(&mut self, bytes: &mut BytesMut) -> Result<Option<(Message<S>, usize)>, Fault> {
+    fn head(&mut self, bytes: &mut BytesMut) -> Result<Option<(Message<S>, usize)>, HeadError> {
         let from = self.seen.saturating_sub(3);
         let Some(end) = memmem::find(&bytes[from..], b"\r\n\r\n").map(|at| from + at) else {
             self.seen = bytes.len();
@@ -115,60 +115,60 @@ impl<S: StartLine> Decoder<S> {
         };
         self.seen = 0;
         self.unfinished(&bytes[..end + 2], from)?;
-        let head = std::str::from_utf8(&bytes[..end + 2]).map_err(|_| Fault::Line)?;
-        let (line, lines) = head.split_once("\r\n").ok_or(Fault::Line)?;
+        let head = std::str::from_utf8(&bytes[..end + 2]).map_err(|_| HeadError::Line)?;
+        let (line, lines) = head.split_once("\r\n").ok_or(HeadError::Line)?;
         let start = S::parse(line)?;
-        let fields = Fields::parse(lines, FIELDS_MAX)?.ok_or(Fault::FieldsTooLarge)?;
+        let fields = Fields::parse(lines, FIELDS_MAX)?.ok_or(HeadError::FieldsTooLarge)?;
         let length = framing(&fields, self.bounds.body_bytes)?;
         bytes.advance(end + 4);
         Ok(Some((Message { start, fields, body: bytes::Bytes::new() }, length)))
     }
 
     /// Refuses what no further bytes could make right; what stands before `from` was looked at before.
-    fn unfinished(&self, bytes: &[u8], from: usize) -> Result<(), Fault> {
+    fn unfinished(&self, bytes: &[u8], from: usize) -> Result<(), HeadError> {
         let mut feeds = memchr::memchr_iter(b'\n', &bytes[from..]).map(|at| from + at);
         match feeds.find(|at| !bytes[..*at].ends_with(b"\r")) {
             // Whatever was wrong before it is said first, however the bytes arrive.
-            Some(at) => self.within(&bytes[..at]).and(Err(Fault::LineEnd)),
+            Some(at) => self.within(&bytes[..at]).and(Err(HeadError::LineEnd)),
             None => self.within(bytes),
         }
     }
 
     /// Refuses another version, and what is too long.
-    fn within(&self, bytes: &[u8]) -> Result<(), Fault> {
+    fn within(&self, bytes: &[u8]) -> Result<(), HeadError> {
         let known = bytes.len().min(VERSION.len());
         if bytes[..known] != VERSION.as_bytes()[..known] {
-            return Err(Fault::Version);
+            return Err(HeadError::Version);
         }
         // Half of a line's end is no part of the line.
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let line = memmem::find(bytes, b"\r\n").unwrap_or(bytes.len());
         if line > self.bounds.start_line_bytes {
-            return Err(Fault::StartLineTooLong);
+            return Err(HeadError::StartLineTooLong);
         }
         if bytes.len().saturating_sub(line + 2) > self.bounds.fields_bytes {
-            return Err(Fault::FieldsTooLarge);
+            return Err(HeadError::FieldsTooLarge);
         }
         Ok(())
     }
 }
 
 /// The length of the body.
-fn framing(fields: &Fields, body_bytes_max: usize) -> Result<usize, Fault> {
+fn framing(fields: &Fields, body_bytes_max: usize) -> Result<usize, HeadError> {
     let single = |repeated: &str| SINGLE.into_iter().find(|name| name.eq_ignore_ascii_case(repeated));
     if let Some(name) = fields.repeated().find_map(single) {
-        return Err(Fault::Repeated(name));
+        return Err(HeadError::Repeated(name));
     }
     if fields.get("Transfer-Encoding").is_some() {
-        return Err(Fault::TransferCoding);
+        return Err(HeadError::TransferCoding);
     }
     let Some(text) = fields.get("Content-Length") else { return Ok(0) };
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Fault::Length);
+        return Err(HeadError::Length);
     }
     match text.parse() {
         Ok(length) if length <= body_bytes_max && text.len() <= LENGTH_DIGITS_MAX => Ok(length),
-        _ => Err(Fault::BodyTooLarge),
+        _ => Err(HeadError::BodyTooLarge),
     }
 }
 

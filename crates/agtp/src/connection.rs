@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::codec::{Bounds, Decoder, Fault, Waiting, encode};
+use crate::codec::{AwaitedPart, Bounds, Decoder, HeadError, encode};
 use crate::limits::{LINGER_BYTES_MAX, LINGER_TIME, READ_BYTES, WRITE_BATCH_BYTES};
 use crate::wire::{Request, RequestLine, Response};
 
@@ -25,14 +25,14 @@ pub trait Answer: Sync {
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
 
     /// Answers bytes that are no request, before the connection is closed.
-    fn refuse(&self, refused: Refused) -> Response;
+    fn refuse(&self, refused: ConnectionError) -> Response;
 }
 
 /// Why a connection is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum ConnectionError {
     /// The bytes are no request.
-    Malformed(Fault),
+    Malformed(HeadError),
     /// The rest of a request did not come in time.
     Late,
     /// The client ended in the middle of a request.
@@ -129,17 +129,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
     }
 
     /// The next request, if its first byte is there by `until`.
-    async fn next(&mut self, until: Instant) -> Result<Result<Request, Refused>, Over> {
-        let (mut until, mut waited_for) = (until, Waiting::Message);
+    async fn next(&mut self, until: Instant) -> Result<Result<Request, ConnectionError>, Over> {
+        let (mut until, mut waited_for) = (until, AwaitedPart::Message);
         loop {
             match self.decoder.decode(&mut self.read) {
                 Ok(Some(request)) => return Ok(Ok(request)),
                 Ok(None) => {}
-                Err(fault) => return Ok(Err(Refused::Malformed(fault))),
+                Err(fault) => return Ok(Err(ConnectionError::Malformed(fault))),
             }
             let waiting = self.decoder.waits_for(&self.read);
             if waiting != waited_for {
-                let patience = if waiting == Waiting::Body { self.patience.body } else { self.patience.head };
+                let patience = if waiting == AwaitedPart::Body { self.patience.body } else { self.patience.head };
                 (until, waited_for) = (Instant::now() + patience, waiting);
             }
             if let Err(refused) = self.fill(until, waiting).await? {
@@ -149,21 +149,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
     }
 
     /// Reads some bytes, or says why there are none in the middle of a request.
-    async fn fill(&mut self, until: Instant, waiting: Waiting) -> Result<Result<(), Refused>, Over> {
+    async fn fill(&mut self, until: Instant, waiting: AwaitedPart) -> Result<Result<(), ConnectionError>, Over> {
         self.flush().await?;
         self.read.reserve(READ_BYTES);
         self.deadline.as_mut().reset(until);
-        let is_between = waiting == Waiting::Message;
+        let is_between = waiting == AwaitedPart::Message;
         tokio::select! {
             biased;
             read = self.stream.read_buf(&mut self.read) => match read {
-                Ok(0) if !is_between => Ok(Err(Refused::Cut)),
+                Ok(0) if !is_between => Ok(Err(ConnectionError::Cut)),
                 // TLS that ends without a word, which the client may still listen behind.
-                Err(error) if !is_between && error.kind() == ErrorKind::UnexpectedEof => Ok(Err(Refused::Cut)),
+                Err(error) if !is_between && error.kind() == ErrorKind::UnexpectedEof => Ok(Err(ConnectionError::Cut)),
                 Ok(0) | Err(_) => Err(Over),
                 Ok(_) => Ok(Ok(())),
             },
-            () = &mut self.deadline => if is_between { self.close().await } else { Ok(Err(Refused::Late)) },
+            () = &mut self.deadline => if is_between { self.close().await } else { Ok(Err(ConnectionError::Late)) },
             () = &mut self.stop, if is_between => self.close().await,
         }
     }

@@ -16,8 +16,8 @@ use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
 
-use crate::codec::Fault;
-use crate::connection::Refused;
+use crate::codec::HeadError;
+use crate::connection::ConnectionError;
 use crate::from_wire::Line;
 use crate::problem::bad_field;
 use crate::reply::Problem;
@@ -117,9 +117,9 @@ fn forward(message: &mut Request, headers: &HeaderMap, name: &'static str, other
 
 fn unread(error: &BodyError) -> Problem {
     match error {
-        BodyError::TooLarge { .. } => Fault::BodyTooLarge.into(),
-        BodyError::TooSlow => Refused::Late.into(),
-        BodyError::Broken => Refused::Cut.into(),
+        BodyError::TooLarge { .. } => HeadError::BodyTooLarge.into(),
+        BodyError::TooSlow => ConnectionError::Late.into(),
+        BodyError::Broken => ConnectionError::Cut.into(),
     }
 }
 

@@ -15,9 +15,9 @@ use forecourt_identity::agents::KnownAgents;
 use forecourt_surface::Mount;
 use forecourt_surface::tool::Tool;
 
-use crate::settings::{Disclosure, Settings};
+use crate::settings::{AgtpSettings, Disclosure};
 
-pub(crate) use agents::{HostedAgent, Resident};
+pub(crate) use agents::{AgentEntry, LocalAgent};
 pub(crate) use audience::Audience;
 pub(crate) use endpoints::DirectoryEntry;
 pub(crate) use offers::{Api, HostedProtocol};
@@ -31,13 +31,13 @@ pub(crate) struct Inventory {
     /// The operations that other protocols offer.
     pub tools: Arc<[Tool]>,
     /// What the operator says.
-    pub settings: Settings,
+    pub settings: AgtpSettings,
     natives: Vec<Arc<Endpoint>>,
 }
 
 impl Inventory {
     /// What a host has.
-    pub(crate) fn new(mount: &Mount, settings: Settings) -> Self {
+    pub(crate) fn new(mount: &Mount, settings: AgtpSettings) -> Self {
         Self {
             host: Arc::clone(&mount.host),
             agents: Arc::clone(&mount.agents),

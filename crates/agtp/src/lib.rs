@@ -48,7 +48,7 @@ use std::sync::Arc;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Site;
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{EndpointSection, Mount, Protocol, Reach, Surface};
+use forecourt_surface::{AgentEndpoints, EndpointSection, Mount, Protocol, Surface};
 
 use service::{Service, on_connections};
 
@@ -59,7 +59,7 @@ pub(crate) const NAME: &str = "agtp";
 pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Agents and endpoints with contracts over the Agent Transfer Protocol, AGTP/1.0",
-    schema: || schemars::schema_for!(settings::Settings),
+    schema: || schemars::schema_for!(settings::AgtpSettings),
     sockets: settings::SOCKETS,
     listens: settings::listens,
     surfaces,
@@ -74,8 +74,8 @@ pub const PROTOCOL: Protocol = Protocol {
 pub const ENDPOINTS: EndpointSection = EndpointSection { name: NAME, read: settings::endpoint_settings };
 
 /// Base 1, form 3: agents by their names.
-fn endpoints(site: &Site, section: &Section) -> Reach {
-    let place = settings::Settings::read(section).ok().and_then(|settings| settings.place(site));
+fn endpoints(site: &Site, section: &Section) -> AgentEndpoints {
+    let place = settings::AgtpSettings::read(section).ok().and_then(|settings| settings.place(site));
     let url = move |card: &AgentCard| Some(format!("agtp://{}/agents/{}", place.as_ref()?, card.handle()));
     Box::new(move |card| url(card).map(|url| Endpoint { protocol: NAME, url }).into_iter().collect())
 }

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use forecourt_contract::Call;
 use forecourt_core::json;
 use forecourt_core::limits::ENTRY_BYTES_MAX;
-use forecourt_host::{Once, OnceCaller};
+use forecourt_host::{IdempotencyOwner, IdempotencyState};
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
@@ -67,21 +67,21 @@ impl Service {
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
         let Keyed { caller, key, sent, session, peer } = keyed;
-        let caller = OnceCaller { name: &caller, session: session.as_deref() };
+        let caller = IdempotencyOwner { name: &caller, session: session.as_deref() };
         let once = self.host.once(caller, &key, &sent).await?;
-        if !matches!(once, Once::First(_)) {
+        if !matches!(once, IdempotencyState::First(_)) {
             // What is done for the first time is counted where it is done.
             self.host.meter(peer).map_err(|part| Problem::from(*part))?;
         }
         let begun = match once {
-            Once::First(begun) => begun,
-            Once::Again(kept) => return again(kept),
-            Once::Unsettled => {
+            IdempotencyState::First(begun) => begun,
+            IdempotencyState::Again(kept) => return again(kept),
+            IdempotencyState::Unsettled => {
                 let message = "this key is in use: the call is being made, or was when the server stopped";
                 return Err(conflict("idempotency-unsettled", message));
             }
-            Once::Refused(part) => return Err((*part).into()),
-            Once::Other => {
+            IdempotencyState::Refused(part) => return Err((*part).into()),
+            IdempotencyState::Other => {
                 let message = "this key was used for another call: take a new one";
                 return Err(conflict("idempotency-key-reused", message));
             }

@@ -17,14 +17,14 @@ use forecourt_core::error::whole_seconds;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_identity::certificate::Mismatch;
 
-use crate::codec::Fault;
-use crate::connection::Refused;
+use crate::codec::HeadError;
+use crate::connection::ConnectionError;
 use crate::reply::Problem;
 use crate::status::Status;
 
 /// Why a caller is not taken for who it says it is. Base 4, 6.7, 7.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doubt {
+pub(crate) enum IdentityError {
     /// The name is none, or nobody here knows it.
     Unknown,
     /// The name is known, and nothing proves that it is the caller's.
@@ -37,19 +37,23 @@ pub(crate) enum Doubt {
     Token,
 }
 
-impl From<Doubt> for Problem {
-    fn from(doubt: Doubt) -> Self {
+impl From<IdentityError> for Problem {
+    fn from(doubt: IdentityError) -> Self {
         let (code, message) = match doubt {
-            Doubt::Unknown => ("agent-unauthenticated", "the calling agent is not known here: is `Agent-ID` right?"),
-            Doubt::Unproven => (
+            IdentityError::Unknown => {
+                ("agent-unauthenticated", "the calling agent is not known here: is `Agent-ID` right?")
+            }
+            IdentityError::Unproven => (
                 "agent-unauthenticated",
                 "nothing proves that `Agent-ID` is the caller's: connect with the agent's certificate, or send a token",
             ),
-            Doubt::PathNamesAnother => {
+            IdentityError::PathNamesAnother => {
                 ("agent-identity-mismatch", "the path names another agent than `Agent-ID`: send one of them")
             }
-            Doubt::Certificate => ("cert-verification-failed", "the client certificate can't be read as an agent's"),
-            Doubt::Token => ("oauth-invalid", "the token does not hold: send a valid one, or none"),
+            IdentityError::Certificate => {
+                ("cert-verification-failed", "the client certificate can't be read as an agent's")
+            }
+            IdentityError::Token => ("oauth-invalid", "the token does not hold: send a valid one, or none"),
         };
         unauthorized(code, message)
     }
@@ -88,15 +92,15 @@ pub(crate) fn bad_field(name: &'static str, message: &str) -> Problem {
     Problem::new(Status::BAD_REQUEST, "invalid-header", format!("`{name}` {message}")).with("header", name)
 }
 
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
+impl From<ConnectionError> for Problem {
+    fn from(refused: ConnectionError) -> Self {
         match refused {
-            Refused::Malformed(fault) => fault.into(),
-            Refused::Late => {
+            ConnectionError::Malformed(fault) => fault.into(),
+            ConnectionError::Late => {
                 let message = "the rest of the request did not come in time";
                 Self::new(Status::TIMEOUT, "request-timeout", message).with("detail", message)
             }
-            Refused::Cut => {
+            ConnectionError::Cut => {
                 let message = "the request broke off: send as many bytes as `Content-Length` says";
                 Self::new(Status::BAD_REQUEST, "invalid-wire-format", message).with("detail", message)
             }
@@ -104,8 +108,8 @@ impl From<Refused> for Problem {
     }
 }
 
-impl From<Fault> for Problem {
-    fn from(fault: Fault) -> Self {
+impl From<HeadError> for Problem {
+    fn from(fault: HeadError) -> Self {
         let detail = fault.to_string();
         Self::new(Status::BAD_REQUEST, fault.code(), detail.as_str()).with("detail", detail)
     }

@@ -27,8 +27,8 @@ use crate::ask::Ask;
 use crate::builtin::Discovery;
 use crate::floor::Resting;
 use crate::inventory::Inventory;
-use crate::settings::Settings;
-use crate::to_wire::Letterhead;
+use crate::settings::AgtpSettings;
+use crate::to_wire::ResponseDefaults;
 
 /// Everything that an answer can need.
 pub(crate) struct Service {
@@ -43,13 +43,13 @@ pub(crate) struct Service {
     /// The way out.
     pub egress: Arc<Egress>,
     /// The operator's settings.
-    pub settings: Settings,
+    pub settings: AgtpSettings,
     /// The sessions that may rest.
     pub resting: Resting,
     /// What answers DISCOVER.
     pub discovery: Discovery,
     /// What every answer says.
-    pub letterhead: Letterhead,
+    pub letterhead: ResponseDefaults,
 }
 
 impl Service {
@@ -58,8 +58,8 @@ impl Service {
     /// # Errors
     /// Everything that is wrong with the section.
     pub(crate) fn new(mount: &Mount) -> Result<Arc<Self>, Problems> {
-        let settings = Settings::read(&mount.section)?;
-        let letterhead = Letterhead::new(&settings, mount);
+        let settings = AgtpSettings::read(&mount.section)?;
+        let letterhead = ResponseDefaults::new(&settings, mount);
         let inventory = Inventory::new(mount, settings.clone());
         let service = Arc::new(Self {
             host: Arc::clone(&mount.host),

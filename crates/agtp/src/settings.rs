@@ -43,7 +43,7 @@ pub(crate) const SOCKETS: &[Socket] = &[
 /// How the host is served over AGTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct AgtpSettings {
     /// Where AGTP is spoken, within TLS 1.3. While nobody chose it and it is taken, a free port is.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
@@ -214,7 +214,7 @@ pub struct HostedProtocolSettings {
     pub catalog: Option<String>,
 }
 
-impl Default for Settings {
+impl Default for AgtpSettings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
@@ -245,7 +245,7 @@ impl Default for MtlsSettings {
     }
 }
 
-impl Settings {
+impl AgtpSettings {
     /// Reads the section.
     ///
     /// # Errors
@@ -327,7 +327,7 @@ impl Settings {
 /// # Errors
 /// Everything that is wrong with the section.
 pub(crate) fn listens(section: &Section) -> Result<Vec<Listen>, Problems> {
-    let settings = Settings::read(section)?;
+    let settings = AgtpSettings::read(section)?;
     let may_move = !section.has("listen");
     let tls = Carries::Tls { alpn: ALPN, clients: settings.clients(section) };
     let fixed = |name, address, carries| Listen { name, address, may_move: false, carries };

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forecourt_contract::call::Trail;
+use forecourt_contract::call::CallTrail;
 use forecourt_core::AgentId;
 use forecourt_core::ids::uuid7;
 use forecourt_identity::agents::AgentIdentity;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::reply::{Body, Problem, Reply};
 use crate::service::{Answered, Service};
-use crate::settings::Settings;
+use crate::settings::AgtpSettings;
 use crate::status::Status;
 use crate::wire::{Fields, Message, Request, Response, StatusLine};
 
@@ -25,7 +25,7 @@ const ECHOED: [&str; 3] = ["Agent-ID", "Task-ID", "Request-ID"];
 const ECHO_CHARS_MAX: usize = crate::limits::NAME_CHARS_MAX;
 
 /// The fields that are the same in every answer, and in every answer of one agent.
-pub(crate) struct Letterhead {
+pub(crate) struct ResponseDefaults {
     /// Those of answers in which nobody was addressed.
     plain: Fields,
     /// Those of the agents here.
@@ -34,9 +34,9 @@ pub(crate) struct Letterhead {
     methods: String,
 }
 
-impl Letterhead {
+impl ResponseDefaults {
     /// Writes them.
-    pub(crate) fn new(settings: &Settings, mount: &Mount) -> Self {
+    pub(crate) fn new(settings: &AgtpSettings, mount: &Mount) -> Self {
         let mut plain = Fields::default();
         let domain = mount.host.site().domain.as_str();
         put(&mut plain, "Server-ID", settings.server.server_id.as_deref().unwrap_or(domain));
@@ -116,7 +116,7 @@ impl Service {
 }
 
 /// What is on its way out. AGTP-API 4.4, 6.5.
-fn notices(fields: &mut Fields, trail: &Trail) {
+fn notices(fields: &mut Fields, trail: &CallTrail) {
     for (name, notice) in
         [("AGTP-Catalog-Warning", &trail.method_notice), ("AGTP-Endpoint-Warning", &trail.endpoint_notice)]
     {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use forecourt_agents::endpoints::EndpointTool;
 use forecourt_agents::tool::{Tool, ToolResult};
-use forecourt_contract::endpoint::Offer;
+use forecourt_contract::endpoint::EndpointOffer;
 use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_core::Message;
 use forecourt_egress::Egress;
@@ -61,7 +61,7 @@ impl Endpoints {
     /// Those that models may be given as tools.
     pub(crate) fn tools(&self) -> Vec<EndpointTool> {
         let offered = endpoint::offered(&self.contract).into_iter();
-        let tools = offered.filter(|(_, endpoint)| endpoint.is_offered_as(Offer::Tool));
+        let tools = offered.filter(|(_, endpoint)| endpoint.is_offered_as(EndpointOffer::Tool));
         tools.map(|(name, endpoint)| tool(name, endpoint, self.way.clone())).collect()
     }
 }

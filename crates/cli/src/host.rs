@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt_agents::siblings::{Carrier, Sibling, Siblings};
-use forecourt_agents::{Built, Context, Indexing};
+use forecourt_agents::{BuiltAgent, Context, IndexedContent};
 use forecourt_core::agent::Icon;
-use forecourt_core::store::{Entry, Span};
+use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{
     AgentCard, Clock, Domain, Entropy, Error, Handle, Message, Policy, Reply, Store, StoreError, SystemClock,
 };
 use forecourt_egress::{Egress, EgressConfig, Purpose};
 use forecourt_host::{
-    Directory, Envelope, Host, HostBuilder, OperatorWebhook, Resident, Run, Site, SystemEntropy, rules,
+    Directory, Envelope, Host, HostBuilder, HostedAgent, OperatorWebhook, Run, Site, SystemEntropy, rules,
 };
-use forecourt_identity::agents::Notice;
+use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_surface::endpoint;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Listen, Mount, Protocol, Published, Reach, Surface};
+use forecourt_surface::{AgentEndpoints, Listen, Mount, Protocol, PublishedDocument, Surface};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -42,7 +42,7 @@ pub(crate) const SIGNED: &str = "host:signing-key";
 
 /// The agents of a deployment, built, and the content behind them.
 pub(crate) struct Agents {
-    pub residents: Vec<Resident>,
+    pub residents: Vec<HostedAgent>,
     /// The same agents as they see each other, waiting for the host that carries their words.
     pub siblings: Siblings,
     pub content: Vec<Content>,
@@ -52,7 +52,7 @@ pub(crate) struct Agents {
 #[derive(Clone)]
 pub(crate) struct Content {
     pub handle: Handle,
-    pub indexing: Arc<dyn Indexing>,
+    pub indexing: Arc<dyn IndexedContent>,
 }
 
 /// What the outside calls this deployment. While a free port is only wished for, none is named.
@@ -92,7 +92,7 @@ pub(crate) fn agents(
     let mut problems = Problems::new();
     let mut agents = Agents { residents: Vec::new(), siblings: siblings(&loaded.agents, site), content: Vec::new() };
     let tools = endpoints.tools();
-    let reach: Vec<Reach> =
+    let reach: Vec<AgentEndpoints> =
         PROTOCOLS.iter().map(|protocol| (protocol.endpoints)(site, &loaded.protocols[protocol.name])).collect();
     for agent in &loaded.agents {
         let context = Context {
@@ -111,7 +111,7 @@ pub(crate) fn agents(
         }
         let card = Arc::new(card(agent, site, &built, &reach));
         let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
-        agents.residents.push(Resident::new(card, built.agent, Policy::new(rules), time_max));
+        agents.residents.push(HostedAgent::new(card, built.agent, Policy::new(rules), time_max));
     }
     problems.into_result(agents)
 }
@@ -172,7 +172,7 @@ fn context(agent: &LoadedAgent, folder: &Path, site: &Site, egress: &Egress, dat
     }
 }
 
-fn build(section: &Section, context: &Context) -> Result<Built, Problems> {
+fn build(section: &Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let kinds = || backends().map(|b| format!("`{}`", b.kind)).collect::<Vec<_>>().join(", ");
     let Some(kind) = section.text("kind").map(str::to_owned) else {
         return Err(section.problem(None, format!("[backend] needs `kind`: one of {}", kinds())).into());
@@ -184,7 +184,7 @@ fn build(section: &Section, context: &Context) -> Result<Built, Problems> {
     (backend.build)(section.clone(), context)
 }
 
-fn card(agent: &LoadedAgent, site: &Site, built: &Built, reach: &[Reach]) -> AgentCard {
+fn card(agent: &LoadedAgent, site: &Site, built: &BuiltAgent, reach: &[AgentEndpoints]) -> AgentCard {
     let settings = agent.settings.clone();
     let mut card = AgentCard {
         address: site.address(&settings.handle),
@@ -217,7 +217,7 @@ pub(crate) struct Running {
     pub surfaces: Vec<Surface>,
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// What there is to say about the files of agents' identities.
-    pub identity_notices: Vec<Notice>,
+    pub identity_notices: Vec<IdentityNotice>,
     mount: Mount,
 }
 
@@ -228,7 +228,7 @@ impl Running {
     }
 
     /// What every protocol publishes that is the same for every caller.
-    pub(crate) fn documents(&self, loaded: &Loaded) -> Result<Vec<Published>, Problems> {
+    pub(crate) fn documents(&self, loaded: &Loaded) -> Result<Vec<PublishedDocument>, Problems> {
         let mut problems = Problems::new();
         let mut documents = Vec::new();
         for protocol in PROTOCOLS {
@@ -260,7 +260,7 @@ pub(crate) enum State<'a> {
 
 /// What a host is put to work with.
 pub(crate) struct Inhabitants<'a> {
-    pub residents: Vec<Resident>,
+    pub residents: Vec<HostedAgent>,
     pub siblings: &'a Siblings,
     pub endpoints: &'a Endpoints,
 }
@@ -417,7 +417,7 @@ async fn remember_signing(store: &Arc<dyn Store>, kid: &str) -> Result<(), Failu
     let known = store.entries(SIGNED, Span::Before(u64::MAX), 1, now).await.map_err(wrong)?;
     let body = serde_json::json!({ "kid": kid });
     if known.first().is_none_or(|(_, entry)| entry.body != body) {
-        store.append_entry(SIGNED, Entry::new(body, now), None).await.map_err(wrong)?;
+        store.append_entry(SIGNED, LedgerEntry::new(body, now), None).await.map_err(wrong)?;
     }
     Ok(())
 }

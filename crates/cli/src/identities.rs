@@ -4,19 +4,24 @@ use std::collections::HashMap;
 
 use forecourt_host::Host;
 use forecourt_identity::HostKeys;
-use forecourt_identity::agents::{self, AgentIdentitySettings, Home, KnownAgents, Notice, Severity};
+use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, IdentityNotice, KnownAgents, Severity};
 use forecourt_settings::{Problem, Problems};
 
 use crate::deployment::Loaded;
 use crate::host::State;
 
 /// Finds them out, and tells the log: agents whose files are refused are not there, the others are.
-pub(crate) fn load(loaded: &Loaded, host: &Host, keys: &HostKeys, state: &State<'_>) -> (KnownAgents, Vec<Notice>) {
+pub(crate) fn load(
+    loaded: &Loaded,
+    host: &Host,
+    keys: &HostKeys,
+    state: &State<'_>,
+) -> (KnownAgents, Vec<IdentityNotice>) {
     let (data, keeps) = match state {
         State::Kept(data) | State::Apart { own: data, .. } => (*data, true),
         State::Signing(data) | State::Looking(data) => (*data, false),
     };
-    let home = Home {
+    let home = AgentHome {
         folder: &loaded.dir,
         data: Some(data),
         keeps,
@@ -34,7 +39,7 @@ pub(crate) fn load(loaded: &Loaded, host: &Host, keys: &HostKeys, state: &State<
     (known, notices)
 }
 
-fn log(notice: &Notice) {
+fn log(notice: &IdentityNotice) {
     match notice.severity {
         Severity::Refused => tracing::error!("an identity is not used: {notice}"),
         Severity::Warning => tracing::warn!("{notice}"),
@@ -43,7 +48,7 @@ fn log(notice: &Notice) {
 }
 
 /// The files that are refused.
-pub(crate) fn refused(notices: &[Notice]) -> Problems {
+pub(crate) fn refused(notices: &[IdentityNotice]) -> Problems {
     let refused = notices.iter().filter(|notice| notice.severity == Severity::Refused);
     let mut problems = Problems::new();
     refused.for_each(|notice| problems.push(Problem::of_file(&notice.file, notice.reason.as_str())));
@@ -51,6 +56,6 @@ pub(crate) fn refused(notices: &[Notice]) -> Problems {
 }
 
 /// What works, though perhaps not as it was meant.
-pub(crate) fn doubtful(notices: &[Notice]) -> impl Iterator<Item = &Notice> {
+pub(crate) fn doubtful(notices: &[IdentityNotice]) -> impl Iterator<Item = &IdentityNotice> {
     notices.iter().filter(|notice| notice.severity == Severity::Warning)
 }

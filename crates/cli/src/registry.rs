@@ -37,13 +37,13 @@ pub(crate) use forecourt_mcp::{PROTOCOL as MCP, bridge::bridge, stdio};
 
 /// How `ask --via mcp` calls tools, and who answers their questions.
 pub(crate) mod mcp {
-    pub(crate) use forecourt_mcp::form::{Choice, Field, Form, Kind};
-    pub(crate) use forecourt_mcp::visit::{Answer, Person, Place, Trouble, Visit};
+    pub(crate) use forecourt_mcp::form::{AnswerKind, Choice, Field, Form};
+    pub(crate) use forecourt_mcp::visit::{CallReply, Person, ServerLocation, Trouble, Visit};
 }
 
 /// What `agtp` and `manifest` speak, and what they judge.
 pub(crate) mod agtp {
-    pub(crate) use forecourt_agtp::client::{AgtpUri, Client, ClientError, Draft, JSON, Server, YAML};
+    pub(crate) use forecourt_agtp::client::{AgtpUri, Client, ClientError, JSON, RequestBuilder, Server, YAML};
     pub(crate) use forecourt_agtp::manifest::{MEDIA_TYPE as MANIFEST, check};
     #[cfg(test)]
     pub(crate) use forecourt_agtp::wire::StatusLine;

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use forecourt_core::{Domain, Handle, Language, Mode, Skill};
+use forecourt_core::{ContentMode, Domain, Handle, Language, Skill};
 use forecourt_host::RuleSettings;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -200,10 +200,10 @@ pub(crate) struct Agent {
     pub skills: Vec<SkillSettings>,
     /// What it takes. The default is its backend's.
     #[schemars(with = "Option<Vec<ModeSettings>>")]
-    pub input_modes: Option<Vec<Mode>>,
+    pub input_modes: Option<Vec<ContentMode>>,
     /// What it gives. The default is its backend's.
     #[schemars(with = "Option<Vec<ModeSettings>>")]
-    pub output_modes: Option<Vec<Mode>>,
+    pub output_modes: Option<Vec<ContentMode>>,
     /// The rules before it.
     #[serde(default)]
     pub policy: PolicySettings,

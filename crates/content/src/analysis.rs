@@ -10,5 +10,5 @@ mod words;
 pub(crate) use fold::fold_text;
 pub(crate) use stop::{is_generic_word, is_stop_word};
 pub(crate) use tokenizers::{FACT_END, fact_word, facts_tokenizer, pairs_tokenizer, whole_fact, words_tokenizer};
-pub(crate) use tongue::Tongue;
+pub(crate) use tongue::LanguageAnalyzer;
 pub(crate) use words::Words;

@@ -3,7 +3,7 @@
 use aws_lc_rs::digest::{Context, SHA256};
 use serde_json::Value;
 
-use crate::analysis::Tongue;
+use crate::analysis::LanguageAnalyzer;
 use crate::grounding::GROUNDING;
 use crate::limits::ID_BYTES_MAX;
 
@@ -25,7 +25,7 @@ pub(crate) struct Item<'a> {
     /// `@id`, else `url`, else an id that the file and its own `id` or position give it.
     pub(crate) id: String,
     pub(crate) name: &'a str,
-    pub(crate) tongue: Option<Tongue>,
+    pub(crate) tongue: Option<LanguageAnalyzer>,
     json: &'a Value,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Item<'a> {
     pub(crate) fn read(json: &'a Value, place: Place<'_>) -> Option<Self> {
         let name = first_text(json, NAME_KEYS)?;
         let language = first_text(json, &["inLanguage"]);
-        Some(Self { id: id(json, place), name, tongue: language.map(Tongue::of), json })
+        Some(Self { id: id(json, place), name, tongue: language.map(LanguageAnalyzer::of), json })
     }
 
     /// The item's own prose, if it has any.

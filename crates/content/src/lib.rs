@@ -2,7 +2,7 @@
 //! search index over it. Knows of no agent and no protocol.
 //!
 //! A [`Library`] is an index in a folder. [`Library::index`] brings it in line with a list of
-//! [`Source`]s, [`Library::search`] answers a [`Query`], and [`Library::understand`] finds the
+//! [`ContentSource`]s, [`Library::search`] answers a [`Query`], and [`Library::understand`] finds the
 //! constraints in a question. Ranking is BM25 by words, fused with the nearest vectors when an
 //! embedding model is given.
 //!
@@ -46,10 +46,10 @@ mod web;
 pub use error::{Error, Result};
 pub use library::{Library, Options};
 pub use preview::{read_items, read_page, read_sitemap, robots_allow};
-pub use push::{Put, Removed};
-pub use report::{Progress, Progressed, Report, Skipped};
-pub use search::{By, Explained, Facet, Facets, Filter, Hit, Matched, Query, Test};
-pub use source::{Fingerprint, Source, fingerprint};
+pub use push::{PutOutcome, RemoveOutcome};
+pub use report::{LoadProgress, Progress, Report, SkippedItem};
+pub use search::{ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, Test};
+pub use source::{ContentSource, Fingerprint, fingerprint};
 pub use summary::{SummaryWish, summary};
-pub use understand::Understood;
-pub use web::{Read, Site, Visit, Visitor};
+pub use understand::ParsedQuestion;
+pub use web::{SiteRead, Visit, Visitor, WebSite};

@@ -10,16 +10,16 @@ use forecourt_core::findings::URL_HOST;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::analysis::Tongue;
+use crate::analysis::LanguageAnalyzer;
 use crate::dense::{Collector, Model, Vectors, drop_damaged};
 use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
 use crate::item::hash;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
-use crate::search::{By, Explained, Facets, Filter, Hit, Query, explain, facets, search, stored};
-use crate::source::{Source, files};
-use crate::understand::{Known as _, Understood, named, understand};
+use crate::search::{ExplainedHit, Facets, Filter, Hit, Query, RankBy, explain, facets, search, stored};
+use crate::source::{ContentSource, files};
+use crate::understand::{Known as _, ParsedQuestion, named, understand};
 
 /// How a library is opened.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ pub struct Library {
     folder: Folder,
     snapshot: ArcSwap<Snapshot>,
     model: Option<Arc<Model>>,
-    tongue: Tongue,
+    tongue: LanguageAnalyzer,
     pub(crate) pushed: Pushed,
     /// Held by a run from its beginning to its end.
     indexing: Mutex<()>,
@@ -54,7 +54,10 @@ impl Library {
     /// are damaged, is emptied for the next [`Library::index`] to fill. Fails when another process has the folder open, or
     /// when the model cannot be read.
     pub fn open(dir: &Path, options: Options) -> Result<Self> {
-        let tongue = options.language.as_ref().map_or(Tongue::ENGLISH, |language| Tongue::of(language.as_str()));
+        let tongue = options
+            .language
+            .as_ref()
+            .map_or(LanguageAnalyzer::ENGLISH, |language| LanguageAnalyzer::of(language.as_str()));
         let model = options.model.as_deref().map(Model::load).transpose()?.map(Arc::new);
         let folder = Folder::open(dir)?;
         if let Some(model) = &model {
@@ -73,7 +76,12 @@ impl Library {
     /// asked at every item; a cancelled run changes nothing. When it is the index that fails, its files are
     /// compared with their checksums, and a damaged one is built from nothing; the old state is seen until
     /// that is done.
-    pub fn index(&self, sources: &[Source], progress: &mut dyn Progress, cancel: &dyn Fn() -> bool) -> Result<Report> {
+    pub fn index(
+        &self,
+        sources: &[ContentSource],
+        progress: &mut dyn Progress,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<Report> {
         let _running = self.indexing.try_lock().ok_or(Error::Busy)?;
         let files = files(sources)?;
         // A push that is being indexed is soon done.
@@ -131,17 +139,17 @@ impl Library {
     /// The best items for a query, best first; equal scores in a stable order. Takes processor
     /// time and reads from disk: call it where that is allowed.
     pub fn search(&self, query: &Query) -> Result<Vec<Hit>> {
-        self.search_by(query, By::Both)
+        self.search_by(query, RankBy::Both)
     }
 
     /// As [`Library::search`], by words or by meaning alone, so that each can be measured.
-    pub fn search_by(&self, query: &Query, by: By) -> Result<Vec<Hit>> {
+    pub fn search_by(&self, query: &Query, by: RankBy) -> Result<Vec<Hit>> {
         search(&self.snapshot.load(), self.model.as_deref(), query, by, self.tongue)
     }
 
     /// The best items for a query as [`Library::search`] ranks them, with what their places come from.
     /// Slower than a search.
-    pub fn explain(&self, query: &Query) -> Result<Vec<Explained>> {
+    pub fn explain(&self, query: &Query) -> Result<Vec<ExplainedHit>> {
         explain(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
     }
 
@@ -162,7 +170,7 @@ impl Library {
 
     /// The constraints in a question, as far as this index has facts for them, and the text that is
     /// left. Put both into a [`Query`].
-    pub fn understand(&self, text: &str) -> Understood {
+    pub fn understand(&self, text: &str) -> ParsedQuestion {
         understand(text, &**self.snapshot.load())
     }
 

@@ -16,11 +16,11 @@ use crate::library::Library;
 use crate::limits::{ITEM_BYTES_MAX, PUSH_BYTES_MAX, PUSH_ITEMS_MAX};
 use crate::loaders::{Found, Reason, collect_items};
 use crate::pushed::Entry;
-use crate::report::{Report, Skipped};
+use crate::report::{Report, SkippedItem};
 
 /// What putting items came to. All of it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Put {
+pub struct PutOutcome {
     /// Items that are new, or different from those that were put before.
     pub stored: u64,
     /// Items that were put before just so.
@@ -28,14 +28,14 @@ pub struct Put {
     /// What was left out.
     pub skipped: u64,
     /// Why, for the first [`crate::limits::REASONS_MAX`].
-    pub reasons: Vec<Skipped>,
+    pub reasons: Vec<SkippedItem>,
     /// Whether they can be found already. Otherwise the next run of [`Library::index`] sees to it.
     pub is_searchable: bool,
 }
 
 /// What removing items came to. All of it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removed {
+pub struct RemoveOutcome {
     /// Ids of items that were there.
     pub removed: Vec<String>,
     /// Names that no item has.
@@ -49,7 +49,7 @@ impl Library {
     /// `media_type` says how it is written: JSON Lines, JSON, JSON-LD, CSV or a feed. Items that cannot be
     /// taken are left out with a reason. Fails without a change when the document is in no such format or
     /// past the bounds, and when no file for it was named in [`crate::Options`].
-    pub fn put(&self, document: &[u8], media_type: &str, now: Timestamp) -> Result<Put> {
+    pub fn put(&self, document: &[u8], media_type: &str, now: Timestamp) -> Result<PutOutcome> {
         if document.len() > PUSH_BYTES_MAX {
             return Err(Error::TooMuch(format!("{PUSH_BYTES_MAX} bytes")));
         }
@@ -71,7 +71,7 @@ impl Library {
         let new = changed.iter().zip(&entries).filter(|(changed, _)| **changed);
         let new: Vec<Value> = new.filter_map(|(_, entry)| serde_json::from_slice(&entry.item).ok()).collect();
         let is_searchable = self.taken_in(&new, &[]);
-        Ok(Put {
+        Ok(PutOutcome {
             stored: new.len() as u64,
             unchanged: (entries.len() - new.len()) as u64,
             skipped: report.skipped,
@@ -81,7 +81,7 @@ impl Library {
     }
 
     /// Removes the items that go by these names, which are ids or links, wherever they are from.
-    pub fn remove(&self, names: &[String]) -> Result<Removed> {
+    pub fn remove(&self, names: &[String]) -> Result<RemoveOutcome> {
         if names.len() > PUSH_ITEMS_MAX {
             return Err(Error::TooMuch(format!("{PUSH_ITEMS_MAX} ids")));
         }
@@ -100,7 +100,7 @@ impl Library {
         }
         let keys: Vec<u64> = removed.iter().map(|id| hash(&[id.as_bytes()])).collect();
         let is_searchable = self.taken_in(&[], &keys);
-        Ok(Removed { removed, unknown, is_searchable })
+        Ok(RemoveOutcome { removed, unknown, is_searchable })
     }
 
     /// Forgets all that was put and removed by hand: files and sites count alone again, from the next run

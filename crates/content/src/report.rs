@@ -4,7 +4,7 @@ use crate::limits::REASONS_MAX;
 
 /// How far a loading run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progressed {
+pub struct LoadProgress {
     /// Files read to their end.
     pub files: usize,
     /// Files in all.
@@ -23,16 +23,16 @@ pub struct Progressed {
 /// each file.
 pub trait Progress {
     /// The run has come this far.
-    fn progressed(&mut self, progressed: &Progressed);
+    fn progressed(&mut self, progressed: &LoadProgress);
 }
 
 /// Nobody listens.
 impl Progress for () {
-    fn progressed(&mut self, _: &Progressed) {}
+    fn progressed(&mut self, _: &LoadProgress) {}
 }
 
-impl<F: FnMut(&Progressed)> Progress for F {
-    fn progressed(&mut self, progressed: &Progressed) {
+impl<F: FnMut(&LoadProgress)> Progress for F {
+    fn progressed(&mut self, progressed: &LoadProgress) {
         self(progressed);
     }
 }
@@ -53,14 +53,14 @@ pub struct Report {
     /// Items, or rests of files, that were left out.
     pub skipped: u64,
     /// Why, for the first [`REASONS_MAX`] of them.
-    pub reasons: Vec<Skipped>,
+    pub reasons: Vec<SkippedItem>,
     /// Whether the run was cancelled. Then nothing has changed, whatever the other fields say.
     pub cancelled: bool,
 }
 
 /// Something that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedItem {
     /// The file, under its source.
     pub file: String,
     /// The line on which it begins, from 1. `None` when the whole file is meant.
@@ -78,12 +78,12 @@ impl Report {
     pub(crate) fn skip(&mut self, file: &str, line: Option<u64>, reason: &dyn std::fmt::Display) {
         self.skipped += 1;
         if self.reasons.len() < REASONS_MAX {
-            self.reasons.push(Skipped { file: file.to_owned(), line, reason: reason.to_string() });
+            self.reasons.push(SkippedItem { file: file.to_owned(), line, reason: reason.to_string() });
         }
     }
 }
 
-impl std::fmt::Display for Skipped {
+impl std::fmt::Display for SkippedItem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}: {}", self.file, self.reason),

@@ -11,12 +11,12 @@ mod rank;
 mod snippet;
 mod spelling;
 
-pub use explain::Explained;
+pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;
-pub use hit::{Hit, Matched};
+pub use hit::{Hit, MatchedConstraint};
 pub use query::{Filter, Query, Test};
 
 use fuse::fuse;
@@ -24,7 +24,7 @@ use meaning::Meaning;
 use plan::Plan;
 use rank::Ranked;
 
-use crate::analysis::Tongue;
+use crate::analysis::LanguageAnalyzer;
 use crate::dense::{Model, Near};
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -35,7 +35,7 @@ const FUSE_DEPTH: usize = 100;
 
 /// What a ranking goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum By {
+pub enum RankBy {
     /// Words alone: BM25.
     Words,
     /// Meaning alone: the nearest vectors. Without a model, nothing is found.
@@ -50,8 +50,8 @@ pub(crate) fn search(
     snapshot: &Snapshot,
     model: Option<&Model>,
     query: &Query,
-    by: By,
-    default: Tongue,
+    by: RankBy,
+    default: LanguageAnalyzer,
 ) -> Result<Vec<Hit>> {
     let Some((_, plan, page)) = found(snapshot, model, query, by, default)? else { return Ok(Vec::new()) };
     page.iter().map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
@@ -69,8 +69,8 @@ fn found(
     snapshot: &Snapshot,
     model: Option<&Model>,
     query: &Query,
-    by: By,
-    default: Tongue,
+    by: RankBy,
+    default: LanguageAnalyzer,
 ) -> Result<Option<(Lists, Plan, Vec<Ranked>)>> {
     let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
     if end <= query.offset || query.filters.len() > FILTERS_MAX {
@@ -92,18 +92,18 @@ fn rank_all(
     snapshot: &Snapshot,
     model: Option<&Model>,
     query: &Query,
-    by: By,
+    by: RankBy,
     plan: &Plan,
     end: usize,
 ) -> Result<(Lists, Vec<Ranked>)> {
     let depth = end.max(FUSE_DEPTH);
-    let model = model.filter(|_| by != By::Words);
+    let model = model.filter(|_| by != RankBy::Words);
     let Some(meaning) = Meaning::of(snapshot, model, &query.text, plan) else {
-        let words = if by == By::Meaning { Vec::new() } else { rank::top(snapshot, plan, end)? };
+        let words = if by == RankBy::Meaning { Vec::new() } else { rank::top(snapshot, plan, end)? };
         return Ok((Lists { words: words.clone(), near: Vec::new() }, words));
     };
     let near = meaning.nearest(plan, depth)?;
-    let words = if by == By::Both { rank::top(snapshot, plan, depth)? } else { Vec::new() };
+    let words = if by == RankBy::Both { rank::top(snapshot, plan, depth)? } else { Vec::new() };
     let ranked = fuse(&words, &near, plan.asked, meaning.kind, |address| meaning.cosine(address));
     Ok((Lists { words, near }, ranked))
 }

@@ -14,14 +14,14 @@ use crate::loaders::Format;
 /// A file or a folder whose items are to be found. Folders are read with all folders in them;
 /// hidden files, and files in no format that we read, are passed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct ContentSource {
     /// The file or folder.
     pub path: PathBuf,
     /// The public URL of that folder, for items (Markdown sections) that have none of their own.
     pub url: Option<String>,
 }
 
-impl Source {
+impl ContentSource {
     /// A source without a public URL.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), url: None }
@@ -61,7 +61,7 @@ impl Fingerprint {
 
 /// The fingerprint of some sources. It changes when a file is added, removed, renamed or written.
 /// Reads no content. Fails like [`crate::Library::index`] when a source is missing.
-pub fn fingerprint(sources: &[Source]) -> Result<Fingerprint> {
+pub fn fingerprint(sources: &[ContentSource]) -> Result<Fingerprint> {
     let mut seen = 0;
     for file in files(sources)? {
         let path = file.path.as_os_str().as_encoded_bytes();
@@ -72,7 +72,7 @@ pub fn fingerprint(sources: &[Source]) -> Result<Fingerprint> {
 }
 
 /// All files of the sources, each source's in the order of their names.
-pub(crate) fn files(sources: &[Source]) -> Result<Vec<SourceFile>> {
+pub(crate) fn files(sources: &[ContentSource]) -> Result<Vec<SourceFile>> {
     let mut out = Vec::new();
     for source in sources {
         match std::fs::metadata(&source.path) {
@@ -84,7 +84,7 @@ pub(crate) fn files(sources: &[Source]) -> Result<Vec<SourceFile>> {
     Ok(out)
 }
 
-fn walk(source: &Source, out: &mut Vec<SourceFile>) -> Result<()> {
+fn walk(source: &ContentSource, out: &mut Vec<SourceFile>) -> Result<()> {
     let entries = WalkDir::new(&source.path).follow_links(true).sort_by_file_name();
     for entry in entries.into_iter().filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
         let entry = match entry {
@@ -109,7 +109,7 @@ fn is_missing(error: &walkdir::Error) -> bool {
     error.depth() > 0 && error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-fn single(source: &Source) -> Result<SourceFile> {
+fn single(source: &ContentSource) -> Result<SourceFile> {
     let known = "name it .jsonl, .json, .jsonld, .csv, .tsv, .rss, .atom, .xml or .md";
     let format =
         Format::of(&source.path).ok_or_else(|| unreadable(&source.path, format!("unknown format; {known}")))?;
@@ -117,7 +117,7 @@ fn single(source: &Source) -> Result<SourceFile> {
     describe(&source.path, name, format, source).ok_or_else(|| unreadable(&source.path, "it was just removed"))
 }
 
-fn describe(path: &Path, name: &Path, format: Format, source: &Source) -> Option<SourceFile> {
+fn describe(path: &Path, name: &Path, format: Format, source: &ContentSource) -> Option<SourceFile> {
     let meta = std::fs::metadata(path).ok()?;
     let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let names: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
@@ -145,7 +145,7 @@ mod tests {
     use std::fs;
 
     fn names(dir: &Path) -> Vec<String> {
-        files(&[Source::new(dir)]).unwrap().into_iter().map(|file| file.name).collect()
+        files(&[ContentSource::new(dir)]).unwrap().into_iter().map(|file| file.name).collect()
     }
 
     #[test]
@@ -163,14 +163,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("x.png"), "").unwrap();
         for path in ["nothing", "x.png"] {
-            assert!(matches!(files(&[Source::new(dir.path().join(path))]), Err(Error::Source { .. })));
+            assert!(matches!(files(&[ContentSource::new(dir.path().join(path))]), Err(Error::Source { .. })));
         }
     }
 
     #[test]
     fn a_fingerprint_changes_with_names_sizes_and_times() {
         let dir = tempfile::tempdir().unwrap();
-        let sources = [Source::new(dir.path())];
+        let sources = [ContentSource::new(dir.path())];
         let mut seen = vec![fingerprint(&sources).unwrap()];
         let mut check = |changed: bool| {
             let now = fingerprint(&sources).unwrap();

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use forecourt_core::Language;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::analysis::{Tongue, Words, is_stop_word};
+use crate::analysis::{LanguageAnalyzer, Words, is_stop_word};
 use crate::limits::{SUMMARY_BYTES_READ, SUMMARY_SENTENCES_READ};
 
 /// How much more a sentence counts for each word that it shares with the focus.
@@ -38,7 +38,7 @@ struct Sentence<'a> {
 /// The sentences of `text` that say most of what it is about, in its own order. Reads at most
 /// [`SUMMARY_BYTES_READ`] of it. Empty for a text without words.
 pub fn summary<'a>(text: &'a str, wish: SummaryWish<'_>) -> Vec<&'a str> {
-    let tongue = Tongue::of(wish.language.as_str());
+    let tongue = LanguageAnalyzer::of(wish.language.as_str());
     let sentences = sentences(text, tongue);
     let frequency = frequency(&sentences);
     let focus = wish.focus.map(|focus| stems(focus, tongue).0).unwrap_or_default();
@@ -50,7 +50,7 @@ pub fn summary<'a>(text: &'a str, wish: SummaryWish<'_>) -> Vec<&'a str> {
     chosen.into_iter().map(|at| sentences[at].text).collect()
 }
 
-fn sentences(text: &str, tongue: Tongue) -> Vec<Sentence<'_>> {
+fn sentences(text: &str, tongue: LanguageAnalyzer) -> Vec<Sentence<'_>> {
     let mut end = text.len().min(SUMMARY_BYTES_READ);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -66,7 +66,7 @@ fn sentences(text: &str, tongue: Tongue) -> Vec<Sentence<'_>> {
 }
 
 /// The different stems of a text that say something, and how many words it has.
-fn stems(text: &str, tongue: Tongue) -> (BTreeSet<String>, usize) {
+fn stems(text: &str, tongue: LanguageAnalyzer) -> (BTreeSet<String>, usize) {
     let mut one = Words::default();
     let (mut stems, mut words) = (BTreeSet::new(), 0);
     for word in text.unicode_words() {

@@ -33,7 +33,7 @@ use std::ops::Range;
 use regex::{Captures, Regex};
 use tantivy::Term;
 
-use crate::analysis::{Tongue, Words, fact_word, whole_fact};
+use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::index::Snapshot;
 use crate::limits::{FILTERS_MAX, QUERY_BYTES_MAX};
 use crate::search::{Filter, Test};
@@ -43,7 +43,7 @@ pub(crate) use sample::Sample;
 
 /// A question taken apart.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Understood {
+pub struct ParsedQuestion {
     /// What is left to search for by words.
     pub text: String,
     /// Constraints, each with its wording; at most [`FILTERS_MAX`].
@@ -69,11 +69,11 @@ pub(crate) trait Known {
 }
 
 /// Takes a question apart. Reads at most [`QUERY_BYTES_MAX`] bytes of it.
-pub(crate) fn understand(text: &str, known: &dyn Known) -> Understood {
+pub(crate) fn understand(text: &str, known: &dyn Known) -> ParsedQuestion {
     if text.len() > QUERY_BYTES_MAX {
-        return Understood { text: text.to_owned(), ..Understood::default() };
+        return ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
     }
-    let mut draft = Draft { known, out: Understood { text: text.to_owned(), ..Understood::default() } };
+    let mut draft = Draft { known, out: ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() } };
     let limits = [time::read, price::read, rating::read, date::read, without::read];
     let values = [people::read, place::read, value::read, kind::read];
     for rule in limits.into_iter().chain(values) {
@@ -85,7 +85,7 @@ pub(crate) fn understand(text: &str, known: &dyn Known) -> Understood {
 /// A question while the rules go over it, one after the other.
 struct Draft<'k> {
     known: &'k dyn Known,
-    out: Understood,
+    out: ParsedQuestion,
 }
 
 impl Draft<'_> {
@@ -125,7 +125,7 @@ impl Draft<'_> {
         paths.iter().copied().find(|path| self.known.has_number(path))
     }
 
-    fn finish(mut self, original: &str) -> Understood {
+    fn finish(mut self, original: &str) -> ParsedQuestion {
         if self.out.filters.is_empty() {
             self.out.text = original.to_owned();
             return self.out;
@@ -147,7 +147,7 @@ impl Known for Snapshot {
             let words = Words::of(word, tongue);
             words.len() > 0 && words.iter().all(|word| self.has_fact(&fact_word(path, word)))
         };
-        in_tongue(Tongue::ENGLISH) || self.summary.tongues().any(in_tongue)
+        in_tongue(LanguageAnalyzer::ENGLISH) || self.summary.tongues().any(in_tongue)
     }
 
     fn has_value(&self, path: &str, value: &str) -> bool {
@@ -318,7 +318,7 @@ pub(crate) mod tests {
         for text in ["quick soup, no nuts, under 30 minutes", "films from the 90s under $5", "heat flow without shear"]
         {
             let understood = understand(text, &Nothing);
-            assert_eq!(understood, Understood { text: text.to_owned(), ..Understood::default() });
+            assert_eq!(understood, ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() });
         }
     }
 

@@ -1,6 +1,6 @@
 //! Content from the web: sites that the operator names, read as a polite visitor reads them.
 //!
-//! A [`Site`] is read into a file of JSON Lines, which is then a [`crate::Source`] like any other. What is
+//! A [`WebSite`] is read into a file of JSON Lines, which is then a [`crate::Source`] like any other. What is
 //! kept beside it lets the next visit ask only for what has changed. Requests go through the guarded
 //! client; nothing is fetched that is not of the site's own origin.
 //!
@@ -33,14 +33,14 @@ pub use visit::{Visit, Visitor};
 
 /// A site, or a part of one, to read from the web.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Site {
+pub struct WebSite {
     /// Where to begin. Only what has its origin is read.
     pub url: Url,
     /// What lies there.
-    pub read: Read,
+    pub read: SiteRead,
     /// Pages of one visit.
     pub pages_max: usize,
-    /// Links from the first page to the last one. Used by [`Read::Pages`].
+    /// Links from the first page to the last one. Used by [`SiteRead::Pages`].
     pub depth_max: u32,
     /// The least time between two requests. The site's own wish is heeded when it is longer.
     pub delay: Duration,
@@ -48,9 +48,9 @@ pub struct Site {
     pub time_max: Duration,
 }
 
-/// What a [`Site`]'s URL leads to.
+/// What a [`WebSite`]'s URL leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Read {
+pub enum SiteRead {
     /// A sitemap, or an index of sitemaps, gzip or not: the pages that it lists are read.
     Sitemap,
     /// A page: it is read, and those that it links to.

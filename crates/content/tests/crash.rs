@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::Shelf;
-use forecourt_content::{Library, Options, Progressed, Query, Source};
+use forecourt_content::{ContentSource, Library, LoadProgress, Options, Query};
 
 const INDEX: &str = "FORECOURT_TEST_CRASH_DIR";
 const STEPS: &str = "FORECOURT_TEST_CRASH_AFTER";
@@ -19,7 +19,7 @@ fn child() {
     let Some(dir) = std::env::var_os(INDEX).map(PathBuf::from) else { return };
     let mut left: usize = std::env::var(STEPS).unwrap().parse().unwrap();
     let library = Library::open(&dir.join("index"), Options::default()).unwrap();
-    let mut wait = |_: &Progressed| {
+    let mut wait = |_: &LoadProgress| {
         left -= 1;
         if left == 0 {
             println!("reached");
@@ -28,7 +28,7 @@ fn child() {
             }
         }
     };
-    library.index(&[Source::new(dir.join("content"))], &mut wait, &|| false).unwrap();
+    library.index(&[ContentSource::new(dir.join("content"))], &mut wait, &|| false).unwrap();
     unreachable!("killed before");
 }
 
@@ -67,7 +67,7 @@ fn a_killed_run_leaves_the_old_index() {
         assert_eq!(library.search(&Query::new("soup 7")).unwrap()[0].name, "soup 7");
     }
     let library = Library::open(&dir.path().join("index"), Options::default()).unwrap();
-    let report = library.index(&[Source::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
+    let report = library.index(&[ContentSource::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
     assert_eq!((report.updated, report.unchanged), (ITEMS as u64, 0));
     assert_eq!(library.search(&Query::new("stew 7")).unwrap()[0].name, "stew 7");
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::Shelf;
-use forecourt_content::{Library, Options, Progressed, Query, Source};
+use forecourt_content::{ContentSource, Library, LoadProgress, Options, Query};
 use forecourt_core::Timestamp;
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn open(dir: &Path) -> Library {
 }
 
 fn index(library: &Library, dir: &Path) {
-    library.index(&[Source::new(dir.join("content"))], &mut (), &|| false).unwrap();
+    library.index(&[ContentSource::new(dir.join("content"))], &mut (), &|| false).unwrap();
 }
 
 fn item(id: &str, name: &str) -> String {
@@ -155,8 +155,8 @@ fn files_that_are_damaged_under_a_running_library_are_made_again_by_its_next_run
     assert_eq!(names(&library, "stew"), ["bean stew"], "the old state is seen meanwhile");
     assert!(!library.has_what_was_pushed().unwrap());
     let mut seen = Vec::new();
-    let mut listen = |_: &Progressed| seen = names(&library, "stew");
-    library.index(&[Source::new(dir.path().join("content"))], &mut listen, &|| false).unwrap();
+    let mut listen = |_: &LoadProgress| seen = names(&library, "stew");
+    library.index(&[ContentSource::new(dir.path().join("content"))], &mut listen, &|| false).unwrap();
     assert_eq!(seen, ["bean stew"], "and while it is built");
     assert!(library.has_what_was_pushed().unwrap());
     let found = ["soup", "stew", "cake", "pie"].map(|text| names(&library, text).concat());

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::Shelf;
-use forecourt_content::{By, Error, Filter, Library, Options, Query};
+use forecourt_content::{Error, Filter, Library, Options, Query, RankBy};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
@@ -86,7 +86,7 @@ fn vectors_follow_changes_and_survive_a_restart() {
 fn a_model_that_comes_later_or_loses_its_files_is_made_up_for() {
     let model = tempfile::tempdir().unwrap();
     let Shelf { library, dir } = Shelf::new();
-    let sources = [forecourt_content::Source::new(dir.path().join("content"))];
+    let sources = [forecourt_content::ContentSource::new(dir.path().join("content"))];
     std::fs::write(dir.path().join("content/a.jsonl"), item("1", "stew", "Recipe")).unwrap();
     library.index(&sources, &mut (), &|| false).unwrap();
     drop(library);
@@ -107,7 +107,7 @@ fn a_file_that_is_broken_or_of_another_version_is_made_again() {
     shelf.put("a.jsonl", &item("1", "stew", "Recipe"));
     shelf.index();
     let Shelf { mut library, dir } = shelf;
-    let sources = [forecourt_content::Source::new(dir.path().join("content"))];
+    let sources = [forecourt_content::ContentSource::new(dir.path().join("content"))];
     let folder = std::fs::read_dir(dir.path().join("index/vectors")).unwrap().next().unwrap().unwrap().path();
     let whole = std::fs::read(folder.join("0000000000.vec")).unwrap();
     let older = [b"FCV1", &whole[4..]].concat();
@@ -144,7 +144,7 @@ fn without_a_model_nothing_is_found_by_meaning() {
     shelf.put("a.jsonl", &item("1", "stew", "Recipe"));
     shelf.index();
     let found = |by| shelf.library.search_by(&Query::new("stew"), by).unwrap().len();
-    assert_eq!([By::Words, By::Meaning, By::Both].map(found), [1, 0, 1]);
+    assert_eq!([RankBy::Words, RankBy::Meaning, RankBy::Both].map(found), [1, 0, 1]);
     assert_eq!(shelf.library.embedded(), 0);
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::Shelf;
 use forecourt_content::limits::{ITEM_BYTES_MAX, PUSH_BYTES_MAX, PUSH_ITEMS_MAX, VECTOR_FILES_MAX};
-use forecourt_content::{Error, Filter, Library, Options, Progressed, Put, Query, Source};
+use forecourt_content::{ContentSource, Error, Filter, Library, LoadProgress, Options, PutOutcome, Query};
 use forecourt_core::Timestamp;
 
 const LINES: &str = "application/x-ndjson";
@@ -23,7 +23,7 @@ fn shelf() -> Shelf {
     Shelf { library, dir }
 }
 
-fn put(shelf: &Shelf, lines: &str) -> Put {
+fn put(shelf: &Shelf, lines: &str) -> PutOutcome {
     shelf.library.put(lines.as_bytes(), LINES, Timestamp::UNIX_EPOCH).unwrap()
 }
 
@@ -58,7 +58,7 @@ fn what_is_put_is_found_at_once_and_after_a_restart() {
     std::fs::remove_dir_all(dir.path().join("index")).unwrap();
     let library = Library::open(&dir.path().join("index"), options(dir.path())).unwrap();
     assert!(!library.has_what_was_pushed().unwrap());
-    let report = library.index(&[Source::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
+    let report = library.index(&[ContentSource::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
     assert_eq!((report.loaded, report.skipped), (3, 0));
     assert!(library.has_what_was_pushed().unwrap());
 }
@@ -163,7 +163,7 @@ fn every_item_says_where_it_is_from() {
     let shelf = shelf();
     put(&shelf, "{\"url\":\"https://www.shop.example/a\",\"name\":\"apples\"}\n{\"@id\":\"urn:b\",\"name\":\"pears\"}");
     shelf.put("list.csv", "name,url\nplums,https://farm.example/plums\nnuts,\n");
-    let source = Source { path: shelf.content(), url: Some("https://list.example/data".to_owned()) };
+    let source = ContentSource { path: shelf.content(), url: Some("https://list.example/data".to_owned()) };
     shelf.library.index(&[source], &mut (), &|| false).unwrap();
     let grounding = |text: &str| shelf.hits(text).remove(0).item["grounding"].clone();
     assert_eq!(grounding("apples")["source_urls"], serde_json::json!(["https://www.shop.example/a"]));
@@ -193,8 +193,8 @@ fn every_item_says_where_it_is_from() {
 fn what_is_put_during_a_run_is_kept_and_found_by_the_next() {
     let shelf = shelf();
     shelf.put("a.jsonl", &item("soup", "pea soup"));
-    let sources = [Source::new(shelf.content())];
-    let mut listen = |_: &Progressed| {
+    let sources = [ContentSource::new(shelf.content())];
+    let mut listen = |_: &LoadProgress| {
         let done = put(&shelf, &item("stew", "bean stew"));
         assert!(!done.is_searchable);
     };

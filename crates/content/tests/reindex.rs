@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::Shelf;
 use forecourt_content::limits::ITEM_BYTES_MAX;
-use forecourt_content::{Error, Library, Options, Progressed, Query, Source};
+use forecourt_content::{ContentSource, Error, Library, LoadProgress, Options, Query};
 
 fn counts(report: &forecourt_content::Report) -> [u64; 5] {
     [report.loaded, report.updated, report.unchanged, report.removed, report.skipped]
@@ -94,7 +94,7 @@ fn a_missing_source_changes_nothing() {
     let shelf = Shelf::new();
     shelf.put("a.jsonl", &recipe("soup", "green"));
     shelf.index();
-    let gone = [Source::new(shelf.dir.path().join("gone"))];
+    let gone = [ContentSource::new(shelf.dir.path().join("gone"))];
     assert!(matches!(shelf.library.index(&gone, &mut (), &|| false), Err(Error::Source { .. })));
     assert_eq!(shelf.names("soup"), ["soup"]);
 }
@@ -107,7 +107,7 @@ fn a_cancelled_run_changes_nothing() {
     shelf.put("a.jsonl", &(recipe("stew", "red") + &recipe("toast", "brown")));
     let asked = AtomicUsize::new(0);
     let cancel = || asked.fetch_add(1, Ordering::Relaxed) > 0;
-    let report = shelf.library.index(&[Source::new(shelf.content())], &mut (), &cancel).unwrap();
+    let report = shelf.library.index(&[ContentSource::new(shelf.content())], &mut (), &cancel).unwrap();
     assert!(report.cancelled && !report.has_changed());
     assert_eq!(shelf.names("soup stew toast"), ["soup"]);
     assert_eq!(counts(&shelf.index()), [2, 0, 0, 1, 0]);
@@ -119,16 +119,16 @@ fn one_run_at_a_time_and_queries_meanwhile() {
     shelf.put("a.jsonl", &recipe("soup", "green"));
     shelf.index();
     shelf.put("a.jsonl", &recipe("stew", "red"));
-    let sources = [Source::new(shelf.content())];
+    let sources = [ContentSource::new(shelf.content())];
     let mut seen = Vec::new();
-    let mut listen = |progressed: &Progressed| {
+    let mut listen = |progressed: &LoadProgress| {
         seen.push(*progressed);
         assert!(matches!(shelf.library.index(&sources, &mut (), &|| false), Err(Error::Busy)));
         assert_eq!(shelf.names("soup stew"), ["soup"]);
     };
     shelf.library.index(&sources, &mut listen, &|| false).unwrap();
     let bytes = recipe("stew", "red").len() as u64;
-    let expected = Progressed { files: 1, files_total: 1, items: 1, skipped: 0, bytes, bytes_total: bytes };
+    let expected = LoadProgress { files: 1, files_total: 1, items: 1, skipped: 0, bytes, bytes_total: bytes };
     assert_eq!(seen, [expected]);
     assert_eq!(shelf.names("soup stew"), ["stew"]);
 }
@@ -139,11 +139,11 @@ fn the_index_is_found_again_and_by_one_owner_only() {
     let folder = dir.path().join("index");
     assert!(matches!(Library::open(&folder, Options::default()), Err(Error::InUse(_))));
     std::fs::write(dir.path().join("content/a.jsonl"), recipe("soup", "green")).unwrap();
-    library.index(&[Source::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
+    library.index(&[ContentSource::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
     drop(library);
     let library = Library::open(&folder, Options::default()).unwrap();
     assert_eq!(library.len(), 1);
-    let report = library.index(&[Source::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
+    let report = library.index(&[ContentSource::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
     assert_eq!(counts(&report), [0, 0, 1, 0, 0]);
 }
 
@@ -166,7 +166,7 @@ fn an_index_that_cannot_be_read_is_built_anew() {
         damage(&dir.path().join("index/words"));
         let library = Library::open(&dir.path().join("index"), Options::default()).unwrap();
         assert!(library.is_empty());
-        library.index(&[Source::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
+        library.index(&[ContentSource::new(dir.path().join("content"))], &mut (), &|| false).unwrap();
         assert_eq!(library.search(&Query::new("soup")).unwrap().len(), 1);
     }
 }

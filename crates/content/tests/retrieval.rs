@@ -7,8 +7,8 @@ mod common;
 use std::path::Path;
 
 use common::{Shelf, data, minilm, model};
-use forecourt_content::{By, Options, Query};
-use forecourt_testkit::judged::{Judged, MADE, Made, TOP};
+use forecourt_content::{Options, Query, RankBy};
+use forecourt_testkit::judged::{DerivedSet, JudgedSet, MADE, TOP};
 
 /// nDCG@10 of words alone on the abstracts.
 const WORDS: f64 = 0.38;
@@ -31,12 +31,12 @@ const SAID_BY_NO_WORD: f64 = 0.03;
 #[test]
 fn abstracts_are_found_by_words_with_errors_too_and_better_by_both() {
     let Some(folder) = data("judged/cranfield") else { return };
-    let set = Judged::read(&folder).unwrap().every(ASKED);
+    let set = JudgedSet::read(&folder).unwrap().every(ASKED);
     let shelf = Shelf::with(Options { model: model(), ..Options::default() });
     shelf.index_from(&set.corpus);
     let [words, meaning, both] = each(&set, &shelf);
     assert!(words >= WORDS, "{words}");
-    let wrong = ndcg(&set.misspelled(), &shelf, By::Words);
+    let wrong = ndcg(&set.misspelled(), &shelf, RankBy::Words);
     assert!(wrong >= words - ONE_ERROR, "{words} without errors, {wrong} with one each");
     if shelf.library.has_model() {
         assert!(both >= BOTH, "{both}");
@@ -65,21 +65,21 @@ fn a_sentence_transformer_finds_what_no_word_says() {
 }
 
 /// A set that is made, or a line that says that there is nothing to make it of.
-fn of_items(made: &Made, items: usize, model: &Path) -> Option<(Judged, Shelf)> {
+fn of_items(made: &DerivedSet, items: usize, model: &Path) -> Option<(JudgedSet, Shelf)> {
     let folder = tempfile::tempdir().unwrap();
     let file = data(made.items)?;
     made.write(&file, folder.path(), items, QUESTIONS).unwrap();
-    let set = Judged::read(folder.path()).unwrap();
+    let set = JudgedSet::read(folder.path()).unwrap();
     let shelf = Shelf::with(Options { model: Some(model.to_owned()), ..Options::default() });
     shelf.index_from(&set.corpus);
     Some((set, shelf))
 }
 
-fn each(set: &Judged, shelf: &Shelf) -> [f64; 3] {
-    [By::Words, By::Meaning, By::Both].map(|by| ndcg(set, shelf, by))
+fn each(set: &JudgedSet, shelf: &Shelf) -> [f64; 3] {
+    [RankBy::Words, RankBy::Meaning, RankBy::Both].map(|by| ndcg(set, shelf, by))
 }
 
-fn ndcg(set: &Judged, shelf: &Shelf, by: By) -> f64 {
+fn ndcg(set: &JudgedSet, shelf: &Shelf, by: RankBy) -> f64 {
     let scores = set.score(|question| {
         let hits = shelf.library.search_by(&Query { limit: TOP, ..Query::new(question) }, by).unwrap();
         hits.iter().filter_map(|hit| hit.item["_id"].as_str()).map(str::to_owned).collect()

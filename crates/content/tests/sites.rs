@@ -18,7 +18,7 @@ use flate2::write::GzEncoder;
 use forecourt_content::limits::{
     PAGE_BYTES_MAX, PAGE_FAILURES_MAX, PAGE_REDIRECTS_MAX, ROBOTS_BYTES_MAX, UNPACKED_BYTES_MAX, VISIT_TIME_MAX,
 };
-use forecourt_content::{Read, Site, Source, Visit, Visitor};
+use forecourt_content::{ContentSource, SiteRead, Visit, Visitor, WebSite};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_testkit::HandClock;
 use serde_json::Value;
@@ -103,15 +103,15 @@ impl Web {
         self.dir.path().join("site.jsonl")
     }
 
-    async fn visit(&self, path: &str, read: Read) -> Visit {
+    async fn visit(&self, path: &str, read: SiteRead) -> Visit {
         self.visit_as(
-            |url| Site { url, read, pages_max: 100, depth_max: 3, delay: Duration::ZERO, time_max: VISIT_TIME_MAX },
+            |url| WebSite { url, read, pages_max: 100, depth_max: 3, delay: Duration::ZERO, time_max: VISIT_TIME_MAX },
             path,
         )
         .await
     }
 
-    async fn visit_as(&self, site: impl FnOnce(Url) -> Site, path: &str) -> Visit {
+    async fn visit_as(&self, site: impl FnOnce(Url) -> WebSite, path: &str) -> Visit {
         self.state.lock().unwrap().asked.clear();
         let site = site(Url::parse(&format!("{}{path}", self.origin)).unwrap());
         self.visitor.visit(&site, &self.file(), &mut |_| {}, &|| false).await.unwrap()
@@ -149,12 +149,12 @@ async fn pages_are_found_by_links_and_can_be_searched() {
     web.page("/a", "Apples", &["/", "/b", "/c"]);
     web.page("/b", "Pears", &[]);
     web.page("/c", "Plums", &[]);
-    let visit = web.visit("/", Read::Pages).await;
+    let visit = web.visit("/", SiteRead::Pages).await;
     assert_eq!((visit.pages, visit.skipped, visit.gave_up), (4, 0, false), "{:?}", visit.reasons);
     assert_eq!(web.names(), ["Home", "Apples", "Pears", "Plums"]);
     assert_eq!(web.asked(), ["/robots.txt", "/", "/a", "/b", "/c"]);
     let shelf = Shelf::new();
-    shelf.library.index(&[Source::new(web.file())], &mut (), &|| false).unwrap();
+    shelf.library.index(&[ContentSource::new(web.file())], &mut (), &|| false).unwrap();
     let hit = shelf.hits("apples").remove(0);
     assert_eq!(hit.item["grounding"]["source_urls"][0], format!("{}/a", web.origin));
     assert!(hit.item["grounding"]["fetched_at"].is_string());
@@ -168,15 +168,15 @@ async fn what_has_not_changed_is_not_sent_again_and_what_is_gone_goes() {
     web.page("/a", "Apples", &["/c"]);
     web.page("/b", "Pears", &[]);
     web.page("/c", "Plums", &[]);
-    web.visit("/", Read::Pages).await;
+    web.visit("/", SiteRead::Pages).await;
     let before = std::fs::metadata(web.file()).unwrap().modified().unwrap();
-    let again = web.visit("/", Read::Pages).await;
+    let again = web.visit("/", SiteRead::Pages).await;
     assert_eq!((again.pages, again.unchanged), (4, 4));
     assert_eq!(std::fs::metadata(web.file()).unwrap().modified().unwrap(), before);
     web.script("/b", 410, "text/html", "", &[]);
     web.page("/a", "Apples", &[]);
     web.script("/a", 200, "text/html", "<title>Apricots</title>", &[]);
-    let last = web.visit("/", Read::Pages).await;
+    let last = web.visit("/", SiteRead::Pages).await;
     assert_eq!(web.names(), ["Home", "Apricots"], "one page is gone, and one is linked no more");
     assert!(last.reasons[0].contains("410"), "{:?}", last.reasons);
 }
@@ -187,17 +187,17 @@ async fn a_page_that_fails_once_stays_and_a_site_that_fails_stays_whole() {
     let names: Vec<String> = (0..PAGE_FAILURES_MAX + 5).map(|n| format!("/{n}")).collect();
     web.page("/", "Home", &names.iter().map(String::as_str).collect::<Vec<_>>());
     names.iter().for_each(|name| web.page(name, name, &[]));
-    web.visit("/", Read::Pages).await;
+    web.visit("/", SiteRead::Pages).await;
     web.script("/0", 503, "text/html", "", &[]);
-    let visit = web.visit("/", Read::Pages).await;
+    let visit = web.visit("/", SiteRead::Pages).await;
     assert!(!visit.gave_up && visit.skipped == 1 && web.names().contains(&"/0".to_owned()));
     names.iter().for_each(|name| web.script(name, 500, "text/html", "", &[]));
-    let visit = web.visit("/", Read::Pages).await;
+    let visit = web.visit("/", SiteRead::Pages).await;
     assert!(visit.gave_up);
     assert_eq!(web.asked().len(), 2 + PAGE_FAILURES_MAX);
     assert_eq!(web.names().len(), names.len() + 1);
     web.script("/robots.txt", 500, "text/plain", "", &[]);
-    let visit = web.visit("/", Read::Pages).await;
+    let visit = web.visit("/", SiteRead::Pages).await;
     assert!(visit.gave_up && visit.reasons[0].contains("robots.txt"));
     assert_eq!((web.asked().len(), web.names().len()), (1, names.len() + 1));
 }
@@ -210,7 +210,7 @@ async fn robots_are_heeded_on_redirects_too() {
     web.page("/private/a", "Secret", &[]);
     web.page("/private/open", "Open", &[]);
     web.script("/moved", 302, "text/html", "", &[("location", "/private/a")]);
-    let visit = web.visit("/", Read::Pages).await;
+    let visit = web.visit("/", SiteRead::Pages).await;
     assert_eq!(web.names(), ["Home", "Open"]);
     assert!(!web.asked().contains(&"/private/a".to_owned()));
     assert_eq!(visit.skipped, 2, "{:?}", visit.reasons);
@@ -230,7 +230,7 @@ async fn redirects_stay_on_the_site_and_end() {
         web.script(path, 307, "text/html", "", &[("location", &format!("/far{}", at + 1))]);
     }
     web.page(&format!("/far{}", PAGE_REDIRECTS_MAX + 1), "Far", &[]);
-    let visit = web.visit("/", Read::Pages).await;
+    let visit = web.visit("/", SiteRead::Pages).await;
     assert_eq!(web.names(), ["Home", "Far"]);
     assert_eq!(visit.skipped, 4, "{:?}", visit.reasons);
     assert!(other.asked().is_empty());
@@ -250,7 +250,7 @@ async fn sitemaps_lead_to_sitemaps_and_pages() {
     web.put("/2.xml", "text/xml; charset=utf-8", sitemap(&[&here("/b"), "/a"]));
     web.page("/a", "Apples", &["/not-followed"]);
     web.page("/b", "Pears", &[]);
-    let visit = web.visit("/index.xml", Read::Sitemap).await;
+    let visit = web.visit("/index.xml", SiteRead::Sitemap).await;
     assert_eq!(web.names(), ["Apples", "Pears"]);
     assert_eq!((visit.pages, visit.skipped, visit.gave_up), (2, 2, false), "{:?}", visit.reasons);
 }
@@ -260,13 +260,13 @@ async fn sitemaps_that_are_bombs_or_broken_take_nothing_away() {
     let web = Web::new().await;
     web.put("/s.xml", "text/xml", sitemap(&["/a"]));
     web.page("/a", "Apples", &[]);
-    web.visit("/s.xml", Read::Sitemap).await;
+    web.visit("/s.xml", SiteRead::Sitemap).await;
     let bomb = packed(&vec![b' '; UNPACKED_BYTES_MAX + 1]);
     for (body, reason) in
         [(bomb, "unpacked"), (b"<urlset><url><loc".to_vec(), ""), (b"\x1F\x8Bbroken".to_vec(), "unpacked")]
     {
         web.put("/s.xml", "text/xml", body);
-        let visit = web.visit("/s.xml", Read::Sitemap).await;
+        let visit = web.visit("/s.xml", SiteRead::Sitemap).await;
         assert!(visit.gave_up && visit.reasons[0].contains(reason), "{:?}", visit.reasons);
         assert_eq!(web.names(), ["Apples"]);
     }
@@ -280,21 +280,21 @@ async fn a_sitemap_that_cannot_be_read_takes_its_pages_not_away() {
     web.put("/1.xml", "text/xml", sitemap(&["/a", "/b"]));
     web.put("/2.xml", "text/xml", sitemap(&["/c"]));
     ["/a", "/b", "/c"].iter().for_each(|path| web.page(path, path, &[]));
-    web.visit("/index.xml", Read::Sitemap).await;
+    web.visit("/index.xml", SiteRead::Sitemap).await;
     web.put("/1.xml", "text/xml", sitemap(&["/a", "/new"]));
     web.page("/new", "/new", &[]);
     for status in [503, 304] {
         web.script("/2.xml", status, "text/xml", "", &[]);
-        let visit = web.visit("/index.xml", Read::Sitemap).await;
+        let visit = web.visit("/index.xml", SiteRead::Sitemap).await;
         assert!(!visit.gave_up && visit.skipped == 1, "{status} {:?}", visit.reasons);
         assert_eq!((web.names().len(), visit.items), (4, 4), "{:?}", web.names());
     }
     web.put("/robots.txt", "text/plain", "user-agent: *\ndisallow: /a");
-    web.visit("/index.xml", Read::Sitemap).await;
+    web.visit("/index.xml", SiteRead::Sitemap).await;
     assert!(!web.names().contains(&"/a".to_owned()), "what is not to be read is not kept either");
     web.put("/robots.txt", "text/plain", "");
     web.put("/2.xml", "text/xml", sitemap(&["/c"]));
-    web.visit("/index.xml", Read::Sitemap).await;
+    web.visit("/index.xml", SiteRead::Sitemap).await;
     assert_eq!(web.names(), ["/a", "/new", "/c"], "what is listed no more goes when all lists are read");
 }
 
@@ -305,9 +305,9 @@ async fn rfc9309_2_5_a_robots_file_past_its_bound_is_not_passed_over() {
     let rules = "user-agent: *\nallow: /\n";
     let robots = |bytes: usize| format!("{rules}{}", "#".repeat(bytes - rules.len()));
     web.put("/robots.txt", "text/plain", robots(ROBOTS_BYTES_MAX));
-    assert_eq!(web.visit("/", Read::Pages).await.pages, 1);
+    assert_eq!(web.visit("/", SiteRead::Pages).await.pages, 1);
     web.put("/robots.txt", "text/plain", robots(ROBOTS_BYTES_MAX + 1));
-    let visit = web.visit("/", Read::Pages).await;
+    let visit = web.visit("/", SiteRead::Pages).await;
     assert!(visit.gave_up && visit.reasons[0].contains("more than"), "{:?}", visit.reasons);
     assert_eq!((web.asked(), web.names()), (vec!["/robots.txt".to_owned()], vec!["Home".to_owned()]));
 }
@@ -317,9 +317,9 @@ async fn pages_depth_and_bytes_are_bounded() {
     let web = Web::new().await;
     (0..10).for_each(|n| web.page(&format!("/{n}"), &format!("Page {n}"), &[&format!("/{}", n + 1)]));
     let site = |depth_max, pages_max| {
-        move |url| Site {
+        move |url| WebSite {
             url,
-            read: Read::Pages,
+            read: SiteRead::Pages,
             pages_max,
             depth_max,
             delay: Duration::ZERO,
@@ -332,9 +332,9 @@ async fn pages_depth_and_bytes_are_bounded() {
     assert!(few.reasons[0].contains("first 3 pages"));
     let page = |bytes: usize| format!("<title>Big</title>{}", " ".repeat(bytes - 18));
     web.put("/0", "text/html", page(PAGE_BYTES_MAX));
-    assert_eq!(web.visit("/0", Read::Pages).await.items, 1);
+    assert_eq!(web.visit("/0", SiteRead::Pages).await.items, 1);
     web.put("/0", "text/html", page(PAGE_BYTES_MAX + 1));
-    assert!(web.visit("/0", Read::Pages).await.reasons[0].contains("more than"));
+    assert!(web.visit("/0", SiteRead::Pages).await.reasons[0].contains("more than"));
 }
 
 #[tokio::test]
@@ -344,7 +344,7 @@ async fn one_page_under_two_addresses_is_one() {
     ["/x?sort=1", "/x?sort=2"].iter().for_each(|path| {
         web.put(path, "text/html", "<link rel=canonical href=/x><title>X</title>");
     });
-    web.visit("/", Read::Pages).await;
+    web.visit("/", SiteRead::Pages).await;
     assert_eq!(web.names(), ["Home", "X"]);
     assert_eq!(web.items()[1]["url"], format!("{}/x", web.origin));
 }
@@ -354,15 +354,15 @@ async fn documents_are_read_in_their_format() {
     let web = Web::new().await;
     let feed = "<rss><channel><item><title>One</title><link>https://e.org/1</link></item><item><title>Tw";
     web.put("/feed", "application/rss+xml", feed);
-    let visit = web.visit("/feed", Read::Document).await;
+    let visit = web.visit("/feed", SiteRead::Document).await;
     assert_eq!((web.names(), visit.skipped), (vec!["One".to_owned()], 1), "{:?}", visit.reasons);
     web.put("/items.jsonl", "application/octet-stream", "{\"name\":\"A\"}\nbroken\n{\"name\":\"B\"}\n");
-    let visit = web.visit("/items.jsonl", Read::Document).await;
+    let visit = web.visit("/items.jsonl", SiteRead::Document).await;
     assert_eq!((web.names().len(), visit.skipped), (2, 1));
     web.put("/thing", "image/png", "png");
-    assert!(web.visit("/thing", Read::Document).await.reasons[0].contains("neither"));
+    assert!(web.visit("/thing", SiteRead::Document).await.reasons[0].contains("neither"));
     web.put("/caf", "text/html; charset=iso-8859-1", b"<title>caf\xE9</title>".to_vec());
-    web.visit("/caf", Read::Pages).await;
+    web.visit("/caf", SiteRead::Pages).await;
     assert_eq!(web.names(), ["café"]);
 }
 
@@ -370,7 +370,7 @@ async fn documents_are_read_in_their_format() {
 async fn private_networks_are_closed_unless_they_are_opened() {
     let web = Web::with(EgressConfig::default()).await;
     web.page("/", "Home", &[]);
-    let visit = web.visit("/", Read::Pages).await;
+    let visit = web.visit("/", SiteRead::Pages).await;
     assert!(visit.gave_up && visit.reasons[0].contains("refused"), "{:?}", visit.reasons);
     assert!(web.asked().is_empty() && web.items().is_empty());
 }
@@ -380,7 +380,7 @@ async fn a_site_that_never_ends_is_left_when_the_time_is_up() {
     let web = Web::new().await;
     (0..20).for_each(|n| web.page(&format!("/{n}"), &format!("Page {n}"), &[&format!("/{}", n + 1)]));
     let within = |time_max| {
-        move |url| Site { url, read: Read::Pages, pages_max: 9, depth_max: 9, delay: Duration::ZERO, time_max }
+        move |url| WebSite { url, read: SiteRead::Pages, pages_max: 9, depth_max: 9, delay: Duration::ZERO, time_max }
     };
     assert_eq!(web.visit_as(within(VISIT_TIME_MAX), "/0").await.pages, 9);
     let late = web.visit_as(within(Duration::ZERO), "/0").await;
@@ -396,17 +396,17 @@ async fn an_entry_of_a_feed_says_where_it_is_and_where_it_was_read_and_goes_when
         format!("<rss><channel>{}</channel></rss>", entries.iter().map(entry).collect::<String>())
     };
     web.script("/feed", 200, "application/rss+xml", feed(&["a", "b"]), &[("etag", "\"1\"")]);
-    web.visit("/feed", Read::Document).await;
+    web.visit("/feed", SiteRead::Document).await;
     let first = web.items();
     let sources = serde_json::json!(["https://blog.example/a", format!("{}/feed", web.origin)]);
     assert_eq!(first[0]["grounding"]["source_urls"], sources);
-    let again = web.visit("/feed", Read::Document).await;
+    let again = web.visit("/feed", SiteRead::Document).await;
     assert_eq!((again.unchanged, web.items()), (1, first));
     web.script("/feed", 200, "application/rss+xml", feed(&["b", "c"]), &[("etag", "\"2\"")]);
-    web.visit("/feed", Read::Document).await;
+    web.visit("/feed", SiteRead::Document).await;
     assert_eq!(web.names(), ["b", "c"]);
     web.script("/feed", 410, "text/plain", "", &[]);
-    web.visit("/feed", Read::Document).await;
+    web.visit("/feed", SiteRead::Document).await;
     assert!(web.names().is_empty());
 }
 
@@ -416,10 +416,16 @@ async fn a_visit_that_is_cancelled_keeps_what_was_known() {
     let web = Web::new().await;
     web.page("/", "Home", &["/a"]);
     web.page("/a", "Apples", &[]);
-    web.visit("/", Read::Pages).await;
+    web.visit("/", SiteRead::Pages).await;
     let url = Url::parse(&web.origin).unwrap();
-    let site =
-        Site { url, read: Read::Pages, pages_max: 10, depth_max: 3, delay: Duration::ZERO, time_max: VISIT_TIME_MAX };
+    let site = WebSite {
+        url,
+        read: SiteRead::Pages,
+        pages_max: 10,
+        depth_max: 3,
+        delay: Duration::ZERO,
+        time_max: VISIT_TIME_MAX,
+    };
     let pages = std::sync::atomic::AtomicUsize::new(0);
     let mut count = |visit: &Visit| pages.store(visit.pages, std::sync::atomic::Ordering::Relaxed);
     let stop = || pages.load(std::sync::atomic::Ordering::Relaxed) >= one;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-pub use forecourt_core::Standing;
+pub use forecourt_core::LifecycleState;
 use forecourt_core::{Authority, ScopeSet, Sender};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -40,7 +40,7 @@ pub struct Caller {
     /// Whether the name was recognised.
     pub identity: Identity,
     /// Whether the agent is in service.
-    pub standing: Standing,
+    pub standing: LifecycleState,
     /// Whether its identity document consents to methods beyond the declared ones. Section 16.4.
     pub wildcards: bool,
     /// Whether the name is proven to be the caller's, and not only claimed.
@@ -117,16 +117,16 @@ pub enum Tier {
 
 /// What came of a call: a value, or what else whoever asked takes for one.
 #[derive(Clone, Debug)]
-pub struct Outcome<A = Value> {
+pub struct CallOutcome<A = Value> {
     /// The result, or why there is none.
     pub answer: Result<A, Refusal>,
     /// What was found on the way.
-    pub trail: Trail,
+    pub trail: CallTrail,
 }
 
 /// An answer, by who gave it.
 #[derive(Clone, Debug)]
-pub enum Answer<N> {
+pub enum CallAnswer<N> {
     /// An endpoint.
     Endpoint(Value),
     /// The host itself, in the words of whoever asked it.
@@ -135,7 +135,7 @@ pub enum Answer<N> {
 
 /// What was found on the way to an answer, for notices and records. Grows as checks are passed.
 #[derive(Clone, Debug, Default)]
-pub struct Trail {
+pub struct CallTrail {
     /// The method that was sent, once it is known to be one.
     pub requested: Option<Method>,
     /// The method that was meant, after aliases and redirects.

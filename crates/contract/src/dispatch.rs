@@ -12,28 +12,28 @@ use std::sync::{Arc, OnceLock, Weak};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::call::{Answer, Call, Caller, Identity, Outcome, Standing, Tier, Trail};
+use crate::call::{Call, CallAnswer, CallOutcome, CallTrail, Caller, Identity, LifecycleState, Tier};
 use crate::catalog::{Catalog, EMBEDDED};
 use crate::method::Method;
 use crate::path::RequestPath;
-use crate::policy::{MethodPolicy, Resolved};
+use crate::policy::{MethodPolicy, ResolvedMethod};
 use crate::recipe::RecipeBook;
 use crate::refusal::{IdentityRefusal, NotAllowed, Pair, Refusal};
-use crate::registry::{Matched, Registered, Registry};
+use crate::registry::{MatchedEndpoint, RegisteredEndpoint, Registry};
 use crate::reserved;
 use invoke::{invoke, prepare};
 
 /// Endpoints that were agreed on with single callers. Section 6.1, tier C.
-pub trait Negotiated: Send + Sync {
+pub trait NegotiatedEndpoints: Send + Sync {
     /// The endpoint that `caller` may call at the pair, by its own agreement.
-    fn endpoint(&self, caller: &Caller, method: &Method, path: &str) -> Option<Registered>;
+    fn endpoint(&self, caller: &Caller, method: &Method, path: &str) -> Option<RegisteredEndpoint>;
 }
 
 /// What the host answers itself. Section 6.1, tier A.
 pub trait Native: Send + Sync {
     /// Answers a call of a native pair, which the policy lets in, from a caller that is recognised and
     /// in service.
-    fn answer(&self, call: Call, target: Target) -> BoxFuture<'_, Result<Value, Refusal>>;
+    fn answer(&self, call: Call, target: CallTarget) -> BoxFuture<'_, Result<Value, Refusal>>;
 }
 
 /// The operator's switches that calls depend on. Section 8.7.
@@ -67,7 +67,7 @@ pub struct Dispatcher {
     /// The operator's switches.
     pub rules: Rules,
     /// The agreements, where there are any.
-    pub negotiated: Option<Arc<dyn Negotiated>>,
+    pub negotiated: Option<Arc<dyn NegotiatedEndpoints>>,
     /// What answers the native pairs, set once it is there. It may itself hold the dispatcher.
     pub native: OnceLock<Weak<dyn Native>>,
 }
@@ -88,36 +88,37 @@ impl Default for Dispatcher {
 }
 
 /// A call that was led to where it goes, once: whoever looks at it before it is answered hands this on.
-pub struct Aimed {
+pub struct RoutedCall {
     /// Where it goes, or why nowhere.
-    pub target: Result<Target, Refusal>,
+    pub target: Result<CallTarget, Refusal>,
     /// What was found on the way.
-    pub trail: Trail,
+    pub trail: CallTrail,
 }
 
 /// Where a call goes: a method and a path that are well formed, and who answers there.
-pub struct Target {
+pub struct CallTarget {
     /// The method as it was sent and as it was resolved.
-    pub resolved: Resolved,
+    pub resolved: ResolvedMethod,
     /// The method after redirects.
     pub method: Method,
     /// The path after redirects.
     pub path: RequestPath,
     /// Who guarantees the pair.
     pub tier: Tier,
-    matched: Option<Matched>,
+    matched: Option<MatchedEndpoint>,
 }
 
 impl Dispatcher {
     /// Answers a call. The host's own pairs ([`Tier::Native`]) go to [`Dispatcher::native`]; while
     /// that is not there they are refused as not implemented.
-    pub async fn dispatch(&self, call: Call) -> Outcome {
+    pub async fn dispatch(&self, call: Call) -> CallOutcome {
         let aimed = self.aim(&call);
-        let Outcome { answer, trail } = self.dispatch_to(call, aimed, |call, target| self.native(call, target)).await;
+        let CallOutcome { answer, trail } =
+            self.dispatch_to(call, aimed, |call, target| self.native(call, target)).await;
         let answer = answer.map(|answer| match answer {
-            Answer::Endpoint(value) | Answer::Native(value) => value,
+            CallAnswer::Endpoint(value) | CallAnswer::Native(value) => value,
         });
-        Outcome { answer, trail }
+        CallOutcome { answer, trail }
     }
 
     /// Answers a call that was aimed. The one order of checks, for endpoints and for the host's own pairs, which
@@ -125,27 +126,27 @@ impl Dispatcher {
     pub async fn dispatch_to<N, W>(
         &self,
         call: Call,
-        aimed: Aimed,
-        native: impl FnOnce(Call, Target) -> W,
-    ) -> Outcome<Answer<N>>
+        aimed: RoutedCall,
+        native: impl FnOnce(Call, CallTarget) -> W,
+    ) -> CallOutcome<CallAnswer<N>>
     where
         W: Future<Output = Result<N, Refusal>>,
     {
-        let Aimed { target, trail } = aimed;
+        let RoutedCall { target, trail } = aimed;
         let answer = match target {
             Ok(target) => self.answer(call, target, native).await,
             Err(refusal) => Err(refusal),
         };
-        Outcome { answer, trail }
+        CallOutcome { answer, trail }
     }
 
     /// The whole trip of a call.
     async fn answer<N, W>(
         &self,
         mut call: Call,
-        target: Target,
-        native: impl FnOnce(Call, Target) -> W,
-    ) -> Result<Answer<N>, Refusal>
+        target: CallTarget,
+        native: impl FnOnce(Call, CallTarget) -> W,
+    ) -> Result<CallAnswer<N>, Refusal>
     where
         W: Future<Output = Result<N, Refusal>>,
     {
@@ -155,18 +156,18 @@ impl Dispatcher {
         in_service(&target, &call.caller)?;
         let Some(matched) = self.admit(&target, &call.caller)? else {
             within_its_claim(&target, &call.caller)?;
-            return native(call, target).await.map(Answer::Native);
+            return native(call, target).await.map(CallAnswer::Native);
         };
         let input = prepare(&target, &matched, &mut call)?;
         self.authorise(&target, &matched, &call.caller)?;
-        invoke(&target, matched.registered, input, call).await.map(Answer::Endpoint)
+        invoke(&target, matched.registered, input, call).await.map(CallAnswer::Endpoint)
     }
 
     /// What the host answers itself, by what is bound for it.
     ///
     /// # Errors
     /// What it refuses; [`NotAllowed::NotImplemented`] while nothing is bound.
-    pub async fn native(&self, call: Call, target: Target) -> Result<Value, Refusal> {
+    pub async fn native(&self, call: Call, target: CallTarget) -> Result<Value, Refusal> {
         match self.native.get().and_then(Weak::upgrade) {
             Some(native) => native.answer(call, target).await,
             None => Err(self.not_allowed(&target, NotAllowed::NotImplemented)),
@@ -175,14 +176,14 @@ impl Dispatcher {
 
     /// Reads the method and the path and says who answers there: [`Refusal::Method`], then [`Refusal::Path`],
     /// where they can't be read.
-    pub fn aim(&self, call: &Call) -> Aimed {
-        let mut trail = Trail::default();
+    pub fn aim(&self, call: &Call) -> RoutedCall {
+        let mut trail = CallTrail::default();
         let target = self.find(call, &mut trail);
-        Aimed { target, trail }
+        RoutedCall { target, trail }
     }
 
     /// The same, filling in the trail as it goes.
-    fn find(&self, call: &Call, trail: &mut Trail) -> Result<Target, Refusal> {
+    fn find(&self, call: &Call, trail: &mut CallTrail) -> Result<CallTarget, Refusal> {
         let resolved = self.policy.resolve(&call.method, &self.catalog).ok_or_else(|| self.unknown(&call.method))?;
         trail.requested = Some(resolved.requested.clone());
         trail.method = Some(resolved.method.clone());
@@ -198,7 +199,7 @@ impl Dispatcher {
         trail.tier = Some(tier);
         trail.endpoint = matched.as_ref().map(|matched| Arc::clone(&matched.registered.endpoint));
         trail.endpoint_notice = trail.endpoint.as_ref().and_then(|endpoint| endpoint.notice());
-        Ok(Target { resolved, method, path, tier, matched })
+        Ok(CallTarget { resolved, method, path, tier, matched })
     }
 
     /// Whether the caller showed what the operator asks to be shown for a target, or for anything that it is
@@ -206,7 +207,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// [`Refusal::Identity`].
-    fn prove(&self, target: &Target, caller: &Caller) -> Result<(), Refusal> {
+    fn prove(&self, target: &CallTarget, caller: &Caller) -> Result<(), Refusal> {
         let registered = target.matched.as_ref().map(|matched| &matched.registered);
         self.showed(caller, &target.resolved, &target.method, registered).map_err(Refusal::Identity)
     }
@@ -215,9 +216,9 @@ impl Dispatcher {
     fn showed(
         &self,
         caller: &Caller,
-        resolved: &Resolved,
+        resolved: &ResolvedMethod,
         method: &Method,
-        registered: Option<&Registered>,
+        registered: Option<&RegisteredEndpoint>,
     ) -> Result<(), IdentityRefusal> {
         if self.rules.token_required.is_empty() || caller.sender.showed_token() {
             return Ok(());
@@ -228,7 +229,7 @@ impl Dispatcher {
     }
 
     /// Whether a method needs a token under any of the words that it went by.
-    fn takes_token(&self, resolved: &Resolved, method: &Method) -> bool {
+    fn takes_token(&self, resolved: &ResolvedMethod, method: &Method) -> bool {
         let needed = &self.rules.token_required;
         [&resolved.requested, &resolved.method, method].iter().any(|word| needed.contains(*word))
     }
@@ -254,7 +255,7 @@ impl Dispatcher {
     }
 
     /// Section 6.1: exactly one tier for every pair. What an operator overrides is the operator's.
-    fn classify(&self, caller: &Caller, method: &Method, path: &RequestPath) -> (Tier, Option<Matched>) {
+    fn classify(&self, caller: &Caller, method: &Method, path: &RequestPath) -> (Tier, Option<MatchedEndpoint>) {
         if let Some(matched) = self.registry.find(method, path) {
             return (Tier::Registered, Some(matched));
         }
@@ -263,24 +264,24 @@ impl Dispatcher {
         }
         let agreed = self.negotiated.as_ref().and_then(|all| all.endpoint(caller, method, path.as_str()));
         match agreed {
-            Some(registered) => (Tier::Negotiated, Some(Matched { registered, values: Vec::new() })),
+            Some(registered) => (Tier::Negotiated, Some(MatchedEndpoint { registered, values: Vec::new() })),
             None => (Tier::Unregistered, None),
         }
     }
 
     /// Section 5.4, the last pass: a path at which nothing is. Where one side consented to what is not declared,
     /// the call goes on to the checks that tell more than that.
-    fn route(&self, target: &Target, caller: &Caller) -> Result<(), Refusal> {
+    fn route(&self, target: &CallTarget, caller: &Caller) -> Result<(), Refusal> {
         let goes_on = self.is_there(target) || self.is_half_consented(caller);
         if goes_on { Ok(()) } else { Err(Refusal::NotFound(pair(target))) }
     }
 
-    fn is_there(&self, target: &Target) -> bool {
+    fn is_there(&self, target: &CallTarget) -> bool {
         target.matched.is_some() || !self.methods_at(&target.path).is_empty()
     }
 
     /// Section 9: the policy, and whether the path has this method. `None`: the host answers it itself.
-    fn admit(&self, target: &Target, caller: &Caller) -> Result<Option<Matched>, Refusal> {
+    fn admit(&self, target: &CallTarget, caller: &Caller) -> Result<Option<MatchedEndpoint>, Refusal> {
         if !self.admits(target) {
             return Err(self.not_allowed(target, NotAllowed::Policy));
         }
@@ -298,8 +299,8 @@ impl Dispatcher {
         }
     }
 
-    fn admits(&self, target: &Target) -> bool {
-        let Resolved { requested, method, .. } = &target.resolved;
+    fn admits(&self, target: &CallTarget) -> bool {
+        let ResolvedMethod { requested, method, .. } = &target.resolved;
         self.policy.admits(requested, method) && self.policy.admits(&target.method, &target.method)
     }
 
@@ -309,7 +310,7 @@ impl Dispatcher {
     }
 
     /// Section 6.4 and the base protocol: what is claimed is held, and what is required is claimed.
-    fn authorise(&self, target: &Target, matched: &Matched, caller: &Caller) -> Result<(), Refusal> {
+    fn authorise(&self, target: &CallTarget, matched: &MatchedEndpoint, caller: &Caller) -> Result<(), Refusal> {
         let required = &matched.registered.needs.scopes;
         if caller.authority().claimed().is_none() && self.rules.scope_required {
             return Err(Refusal::ScopeAbsent { pair: pair(target), required: required.to_vec() });
@@ -327,7 +328,7 @@ impl Dispatcher {
         methods
     }
 
-    fn not_allowed(&self, target: &Target, why: NotAllowed) -> Refusal {
+    fn not_allowed(&self, target: &CallTarget, why: NotAllowed) -> Refusal {
         let allowed_methods = self.allowed_methods(&target.path);
         let redirects = self.policy.redirects_for(target.path.as_str());
         let mut pair = pair(target);
@@ -344,18 +345,18 @@ impl Dispatcher {
     }
 }
 
-fn pair(target: &Target) -> Pair {
+fn pair(target: &CallTarget) -> Pair {
     Pair { method: target.method.clone(), path: target.path.as_str().to_owned() }
 }
 
 /// The base protocol, section 5, step 11: nobody claims more than it holds.
-fn within_its_claim(target: &Target, caller: &Caller) -> Result<(), Refusal> {
+fn within_its_claim(target: &CallTarget, caller: &Caller) -> Result<(), Refusal> {
     let excess = caller.authority().excess();
     if excess.is_empty() { Ok(()) } else { Err(Refusal::ScopeClaim { pair: pair(target), excess }) }
 }
 
 /// Anonymous callers may ask the host itself; each of its methods says what more it needs.
-fn recognise(target: &Target, caller: &Caller, rules: &Rules) -> Result<(), Refusal> {
+fn recognise(target: &CallTarget, caller: &Caller, rules: &Rules) -> Result<(), Refusal> {
     match caller.identity {
         Identity::Unrecognised => Err(Refusal::Identity(IdentityRefusal::Unknown)),
         // Nobody holds scopes, so nobody could claim them.
@@ -366,14 +367,14 @@ fn recognise(target: &Target, caller: &Caller, rules: &Rules) -> Result<(), Refu
     }
 }
 
-fn in_service(target: &Target, caller: &Caller) -> Result<(), Refusal> {
+fn in_service(target: &CallTarget, caller: &Caller) -> Result<(), Refusal> {
     if target.tier == Tier::Native && reserved::is_open_to_suspended(&target.method) {
         return Ok(());
     }
     let refusal = |is_final| Err(Refusal::Standing { agent_id: caller.agent_id.clone(), is_final });
     match caller.standing {
-        Standing::Active | Standing::Deprecated => Ok(()),
-        Standing::Suspended => refusal(false),
-        Standing::Retired => refusal(true),
+        LifecycleState::Active | LifecycleState::Deprecated => Ok(()),
+        LifecycleState::Suspended => refusal(false),
+        LifecycleState::Retired => refusal(true),
     }
 }

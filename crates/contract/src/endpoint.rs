@@ -14,13 +14,13 @@ use forecourt_settings::Documented;
 use serde_json::{Map, Value, json};
 
 pub use binding::{Binding, COMPOSITION_ERROR, ExternalService, Headers, UPSTREAM_ERRORS};
-pub use define::{Definition, Surroundings};
+pub use define::{Definition, RegistrationContext};
 pub use deprecated::{Deprecated, DeprecatedSettings, SuccessorSettings};
-pub use fault::Fault;
+pub use fault::DefinitionProblem;
 pub use parameters::{ParameterSettings, ParameterType};
 pub use read::{ReadFile, read};
 pub use settings::{
-    EndpointSettings, ErrorsSettings, HandlerSettings, InputSettings, Offer, SchemaSettings, SemanticSettings,
+    EndpointOffer, EndpointSettings, ErrorsSettings, HandlerSettings, InputSettings, SchemaSettings, SemanticSettings,
 };
 pub use style::Style;
 
@@ -61,7 +61,7 @@ pub struct Endpoint {
     /// Set when callers should move on.
     pub deprecated: Option<Deprecated>,
     /// What it is besides, for callers of other protocols. Not told to others.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<EndpointOffer>,
     /// What answers it.
     pub binding: Binding,
 }
@@ -97,7 +97,7 @@ impl Endpoint {
     }
 
     /// Whether it is something besides, for callers of other protocols.
-    pub fn is_offered_as(&self, offer: Offer) -> bool {
+    pub fn is_offered_as(&self, offer: EndpointOffer) -> bool {
         self.offers.contains(&offer)
     }
 

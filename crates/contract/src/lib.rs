@@ -40,9 +40,9 @@ pub mod reserved;
 pub mod schema;
 pub mod semantic;
 
-pub use call::{Answer, Call, Caller, Outcome, Tier};
+pub use call::{Call, CallAnswer, CallOutcome, Caller, Tier};
 pub use catalog::Catalog;
-pub use dispatch::{Aimed, Dispatcher, Native, Rules, Target};
+pub use dispatch::{CallTarget, Dispatcher, Native, RoutedCall, Rules};
 pub use endpoint::Endpoint;
 pub use forecourt_core::scope::{self, Scope, ScopeSet};
 pub use handler::{Failure, Handler, Invocation};

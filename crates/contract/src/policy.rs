@@ -38,7 +38,7 @@ struct Redirect {
 
 /// A method as it goes on, after aliases.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resolved {
+pub struct ResolvedMethod {
     /// The method that was sent.
     pub requested: Method,
     /// The method that is meant. Differs from `requested` for an alias or a legacy verb.
@@ -84,7 +84,7 @@ pub enum PolicyFault {
 
 /// A setting without effect, told to the operator. Section 9.4.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedSetting {
     /// Where it stands: `allow`, `disallow`, `aliases` or `redirects`.
     pub directive: &'static str,
     /// The method that it names.
@@ -93,7 +93,7 @@ pub struct Skipped {
     pub reason: &'static str,
 }
 
-impl fmt::Display for Skipped {
+impl fmt::Display for SkippedSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` under `{}` {}: it has no effect", self.method, self.directive, self.reason)
     }
@@ -112,17 +112,17 @@ impl MethodPolicy {
 
     /// What a method that was sent stands for: an alias in one hop, else itself, else what an
     /// opted-in legacy verb means. `None`: it is no method here.
-    pub fn resolve(&self, sent: &str, catalog: &Catalog) -> Option<Resolved> {
+    pub fn resolve(&self, sent: &str, catalog: &Catalog) -> Option<ResolvedMethod> {
         let requested = Method::parse(sent).ok()?;
         let method = self.aliases.get(&requested).unwrap_or(&requested).clone();
         if self.knows(&method, catalog) {
-            return Some(Resolved { requested, method, added: Map::new(), is_keyed: false });
+            return Some(ResolvedMethod { requested, method, added: Map::new(), is_keyed: false });
         }
         let (name, action) = self.legacy.get(&requested).and_then(|verb| reframed(verb.as_str()))?;
         let method = Method::parse(name).ok()?;
         let added = action.map(|action| ("action".to_owned(), Value::from(action))).into_iter().collect();
         let is_keyed = requested.as_str() == "PUT";
-        Some(Resolved { requested, method, added, is_keyed })
+        Some(ResolvedMethod { requested, method, added, is_keyed })
     }
 
     /// Whether calls of this method are let in: neither the word that was sent nor the method that

@@ -60,12 +60,12 @@ pub struct Step {
     /// The name under which later steps find the result.
     pub capture_as: Option<String>,
     /// The input, field by field.
-    pub parameters: BTreeMap<String, Source>,
+    pub parameters: BTreeMap<String, InputSource>,
 }
 
 /// Where a field of a step's input comes from. Whole values only.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
+pub enum InputSource {
     /// It stands in the recipe.
     Constant(Value),
     /// It is a field of what the caller sent; left out when the caller did not send it.

@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-pub use native::{NativeRefusal, Reason};
+pub use native::{NativeRefusal, NativeRefusalKind};
 pub use recovery::Recovery;
 
 use crate::limits::ECHO_CHARS_MAX;
@@ -133,7 +133,7 @@ pub enum Refusal {
         /// What was called.
         pair: Pair,
         /// The kind.
-        kind: Broken,
+        kind: BrokenContract,
         /// For the log alone.
         cause: String,
     },
@@ -172,7 +172,7 @@ pub enum NotAllowed {
 
 /// How an endpoint breaks its promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
+pub enum BrokenContract {
     /// Its result is not what it declares. Section 13.3.
     Output,
     /// It ended in an error that it does not declare.
@@ -200,9 +200,9 @@ impl Refusal {
             Self::Scope { .. } => "scope-violation",
             Self::Declared { .. } => "declared-error",
             Self::Step { .. } => "composition-failed",
-            Self::Broken { kind: Broken::Output, .. } => "output-validation-failed",
-            Self::Broken { kind: Broken::UndeclaredError, .. } => "undeclared-error-code",
-            Self::Broken { kind: Broken::Crashed, .. } => "handler-exception",
+            Self::Broken { kind: BrokenContract::Output, .. } => "output-validation-failed",
+            Self::Broken { kind: BrokenContract::UndeclaredError, .. } => "undeclared-error-code",
+            Self::Broken { kind: BrokenContract::Crashed, .. } => "handler-exception",
             Self::Native(_) => "native-refused",
             Self::Busy { .. } => "handler-busy",
             Self::Late { .. } => "handler-timeout",

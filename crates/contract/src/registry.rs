@@ -16,33 +16,33 @@ use crate::scope::Scope;
 
 /// An endpoint and what answers it.
 #[derive(Clone)]
-pub struct Registered {
+pub struct RegisteredEndpoint {
     /// What is promised.
     pub endpoint: Arc<Endpoint>,
     /// What keeps the promise.
     pub handler: Arc<dyn Handler>,
     /// What a caller needs for it.
-    pub needs: Needs,
+    pub needs: CallerNeeds,
 }
 
 /// What a caller needs for an endpoint, with all that it is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Needs {
+pub struct CallerNeeds {
     /// The scopes, in the order in which they were found.
     pub scopes: Arc<[Scope]>,
     /// Whether something that it is made of is for callers who show a bearer token.
     pub token: bool,
 }
 
-impl Registered {
+impl RegisteredEndpoint {
     /// An endpoint that needs what it says itself.
-    pub fn new(endpoint: Arc<Endpoint>, handler: Arc<dyn Handler>) -> Registered {
-        let needs = Needs { scopes: endpoint.required_scopes.clone().into(), token: false };
-        Registered { endpoint, handler, needs }
+    pub fn new(endpoint: Arc<Endpoint>, handler: Arc<dyn Handler>) -> RegisteredEndpoint {
+        let needs = CallerNeeds { scopes: endpoint.required_scopes.clone().into(), token: false };
+        RegisteredEndpoint { endpoint, handler, needs }
     }
 
     /// Has the endpoint say what it needs. Whoever holds the endpoint as it was, such as its handler, keeps that.
-    fn seal(&mut self, needs: Needs) {
+    fn seal(&mut self, needs: CallerNeeds) {
         if self.endpoint.required_scopes[..] != needs.scopes[..] {
             let required_scopes = needs.scopes.to_vec();
             self.endpoint = Arc::new(Endpoint { required_scopes, ..Endpoint::clone(&self.endpoint) });
@@ -53,9 +53,9 @@ impl Registered {
 
 /// An endpoint that a call is for, with what its path says.
 #[derive(Clone)]
-pub struct Matched {
+pub struct MatchedEndpoint {
     /// The endpoint.
-    pub registered: Registered,
+    pub registered: RegisteredEndpoint,
     /// The path's parameters, decoded, by name.
     pub values: Vec<(String, String)>,
 }
@@ -76,7 +76,7 @@ pub enum RegistryFault {
 
 /// All endpoints of a host.
 pub struct Registry {
-    literal: HashMap<String, BTreeMap<Method, Registered>>,
+    literal: HashMap<String, BTreeMap<Method, RegisteredEndpoint>>,
     /// The tree of templates; the first node is its root.
     tree: Vec<Node>,
     count: usize,
@@ -87,7 +87,7 @@ pub struct Registry {
 struct Node {
     literals: HashMap<String, usize>,
     parameter: Option<usize>,
-    here: BTreeMap<Method, Registered>,
+    here: BTreeMap<Method, RegisteredEndpoint>,
 }
 
 /// A node that a path ends at, and how many parameters led there.
@@ -120,21 +120,21 @@ impl Registry {
         if place.contains_key(&method) {
             return Err(RegistryFault::Duplicate(format!("{method} {path}")));
         }
-        place.insert(method, Registered::new(endpoint, handler));
+        place.insert(method, RegisteredEndpoint::new(endpoint, handler));
         self.count += 1;
         Ok(())
     }
 
     /// The endpoint for a call: a literal path, else the template with the fewest parameters.
-    pub fn find(&self, method: &Method, path: &RequestPath) -> Option<Matched> {
+    pub fn find(&self, method: &Method, path: &RequestPath) -> Option<MatchedEndpoint> {
         if let Some(registered) = self.literal.get(path.as_str()).and_then(|place| place.get(method)) {
-            return Some(Matched { registered: registered.clone(), values: Vec::new() });
+            return Some(MatchedEndpoint { registered: registered.clone(), values: Vec::new() });
         }
         let candidates = self.ends(path).into_iter().filter(|(node, _)| self.tree[*node].here.contains_key(method));
         let (node, _) = candidates.min_by_key(|(_, parameters)| *parameters)?;
         let registered = self.tree[node].here.get(method)?.clone();
         let values = values(&registered.endpoint.path, path);
-        Some(Matched { registered, values })
+        Some(MatchedEndpoint { registered, values })
     }
 
     /// The methods that are registered for a path. Empty: the path is not known.
@@ -145,9 +145,9 @@ impl Registry {
     }
 
     /// Has each endpoint say what it needs, in the order of [`Registry::iter`].
-    pub(crate) fn seal(&mut self, needs: Vec<Needs>) {
+    pub(crate) fn seal(&mut self, needs: Vec<CallerNeeds>) {
         let literal = self.literal.values_mut().flat_map(BTreeMap::values_mut);
-        let mut all: Vec<&mut Registered> =
+        let mut all: Vec<&mut RegisteredEndpoint> =
             literal.chain(self.tree.iter_mut().flat_map(|node| node.here.values_mut())).collect();
         all.sort_by(|a, b| place(a).cmp(&place(b)));
         for (registered, needs) in all.into_iter().zip(needs) {
@@ -156,9 +156,10 @@ impl Registry {
     }
 
     /// All endpoints, by path and method.
-    pub fn iter(&self) -> impl Iterator<Item = &Registered> {
+    pub fn iter(&self) -> impl Iterator<Item = &RegisteredEndpoint> {
         let literal = self.literal.values().flat_map(BTreeMap::values);
-        let mut all: Vec<&Registered> = literal.chain(self.tree.iter().flat_map(|node| node.here.values())).collect();
+        let mut all: Vec<&RegisteredEndpoint> =
+            literal.chain(self.tree.iter().flat_map(|node| node.here.values())).collect();
         all.sort_by(|a, b| place(a).cmp(&place(b)));
         all.into_iter()
     }
@@ -244,7 +245,7 @@ impl Registry {
 }
 
 /// Where an endpoint stands among all.
-fn place(registered: &Registered) -> (&str, &Method) {
+fn place(registered: &RegisteredEndpoint) -> (&str, &Method) {
     (registered.endpoint.path.as_str(), &registered.endpoint.method)
 }
 

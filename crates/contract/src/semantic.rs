@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalog::Catalog;
-use crate::endpoint::Fault;
+use crate::endpoint::DefinitionProblem;
 
 /// The seven fields, all of them required. Section 7.1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,11 +42,11 @@ impl Semantic {
     ///
     /// # Errors
     /// Every field that is missing, empty or not of its kind.
-    pub fn read(block: &Value, catalog: &Catalog) -> Result<Semantic, Vec<Fault>> {
+    pub fn read(block: &Value, catalog: &Catalog) -> Result<Semantic, Vec<DefinitionProblem>> {
         if !block.is_object() {
             let message = "an endpoint needs its semantic block: intent, actor, outcome, capability, confidence, \
                            impact and is_idempotent";
-            return Err(vec![Fault::new("semantic", "semantic-missing", message)]);
+            return Err(vec![DefinitionProblem::new("semantic", "semantic-missing", message)]);
         }
         let mut faults = Vec::new();
         let intent = sentence(block, "intent", &mut faults);
@@ -67,43 +67,47 @@ impl Semantic {
 }
 
 /// A field of the block that is there.
-fn field<'a>(block: &'a Value, name: &str, faults: &mut Vec<Fault>) -> Option<&'a Value> {
+fn field<'a>(block: &'a Value, name: &str, faults: &mut Vec<DefinitionProblem>) -> Option<&'a Value> {
     let found = block.get(name).filter(|value| !value.is_null());
     if found.is_none() {
         let message = format!("the semantic block needs `{name}`");
-        faults.push(Fault::new("semantic", format!("semantic-missing-field:{name}"), message));
+        faults.push(DefinitionProblem::new("semantic", format!("semantic-missing-field:{name}"), message));
     }
     found
 }
 
-fn sentence(block: &Value, name: &str, faults: &mut Vec<Fault>) -> Option<String> {
+fn sentence(block: &Value, name: &str, faults: &mut Vec<DefinitionProblem>) -> Option<String> {
     let text = field(block, name, faults)?.as_str().map(str::trim).filter(|text| !text.is_empty());
     if text.is_none() {
         let message = format!("`{name}` of the semantic block must be a text that says something");
-        faults.push(Fault::new("semantic", format!("semantic-bad-field:{name}"), message));
+        faults.push(DefinitionProblem::new("semantic", format!("semantic-bad-field:{name}"), message));
     }
     text.map(str::to_owned)
 }
 
-fn known(capability: &str, catalog: &Catalog, faults: &mut Vec<Fault>) -> bool {
+fn known(capability: &str, catalog: &Catalog, faults: &mut Vec<DefinitionProblem>) -> bool {
     let is_known = catalog.has_category(capability);
     if !is_known {
         let names: Vec<&str> = catalog.categories().map(|(name, _)| name).collect();
         let message = format!("`capability` must be one of {}", names.join(", "));
-        faults.push(Fault::new("semantic", "semantic-bad-capability", message));
+        faults.push(DefinitionProblem::new("semantic", "semantic-bad-capability", message));
     }
     is_known
 }
 
-fn scalar(value: &Value, faults: &mut Vec<Fault>) -> Option<f64> {
+fn scalar(value: &Value, faults: &mut Vec<DefinitionProblem>) -> Option<f64> {
     let within = value.as_f64().filter(|confidence| (0.0..=1.0).contains(confidence));
     if within.is_none() {
-        faults.push(Fault::new("semantic", "semantic-bad-confidence", "`confidence` must be a number from 0.0 to 1.0"));
+        faults.push(DefinitionProblem::new(
+            "semantic",
+            "semantic-bad-confidence",
+            "`confidence` must be a number from 0.0 to 1.0",
+        ));
     }
     within
 }
 
-fn impact(value: &Value, faults: &mut Vec<Fault>) -> Option<Impact> {
+fn impact(value: &Value, faults: &mut Vec<DefinitionProblem>) -> Option<Impact> {
     match value.as_str() {
         Some("informational") => return Some(Impact::Informational),
         Some("reversible") => return Some(Impact::Reversible),
@@ -111,14 +115,14 @@ fn impact(value: &Value, faults: &mut Vec<Fault>) -> Option<Impact> {
         _ => {}
     }
     let message = "`impact` must be informational, reversible or irreversible";
-    faults.push(Fault::new("semantic", "semantic-bad-impact", message));
+    faults.push(DefinitionProblem::new("semantic", "semantic-bad-impact", message));
     None
 }
 
-fn truth(value: &Value, faults: &mut Vec<Fault>) -> Option<bool> {
+fn truth(value: &Value, faults: &mut Vec<DefinitionProblem>) -> Option<bool> {
     if !value.is_boolean() {
         let message = "`is_idempotent` must be true or false";
-        faults.push(Fault::new("semantic", "semantic-bad-field:is_idempotent", message));
+        faults.push(DefinitionProblem::new("semantic", "semantic-bad-field:is_idempotent", message));
     }
     value.as_bool()
 }

@@ -38,9 +38,9 @@ pub struct AgentCard {
     /// What it can do.
     pub skills: Vec<Skill>,
     /// What it takes.
-    pub input_modes: Vec<Mode>,
+    pub input_modes: Vec<ContentMode>,
     /// What it gives.
-    pub output_modes: Vec<Mode>,
+    pub output_modes: Vec<ContentMode>,
     /// A page about it.
     pub homepage: Option<String>,
     /// The language it answers in unless asked otherwise.
@@ -105,7 +105,7 @@ pub struct Skill {
 /// A form of content that an agent takes or gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Mode {
+pub enum ContentMode {
     /// Words of a media type.
     Text {
         /// `text/plain`, `text/markdown` or `text/html`.

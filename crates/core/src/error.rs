@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::limits::RETRY_AFTER;
-use crate::store::Bound;
+use crate::store::QuotaBound;
 use crate::task::TaskState;
 
 /// What an [`Error`] is about.
@@ -68,7 +68,7 @@ pub enum Error {
     #[error("{bound}")]
     Full {
         /// Which bound was met.
-        bound: Bound,
+        bound: QuotaBound,
     },
     /// Too much to do, or shutting down. Trying again later may work.
     #[error("the service is not available at the moment")]

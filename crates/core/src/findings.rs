@@ -11,7 +11,7 @@ pub struct SearchOptions {
     /// Whether items alone are wanted: no summary that takes long to make.
     pub list_only: bool,
     /// How the search is narrowed down without words.
-    pub narrowing: Narrowing,
+    pub narrowing: SearchRefinement,
 }
 
 /// How much a search tells about its answer.
@@ -80,7 +80,7 @@ pub struct ItemFindings {
     pub score: f32,
     /// Why it is here. Told with [`FindingsDetail::Facets`], and where somebody judged it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<MatchReason>,
     /// Where it is from, as far as the search knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounding: Option<Grounding>,
@@ -94,7 +94,7 @@ impl ItemFindings {
 
     /// The same with why it is here.
     #[must_use]
-    pub fn because(self, reason: Reason) -> Self {
+    pub fn because(self, reason: MatchReason) -> Self {
         Self { reason: Some(reason), ..self }
     }
 }
@@ -113,7 +113,7 @@ pub struct Grounding {
 /// How items differ in one property.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facet {
-    /// Names it to [`Narrowing::exactly`]: a dot path.
+    /// Names it to [`SearchRefinement::exactly`]: a dot path.
     pub field: String,
     /// What people call it, such as `cuisine`.
     pub label: String,
@@ -123,7 +123,7 @@ pub struct Facet {
 
 /// Why an item is in an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reason {
+pub struct MatchReason {
     /// The sentence of its text that says most about the question. May be empty.
     pub snippet: String,
     /// The limits of the question that it keeps, and with what.
@@ -133,13 +133,13 @@ pub struct Reason {
     pub why: String,
 }
 
-/// The property that says which host of the web an item is from, for [`Narrowing::exactly`].
+/// The property that says which host of the web an item is from, for [`SearchRefinement::exactly`].
 pub const URL_HOST: &str = "url.host";
 
 /// How a search is narrowed down or widened without further words: what a person clicks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Narrowing {
+pub struct SearchRefinement {
     /// Properties and the values they shall have; all of them hold.
     pub exactly: Vec<(String, String)>,
     /// Items wanted in the answer. An agent may give fewer.
@@ -148,7 +148,7 @@ pub struct Narrowing {
     pub decided: bool,
 }
 
-impl Narrowing {
+impl SearchRefinement {
     /// Whether nothing is narrowed down.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -159,7 +159,7 @@ impl Findings {
     /// Bytes that it holds, about.
     pub(crate) fn weight(&self) -> usize {
         let texts = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
-        let reason = |reason: &Reason| reason.snippet.len() + reason.why.len() + texts(&reason.fits);
+        let reason = |reason: &MatchReason| reason.snippet.len() + reason.why.len() + texts(&reason.fits);
         let facet = |facet: &Facet| {
             let values: usize = facet.values.iter().map(|(value, _)| value.len() + size_of::<usize>()).sum();
             facet.field.len() + facet.label.len() + values
@@ -189,7 +189,9 @@ mod tests {
         let told = Findings {
             summary: "Two soups.".to_owned(),
             count: 2,
-            items: vec![ItemFindings::scored(2.5).because(Reason { snippet: "Hot.".to_owned(), ..Reason::default() })],
+            items: vec![
+                ItemFindings::scored(2.5).because(MatchReason { snippet: "Hot.".to_owned(), ..MatchReason::default() }),
+            ],
             ..Findings::default()
         };
         let event = crate::Event::Findings(Box::new(told));

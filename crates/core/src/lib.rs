@@ -49,12 +49,12 @@ pub mod task;
 pub mod yaml;
 
 pub use address::{Address, Domain, Handle};
-pub use agent::{Agent, AgentCard, Endpoint, Mode, Skill};
+pub use agent::{Agent, AgentCard, ContentMode, Endpoint, Skill};
 pub use agent_id::AgentId;
 pub use authority::Authority;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use error::{Error, Noun};
-pub use findings::{Findings, FindingsDetail, Narrowing, SearchOptions};
+pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, TaskId, ThreadId};
 pub use language::Language;
@@ -63,10 +63,10 @@ pub use message::{ClientAddr, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::{Admitted, Policy, PolicyPart, Rule};
 pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionOption};
-pub use reply::{Collected, Ending, Event, EventStream, Progress, Reply};
+pub use reply::{CollectedReply, Ending, Event, EventStream, Progress, Reply};
 pub use scope::{Scope, ScopeSet};
-pub use standing::{Standing, StandingChange};
-pub use store::{Account, Bound, Store, StoreError};
+pub use standing::{LifecycleState, LifecycleTransition};
+pub use store::{Account, QuotaBound, Store, StoreError};
 pub use task::{Task, TaskState};
 
 /// A moment in UTC. Written as RFC 3339.

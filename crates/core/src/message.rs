@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::address::Handle;
 use crate::authority::Authority;
-use crate::findings::{Narrowing, SearchOptions};
+use crate::findings::{SearchOptions, SearchRefinement};
 use crate::identity::IdentityEvidence;
 use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
@@ -277,8 +277,8 @@ pub struct Turn {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<QuestionAnswer>,
     /// How the search that it asked for was narrowed down.
-    #[serde(default, skip_serializing_if = "Narrowing::is_empty")]
-    pub narrowing: Narrowing,
+    #[serde(default, skip_serializing_if = "SearchRefinement::is_empty")]
+    pub narrowing: SearchRefinement,
     /// [`Message::annotations`].
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub annotations: Map<String, Value>,
@@ -295,7 +295,7 @@ impl Turn {
             id: None,
             question: None,
             answers: Vec::new(),
-            narrowing: Narrowing::default(),
+            narrowing: SearchRefinement::default(),
             annotations: Map::new(),
         }
     }

@@ -7,9 +7,9 @@ mod kind;
 mod part;
 mod sanitize;
 
-pub use admit::{Admitted, Policy, Rule, Verdict};
+pub use admit::{Admitted, Policy, Rule, RuleVerdict};
 pub use challenge::AuthChallenge;
-pub use kind::{AcceptedPayment, Kind};
+pub use kind::{AcceptedPayment, RefusalKind};
 pub use part::{PolicyFault, PolicyPart, Translation};
 pub use sanitize::{sanitize, sanitize_map};
 

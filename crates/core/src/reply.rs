@@ -18,8 +18,8 @@ mod gathered;
 mod guard;
 
 pub use crate::question::Question;
-pub use gathered::Gathered;
-pub use guard::{Guarded, ReplyLimits, guard};
+pub use gathered::ReplyAccumulator;
+pub use guard::{GuardedReply, ReplyLimits, guard};
 
 /// What an agent does next. Dropping the stream cancels the agent's work.
 pub type EventStream = Pin<Box<dyn Stream<Item = Event> + Send>>;
@@ -105,7 +105,7 @@ pub struct Reply {
 
 /// A reply after its ending: what non-streaming protocols render.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Collected {
+pub struct CollectedReply {
     /// The answer in parts: first the joined markdown if there is any, then the others in order,
     /// tool calls by their last value.
     pub parts: Vec<Part>,
@@ -124,7 +124,7 @@ impl std::fmt::Debug for Reply {
 
 impl Reply {
     /// Waits for the ending and gathers what came before it.
-    pub async fn collect(self) -> Collected {
+    pub async fn collect(self) -> CollectedReply {
         collect(self.events).await
     }
 }
@@ -140,8 +140,8 @@ pub fn once(ending: Ending) -> EventStream {
 }
 
 /// Drains a stream to its ending. A stream without one failed.
-pub async fn collect(mut events: EventStream) -> Collected {
-    let mut gathered = Gathered::default();
+pub async fn collect(mut events: EventStream) -> CollectedReply {
+    let mut gathered = ReplyAccumulator::default();
     while let Some(event) = events.next().await {
         if let Some(ending) = gathered.take(event) {
             return gathered.finish(ending);
@@ -150,7 +150,7 @@ pub async fn collect(mut events: EventStream) -> Collected {
     gathered.finish(Ending::unfinished())
 }
 
-impl Collected {
+impl CollectedReply {
     /// An answer of these parts, with this ending.
     pub fn new(parts: Vec<Part>, ending: Ending) -> Self {
         Self { parts, findings: None, ending }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// Where an agent stands in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum LifecycleState {
     /// It answers. How every agent begins.
     #[default]
     Active,
@@ -19,7 +19,7 @@ pub enum Standing {
     Retired,
 }
 
-impl Standing {
+impl LifecycleState {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Active, Self::Suspended, Self::Deprecated, Self::Retired];
 
@@ -41,11 +41,11 @@ impl Standing {
 
 /// A change of where an agent stands, as it is told and kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StandingChange {
+pub struct LifecycleTransition {
     /// Where it stood.
-    pub from: Standing,
+    pub from: LifecycleState,
     /// Where it stands.
-    pub to: Standing,
+    pub to: LifecycleState,
     /// Who did it, as far as is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use crate::address::Handle;
 use crate::ids::{TaskId, ThreadId};
 use crate::message::Turn;
-use crate::reply::{Collected, Event};
+use crate::reply::{CollectedReply, Event};
 use crate::task::{Task, TaskState};
 
 mod ledger;
 mod list;
 mod quota;
 
-pub use ledger::{Entry, Span};
+pub use ledger::{LedgerEntry, Span};
 pub use list::{Cursor, TaskFilter, TaskPage};
-pub use quota::{Account, Bound, cost};
+pub use quota::{Account, QuotaBound, cost};
 
 /// What every store operation returns: done means durable.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -31,7 +31,7 @@ pub enum StoreError {
     #[error("{bound}")]
     Full {
         /// Which bound was met.
-        bound: Bound,
+        bound: QuotaBound,
     },
     /// Locked or away. Trying again may work.
     #[error("storage is not available: {0}")]
@@ -98,15 +98,21 @@ pub trait Store: Send + Sync + 'static {
     /// Keeps an artifact of a task. The first one of an id stays; that of a task that is not there
     /// any more is dropped. Fails with [`StoreError::Unavailable`] when it, or all of them
     /// together, would be too large.
-    fn put_artifact(&self, task: &TaskId, artifact: KeptArtifact) -> StoreFuture<'_, ()>;
+    fn put_artifact(&self, task: &TaskId, artifact: StoredArtifact) -> StoreFuture<'_, ()>;
 
     /// Reads an artifact, by both ids.
-    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<KeptArtifact>>;
+    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<StoredArtifact>>;
 
-    /// Registers a webhook in one step, so that whoever is told [`Added::Yes`] hears of the end. One
+    /// Registers a webhook in one step, so that whoever is told [`WebhookRegistration::Yes`] hears of the end. One
     /// of the same id is replaced, in its place, whatever the `limit`. For a task in a final state,
     /// `at_end` says what is done.
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize, at_end: AtEnd) -> StoreFuture<'_, Added>;
+    fn add_webhook(
+        &self,
+        task: &TaskId,
+        webhook: Webhook,
+        limit: usize,
+        at_end: IfTaskEnded,
+    ) -> StoreFuture<'_, WebhookRegistration>;
 
     /// The webhooks of a task in the order in which they were registered; none when there is no task.
     fn webhooks(&self, task: &TaskId) -> StoreFuture<'_, Vec<Webhook>>;
@@ -118,7 +124,7 @@ pub trait Store: Send + Sync + 'static {
     /// Queues a notice: a post that belongs to no task. It is dropped at `notice.expires_at`. Fails with
     /// [`StoreError::Unavailable`] while as many deliveries wait as may, and with [`StoreError::Full`] over a
     /// bound; until it is made or dropped it counts towards `notice.account`.
-    fn enqueue(&self, notice: Notice) -> StoreFuture<'_, ()>;
+    fn enqueue(&self, notice: Notification) -> StoreFuture<'_, ()>;
 
     /// Takes at most `limit` deliveries that are due, the longest due first, and hides them from
     /// other takers until `lease`. From here on the attempt counts, so that one which a crash cut
@@ -137,7 +143,7 @@ pub trait Store: Send + Sync + 'static {
     /// `addition.keep` turns. From the first owner who adds to it on, it is that owner's: what anybody
     /// else would add is dropped, with `false`. Its bytes count towards `addition.account`, that of the
     /// last one who wrote to it. [`StoreError::Full`] over a bound.
-    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: Addition) -> StoreFuture<'_, bool>;
+    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> StoreFuture<'_, bool>;
 
     /// A conversation with an agent. `None` when there is none.
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>>;
@@ -166,11 +172,17 @@ pub trait Store: Send + Sync + 'static {
     /// With `last`, only if that is the number of the last entry that can be read at the moment of the
     /// new one, 0 for none; `None`, and nothing is written, when it is another: the one place that
     /// decides who was first. Fails with [`StoreError::Unavailable`] when the entry is too large, and
-    /// with [`StoreError::Full`] over a bound; it counts towards [`Entry::account`].
-    fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>>;
+    /// with [`StoreError::Full`] over a bound; it counts towards [`LedgerEntry::account`].
+    fn append_entry(&self, stream: &str, entry: LedgerEntry, last: Option<u64>) -> StoreFuture<'_, Option<u64>>;
 
     /// Reads at most `limit` entries of a stream, with their numbers, in the order of `span`.
-    fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<(u64, Entry)>>;
+    fn entries(
+        &self,
+        stream: &str,
+        span: Span,
+        limit: usize,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>>;
 
     /// Removes at most `limit` expired things; gives how many there were.
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64>;
@@ -193,7 +205,7 @@ pub struct TaskChange {
     /// Where it goes; [`TaskState::may_become`] holds.
     pub to: TaskState,
     /// What came of it, when it settles. Takes the place of an earlier outcome, also when `None`.
-    pub outcome: Option<Collected>,
+    pub outcome: Option<CollectedReply>,
     /// When.
     pub at: Timestamp,
     /// What is new about it when it goes on after a question.
@@ -203,7 +215,7 @@ pub struct TaskChange {
 impl TaskChange {
     /// The move that ends the work on `task`, or pauses it, with this outcome. Where it goes follows from
     /// that.
-    pub fn settle(task: &Task, outcome: Collected, at: Timestamp) -> Self {
+    pub fn settle(task: &Task, outcome: CollectedReply, at: Timestamp) -> Self {
         let to = TaskState::after(&outcome.ending);
         Self { from: task.state, run: task.run.clone(), to, outcome: Some(outcome), at, resume: None }
     }
@@ -231,7 +243,7 @@ pub struct Resumption {
 
 /// What was said in a conversation, ready to be added to it.
 #[derive(Debug, Clone)]
-pub struct Addition {
+pub struct ConversationAppend {
     /// Who said it, when it was proven: [`crate::Sender::owner`].
     pub owner: Option<String>,
     /// Whose stored bytes the conversation counts towards from now on.
@@ -262,8 +274,8 @@ impl Conversation {
 
 /// What registering a webhook does for a task in a final state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AtEnd {
-    /// Nothing: [`Added::Ended`].
+pub enum IfTaskEnded {
+    /// Nothing: [`WebhookRegistration::Ended`].
     Refuse,
     /// The webhook is registered, and told of the end at once.
     Tell,
@@ -272,7 +284,7 @@ pub enum AtEnd {
 /// What came of registering a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Added {
+pub enum WebhookRegistration {
     /// It will be told when the task settles, or takes the place of the one of its id.
     Yes,
     /// The task has as many as it may.
@@ -285,7 +297,7 @@ pub enum Added {
 
 /// A file made by a task, as it is kept. Never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptArtifact {
+pub struct StoredArtifact {
     /// An opaque name within its task.
     pub id: String,
     /// The stored media type.
@@ -328,7 +340,7 @@ impl std::fmt::Debug for Webhook {
 
 /// A post that belongs to no task. All there is to tell is in [`Webhook::details`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Notice {
+pub struct Notification {
     /// Whom to tell, and what.
     pub webhook: Webhook,
     /// Whose stored bytes it counts towards.
@@ -346,7 +358,7 @@ pub struct Delivery {
     pub id: u64,
     /// Whom to tell.
     pub webhook: Webhook,
-    /// The task as it was when it settled; `None` for a [`Notice`].
+    /// The task as it was when it settled; `None` for a [`Notification`].
     pub task: Option<Task>,
     /// Attempts made before this one.
     pub attempts: u32,

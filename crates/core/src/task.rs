@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::address::Handle;
 use crate::ids::{TaskId, ThreadId};
 use crate::message::Turn;
-use crate::reply::{Collected, Ending};
+use crate::reply::{CollectedReply, Ending};
 use crate::store::Account;
 
 /// Where a task stands. A2A's states, which are the widest set of the five protocols.
@@ -123,7 +123,7 @@ pub struct Task {
     /// Where it stands.
     pub state: TaskState,
     /// What came of it, once it is settled.
-    pub outcome: Option<Collected>,
+    pub outcome: Option<CollectedReply>,
     /// Which run of the host works on it: a token minted at each start.
     pub run: String,
     /// When it was accepted.

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether strangers may make us connect to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AddressVerdict {
     /// Public unicast.
     Public,
     /// Private, special or reserved.
@@ -13,12 +13,12 @@ pub enum Verdict {
 
 /// Judges one address. IPv4 is closed by a list; IPv6 is open only in `2000::/3`, less what is
 /// special there, so every embedding of IPv4 (mapped, compatible, NAT64, Teredo, 6to4) is closed.
-pub fn classify(address: IpAddr) -> Verdict {
+pub fn classify(address: IpAddr) -> AddressVerdict {
     let open = match address {
         IpAddr::V4(v4) => !CLOSED_V4.iter().any(|net| covers_v4(net, v4)),
         IpAddr::V6(v6) => covers_v6(&OPEN_V6, v6) && !CLOSED_V6.iter().any(|net| covers_v6(net, v6)),
     };
-    if open { Verdict::Public } else { Verdict::Closed }
+    if open { AddressVerdict::Public } else { AddressVerdict::Closed }
 }
 
 /// A network: its first address and the length of its prefix.

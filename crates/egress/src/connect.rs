@@ -22,7 +22,7 @@ use crate::certificate::ClientCertificate;
 use crate::egress::{Egress, SetupError};
 use crate::error::{EgressError, Refusal};
 use crate::purpose::Purpose;
-use crate::target::Target;
+use crate::target::CheckedUrl;
 use crate::trust;
 
 /// How raw connections are encrypted: TLS 1.3 with one protocol offered. Cheap to clone; made once for
@@ -42,7 +42,7 @@ pub struct Connection {
     peer: SocketAddr,
     egress: Egress,
     purpose: Purpose,
-    target: Target,
+    target: CheckedUrl,
     turn: Option<Turn>,
 }
 
@@ -70,7 +70,7 @@ impl Egress {
     /// # Errors
     /// As for a request to such a URL: refused, busy, or unconnected within the time to connect.
     pub async fn connect(&self, purpose: Purpose, host: &str, port: u16) -> Result<Connection, EgressError> {
-        self.open(purpose, Target::of_host(host, port, false)?, None).await
+        self.open(purpose, CheckedUrl::of_host(host, port, false)?, None).await
     }
 
     /// [`Egress::connect`] with TLS, as closed as `https://` is for `purpose`, on the usual port of its
@@ -82,11 +82,11 @@ impl Egress {
         port: u16,
         tls: &Tls,
     ) -> Result<Connection, EgressError> {
-        let target = Target::of_host(host, port, true)?.usually_on(tls.usual_port);
+        let target = CheckedUrl::of_host(host, port, true)?.usually_on(tls.usual_port);
         self.open(purpose, target, Some(tls)).await
     }
 
-    async fn open(&self, purpose: Purpose, target: Target, tls: Option<&Tls>) -> Result<Connection, EgressError> {
+    async fn open(&self, purpose: Purpose, target: CheckedUrl, tls: Option<&Tls>) -> Result<Connection, EgressError> {
         let bounds = purpose.deadlines(self.config());
         let turn = self.inner.turn_by(purpose, &target, Instant::now() + bounds.total).await?;
         let addresses = self.inner.guard.admit(purpose, &target).await?;
@@ -129,7 +129,7 @@ fn checked(stream: TcpStream, address: SocketAddr) -> Result<(TcpStream, SocketA
     Ok((stream, peer))
 }
 
-async fn handshake(stream: TcpStream, target: &Target, tls: &Tls) -> Result<TlsStream<TcpStream>, EgressError> {
+async fn handshake(stream: TcpStream, target: &CheckedUrl, tls: &Tls) -> Result<TlsStream<TcpStream>, EgressError> {
     let name = ServerName::try_from(target.host()).map_err(|_| Refusal::Text("has a malformed host"))?;
     let connector = TlsConnector::from(tls.config.clone());
     connector.connect(name, stream).await.map_err(|error| unconnected(error.to_string()))

@@ -12,7 +12,7 @@ use crate::egress::SetupError;
 use crate::error::EgressError;
 use crate::limits::{CONNECT_TIME_MAX, HEAD_BYTES_MAX, HEAD_FIELDS_MAX, RESOLVE_TIME_MAX, UPSTREAM_IDLE_MAX};
 use crate::resolve::Resolve;
-use crate::target::Target;
+use crate::target::CheckedUrl;
 use crate::trust;
 
 /// Makes connections.
@@ -35,7 +35,7 @@ impl Dialer {
     /// it, so that nothing is shared between callers.
     pub(crate) fn pinned(
         &self,
-        target: &Target,
+        target: &CheckedUrl,
         addresses: &[SocketAddr],
         connect: Duration,
     ) -> Result<Client, EgressError> {

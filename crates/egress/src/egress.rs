@@ -13,13 +13,13 @@ use tokio::sync::Semaphore;
 use crate::config::EgressConfig;
 use crate::dial::Dialer;
 use crate::error::EgressError;
-use crate::exchange::{Delivered, Fetched, Incoming, Outgoing};
+use crate::exchange::{DeliveryOutcome, FetchedBody, UpstreamRequest, UpstreamResponse};
 use crate::guard::{Guard, Own};
 use crate::limits::{RECEIPT_BYTES_MAX, UPSTREAM_AT_ONCE_MAX};
 use crate::purpose::Purpose;
 use crate::resolve::{Resolve, SystemResolver};
 use crate::slots::Slots;
-use crate::target::Target;
+use crate::target::CheckedUrl;
 use crate::trust::{Judge, Trust};
 
 /// The guarded client. Cheap to clone; one for the whole process.
@@ -55,7 +55,7 @@ impl Egress {
     /// Whether `url` may be reached for `purpose` now: resolves and checks, and opens no socket to
     /// the target. For registrations; every delivery is checked again.
     pub async fn permits(&self, purpose: Purpose, url: &str) -> Result<(), EgressError> {
-        let target = Target::parse(url)?;
+        let target = CheckedUrl::parse(url)?;
         self.inner.guard.admit(purpose, &target).await?;
         Ok(())
     }
@@ -63,17 +63,17 @@ impl Egress {
     /// Whether `url` may ever be reached for `purpose`, as far as that can be told without asking for its
     /// address. For settings; every request is checked again.
     pub fn foresees(&self, purpose: Purpose, url: &str) -> Result<(), EgressError> {
-        let target = Target::parse(url)?;
+        let target = CheckedUrl::parse(url)?;
         Ok(self.inner.guard.foresee(purpose, &target)?)
     }
 
     /// Fetches a document whole. Fails on every status but 2xx.
-    pub async fn get(&self, purpose: Purpose, url: &str) -> Result<Fetched, EgressError> {
-        self.fetch(purpose, Outgoing::get(url)).await
+    pub async fn get(&self, purpose: Purpose, url: &str) -> Result<FetchedBody, EgressError> {
+        self.fetch(purpose, UpstreamRequest::get(url)).await
     }
 
     /// Sends `request` and reads the answer whole. Fails on every status but 2xx.
-    pub async fn fetch(&self, purpose: Purpose, request: Outgoing) -> Result<Fetched, EgressError> {
+    pub async fn fetch(&self, purpose: Purpose, request: UpstreamRequest) -> Result<FetchedBody, EgressError> {
         let bounds = request.deadlines.unwrap_or_else(|| purpose.deadlines(&self.inner.guard.config));
         self.inner.exchange(purpose, request).await?.fetched(bounds.body_bytes_max).await
     }
@@ -86,22 +86,22 @@ impl Egress {
         url: &str,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Delivered, EgressError> {
-        let request = Outgoing { headers, ..Outgoing::post(url, body) };
+    ) -> Result<DeliveryOutcome, EgressError> {
+        let request = UpstreamRequest { headers, ..UpstreamRequest::post(url, body) };
         let answer = self.inner.exchange(purpose, request).await?;
-        let delivered = Delivered { status: answer.status };
+        let delivered = DeliveryOutcome { status: answer.status };
         // The delivery is settled by the head; letting the receiver finish is politeness.
         let _ = tokio::time::timeout(RECEIPT_TIME_MAX, drain(answer)).await;
         Ok(delivered)
     }
 
     /// Sends `request` and gives the answer as it comes, whatever its status.
-    pub async fn send(&self, purpose: Purpose, request: Outgoing) -> Result<Incoming, EgressError> {
+    pub async fn send(&self, purpose: Purpose, request: UpstreamRequest) -> Result<UpstreamResponse, EgressError> {
         self.inner.exchange(purpose, request).await
     }
 
     /// [`Egress::send`] to a backend whose URL the operator wrote down.
-    pub async fn send_upstream(&self, request: Outgoing) -> Result<Incoming, EgressError> {
+    pub async fn send_upstream(&self, request: UpstreamRequest) -> Result<UpstreamResponse, EgressError> {
         self.send(Purpose::Upstream, request).await
     }
 
@@ -111,7 +111,7 @@ impl Egress {
     }
 }
 
-async fn drain(mut answer: Incoming) {
+async fn drain(mut answer: UpstreamResponse) {
     let mut left = RECEIPT_BYTES_MAX;
     while let Some(Ok(chunk)) = answer.body.next().await {
         match left.checked_sub(chunk.len()) {
@@ -176,8 +176,8 @@ impl EgressBuilder {
     pub fn own_host(mut self, origin: &str) -> Result<Self, SetupError> {
         let wrong = || SetupError::OwnHost(origin.to_owned());
         let target = match origin.contains("://") {
-            true => Target::parse(origin),
-            false => Target::parse(&format!("https://{origin}/")),
+            true => CheckedUrl::parse(origin),
+            false => CheckedUrl::parse(&format!("https://{origin}/")),
         };
         let target = target.map_err(|_| wrong())?;
         self.own.origins.push((target.host(), target.port()));

@@ -11,11 +11,11 @@ use crate::egress::Inner;
 use crate::error::{EgressError, Refusal};
 use crate::limits::HEAD_BYTES_MAX;
 use crate::purpose::{Deadlines, Purpose};
-use crate::target::Target;
+use crate::target::CheckedUrl;
 
 /// A request to send.
 #[derive(Clone)]
-pub struct Outgoing {
+pub struct UpstreamRequest {
     /// GET or POST, usually.
     pub method: Method,
     /// Where to.
@@ -30,7 +30,7 @@ pub struct Outgoing {
 
 /// The head of an answer, and its body on the way.
 #[derive(Debug)]
-pub struct Incoming {
+pub struct UpstreamResponse {
     /// The status, whatever it is.
     pub status: StatusCode,
     /// Its fields, at most [`HEAD_BYTES_MAX`].
@@ -43,7 +43,7 @@ pub struct Incoming {
 
 /// A whole document.
 #[derive(Debug, Clone)]
-pub struct Fetched {
+pub struct FetchedBody {
     /// The media type as the server declared it; `application/octet-stream` when it did not.
     pub mime: String,
     /// The body, within the bound of its purpose.
@@ -56,12 +56,12 @@ pub struct Fetched {
 
 /// What became of a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delivered {
+pub struct DeliveryOutcome {
     /// What the receiver answered.
     pub status: StatusCode,
 }
 
-impl Outgoing {
+impl UpstreamRequest {
     /// A GET of `url`.
     pub fn get(url: impl Into<String>) -> Self {
         Self::new(Method::GET, url, Bytes::new())
@@ -91,7 +91,7 @@ impl Outgoing {
     }
 
     /// What is left of it behind a redirect: nothing that was meant for the first server.
-    fn redirected(&self, target: &Target) -> Self {
+    fn redirected(&self, target: &CheckedUrl) -> Self {
         let mut next = Self::get(target.url().as_str());
         if let Some(accept) = self.headers.get(ACCEPT) {
             next.headers.insert(ACCEPT, accept.clone());
@@ -101,13 +101,13 @@ impl Outgoing {
 }
 
 /// Never prints the URL, the fields or the body: each may hold a secret.
-impl std::fmt::Debug for Outgoing {
+impl std::fmt::Debug for UpstreamRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Outgoing").field("method", &self.method).finish_non_exhaustive()
     }
 }
 
-impl Delivered {
+impl DeliveryOutcome {
     /// Whether the receiver took it: any 2xx.
     pub fn is_success(self) -> bool {
         self.status.is_success()
@@ -117,11 +117,15 @@ impl Delivered {
 impl Inner {
     /// Sends a request and follows redirects as far as its purpose goes; the last answer is given
     /// whatever its status. Security sheet, section 6, steps 1 to 6.
-    pub(crate) async fn exchange(&self, purpose: Purpose, mut request: Outgoing) -> Result<Incoming, EgressError> {
+    pub(crate) async fn exchange(
+        &self,
+        purpose: Purpose,
+        mut request: UpstreamRequest,
+    ) -> Result<UpstreamResponse, EgressError> {
         let bounds = request.deadlines.unwrap_or_else(|| purpose.deadlines(&self.guard.config));
         let deadline = Instant::now() + bounds.total;
         request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static(purpose.accept()));
-        let mut target = Target::parse(&request.url)?;
+        let mut target = CheckedUrl::parse(&request.url)?;
         let mut redirects_left = purpose.redirects_max();
         loop {
             let answer = self.step(purpose, &target, &request, bounds, deadline).await?;
@@ -143,11 +147,11 @@ impl Inner {
     async fn step(
         &self,
         purpose: Purpose,
-        target: &Target,
-        request: &Outgoing,
+        target: &CheckedUrl,
+        request: &UpstreamRequest,
         bounds: Deadlines,
         deadline: Instant,
-    ) -> Result<Incoming, EgressError> {
+    ) -> Result<UpstreamResponse, EgressError> {
         let late = |_| EgressError::timed_out("the connection");
         let turn = self.turn_by(purpose, target, deadline).await?;
         let (client, pinned) = match purpose.is_trusted(target) {
@@ -174,7 +178,7 @@ impl Inner {
             }
         }
         check_head(response.headers())?;
-        Ok(Incoming {
+        Ok(UpstreamResponse {
             status: response.status(),
             headers: response.headers().clone(),
             final_url: target.url().clone(),
@@ -186,13 +190,13 @@ impl Inner {
     pub(crate) async fn turn_by(
         &self,
         purpose: Purpose,
-        target: &Target,
+        target: &CheckedUrl,
         deadline: Instant,
     ) -> Result<Turn, EgressError> {
         timeout_at(deadline, self.turn(purpose, target)).await.map_err(|_| EgressError::Busy)?
     }
 
-    async fn turn(&self, purpose: Purpose, target: &Target) -> Result<Turn, EgressError> {
+    async fn turn(&self, purpose: Purpose, target: &CheckedUrl) -> Result<Turn, EgressError> {
         if purpose.is_trusted(target) {
             let permit = self.upstream_turns.clone().try_acquire_owned().map_err(|_| EgressError::Busy)?;
             return Ok(Turn::Upstream { _permit: permit });
@@ -201,9 +205,9 @@ impl Inner {
     }
 }
 
-impl Incoming {
+impl UpstreamResponse {
     /// The whole body of a successful answer.
-    pub(crate) async fn fetched(self, bytes_max: usize) -> Result<Fetched, EgressError> {
+    pub(crate) async fn fetched(self, bytes_max: usize) -> Result<FetchedBody, EgressError> {
         if !self.status.is_success() {
             return Err(EgressError::Status(self.status));
         }
@@ -211,7 +215,7 @@ impl Incoming {
             return Err(EgressError::TooLarge { bytes_max });
         }
         let mime = self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        Ok(Fetched {
+        Ok(FetchedBody {
             mime: mime.unwrap_or("application/octet-stream").to_owned(),
             bytes: self.body.collect().await?,
             final_url: self.final_url,
@@ -220,7 +224,7 @@ impl Incoming {
     }
 }
 
-fn redirect_of<'a>(request: &Outgoing, answer: &'a Incoming) -> Option<&'a str> {
+fn redirect_of<'a>(request: &UpstreamRequest, answer: &'a UpstreamResponse) -> Option<&'a str> {
     let follows = request.method == Method::GET && matches!(answer.status.as_u16(), 301 | 302 | 303 | 307 | 308);
     let location = follows.then(|| answer.headers.get(LOCATION))??;
     location.to_str().ok()

@@ -4,13 +4,13 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use crate::address::{Verdict, classify};
+use crate::address::{AddressVerdict, classify};
 use crate::config::EgressConfig;
 use crate::error::Refusal;
 use crate::limits::{ADDRESSES_MAX, RESOLVE_TIME_MAX};
 use crate::purpose::Purpose;
 use crate::resolve::Resolve;
-use crate::target::{Target, TargetHost};
+use crate::target::{CheckedUrl, TargetHost};
 
 /// The rules, with what they need to know.
 pub(crate) struct Guard {
@@ -31,7 +31,7 @@ pub(crate) struct Own {
 impl Guard {
     /// The addresses to dial for `target`: all of them were checked, and no other may be dialled.
     /// Resolves at most once, and not at all what is refused anyway.
-    pub(crate) async fn admit(&self, purpose: Purpose, target: &Target) -> Result<Vec<SocketAddr>, Refusal> {
+    pub(crate) async fn admit(&self, purpose: Purpose, target: &CheckedUrl) -> Result<Vec<SocketAddr>, Refusal> {
         if !purpose.is_trusted(target) {
             self.check_before_lookup(purpose, target)?;
         }
@@ -43,7 +43,7 @@ impl Guard {
     }
 
     /// Whether `target` may be reached, as far as that can be told without a lookup.
-    pub(crate) fn foresee(&self, purpose: Purpose, target: &Target) -> Result<(), Refusal> {
+    pub(crate) fn foresee(&self, purpose: Purpose, target: &CheckedUrl) -> Result<(), Refusal> {
         if purpose.is_trusted(target) {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl Guard {
     }
 
     /// What can be refused without asking for an address.
-    fn check_before_lookup(&self, purpose: Purpose, target: &Target) -> Result<(), Refusal> {
+    fn check_before_lookup(&self, purpose: Purpose, target: &CheckedUrl) -> Result<(), Refusal> {
         if self.own.is_named_by(purpose, target) {
             return Err(Refusal::OwnHost);
         }
@@ -71,14 +71,14 @@ impl Guard {
 
     /// All addresses must be allowed: one bad one refuses the name. What lies wholly in opened
     /// networks may also be plain, have a private name and listen on any port.
-    fn check_addresses(&self, purpose: Purpose, target: &Target, addresses: &[IpAddr]) -> Result<(), Refusal> {
+    fn check_addresses(&self, purpose: Purpose, target: &CheckedUrl, addresses: &[IpAddr]) -> Result<(), Refusal> {
         if addresses.iter().any(|address| self.own.is_reached_by(purpose, target, *address)) {
             return Err(Refusal::OwnHost);
         }
         if addresses.iter().all(|address| self.is_opened(*address)) {
             return Ok(());
         }
-        let fits = |address: &IpAddr| self.is_opened(*address) || classify(*address) == Verdict::Public;
+        let fits = |address: &IpAddr| self.is_opened(*address) || classify(*address) == AddressVerdict::Public;
         if !addresses.iter().all(fits) {
             return Err(Refusal::PrivateAddress);
         }
@@ -98,7 +98,7 @@ impl Guard {
         self.config.allow.iter().any(|net| net.contains(&address))
     }
 
-    async fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, Refusal> {
+    async fn addresses(&self, target: &CheckedUrl) -> Result<Vec<IpAddr>, Refusal> {
         let name = match target.by() {
             TargetHost::Address(address) => return Ok(vec![*address]),
             TargetHost::Name(name) => name,
@@ -115,7 +115,7 @@ impl Own {
     /// Whether the URL names this host. A webhook must not, on any port (Mentionable REST 5.5), and
     /// an attachment would let us fetch from ourselves without end. A callback shares the host of
     /// its request (REST 5.4), which may be ours, so there the port counts too.
-    fn is_named_by(&self, purpose: Purpose, target: &Target) -> bool {
+    fn is_named_by(&self, purpose: Purpose, target: &CheckedUrl) -> bool {
         let host = target.host();
         self.origins.iter().any(|(own, port)| match purpose {
             Purpose::Attachment | Purpose::Webhook => *own == host,
@@ -129,7 +129,7 @@ impl Own {
         })
     }
 
-    fn is_reached_by(&self, purpose: Purpose, target: &Target, address: IpAddr) -> bool {
+    fn is_reached_by(&self, purpose: Purpose, target: &CheckedUrl, address: IpAddr) -> bool {
         let concerns = matches!(purpose, Purpose::Attachment | Purpose::Webhook | Purpose::Callback);
         let same = |own: &SocketAddr| own.ip() == address && (own.port() == 0 || own.port() == target.port());
         concerns && self.addresses.iter().any(same)
@@ -147,8 +147,8 @@ mod tests {
             let config = EgressConfig { ports: ports.to_vec(), ..EgressConfig::default() };
             Guard { config, own: Own::default(), resolver: Arc::new(SystemResolver) }
         };
-        let admits = |ports, target: Target| guard(ports).foresee(Purpose::RemoteAgent, &target);
-        let https = |port| Target::of_host("8.8.8.8", port, true).unwrap();
+        let admits = |ports, target: CheckedUrl| guard(ports).foresee(Purpose::RemoteAgent, &target);
+        let https = |port| CheckedUrl::of_host("8.8.8.8", port, true).unwrap();
         for (ports, target, expected) in [
             (&[][..], https(443), Ok(())),
             (&[], https(4480), Err(Refusal::Port)),
@@ -159,7 +159,7 @@ mod tests {
         ] {
             assert_eq!(admits(ports, target.clone()), expected, "{ports:?} {target:?}");
         }
-        let closed = Target::of_host("10.0.0.1", 4480, true).unwrap().usually_on(4480);
+        let closed = CheckedUrl::of_host("10.0.0.1", 4480, true).unwrap().usually_on(4480);
         assert_eq!(admits(&[], closed), Err(Refusal::PrivateAddress));
     }
 }

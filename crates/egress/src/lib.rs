@@ -1,7 +1,7 @@
 //! The one place from which Forecourt opens connections. No other crate uses an HTTP client.
 //!
 //! A URL that came from a stranger passes, in this order and before a socket is opened: a look at
-//! its raw text ([`Target`]), the rules of what it is wanted for ([`Purpose`]), one name lookup
+//! its raw text ([`CheckedUrl`]), the rules of what it is wanted for ([`Purpose`]), one name lookup
 //! ([`Resolve`]) and the classification of every address found ([`classify`]). The connection goes
 //! to the addresses that were checked, and the peer is compared once more when it stands. The
 //! caller learns one text for all that can go wrong ([`EgressError`]).
@@ -41,7 +41,7 @@ mod slots;
 mod target;
 mod trust;
 
-pub use address::{Verdict, classify};
+pub use address::{AddressVerdict, classify};
 pub use body::BodyStream;
 pub use certificate::ClientCertificate;
 pub use config::EgressConfig;
@@ -49,8 +49,8 @@ pub use connect::{Connection, Tls};
 pub use data_url::{DataUrl, DataUrlError, data_url};
 pub use egress::{Egress, EgressBuilder, SetupError};
 pub use error::{EgressError, Refusal};
-pub use exchange::{Delivered, Fetched, Incoming, Outgoing};
+pub use exchange::{DeliveryOutcome, FetchedBody, UpstreamRequest, UpstreamResponse};
 pub use purpose::{Deadlines, Purpose};
 pub use resolve::{Resolve, Resolving, SystemResolver};
-pub use revisit::{Document, Revisited, Validators};
-pub use target::Target;
+pub use revisit::{FetchedDocument, RevisitOutcome, Validators};
+pub use target::CheckedUrl;

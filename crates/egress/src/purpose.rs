@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::config::EgressConfig;
 use crate::limits;
-use crate::target::Target;
+use crate::target::CheckedUrl;
 
 /// What an outgoing request is for, which decides its rules. Security sheet, section 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ pub struct Deadlines {
 
 impl Purpose {
     /// Whether a URL of this kind comes from the operator, so that no address is refused.
-    pub(crate) fn is_trusted(self, target: &Target) -> bool {
+    pub(crate) fn is_trusted(self, target: &CheckedUrl) -> bool {
         match self {
             Self::Upstream => true,
             Self::Service => target.is_https(),

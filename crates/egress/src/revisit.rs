@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::egress::Egress;
 use crate::error::EgressError;
-use crate::exchange::{Incoming, Outgoing};
+use crate::exchange::{UpstreamRequest, UpstreamResponse};
 use crate::purpose::{Deadlines, Purpose};
 
 /// What tells one state of a document from another, word for word as its server said it. RFC 9110 8.8.
@@ -25,9 +25,9 @@ pub struct Validators {
 
 /// What a server said to [`Egress::revisit`].
 #[derive(Debug)]
-pub enum Revisited {
+pub enum RevisitOutcome {
     /// It is there.
-    Found(Document),
+    Found(FetchedDocument),
     /// It is as it was.
     Unchanged,
     /// It is elsewhere; nothing was asked there.
@@ -40,7 +40,7 @@ pub enum Revisited {
 
 /// A document as it was sent.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub struct FetchedDocument {
     /// The media type as the server declared it, empty when it did not.
     pub mime: String,
     /// The body.
@@ -58,16 +58,18 @@ impl Egress {
         url: &Url,
         known: &Validators,
         bytes_max: usize,
-    ) -> Result<Revisited, EgressError> {
+    ) -> Result<RevisitOutcome, EgressError> {
         let bounds = Deadlines { body_bytes_max: bytes_max, ..purpose.deadlines(self.config()) };
-        let answer = self.send(purpose, known.conditions(Outgoing::get(url.as_str())).within(bounds)).await?;
+        let answer = self.send(purpose, known.conditions(UpstreamRequest::get(url.as_str())).within(bounds)).await?;
         Ok(match answer.status {
-            StatusCode::NOT_MODIFIED => Revisited::Unchanged,
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Revisited::Later(answer.status.to_string()),
+            StatusCode::NOT_MODIFIED => RevisitOutcome::Unchanged,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
+                RevisitOutcome::Later(answer.status.to_string())
+            }
             status if status.is_redirection() => moved(url, &answer),
-            status if status.is_client_error() => Revisited::Gone(status.to_string()),
-            status if !status.is_success() => Revisited::Later(status.to_string()),
-            _ => Revisited::Found(document(answer, bytes_max).await?),
+            status if status.is_client_error() => RevisitOutcome::Gone(status.to_string()),
+            status if !status.is_success() => RevisitOutcome::Later(status.to_string()),
+            _ => RevisitOutcome::Found(document(answer, bytes_max).await?),
         })
     }
 }
@@ -78,7 +80,7 @@ impl Validators {
     }
 
     /// The request, for what is no longer so. RFC 9110 13.1.
-    fn conditions(&self, mut request: Outgoing) -> Outgoing {
+    fn conditions(&self, mut request: UpstreamRequest) -> UpstreamRequest {
         for (name, value) in [(IF_NONE_MATCH, &self.etag), (IF_MODIFIED_SINCE, &self.modified)] {
             if let Some(value) = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok()) {
                 request = request.header(name, value);
@@ -88,17 +90,17 @@ impl Validators {
     }
 }
 
-fn moved(from: &Url, answer: &Incoming) -> Revisited {
+fn moved(from: &Url, answer: &UpstreamResponse) -> RevisitOutcome {
     match text(&answer.headers, &LOCATION).and_then(|to| from.join(&to).ok()) {
-        Some(to) => Revisited::Moved(to),
-        None => Revisited::Gone("leads nowhere".to_owned()),
+        Some(to) => RevisitOutcome::Moved(to),
+        None => RevisitOutcome::Gone("leads nowhere".to_owned()),
     }
 }
 
-async fn document(answer: Incoming, bytes_max: usize) -> Result<Document, EgressError> {
+async fn document(answer: UpstreamResponse, bytes_max: usize) -> Result<FetchedDocument, EgressError> {
     let mime = text(&answer.headers, &CONTENT_TYPE).unwrap_or_default();
     let validators = Validators::of(&answer.headers);
-    Ok(Document { mime, bytes: answer.fetched(bytes_max).await?.bytes, validators })
+    Ok(FetchedDocument { mime, bytes: answer.fetched(bytes_max).await?.bytes, validators })
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {

@@ -12,7 +12,7 @@ use crate::limits::URL_BYTES_MAX;
 ///
 /// Says nothing about whether its address may be reached; that is the guard's to decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct CheckedUrl {
     url: Url,
     host: TargetHost,
     port: u16,
@@ -30,7 +30,7 @@ pub(crate) enum TargetHost {
     Name(String),
 }
 
-impl Target {
+impl CheckedUrl {
     /// Reads a URL of at most [`URL_BYTES_MAX`] bytes. The text is checked before it is parsed,
     /// since URL parsers repair what must be refused.
     pub fn parse(text: &str) -> Result<Self, Refusal> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use forecourt_egress::limits::{
     AT_ONCE_PER_HOST_MAX, ATTACHMENT_REDIRECTS_MAX, DOCUMENT_BYTES_MAX, HEAD_BYTES_MAX, HEAD_FIELDS_MAX,
 };
-use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Outgoing, Purpose, Refusal};
+use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Purpose, Refusal, UpstreamRequest};
 use forecourt_testkit::vectors;
 use http::HeaderMap;
 use serde_json::Value;
@@ -40,7 +40,8 @@ fn short() -> Deadlines {
 }
 
 async fn fetch(server: &Server, resolver: Arc<Prepared>, deadlines: Option<Deadlines>) -> Result<String, EgressError> {
-    let request = Outgoing { deadlines, ..Outgoing::get(format!("https://{NAME}:{}/start", server.port())) };
+    let request =
+        UpstreamRequest { deadlines, ..UpstreamRequest::get(format!("https://{NAME}:{}/start", server.port())) };
     let fetched = server.client(resolver).fetch(Purpose::Attachment, request).await?;
     Ok(String::from_utf8_lossy(&fetched.bytes).into_owned())
 }
@@ -146,7 +147,7 @@ async fn three_redirects_are_followed_and_a_fourth_is_not() {
 #[tokio::test]
 async fn nothing_meant_for_the_first_server_goes_behind_a_redirect() {
     let server = Server::tls(NAME, vec![redirect("307", "/next"), ok("end")]).await;
-    let request = Outgoing::get(format!("https://{NAME}:{}/", server.port()))
+    let request = UpstreamRequest::get(format!("https://{NAME}:{}/", server.port()))
         .header(http::header::AUTHORIZATION, "Bearer secret".parse().unwrap())
         .header(http::header::ACCEPT, "image/*".parse().unwrap());
     server.client(resolver()).fetch(Purpose::Attachment, request).await.unwrap();
@@ -283,19 +284,19 @@ async fn one_host_is_called_four_times_at_once_and_gives_turns_back() {
     let url = format!("https://{NAME}:{}/", server.port());
     let mut held = Vec::new();
     for _ in 0..AT_ONCE_PER_HOST_MAX {
-        held.push(client.send(Purpose::RemoteAgent, Outgoing::get(url.as_str())).await.unwrap());
+        held.push(client.send(Purpose::RemoteAgent, UpstreamRequest::get(url.as_str())).await.unwrap());
     }
-    let fifth = Outgoing::get(url.as_str()).within(short());
+    let fifth = UpstreamRequest::get(url.as_str()).within(short());
     assert!(matches!(client.send(Purpose::RemoteAgent, fifth).await, Err(EgressError::Busy)));
     held.pop();
-    assert!(client.send(Purpose::RemoteAgent, Outgoing::get(url.as_str())).await.is_ok());
+    assert!(client.send(Purpose::RemoteAgent, UpstreamRequest::get(url.as_str())).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_backend_streams_over_plain_http_without_being_opened() {
     let server = Server::plain(vec![ok("data: 1\n\n")]).await;
     let client = Egress::builder(EgressConfig::default()).build().unwrap();
-    let request = Outgoing::post(format!("http://{}/v1/chat", server.address), "{}");
+    let request = UpstreamRequest::post(format!("http://{}/v1/chat", server.address), "{}");
     let answer = client.send_upstream(request).await.unwrap();
     assert_eq!(answer.status, 200);
     assert_eq!(answer.body.collect().await.unwrap(), "data: 1\n\n");
@@ -305,7 +306,7 @@ async fn a_backend_streams_over_plain_http_without_being_opened() {
 async fn a_redirect_of_a_backend_is_handed_on_and_not_followed() {
     let server = Server::plain(vec![redirect("302", "http://10.0.0.1/")]).await;
     let client = Egress::builder(EgressConfig::default()).build().unwrap();
-    let answer = client.send_upstream(Outgoing::get(format!("http://{}/", server.address))).await.unwrap();
+    let answer = client.send_upstream(UpstreamRequest::get(format!("http://{}/", server.address))).await.unwrap();
     assert_eq!((answer.status.as_u16(), server.seen().len()), (302, 1));
 }
 

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use forecourt_egress::limits::{ADDRESSES_MAX, URL_BYTES_MAX};
-use forecourt_egress::{Egress, EgressConfig, EgressError, Purpose, Refusal, Target, Verdict, classify};
+use forecourt_egress::{AddressVerdict, CheckedUrl, Egress, EgressConfig, EgressError, Purpose, Refusal, classify};
 use forecourt_testkit::vectors;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -38,8 +38,8 @@ fn every_address_of_the_vectors_is_judged_right() {
     for case in cases("ssrf/addresses.json") {
         let Ok(address) = case["ip"].as_str().unwrap().parse::<IpAddr>() else { continue };
         let expected = match case["expect"].as_str().unwrap() {
-            "allow" => Verdict::Public,
-            "block" => Verdict::Closed,
+            "allow" => AddressVerdict::Public,
+            "block" => AddressVerdict::Closed,
             _ => continue,
         };
         assert_eq!(classify(address), expected, "{case}");
@@ -61,7 +61,7 @@ async fn every_hostile_url_is_refused_even_when_its_name_resolves_to_a_public_ad
 fn what_a_url_parser_must_refuse_is_no_target() {
     for case in cases("url/urltestdata.json") {
         let (Some(input), Some(true)) = (case["input"].as_str(), case["failure"].as_bool()) else { continue };
-        assert!(Target::parse(input).is_err(), "{case}");
+        assert!(CheckedUrl::parse(input).is_err(), "{case}");
     }
 }
 
@@ -69,7 +69,7 @@ fn what_a_url_parser_must_refuse_is_no_target() {
 fn what_is_a_target_has_the_host_that_a_url_parser_finds() {
     for case in cases("url/urltestdata.json") {
         let (Some(input), Some(host)) = (case["input"].as_str(), case["hostname"].as_str()) else { continue };
-        let Ok(target) = Target::parse(input) else { continue };
+        let Ok(target) = CheckedUrl::parse(input) else { continue };
         let bare = host.trim_start_matches('[').trim_end_matches([']', '.']);
         assert_eq!(target.host(), bare, "{case}");
     }
@@ -134,8 +134,8 @@ async fn a_name_has_at_most_thirty_two_addresses() {
 #[test]
 fn a_url_has_at_most_two_thousand_and_forty_eight_bytes() {
     let of = |length: usize| format!("{:a<length$}", "https://a.example/");
-    assert!(Target::parse(&of(URL_BYTES_MAX)).is_ok());
-    assert!(Target::parse(&of(URL_BYTES_MAX + 1)).is_err());
+    assert!(CheckedUrl::parse(&of(URL_BYTES_MAX)).is_ok());
+    assert!(CheckedUrl::parse(&of(URL_BYTES_MAX + 1)).is_err());
 }
 
 #[tokio::test]
@@ -258,23 +258,23 @@ async fn a_wrapped_service_may_be_anywhere_over_https_and_plain_only_where_that_
 proptest! {
     #[test]
     fn s0_no_text_makes_the_reader_panic(text in ".{0,200}", tail in "[a-z0-9.:@/%\\[\\]\\\\#?-]{0,60}") {
-        let _ = Target::parse(&text);
-        let _ = Target::parse(&format!("https://{tail}"));
-        let _ = Target::parse(&format!("http://{text}"));
+        let _ = CheckedUrl::parse(&text);
+        let _ = CheckedUrl::parse(&format!("https://{tail}"));
+        let _ = CheckedUrl::parse(&format!("http://{text}"));
     }
 
     #[test]
     fn what_was_read_reads_the_same_again(tail in "[a-z0-9.:/%\\[\\]#?-]{1,60}") {
-        if let Ok(target) = Target::parse(&format!("https://{tail}")) {
-            prop_assert_eq!(&Target::parse(target.url().as_str()).unwrap(), &target);
+        if let Ok(target) = CheckedUrl::parse(&format!("https://{tail}")) {
+            prop_assert_eq!(&CheckedUrl::parse(target.url().as_str()).unwrap(), &target);
         }
     }
 
     #[test]
     fn no_ipv4_address_is_public_in_any_embedding(bits in any::<u32>()) {
         let v4 = std::net::Ipv4Addr::from(bits);
-        prop_assert_eq!(classify(v4.to_ipv6_mapped().into()), Verdict::Closed);
-        prop_assert_eq!(classify(v4.to_ipv6_compatible().into()), Verdict::Closed);
+        prop_assert_eq!(classify(v4.to_ipv6_mapped().into()), AddressVerdict::Closed);
+        prop_assert_eq!(classify(v4.to_ipv6_compatible().into()), AddressVerdict::Closed);
     }
 }
 

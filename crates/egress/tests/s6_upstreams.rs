@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_egress::limits::UPSTREAM_IDLE_MAX;
-use forecourt_egress::{Egress, EgressConfig, Outgoing, Purpose};
+use forecourt_egress::{Egress, EgressConfig, Purpose, UpstreamRequest};
 use futures::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -50,7 +50,7 @@ async fn connections_to_a_backend_are_kept_up_to_the_bound() {
     let at_once = UPSTREAM_IDLE_MAX + 1;
     let (backend, url) = Backend::start(at_once).await;
     let egress = Egress::builder(EgressConfig::default()).build().unwrap();
-    let ask = || async { egress.fetch(Purpose::Upstream, Outgoing::get(&url)).await.unwrap() };
+    let ask = || async { egress.fetch(Purpose::Upstream, UpstreamRequest::get(&url)).await.unwrap() };
     join_all((0..at_once).map(|_| ask())).await;
     // The one too many is closed when it comes back last; all others are kept by then.
     backend.closed.acquire().await.unwrap().forget();

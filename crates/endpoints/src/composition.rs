@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
 use forecourt_contract::recipe::{BadReference, Recipe, Run, Step, StepCall};
-use forecourt_contract::refusal::{Broken, Pair};
+use forecourt_contract::refusal::{BrokenContract, Pair};
 use forecourt_contract::{Call, Dispatcher, Failure, Handler, Invocation, Refusal, Scope, Violation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -74,7 +74,7 @@ struct Trip<'a> {
 impl Trip<'_> {
     /// One step, from what it calls to its result.
     async fn step(&mut self, step: &Step, call: Result<StepCall, BadReference>) -> Result<Value, Refusal> {
-        let crashed = |cause| Refusal::Broken { pair: pair(step), kind: Broken::Crashed, cause };
+        let crashed = |cause| Refusal::Broken { pair: pair(step), kind: BrokenContract::Crashed, cause };
         let call = self.call(call.map_err(|fault| crashed(fault.to_string()))?).map_err(crashed)?;
         // Steps that are done at once would never let the time run out.
         tokio::task::consume_budget().await;

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use forecourt_contract::endpoint::{ExternalService, Style};
 use forecourt_contract::{Endpoint, Failure, Handler, Invocation, Schema, Violation};
-use forecourt_egress::{Deadlines, Egress, Outgoing, Purpose, hops};
+use forecourt_egress::{Deadlines, Egress, Purpose, UpstreamRequest, hops};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -33,7 +33,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::limits::UPSTREAM_BYTES_MAX;
-use crate::unfit::Unfit;
+use crate::unfit::HandlerProblem;
 use address::Address;
 use names::Names;
 use reading::{Fault, Reading};
@@ -60,11 +60,11 @@ impl External {
     /// What can't work, so that it is found before the first call: a URL that may not be reached or
     /// takes a field that the input does not have, header fields that can't be sent, renamings that
     /// lose a field.
-    pub fn new(service: &ExternalService, input: &Schema, egress: Egress) -> Result<External, Unfit> {
+    pub fn new(service: &ExternalService, input: &Schema, egress: Egress) -> Result<External, HandlerProblem> {
         let address = Address::parse(&service.url)?;
         if let Some(name) = address.fields().into_iter().find(|name| !input.declares(name)) {
             let message = format!("`url` takes `{name}`, which the input must declare as a property");
-            return Err(Unfit::new(format!("external-service-placeholder-undeclared:{name}"), message));
+            return Err(HandlerProblem::new(format!("external-service-placeholder-undeclared:{name}"), message));
         }
         reachable(&address, &egress)?;
         let in_url = address.fields();
@@ -84,7 +84,7 @@ impl External {
     }
 
     /// The request for an input, from inside of `depth` compositions.
-    fn request(&self, mut input: Map<String, Value>, depth: u32) -> Result<Outgoing, Violation> {
+    fn request(&self, mut input: Map<String, Value>, depth: u32) -> Result<UpstreamRequest, Violation> {
         let in_url = self.address.fields();
         let mut rest: Map<String, Value> =
             input.iter().filter(|(name, _)| !in_url.contains(name.as_str())).map(owned).collect();
@@ -105,7 +105,7 @@ impl External {
         if has_body {
             headers.entry(CONTENT_TYPE).or_insert(JSON);
         }
-        let request = Outgoing { method: self.method.clone(), headers, ..Outgoing::post(url, body) };
+        let request = UpstreamRequest { method: self.method.clone(), headers, ..UpstreamRequest::post(url, body) };
         Ok(request.within(self.bounds()))
     }
 
@@ -116,7 +116,7 @@ impl External {
         Deadlines { first_byte: behind, total: behind, body_bytes_max: UPSTREAM_BYTES_MAX, ..usual }
     }
 
-    async fn exchange(&self, request: Outgoing, endpoint: &Endpoint) -> Result<Value, Fault> {
+    async fn exchange(&self, request: UpstreamRequest, endpoint: &Endpoint) -> Result<Value, Fault> {
         let answer = self.egress.send(Purpose::Service, request).await?;
         self.reading.result(answer, &self.method, &endpoint.output).await
     }
@@ -144,7 +144,7 @@ impl Handler for External {
 
 /// The names of the fields that go together, into the body or the query. What goes elsewhere may have a name
 /// that one of them has too.
-fn names(service: &ExternalService, method: &Method, fields: &[&str]) -> Result<Names, Unfit> {
+fn names(service: &ExternalService, method: &Method, fields: &[&str]) -> Result<Names, HandlerProblem> {
     let is_among = |name: &str| match service.styles.get(name) {
         None => true,
         Some(Style::Header) => false,
@@ -165,27 +165,28 @@ fn owned((name, value): (&String, &Value)) -> (String, Value) {
 }
 
 /// Whether the operator's own rules let the service be reached, as far as that is known by now.
-fn reachable(address: &Address, egress: &Egress) -> Result<(), Unfit> {
-    let sample = address.sample().map_err(|violation| Unfit::new("external-service-bad-url", violation.detail))?;
+fn reachable(address: &Address, egress: &Egress) -> Result<(), HandlerProblem> {
+    let sample =
+        address.sample().map_err(|violation| HandlerProblem::new("external-service-bad-url", violation.detail))?;
     egress.foresees(Purpose::Service, &sample).map_err(|error| {
         let message = format!("`url` is https, or http within networks that [egress] opens ({})", error.log_reason());
         let is_plain = sample.starts_with("http:");
-        Unfit::new(if is_plain { "external-service-bad-scheme" } else { "external-service-bad-url" }, message)
+        HandlerProblem::new(if is_plain { "external-service-bad-scheme" } else { "external-service-bad-url" }, message)
     })
 }
 
-fn method(name: &str) -> Result<Method, Unfit> {
-    let wrong = |_| Unfit::new("external-service-bad-method", format!("`{name}` is no method of HTTP"));
+fn method(name: &str) -> Result<Method, HandlerProblem> {
+    let wrong = |_| HandlerProblem::new("external-service-bad-method", format!("`{name}` is no method of HTTP"));
     Method::from_bytes(name.as_bytes()).map_err(wrong)
 }
 
 /// The operator's fields. Their values may be secret, so that nothing prints them.
-fn headers(service: &ExternalService) -> Result<HeaderMap, Unfit> {
+fn headers(service: &ExternalService) -> Result<HeaderMap, HandlerProblem> {
     let mut headers = HeaderMap::new();
     for (name, value) in &service.headers.0 {
         let (Ok(name), Ok(mut value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) else {
             let message = format!("the header field `{name}` can't be sent like this");
-            return Err(Unfit::new("external-service-bad-header", message));
+            return Err(HandlerProblem::new("external-service-bad-header", message));
         };
         value.set_sensitive(true);
         headers.insert(name, value);

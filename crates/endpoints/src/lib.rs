@@ -23,6 +23,6 @@ pub use composition::Composition;
 pub use entrance::Entrance;
 pub use external::External;
 pub use function::{FunctionFault, FunctionSource, Functions};
-pub use load::{Kinds, Loaded, Terms, load};
+pub use load::{Kinds, Loaded, RegistrationTerms, load};
 pub use python::Python;
-pub use unfit::Unfit;
+pub use unfit::HandlerProblem;

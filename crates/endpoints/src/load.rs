@@ -13,10 +13,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forecourt_contract::catalog::CatalogError;
-use forecourt_contract::dispatch::Negotiated;
-use forecourt_contract::endpoint::{self, Surroundings};
+use forecourt_contract::dispatch::NegotiatedEndpoints;
+use forecourt_contract::endpoint::{self, RegistrationContext};
 use forecourt_contract::limits::{CATALOG_BYTES_MAX, ENDPOINTS_MAX, SCHEMA_BYTES_MAX};
-use forecourt_contract::policy::{MethodPolicySettings, PolicyFault, Skipped};
+use forecourt_contract::policy::{MethodPolicySettings, PolicyFault, SkippedSetting};
 use forecourt_contract::{Catalog, Dispatcher, Endpoint, MethodPolicy, RecipeBook, Registry, Rules};
 use forecourt_egress::Egress;
 use forecourt_settings::{Environment, Problem, Problems, Section, files};
@@ -28,13 +28,13 @@ use crate::function::Functions;
 pub const FOLDER: &str = "endpoints";
 
 /// What the settings say about all endpoints together.
-pub struct Terms {
+pub struct RegistrationTerms {
     /// The vocabulary.
     pub catalog: Arc<Catalog>,
     /// Which methods are let in.
     pub policy: MethodPolicy,
     /// Entries of the policy without effect, which the operator should hear of. Section 9.4.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedSetting>,
     /// The operator's switches.
     pub rules: Rules,
     /// The paths of the host's own that the operator answers instead. Section 5.9.
@@ -42,7 +42,7 @@ pub struct Terms {
     /// Whether outputs are held to what they declare and nothing more. Section 13.3.
     pub is_output_strict: bool,
     /// The agreements with single callers, where there are any.
-    pub negotiated: Option<Arc<dyn Negotiated>>,
+    pub negotiated: Option<Arc<dyn NegotiatedEndpoints>>,
 }
 
 /// What the kinds of handlers need.
@@ -61,7 +61,7 @@ pub struct Loaded {
     /// one of a rule, such as `recipe-not-found`.
     pub refused: Problems,
     /// Entries of the policy without effect.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedSetting>,
 }
 
 /// The vocabulary of a file of the operator's, with what no host can do without. Section 4.9.
@@ -74,14 +74,14 @@ pub fn catalog(file: &Path) -> Result<Arc<Catalog>, Problem> {
     Ok(Arc::new(read.with_floor()))
 }
 
-impl Terms {
+impl RegistrationTerms {
     /// The terms of a policy, and of everything else as it comes.
     ///
     /// # Errors
     /// Every setting of the policy that must be put right before the host may start.
-    pub fn new(policy: &MethodPolicySettings, catalog: Arc<Catalog>) -> Result<Terms, Vec<PolicyFault>> {
+    pub fn new(policy: &MethodPolicySettings, catalog: Arc<Catalog>) -> Result<RegistrationTerms, Vec<PolicyFault>> {
         let (policy, skipped) = MethodPolicy::new(policy, &catalog)?;
-        Ok(Terms {
+        Ok(RegistrationTerms {
             catalog,
             policy,
             skipped,
@@ -111,7 +111,7 @@ impl Loaded {
 }
 
 /// Loads the endpoints and recipes of the deployment in `folder`. A deployment without any is fine.
-pub fn load(folder: &Path, terms: Terms, environment: &dyn Environment, kinds: &Kinds) -> Loaded {
+pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environment, kinds: &Kinds) -> Loaded {
     let mut refused = Problems::new();
     let recipes = recipes::load(folder, &terms, environment, &mut refused);
     let entrance = Entrance::default();
@@ -122,7 +122,7 @@ pub fn load(folder: &Path, terms: Terms, environment: &dyn Environment, kinds: &
         let made = drafted.and_then(|draft| bind::bind(draft, &makers).map_err(Problems::from));
         bound.extend(refused.absorb(made));
     }
-    let Terms { catalog, policy, skipped, rules, negotiated, .. } = terms;
+    let RegistrationTerms { catalog, policy, skipped, rules, negotiated, .. } = terms;
     let registry = Registry::default();
     let empty = Dispatcher { catalog, policy, registry, recipes, rules, negotiated, ..Dispatcher::default() };
     let dispatcher = Arc::new(settle::settle(empty, bound, &mut refused));
@@ -144,7 +144,7 @@ fn endpoint_files(folder: &Path) -> Result<Vec<std::path::PathBuf>, Problem> {
 
 fn draft(
     file: &Path,
-    terms: &Terms,
+    terms: &RegistrationTerms,
     recipes: &RecipeBook,
     kinds: &Kinds,
     environment: &dyn Environment,
@@ -152,7 +152,7 @@ fn draft(
     let section = Section::parse(file, &files::text_of(file)?, environment)?;
     let table = section.clone().take_or_empty("endpoint");
     let egress = kinds.egress.config();
-    let around = Surroundings {
+    let around = RegistrationContext {
         catalog: &terms.catalog,
         policy: &terms.policy,
         recipes,

@@ -5,20 +5,20 @@ use std::fmt;
 
 /// What is wrong with the handler of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
+pub struct HandlerProblem {
     /// A short name for it, for logs and scripts, such as `function-not-found`.
     pub tag: Cow<'static, str>,
     /// What would be right, in a sentence for the operator.
     pub message: String,
 }
 
-impl Unfit {
-    pub(crate) fn new(tag: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Unfit {
-        Unfit { tag: tag.into(), message: message.into() }
+impl HandlerProblem {
+    pub(crate) fn new(tag: impl Into<Cow<'static, str>>, message: impl Into<String>) -> HandlerProblem {
+        HandlerProblem { tag: tag.into(), message: message.into() }
     }
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for HandlerProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.tag, self.message)
     }

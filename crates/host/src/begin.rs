@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEBHOOKS_PER_TASK_MAX};
-use forecourt_core::reply::{Gathered, refused};
+use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::{Account, Resumption, TaskChange, Webhook};
 use forecourt_core::{
     Admitted, Ending, Error, Event, EventStream, Message, Noun, Part, PolicyPart, Reply, Role, Task, TaskId, TaskState,
@@ -16,8 +16,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::directory::Resident;
-use crate::follow::Until;
+use crate::directory::HostedAgent;
+use crate::follow::FollowUntil;
 use crate::in_flight::{CallerKey, Lane, Slot};
 use crate::metrics::ending_name;
 use crate::permit::too_many_webhooks;
@@ -29,7 +29,7 @@ use crate::work::Work;
 
 /// What is kept of a message once its agent, or the gate, has it.
 pub(crate) struct Request {
-    pub(crate) resident: Arc<Resident>,
+    pub(crate) resident: Arc<HostedAgent>,
     pub(crate) thread: Option<ThreadId>,
     pub(crate) via: Transport,
     pub(crate) caller: CallerKey,
@@ -46,7 +46,7 @@ pub(crate) struct Request {
 
 impl Request {
     pub(crate) fn new(
-        resident: Arc<Resident>,
+        resident: Arc<HostedAgent>,
         message: &Message,
         earlier: Option<Task>,
         caller: CallerKey,
@@ -138,7 +138,7 @@ impl Tasks {
         let events: EventStream = Box::pin(async_stream::stream! {
             let running = tasks.metrics.count_running();
             let mut remembered = request.remembered();
-            let mut gathered = remembered.is_some().then(Gathered::default);
+            let mut gathered = remembered.is_some().then(ReplyAccumulator::default);
             let mut said = Vec::new();
             loop {
                 let next = match slow_at {
@@ -181,9 +181,9 @@ impl Tasks {
             Ok(slot) => slot,
             Err(refusal) => return self.turn_away(&request, *refusal).events,
         };
-        match self.keep_going(request, events, None, slot).await {
+        match self.run_in_background(request, events, None, slot).await {
             Ok(Begun { task, .. }) => {
-                let rest = to_the_first_ending(self.follow(&task, told, Until::Pause));
+                let rest = to_the_first_ending(self.follow(&task, told, FollowUntil::Pause));
                 stream::once(std::future::ready(Event::Task(task))).chain(rest).boxed()
             }
             // What there is no room for is not the agent's failure.
@@ -224,7 +224,7 @@ impl Tasks {
         let ending = Ending::Message(text);
         self.metrics.ended(request.resident.card.handle(), request.via, ending_name(&ending));
         if let Some(asked) = request.remembered() {
-            let mut gathered = Gathered::default();
+            let mut gathered = ReplyAccumulator::default();
             gathered.take(Event::Ending(ending.clone()));
             let collected = gathered.finish(ending.clone());
             Box::pin(self.remember(&request.resident, asked, &collected)).await;
@@ -240,15 +240,15 @@ impl Tasks {
         slot: Slot,
     ) -> Result<Reply, Error> {
         let mut reply = request.reply(None, Box::pin(stream::empty()));
-        let Begun { task, logged } = self.keep_going(request, events, webhook, slot).await?;
-        reply.events = to_the_first_ending(self.follow(&task, logged, Until::Pause));
+        let Begun { task, logged } = self.run_in_background(request, events, webhook, slot).await?;
+        reply.events = to_the_first_ending(self.follow(&task, logged, FollowUntil::Pause));
         reply.task = Some(task);
         Ok(reply)
     }
 
     /// Work that the host keeps going: durable before this returns. On its own from the start, so that a
     /// caller that goes away in between leaves no task behind that nobody works on.
-    async fn keep_going(
+    async fn run_in_background(
         self: &Arc<Self>,
         request: Request,
         events: EventStream,
@@ -327,7 +327,7 @@ impl Tasks {
     }
 
     /// The task that a message goes on with: of this agent, and waiting.
-    pub(crate) async fn waiting(&self, resident: &Resident, id: &TaskId) -> Result<Task, Error> {
+    pub(crate) async fn waiting(&self, resident: &HostedAgent, id: &TaskId) -> Result<Task, Error> {
         let found = self.store.task(id, self.clock.now()).await?;
         let task = found.filter(|task| task.agent == *resident.card.handle());
         let task = task.ok_or_else(|| Error::not_found(Noun::Task))?;

@@ -38,18 +38,18 @@ const RETRY_DOUBLINGS_MAX: u32 = 11;
 const DELIVERY_ID: HeaderName = HeaderName::from_static("mentionable-delivery");
 
 /// How a protocol writes the post that tells of a settled task.
-pub type Envelope = fn(&Task, &Webhook) -> Post;
+pub type Envelope = fn(&Task, &Webhook) -> WebhookPost;
 
 /// One post, ready to be sent.
 #[derive(Debug, Clone)]
-pub struct Post {
+pub struct WebhookPost {
     /// Headers beside those of the client.
     pub headers: HeaderMap,
     /// The body, exactly as it was signed.
     pub body: Bytes,
 }
 
-impl Post {
+impl WebhookPost {
     /// A body in JSON, signed when there is a secret: `X-Hub-Signature-256`, Mentionable REST 5.5.
     pub fn json(body: &Value, secret: Option<&str>) -> Self {
         let body = serde_json::to_vec(body).unwrap_or_default();
@@ -146,14 +146,14 @@ impl Deliverer {
     async fn post(&self, delivery: &Delivery) -> bool {
         let webhook = &delivery.webhook;
         let post = match (&delivery.task, self.envelopes.get(&webhook.protocol)) {
-            (None, _) => Post::json(&Value::Object(webhook.details.clone()), webhook.secret.as_deref()),
+            (None, _) => WebhookPost::json(&Value::Object(webhook.details.clone()), webhook.secret.as_deref()),
             (Some(task), Some(envelope)) => envelope(task, webhook),
             (Some(_), None) => {
                 tracing::warn!(protocol = webhook.protocol, "a delivery of an unknown protocol was dropped");
                 return false;
             }
         };
-        let Post { mut headers, body } = post;
+        let WebhookPost { mut headers, body } = post;
         if let Ok(id) = HeaderValue::from_str(&forecourt_core::ids::mint(&*self.entropy)) {
             headers.insert(DELIVERY_ID, id);
         }

@@ -35,7 +35,7 @@ impl Site {
 }
 
 /// An agent with everything that stands around it.
-pub struct Resident {
+pub struct HostedAgent {
     /// How it describes itself.
     pub card: Arc<AgentCard>,
     /// How long it may take for one reply.
@@ -46,7 +46,7 @@ pub struct Resident {
     pub(crate) policy: Policy,
 }
 
-impl Resident {
+impl HostedAgent {
     /// An agent behind its gate, which nobody can take apart again.
     pub fn new(card: Arc<AgentCard>, agent: Arc<dyn Agent>, policy: Policy, time_max: Duration) -> Self {
         Self { card, time_max, agent, policy }
@@ -60,14 +60,14 @@ impl Resident {
 
 /// The agents of this host, in the order of configuration, the default one first.
 pub struct Directory {
-    residents: Vec<Arc<Resident>>,
+    residents: Vec<Arc<HostedAgent>>,
     by_handle: HashMap<Handle, usize>,
 }
 
 impl Directory {
     /// Gathers agents. Fails when there is none, when two share a handle, or when `default` is
     /// not among them (hub card 3.4).
-    pub fn new(mut residents: Vec<Resident>, default: &Handle) -> Result<Self, Error> {
+    pub fn new(mut residents: Vec<HostedAgent>, default: &Handle) -> Result<Self, Error> {
         let first = residents
             .iter()
             .position(|r| r.card.handle() == default)
@@ -84,22 +84,22 @@ impl Directory {
     }
 
     /// The agent that takes what nobody else is named for.
-    pub fn default_agent(&self) -> &Arc<Resident> {
+    pub fn default_agent(&self) -> &Arc<HostedAgent> {
         &self.residents[0]
     }
 
     /// The agent of a handle.
-    pub fn find(&self, handle: &Handle) -> Option<&Arc<Resident>> {
+    pub fn find(&self, handle: &Handle) -> Option<&Arc<HostedAgent>> {
         self.by_handle.get(handle).map(|&index| &self.residents[index])
     }
 
     /// The agent a message is for.
-    pub(crate) fn resolve(&self, message: &Message) -> Result<Arc<Resident>, Error> {
+    pub(crate) fn resolve(&self, message: &Message) -> Result<Arc<HostedAgent>, Error> {
         self.find(&message.recipient).cloned().ok_or_else(|| Error::not_found(Noun::Agent))
     }
 
     /// All agents, the default one first.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Resident>> {
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<HostedAgent>> {
         self.residents.iter()
     }
 }

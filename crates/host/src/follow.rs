@@ -17,7 +17,7 @@ const EVENTS_PER_READ_MAX: usize = 256;
 
 /// How far a task is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
+pub enum FollowUntil {
     /// To an ending after which nobody works on it: also to a question that waits for its answer.
     Pause,
     /// To its last ending, however long it waits in between, or until it expires.
@@ -32,7 +32,7 @@ struct Follower {
     seen: u64,
     /// The state in which that event left the task, when it was an ending.
     paused: Option<TaskState>,
-    until: Until,
+    until: FollowUntil,
     /// Tells of news while the task is worked on here.
     live: Option<watch::Receiver<u64>>,
 }
@@ -50,7 +50,12 @@ enum Next {
 impl Tasks {
     /// The events of a task after number `after`, with their numbers. An ending in the middle is a
     /// question, or a refusal, that was answered.
-    pub(crate) fn follow(self: &Arc<Self>, id: &TaskId, after: u64, until: Until) -> BoxStream<'static, (u64, Event)> {
+    pub(crate) fn follow(
+        self: &Arc<Self>,
+        id: &TaskId,
+        after: u64,
+        until: FollowUntil,
+    ) -> BoxStream<'static, (u64, Event)> {
         let live = self.news(id);
         Follower { tasks: self.clone(), id: id.clone(), seen: after, paused: None, until, live }.run().boxed()
     }
@@ -114,13 +119,13 @@ impl Follower {
         self.live = self.tasks.news(&self.id).filter(|written| works && written.has_changed().is_ok());
         match (&self.live, self.paused) {
             (Some(_), _) => Next::Read,
-            (None, _) if waits && self.until == Until::End && !self.tasks.is_draining() => {
+            (None, _) if waits && self.until == FollowUntil::End && !self.tasks.is_draining() => {
                 // Another process may let it go on, and tells nobody here.
                 let _ = tokio::time::timeout(LOOK_EVERY, begun).await;
                 Next::Read
             }
             // It went on and ended since the log was read: there is more in it.
-            (None, Some(paused)) if self.until == Until::End && has_ended && !paused.is_final() => Next::Read,
+            (None, Some(paused)) if self.until == FollowUntil::End && has_ended && !paused.is_final() => Next::Read,
             (None, Some(_)) => Next::Over,
             (None, None) if self.is_behind_an_ending().await => Next::Over,
             (None, None) => {

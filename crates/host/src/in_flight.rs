@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{PolicyPart, Sender};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -192,7 +192,7 @@ impl Bound {
             }
             Whose::All => format!("This host has {} {what}, as many as it may ({of_all}).", self.all_max),
         };
-        let kind = Kind::TooManyRequests { retry_after_seconds: Some(RETRY_SECONDS) };
+        let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(RETRY_SECONDS) };
         let mut part = PolicyPart::new(kind, format!("{words} Try again in {RETRY_SECONDS} s."));
         part.code = Some("mentionable:rate_limited".to_owned());
         Box::new(part)
@@ -218,7 +218,7 @@ mod tests {
 
     async fn refused(in_flight: &InFlight, sender: &Sender) -> String {
         let refusal = in_flight.acquire(Lane::Reply, in_flight.key(sender, None)).await.unwrap_err();
-        assert!(matches!(refusal.kind, Kind::TooManyRequests { retry_after_seconds: Some(_) }));
+        assert!(matches!(refusal.kind, RefusalKind::TooManyRequests { retry_after_seconds: Some(_) }));
         refusal.message.clone()
     }
 

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use forecourt_contract::call::Identity;
-use forecourt_contract::{Aimed, Answer, Call, Caller, Dispatcher, Method, Outcome, Refusal, Target, Tier, reserved};
+use forecourt_contract::{
+    Call, CallAnswer, CallOutcome, CallTarget, Caller, Dispatcher, Method, Refusal, RoutedCall, Tier, reserved,
+};
 use forecourt_core::limits::HOPS_MAX;
-use forecourt_core::{Authority, Error, PolicyPart, Sender, Standing, Transport};
+use forecourt_core::{Authority, Error, LifecycleState, PolicyPart, Sender, Transport};
 use serde_json::Value;
 
 use crate::in_flight::Lane;
@@ -13,9 +15,9 @@ use crate::receive::Host;
 
 /// What came of a call that the host took.
 #[derive(Debug)]
-pub enum Invoked<A = Value> {
+pub enum InvokeOutcome<A = Value> {
     /// It was held against the contract of its endpoint.
-    Answered(Box<Outcome<A>>),
+    Answered(Box<CallOutcome<A>>),
     /// The host's own rules refused it before.
     Refused(Box<PolicyPart>),
 }
@@ -25,17 +27,17 @@ impl Host {
     /// then the checks of [`Dispatcher::dispatch`], in their order.
     ///
     /// What an endpoint or its contract refuses is an outcome; an [`Error`] is a fault.
-    pub async fn invoke(&self, call: Call, via: Transport) -> Result<Invoked, Error> {
+    pub async fn invoke(&self, call: Call, via: Transport) -> Result<InvokeOutcome, Error> {
         let aimed = self.contract.aim(&call);
         let native = |call, target| self.contract.native(call, target);
         Ok(match self.invoke_to(call, aimed, via, native).await? {
-            Invoked::Refused(part) => Invoked::Refused(part),
-            Invoked::Answered(outcome) => {
-                let Outcome { answer, trail } = *outcome;
+            InvokeOutcome::Refused(part) => InvokeOutcome::Refused(part),
+            InvokeOutcome::Answered(outcome) => {
+                let CallOutcome { answer, trail } = *outcome;
                 let answer = answer.map(|answer| match answer {
-                    Answer::Endpoint(value) | Answer::Native(value) => value,
+                    CallAnswer::Endpoint(value) | CallAnswer::Native(value) => value,
                 });
-                Invoked::Answered(Box::new(Outcome { answer, trail }))
+                InvokeOutcome::Answered(Box::new(CallOutcome { answer, trail }))
             }
         })
     }
@@ -46,10 +48,10 @@ impl Host {
     pub async fn invoke_to<N, W>(
         &self,
         call: Call,
-        aimed: Aimed,
+        aimed: RoutedCall,
         via: Transport,
-        native: impl FnOnce(Call, Target) -> W,
-    ) -> Result<Invoked<Answer<N>>, Error>
+        native: impl FnOnce(Call, CallTarget) -> W,
+    ) -> Result<InvokeOutcome<CallAnswer<N>>, Error>
     where
         W: Future<Output = Result<N, Refusal>>,
     {
@@ -60,18 +62,18 @@ impl Host {
         let own = aimed.target.as_ref().ok().filter(|target| target.tier == Tier::Native).map(|target| &target.method);
         let (is_native, is_message) = (own.is_some(), own.is_some_and(reserved::is_message));
         if is_message {
-            return Ok(Invoked::Answered(Box::new(self.contract.dispatch_to(call, aimed, native).await)));
+            return Ok(InvokeOutcome::Answered(Box::new(self.contract.dispatch_to(call, aimed, native).await)));
         }
         let session = call.thread.session_id.as_deref();
         if let Err(refusal) =
             self.throttle.admit_call(call.caller.sender.peer, call.caller.agent_id.as_deref(), session)
         {
-            return Ok(Invoked::Refused(refusal));
+            return Ok(InvokeOutcome::Refused(refusal));
         }
         let caller = self.tasks.in_flight.key(&call.caller.sender, None);
         let _slot = match self.tasks.in_flight.acquire(Lane::Reply, caller).await {
             Ok(slot) => slot,
-            Err(refusal) => return Ok(Invoked::Refused(refusal)),
+            Err(refusal) => return Ok(InvokeOutcome::Refused(refusal)),
         };
         let _running = self.metrics.count_running();
         let outcome = self.contract.dispatch_to(call, aimed, native).await;
@@ -79,7 +81,7 @@ impl Host {
             self.metrics.called(&outcome, via);
         }
         note(&outcome);
-        Ok(Invoked::Answered(Box::new(outcome)))
+        Ok(InvokeOutcome::Answered(Box::new(outcome)))
     }
 
     /// The endpoints, and what calls of them are held against.
@@ -90,7 +92,7 @@ impl Host {
 
 /// What only the operator learns of a call. A promise that was broken is a fault of the endpoint; one that
 /// is full or slow is not, but worth a look.
-fn note<A>(outcome: &Outcome<A>) {
+fn note<A>(outcome: &CallOutcome<A>) {
     let Err(refusal) = &outcome.answer else { return };
     let (method, path) = (&outcome.trail.method, &outcome.trail.path);
     let (method, path) = (method.as_ref().map(Method::as_str), path.as_deref());
@@ -116,7 +118,7 @@ impl Host {
         }
         let standing = match &sender.agent {
             Some(agent) => self.standing(agent).await?,
-            None => Standing::Active,
+            None => LifecycleState::Active,
         };
         sender.authority = std::mem::take(&mut sender.authority).claiming_all();
         Ok(Caller {

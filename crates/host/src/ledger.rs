@@ -1,6 +1,6 @@
 //! Streams of entries that protocols keep in words of their own.
 
-use forecourt_core::store::{Entry, Span};
+use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, Timestamp};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ impl Host {
         until: Option<Timestamp>,
         last: Option<u64>,
     ) -> Result<Option<u64>, Error> {
-        let entry = Entry { expires_at: until, ..Entry::new(body, self.clock.now()) };
+        let entry = LedgerEntry { expires_at: until, ..LedgerEntry::new(body, self.clock.now()) };
         Ok(self.store.append_entry(&stream(protocol, name), entry, last).await?)
     }
 
@@ -32,13 +32,13 @@ impl Host {
         name: &str,
         span: Span,
         limit: usize,
-    ) -> Result<Vec<(u64, Entry)>, Error> {
+    ) -> Result<Vec<(u64, LedgerEntry)>, Error> {
         let limit = limit.min(ENTRIES_PER_READ_MAX);
         Ok(self.store.entries(&stream(protocol, name), span, limit, self.clock.now()).await?)
     }
 
     /// The last entry of a stream of a protocol, with its number.
-    pub async fn last_entry(&self, protocol: &'static str, name: &str) -> Result<Option<(u64, Entry)>, Error> {
+    pub async fn last_entry(&self, protocol: &'static str, name: &str) -> Result<Option<(u64, LedgerEntry)>, Error> {
         Ok(self.read_entries(protocol, name, Span::Before(u64::MAX), 1).await?.into_iter().next())
     }
 }

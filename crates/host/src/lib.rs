@@ -31,23 +31,28 @@ mod upkeep;
 mod work;
 
 pub use builder::HostBuilder;
-pub use deliver::{Envelope, Post};
-pub use directory::{Directory, Resident, Site};
-pub use follow::Until;
+pub use deliver::{Envelope, WebhookPost};
+pub use directory::{Directory, HostedAgent, Site};
+pub use follow::FollowUntil;
 pub use in_flight::WAITING_MAX;
-pub use invoke::Invoked;
+pub use invoke::InvokeOutcome;
 pub use ledger::ENTRIES_PER_READ_MAX;
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;
 pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
-pub use once::{Begun, ONCE_KEY_BYTES_MAX, ONCE_MAX, ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL, Once, OnceCaller};
+pub use once::{
+    IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX, ONCE_PER_CALLER_MAX,
+    ONCE_TRIES_MAX, ONCE_TTL,
+};
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
 pub use queue::{
-    Answer, Answered, Asked, Decision, Inquiry, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX,
-    QUEUE_WAITING_PER_CALLER_MAX,
+    OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion, QUEUE_ENTRIES_MAX,
+    QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
 };
 pub use random::SystemEntropy;
 pub use receive::Host;
 pub use rules::{RuleSettings, rules};
 pub use run::{Run, TaskMode};
-pub use standing::{Attest, CHANGES_PER_READ_MAX, Changed, KeptChange, STANDING_AGE_MAX, StandingWish};
+pub use standing::{
+    Attest, CHANGES_PER_READ_MAX, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,
+};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::network::Network;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Message, PolicyPart};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -152,7 +152,7 @@ fn taken(verdict: Result<(), governor::NotUntil<governor::clock::QuantaInstant>>
 fn too_many(wait: Duration) -> PolicyPart {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     let seconds = seconds.max(1);
-    let kind = Kind::TooManyRequests { retry_after_seconds: Some(seconds) };
+    let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(seconds) };
     let mut part = PolicyPart::new(kind, format!("You ask faster than this host allows. Try again in {seconds} s."));
     part.code = Some("mentionable:rate_limited".to_owned());
     part
@@ -175,7 +175,7 @@ mod tests {
             throttle.admit_peer(peer).unwrap();
         }
         let refusal = throttle.admit_peer(peer).unwrap_err();
-        assert_eq!(refusal.kind, Kind::TooManyRequests { retry_after_seconds: Some(1) });
+        assert_eq!(refusal.kind, RefusalKind::TooManyRequests { retry_after_seconds: Some(1) });
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicI64;
 
-use forecourt_contract::{Outcome, Refusal};
+use forecourt_contract::{CallOutcome, Refusal};
 use forecourt_core::{Ending, Handle};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -57,7 +57,7 @@ impl Metrics {
     }
 
     /// A call of an endpoint ended. Pairs that are no endpoint are all one.
-    pub(crate) fn called<A>(&self, outcome: &Outcome<A>, via: &'static str) {
+    pub(crate) fn called<A>(&self, outcome: &CallOutcome<A>, via: &'static str) {
         let endpoint = outcome.trail.endpoint.as_ref();
         let labels = CallLabels {
             endpoint: endpoint
@@ -115,6 +115,6 @@ pub(crate) fn ending_name(ending: &Ending) -> &str {
 /// The ending as a label: words that are not ours are all one.
 fn closed(ending: &str) -> &'static str {
     const OWN: [&str; 4] = ["complete", "question", "failed", "canceled"];
-    let mut known = OWN.iter().chain(&forecourt_core::policy::Kind::NAMES);
+    let mut known = OWN.iter().chain(&forecourt_core::policy::RefusalKind::NAMES);
     known.find(|known| **known == ending).copied().unwrap_or("other")
 }

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::store::{Account, Notice, Webhook};
+use forecourt_core::store::{Account, Notification, Webhook};
 use forecourt_core::{Clock, Entropy, Error, Store, ids};
 use serde_json::{Map, Value, json};
 
 use crate::deliver::DeliveryWakeup;
-use crate::queue::Asked;
+use crate::queue::OperatorQuestion;
 use crate::threads::after;
 
 /// Whose posts these are, among those of protocols.
@@ -46,16 +46,16 @@ pub(crate) struct OperatorNotifier {
 
 impl OperatorNotifier {
     /// Queues the post that a question waits. Once this is done, it will be made.
-    pub(crate) async fn notify(&self, asked: &Asked) -> Result<(), Error> {
+    pub(crate) async fn notify(&self, asked: &OperatorQuestion) -> Result<(), Error> {
         let due_at = self.clock.now();
         let (webhook, account) = (self.webhook(asked), Account::HOST);
-        let notice = Notice { webhook, account, due_at, expires_at: after(due_at, NOTICE_TTL) };
+        let notice = Notification { webhook, account, due_at, expires_at: after(due_at, NOTICE_TTL) };
         self.store.enqueue(notice).await?;
         self.wakeup.wake();
         Ok(())
     }
 
-    fn webhook(&self, asked: &Asked) -> Webhook {
+    fn webhook(&self, asked: &OperatorQuestion) -> Webhook {
         let OperatorWebhook { url, secret } = self.webhook.clone();
         Webhook {
             id: ids::mint(&*self.entropy),
@@ -71,7 +71,7 @@ impl OperatorNotifier {
 
 /// What is told of a question. What it is about and what there is to know stay behind the door of the
 /// queue: the one may be the name of a task, which opens it, and the other is anything.
-fn summary(asked: &Asked) -> Map<String, Value> {
+fn summary(asked: &OperatorQuestion) -> Map<String, Value> {
     let inquiry = &asked.inquiry;
     let all = [
         ("event", json!("question")),

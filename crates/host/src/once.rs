@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_core::error::whole_seconds;
-use forecourt_core::policy::Kind;
-use forecourt_core::store::{Entry, Span};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Clock, Error, PolicyPart, Store, Timestamp};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -38,9 +38,9 @@ const LINES_PER_TRY: u64 = 2;
 
 /// What is known of a key.
 #[derive(Debug)]
-pub enum Once {
+pub enum IdempotencyState {
     /// Nothing before: it is to be done, and its answer kept with [`Host::settle_once`].
-    First(Begun),
+    First(IdempotencyPermit),
     /// It was done, with this answer.
     Again(Value),
     /// It is being done, or was when the host stopped: nobody knows what came of it.
@@ -53,7 +53,7 @@ pub enum Once {
 
 /// Whose key it is.
 #[derive(Debug, Clone, Copy)]
-pub struct OnceCaller<'a> {
+pub struct IdempotencyOwner<'a> {
     /// The caller, in whose name no key means two things.
     pub name: &'a str,
     /// The session or token by which it calls: keys are counted for each.
@@ -63,7 +63,7 @@ pub struct OnceCaller<'a> {
 /// The right to do it.
 #[derive(Debug)]
 #[must_use]
-pub struct Begun {
+pub struct IdempotencyPermit {
     stream: String,
     hash: String,
     until: Timestamp,
@@ -108,13 +108,13 @@ impl Keys {
         }
     }
 
-    async fn begin(&self, caller: OnceCaller<'_>, key: &str, sent: &[u8]) -> Result<Once, Error> {
+    async fn begin(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
         let (now, hash) = (self.clock.now(), hex(sent));
         let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
         let last = match self.last(&stream).await? {
             Some((number, Line { state: State::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
                 let message = format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
-                return Ok(Once::Refused(too_many(message, ONCE_TTL)));
+                return Ok(IdempotencyState::Refused(too_many(message, ONCE_TTL)));
             }
             Some((number, Line { state: State::Dropped, .. })) => number,
             Some((_, line)) => return Ok(known(line, &hash)),
@@ -124,14 +124,14 @@ impl Keys {
         if last == 0
             && let Some(refusal) = self.count(caller, until).await?
         {
-            return Ok(Once::Refused(refusal));
+            return Ok(IdempotencyState::Refused(refusal));
         }
         let line = Line { hash: hash.clone(), state: State::Begun };
         if let Some(number) = self.write(&stream, &line, until, last).await? {
-            return Ok(Once::First(Begun { stream, hash, until, number }));
+            return Ok(IdempotencyState::First(IdempotencyPermit { stream, hash, until, number }));
         }
         // Somebody else was first, just now.
-        Ok(self.last(&stream).await?.map_or(Once::Unsettled, |(_, line)| known(line, &hash)))
+        Ok(self.last(&stream).await?.map_or(IdempotencyState::Unsettled, |(_, line)| known(line, &hash)))
     }
 
     async fn last(&self, stream: &str) -> Result<Option<(u64, Line)>, Error> {
@@ -142,12 +142,12 @@ impl Keys {
 
     async fn write(&self, stream: &str, line: &Line, until: Timestamp, last: u64) -> Result<Option<u64>, Error> {
         let body = serde_json::to_value(line).map_err(Error::internal)?;
-        let entry = Entry::new(body, self.clock.now()).until(until);
+        let entry = LedgerEntry::new(body, self.clock.now()).until(until);
         Ok(self.store.append_entry(stream, entry, Some(last)).await?)
     }
 
     /// Counts a key, unless its caller or all callers together have too many.
-    async fn count(&self, caller: OnceCaller<'_>, until: Timestamp) -> Result<Option<Box<PolicyPart>>, Error> {
+    async fn count(&self, caller: IdempotencyOwner<'_>, until: Timestamp) -> Result<Option<Box<PolicyPart>>, Error> {
         let now = self.clock.now();
         let own = format!("once-of:{}:{}:{}", caller.name.len(), caller.name, caller.session.unwrap_or_default());
         let bounds = [
@@ -163,7 +163,7 @@ impl Keys {
                 return Ok(Some(too_many(message, wait)));
             }
         }
-        let counted = || Entry::new(Value::Null, now).until(until);
+        let counted = || LedgerEntry::new(Value::Null, now).until(until);
         let appended = [own.as_str(), COUNT_OF_ALL].map(|stream| self.store.append_entry(stream, counted(), None));
         for appended in futures::future::join_all(appended).await {
             appended?;
@@ -193,11 +193,11 @@ impl Keys {
     }
 }
 
-fn known(line: Line, hash: &str) -> Once {
+fn known(line: Line, hash: &str) -> IdempotencyState {
     match line.state {
-        _ if line.hash != hash => Once::Other,
-        State::Done(answer) => Once::Again(answer),
-        State::Begun | State::Dropped => Once::Unsettled,
+        _ if line.hash != hash => IdempotencyState::Other,
+        State::Done(answer) => IdempotencyState::Again(answer),
+        State::Begun | State::Dropped => IdempotencyState::Unsettled,
     }
 }
 
@@ -208,7 +208,7 @@ fn hex(sent: &[u8]) -> String {
 /// The refusal of one key too many.
 fn too_many(message: String, wait: Duration) -> Box<PolicyPart> {
     let seconds = whole_seconds(wait);
-    let kind = Kind::TooManyRequests { retry_after_seconds: Some(seconds) };
+    let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(seconds) };
     let message = format!("{message} Try again in {seconds} s, or call without a key.");
     Box::new(PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) })
 }
@@ -220,7 +220,7 @@ impl Host {
     /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
     /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
     /// with [`Error::Invalid`] when the key is too long, with [`Error::Unavailable`] while the host drains.
-    pub async fn once(&self, caller: OnceCaller<'_>, key: &str, sent: &[u8]) -> Result<Once, Error> {
+    pub async fn once(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
         self.tasks.accepting()?;
         if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
             return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
@@ -230,7 +230,7 @@ impl Host {
 
     /// Keeps the answer of what was begun, for whoever sends it again. `None`: it was not done, for a
     /// reason that may pass, and may be sent again.
-    pub async fn settle_once(&self, begun: Begun, answer: Option<Value>) -> Result<(), Error> {
+    pub async fn settle_once(&self, begun: IdempotencyPermit, answer: Option<Value>) -> Result<(), Error> {
         let line = Line { hash: begun.hash, state: answer.map_or(State::Dropped, State::Done) };
         self.keys.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
     }

@@ -5,12 +5,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
-use forecourt_core::store::{Added, AtEnd, Cursor, KeptArtifact, TaskFilter, Webhook};
+use forecourt_core::store::{Cursor, IfTaskEnded, StoredArtifact, TaskFilter, Webhook, WebhookRegistration};
 use forecourt_core::{Error, Event, EventStream, Noun, Progress, Sender, Task, TaskId};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 
-use crate::follow::Until;
+use crate::follow::FollowUntil;
 use crate::receive::Host;
 use crate::tasks::Tasks;
 
@@ -107,13 +107,13 @@ impl TaskPermit {
 
     /// Follows the task from after event number `after`, live or from the log, `until` it pauses or ends.
     /// For who has seen all there is, nothing follows.
-    pub fn follow(&self, after: u64, until: Until) -> BoxStream<'static, (u64, Event)> {
+    pub fn follow(&self, after: u64, until: FollowUntil) -> BoxStream<'static, (u64, Event)> {
         self.tasks.follow(&self.task.id, after, until)
     }
 
     /// [`Self::follow`] to the next pause, without the numbers.
     pub fn subscribe(&self, after: u64) -> EventStream {
-        self.follow(after, Until::Pause).map(|(_, event)| event).boxed()
+        self.follow(after, FollowUntil::Pause).map(|(_, event)| event).boxed()
     }
 
     /// Reads at most `limit` events with numbers above `after`, in order, as they are in the log by now.
@@ -143,7 +143,7 @@ impl TaskPermit {
     }
 
     /// Reads an artifact by its id.
-    pub async fn artifact(&self, id: &str) -> Result<KeptArtifact, Error> {
+    pub async fn artifact(&self, id: &str) -> Result<StoredArtifact, Error> {
         let found = self.tasks.store.artifact(&self.task.id, id, self.tasks.clock.now()).await?;
         found.ok_or_else(|| Error::not_found(Noun::Artifact))
     }
@@ -153,16 +153,16 @@ impl TaskPermit {
     ///
     /// Fails with [`Error::Conflict`] when the task has ended and `at_end` refuses that, and with
     /// [`Error::Invalid`] when it has [`WEBHOOKS_PER_TASK_MAX`] already.
-    pub async fn add_webhook(&self, webhook: Webhook, at_end: AtEnd) -> Result<(), Error> {
+    pub async fn add_webhook(&self, webhook: Webhook, at_end: IfTaskEnded) -> Result<(), Error> {
         let added = self.tasks.store.add_webhook(&self.task.id, webhook, WEBHOOKS_PER_TASK_MAX, at_end).await?;
         match added {
-            Added::Yes => {
+            WebhookRegistration::Yes => {
                 self.tasks.wakeup.wake();
                 Ok(())
             }
-            Added::TooMany => Err(too_many_webhooks()),
-            Added::Ended => Err(self.tasks.conflict(&self.task.id).await),
-            Added::NoTask => Err(Error::not_found(Noun::Task)),
+            WebhookRegistration::TooMany => Err(too_many_webhooks()),
+            WebhookRegistration::Ended => Err(self.tasks.conflict(&self.task.id).await),
+            WebhookRegistration::NoTask => Err(Error::not_found(Noun::Task)),
         }
     }
 

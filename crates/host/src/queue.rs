@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::store::{Entry, Span};
+use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Clock, Entropy, Error, Handle, Store, Timestamp, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,7 +32,7 @@ const TRIES_MAX: usize = 8;
 
 /// A question to the operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Inquiry {
+pub struct OperatorInquiry {
     /// Whose question it is: the owner of what came of it; `None`: anybody's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -54,31 +54,31 @@ pub struct Inquiry {
 
 /// A question that was asked, and its answer so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct OperatorQuestion {
     /// Names it. Random: who does not know it can't ask about it.
     pub id: String,
     /// What was asked.
     #[serde(flatten)]
-    pub inquiry: Inquiry,
+    pub inquiry: OperatorInquiry,
     /// When.
     pub asked_at: Timestamp,
     /// The last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer: Option<Answer>,
+    pub answer: Option<OperatorAnswer>,
 }
 
-impl Asked {
+impl OperatorQuestion {
     /// Whether it still waits: it has no answer, or was put off.
     pub fn waits(&self) -> bool {
-        self.answer.as_ref().is_none_or(|answer| answer.decision == Decision::Deferred)
+        self.answer.as_ref().is_none_or(|answer| answer.decision == OperatorDecision::Deferred)
     }
 }
 
 /// What was decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct OperatorAnswer {
     /// The decision.
-    pub decision: Decision,
+    pub decision: OperatorDecision,
     /// Why, or what to do instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -91,7 +91,7 @@ pub struct Answer {
 /// What may be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Decision {
+pub enum OperatorDecision {
     /// Yes.
     Accepted,
     /// No.
@@ -102,11 +102,11 @@ pub enum Decision {
 
 /// What came of an answer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answered {
+pub enum OperatorAnswerOutcome {
     /// It is the answer.
-    Now(Box<Asked>),
+    Now(Box<OperatorQuestion>),
     /// There was one already, which stays.
-    Before(Box<Asked>),
+    Before(Box<OperatorQuestion>),
     /// No such question, or it is too long ago.
     Unknown,
 }
@@ -115,14 +115,14 @@ pub enum Answered {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Line {
-    Asked(Box<Asked>),
-    Answered { id: String, answer: Answer },
+    Asked(Box<OperatorQuestion>),
+    Answered { id: String, answer: OperatorAnswer },
 }
 
 /// The stream, read to its end.
 struct Read {
     /// The oldest first.
-    all: Vec<Asked>,
+    all: Vec<OperatorQuestion>,
     entries: usize,
     last: u64,
 }
@@ -150,14 +150,15 @@ impl Queue {
 
     async fn write(&self, line: &Line, last: u64) -> Result<bool, Error> {
         let now = self.clock.now();
-        let entry = Entry::new(serde_json::to_value(line).map_err(Error::internal)?, now).until(after(now, QUEUE_TTL));
+        let entry =
+            LedgerEntry::new(serde_json::to_value(line).map_err(Error::internal)?, now).until(after(now, QUEUE_TTL));
         Ok(self.store.append_entry(STREAM, entry, Some(last)).await?.is_some())
     }
 
     /// Asks, unless the same caller waits for an answer to the same question already.
-    async fn ask(&self, inquiry: Inquiry) -> Result<(Asked, bool), Error> {
+    async fn ask(&self, inquiry: OperatorInquiry) -> Result<(OperatorQuestion, bool), Error> {
         let (id, asked_at) = (ids::mint(&*self.entropy), self.clock.now());
-        let asked = Asked { id, inquiry, asked_at, answer: None };
+        let asked = OperatorQuestion { id, inquiry, asked_at, answer: None };
         for _ in 0..TRIES_MAX {
             let read = self.read().await?;
             if let Some(same) = read.same(&asked.inquiry) {
@@ -171,17 +172,19 @@ impl Queue {
         Err(full())
     }
 
-    async fn answer(&self, id: &str, answer: &Answer) -> Result<Answered, Error> {
+    async fn answer(&self, id: &str, answer: &OperatorAnswer) -> Result<OperatorAnswerOutcome, Error> {
         for _ in 0..TRIES_MAX {
             let mut read = self.read().await?;
-            let Some(asked) = read.all.iter_mut().find(|asked| asked.id == id) else { return Ok(Answered::Unknown) };
+            let Some(asked) = read.all.iter_mut().find(|asked| asked.id == id) else {
+                return Ok(OperatorAnswerOutcome::Unknown);
+            };
             if !asked.waits() {
-                return Ok(Answered::Before(Box::new(asked.clone())));
+                return Ok(OperatorAnswerOutcome::Before(Box::new(asked.clone())));
             }
             asked.answer = Some(answer.clone());
             let asked = asked.clone();
             if self.write(&Line::Answered { id: id.to_owned(), answer: answer.clone() }, read.last).await? {
-                return Ok(Answered::Now(Box::new(asked)));
+                return Ok(OperatorAnswerOutcome::Now(Box::new(asked)));
             }
         }
         Err(full())
@@ -203,15 +206,15 @@ impl Read {
         }
     }
 
-    fn same(&self, wanted: &Inquiry) -> Option<&Asked> {
-        let is_same = |asked: &&Asked| {
+    fn same(&self, wanted: &OperatorInquiry) -> Option<&OperatorQuestion> {
+        let is_same = |asked: &&OperatorQuestion| {
             let had = &asked.inquiry;
             asked.waits() && (&had.by, &had.subject, &had.reason) == (&wanted.by, &wanted.subject, &wanted.reason)
         };
         self.all.iter().find(is_same)
     }
 
-    fn has_room(&self, inquiry: &Inquiry) -> Result<(), Error> {
+    fn has_room(&self, inquiry: &OperatorInquiry) -> Result<(), Error> {
         let waiting = || self.all.iter().filter(|asked| asked.waits());
         let of_caller = waiting().filter(|asked| asked.inquiry.by == inquiry.by).count();
         let is_room = self.entries < QUEUE_ENTRIES_MAX
@@ -229,10 +232,10 @@ fn full() -> Error {
 impl Host {
     /// Asks the operator. The same question of the same caller that waits already is given back
     /// instead. Fails with [`Error::Unavailable`] when too many wait.
-    pub async fn ask_operator(&self, inquiry: Inquiry) -> Result<Asked, Error> {
+    pub async fn ask_operator(&self, inquiry: OperatorInquiry) -> Result<OperatorQuestion, Error> {
         let (asked, is_new) = self.queue.ask(inquiry).await?;
         if is_new {
-            let Inquiry { by, reason, urgency, .. } = &asked.inquiry;
+            let OperatorInquiry { by, reason, urgency, .. } = &asked.inquiry;
             let by = by.as_deref().unwrap_or("nobody in particular");
             tracing::warn!(id = asked.id, by, reason, urgency, "a question waits for the operator");
             self.tell_operator(&asked).await;
@@ -242,7 +245,7 @@ impl Host {
 
     /// Sees to it that a question which is kept is told where the operator wants to hear of it. Whoever asked
     /// has asked, whatever comes of this.
-    async fn tell_operator(&self, asked: &Asked) {
+    async fn tell_operator(&self, asked: &OperatorQuestion) {
         let Some(notifier) = &self.notifier else { return };
         if let Err(error) = notifier.notify(asked).await {
             self.metrics.delivered(notifier::NAME, false);
@@ -251,19 +254,19 @@ impl Host {
     }
 
     /// Everything that was asked and is kept, the oldest first.
-    pub async fn questions(&self) -> Result<Vec<Asked>, Error> {
+    pub async fn questions(&self) -> Result<Vec<OperatorQuestion>, Error> {
         Ok(self.queue.read().await?.all)
     }
 
     /// A question by its name.
-    pub async fn question(&self, id: &str) -> Result<Option<Asked>, Error> {
+    pub async fn question(&self, id: &str) -> Result<Option<OperatorQuestion>, Error> {
         Ok(self.questions().await?.into_iter().find(|asked| asked.id == id))
     }
 
     /// Answers a question. Whether somebody may is for the caller of this to decide.
-    pub async fn answer_question(&self, id: &str, answer: Answer) -> Result<Answered, Error> {
+    pub async fn answer_question(&self, id: &str, answer: OperatorAnswer) -> Result<OperatorAnswerOutcome, Error> {
         let answered = self.queue.answer(id, &answer).await?;
-        if let Answered::Now(asked) = &answered {
+        if let OperatorAnswerOutcome::Now(asked) = &answered {
             let decision = answer.decision;
             tracing::info!(id = asked.id, by = answer.by, ?decision, "a question to the operator was answered");
         }

@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::attachments::Attachments;
 use crate::authority::continued;
 use crate::begin::Request;
-use crate::directory::{Directory, Resident, Site};
+use crate::directory::{Directory, HostedAgent, Site};
 use crate::in_flight::CallerKey;
 use crate::limits::Throttle;
 use crate::metrics::Metrics;
@@ -51,7 +51,7 @@ pub struct Host {
 
 /// A message that found its agent, and may be held against the agent's rules.
 struct Entered {
-    resident: Arc<Resident>,
+    resident: Arc<HostedAgent>,
     message: Box<Message>,
     /// The task that it goes on with, as it stands.
     earlier: Option<Task>,
@@ -87,7 +87,7 @@ impl Host {
         if let Err(refusal) = self.throttle.admit(&message) {
             return Ok(Err(Turned { resident, refusal }));
         }
-        if let Some(refusal) = self.silent(&message.recipient).await? {
+        if let Some(refusal) = self.unavailable_reason(&message.recipient).await? {
             return Ok(Err(Turned { resident, refusal: Box::new(refusal) }));
         }
         let earlier = match &run.continues {
@@ -117,7 +117,7 @@ impl Host {
         }
     }
 
-    fn refuse(&self, resident: &Resident, via: Transport, refusal: PolicyPart) -> Reply {
+    fn refuse(&self, resident: &HostedAgent, via: Transport, refusal: PolicyPart) -> Reply {
         self.metrics.ended(resident.card.handle(), via, refusal.kind());
         Reply {
             agent: resident.card.handle().clone(),
@@ -131,7 +131,7 @@ impl Host {
 
 /// A message that was turned away before the rules of its agent.
 struct Turned {
-    resident: Arc<Resident>,
+    resident: Arc<HostedAgent>,
     refusal: Box<PolicyPart>,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forecourt_core::policy::{AuthChallenge, Kind, Rule, Verdict};
+use forecourt_core::policy::{AuthChallenge, RefusalKind, Rule, RuleVerdict};
 use forecourt_core::{AgentCard, IdentityEvidence, Message, PolicyPart, Sender};
 use futures::future::BoxFuture;
 use ipnet::IpNet;
@@ -78,7 +78,7 @@ struct Configured {
 }
 
 impl Rule for Configured {
-    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, Verdict> {
+    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         let verdict = match passes(&self.settings, &message.sender) {
             true => Ok(()),
             false => Err(Box::new(self.refusal.clone())),
@@ -121,22 +121,22 @@ fn refusal(settings: &RuleSettings, site: &Site) -> PolicyPart {
     match settings {
         RuleSettings::RequireIdentity { message, url, .. } => {
             let challenge = AuthChallenge::new("Bearer").with("realm", site.canonical_host());
-            let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
+            let kind = RefusalKind::Unauthorized { auth_challenges: vec![challenge] };
             let mut part =
                 PolicyPart::new(kind, text(message, "This agent answers only callers that prove who they are."));
             part.url.clone_from(url);
             part
         }
         RuleSettings::Deny { message, .. } => {
-            PolicyPart::new(Kind::Forbidden, text(message, "This agent does not answer you."))
+            PolicyPart::new(RefusalKind::Forbidden, text(message, "This agent does not answer you."))
         }
         RuleSettings::Legal { message, url } => {
-            let mut part = PolicyPart::new(Kind::UnavailableForLegalReasons, message.clone());
+            let mut part = PolicyPart::new(RefusalKind::UnavailableForLegalReasons, message.clone());
             part.url.clone_from(url);
             part
         }
         RuleSettings::Maintenance { message, retry_after_seconds, translations } => {
-            let kind = Kind::ServiceUnavailable { retry_after_seconds: *retry_after_seconds };
+            let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: *retry_after_seconds };
             let mut part = PolicyPart::new(kind, text(message, "This agent is closed for maintenance."));
             part.message_translations = translations.iter().map(|(tag, m)| (tag.clone(), translation(m))).collect();
             part

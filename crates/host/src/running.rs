@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use forecourt_core::reply::{Guarded, ReplyLimits, guard, once};
+use forecourt_core::reply::{GuardedReply, ReplyLimits, guard, once};
 use forecourt_core::{Admitted, Ending, Event, EventStream};
 use futures::{FutureExt, Stream, StreamExt};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::directory::{Resident, Site};
+use crate::directory::{HostedAgent, Site};
 
 /// Begins the agent's work under guard.
-pub(crate) fn run(resident: &Resident, admitted: Admitted, site: &Arc<Site>) -> EventStream {
+pub(crate) fn run(resident: &HostedAgent, admitted: Admitted, site: &Arc<Site>) -> EventStream {
     let agent = resident.agent.clone();
     let events = std::panic::catch_unwind(AssertUnwindSafe(|| agent.handle(admitted)));
     let Ok(events) = events else { return once(crashed()) };
@@ -32,7 +32,7 @@ pub(crate) fn run(resident: &Resident, admitted: Admitted, site: &Arc<Site>) -> 
 }
 
 struct Running {
-    events: Guarded,
+    events: GuardedReply,
     begun: Instant,
     /// Made when the agent first lets somebody wait: many never do.
     deadline: Option<Pin<Box<Sleep>>>,

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::policy::Kind;
-use forecourt_core::store::{Entry, Span};
-use forecourt_core::{Clock, Error, Handle, Noun, PolicyPart, Standing, StandingChange, Store, Timestamp};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Clock, Error, Handle, LifecycleState, LifecycleTransition, Noun, PolicyPart, Store, Timestamp};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -28,9 +28,9 @@ const TRIES_MAX: usize = 8;
 
 /// A wish for an agent to stand elsewhere.
 #[derive(Debug, Clone, Default)]
-pub struct StandingWish {
+pub struct LifecycleChange {
     /// Where.
-    pub to: Standing,
+    pub to: LifecycleState,
     /// Who wishes it, as far as is known.
     pub by: Option<String>,
     /// Why.
@@ -41,10 +41,10 @@ pub struct StandingWish {
 
 /// A change that is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptChange {
+pub struct StoredLifecycleChange {
     /// What changed.
     #[serde(flatten)]
-    pub change: StandingChange,
+    pub change: LifecycleTransition,
     /// What was signed about it as it happened, by the protocol that did it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
@@ -52,17 +52,17 @@ pub struct KeptChange {
 
 /// What came of a wish.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Changed {
+pub enum LifecycleOutcome {
     /// The agent stands elsewhere now.
-    Now(Box<KeptChange>),
+    Now(Box<StoredLifecycleChange>),
     /// It stood there already: nothing was written.
     Already,
     /// From where it stands, here, there is no way there.
-    Never(Standing),
+    Never(LifecycleState),
 }
 
 /// Signs a change as it happens; `None`: it goes unsigned.
-pub type Attest<'a> = &'a (dyn Fn(&StandingChange) -> Option<String> + Send + Sync);
+pub type Attest<'a> = &'a (dyn Fn(&LifecycleTransition) -> Option<String> + Send + Sync);
 
 /// Where everybody stands. A change is always made from the truth.
 pub(crate) struct Standings {
@@ -74,7 +74,7 @@ pub(crate) struct Standings {
 /// What is at hand of one agent.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    standing: Standing,
+    standing: LifecycleState,
     /// The number of the change that led there, 0 for none.
     number: u64,
     /// When the store said so last.
@@ -107,11 +107,11 @@ impl Standings {
     }
 
     /// The number of the last change, and where the agent stands since, as the store has it.
-    async fn last(&self, agent: &Handle) -> Result<(u64, Standing), Error> {
+    async fn last(&self, agent: &Handle) -> Result<(u64, LifecycleState), Error> {
         let at = self.clock.now();
         let newest = self.store.entries(&stream(agent), Span::Before(u64::MAX), 1, at).await?;
         let (number, standing) = match newest.into_iter().next() {
-            None => (0, Standing::default()),
+            None => (0, LifecycleState::default()),
             Some((number, entry)) => (number, opened(entry.body)?.change.to),
         };
         self.learn(agent, Known { standing, number, at });
@@ -132,7 +132,7 @@ impl Standings {
     }
 
     /// Where an agent stands, out of the store when what is at hand is old.
-    async fn of(&self, agent: &Handle) -> Result<Standing, Error> {
+    async fn of(&self, agent: &Handle) -> Result<LifecycleState, Error> {
         match self.at_hand(agent).filter(|known| known.is_fresh(self.clock.now())) {
             Some(known) => Ok(known.standing),
             // On the heap, since it is rare.
@@ -140,30 +140,37 @@ impl Standings {
         }
     }
 
-    async fn change(&self, agent: &Handle, wish: &StandingWish, attest: Attest<'_>) -> Result<Changed, Error> {
+    async fn change(
+        &self,
+        agent: &Handle,
+        wish: &LifecycleChange,
+        attest: Attest<'_>,
+    ) -> Result<LifecycleOutcome, Error> {
         for _ in 0..TRIES_MAX {
             let (number, from) = self.last(agent).await?;
             if from == wish.to {
-                return Ok(Changed::Already);
+                return Ok(LifecycleOutcome::Already);
             }
             if !from.may_become(wish.to) {
-                return Ok(Changed::Never(from));
+                return Ok(LifecycleOutcome::Never(from));
             }
             let (by, reason, details) = (wish.by.clone(), wish.reason.clone(), wish.details.clone());
-            let change = StandingChange { from, to: wish.to, by, reason, at: self.clock.now(), details };
-            let kept = KeptChange { statement: attest(&change), change };
+            let change = LifecycleTransition { from, to: wish.to, by, reason, at: self.clock.now(), details };
+            let kept = StoredLifecycleChange { statement: attest(&change), change };
             let body = serde_json::to_value(&kept).map_err(Error::internal)?;
             let at = kept.change.at;
-            if let Some(number) = self.store.append_entry(&stream(agent), Entry::new(body, at), Some(number)).await? {
+            if let Some(number) =
+                self.store.append_entry(&stream(agent), LedgerEntry::new(body, at), Some(number)).await?
+            {
                 self.learn(agent, Known { standing: wish.to, number, at });
-                return Ok(Changed::Now(Box::new(kept)));
+                return Ok(LifecycleOutcome::Now(Box::new(kept)));
             }
         }
         Err(Error::unavailable())
     }
 }
 
-fn opened(body: Value) -> Result<KeptChange, Error> {
+fn opened(body: Value) -> Result<StoredLifecycleChange, Error> {
     serde_json::from_value(body).map_err(Error::internal)
 }
 
@@ -171,12 +178,12 @@ fn opened(body: Value) -> Result<KeptChange, Error> {
 impl Host {
     /// Where an agent stands: what the store said no longer than [`STANDING_AGE_MAX`] ago. One that
     /// nothing is known of is active. Fails when the store has to be asked and can't be.
-    pub async fn standing(&self, agent: &Handle) -> Result<Standing, Error> {
+    pub async fn standing(&self, agent: &Handle) -> Result<LifecycleState, Error> {
         self.standings.of(agent).await
     }
 
     /// Where an agent stood when it was last asked for: for lists of many, which decide nothing.
-    pub fn standing_at_hand(&self, agent: &Handle) -> Standing {
+    pub fn standing_at_hand(&self, agent: &Handle) -> LifecycleState {
         self.standings.at_hand(agent).map(|known| known.standing).unwrap_or_default()
     }
 
@@ -185,12 +192,12 @@ impl Host {
     pub async fn change_standing(
         &self,
         agent: &Handle,
-        wish: &StandingWish,
+        wish: &LifecycleChange,
         attest: Attest<'_>,
-    ) -> Result<Changed, Error> {
+    ) -> Result<LifecycleOutcome, Error> {
         self.directory.find(agent).ok_or_else(|| Error::not_found(Noun::Agent))?;
         let changed = self.standings.change(agent, wish, attest).await?;
-        if let Changed::Now(kept) = &changed {
+        if let LifecycleOutcome::Now(kept) = &changed {
             let (from, to) = (kept.change.from.name(), kept.change.to.name());
             tracing::warn!(%agent, from, to, by = wish.by, reason = wish.reason, "an agent stands elsewhere now");
         }
@@ -204,19 +211,19 @@ impl Host {
         agent: &Handle,
         span: Span,
         limit: usize,
-    ) -> Result<Vec<(u64, KeptChange)>, Error> {
+    ) -> Result<Vec<(u64, StoredLifecycleChange)>, Error> {
         let limit = limit.min(CHANGES_PER_READ_MAX);
         let entries = self.standings.store.entries(&stream(agent), span, limit, self.clock.now()).await?;
         entries.into_iter().map(|(number, entry)| Ok((number, opened(entry.body)?))).collect()
     }
 
     /// Why an agent answers nobody, if that is so: a refusal while it may answer again.
-    pub(crate) async fn silent(&self, agent: &Handle) -> Result<Option<PolicyPart>, Error> {
+    pub(crate) async fn unavailable_reason(&self, agent: &Handle) -> Result<Option<PolicyPart>, Error> {
         match self.standing(agent).await? {
-            Standing::Active | Standing::Deprecated => Ok(None),
-            Standing::Retired => Err(Error::Gone { what: Noun::Agent }),
-            Standing::Suspended => {
-                let kind = Kind::ServiceUnavailable { retry_after_seconds: None };
+            LifecycleState::Active | LifecycleState::Deprecated => Ok(None),
+            LifecycleState::Retired => Err(Error::Gone { what: Noun::Agent }),
+            LifecycleState::Suspended => {
+                let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: None };
                 Ok(Some(PolicyPart::new(kind, format!("@{agent} is suspended and answers nobody at the moment."))))
             }
         }
@@ -237,18 +244,18 @@ mod tests {
         let agent = Handle::parse("chef").unwrap();
         let learn = |number, standing| standings.learn(&agent, Known { standing, number, at: Timestamp::UNIX_EPOCH });
         let known = || standings.at_hand(&agent).unwrap().standing;
-        learn(1, Standing::Suspended);
-        learn(3, Standing::Retired);
-        learn(2, Standing::Active);
-        assert_eq!(known(), Standing::Retired);
-        learn(4, Standing::Active);
-        assert_eq!(known(), Standing::Active);
+        learn(1, LifecycleState::Suspended);
+        learn(3, LifecycleState::Retired);
+        learn(2, LifecycleState::Active);
+        assert_eq!(known(), LifecycleState::Retired);
+        learn(4, LifecycleState::Active);
+        assert_eq!(known(), LifecycleState::Active);
     }
 
     #[test]
     fn what_is_at_hand_holds_for_so_long() {
         let at = Timestamp::from_second(1_000).unwrap();
-        let known = Known { standing: Standing::Active, number: 0, at };
+        let known = Known { standing: LifecycleState::Active, number: 0, at };
         let nanosecond = Duration::from_nanos(1);
         assert!(known.is_fresh(at) && known.is_fresh(at + STANDING_AGE_MAX));
         assert!(!known.is_fresh(at + STANDING_AGE_MAX + nanosecond));

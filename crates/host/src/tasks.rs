@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use forecourt_core::reply::Gathered;
+use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::TaskChange;
-use forecourt_core::{Clock, Collected, Ending, Entropy, Error, Store, Task, TaskId};
+use forecourt_core::{Clock, CollectedReply, Ending, Entropy, Error, Store, Task, TaskId};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::deliver::DeliveryWakeup;
-use crate::directory::{Resident, Site};
+use crate::directory::{HostedAgent, Site};
 use crate::in_flight::InFlight;
 use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
@@ -91,7 +91,7 @@ impl Tasks {
     }
 
     /// Records a turn. A conversation that can't be kept does not spoil the answer.
-    pub(crate) async fn remember(&self, resident: &Resident, asked: UserTurn, answer: &Collected) {
+    pub(crate) async fn remember(&self, resident: &HostedAgent, asked: UserTurn, answer: &CollectedReply) {
         if let Err(error) = self.threads.record(resident, asked, answer).await {
             tracing::warn!(%error, agent = %resident.card.handle(), "a conversation was not kept");
         }
@@ -121,7 +121,7 @@ impl Tasks {
             let task = self.store.task(id, self.clock.now()).await?;
             let Some(task) = task.filter(|task| !task.state.is_final()) else { return Err(self.conflict(id).await) };
             // Otherwise it has moved on in between, which can't go on forever: its turns are bounded.
-            if self.settle(&task, Gathered::default().finish(Ending::Canceled)).await? {
+            if self.settle(&task, ReplyAccumulator::default().finish(Ending::Canceled)).await? {
                 break;
             }
         }
@@ -133,7 +133,7 @@ impl Tasks {
 
     /// Ends a task, or lets it wait, and wakes whoever makes its deliveries. `false` when it had moved on
     /// already, or is another run's by now.
-    pub(crate) async fn settle(&self, task: &Task, outcome: Collected) -> Result<bool, Error> {
+    pub(crate) async fn settle(&self, task: &Task, outcome: CollectedReply) -> Result<bool, Error> {
         let moved = self.store.advance_task(&task.id, TaskChange::settle(task, outcome, self.clock.now())).await?;
         self.wakeup.wake();
         Ok(moved)
@@ -149,7 +149,7 @@ impl Tasks {
                 return Ok(ended);
             }
             for task in orphans {
-                self.settle(&task, Gathered::default().finish(cut_off())).await?;
+                self.settle(&task, ReplyAccumulator::default().finish(cut_off())).await?;
                 ended += 1;
             }
         }

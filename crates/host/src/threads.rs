@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
-use forecourt_core::store::{Account, Addition, Conversation};
+use forecourt_core::store::{Account, Conversation, ConversationAppend};
 use forecourt_core::{
-    Clock, Collected, Ending, Entropy, Error, Message, Part, Role, Sender, Store, Task, ThreadId, Timestamp, Turn,
+    Clock, CollectedReply, Ending, Entropy, Error, Message, Part, Role, Sender, Store, Task, ThreadId, Timestamp, Turn,
 };
 
 use crate::begin::with_turns_of;
-use crate::directory::Resident;
+use crate::directory::HostedAgent;
 
 /// Finds and keeps conversations.
 #[derive(Clone)]
@@ -30,7 +30,7 @@ impl Threads {
     /// nobody what was said in it.
     pub(crate) async fn recall(
         &self,
-        resident: &Resident,
+        resident: &HostedAgent,
         mut message: Box<Message>,
         earlier: Option<&Task>,
     ) -> Result<Recalled, Error> {
@@ -63,13 +63,18 @@ impl Threads {
         Ok(Recalled { message, is_known })
     }
 
-    async fn known(&self, resident: &Resident, named: Option<&ThreadId>) -> Result<Option<Conversation>, Error> {
+    async fn known(&self, resident: &HostedAgent, named: Option<&ThreadId>) -> Result<Option<Conversation>, Error> {
         let Some(thread) = named else { return Ok(None) };
         Ok(self.store.thread(thread, resident.card.handle(), self.clock.now()).await?)
     }
 
     /// Adds a turn and its answer to their conversation. Refused and failed answers leave no trace.
-    pub(crate) async fn record(&self, resident: &Resident, asked: UserTurn, answer: &Collected) -> Result<(), Error> {
+    pub(crate) async fn record(
+        &self,
+        resident: &HostedAgent,
+        asked: UserTurn,
+        answer: &CollectedReply,
+    ) -> Result<(), Error> {
         let UserTurn { thread, turn: asked, account } = asked;
         let said = match &answer.ending {
             Ending::Complete | Ending::Message(_) => answer.text(),
@@ -84,7 +89,8 @@ impl Threads {
         }
         let expires_at = after(now, THREAD_TTL);
         let owner = asked.sender.owner().map(str::to_owned);
-        let addition = Addition { owner, account, turns: vec![asked, reply], keep: THREAD_TURNS_MAX, expires_at };
+        let addition =
+            ConversationAppend { owner, account, turns: vec![asked, reply], keep: THREAD_TURNS_MAX, expires_at };
         if !self.store.append_turns(&thread, resident.card.handle(), addition).await? {
             // Its owner signed in while this was being answered.
             tracing::debug!(agent = %resident.card.handle(), "a turn came too late for its conversation");

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use forecourt_core::reply::Gathered;
-use forecourt_core::store::KeptArtifact;
-use forecourt_core::{Collected, Ending, Error, Event, EventStream, FileSource, Part, StoreError, Task, Transport};
+use forecourt_core::reply::ReplyAccumulator;
+use forecourt_core::store::StoredArtifact;
+use forecourt_core::{
+    CollectedReply, Ending, Error, Event, EventStream, FileSource, Part, StoreError, Task, Transport,
+};
 use futures::StreamExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::directory::Resident;
+use crate::directory::HostedAgent;
 use crate::in_flight::Slot;
 use crate::metrics::ending_name;
 use crate::tasks::{Tasks, cut_off};
@@ -21,7 +23,7 @@ const EVENTS_PER_WRITE_MAX: usize = 256;
 /// One background task at work.
 pub(crate) struct Work {
     pub(crate) tasks: Arc<Tasks>,
-    pub(crate) resident: Arc<Resident>,
+    pub(crate) resident: Arc<HostedAgent>,
     pub(crate) task: Task,
     pub(crate) via: Transport,
     /// What to remember it by, where the agent keeps conversations.
@@ -44,7 +46,7 @@ impl Work {
         if let Some(asked) = &self.asked {
             self.tasks.remember(&self.resident, asked.clone(), &outcome).await;
         }
-        let settle = |outcome: Collected| self.tasks.settle(&self.task, outcome);
+        let settle = |outcome: CollectedReply| self.tasks.settle(&self.task, outcome);
         let settled = match settle(outcome).await {
             // So short an end is always kept.
             Err(Error::Full { bound }) => settle(unkept(StoreError::Full { bound })).await,
@@ -59,9 +61,9 @@ impl Work {
     }
 
     /// Drives the agent and logs each event but the ending, which is logged as the task settles.
-    async fn work(&self, events: EventStream) -> Collected {
+    async fn work(&self, events: EventStream) -> CollectedReply {
         let mut batches = events.ready_chunks(EVENTS_PER_WRITE_MAX);
-        let mut gathered = Gathered::default();
+        let mut gathered = ReplyAccumulator::default();
         let mut count = self.logged;
         loop {
             let batch = tokio::select! {
@@ -114,7 +116,7 @@ impl Work {
         let FileSource::Inline(bytes) = &file.source else { return Event::Part(Part::File(file)) };
         let id = format!("artifact-{number}");
         let artifact =
-            KeptArtifact { id: id.clone(), mime: file.mime.clone(), name: file.name.clone(), bytes: bytes.clone() };
+            StoredArtifact { id: id.clone(), mime: file.mime.clone(), name: file.name.clone(), bytes: bytes.clone() };
         match self.tasks.store.put_artifact(&self.task.id, artifact).await {
             Ok(()) => {
                 file.id = Some(id);
@@ -127,7 +129,7 @@ impl Work {
 }
 
 /// What a task comes to whose answer can't be kept: nothing of it, so that this can. Names the bound.
-fn unkept(error: StoreError) -> Collected {
+fn unkept(error: StoreError) -> CollectedReply {
     let reason = match error {
         StoreError::Full { bound } => format!("The answer could not be kept: {bound}."),
         error => {
@@ -135,5 +137,5 @@ fn unkept(error: StoreError) -> Collected {
             "The answer could not be kept.".to_owned()
         }
     };
-    Gathered::default().finish(Ending::failed(reason))
+    ReplyAccumulator::default().finish(Ending::failed(reason))
 }

@@ -26,10 +26,10 @@ mod settings;
 
 pub use describe::Current;
 pub use document::{AgentDocument, DocumentFault, Issuer};
-pub use files::{Notice, Severity};
+pub use files::{IdentityNotice, Severity};
 pub use identity::AgentIdentity;
 pub use known::KnownAgents;
-pub use load::{Home, load};
+pub use load::{AgentHome, load};
 pub use settings::{AgentIdentitySettings, DEFAULT_SCOPES};
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use serde_json::{Map, Value};
 
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::jws::Jws;
 use crate::key_set::KeySet;
 use crate::limits::{SKEW, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
@@ -43,11 +43,11 @@ impl Keys {
 
 /// The token of a request, if it brings one. Two `Authorization` fields, or one that can't be read,
 /// are malformed; another scheme is none of ours.
-pub(crate) fn token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
+pub(crate) fn token(headers: &HeaderMap) -> Option<Result<&str, ProofError>> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     let first = all.next()?;
     if all.next().is_some() {
-        return Some(Err(Fault::Malformed("authorization")));
+        return Some(Err(ProofError::Malformed("authorization")));
     }
     let text = first.to_str().unwrap_or("Bearer");
     let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
@@ -56,15 +56,19 @@ pub(crate) fn token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
     }
     let token = token.trim_matches(' ');
     let fits = !token.is_empty() && token.len() <= TOKEN_BYTES_MAX && token.bytes().all(|b| b.is_ascii_graphic());
-    Some(if fits { Ok(token) } else { Err(Fault::Malformed("authorization")) })
+    Some(if fits { Ok(token) } else { Err(ProofError::Malformed("authorization")) })
 }
 
 /// Verifies a token against the issuers; gives what it proves.
-pub(crate) async fn verify(issuers: &[BearerIssuer], token: &str, now: Timestamp) -> Result<IdentityEvidence, Fault> {
+pub(crate) async fn verify(
+    issuers: &[BearerIssuer],
+    token: &str,
+    now: Timestamp,
+) -> Result<IdentityEvidence, ProofError> {
     let jws = Jws::parse(token)?;
     let named = read_claims(jws.unverified_payload())?;
-    let name = named.get("iss").and_then(Value::as_str).ok_or(Fault::Missing("iss"))?;
-    let issuer = issuers.iter().find(|issuer| issuer.issuer == name).ok_or(Fault::UnknownIssuer)?;
+    let name = named.get("iss").and_then(Value::as_str).ok_or(ProofError::Missing("iss"))?;
+    let issuer = issuers.iter().find(|issuer| issuer.issuer == name).ok_or(ProofError::UnknownIssuer)?;
     let keys = match &issuer.keys {
         Keys::Fixed(keys) => keys.clone(),
         Keys::Remote(remote) => remote.with(jws.kid(), jws.algorithm(), now).await?,
@@ -75,10 +79,10 @@ pub(crate) async fn verify(issuers: &[BearerIssuer], token: &str, now: Timestamp
     evidence(issuer, claims, times, jws.kid(), now)
 }
 
-fn read_claims(payload: &[u8]) -> Result<Map<String, Value>, Fault> {
+fn read_claims(payload: &[u8]) -> Result<Map<String, Value>, ProofError> {
     match json::parse(payload) {
         Ok(Value::Object(claims)) => Ok(claims),
-        _ => Err(Fault::Malformed("token")),
+        _ => Err(ProofError::Malformed("token")),
     }
 }
 
@@ -89,37 +93,37 @@ struct Times {
     expires_at: Timestamp,
 }
 
-fn check_times(claims: &Map<String, Value>, require_not_before: bool, now: Timestamp) -> Result<Times, Fault> {
+fn check_times(claims: &Map<String, Value>, require_not_before: bool, now: Timestamp) -> Result<Times, ProofError> {
     let issued_at = moment(claims, "iat")?;
     let not_before = moment(claims, "nbf")?;
-    let expires_at = moment(claims, "exp")?.ok_or(Fault::Missing("exp"))?;
+    let expires_at = moment(claims, "exp")?.ok_or(ProofError::Missing("exp"))?;
     let soon = now.checked_add(SKEW).unwrap_or(now);
     if now.checked_sub(SKEW).unwrap_or(now) >= expires_at {
-        return Err(Fault::Expired);
+        return Err(ProofError::Expired);
     }
     if require_not_before && not_before.is_none() {
-        return Err(Fault::Missing("nbf"));
+        return Err(ProofError::Missing("nbf"));
     }
     match not_before.is_some_and(|t| t > soon) || issued_at.is_some_and(|t| t > soon) {
-        true => Err(Fault::NotYetValid),
+        true => Err(ProofError::NotYetValid),
         false => Ok(Times { issued_at, not_before, expires_at }),
     }
 }
 
 /// A NumericDate, possibly with a fraction. RFC 7519 2.
-fn moment(claims: &Map<String, Value>, name: &'static str) -> Result<Option<Timestamp>, Fault> {
+fn moment(claims: &Map<String, Value>, name: &'static str) -> Result<Option<Timestamp>, ProofError> {
     let Some(value) = claims.get(name) else { return Ok(None) };
-    let seconds = value.as_f64().filter(|seconds| seconds.is_finite()).ok_or(Fault::Malformed("token"))?;
-    Timestamp::from_second(seconds.floor() as i64).map(Some).map_err(|_| Fault::Malformed("token"))
+    let seconds = value.as_f64().filter(|seconds| seconds.is_finite()).ok_or(ProofError::Malformed("token"))?;
+    Timestamp::from_second(seconds.floor() as i64).map(Some).map_err(|_| ProofError::Malformed("token"))
 }
 
-fn check_audience(claims: &Map<String, Value>, wanted: &[String]) -> Result<(), Fault> {
+fn check_audience(claims: &Map<String, Value>, wanted: &[String]) -> Result<(), ProofError> {
     let is_wanted = |value: &Value| value.as_str().is_some_and(|name| wanted.iter().any(|own| own == name));
-    let fits = match claims.get("aud").ok_or(Fault::Missing("aud"))? {
+    let fits = match claims.get("aud").ok_or(ProofError::Missing("aud"))? {
         Value::Array(all) => all.iter().any(is_wanted),
         one => is_wanted(one),
     };
-    if fits { Ok(()) } else { Err(Fault::WrongAudience) }
+    if fits { Ok(()) } else { Err(ProofError::WrongAudience) }
 }
 
 fn evidence(
@@ -128,10 +132,10 @@ fn evidence(
     times: Times,
     kid: Option<&str>,
     now: Timestamp,
-) -> Result<IdentityEvidence, Fault> {
+) -> Result<IdentityEvidence, ProofError> {
     let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();
     if subject.is_empty() || subject.len() > SUBJECT_BYTES_MAX || subject.chars().any(char::is_control) {
-        return Err(Fault::Missing("sub"));
+        return Err(ProofError::Missing("sub"));
     }
     let subject = format!("{}{subject}", issuer.subject_prefix);
     let id = claims.get("jti").and_then(Value::as_str).map(str::to_owned);

@@ -53,7 +53,7 @@ pub enum CertificateFault {
 
 /// What a client says of itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Claim<'a> {
+pub struct CertificateClaim<'a> {
     /// The agent that it says it is.
     pub agent_id: &'a AgentId,
     /// What is known here of that agent.
@@ -107,7 +107,7 @@ impl AgentCertificate {
     ///
     /// # Errors
     /// The first way in which the two do not fit, in the order of [`Mismatch`].
-    pub fn check(&self, claim: Claim<'_>) -> Result<(), Mismatch> {
+    pub fn check(&self, claim: CertificateClaim<'_>) -> Result<(), Mismatch> {
         if claim.now < self.not_before || claim.now > self.not_after {
             return Err(Mismatch::Time);
         }

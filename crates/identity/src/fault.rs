@@ -3,7 +3,7 @@
 /// Why a proof does not hold. The text names what the sender can change and nothing of the inside;
 /// it is fit for `error_description` (RFC 6750 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ProofError {
     /// It can't be read, or is too large.
     #[error("the {0} is malformed")]
     Malformed(&'static str),

@@ -14,8 +14,8 @@ use crate::canonical::{self, SignedForm};
 use crate::encoding::from_base64url;
 use crate::verify_key::VerifyKey;
 
-pub use draft::{Archetype, Draft};
-pub use posture::{Posture, Stated, TrustTier};
+pub use draft::{Archetype, GenesisDraft};
+pub use posture::{OperatorStatement, TrustPosture, TrustTier};
 pub(crate) use posture::{is_first_tier_path, is_known_path};
 
 /// What is left out of what is hashed and signed: the signature, and the name, which is the hash.

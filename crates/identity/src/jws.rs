@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::algorithm::Algorithm;
 use crate::encoding::{from_base64url, to_base64url};
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::key_set::KeySet;
 use crate::limits::TOKEN_BYTES_MAX;
 use crate::signing_key::SigningKey;
@@ -24,7 +24,7 @@ pub struct Jws {
 
 /// The two parts of a detached JWS that travel beside their payload. RFC 7515, appendix F.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Detached {
+pub struct DetachedJws {
     /// The protected header, encoded.
     pub protected: String,
     /// The signature, encoded.
@@ -34,31 +34,31 @@ pub struct Detached {
 impl Jws {
     /// Reads a compact JWS of at most [`TOKEN_BYTES_MAX`]. Refuses `none`, unknown algorithms and
     /// every critical extension (RFC 7515 4.1.11), `b64` (RFC 7797) among them.
-    pub fn parse(compact: &str) -> Result<Self, Fault> {
+    pub fn parse(compact: &str) -> Result<Self, ProofError> {
         let mut segments = compact.split('.');
-        let mut next = || segments.next().ok_or(Fault::Malformed("token"));
+        let mut next = || segments.next().ok_or(ProofError::Malformed("token"));
         let (protected, payload, signature) = (next()?, next()?, next()?);
         if compact.len() > TOKEN_BYTES_MAX || segments.next().is_some() {
-            return Err(Fault::Malformed("token"));
+            return Err(ProofError::Malformed("token"));
         }
-        let payload_bytes = from_base64url(payload).ok_or(Fault::Malformed("token"))?;
+        let payload_bytes = from_base64url(payload).ok_or(ProofError::Malformed("token"))?;
         Self::join(protected, payload, payload_bytes, signature)
     }
 
     /// Reads a detached JWS over `payload`, as agent cards carry them.
-    pub fn detached(protected: &str, payload: &[u8], signature: &str) -> Result<Self, Fault> {
+    pub fn detached(protected: &str, payload: &[u8], signature: &str) -> Result<Self, ProofError> {
         if protected.len() + signature.len() > TOKEN_BYTES_MAX {
-            return Err(Fault::Malformed("signature"));
+            return Err(ProofError::Malformed("signature"));
         }
         Self::join(protected, &to_base64url(payload), payload.to_vec(), signature)
     }
 
-    fn join(protected: &str, encoded: &str, payload: Vec<u8>, signature: &str) -> Result<Self, Fault> {
-        let malformed = Fault::Malformed("token");
+    fn join(protected: &str, encoded: &str, payload: Vec<u8>, signature: &str) -> Result<Self, ProofError> {
+        let malformed = ProofError::Malformed("token");
         let header = json::parse(&from_base64url(protected).ok_or(malformed)?).map_err(|_| malformed)?;
         let Value::Object(header) = header else { return Err(malformed) };
         if header.contains_key("crit") || header.contains_key("b64") {
-            return Err(Fault::CriticalExtension);
+            return Err(ProofError::CriticalExtension);
         }
         let name = header.get("alg").and_then(Value::as_str).ok_or(malformed)?;
         let kid = match header.get("kid") {
@@ -68,7 +68,7 @@ impl Jws {
         };
         Ok(Self {
             kid,
-            algorithm: Algorithm::from_jose(name).ok_or(Fault::WrongAlgorithm)?,
+            algorithm: Algorithm::from_jose(name).ok_or(ProofError::WrongAlgorithm)?,
             header,
             payload,
             signing_input: format!("{protected}.{encoded}").into_bytes(),
@@ -98,8 +98,8 @@ impl Jws {
 
     /// The payload, if one of `keys` made the signature. The key's algorithm counts; the header
     /// must agree with it.
-    pub fn verify(&self, keys: &KeySet, now: Timestamp) -> Result<&[u8], Fault> {
-        let mut fault = Fault::UnknownKey;
+    pub fn verify(&self, keys: &KeySet, now: Timestamp) -> Result<&[u8], ProofError> {
+        let mut fault = ProofError::UnknownKey;
         for key in keys.select(self.kid(), self.algorithm, now) {
             match self.verify_with(key) {
                 Ok(payload) => return Ok(payload),
@@ -110,35 +110,35 @@ impl Jws {
     }
 
     /// The payload, if `key` made the signature.
-    pub fn verify_with(&self, key: &VerifyKey) -> Result<&[u8], Fault> {
+    pub fn verify_with(&self, key: &VerifyKey) -> Result<&[u8], ProofError> {
         if key.algorithm() != self.algorithm {
-            return Err(Fault::WrongAlgorithm);
+            return Err(ProofError::WrongAlgorithm);
         }
         match key.verify(&self.signing_input, &self.signature) {
             true => Ok(&self.payload),
-            false => Err(Fault::BadSignature),
+            false => Err(ProofError::BadSignature),
         }
     }
 }
 
 /// Signs `payload`; gives the compact form. The header holds `alg`, `kid` and `typ`.
 pub fn sign(key: &SigningKey, typ: &str, payload: &[u8]) -> String {
-    let Detached { protected, signature } = sign_detached(key, typ, payload);
+    let DetachedJws { protected, signature } = sign_detached(key, typ, payload);
     format!("{protected}.{}.{signature}", to_base64url(payload))
 }
 
 /// Signs `payload`, which travels apart. For JSON, sign its canonical form (RFC 8785).
-pub fn sign_detached(key: &SigningKey, typ: &str, payload: &[u8]) -> Detached {
+pub fn sign_detached(key: &SigningKey, typ: &str, payload: &[u8]) -> DetachedJws {
     detach(key, &json!({"alg": Algorithm::Ed25519.jose_name(), "kid": key.kid(), "typ": typ}), payload)
 }
 
 /// [`sign_detached`] with a header that also says where the key set of the signer is. RFC 7515 4.1.2.
-pub fn sign_detached_with_keys_at(key: &SigningKey, typ: &str, jku: &str, payload: &[u8]) -> Detached {
+pub fn sign_detached_with_keys_at(key: &SigningKey, typ: &str, jku: &str, payload: &[u8]) -> DetachedJws {
     detach(key, &json!({"alg": Algorithm::Ed25519.jose_name(), "kid": key.kid(), "typ": typ, "jku": jku}), payload)
 }
 
-fn detach(key: &SigningKey, header: &Value, payload: &[u8]) -> Detached {
+fn detach(key: &SigningKey, header: &Value, payload: &[u8]) -> DetachedJws {
     let protected = to_base64url(header.to_string().as_bytes());
     let signature = key.sign(format!("{protected}.{}", to_base64url(payload)).as_bytes());
-    Detached { protected, signature: to_base64url(&signature) }
+    DetachedJws { protected, signature: to_base64url(&signature) }
 }

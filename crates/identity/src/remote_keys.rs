@@ -10,18 +10,18 @@ use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 
 use crate::algorithm::Algorithm;
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::key_set::KeySet;
 use crate::limits::{KEYS_FRESH, KEYS_RETRY};
 use crate::verify_key::KeyFault;
 
 /// Fetches documents over https, from public addresses only.
-pub trait Documents: Send + Sync + 'static {
+pub trait DocumentFetcher: Send + Sync + 'static {
     /// The document behind `url`, at most 256 KiB.
     fn get<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Bytes, EgressError>>;
 }
 
-impl Documents for Egress {
+impl DocumentFetcher for Egress {
     fn get<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Bytes, EgressError>> {
         Box::pin(async move { Ok(Egress::get(self, Purpose::Document, url).await?.bytes) })
     }
@@ -32,7 +32,7 @@ impl Documents for Egress {
 pub(crate) struct RemoteKeys {
     url: String,
     read: fn(&[u8]) -> Result<KeySet, KeyFault>,
-    documents: Arc<dyn Documents>,
+    documents: Arc<dyn DocumentFetcher>,
     // Held while fetching: those who need the same keys wait for one fetch.
     kept: Mutex<Kept>,
 }
@@ -45,7 +45,11 @@ struct Kept {
 }
 
 impl RemoteKeys {
-    pub(crate) fn new(url: String, read: fn(&[u8]) -> Result<KeySet, KeyFault>, documents: Arc<dyn Documents>) -> Self {
+    pub(crate) fn new(
+        url: String,
+        read: fn(&[u8]) -> Result<KeySet, KeyFault>,
+        documents: Arc<dyn DocumentFetcher>,
+    ) -> Self {
         Self { url, read, documents, kept: Mutex::default() }
     }
 
@@ -60,7 +64,7 @@ impl RemoteKeys {
         kid: Option<&str>,
         algorithm: Algorithm,
         now: Timestamp,
-    ) -> Result<Arc<KeySet>, Fault> {
+    ) -> Result<Arc<KeySet>, ProofError> {
         let mut kept = self.kept.lock().await;
         let knows = |keys: &Arc<KeySet>| keys.select(kid, algorithm, now).next().is_some();
         let fresh = within(kept.fetched_at, now, KEYS_FRESH);
@@ -79,7 +83,7 @@ impl RemoteKeys {
         }
         // What was fetched before serves while the URL is away, but not for ever.
         let usable = within(kept.fetched_at, now, KEYS_FRESH.saturating_mul(6));
-        kept.keys.as_ref().filter(|_| usable).cloned().ok_or(Fault::KeysUnavailable)
+        kept.keys.as_ref().filter(|_| usable).cloned().ok_or(ProofError::KeysUnavailable)
     }
 
     async fn fetch(&self) -> Result<KeySet, String> {

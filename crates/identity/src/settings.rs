@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{json, origin};
-use forecourt_egress::Target;
+use forecourt_egress::CheckedUrl;
 
 use crate::algorithm::Algorithm;
 use crate::bearer::{BearerIssuer, Keys};
 use crate::config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
-use crate::evidence::{IssuerKeys, Trusted, TrustedIssuer, TrustedIssuers};
+use crate::evidence::{IssuerKeys, IssuerTrust, TrustedIssuer, TrustedIssuers};
 use crate::http_signature::SignaturePolicy;
 use crate::key_set::KeySet;
-use crate::remote_keys::{Documents, RemoteKeys};
+use crate::remote_keys::{DocumentFetcher, RemoteKeys};
 use crate::verify_key::VerifyKey;
 
 /// Something that is wrong in `[identity]`.
@@ -38,7 +38,7 @@ pub(crate) struct Checked {
 pub(crate) fn check(
     config: &IdentityConfig,
     base: &Path,
-    documents: &Arc<dyn Documents>,
+    documents: &Arc<dyn DocumentFetcher>,
 ) -> Result<Checked, Vec<IdentityProblem>> {
     let mut reader = Reader { base, documents, problems: Vec::new() };
     let bearer = config.bearer.iter().enumerate();
@@ -60,7 +60,7 @@ pub(crate) fn check(
 
 struct Reader<'a> {
     base: &'a Path,
-    documents: &'a Arc<dyn Documents>,
+    documents: &'a Arc<dyn DocumentFetcher>,
     problems: Vec<IdentityProblem>,
 }
 
@@ -135,7 +135,7 @@ impl Reader<'_> {
                 IssuerKeys::Card(RemoteKeys::new(url, KeySet::from_card, self.documents.clone()))
             }
         };
-        let trusted = Trusted {
+        let trusted = IssuerTrust {
             issuer,
             methods: config.methods.clone(),
             assurance: config.assurance.clone(),
@@ -162,7 +162,7 @@ impl Reader<'_> {
     }
 
     fn https(&mut self, url: &str, key: String) -> Option<String> {
-        match Target::parse(url) {
+        match CheckedUrl::parse(url) {
             Ok(target) if target.is_https() => Some(url.to_owned()),
             Ok(_) => self.wrong(key, "must begin with https://"),
             Err(refusal) => self.wrong(key, refusal.to_string()),

@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::agents::{AgentIdentity, KnownAgents};
 use crate::bearer;
 use crate::config::IdentityConfig;
-use crate::evidence::{self, Carried};
-use crate::fault::Fault;
+use crate::evidence::{self, UnverifiedEvidence};
+use crate::fault::ProofError;
 use crate::http_signature::{self, KeyDirectory};
-use crate::remote_keys::Documents;
+use crate::remote_keys::DocumentFetcher;
 use crate::request::RequestProof;
 use crate::settings::{Checked, IdentityProblem, check};
 
@@ -39,25 +39,25 @@ struct Known {
 
 /// Who sent a request, and what became of the credentials that came with it.
 #[derive(Debug, Clone)]
-pub struct Verified {
+pub struct VerifiedSender {
     /// The sender; anonymous when credentials did not hold.
     pub sender: Sender,
     /// Whether there were credentials, and whether they hold.
-    pub presented: Presented,
+    pub presented: PresentedCredentials,
 }
 
 /// What a request brought to prove its sender. Forwarded evidence is no credential: when it does
 /// not hold it is left out, and nothing else happens (REST 7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Presented {
+pub enum PresentedCredentials {
     /// No credentials of a kind that is looked at here.
     Nothing,
     /// All of them hold.
     Valid,
     /// A token does not: worth a 401 with `invalid_token`.
-    Invalid(Fault),
+    Invalid(ProofError),
     /// A signature over the request does not, and this is the check that failed. RFC 9421 3.2.
-    InvalidSignature(Fault),
+    InvalidSignature(ProofError),
 }
 
 /// An issuer whose bearer tokens are accepted, as cards name it.
@@ -86,7 +86,7 @@ impl Verifier {
     pub fn new(
         config: &IdentityConfig,
         base: &Path,
-        documents: Arc<dyn Documents>,
+        documents: Arc<dyn DocumentFetcher>,
     ) -> Result<Self, Vec<IdentityProblem>> {
         Ok(Self { checked: check(config, base, &documents)?, directory: None, seen: None, known: None })
     }
@@ -159,13 +159,14 @@ impl Verifier {
     }
 
     /// Who sent `request`. Never fails: what can't be proven leaves the sender anonymous.
-    pub async fn verify(&self, request: &RequestProof<'_>) -> Verified {
+    pub async fn verify(&self, request: &RequestProof<'_>) -> VerifiedSender {
         let mut sender = Sender::anonymous();
         sender.claimed_address = claimed_address(request.headers);
         let presented = match self.own(request).await {
-            Err(presented) => return Verified { sender, presented },
+            Err(presented) => return VerifiedSender { sender, presented },
             Ok(own) => {
-                let presented = if own.method.is_some() { Presented::Valid } else { Presented::Nothing };
+                let presented =
+                    if own.method.is_some() { PresentedCredentials::Valid } else { PresentedCredentials::Nothing };
                 let carried = evidence::decode(request.headers);
                 // Whom a Connector speaks for is nearer to the matter than the Connector.
                 sender.identities = self.forwarded(&carried, request.agent, &own.identities, request.now).await;
@@ -180,14 +181,14 @@ impl Verifier {
                 presented
             }
         };
-        Verified { sender, presented }
+        VerifiedSender { sender, presented }
     }
 
     /// The entries of forwarded evidence that hold, for `agent`. `own` is the evidence of the
     /// request itself. For carriers other than the header, such as the metadata of A2A messages.
     pub async fn forwarded(
         &self,
-        carried: &Carried,
+        carried: &UnverifiedEvidence,
         agent: &Address,
         own: &[IdentityEvidence],
         now: Timestamp,
@@ -208,7 +209,7 @@ impl Verifier {
         agent: &Address,
         own: &[IdentityEvidence],
         now: Timestamp,
-    ) -> Result<IdentityEvidence, Fault> {
+    ) -> Result<IdentityEvidence, ProofError> {
         let entry = evidence::verify(&self.checked.issuers, entry, agent, own, now).await?;
         if self.checked.one_time_evidence {
             self.claim(&format!("evidence:{}", entry.replay_key), now, entry.until, true).await?;
@@ -218,15 +219,15 @@ impl Verifier {
 
     /// What the request proves by itself. A signature names an agent, so it comes first; a token
     /// beside it must hold too.
-    async fn own(&self, request: &RequestProof<'_>) -> Result<Own, Presented> {
+    async fn own(&self, request: &RequestProof<'_>) -> Result<Own, PresentedCredentials> {
         let mut own = Own::default();
-        if let Some(signed) = self.signed(request).await.transpose().map_err(Presented::InvalidSignature)? {
+        if let Some(signed) = self.signed(request).await.transpose().map_err(PresentedCredentials::InvalidSignature)? {
             own.address = signed.address.to_string();
             own.key_id = Some(signed.key_id);
             own.method = Some("http-message-signature");
             own.identities.push(signed.evidence);
         }
-        if let Some(evidence) = self.borne(request).await.transpose().map_err(Presented::Invalid)? {
+        if let Some(evidence) = self.borne(request).await.transpose().map_err(PresentedCredentials::Invalid)? {
             own.method.get_or_insert("http-bearer");
             own.identities.push(evidence);
         }
@@ -234,7 +235,7 @@ impl Verifier {
     }
 
     /// The signature of a request, where signatures are looked at and there is one. RFC 9421.
-    async fn signed(&self, request: &RequestProof<'_>) -> Option<Result<http_signature::Signed, Fault>> {
+    async fn signed(&self, request: &RequestProof<'_>) -> Option<Result<http_signature::Signed, ProofError>> {
         let (policy, directory) = (self.checked.signatures.as_ref()?, self.directory.as_ref()?);
         let signed = match http_signature::verify(policy, directory.as_ref(), request).await? {
             Ok(signed) => signed,
@@ -247,7 +248,7 @@ impl Verifier {
     }
 
     /// The evidence of a bearer token, where tokens are looked at and there is one. RFC 6750.
-    async fn borne(&self, request: &RequestProof<'_>) -> Option<Result<IdentityEvidence, Fault>> {
+    async fn borne(&self, request: &RequestProof<'_>) -> Option<Result<IdentityEvidence, ProofError>> {
         if self.checked.bearer.is_empty() {
             return None;
         }
@@ -258,14 +259,14 @@ impl Verifier {
     }
 
     /// Uses something up that is good for one use, before any effect.
-    async fn claim(&self, key: &str, now: Timestamp, until: Timestamp, required: bool) -> Result<(), Fault> {
+    async fn claim(&self, key: &str, now: Timestamp, until: Timestamp, required: bool) -> Result<(), ProofError> {
         let Some(store) = &self.seen else {
-            return if required { Err(Fault::KeysUnavailable) } else { Ok(()) };
+            return if required { Err(ProofError::KeysUnavailable) } else { Ok(()) };
         };
         match store.claim_once(key, now, until).await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Fault::Replayed),
-            Err(_) => Err(Fault::KeysUnavailable),
+            Ok(false) => Err(ProofError::Replayed),
+            Err(_) => Err(ProofError::KeysUnavailable),
         }
     }
 }

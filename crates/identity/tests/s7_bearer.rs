@@ -10,9 +10,9 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_core::json::parse;
 use forecourt_core::{Domain, ScopeSet};
-use forecourt_identity::agents::{self, AgentIdentitySettings, Home, KnownAgents};
+use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, KnownAgents};
 use forecourt_identity::limits::{KEYS_FRESH, KEYS_MAX, KEYS_RETRY, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
-use forecourt_identity::{Fault, HostKeys, KeySet, Presented, SigningKey, Verifier, jws};
+use forecourt_identity::{HostKeys, KeySet, PresentedCredentials, ProofError, SigningKey, Verifier, jws};
 use forecourt_testkit::{CountedEntropy, card, dear};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -46,20 +46,20 @@ fn bearing(token: &str) -> Sent {
     Sent::default().with("authorization", &format!("Bearer {token}"))
 }
 
-async fn verdict(change: impl FnOnce(&mut Map<String, Value>)) -> Presented {
+async fn verdict(change: impl FnOnce(&mut Map<String, Value>)) -> PresentedCredentials {
     let mut claims = claims();
     change(&mut claims);
     bearing(&signed(&key(), &claims)).presented(&fixed(&key())).await
 }
 
-fn invalid(fault: Fault) -> Presented {
-    Presented::Invalid(fault)
+fn invalid(fault: ProofError) -> PresentedCredentials {
+    PresentedCredentials::Invalid(fault)
 }
 
 #[tokio::test]
 async fn a_good_token_names_its_subject_under_its_issuer() {
     let verified = bearing(&signed(&key(), &claims())).to(&fixed(&key())).await;
-    assert_eq!(verified.presented, Presented::Valid);
+    assert_eq!(verified.presented, PresentedCredentials::Valid);
     let sender = verified.sender;
     assert_eq!((sender.auth_method.as_str(), sender.verified, sender.address.as_str()), ("http-bearer", true, ""));
     assert_eq!(sender.owner(), Some("oauth:https://idp.example#u1"));
@@ -73,23 +73,26 @@ async fn a_good_token_names_its_subject_under_its_issuer() {
 #[tokio::test]
 async fn rfc7519_4_1_each_claim_is_checked() {
     let at = |seconds: i64| json!(later(seconds).as_second());
-    assert_eq!(verdict(|c| drop(c.remove("exp"))).await, invalid(Fault::Missing("exp")));
-    assert_eq!(verdict(|c| drop(c.insert("exp".into(), at(-60)))).await, invalid(Fault::Expired));
-    assert_eq!(verdict(|c| drop(c.insert("exp".into(), at(-59)))).await, Presented::Valid);
-    assert_eq!(verdict(|c| drop(c.insert("nbf".into(), at(61)))).await, invalid(Fault::NotYetValid));
-    assert_eq!(verdict(|c| drop(c.insert("nbf".into(), at(60)))).await, Presented::Valid);
-    assert_eq!(verdict(|c| drop(c.insert("iat".into(), at(61)))).await, invalid(Fault::NotYetValid));
-    assert_eq!(verdict(|c| drop(c.remove("aud"))).await, invalid(Fault::Missing("aud")));
-    assert_eq!(verdict(|c| drop(c.insert("aud".into(), json!("https://a")))).await, invalid(Fault::WrongAudience));
-    assert_eq!(verdict(|c| drop(c.insert("aud".into(), json!([1])))).await, invalid(Fault::WrongAudience));
-    assert_eq!(verdict(|c| drop(c.remove("iss"))).await, invalid(Fault::Missing("iss")));
-    assert_eq!(verdict(|c| drop(c.insert("iss".into(), json!("https://a")))).await, invalid(Fault::UnknownIssuer));
+    assert_eq!(verdict(|c| drop(c.remove("exp"))).await, invalid(ProofError::Missing("exp")));
+    assert_eq!(verdict(|c| drop(c.insert("exp".into(), at(-60)))).await, invalid(ProofError::Expired));
+    assert_eq!(verdict(|c| drop(c.insert("exp".into(), at(-59)))).await, PresentedCredentials::Valid);
+    assert_eq!(verdict(|c| drop(c.insert("nbf".into(), at(61)))).await, invalid(ProofError::NotYetValid));
+    assert_eq!(verdict(|c| drop(c.insert("nbf".into(), at(60)))).await, PresentedCredentials::Valid);
+    assert_eq!(verdict(|c| drop(c.insert("iat".into(), at(61)))).await, invalid(ProofError::NotYetValid));
+    assert_eq!(verdict(|c| drop(c.remove("aud"))).await, invalid(ProofError::Missing("aud")));
+    assert_eq!(verdict(|c| drop(c.insert("aud".into(), json!("https://a")))).await, invalid(ProofError::WrongAudience));
+    assert_eq!(verdict(|c| drop(c.insert("aud".into(), json!([1])))).await, invalid(ProofError::WrongAudience));
+    assert_eq!(verdict(|c| drop(c.remove("iss"))).await, invalid(ProofError::Missing("iss")));
+    assert_eq!(verdict(|c| drop(c.insert("iss".into(), json!("https://a")))).await, invalid(ProofError::UnknownIssuer));
     for sub in [json!(""), json!(7), json!("a\nb"), json!("x".repeat(SUBJECT_BYTES_MAX + 1))] {
-        assert_eq!(verdict(|c| drop(c.insert("sub".into(), sub))).await, invalid(Fault::Missing("sub")));
+        assert_eq!(verdict(|c| drop(c.insert("sub".into(), sub))).await, invalid(ProofError::Missing("sub")));
     }
-    assert_eq!(verdict(|c| drop(c.insert("sub".into(), json!("x".repeat(SUBJECT_BYTES_MAX))))).await, Presented::Valid);
+    assert_eq!(
+        verdict(|c| drop(c.insert("sub".into(), json!("x".repeat(SUBJECT_BYTES_MAX))))).await,
+        PresentedCredentials::Valid
+    );
     for exp in [json!("1"), json!(1e300), json!(null)] {
-        assert_eq!(verdict(|c| drop(c.insert("exp".into(), exp))).await, invalid(Fault::Malformed("token")));
+        assert_eq!(verdict(|c| drop(c.insert("exp".into(), exp))).await, invalid(ProofError::Malformed("token")));
     }
 }
 
@@ -103,9 +106,9 @@ async fn a_token_must_say_since_when_it_holds_where_that_is_required() {
     );
     let verifier = verifier(&toml, Arc::default());
     let mut claims = claims();
-    assert_eq!(bearing(&signed(&key, &claims)).presented(&verifier).await, Presented::Valid);
+    assert_eq!(bearing(&signed(&key, &claims)).presented(&verifier).await, PresentedCredentials::Valid);
     claims.remove("nbf");
-    assert_eq!(bearing(&signed(&key, &claims)).presented(&verifier).await, invalid(Fault::Missing("nbf")));
+    assert_eq!(bearing(&signed(&key, &claims)).presented(&verifier).await, invalid(ProofError::Missing("nbf")));
 }
 
 #[tokio::test]
@@ -117,36 +120,36 @@ async fn rfc8725_3_1_the_key_decides_the_algorithm() {
         let input = format!("{}.{payload}", head("HS256"));
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &secret), input.as_bytes());
         let token = format!("{input}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref()));
-        assert_eq!(bearing(&token).presented(&fixed(&key())).await, invalid(Fault::WrongAlgorithm));
+        assert_eq!(bearing(&token).presented(&fixed(&key())).await, invalid(ProofError::WrongAlgorithm));
     }
     for none in ["none", "None", "NONE", ""] {
         let token = format!("{}.{payload}.", head(none));
-        assert_eq!(bearing(&token).presented(&fixed(&key())).await, invalid(Fault::WrongAlgorithm), "{none}");
+        assert_eq!(bearing(&token).presented(&fixed(&key())).await, invalid(ProofError::WrongAlgorithm), "{none}");
     }
 }
 
 #[tokio::test]
 async fn a_token_of_another_key_or_with_changed_content_does_not_hold() {
     let foreign = bearing(&signed(&other_key(), &claims()));
-    assert_eq!(foreign.presented(&fixed(&key())).await, invalid(Fault::UnknownKey));
+    assert_eq!(foreign.presented(&fixed(&key())).await, invalid(ProofError::UnknownKey));
     let good = signed(&key(), &claims());
     let mut parts: Vec<&str> = good.split('.').collect();
     let mut changed = claims();
     changed.insert("sub".to_owned(), json!("admin"));
     let payload = URL_SAFE_NO_PAD.encode(json!(changed).to_string());
     parts[1] = &payload;
-    assert_eq!(bearing(&parts.join(".")).presented(&fixed(&key())).await, invalid(Fault::BadSignature));
+    assert_eq!(bearing(&parts.join(".")).presented(&fixed(&key())).await, invalid(ProofError::BadSignature));
 }
 
 #[tokio::test]
 async fn no_credentials_are_not_the_same_as_bad_ones() {
     let verifier = fixed(&key());
-    assert_eq!(Sent::default().presented(&verifier).await, Presented::Nothing);
+    assert_eq!(Sent::default().presented(&verifier).await, PresentedCredentials::Nothing);
     let basic = Sent::default().with("authorization", "Basic dTpw");
-    assert_eq!(basic.presented(&verifier).await, Presented::Nothing);
+    assert_eq!(basic.presented(&verifier).await, PresentedCredentials::Nothing);
     let unconfigured = support::verifier("", Arc::default());
-    assert_eq!(bearing("whatever").presented(&unconfigured).await, Presented::Nothing);
-    let malformed = Fault::Malformed("authorization");
+    assert_eq!(bearing("whatever").presented(&unconfigured).await, PresentedCredentials::Nothing);
+    let malformed = ProofError::Malformed("authorization");
     for value in ["Bearer", "Bearer ", "bearer a b", &format!("Bearer {}", "a".repeat(TOKEN_BYTES_MAX + 1))] {
         assert_eq!(Sent::default().with("authorization", value).presented(&verifier).await, invalid(malformed));
     }
@@ -171,16 +174,16 @@ async fn fetched_keys_are_kept_and_an_unknown_one_is_asked_for_once_in_a_while()
     claims.insert("exp".to_owned(), json!(later(100_000).as_second()));
     let (good, foreign) = (bearing(&signed(&key(), &claims)), bearing(&signed(&other_key(), &claims)));
     for _ in 0..3 {
-        assert_eq!(good.presented(&verifier).await, Presented::Valid);
-        assert_eq!(foreign.presented(&verifier).await, invalid(Fault::UnknownKey));
+        assert_eq!(good.presented(&verifier).await, PresentedCredentials::Valid);
+        assert_eq!(foreign.presented(&verifier).await, invalid(ProofError::UnknownKey));
     }
     assert_eq!(shelf.count(), 1);
     shelf.put(JWKS, json!({"keys": [key().public().to_jwk(), other_key().public().to_jwk()]}));
     let retry = later(KEYS_RETRY.as_secs() as i64);
-    assert_eq!(foreign.clone().at(retry).presented(&verifier).await, Presented::Valid);
+    assert_eq!(foreign.clone().at(retry).presented(&verifier).await, PresentedCredentials::Valid);
     assert_eq!(shelf.count(), 2);
     let stale = later((KEYS_RETRY + KEYS_FRESH).as_secs() as i64);
-    assert_eq!(good.at(stale).presented(&verifier).await, Presented::Valid);
+    assert_eq!(good.at(stale).presented(&verifier).await, PresentedCredentials::Valid);
     assert_eq!(shelf.count(), 3);
 }
 
@@ -190,7 +193,7 @@ async fn keys_that_are_away_serve_for_a_while_and_are_not_asked_for_at_will() {
     let verifier = remote(shelf.clone());
     let good = bearing(&signed(&key(), &claims()));
     for _ in 0..5 {
-        assert_eq!(good.presented(&verifier).await, invalid(Fault::KeysUnavailable));
+        assert_eq!(good.presented(&verifier).await, invalid(ProofError::KeysUnavailable));
     }
     assert_eq!(shelf.count(), 1);
     shelf.put(JWKS, json!({"keys": [key().public().to_jwk()]}));
@@ -198,9 +201,11 @@ async fn keys_that_are_away_serve_for_a_while_and_are_not_asked_for_at_will() {
     claims.insert("exp".to_owned(), json!(later(100_000).as_second()));
     let (fetched, fresh) = (KEYS_RETRY.as_secs() as i64, KEYS_FRESH.as_secs() as i64);
     let good = bearing(&signed(&key(), &claims));
-    assert_eq!(good.clone().at(later(fetched)).presented(&verifier).await, Presented::Valid);
+    assert_eq!(good.clone().at(later(fetched)).presented(&verifier).await, PresentedCredentials::Valid);
     shelf.documents.lock().unwrap().clear();
-    for (seconds, expected) in [(6 * fresh - 1, Presented::Valid), (6 * fresh, invalid(Fault::KeysUnavailable))] {
+    for (seconds, expected) in
+        [(6 * fresh - 1, PresentedCredentials::Valid), (6 * fresh, invalid(ProofError::KeysUnavailable))]
+    {
         assert_eq!(good.clone().at(later(fetched + seconds)).presented(&verifier).await, expected, "{seconds}");
     }
 }
@@ -229,17 +234,17 @@ async fn a_fetched_secret_is_no_key() {
     let raw = URL_SAFE_NO_PAD.decode(&secret).unwrap_or_default();
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &raw), input.as_bytes());
     let token = format!("{input}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref()));
-    assert_eq!(bearing(&token).presented(&remote(shelf)).await, invalid(Fault::UnknownKey));
+    assert_eq!(bearing(&token).presented(&remote(shelf)).await, invalid(ProofError::UnknownKey));
 }
 
 #[test]
 fn rfc7515_4_1_11_critical_extensions_are_refused() {
     for extension in [json!({"alg": "EdDSA", "crit": ["x"], "x": 1}), json!({"alg": "EdDSA", "b64": false})] {
         let head = URL_SAFE_NO_PAD.encode(extension.to_string());
-        assert_eq!(jws::Jws::parse(&format!("{head}.e30.e30")).unwrap_err(), Fault::CriticalExtension);
+        assert_eq!(jws::Jws::parse(&format!("{head}.e30.e30")).unwrap_err(), ProofError::CriticalExtension);
     }
     let twice = URL_SAFE_NO_PAD.encode(r#"{"alg":"EdDSA","alg":"none"}"#);
-    assert_eq!(jws::Jws::parse(&format!("{twice}.e30.e30")).unwrap_err(), Fault::Malformed("token"));
+    assert_eq!(jws::Jws::parse(&format!("{twice}.e30.e30")).unwrap_err(), ProofError::Malformed("token"));
 }
 
 #[test]
@@ -249,7 +254,7 @@ fn a_detached_signature_is_over_its_payload_alone() {
     let read = |payload: &[u8]| jws::Jws::detached(&detached.protected, payload, &detached.signature).unwrap();
     let verify = |payload: &[u8]| read(payload).verify_with(&key().verify_key().unwrap()).map(<[u8]>::to_vec);
     assert_eq!(verify(&payload), Ok(payload.clone()));
-    assert_eq!(verify(b"{}"), Err(Fault::BadSignature));
+    assert_eq!(verify(b"{}"), Err(ProofError::BadSignature));
     assert_eq!(read(&payload).kid(), Some(key().kid()));
 }
 
@@ -339,7 +344,7 @@ fn chef() -> Arc<KnownAgents> {
     let entropy = CountedEntropy::default();
     let (domain, keys) = (Domain::parse("demo.localhost").unwrap(), HostKeys::in_memory(&entropy));
     let folder = tempfile::tempdir().unwrap();
-    let home = Home {
+    let home = AgentHome {
         folder: folder.path(),
         data: None,
         keeps: false,

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use forecourt_core::json::canonical;
-use forecourt_identity::evidence::{Carried, HEADERS, decode};
+use forecourt_identity::evidence::{HEADERS, UnverifiedEvidence, decode};
 use forecourt_identity::limits::{
     EVIDENCE_BYTES_MAX, EVIDENCE_ENTRIES_MAX, EVIDENCE_ENTRY_BYTES_MAX, EVIDENCE_LIFETIME_MAX,
 };
-use forecourt_identity::{Presented, RequestSigner, SigningKey, Verifier, jws};
+use forecourt_identity::{PresentedCredentials, RequestSigner, SigningKey, Verifier, jws};
 use forecourt_testkit::CountedEntropy;
 use http::{HeaderMap, HeaderValue, Method};
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ async fn holds(change: impl FnOnce(&mut Value)) -> bool {
 #[tokio::test]
 async fn a_signed_attestation_of_a_trusted_connector_names_the_sender() {
     let verified = carrying(&[attested(evidence(), &key())]).to(&support::verifier(TRUST, shelf())).await;
-    assert_eq!(verified.presented, Presented::Nothing, "evidence is no credential of the request");
+    assert_eq!(verified.presented, PresentedCredentials::Nothing, "evidence is no credential of the request");
     assert_eq!(verified.sender.owner(), Some("slack:T1/U456"));
     assert_eq!((verified.sender.auth_method.as_str(), verified.sender.address.as_str()), ("none", ""));
 }
@@ -271,14 +271,14 @@ fn the_header_is_read_with_or_without_padding_under_its_three_names() {
 
 #[test]
 fn four_entries_are_read_and_the_others_dropped() {
-    let mut carried = Carried::default();
+    let mut carried = UnverifiedEvidence::default();
     carried.take(vec![json!({}); EVIDENCE_ENTRIES_MAX]);
     assert_eq!((carried.entries.len(), carried.dropped), (EVIDENCE_ENTRIES_MAX, 0));
     carried.take(vec![json!({})]);
     assert_eq!((carried.entries.len(), carried.dropped), (EVIDENCE_ENTRIES_MAX, 1));
     let fitting = |bytes: usize| json!({"a": "x".repeat(bytes - r#"{"a":""}"#.len())});
     for (bytes, kept) in [(EVIDENCE_ENTRY_BYTES_MAX, 1), (EVIDENCE_ENTRY_BYTES_MAX + 1, 0)] {
-        let mut carried = Carried::default();
+        let mut carried = UnverifiedEvidence::default();
         carried.take(vec![fitting(bytes)]);
         assert_eq!(carried.entries.len(), kept, "{bytes}");
     }

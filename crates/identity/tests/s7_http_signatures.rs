@@ -8,7 +8,9 @@ use forecourt_identity::http_signature::{KeyId, SignatureInput, content_digest, 
 use forecourt_identity::limits::{
     COMPONENTS_MAX, NONCE_BYTES_MAX, SIGNATURE_AGE_MAX, SIGNATURE_FIELDS_BYTES_MAX, SIGNATURES_MAX,
 };
-use forecourt_identity::{Fault, FoundKeys, KeyDirectory, Presented, RequestSigner, SigningKey, Verifier};
+use forecourt_identity::{
+    FoundKeys, KeyDirectory, PresentedCredentials, ProofError, RequestSigner, SigningKey, Verifier,
+};
 use forecourt_testkit::CountedEntropy;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proptest::prelude::*;
@@ -63,14 +65,14 @@ fn signed_as(member: &str) -> Sent {
     sent
 }
 
-fn invalid(fault: Fault) -> Presented {
-    Presented::InvalidSignature(fault)
+fn invalid(fault: ProofError) -> PresentedCredentials {
+    PresentedCredentials::InvalidSignature(fault)
 }
 
 #[tokio::test]
 async fn a_signed_request_proves_the_address_of_its_agent() {
     let verified = signed().to(&verifier("")).await;
-    assert_eq!(verified.presented, Presented::Valid);
+    assert_eq!(verified.presented, PresentedCredentials::Valid);
     let sender = verified.sender;
     assert_eq!(sender.auth_method, "http-message-signature");
     assert_eq!((sender.address.as_str(), sender.owner()), ("@bot@peer.example", Some("@bot@peer.example")));
@@ -90,58 +92,61 @@ async fn whatever_was_signed_must_not_change() {
     other_body.body = Some(b"hullo".to_vec());
     let mut no_body = signed();
     no_body.body = None;
-    assert_eq!(other_method.presented(&verifier).await, invalid(Fault::BadSignature));
-    assert_eq!(other_target.presented(&verifier).await, invalid(Fault::BadSignature));
-    assert_eq!(other_body.presented(&verifier).await, invalid(Fault::WrongDigest));
-    assert_eq!(no_body.presented(&verifier).await, invalid(Fault::WrongDigest));
+    assert_eq!(other_method.presented(&verifier).await, invalid(ProofError::BadSignature));
+    assert_eq!(other_target.presented(&verifier).await, invalid(ProofError::BadSignature));
+    assert_eq!(other_body.presented(&verifier).await, invalid(ProofError::WrongDigest));
+    assert_eq!(no_body.presented(&verifier).await, invalid(ProofError::WrongDigest));
 }
 
 #[tokio::test]
 async fn a_signature_holds_for_five_minutes_and_one_use() {
     let oldest = SIGNATURE_AGE_MAX.as_secs() as i64;
     for (seconds, expected) in [
-        (oldest - 1, Presented::Valid),
-        (oldest, invalid(Fault::Expired)),
-        (-60, Presented::Valid),
-        (-61, invalid(Fault::NotYetValid)),
+        (oldest - 1, PresentedCredentials::Valid),
+        (oldest, invalid(ProofError::Expired)),
+        (-60, PresentedCredentials::Valid),
+        (-61, invalid(ProofError::NotYetValid)),
     ] {
         assert_eq!(signed().at(later(seconds)).presented(&verifier("")).await, expected, "{seconds}");
     }
     let verifier = verifier("");
-    assert_eq!(signed().presented(&verifier).await, Presented::Valid);
-    assert_eq!(signed().presented(&verifier).await, invalid(Fault::Replayed));
+    assert_eq!(signed().presented(&verifier).await, PresentedCredentials::Valid);
+    assert_eq!(signed().presented(&verifier).await, invalid(ProofError::Replayed));
     let entropy = CountedEntropy::default();
     signed_with(&entropy, signer(key()));
-    assert_eq!(signed_with(&entropy, signer(key())).presented(&verifier).await, Presented::Valid);
+    assert_eq!(signed_with(&entropy, signer(key())).presented(&verifier).await, PresentedCredentials::Valid);
 }
 
 #[tokio::test]
 async fn the_key_must_be_the_one_of_the_agent_it_names() {
     let foreign = signed_with(&CountedEntropy::default(), signer(other_key()));
-    assert_eq!(foreign.presented(&verifier("")).await, invalid(Fault::BadSignature));
+    assert_eq!(foreign.presented(&verifier("")).await, invalid(ProofError::BadSignature));
     for keyid in ["acct:else@peer.example", "https://evil.example/card", "key-1", "http://peer.example/card"] {
         let stranger = RequestSigner { key: key(), keyid: keyid.to_owned() };
         let sent = signed_with(&CountedEntropy::default(), stranger);
-        assert_eq!(sent.presented(&verifier("")).await, invalid(Fault::UnknownKey), "{keyid}");
+        assert_eq!(sent.presented(&verifier("")).await, invalid(ProofError::UnknownKey), "{keyid}");
     }
     let by_card = RequestSigner { key: key(), keyid: "https://peer.example/card".to_owned() };
-    assert_eq!(signed_with(&CountedEntropy::default(), by_card).presented(&verifier("")).await, Presented::Valid);
+    assert_eq!(
+        signed_with(&CountedEntropy::default(), by_card).presented(&verifier("")).await,
+        PresentedCredentials::Valid
+    );
 }
 
 #[tokio::test]
 async fn a_signature_must_cover_what_is_asked_of_whom_and_the_body() {
     let created = now().as_second();
     let tail = format!(";created={created};keyid=\"acct:bot@peer.example\"");
-    let target = Fault::Uncovered("@target-uri, or @authority with @path and @query");
+    let target = ProofError::Uncovered("@target-uri, or @authority with @path and @query");
     for (covered, expected) in [
-        (r#"("@method" "@target-uri" "content-digest")"#, Presented::Valid),
-        (r#"("@method" "@authority" "@path" "@query" "content-digest")"#, Presented::Valid),
-        (r#"("@method" "@authority" "@request-target" "content-digest")"#, Presented::Valid),
-        (r#"("@target-uri" "content-digest")"#, invalid(Fault::Uncovered("@method"))),
+        (r#"("@method" "@target-uri" "content-digest")"#, PresentedCredentials::Valid),
+        (r#"("@method" "@authority" "@path" "@query" "content-digest")"#, PresentedCredentials::Valid),
+        (r#"("@method" "@authority" "@request-target" "content-digest")"#, PresentedCredentials::Valid),
+        (r#"("@target-uri" "content-digest")"#, invalid(ProofError::Uncovered("@method"))),
         (r#"("@method" "@authority" "@path" "content-digest")"#, invalid(target)),
         (r#"("@method" "@path" "@query" "content-digest")"#, invalid(target)),
-        (r#"("@method" "@target-uri")"#, invalid(Fault::Uncovered("content-digest"))),
-        (r#"()"#, invalid(Fault::Uncovered("@method"))),
+        (r#"("@method" "@target-uri")"#, invalid(ProofError::Uncovered("content-digest"))),
+        (r#"()"#, invalid(ProofError::Uncovered("@method"))),
     ] {
         assert_eq!(signed_as(&format!("{covered}{tail}")).presented(&verifier("")).await, expected, "{covered}");
     }
@@ -152,13 +157,13 @@ async fn its_parameters_must_be_there_and_make_sense() {
     let covered = r#"("@method" "@target-uri" "content-digest")"#;
     let created = now().as_second();
     let agent = "keyid=\"acct:bot@peer.example\"";
-    let malformed = Fault::Malformed("signature");
+    let malformed = ProofError::Malformed("signature");
     for (parameters, expected) in [
-        (format!(";{agent}"), invalid(Fault::Missing("created"))),
-        (format!(";created={created}"), invalid(Fault::Missing("keyid"))),
-        (format!(";created={created};expires={created};{agent}"), invalid(Fault::Expired)),
-        (format!(";created={created};alg=\"rsa-v1_5-sha256\";{agent}"), invalid(Fault::WrongAlgorithm)),
-        (format!(";created={created};alg=\"ed25519\";{agent}"), Presented::Valid),
+        (format!(";{agent}"), invalid(ProofError::Missing("created"))),
+        (format!(";created={created}"), invalid(ProofError::Missing("keyid"))),
+        (format!(";created={created};expires={created};{agent}"), invalid(ProofError::Expired)),
+        (format!(";created={created};alg=\"rsa-v1_5-sha256\";{agent}"), invalid(ProofError::WrongAlgorithm)),
+        (format!(";created={created};alg=\"ed25519\";{agent}"), PresentedCredentials::Valid),
         (format!(";created=\"now\";{agent}"), invalid(malformed)),
         (format!(";created={created};keyid=7"), invalid(malformed)),
     ] {
@@ -167,8 +172,8 @@ async fn its_parameters_must_be_there_and_make_sense() {
     }
     let no_nonce = format!("{covered};created={created};{agent}");
     let strict = verifier("http_signatures = { require_nonce = true }");
-    assert_eq!(signed_as(&no_nonce).presented(&strict).await, invalid(Fault::Missing("nonce")));
-    assert_eq!(signed().presented(&strict).await, Presented::Valid);
+    assert_eq!(signed_as(&no_nonce).presented(&strict).await, invalid(ProofError::Missing("nonce")));
+    assert_eq!(signed().presented(&strict).await, PresentedCredentials::Valid);
 }
 
 #[tokio::test]
@@ -189,22 +194,22 @@ async fn what_is_not_understood_is_refused_and_not_misread() {
         r#"7"#,
     ] {
         let found = signed_as(&format!("({whole} {more}){tail}")).presented(&verifier("")).await;
-        assert_eq!(found, invalid(Fault::Malformed("signature")), "{more}");
+        assert_eq!(found, invalid(ProofError::Malformed("signature")), "{more}");
     }
     for (input, signature) in [("s=(", "s=:AA==:"), ("s=()", "s=x"), ("s=1", "s=:AA==:"), ("a=()", "b=:AA==:")] {
         let sent = Sent::default().with("signature-input", input).with("signature", signature);
-        assert_eq!(sent.presented(&verifier("")).await, invalid(Fault::Malformed("signature")), "{input}");
+        assert_eq!(sent.presented(&verifier("")).await, invalid(ProofError::Malformed("signature")), "{input}");
     }
     let half = Sent::default().with("signature", "s=:AA==:");
-    assert_eq!(half.presented(&verifier("")).await, invalid(Fault::Malformed("signature")));
+    assert_eq!(half.presented(&verifier("")).await, invalid(ProofError::Malformed("signature")));
 }
 
 #[tokio::test]
 async fn signatures_are_not_looked_at_where_they_are_off() {
     let off = verifier("http_signatures = { enabled = false }");
-    assert_eq!(signed().presented(&off).await, Presented::Nothing);
+    assert_eq!(signed().presented(&off).await, PresentedCredentials::Nothing);
     let nobody_to_ask = support::verifier("", Arc::default());
-    assert_eq!(signed().presented(&nobody_to_ask).await, Presented::Nothing);
+    assert_eq!(signed().presented(&nobody_to_ask).await, PresentedCredentials::Nothing);
 }
 
 #[test]
@@ -238,16 +243,16 @@ async fn a_directory_that_finds_someone_else_finds_nobody() {
             &'a self,
             _: &'a KeyId,
             now: forecourt_core::Timestamp,
-        ) -> futures::future::BoxFuture<'a, Result<FoundKeys, Fault>> {
+        ) -> futures::future::BoxFuture<'a, Result<FoundKeys, ProofError>> {
             const CARD: &str = "https://peer.example/card";
             Box::pin(async move { self.0.find(&KeyId::Card(CARD.to_owned()), now).await })
         }
     }
     let verifier = support::verifier("", Arc::default()).with_directory(Arc::new(Wrong(book(&key()))));
-    assert_eq!(signed().presented(&verifier).await, Presented::Valid);
+    assert_eq!(signed().presented(&verifier).await, PresentedCredentials::Valid);
     let stranger = RequestSigner { key: key(), keyid: "acct:else@peer.example".to_owned() };
     let sent = signed_with(&CountedEntropy::default(), stranger);
-    assert_eq!(sent.presented(&verifier).await, invalid(Fault::UnknownKey));
+    assert_eq!(sent.presented(&verifier).await, invalid(ProofError::UnknownKey));
 }
 
 #[test]
@@ -260,11 +265,11 @@ fn rfc9530_2_every_known_digest_must_match() {
     let good = content_digest(b"hello");
     assert_eq!(with(&good), Ok(()));
     assert_eq!(with(&format!("{good}, md5=:AA==:, unixsum=7")), Ok(()));
-    assert_eq!(with(&format!("{good}, sha-512=:AA==:")), Err(Fault::WrongDigest));
-    assert_eq!(with("md5=:XUFAKrxLKna5cZ2REBfFkg==:"), Err(Fault::Missing("content-digest")));
-    assert_eq!(with(""), Err(Fault::Missing("content-digest")));
-    assert_eq!(with("sha-256=hello"), Err(Fault::Malformed("content digest")));
-    assert_eq!(matches_digest(&HeaderMap::new(), b""), Err(Fault::Missing("content-digest")));
+    assert_eq!(with(&format!("{good}, sha-512=:AA==:")), Err(ProofError::WrongDigest));
+    assert_eq!(with("md5=:XUFAKrxLKna5cZ2REBfFkg==:"), Err(ProofError::Missing("content-digest")));
+    assert_eq!(with(""), Err(ProofError::Missing("content-digest")));
+    assert_eq!(with("sha-256=hello"), Err(ProofError::Malformed("content digest")));
+    assert_eq!(matches_digest(&HeaderMap::new(), b""), Err(ProofError::Missing("content-digest")));
 }
 
 proptest! {

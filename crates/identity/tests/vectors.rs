@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use forecourt_identity::http_signature::{CoveredMessage, SignatureInput, matches_digest, signature_base};
 use forecourt_identity::jws::Jws;
-use forecourt_identity::{Algorithm, Fault, KeySet, SigningKey, VerifyKey};
+use forecourt_identity::{Algorithm, KeySet, ProofError, SigningKey, VerifyKey};
 use forecourt_testkit::{vectors, vectors_dir};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
@@ -164,7 +164,7 @@ impl Message {
         }
     }
 
-    fn base(&self, input: &SignatureInput) -> Result<String, Fault> {
+    fn base(&self, input: &SignatureInput) -> Result<String, ProofError> {
         let (path, query) = match self.target.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (self.target.as_str(), None),

@@ -4,20 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_stream::stream;
-use forecourt_core::reply::Gathered;
+use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
     AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, QuestionAnswer, Reply, Role, TaskState,
     ThreadId, Turn,
 };
 use forecourt_host::{Host, Run, TaskAccess};
-use forecourt_surface::abandon::Abandon;
-use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
+use forecourt_surface::abandon::CancelOnDrop;
+use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use crate::answer::{self, Place};
+use crate::answer::{self, TaskLocation};
 use crate::content::failed;
 use crate::limits::BECOMES_TASK_AFTER;
 use crate::task;
@@ -87,22 +87,22 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
             }
         };
         let Reply { thread, task, mut events, .. } = begun;
-        let mut place = Place { thread, task: None };
+        let mut place = TaskLocation { thread, task: None };
         let mut deadline = begun_at + patience;
         // A caller that leaves wants no answer; one that was told of the task may.
         let mut abandon = None;
         if let Some(id) = task {
             place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
-            abandon = place.task.clone().map(Abandon::new);
+            abandon = place.task.clone().map(CancelOnDrop::new);
             deadline = if call.gives_tasks { begun_at } else { deadline };
         }
-        let mut gathered = Gathered::default();
+        let mut gathered = ReplyAccumulator::default();
         let ending = loop {
             match timeout_at(deadline, events.next()).await {
                 Ok(Some(Event::Progress(progress))) => yield ToolEvent::Progress(progress),
                 Ok(Some(Event::Task(id))) => {
                     place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
-                    abandon = place.task.clone().map(Abandon::new);
+                    abandon = place.task.clone().map(CancelOnDrop::new);
                     if call.gives_tasks {
                         break None;
                     }
@@ -126,7 +126,7 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
 }
 
 /// The reply to a call, or why there is none.
-async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) -> Result<Reply, Box<Called>> {
+async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) -> Result<Reply, Box<ToolOutput>> {
     let asked = Asked::read(call)?;
     let run = match &asked.task {
         Some(id) => {
@@ -157,7 +157,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(call: &ToolCall) -> Result<Self, Box<Called>> {
+    fn read(call: &ToolCall) -> Result<Self, Box<ToolOutput>> {
         let wrong = |words: &str| Box::new(failed(words));
         let field = |key: &str| match &call.arguments[key] {
             Value::Null => Ok(None),
@@ -176,7 +176,7 @@ impl Asked {
 
     /// The message that answers the agent's question: in its task, or in its conversation, or, where
     /// there is neither, with what was said before.
-    fn again(before: String, answered: &Answered) -> Self {
+    fn again(before: String, answered: &ElicitedAnswer) -> Self {
         let text = crate::elicit::words(answered);
         let named = |key: &str| answered.earlier[key].as_str();
         let waits = named("state") == Some(TaskState::InputRequired.name());

@@ -3,9 +3,9 @@
 use forecourt_core::error::whole_seconds;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::Question;
-use forecourt_core::{Collected, Ending, Error, File, FileSource, Part, TaskState, ThreadId};
+use forecourt_core::{CollectedReply, Ending, Error, File, FileSource, Part, TaskState, ThreadId};
 use forecourt_host::{Host, TaskPermit};
-use forecourt_surface::tool::Called;
+use forecourt_surface::tool::ToolOutput;
 use serde_json::{Map, Value, json};
 
 use crate::content::failed;
@@ -13,14 +13,14 @@ use crate::limits::INLINE_FILE_BYTES_MAX;
 
 /// What a reply belongs to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Place {
+pub(crate) struct TaskLocation {
     /// The conversation, when the agent keeps one.
     pub(crate) thread: Option<ThreadId>,
     /// The task that records it, when there is one.
     pub(crate) task: Option<TaskPermit>,
 }
 
-/// The shape of [`Called::structured`] for replies of agents: an object.
+/// The shape of [`ToolOutput::structured`] for replies of agents: an object.
 pub(crate) fn schema() -> Value {
     json!({
         "type": "object",
@@ -44,10 +44,10 @@ pub(crate) fn schema() -> Value {
 }
 
 /// A reply that has ended.
-pub(crate) async fn ended(host: &Host, collected: Collected, place: &Place) -> Called {
+pub(crate) async fn ended(host: &Host, collected: CollectedReply, place: &TaskLocation) -> ToolOutput {
     let state = TaskState::after(&collected.ending);
     let text = collected.text();
-    let mut called = Called { text: words(&text), ..Called::default() };
+    let mut called = ToolOutput { text: words(&text), ..ToolOutput::default() };
     let mut items = Vec::new();
     for part in collected.parts {
         match part {
@@ -66,15 +66,18 @@ pub(crate) async fn ended(host: &Host, collected: Collected, place: &Place) -> C
 }
 
 /// A reply that goes on as a task. `so_far` is what was said until now.
-pub(crate) fn working(so_far: String, place: &Place) -> Called {
-    let mut called =
-        Called { text: words(&so_far), task: place.task.as_ref().map(|task| task.id.clone()), ..Called::default() };
+pub(crate) fn working(so_far: String, place: &TaskLocation) -> ToolOutput {
+    let mut called = ToolOutput {
+        text: words(&so_far),
+        task: place.task.as_ref().map(|task| task.id.clone()),
+        ..ToolOutput::default()
+    };
     called.text.push("This takes longer. Call await_task with this task_id to have the rest.".to_owned());
     finish(called, fields(TaskState::Working, so_far, place))
 }
 
 /// What an error says to a caller. The cause of ours goes to the log.
-pub(crate) fn fault(error: &Error) -> Called {
+pub(crate) fn fault(error: &Error) -> ToolOutput {
     if let Error::Internal(cause) = error {
         tracing::error!(%cause, "a call failed");
     }
@@ -88,7 +91,7 @@ fn words(text: &str) -> Vec<String> {
     Vec::from_iter((!text.is_empty()).then(|| text.to_owned()))
 }
 
-fn fields(state: TaskState, text: String, place: &Place) -> Map<String, Value> {
+fn fields(state: TaskState, text: String, place: &TaskLocation) -> Map<String, Value> {
     let mut fields = Map::new();
     fields.insert("state".to_owned(), state.name().into());
     fields.insert("text".to_owned(), text.into());
@@ -99,7 +102,7 @@ fn fields(state: TaskState, text: String, place: &Place) -> Map<String, Value> {
 }
 
 /// What the ending adds.
-fn close(called: &mut Called, fields: &mut Map<String, Value>, ending: Ending) {
+fn close(called: &mut ToolOutput, fields: &mut Map<String, Value>, ending: Ending) {
     match ending {
         Ending::Complete | Ending::Message(_) => {}
         Ending::Question(question) => {
@@ -140,7 +143,7 @@ fn asked(question: &Question) -> String {
 
 /// The whole, with what programs read once more as text where there is more than words: many models
 /// see nothing else.
-fn finish(mut called: Called, fields: Map<String, Value>) -> Called {
+fn finish(mut called: ToolOutput, fields: Map<String, Value>) -> ToolOutput {
     let more = |key: &&String| !matches!(key.as_str(), "state" | "text" | "question" | "refusal" | "error");
     if fields.keys().any(|key| more(&key)) {
         let shown: Map<String, Value> =
@@ -156,7 +159,7 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
 }
 
 /// The same part with the bytes of a small kept file in place, and the address of a large one.
-async fn near(host: &Host, place: &Place, part: Part) -> Part {
+async fn near(host: &Host, place: &TaskLocation, part: Part) -> Part {
     match part {
         Part::File(mut file) => {
             let small = file.size_bytes.is_some_and(|size| size <= INLINE_FILE_BYTES_MAX as u64);
@@ -172,7 +175,7 @@ async fn near(host: &Host, place: &Place, part: Part) -> Part {
     }
 }
 
-async fn sourced(host: &Host, place: &Place, source: FileSource, id: Option<&str>, small: bool) -> FileSource {
+async fn sourced(host: &Host, place: &TaskLocation, source: FileSource, id: Option<&str>, small: bool) -> FileSource {
     let site = host.site();
     match (source, &place.task, id) {
         (FileSource::Url { url, expires_at }, _, _) if url.starts_with('/') => {

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_stream::stream;
-use forecourt_agents::{Backend, Built, Context};
-use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Handle, Message, Mode};
+use forecourt_agents::{Backend, BuiltAgent, Context};
+use forecourt_core::{Admitted, Agent, Clock, ContentMode, Ending, Event, EventStream, Handle, Message};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, RequestMetaObject};
@@ -27,18 +27,18 @@ use tokio::time::{Instant, timeout_at};
 use self::asking::{Call, Nobody, Step, Waiting};
 use self::fault::{CallError, WHO};
 use self::line::Line;
-use self::settings::{McpSettings, Target};
+use self::settings::{RemoteServerSettings, Target};
 use crate::client::HOPS;
 
 /// Fronts an MCP server.
 pub const BACKEND: Backend = Backend {
     kind: "mcp",
     about: "Fronts an MCP server, on HTTP or a program: each message is a call of one of its tools.",
-    schema: || schemars::schema_for!(McpSettings),
+    schema: || schemars::schema_for!(RemoteServerSettings),
     build,
 };
 
-fn build(section: Section, context: &Context) -> Result<Built, Problems> {
+fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let settings::Checked { target, tool, arguments, questions, time_max } = settings::read(&section, context)?;
     let takes_attachments = arguments::take_attachments(&arguments);
     let server = Server { target, egress: context.egress.clone(), line: Mutex::default() };
@@ -53,9 +53,13 @@ fn build(section: Section, context: &Context) -> Result<Built, Problems> {
         clock: context.clock.clone(),
     };
     // An answer to a question is known by its conversation.
-    let mut built =
-        Built { streams: false, remembers: questions, composes: true, ..Built::new(McpAgent(Arc::new(front))) };
-    let files = || Mode::File { mime: "*/*".to_owned() };
+    let mut built = BuiltAgent {
+        streams: false,
+        remembers: questions,
+        composes: true,
+        ..BuiltAgent::new(McpAgent(Arc::new(front)))
+    };
+    let files = || ContentMode::File { mime: "*/*".to_owned() };
     built.input_modes.extend(takes_attachments.then(files));
     built.output_modes.push(files());
     Ok(built)

@@ -2,7 +2,7 @@
 
 use forecourt_core::ids;
 use forecourt_core::reply::Progress;
-use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
+use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, InputRequiredResult, ProgressNotificationParam, ProgressToken,
@@ -102,7 +102,7 @@ async fn run(
     call: ToolCall,
     caller: &Caller,
     context: &RequestContext<RoleServer>,
-) -> Result<Called, ErrorData> {
+) -> Result<ToolOutput, ErrorData> {
     let mut events = (tool.call)(call);
     let mut told = Told::new(context.meta.get_progress_token());
     loop {
@@ -177,7 +177,7 @@ impl Asking {
 }
 
 /// What a call would like from the person, if the client can put it to one.
-fn wish(called: &Called, modes: Modes, id: String) -> Option<Vec<Form>> {
+fn wish(called: &ToolOutput, modes: Modes, id: String) -> Option<Vec<Form>> {
     let question = called.question.as_ref().filter(|_| modes.form);
     let refusal = called.refusal.as_deref().filter(|_| modes.url);
     match (question, refusal) {
@@ -191,7 +191,7 @@ fn input_required(forms: Vec<Form>, state: String) -> InputRequiredResult {
     InputRequiredResult::new(Some(elicit::requests(forms)), Some(state))
 }
 
-fn declined() -> Called {
+fn declined() -> ToolOutput {
     failed("The person did not answer, so the call was given up.")
 }
 

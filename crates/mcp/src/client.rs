@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forecourt_agents::declined::Declined;
-use forecourt_egress::{Egress, EgressError, Incoming, Outgoing, Purpose, hops};
+use forecourt_agents::declined::UpstreamError;
+use forecourt_egress::{Egress, EgressError, Purpose, UpstreamRequest, UpstreamResponse, hops};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -50,7 +50,7 @@ pub(crate) enum OutError {
     #[error("the server {declined}")]
     Declined {
         /// Why not.
-        declined: Declined,
+        declined: UpstreamError,
         /// What it said about it.
         message: String,
     },
@@ -73,11 +73,11 @@ pub(crate) fn fault<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<
 impl Out {
     async fn send(
         &self,
-        request: Outgoing,
+        request: UpstreamRequest,
         session: Option<Arc<str>>,
         token: Option<String>,
         more: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<Incoming, Fault> {
+    ) -> Result<UpstreamResponse, Fault> {
         let mut request = request.header(ACCEPT, BOTH);
         request.headers.extend(more);
         let unfit = |_| StreamableHttpError::UnexpectedServerResponse(Cow::from("a field that can't be sent back"));
@@ -106,7 +106,7 @@ impl StreamableHttpClient for Out {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let value = serde_json::to_value(&message)?;
-        let mut request = Outgoing::post(uri.as_ref(), value.to_string());
+        let mut request = UpstreamRequest::post(uri.as_ref(), value.to_string());
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(hop) = value["params"]["_meta"][HOPS].as_u64() {
             hops::write(&mut request.headers, u32::try_from(hop).unwrap_or(u32::MAX));
@@ -123,7 +123,7 @@ impl StreamableHttpClient for Out {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Fault> {
-        let request = Outgoing { method: Method::DELETE, ..Outgoing::post(uri.as_ref(), Bytes::new()) };
+        let request = UpstreamRequest { method: Method::DELETE, ..UpstreamRequest::post(uri.as_ref(), Bytes::new()) };
         self.send(request, Some(session_id), auth_header, custom_headers).await.map(drop)
     }
 
@@ -141,7 +141,11 @@ impl StreamableHttpClient for Out {
 }
 
 /// The answer to a post.
-async fn read(answer: Incoming, is_request: bool, in_session: bool) -> Result<StreamableHttpPostResponse, Fault> {
+async fn read(
+    answer: UpstreamResponse,
+    is_request: bool,
+    in_session: bool,
+) -> Result<StreamableHttpPostResponse, Fault> {
     let text = |name: HeaderName| answer.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (status, kind) = (answer.status, text(CONTENT_TYPE).unwrap_or_default());
     let session = text(HeaderName::from_static(SESSION));
@@ -158,7 +162,7 @@ async fn read(answer: Incoming, is_request: bool, in_session: bool) -> Result<St
         let bytes = answer.body.map(|chunk| chunk.map_err(std::io::Error::other));
         return Ok(StreamableHttpPostResponse::Sse(SseStream::from_bytes_stream(bytes).boxed(), session));
     }
-    let declined = Declined::of(status, &answer.headers);
+    let declined = UpstreamError::of(status, &answer.headers);
     let body = answer.body.collect().await.map_err(|error| StreamableHttpError::Client(error.into()))?;
     if let Some(declined) = declined {
         return Err(StreamableHttpError::Client(OutError::Declined { declined, message: said(&body) }));

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::{File, FileSource, Language, Part, PolicyPart};
 use forecourt_surface::endpoint::DEPRECATION;
-use forecourt_surface::tool::Called;
+use forecourt_surface::tool::ToolOutput;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceContents};
 use serde_json::{Map, Value, json};
 
@@ -19,8 +19,8 @@ const POLICY_VERSION: &str = "v0.1";
 
 /// The result of a call. The words come first, then what programs read, once more as text: many
 /// clients pass nothing else on.
-pub(crate) fn result(called: Called, language: Option<&Language>) -> CallToolResult {
-    let Called { structured, text, parts, mut meta, is_error, refusal, .. } = called;
+pub(crate) fn result(called: ToolOutput, language: Option<&Language>) -> CallToolResult {
+    let ToolOutput { structured, text, parts, mut meta, is_error, refusal, .. } = called;
     let mut content: Vec<ContentBlock> = text.into_iter().map(ContentBlock::text).collect();
     if let Some(part) = &refusal {
         content.push(ContentBlock::text(words(part, language)));
@@ -42,7 +42,7 @@ pub(crate) fn result(called: Called, language: Option<&Language>) -> CallToolRes
 
 /// The same without a structure that contradicts what the tool promises of its results: clients hold those of
 /// failures to it, too, and throw. What it says of the failure goes beside the result.
-pub(crate) fn conforming(mut called: Called, offered: &Offered) -> Called {
+pub(crate) fn conforming(mut called: ToolOutput, offered: &Offered) -> ToolOutput {
     let failed = called.is_error || called.refusal.is_some();
     let holds = || offered.output.as_ref().is_some_and(|output| output.check(&called.structured).is_ok());
     if failed && offered.tool.output.is_some() && !called.structured.is_null() && !holds() {
@@ -62,8 +62,8 @@ fn note(meta: &mut Map<String, Value>, key: &str, value: Value) {
 }
 
 /// A failure that the caller can do something about.
-pub(crate) fn failed(words: impl Into<String>) -> Called {
-    Called { text: vec![words.into()], is_error: true, ..Called::default() }
+pub(crate) fn failed(words: impl Into<String>) -> ToolOutput {
+    ToolOutput { text: vec![words.into()], is_error: true, ..ToolOutput::default() }
 }
 
 /// A refusal in words, with where to act.
@@ -163,24 +163,24 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use forecourt_core::policy::Kind;
+    use forecourt_core::policy::RefusalKind;
 
     use super::*;
 
-    fn written(called: Called) -> Value {
+    fn written(called: ToolOutput) -> Value {
         serde_json::to_value(result(called, None)).expect("a result is JSON")
     }
 
     #[test]
     fn failures_say_so_and_answers_say_that_they_are_none() {
         assert_eq!(written(failed("No."))["isError"], true);
-        let answer = Called { text: vec!["Yes.".to_owned()], ..Called::default() };
+        let answer = ToolOutput { text: vec!["Yes.".to_owned()], ..ToolOutput::default() };
         assert_eq!(written(answer)["isError"], false);
     }
 
     #[test]
     fn an_answer_without_words_is_its_structure_as_text() {
-        let called = Called { structured: json!({"a": 1}), ..Called::default() };
+        let called = ToolOutput { structured: json!({"a": 1}), ..ToolOutput::default() };
         let result = written(called);
         assert_eq!(result["content"][0]["text"], "{\"a\":1}");
         assert_eq!(result["structuredContent"], json!({"a": 1}));
@@ -188,9 +188,11 @@ mod tests {
 
     #[test]
     fn s4_a_refusal_is_an_error_with_its_words_and_its_part() {
-        let part =
-            PolicyPart { url: Some("https://demo.localhost/pay".into()), ..PolicyPart::new(Kind::Forbidden, "No.") };
-        let result = written(Called { refusal: Some(Box::new(part)), ..Called::default() });
+        let part = PolicyPart {
+            url: Some("https://demo.localhost/pay".into()),
+            ..PolicyPart::new(RefusalKind::Forbidden, "No.")
+        };
+        let result = written(ToolOutput { refusal: Some(Box::new(part)), ..ToolOutput::default() });
         assert_eq!(result["isError"], true);
         assert_eq!(result["content"][0]["text"], "Not allowed: No.\n\nContinue: https://demo.localhost/pay");
         assert_eq!(result["_meta"]["mentionable"]["policy"]["part"]["kind"], "forbidden");
@@ -200,7 +202,7 @@ mod tests {
     fn files_are_shown_by_their_kind_up_to_the_limit() {
         let file = |mime: &str, bytes: usize| {
             let part = Part::File(File::inline(mime, Some("a b.bin".into()), Bytes::from(vec![0; bytes])));
-            written(Called { parts: vec![part], ..Called::default() })["content"][0].clone()
+            written(ToolOutput { parts: vec![part], ..ToolOutput::default() })["content"][0].clone()
         };
         assert_eq!(file("image/png", 3)["type"], "image");
         assert_eq!(file("audio/wav", 3)["type"], "audio");

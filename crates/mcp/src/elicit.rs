@@ -1,7 +1,7 @@
 //! Questions of tools, put to the person behind the client: forms, and pages to visit.
 
 use forecourt_core::PolicyPart;
-use forecourt_surface::tool::Answered;
+use forecourt_surface::tool::ElicitedAnswer;
 use rmcp::model::{
     ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
     InputRequests,
@@ -63,7 +63,7 @@ pub(crate) fn accepted(result: ElicitResult) -> Option<Map<String, Value>> {
 }
 
 /// Answers in words, as a person would write them to an agent.
-pub(crate) fn words(answered: &Answered) -> String {
+pub(crate) fn words(answered: &ElicitedAnswer) -> String {
     if let (1, Some(answer)) = (answered.answers.len(), answered.answers.get(ANSWER)) {
         return plain(answer);
     }
@@ -112,9 +112,9 @@ mod tests {
     fn answers_read_like_words() {
         let answers = json!({"diet": ["vegan"], "spicy": true, "minutes": 20.0});
         let answers = answers.as_object().cloned().unwrap_or_default();
-        let answered = Answered { question: question(), answers, earlier: Value::Null };
+        let answered = ElicitedAnswer { question: question(), answers, earlier: Value::Null };
         assert_eq!(words(&answered), "Which diet? vegan\nHow long? 20\nSpicy? yes");
-        let single = Answered { answers: Map::from_iter([("answer".into(), "the red one".into())]), ..answered };
+        let single = ElicitedAnswer { answers: Map::from_iter([("answer".into(), "the red one".into())]), ..answered };
         assert_eq!(words(&single), "the red one");
     }
 

@@ -1,7 +1,7 @@
 //! Refusals below the protocol: what is turned away before the SDK sees it.
 
 use forecourt_core::PolicyPart;
-use forecourt_surface::answer::Answer;
+use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::BodyError;
 use forecourt_surface::refusal;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -14,25 +14,25 @@ const INVALID_REQUEST: i32 = -32600;
 const PARSE_ERROR: i32 = -32700;
 
 /// A status with words, as an error of JSON-RPC to the request `id`.
-pub(crate) fn answer(status: StatusCode, id: &Value, words: &str) -> Answer {
+pub(crate) fn answer(status: StatusCode, id: &Value, words: &str) -> HttpAnswer {
     written(status, id, INVALID_REQUEST, words)
 }
 
 /// A body that is no JSON, so that it names no request. JSON-RPC 5.1.
-pub(crate) fn no_json(error: &serde_json::Error) -> Answer {
+pub(crate) fn no_json(error: &serde_json::Error) -> HttpAnswer {
     written(StatusCode::BAD_REQUEST, &Value::Null, PARSE_ERROR, &format!("the body is not valid JSON: {error}"))
 }
 
-fn written(status: StatusCode, id: &Value, code: i32, words: &str) -> Answer {
+fn written(status: StatusCode, id: &Value, code: i32, words: &str) -> HttpAnswer {
     let mut head = HeaderMap::new();
     head.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}});
-    Answer::whole(status, head, body.to_string())
+    HttpAnswer::whole(status, head, body.to_string())
 }
 
 /// A body that was not read to its end.
-pub(crate) fn unread(error: BodyError) -> Answer {
+pub(crate) fn unread(error: BodyError) -> HttpAnswer {
     let status = match error {
         BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
@@ -42,7 +42,7 @@ pub(crate) fn unread(error: BodyError) -> Answer {
 }
 
 /// A refusal, with the fields that it demands.
-pub(crate) fn refused(part: &PolicyPart, id: &Value, canonical_host: &str) -> Answer {
+pub(crate) fn refused(part: &PolicyPart, id: &Value, canonical_host: &str) -> HttpAnswer {
     let mut answer = answer(refusal::status(&part.kind), id, &part.message);
     refusal::add_fields(&mut answer.head, part, canonical_host);
     answer

@@ -21,7 +21,7 @@ pub struct Field {
     /// The question in words.
     pub title: String,
     /// What can be answered.
-    pub kind: Kind,
+    pub kind: AnswerKind,
     /// Whether the form is no use without it.
     pub required: bool,
     /// What is taken when nothing is said.
@@ -30,7 +30,7 @@ pub struct Field {
 
 /// What can be answered to a question.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum AnswerKind {
     /// Words.
     Text,
     /// A number, and whether it must be whole.
@@ -81,16 +81,16 @@ impl Field {
         let said = said.trim();
         match &self.kind {
             _ if said.is_empty() => self.default.clone(),
-            Kind::Text => Some(said.into()),
-            Kind::Number { whole: true } => said.parse::<i64>().ok().map(Value::from),
-            Kind::Number { whole: false } => said.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
-            Kind::Boolean => match said.to_lowercase().as_str() {
+            AnswerKind::Text => Some(said.into()),
+            AnswerKind::Number { whole: true } => said.parse::<i64>().ok().map(Value::from),
+            AnswerKind::Number { whole: false } => said.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
+            AnswerKind::Boolean => match said.to_lowercase().as_str() {
                 "y" | "yes" | "true" => Some(true.into()),
                 "n" | "no" | "false" => Some(false.into()),
                 _ => None,
             },
-            Kind::One(choices) => chosen(choices, said).map(Value::from),
-            Kind::Many(choices) => {
+            AnswerKind::One(choices) => chosen(choices, said).map(Value::from),
+            AnswerKind::Many(choices) => {
                 said.split(',').map(|one| chosen(choices, one.trim()).map(Value::from)).collect::<Option<_>>()
             }
         }
@@ -110,15 +110,15 @@ fn words<'a>(field: &'a Value, keys: &[&str]) -> Option<&'a str> {
     keys.iter().find_map(|key| field[key].as_str())
 }
 
-fn kind(field: &Value) -> Kind {
+fn kind(field: &Value) -> AnswerKind {
     let choices = choices(field);
     match field["type"].as_str() {
-        Some("array") => Kind::Many(self::choices(&field["items"])),
-        Some("integer") => Kind::Number { whole: true },
-        Some("number") => Kind::Number { whole: false },
-        Some("boolean") => Kind::Boolean,
-        _ if !choices.is_empty() => Kind::One(choices),
-        _ => Kind::Text,
+        Some("array") => AnswerKind::Many(self::choices(&field["items"])),
+        Some("integer") => AnswerKind::Number { whole: true },
+        Some("number") => AnswerKind::Number { whole: false },
+        Some("boolean") => AnswerKind::Boolean,
+        _ if !choices.is_empty() => AnswerKind::One(choices),
+        _ => AnswerKind::Text,
     }
 }
 

@@ -63,10 +63,10 @@ use std::sync::Arc;
 use forecourt_core::Endpoint;
 use forecourt_host::Site;
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{Mount, Protocol, Reach, Surface};
+use forecourt_surface::{AgentEndpoints, Mount, Protocol, Surface};
 
 use offer::Offer;
-use section::Settings;
+use section::McpSettings;
 use surface::Door;
 
 /// The protocol's name: its section, its endpoints, its messages.
@@ -76,7 +76,7 @@ pub(crate) const NAME: &str = "mcp";
 pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Tools for models: the Model Context Protocol over HTTP and standard input and output",
-    schema: || schemars::schema_for!(Settings),
+    schema: || schemars::schema_for!(McpSettings),
     sockets: &[],
     listens: |_| Ok(Vec::new()),
     surfaces,
@@ -93,7 +93,7 @@ fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
     Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
 }
 
-fn endpoints(site: &Site, _: &Section) -> Reach {
+fn endpoints(site: &Site, _: &Section) -> AgentEndpoints {
     let site = site.clone();
     Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&target::path_of(Some(card.handle()))) }])
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Handle, PolicyPart};
 use forecourt_host::{Host, Site};
 use forecourt_identity::Verifier;
-use forecourt_surface::document::{Document, Fault};
+use forecourt_surface::document::{DocumentError, ServedDocument};
 use forecourt_surface::endpoint;
 use serde_json::json;
 
@@ -23,10 +23,10 @@ pub(crate) fn document(
     site: &Site,
     verifier: &Verifier,
     agent: Option<&Handle>,
-) -> Result<Document, Fault> {
+) -> Result<ServedDocument, DocumentError> {
     let issuers: Vec<&str> = verifier.token_issuers().map(|issuer| issuer.issuer).collect();
     if issuers.is_empty() {
-        return Err(Fault::Absent("nobody gives out tokens for this host; no token is needed"));
+        return Err(DocumentError::Absent("nobody gives out tokens for this host; no token is needed"));
     }
     let mut metadata = json!({
         // To the letter what clients were told to connect to.
@@ -40,12 +40,12 @@ pub(crate) fn document(
     if !scopes.is_empty() {
         metadata["scopes_supported"] = json!(scopes);
     }
-    Document::json("application/json", FRESH, &metadata)
+    ServedDocument::json("application/json", FRESH, &metadata)
 }
 
 /// A refusal whose challenge leads to the metadata. RFC 9728 5.1.
 pub(crate) fn challenging(part: PolicyPart, site: &Site, verifier: &Verifier, agent: Option<&Handle>) -> PolicyPart {
-    let Kind::Unauthorized { auth_challenges } = part.kind else { return part };
+    let RefusalKind::Unauthorized { auth_challenges } = part.kind else { return part };
     let known = verifier.token_issuers().next().is_some();
     let url = site.url(&format!("{WELL_KNOWN}{}", path_of(agent)));
     let leading = |challenge: AuthChallenge| match known && challenge.scheme.eq_ignore_ascii_case("bearer") {
@@ -53,7 +53,7 @@ pub(crate) fn challenging(part: PolicyPart, site: &Site, verifier: &Verifier, ag
         false => challenge,
     };
     let auth_challenges = auth_challenges.into_iter().map(leading).collect();
-    PolicyPart { kind: Kind::Unauthorized { auth_challenges }, ..part }
+    PolicyPart { kind: RefusalKind::Unauthorized { auth_challenges }, ..part }
 }
 
 /// The endpoint whose metadata is asked for: at the root that of the host.

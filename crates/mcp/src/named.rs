@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::content::failed;
 use crate::limits::{INLINE_FILE_BYTES_MAX, NAME_CHARS_MAX, NAMED_MAX, PROMPT_PARTS_MAX};
 use crate::resources::OwnFile;
-use crate::section::{PromptSettings, Settings, ToolSettings};
+use crate::section::{McpSettings, PromptSettings, ToolSettings};
 use crate::{agents, answer};
 
 /// A prompt that was found to be in order.
@@ -54,7 +54,7 @@ impl Prompt {
 /// The tools of a section. Fails with all that is wrong with them.
 pub(crate) fn tools(
     host: &Arc<Host>,
-    settings: &Settings,
+    settings: &McpSettings,
     section: &Section,
     patience: Duration,
 ) -> Result<Vec<Tool>, Problems> {
@@ -73,7 +73,7 @@ pub(crate) fn tools(
 }
 
 /// The prompts of a section. Fails with all that is wrong with them.
-pub(crate) fn prompts(settings: &Settings, section: &Section) -> Result<Vec<Prompt>, Problems> {
+pub(crate) fn prompts(settings: &McpSettings, section: &Section) -> Result<Vec<Prompt>, Problems> {
     let mut problems = Problems::new();
     let mut complaints = named(settings.prompts.iter().map(|prompt| prompt.name.as_str()), "prompts");
     let mut prompts = Vec::new();

@@ -18,7 +18,7 @@ use crate::content::object;
 use crate::named::{self, Prompt};
 use crate::partial::Partial;
 use crate::resources::{self, OwnResource};
-use crate::section::{AgentTools, Requirement, Settings};
+use crate::section::{AgentTools, McpSettings, Requirement};
 use crate::{agents, task, widget};
 
 /// The dialect of schemas in MCP. Tools, 2025-11-25.
@@ -27,7 +27,7 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Everything that the endpoints share.
 pub(crate) struct Offer {
     pub(crate) host: Arc<Host>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: McpSettings,
     /// Prompts of the owner's naming.
     pub(crate) prompts: Vec<Prompt>,
     /// Resources of the owner's naming.
@@ -78,7 +78,7 @@ impl Shelf {
 impl Offer {
     /// Reads the section of `mount`. Fails with everything that is wrong there.
     pub(crate) fn new(mount: &Mount) -> Result<Self, Problems> {
-        let settings = Settings::read(&mount.section)?;
+        let settings = McpSettings::read(&mount.section)?;
         let prompts = named::prompts(&settings, &mount.section)?;
         let resources = resources::resources(&settings, &mount.section)?;
         let patience = Duration::from_secs(settings.patience_seconds.get().into());

@@ -14,7 +14,7 @@ use crate::origin::Origin;
 /// How the host is served over MCP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct McpSettings {
     /// Seconds that a call waits for an answer before it is given the task that goes on. Many clients
     /// give up after 60. Default: 25.
     pub patience_seconds: NonZeroU32,
@@ -137,7 +137,7 @@ pub struct ResourceSettings {
     pub file: Option<PathBuf>,
 }
 
-impl Default for Settings {
+impl Default for McpSettings {
     fn default() -> Self {
         Self {
             patience_seconds: NonZeroU32::new(25).unwrap_or(NonZeroU32::MIN),
@@ -152,7 +152,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl McpSettings {
     /// Reads the section. Fails with every origin that is none.
     pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
         let settings: Self = section.read()?;

@@ -6,7 +6,7 @@ mod register;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Clock, PolicyPart, Sender};
 use futures::stream::poll_fn;
 use futures::{Stream, StreamExt, future};
@@ -120,7 +120,7 @@ impl Sessions {
 }
 
 fn refusal(full: Full) -> Box<PolicyPart> {
-    let kind = Kind::TooManyRequests { retry_after_seconds: Some(SESSION_RETRY.as_secs()) };
+    let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(SESSION_RETRY.as_secs()) };
     Box::new(PolicyPart::new(kind, full.words()))
 }
 

@@ -11,11 +11,11 @@ use crate::offer::Offer;
 use crate::server::Server;
 
 /// The host of a mount, for one client.
-pub struct Pipe {
+pub struct StdioServer {
     server: Server,
 }
 
-impl Pipe {
+impl StdioServer {
     /// Reads the section of `mount`. Fails with everything that is wrong there.
     pub fn new(mount: &Mount) -> Result<Self, Problems> {
         Ok(Self { server: Server::local(Arc::new(Offer::new(mount)?)) })

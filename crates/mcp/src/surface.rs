@@ -11,7 +11,7 @@ use bytes::Bytes;
 use forecourt_core::{ClientAddr, PolicyPart};
 use forecourt_egress::hops;
 use forecourt_identity::Verifier;
-use forecourt_surface::answer::Answer;
+use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
@@ -87,7 +87,7 @@ pub(crate) fn routes(door: Arc<Door>) -> HttpRoutes {
 async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     document::answer(&head.method, &head.headers, || {
-        let missing = document::Fault::Absent("there is no protected resource at this path");
+        let missing = document::DocumentError::Absent("there is no protected resource at this path");
         let agent = metadata::of_path(head.uri.path()).and_then(target::read).ok_or(missing)?;
         let host = &door.offer.host;
         if agent.as_ref().is_some_and(|agent| host.directory().find(agent).is_none()) {
@@ -119,7 +119,7 @@ fn options(asked: &HeaderMap) -> Response {
     let mut head = HeaderMap::new();
     head.insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE, OPTIONS"));
     cors::preflight(&mut head, asked);
-    Answer::empty(StatusCode::NO_CONTENT, head).into_response()
+    HttpAnswer::empty(StatusCode::NO_CONTENT, head).into_response()
 }
 
 /// A message before the SDK reads it. What has another shape than it should is looked at all the same:
@@ -149,7 +149,7 @@ impl Peek {
 impl Door {
     /// Lets a request in: an endpoint that exists, within the limits, by a caller whose proofs hold and
     /// whose session it is.
-    async fn enter(&self, mut head: Parts, body: Body) -> Result<Response, Answer> {
+    async fn enter(&self, mut head: Parts, body: Body) -> Result<Response, HttpAnswer> {
         let host = &self.offer.host;
         let directory = host.directory();
         let agent = target::read(head.uri.path());
@@ -208,7 +208,7 @@ impl Door {
     }
 
     /// Has the SDK answer a request that was let in, and mends what clients stumble over.
-    async fn serve(&self, mut head: Parts, body: Bytes, peek: &Peek) -> Result<Response, Answer> {
+    async fn serve(&self, mut head: Parts, body: Bytes, peek: &Peek) -> Result<Response, HttpAnswer> {
         let (ends, is_json) = (head.method == Method::DELETE, says_json(&head.headers));
         accept_both(&head.method, &mut head.headers);
         let mut response = self.service.handle(Request::from_parts(head, Body::from(body))).await.map(Body::new);
@@ -225,7 +225,7 @@ impl Door {
     }
 
     /// Why a session may not be gone on with.
-    fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Option<Answer> {
+    fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Option<HttpAnswer> {
         let id = headers.get(&SESSION).and_then(|id| id.to_str().ok())?;
         // As for one that does not exist: the client begins another.
         let foreign = || fault::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session");

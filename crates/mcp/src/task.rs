@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_stream::stream;
-use forecourt_core::reply::Gathered;
+use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{Ending, Error, Event, Noun, Sender, TaskId};
-use forecourt_host::{Host, TaskAccess, TaskPermit, Until};
-use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
+use forecourt_host::{FollowUntil, Host, TaskAccess, TaskPermit};
+use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use crate::answer::{self, Place};
+use crate::answer::{self, TaskLocation};
 use crate::content::failed;
 
 /// The name of the tool.
@@ -57,16 +57,16 @@ fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'stati
                 return;
             }
         };
-        let place = Place { thread: found.thread.clone(), task: Some(found.clone()) };
-        let mut so_far = Gathered::default();
+        let place = TaskLocation { thread: found.thread.clone(), task: Some(found.clone()) };
+        let mut so_far = ReplyAccumulator::default();
         if !found.state.is_settled() {
-            let mut events = found.follow(0, Until::Pause);
+            let mut events = found.follow(0, FollowUntil::Pause);
             while let Ok(Some((_, event))) = timeout_at(deadline, events.next()).await {
                 match event {
                     Event::Progress(progress) => yield ToolEvent::Progress(progress),
                     // The task went on after a question: what counts is what it has come to.
                     event => if so_far.take(event).is_some() {
-                        so_far = Gathered::default();
+                        so_far = ReplyAccumulator::default();
                     },
                 }
             }
@@ -74,7 +74,7 @@ fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'stati
         let called = match found.reload().await.map(|task| task.outcome.clone()) {
             Ok(Some(outcome)) => answer::ended(&host, outcome, &place).await,
             // The caller knows of the task.
-            Ok(None) => Called { task: None, ..answer::working(so_far.finish(Ending::Complete).text(), &place) },
+            Ok(None) => ToolOutput { task: None, ..answer::working(so_far.finish(Ending::Complete).text(), &place) },
             Err(error) => answer::fault(&error),
         };
         yield ToolEvent::Done(Box::new(called));
@@ -82,7 +82,7 @@ fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'stati
 }
 
 /// The task of a call, cancelled if that was wanted.
-async fn read(host: &Host, call: &ToolCall) -> Result<TaskPermit, Box<Called>> {
+async fn read(host: &Host, call: &ToolCall) -> Result<TaskPermit, Box<ToolOutput>> {
     let id = call.arguments["task_id"].as_str().ok_or_else(|| Box::new(failed("`task_id` is missing")))?;
     let task = readable(host, id, &call.sender).await?;
     match &call.arguments["cancel"] {
@@ -93,7 +93,7 @@ async fn read(host: &Host, call: &ToolCall) -> Result<TaskPermit, Box<Called>> {
 }
 
 /// A task that the caller may see. Of what it may not see it learns nothing.
-pub(crate) async fn readable(host: &Host, id: &str, sender: &Sender) -> Result<TaskPermit, Box<Called>> {
+pub(crate) async fn readable(host: &Host, id: &str, sender: &Sender) -> Result<TaskPermit, Box<ToolOutput>> {
     let found = match TaskId::parse(id) {
         Some(id) => host.task(&id, TaskAccess::As(sender)).await,
         None => Err(Error::not_found(Noun::Task)),

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use forecourt_core::{Error, Message, MessageId, Part, Task, TaskState};
 use forecourt_host::{Host, Run, TaskAccess, TaskPermit};
-use forecourt_surface::tool::{Answered, Called};
+use forecourt_surface::tool::{ElicitedAnswer, ToolOutput};
 use rmcp::ErrorData;
 use rmcp::model::{CreateTaskResult, DetailedTask, ElicitResult, InputResponses, JsonObject, TaskPayload, TaskStatus};
 use serde_json::Value;
 
 use crate::NAME;
-use crate::answer::{self, Place};
+use crate::answer::{self, TaskLocation};
 use crate::caller::Caller;
 use crate::content::{object, result};
 use crate::elicit::{self, Modes};
@@ -21,7 +21,7 @@ use crate::offer::Offer;
 use crate::task::readable;
 
 /// Why a request about a task is refused.
-fn refused(called: &Called) -> ErrorData {
+fn refused(called: &ToolOutput) -> ErrorData {
     ErrorData::invalid_params(called.text.join(" "), None)
 }
 
@@ -30,7 +30,7 @@ fn fault(error: &Error) -> ErrorData {
 }
 
 /// The task that a call has become.
-pub(crate) async fn created(host: &Host, caller: &Caller, called: &Called) -> Option<CreateTaskResult> {
+pub(crate) async fn created(host: &Host, caller: &Caller, called: &ToolOutput) -> Option<CreateTaskResult> {
     let task = host.task(called.task.as_ref()?, TaskAccess::As(&caller.sender)).await.ok()?;
     Some(CreateTaskResult::new(described(&task, status(&task), None)))
 }
@@ -67,13 +67,13 @@ async fn payload(offer: &Offer, caller: &Caller, modes: Modes, task: &TaskPermit
 
 /// What came of a task, as the call that began it would have ended; of tasks that began over another
 /// protocol, as a call of its agent would have.
-async fn outcome(offer: &Offer, task: &TaskPermit) -> Called {
+async fn outcome(offer: &Offer, task: &TaskPermit) -> ToolOutput {
     for read in offer.tools(None).filter(|tool| tool.agent.is_none()).filter_map(|tool| tool.outcome.as_ref()) {
         if let Some(called) = read(task.clone()).await {
             return called;
         }
     }
-    let place = Place { thread: task.thread.clone(), task: Some(task.clone()) };
+    let place = TaskLocation { thread: task.thread.clone(), task: Some(task.clone()) };
     match task.outcome.clone() {
         Some(outcome) => answer::ended(&offer.host, outcome, &place).await,
         None => answer::fault(&Error::unavailable()),
@@ -111,7 +111,7 @@ pub(crate) async fn update(
     }
     offer.partial.forget(&turn(&task));
     let answers = said.into_values().flatten().collect();
-    let answered = Answered { question, answers, earlier: Value::Null };
+    let answered = ElicitedAnswer { question, answers, earlier: Value::Null };
     go_on(host, caller, &task, elicit::words(&answered)).await
 }
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use forecourt_core::PolicyPart;
-use forecourt_core::policy::Kind;
-use forecourt_surface::tool::{Called, ToolEvent};
+use forecourt_core::policy::RefusalKind;
+use forecourt_surface::tool::{ToolEvent, ToolOutput};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -71,7 +71,7 @@ impl Drop for Pending {
     }
 }
 
-fn sign_in(called: &Called) -> Option<Box<PolicyPart>> {
+fn sign_in(called: &ToolOutput) -> Option<Box<PolicyPart>> {
     let part = called.refusal.as_ref()?;
-    matches!(part.kind, Kind::Unauthorized { .. }).then(|| part.clone())
+    matches!(part.kind, RefusalKind::Unauthorized { .. }).then(|| part.clone())
 }

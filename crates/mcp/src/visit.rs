@@ -27,7 +27,7 @@ use crate::limits::{TOOL_LISTING_TIME_MAX, TOOLS_NAMED_MAX};
 
 /// Where a server is, and the way to it.
 #[derive(Clone)]
-pub struct Place {
+pub struct ServerLocation {
     /// The way out.
     pub egress: Egress,
     /// On whose behalf it is connected to.
@@ -55,7 +55,7 @@ pub trait Person: Send + Sync + 'static {
 
 /// What came of a call.
 #[derive(Debug, Clone, Default)]
-pub struct Answer {
+pub struct CallReply {
     /// The answer for programs; `null` when there is none.
     pub structured: Value,
     /// The answer in words.
@@ -94,7 +94,7 @@ pub struct Visit {
 
 impl Visit {
     /// Connects: in the newest revision, or with the handshake of older ones.
-    pub async fn begin(place: &Place, person: Arc<dyn Person>) -> Result<Self, Trouble> {
+    pub async fn begin(place: &ServerLocation, person: Arc<dyn Person>) -> Result<Self, Trouble> {
         let newest = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
@@ -113,7 +113,7 @@ impl Visit {
     }
 
     /// Calls a tool, and puts its questions to the person.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Answer, Trouble> {
+    pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallReply, Trouble> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(crate::content::object(arguments));
         let error = match self.service.call_tool(params).await {
             Ok(result) => return Ok(answer(serde_json::to_value(&result).unwrap_or_default(), result.content)),
@@ -139,11 +139,11 @@ impl Visit {
     }
 }
 
-fn connection(place: &Place) -> Connection {
+fn connection(place: &ServerLocation) -> Connection {
     client::connection(place.egress.clone(), place.purpose, &place.url, place.headers.clone())
 }
 
-fn answer(raw: Value, content: Vec<ContentBlock>) -> Answer {
+fn answer(raw: Value, content: Vec<ContentBlock>) -> CallReply {
     let mut words = Vec::new();
     let mut more = Vec::new();
     for block in content {
@@ -157,7 +157,7 @@ fn answer(raw: Value, content: Vec<ContentBlock>) -> Answer {
             _ => more.push("(a resource)".to_owned()),
         }
     }
-    Answer {
+    CallReply {
         structured: raw["structuredContent"].clone(),
         text: words.join("\n\n"),
         more,

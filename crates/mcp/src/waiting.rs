@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forecourt_core::reply::Question;
-use forecourt_surface::tool::{Answered, Called, Tool};
+use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolOutput};
 use rmcp::ErrorData;
 use rmcp::model::{ElicitResult, InputResponses};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub(crate) struct Waiting {
 /// How a call goes on.
 pub(crate) enum Next {
     /// With what was said; with nothing after a page was visited.
-    Goes(Option<Answered>),
+    Goes(Option<ElicitedAnswer>),
     /// These are not answered yet.
     Lacks(Waiting, Vec<Form>),
     /// Not at all.
@@ -39,7 +39,7 @@ pub(crate) enum Next {
 
 impl Waiting {
     /// What a call that asks for something remembers.
-    pub(crate) fn for_answers(called: &Called, round: usize) -> Self {
+    pub(crate) fn for_answers(called: &ToolOutput, round: usize) -> Self {
         let (question, earlier) = (called.question.clone(), called.structured.clone());
         Self { question, earlier, round, answers: BTreeMap::new() }
     }
@@ -71,9 +71,9 @@ impl Waiting {
     }
 
     /// The answer to a question. A page that was visited answers nothing: the call is made once more.
-    pub(crate) fn answered(self) -> Option<Answered> {
+    pub(crate) fn answered(self) -> Option<ElicitedAnswer> {
         let answers = self.answers.into_values().flatten().collect();
-        self.question.map(|question| Answered { question, answers, earlier: self.earlier })
+        self.question.map(|question| ElicitedAnswer { question, answers, earlier: self.earlier })
     }
 }
 

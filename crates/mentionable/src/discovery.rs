@@ -26,6 +26,6 @@ mod wire;
 
 pub use acct::Acct;
 pub use directory::json_ld;
-pub use resolver::{Listed, Listing, Obstacle, ResolveError, ResolvedAgent, Resolver, Source};
+pub use resolver::{DirectoryAgent, DirectoryListing, Obstacle, ResolveError, ResolveSource, ResolvedAgent, Resolver};
 pub use surface::{documents, key_directory, routes};
-pub use validate::{CardFault, CardProblem, Expected, validate_agent_card};
+pub use validate::{CardFault, CardProblem, ExpectedCard, validate_agent_card};

@@ -13,9 +13,9 @@ pub mod section;
 use forecourt_core::Endpoint;
 use forecourt_host::Site;
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{Mount, Protocol, Reach, Surface};
+use forecourt_surface::{AgentEndpoints, Mount, Protocol, Surface};
 
-use section::Settings;
+use section::MentionableSettings;
 
 /// The protocol's name: its section, its endpoints, its deliveries.
 pub(crate) const NAME: &str = "mentionable";
@@ -24,7 +24,7 @@ pub(crate) const NAME: &str = "mentionable";
 pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Agents as web addresses: plain HTTP in, pages, markdown, JSON or events out",
-    schema: || schemars::schema_for!(Settings),
+    schema: || schemars::schema_for!(MentionableSettings),
     sockets: &[],
     listens: |_| Ok(Vec::new()),
     surfaces,
@@ -36,14 +36,14 @@ pub const PROTOCOL: Protocol = Protocol {
 };
 
 fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
-    let settings: Settings = mount.section.read()?;
+    let settings: MentionableSettings = mount.section.read()?;
     let discovery = discovery::routes(&mount)?;
     let rest = rest::Rest::new(mount.host, mount.verifier, mount.egress, settings);
     Ok(vec![Surface::Http(rest::routes(rest)), Surface::Http(discovery)])
 }
 
 /// Mentionable REST 2: the address without a last slash, which is never redirected.
-fn endpoints(site: &Site, _: &Section) -> Reach {
+fn endpoints(site: &Site, _: &Section) -> AgentEndpoints {
     let site = site.clone();
     Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&rest::path(card)) }])
 }

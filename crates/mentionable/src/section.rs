@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How agents are served over Mentionable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct MentionableSettings {
     /// Whether a refusal also stands in the `X-Mentionable-Policy` field, beside the body. It says
     /// nothing that the body does not say. Default: false.
     pub policy_header: bool,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_core::Language;
-use forecourt_surface::answer::{Answer, Content};
+use forecourt_surface::answer::{Content, HttpAnswer};
 use forecourt_surface::refusal::add_fields;
 use forecourt_surface::sse::KeepAlive;
 use futures::Stream;
@@ -11,13 +11,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::limits::RETRY_AFTER_SECONDS;
 use crate::response::{Outcome, Response};
-use crate::section::Settings;
+use crate::section::NlwebSettings;
 
 /// Asks proxies not to hold a stream back.
 static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// A whole response. NLWeb 7.4.
-pub(crate) fn whole(response: &Response, settings: &Settings, canonical_host: &str) -> Answer {
+pub(crate) fn whole(response: &Response, settings: &NlwebSettings, canonical_host: &str) -> HttpAnswer {
     let mut head = head("application/json", "no-store");
     if let (Some(language), Outcome::Answer { .. }) = (&response.about.language, &response.outcome) {
         in_language(&mut head, language);
@@ -33,16 +33,16 @@ pub(crate) fn whole(response: &Response, settings: &Settings, canonical_host: &s
     if status == StatusCode::SERVICE_UNAVAILABLE {
         head.entry(RETRY_AFTER).or_insert(HeaderValue::from(RETRY_AFTER_SECONDS));
     }
-    Answer::whole(status, head, response.to_value(settings).to_string())
+    HttpAnswer::whole(status, head, response.to_value(settings).to_string())
 }
 
 /// A response in frames. NLWeb 6.2.
-pub(crate) fn streamed(frames: impl Stream<Item = Bytes> + Send + 'static, language: &Language) -> Answer {
+pub(crate) fn streamed(frames: impl Stream<Item = Bytes> + Send + 'static, language: &Language) -> HttpAnswer {
     let mut head = head("text/event-stream", "no-cache");
     head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
     in_language(&mut head, language);
     let content = Content::Frames(Box::pin(KeepAlive::new(Box::pin(frames))));
-    Answer { status: StatusCode::OK, head, content }
+    HttpAnswer { status: StatusCode::OK, head, content }
 }
 
 /// Says in which language an answer is.

@@ -1,6 +1,6 @@
 //! What can be wrong with a request, and what each is called. NLWeb 4.1.4, 7.4.
 
-use forecourt_core::Bound;
+use forecourt_core::QuotaBound;
 use http::StatusCode;
 
 /// Codes of failures. NLWeb 4.1.4, and our own where it has none.
@@ -67,7 +67,7 @@ pub(crate) enum Fault {
     /// The host has too much to do; seconds to wait.
     Unavailable(u64),
     /// There is no room to keep it.
-    Full(Bound),
+    Full(QuotaBound),
     /// Ours.
     Internal,
 }

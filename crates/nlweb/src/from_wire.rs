@@ -1,8 +1,8 @@
 //! A question into a message: the one place where both vocabularies are in scope on the way in.
 
 use forecourt_core::{
-    AgentCard, FindingsDetail, Language, Message, MessageId, Narrowing, Part, QuestionAnswer, Role, SearchOptions,
-    Sender, ThreadId, Timestamp, Transport, Turn, findings,
+    AgentCard, FindingsDetail, Language, Message, MessageId, Part, QuestionAnswer, Role, SearchOptions,
+    SearchRefinement, Sender, ThreadId, Timestamp, Transport, Turn, findings,
 };
 use serde_json::{Map, Value};
 
@@ -46,7 +46,7 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope:
             findings: FindingsDetail::Summary,
             // A summary that has to be made belongs to the mode alone. NLWeb 3.3.2.
             list_only: !ask.style.summarize,
-            narrowing: if card.finds { narrowing(ask, host) } else { Narrowing::default() },
+            narrowing: if card.finds { narrowing(ask, host) } else { SearchRefinement::default() },
         },
         answers: answers(ask),
         unrecorded: !ask.meta.remember,
@@ -55,9 +55,9 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope:
 }
 
 /// What narrows the search down.
-fn narrowing(ask: &Ask, host: Option<&str>) -> Narrowing {
+fn narrowing(ask: &Ask, host: Option<&str>) -> SearchRefinement {
     let exactly: Vec<_> = host.map(|host| (findings::URL_HOST.to_owned(), host.to_owned())).into_iter().collect();
-    Narrowing { exactly, results: ask.style.limit, decided: false }
+    SearchRefinement { exactly, results: ask.style.limit, decided: false }
 }
 
 /// What the caller says by name: where it was asked something, these are its answers. NLWeb 4.1.3.

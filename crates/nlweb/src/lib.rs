@@ -45,10 +45,10 @@ use forecourt_core::Endpoint;
 use forecourt_host::Site;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Protocol, Reach, Surface};
+use forecourt_surface::{AgentEndpoints, Mount, Protocol, Surface};
 
 use action::Action;
-use section::Settings;
+use section::NlwebSettings;
 use service::Service;
 
 /// The protocol's name: its section, its endpoints, its messages.
@@ -58,7 +58,7 @@ pub(crate) const NAME: &str = "nlweb";
 pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Questions in plain words, answers as items: `ask` and `await` over HTTP and event streams, 0.55 and 0.54",
-    schema: || schemars::schema_for!(Settings),
+    schema: || schemars::schema_for!(NlwebSettings),
     sockets: &[],
     listens: |_| Ok(Vec::new()),
     surfaces,
@@ -83,8 +83,8 @@ fn service(mount: Mount) -> Result<Service, Problems> {
     Ok(Service { host: mount.host, verifier: mount.verifier, settings, actions })
 }
 
-fn read(mount: &Mount) -> Result<(Settings, Vec<Action>), Problems> {
-    let settings: Settings = mount.section.read()?;
+fn read(mount: &Mount) -> Result<(NlwebSettings, Vec<Action>), Problems> {
+    let settings: NlwebSettings = mount.section.read()?;
     let mut problems = Problems::new();
     let patience_max = limits::PATIENCE_MAX.as_secs();
     if settings.promise_after_seconds > patience_max {
@@ -105,7 +105,7 @@ fn read(mount: &Mount) -> Result<(Settings, Vec<Action>), Problems> {
 }
 
 /// Design 5.
-fn endpoints(site: &Site, _: &Section) -> Reach {
+fn endpoints(site: &Site, _: &Section) -> AgentEndpoints {
     let site = site.clone();
     Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&format!("/~{}/ask", card.handle())) }])
 }

@@ -6,7 +6,7 @@
 //! is kept by the caller, in its session, since no single agent has all of it.
 
 use forecourt_core::findings::ItemFindings;
-use forecourt_core::{Collected, Ending, Error, Event, EventStream, Findings, Message, Part, Reply};
+use forecourt_core::{CollectedReply, Ending, Error, Event, EventStream, Findings, Message, Part, Reply};
 use forecourt_host::{Host, Run};
 use futures::future::join_all;
 use futures::stream;
@@ -48,7 +48,7 @@ struct Item {
 }
 
 /// The events of all answers as one.
-fn together(answers: Vec<Collected>) -> Vec<Event> {
+fn together(answers: Vec<CollectedReply>) -> Vec<Event> {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for answer in answers {
         match answer.ending {
@@ -69,8 +69,8 @@ fn together(answers: Vec<Collected>) -> Vec<Event> {
     told.chain([Event::Ending(Ending::Complete)]).collect()
 }
 
-fn of(answer: Collected) -> Found {
-    let Collected { parts, findings, .. } = answer;
+fn of(answer: CollectedReply) -> Found {
+    let CollectedReply { parts, findings, .. } = answer;
     let findings = findings.map(|findings| *findings).unwrap_or_default();
     let is_item = |part: &Part| !matches!(part, Part::Text(_));
     let item = |(at, part): (usize, Part)| Item { part, told: findings.items.get(at).cloned().unwrap_or_default() };
@@ -127,13 +127,13 @@ fn in_turn<T>(lists: Vec<Vec<T>>) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::findings::Reason;
+    use forecourt_core::findings::MatchReason;
     use forecourt_core::{PolicyPart, Question, policy};
     use serde_json::json;
 
     use super::*;
 
-    fn answer(names: &[&str], ignored: &[&str]) -> Collected {
+    fn answer(names: &[&str], ignored: &[&str]) -> CollectedReply {
         let findings = Findings {
             summary: format!("{} of them.", names.len()),
             count: names.len(),
@@ -143,14 +143,14 @@ mod tests {
         };
         let items = names.iter().map(|name| Part::data(json!({ "name": name })));
         let parts = std::iter::once(Part::text("1. A list")).chain(items).collect();
-        Collected { findings: Some(Box::new(findings)), ..Collected::new(parts, Ending::Complete) }
+        CollectedReply { findings: Some(Box::new(findings)), ..CollectedReply::new(parts, Ending::Complete) }
     }
 
-    fn ended(ending: Ending) -> Collected {
-        Collected::new(Vec::new(), ending)
+    fn ended(ending: Ending) -> CollectedReply {
+        CollectedReply::new(Vec::new(), ending)
     }
 
-    fn told(answers: Vec<Collected>) -> (Findings, Vec<String>) {
+    fn told(answers: Vec<CollectedReply>) -> (Findings, Vec<String>) {
         let mut findings = Findings::default();
         let mut names = Vec::new();
         for event in together(answers) {
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn what_is_said_of_an_item_stays_with_it() {
         let mut judged = answer(&["b1", "b2"], &[]);
-        let reason = |why: &str| Reason { why: why.to_owned(), ..Reason::default() };
+        let reason = |why: &str| MatchReason { why: why.to_owned(), ..MatchReason::default() };
         let items = vec![
             ItemFindings::scored(9.0).because(reason("first")),
             ItemFindings::scored(8.0).because(reason("second")),
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn when_nobody_finds_anything_the_most_useful_ending_is_told() {
         let question = Ending::Question(Question { text: "Which?".to_owned(), questions: Vec::new() });
-        let refused = Ending::Refused(Box::new(PolicyPart::new(policy::Kind::Forbidden, "No.")));
+        let refused = Ending::Refused(Box::new(PolicyPart::new(policy::RefusalKind::Forbidden, "No.")));
         let failed = Ending::failed("It broke.");
         for (endings, wanted) in [
             (vec![failed.clone(), refused.clone(), question.clone()], question),

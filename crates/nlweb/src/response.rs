@@ -1,7 +1,7 @@
 //! A response, whole: `_meta` and content, in the words of its version. NLWeb 4.
 
 use forecourt_core::limits::FULL_RETRY;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Findings, Language, PolicyPart, Question};
 use forecourt_surface::refusal;
 use http::StatusCode;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fault::{Fault, code};
 use crate::item::present;
-use crate::section::Settings;
+use crate::section::NlwebSettings;
 use crate::wire::{Dialect, Format, Style};
 
 /// The version of the envelope around refusals. PolicyPart 4.1.
@@ -177,23 +177,23 @@ fn elicitation(question: &Question) -> Value {
 }
 
 /// The one code that NLWeb has; the others are the kinds themselves.
-fn refused_code(kind: &Kind) -> String {
+fn refused_code(kind: &RefusalKind) -> String {
     match kind {
-        Kind::TooManyRequests { .. } => code::RATE_LIMITED.to_owned(),
+        RefusalKind::TooManyRequests { .. } => code::RATE_LIMITED.to_owned(),
         other => other.name().to_ascii_uppercase(),
     }
 }
 
 impl Response {
     /// The whole response.
-    pub(crate) fn to_value(&self, settings: &Settings) -> Value {
+    pub(crate) fn to_value(&self, settings: &NlwebSettings) -> Value {
         let mut object = self.outcome.content(self.about.style);
         object.insert("_meta".to_owned(), self.meta(settings).into());
         object.into()
     }
 
     /// `_meta`. NLWeb 4.
-    pub(crate) fn meta(&self, settings: &Settings) -> Map<String, Value> {
+    pub(crate) fn meta(&self, settings: &NlwebSettings) -> Map<String, Value> {
         let Style { dialect, format, .. } = self.about.style;
         let is_answer = matches!(self.outcome, Outcome::Answer { .. });
         let mut meta = self.about.beginning(self.outcome.kind(dialect), is_answer, settings);
@@ -212,7 +212,7 @@ impl Response {
 
 impl About {
     /// What `_meta` holds from the beginning on.
-    pub(crate) fn beginning(&self, kind: &str, is_answer: bool, settings: &Settings) -> Map<String, Value> {
+    pub(crate) fn beginning(&self, kind: &str, is_answer: bool, settings: &NlwebSettings) -> Map<String, Value> {
         let Style { dialect, format, .. } = self.style;
         let widget = settings.output_template.clone().filter(|_| is_answer && format == Format::ChatgptApp);
         let accessible = widget.is_some().then_some(settings.widget_accessible);

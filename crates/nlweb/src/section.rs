@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// How agents are asked over NLWeb.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct NlwebSettings {
     /// Seconds that a question waits for its answer before it gets a promise; 0 to 100. Streams wait
     /// as long as the agent takes. Default: 8.
     pub promise_after_seconds: u64,
@@ -20,7 +20,7 @@ pub struct Settings {
     pub actions: Vec<ActionSettings>,
 }
 
-impl Default for Settings {
+impl Default for NlwebSettings {
     fn default() -> Self {
         Self { promise_after_seconds: 8, output_template: None, widget_accessible: false, actions: Vec::new() }
     }

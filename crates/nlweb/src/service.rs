@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::error::whole_seconds;
-use forecourt_core::reply::Gathered;
+use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
-    Collected, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Reply, Sender, TaskId, TaskState,
-    ThreadId, Transport,
+    CollectedReply, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Reply, Sender, TaskId,
+    TaskState, ThreadId, Transport,
 };
-use forecourt_host::{Host, Resident, Run, TaskAccess, TaskPermit};
+use forecourt_host::{Host, HostedAgent, Run, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
 use forecourt_surface::refusal;
 use futures::StreamExt;
@@ -21,7 +21,7 @@ use crate::fault::{Fault, code};
 use crate::from_wire::{CONVERSATION, Envelope, message};
 use crate::limits::FIRST_EVENT_WAIT;
 use crate::response::{About, Outcome, Promise, Response};
-use crate::section::Settings;
+use crate::section::NlwebSettings;
 use crate::site::Chosen;
 use crate::unfold::{End, Piece, Unfolding, Whose};
 use crate::wire::{self, Ask, Await, Dialect};
@@ -31,7 +31,7 @@ use crate::{carried, kept, merged, site};
 pub(crate) struct Service {
     pub(crate) host: Arc<Host>,
     pub(crate) verifier: Arc<Verifier>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: NlwebSettings,
     pub(crate) actions: Vec<Action>,
 }
 
@@ -129,7 +129,7 @@ impl Service {
         }
     }
 
-    fn message(&self, ask: &Ask, chosen: &Chosen, resident: &Resident, asker: Asker) -> Message {
+    fn message(&self, ask: &Ask, chosen: &Chosen, resident: &HostedAgent, asker: Asker) -> Message {
         let Asker { sender, hop, language, via } = asker;
         let id = kept::message_id(ask.style, &**self.host.entropy());
         let received_at = self.host.clock().now();
@@ -147,7 +147,7 @@ impl Service {
         let all = std::iter::once(&chosen.resident).chain(&chosen.beside);
         let mut search = first.search.clone();
         search.narrowing.results = chosen.share(search.narrowing.results);
-        let to = |resident: &Arc<Resident>| Message {
+        let to = |resident: &Arc<HostedAgent>| Message {
             search: search.clone(),
             recipient: resident.card.handle().clone(),
             history: history.clone(),
@@ -162,7 +162,7 @@ impl Service {
     pub(crate) async fn answered(&self, begun: Begun) -> Response {
         let Begun { mut reply, mut about, language, at, time_max, sender } = begun;
         let whose = self.whose(reply.agent.clone(), None);
-        let mut gathered = Gathered::default();
+        let mut gathered = ReplyAccumulator::default();
         let collected = loop {
             match reply.events.next().await {
                 Some(Event::Task(id)) => {
@@ -205,7 +205,7 @@ impl Service {
     /// What came of a question, in NLWeb's words.
     fn outcome(
         &self,
-        collected: Collected,
+        collected: CollectedReply,
         whose: &Whose,
         about: &mut About,
         language: Option<&Language>,

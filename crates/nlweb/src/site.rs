@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forecourt_core::{Address, Handle};
-use forecourt_host::{Host, Resident};
+use forecourt_host::{Host, HostedAgent};
 
 use crate::fault::Fault;
 use crate::limits::{ASKED_AT_ONCE_MAX, NAMED_AGENTS_MAX};
@@ -16,16 +16,16 @@ pub(crate) const ALL: &str = "all";
 #[derive(Clone)]
 pub(crate) struct Chosen {
     /// The agent, or the first of several.
-    pub(crate) resident: Arc<Resident>,
+    pub(crate) resident: Arc<HostedAgent>,
     /// Who is asked beside it.
-    pub(crate) beside: Vec<Arc<Resident>>,
+    pub(crate) beside: Vec<Arc<HostedAgent>>,
     /// The host of the web that all items are to be from.
     pub(crate) host: Option<String>,
 }
 
 impl Chosen {
     /// One agent, for all that it has.
-    pub(crate) fn one(resident: &Arc<Resident>) -> Self {
+    pub(crate) fn one(resident: &Arc<HostedAgent>) -> Self {
         Self { resident: resident.clone(), beside: Vec::new(), host: None }
     }
 
@@ -35,7 +35,7 @@ impl Chosen {
     }
 
     /// The first of several, which there are.
-    fn of(residents: Vec<&Arc<Resident>>, host: Option<String>) -> Option<Self> {
+    fn of(residents: Vec<&Arc<HostedAgent>>, host: Option<String>) -> Option<Self> {
         let (first, others) = residents.split_first()?;
         let beside = others.iter().take(ASKED_AT_ONCE_MAX - 1).map(|resident| (*resident).clone()).collect();
         Some(Self { beside, host, ..Self::one(first) })
@@ -83,7 +83,7 @@ fn host_name(site: &str) -> String {
     name.strip_prefix("www.").unwrap_or(name).to_owned()
 }
 
-fn unknown(site: &str, known: String, named: &Resident) -> Fault {
+fn unknown(site: &str, known: String, named: &HostedAgent) -> Fault {
     let known = format!("{known}; ask @{} at its own address, or at /ask", named.card.handle());
     Fault::Site { named: shown(site), known }
 }

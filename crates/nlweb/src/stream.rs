@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::fault::code;
 use crate::response::{About, Outcome, Response};
-use crate::section::Settings;
+use crate::section::NlwebSettings;
 use crate::service::{Begun, Service, ended};
 use crate::unfold::{End, Piece, Unfolding};
 use crate::wire::Dialect;
@@ -58,7 +58,7 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
 /// What was written so far.
 struct Writer<'a> {
     about: About,
-    settings: &'a Settings,
+    settings: &'a NlwebSettings,
     begun: bool,
 }
 

@@ -10,8 +10,8 @@ use axum::routing::any;
 use bytes::Bytes;
 use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, PolicyPart, Sender};
 use forecourt_egress::hops;
-use forecourt_host::{Resident, Run};
-use forecourt_surface::answer::Answer;
+use forecourt_host::{HostedAgent, Run};
+use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyError, BodyLimits, is_json, read_limited};
 use forecourt_surface::cors::Cors;
 use forecourt_surface::{HttpRoutes, credentials, negotiate};
@@ -110,12 +110,12 @@ fn target(path: &str) -> (Option<&str>, &str) {
     }
 }
 
-fn written(service: &Service, response: &response::Response) -> Answer {
+fn written(service: &Service, response: &response::Response) -> HttpAnswer {
     whole(response, &service.settings, service.host.site().canonical_host())
 }
 
 impl Asked<'_> {
-    async fn on_ask(&self, body: Body) -> Answer {
+    async fn on_ask(&self, body: Body) -> HttpAnswer {
         match self.head.method {
             Method::GET | Method::HEAD => self.on_query().await,
             Method::POST => match self.json(body).await {
@@ -129,13 +129,13 @@ impl Asked<'_> {
                 }
                 Err(fault) => self.fault(fault, Dialect::V0_55),
             },
-            Method::OPTIONS => Answer::options(ASK_METHODS),
+            Method::OPTIONS => HttpAnswer::options(ASK_METHODS),
             _ => self.fault(Fault::Method(ASK_METHODS), Dialect::V0_55).allowing(ASK_METHODS),
         }
     }
 
     /// The flat form of old clients. Design 24.
-    async fn on_query(&self) -> Answer {
+    async fn on_query(&self) -> HttpAnswer {
         match self.head.uri.query().unwrap_or_default() {
             "" => self.fault(Fault::wrong("query", "the question: /ask?query=soup"), Dialect::V0_55),
             query => match legacy::request(query) {
@@ -145,7 +145,7 @@ impl Asked<'_> {
         }
     }
 
-    async fn asked(&self, request: Value, body: Option<&[u8]>) -> Answer {
+    async fn asked(&self, request: Value, body: Option<&[u8]>) -> HttpAnswer {
         let dialect = decode::dialect(&request);
         let ask = match decode::ask(request) {
             Ok(ask) => ask,
@@ -175,7 +175,7 @@ impl Asked<'_> {
     }
 
     /// The answer in frames. Who is refused at once learns it from the status. Design 23.
-    async fn streamed(&self, chosen: Chosen, ask: Ask, asker: Asker) -> Answer {
+    async fn streamed(&self, chosen: Chosen, ask: Ask, asker: Asker) -> HttpAnswer {
         let style = ask.style;
         let wanted = asker.language.clone();
         let mut begun = match self.service.begin(chosen, ask, asker, Run::without_task()).await {
@@ -194,10 +194,10 @@ impl Asked<'_> {
         streamed(frames::frames(self.service.clone(), begun), &language)
     }
 
-    async fn on_await(&self, body: Body) -> Answer {
+    async fn on_await(&self, body: Body) -> HttpAnswer {
         match self.head.method {
             Method::POST => {}
-            Method::OPTIONS => return Answer::options(AWAIT_METHODS),
+            Method::OPTIONS => return HttpAnswer::options(AWAIT_METHODS),
             _ => return self.fault(Fault::Method(AWAIT_METHODS), Dialect::V0_55).allowing(AWAIT_METHODS),
         }
         let body = match self.json(body).await {
@@ -237,11 +237,11 @@ impl Asked<'_> {
         }
     }
 
-    fn fault(&self, fault: Fault, dialect: Dialect) -> Answer {
+    fn fault(&self, fault: Fault, dialect: Dialect) -> HttpAnswer {
         written(self.service, &wrong(fault, dialect))
     }
 
-    fn refused(&self, part: Box<PolicyPart>, style: Style, language: Option<&Language>) -> Answer {
+    fn refused(&self, part: Box<PolicyPart>, style: Style, language: Option<&Language>) -> HttpAnswer {
         written(self.service, &turned_away(part, style, language))
     }
 
@@ -250,7 +250,7 @@ impl Asked<'_> {
     }
 
     /// Who asks, as far as the request proves it to the agent of `resident`.
-    async fn sender(&self, resident: &Resident, body: Option<&[u8]>) -> Result<Sender, Box<PolicyPart>> {
+    async fn sender(&self, resident: &HostedAgent, body: Option<&[u8]>) -> Result<Sender, Box<PolicyPart>> {
         let now = self.service.host.clock().now();
         let request = credentials::Request { head: self.head, body, agent: &resident.card.address, now };
         credentials::sender(&self.service.verifier, self.service.host.site(), request).await

@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_stream::stream;
 use forecourt_core::{AgentCard, Event, Handle, TaskId};
 use forecourt_host::{Host, Run, TaskAccess};
-use forecourt_surface::abandon::Abandon;
-use forecourt_surface::tool::{Answered, Called, Tool, ToolCall, ToolEvent};
+use forecourt_surface::abandon::CancelOnDrop;
+use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn awaiting(service: &Arc<Service>, agent: Option<Handle>) -> Tool {
         let (service, own) = (service.clone(), own.clone());
         futures::stream::once(async move {
             // The caller knows of the task.
-            let called = Called { task: None, ..called(&service, awaited(&service, own.as_ref(), call).await) };
+            let called = ToolOutput { task: None, ..called(&service, awaited(&service, own.as_ref(), call).await) };
             ToolEvent::Done(Box::new(called))
         })
         .boxed()
@@ -149,7 +149,7 @@ fn ask(service: Arc<Service>, own: Option<Handle>, call: ToolCall) -> BoxStream<
         };
         let Begun { mut reply, about, language, sender, .. } = begun;
         // Who leaves wants no answer; who was promised one may.
-        let mut abandon = service.host.task(&id, TaskAccess::As(&sender)).await.ok().map(Abandon::new);
+        let mut abandon = service.host.task(&id, TaskAccess::As(&sender)).await.ok().map(CancelOnDrop::new);
         while !gives_tasks && let Ok(Some(event)) = timeout_at(deadline, reply.events.next()).await {
             if let Event::Progress(progress) = event {
                 yield ToolEvent::Progress(progress);
@@ -179,8 +179,8 @@ async fn begin(
 
 /// A question that led to one of the agent's own, now that a person has answered that: the answers are
 /// the next turn of the conversation, and filters under their names. NLWeb 4.1.3.
-fn going_on(mut ask: Ask, answered: Answered) -> Ask {
-    let Answered { answers, earlier, .. } = answered;
+fn going_on(mut ask: Ask, answered: ElicitedAnswer) -> Ask {
+    let ElicitedAnswer { answers, earlier, .. } = answered;
     let said: Vec<String> = answers.values().filter_map(in_words).collect();
     if said.is_empty() {
         return ask;
@@ -223,7 +223,7 @@ fn done(service: &Service, response: Response) -> ToolEvent {
 }
 
 /// What came of a call: the response for programs, the same as text for models, and `_meta` beside it.
-fn called(service: &Service, response: Response) -> Called {
+fn called(service: &Service, response: Response) -> ToolOutput {
     let structured = response.to_value(&service.settings);
     let text = match (&response.outcome, response.about.style.format) {
         (Outcome::Answer { said, .. }, Format::ChatgptApp) => said.clone(),
@@ -243,7 +243,7 @@ fn called(service: &Service, response: Response) -> Called {
         Outcome::Refused { part, .. } => Some(part),
         _ => None,
     };
-    Called { structured, text: vec![text], parts: Vec::new(), meta, is_error, question, refusal, task }
+    ToolOutput { structured, text: vec![text], parts: Vec::new(), meta, is_error, question, refusal, task }
 }
 
 /// NLWeb A.1, with what 3.1 to 3.4 say of each attribute. Only where the whole host is asked there is

@@ -36,17 +36,17 @@ pub enum DocumentFault {
 
 /// A document and which dialect its schemas are in.
 #[derive(Clone, Debug)]
-pub struct Document {
+pub struct OpenApiDocument {
     root: Value,
     is_3_0: bool,
 }
 
-impl Document {
+impl OpenApiDocument {
     /// Reads a document: JSON if it begins with a brace, else YAML.
     ///
     /// # Errors
     /// It can't be read, is beyond a bound, or is not OpenAPI 3.
-    pub fn read(bytes: &[u8]) -> Result<Document, DocumentFault> {
+    pub fn read(bytes: &[u8]) -> Result<OpenApiDocument, DocumentFault> {
         if bytes.len() > DOCUMENT_BYTES_MAX {
             return Err(DocumentFault::TooLong);
         }
@@ -57,7 +57,7 @@ impl Document {
             false => yaml::parse(text.as_bytes(), YAML).map_err(|fault| DocumentFault::Syntax("YAML", fault))?,
         };
         let is_3_0 = version(&root)?;
-        Ok(Document { root, is_3_0 })
+        Ok(OpenApiDocument { root, is_3_0 })
     }
 
     /// The whole of it.

@@ -34,9 +34,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use forecourt_contract::Catalog;
 use serde_json::Value;
 
-pub use notes::{Notes, Part};
+pub use notes::{ImportNotes, Part};
 
-use crate::document::{Document, DocumentFault};
+use crate::document::{DocumentFault, OpenApiDocument};
 use crate::limits::{FILE_NAME_CHARS_MAX, OPERATIONS_MAX, SENTENCE_CHARS_MAX};
 use draft::{Draft, Pair};
 use operation::Operation;
@@ -79,7 +79,7 @@ pub struct Import {
     /// The title and version of the document.
     pub title: String,
     /// Each operation, by path and then by method.
-    pub operations: Vec<Imported>,
+    pub operations: Vec<ImportedOperation>,
     /// Variables of the environment that the files need, and what each is for.
     pub variables: BTreeMap<String, String>,
     /// What of the document as a whole is not carried over.
@@ -90,39 +90,39 @@ pub struct Import {
 
 /// One operation and what became of it.
 #[derive(Clone, Debug)]
-pub struct Imported {
+pub struct ImportedOperation {
     /// Its HTTP method.
     pub http: String,
     /// Its path, as the document has it.
     pub path: String,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: ImportFate,
 }
 
 /// What an operation became.
 #[derive(Clone, Debug)]
-pub enum Fate {
+pub enum ImportFate {
     /// An endpoint.
-    Written(Written),
+    Written(EndpointFiles),
     /// Nothing, and nothing is missing: why.
     Skipped(String),
     /// Nothing, though it should be something: why.
     Failed(String),
 }
 
-impl Fate {
+impl ImportFate {
     /// The endpoint, if it became one.
-    pub fn written(&self) -> Option<&Written> {
+    pub fn written(&self) -> Option<&EndpointFiles> {
         match self {
-            Fate::Written(written) => Some(written),
-            Fate::Skipped(_) | Fate::Failed(_) => None,
+            ImportFate::Written(written) => Some(written),
+            ImportFate::Skipped(_) | ImportFate::Failed(_) => None,
         }
     }
 }
 
 /// An endpoint in its files.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct EndpointFiles {
     /// The verb.
     pub method: String,
     /// The path.
@@ -130,7 +130,7 @@ pub struct Written {
     /// The endpoint's own file first, then the schemas beside it.
     pub files: Vec<File>,
     /// What to review and what is lost.
-    pub notes: Notes,
+    pub notes: ImportNotes,
 }
 
 /// A file to write.
@@ -159,9 +159,9 @@ struct Base {
 /// Imports a document. Nothing is read or written but the text that is given.
 ///
 /// # Errors
-/// The document is none, or has no operation. What is wrong with one operation is that one's [`Fate`].
+/// The document is none, or has no operation. What is wrong with one operation is that one's [`ImportFate`].
 pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
-    let document = Document::read(text)?;
+    let document = OpenApiDocument::read(text)?;
     let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportFault::Base)?;
     let name = words::line(&document.info("title"), SENTENCE_CHARS_MAX);
     let name = if name.is_empty() { "a document without a title".to_owned() } else { name };
@@ -198,7 +198,7 @@ fn url_of_none(operations: &[Operation<'_>], base: &Base) -> bool {
 }
 
 /// What belongs to the document and not to an operation.
-fn losses(document: &Document) -> Vec<String> {
+fn losses(document: &OpenApiDocument) -> Vec<String> {
     let webhooks = document.root()["webhooks"].as_object().filter(|webhooks| !webhooks.is_empty());
     webhooks
         .map(|webhooks| format!("{} webhooks: a host is not called by the services behind it", webhooks.len()))
@@ -218,16 +218,18 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn imported(&mut self, operation: &Operation<'_>) -> Imported {
+    fn imported(&mut self, operation: &Operation<'_>) -> ImportedOperation {
         let fate = match operation.http.as_str() {
-            "HEAD" | "OPTIONS" | "TRACE" => Fate::Skipped(format!("{} answers with nothing to read", operation.http)),
-            _ => self.written(operation).map_or_else(Fate::Failed, Fate::Written),
+            "HEAD" | "OPTIONS" | "TRACE" => {
+                ImportFate::Skipped(format!("{} answers with nothing to read", operation.http))
+            }
+            _ => self.written(operation).map_or_else(ImportFate::Failed, ImportFate::Written),
         };
-        Imported { http: operation.http.clone(), path: operation.path.to_owned(), fate }
+        ImportedOperation { http: operation.http.clone(), path: operation.path.to_owned(), fate }
     }
 
     /// The first pair under which the operation can be an endpoint.
-    fn written(&mut self, operation: &Operation<'_>) -> Result<Written, String> {
+    fn written(&mut self, operation: &Operation<'_>) -> Result<EndpointFiles, String> {
         let draft = Draft::new(operation, self.base)?;
         let mut refused = None;
         for pair in draft.pairs(self.catalog) {
@@ -240,7 +242,7 @@ impl Work<'_> {
                     self.stubs.add(&name, &draft, &pair);
                     self.names.insert(name);
                     self.variables.extend(draft.access.variables);
-                    return Ok(Written { method: pair.verb, path: pair.path, files, notes });
+                    return Ok(EndpointFiles { method: pair.verb, path: pair.path, files, notes });
                 }
                 // What is said of the best pair helps most.
                 Err(fault) => drop(refused.get_or_insert(fault)),

@@ -13,4 +13,6 @@ pub mod import;
 pub mod limits;
 
 pub use export::{About, Export, export};
-pub use import::{Fate, File, Import, ImportFault, Imported, Notes, Options, Part, Written, import};
+pub use import::{
+    EndpointFiles, File, Import, ImportFate, ImportFault, ImportNotes, ImportedOperation, Options, Part, import,
+};

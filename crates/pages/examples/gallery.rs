@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use forecourt_core::agent::{AgentCard, Endpoint, Skill};
 use forecourt_core::part::{Artifact, ArtifactContent};
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind};
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
 use forecourt_core::{
-    Address, Collected, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
+    Address, CollectedReply, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
 };
-use forecourt_pages::{AgentPage, ErrorPage, FrontPage, Listed, RefusalPage, ReplyPage, asset, asset_paths};
+use forecourt_pages::{AgentListItem, AgentPage, ErrorPage, FrontPage, RefusalPage, ReplyPage, asset, asset_paths};
 use serde_json::json;
 
 const ANSWER: &str = r#"
@@ -141,7 +141,7 @@ fn reply(card: &AgentCard, language: &Language) -> String {
         title: Some("All recipes".to_owned()),
         description: Some("Three thousand of them.".to_owned()),
     };
-    let collected = Collected {
+    let collected = CollectedReply {
         findings: None,
         parts: vec![
             Part::markdown(ANSWER),
@@ -163,7 +163,7 @@ fn question(card: &AgentCard, language: &Language) -> String {
         text: "For how many people should it be?".to_owned(),
         questions: vec![json!({"question": "Two"}), json!({"question": "Four or more"})],
     };
-    let collected = Collected::new(vec![Part::markdown("Gladly.")], Ending::Question(question));
+    let collected = CollectedReply::new(vec![Part::markdown("Gladly.")], Ending::Question(question));
     let url = "https://demo.localhost/~chef?user=cake";
     ReplyPage { card, url, language, collected: &collected, path: "/~chef", session: None, kept_under: None }.render()
 }
@@ -173,19 +173,19 @@ fn refusals() -> Vec<PolicyPart> {
     let payment =
         AcceptedPayment { scheme: "x402.exact".to_owned(), payload: payload.as_object().cloned().unwrap_or_default() };
     let mut pay = PolicyPart::new(
-        Kind::PaymentRequired { accepted_payments: vec![payment] },
+        RefusalKind::PaymentRequired { accepted_payments: vec![payment] },
         "A backtest over thirty years costs five dollars.\nYou pay once, and can run it again for a week.",
     );
     pay.url = Some("https://demo.localhost/pay/demo".to_owned());
     pay.action_label = Some("Pay 5 USDC on Base".to_owned());
     let challenges = vec![AuthChallenge::new("Bearer").with("realm", "kitchen")];
-    let wait = Kind::TooManyRequests { retry_after_seconds: Some(90) };
+    let wait = RefusalKind::TooManyRequests { retry_after_seconds: Some(90) };
     let mut blocked =
-        PolicyPart::new(Kind::UnavailableForLegalReasons, "A court order forbids this answer in your country.");
+        PolicyPart::new(RefusalKind::UnavailableForLegalReasons, "A court order forbids this answer in your country.");
     blocked.url = Some("https://demo.localhost/legal".to_owned());
     vec![
         pay,
-        PolicyPart::new(Kind::Unauthorized { auth_challenges: challenges }, "This agent answers members only."),
+        PolicyPart::new(RefusalKind::Unauthorized { auth_challenges: challenges }, "This agent answers members only."),
         PolicyPart::new(wait, "That was a lot of questions."),
         blocked,
     ]
@@ -205,8 +205,8 @@ fn error(card: &AgentCard, language: &Language) -> String {
 
 fn front(chef: &AgentCard, gate: &AgentCard, language: &Language) -> (String, String) {
     let agents = [
-        Listed { card: chef, page: "/~chef", ask: Some("https://demo.localhost:8443/~chef") },
-        Listed { card: gate, page: "/~gate", ask: Some("https://demo.localhost:8443/~gate") },
+        AgentListItem { card: chef, page: "/~chef", ask: Some("https://demo.localhost:8443/~chef") },
+        AgentListItem { card: gate, page: "/~gate", ask: Some("https://demo.localhost:8443/~gate") },
     ];
     let page = FrontPage {
         name: "Demo kitchen",

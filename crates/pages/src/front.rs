@@ -22,7 +22,7 @@ pub struct FrontPage<'a> {
     /// The language of the page.
     pub language: &'a Language,
     /// The agents, in the order to show.
-    pub agents: &'a [Listed<'a>],
+    pub agents: &'a [AgentListItem<'a>],
     /// A JSON-LD document about all of this.
     pub json_ld: Option<&'a str>,
     /// Where the manual is.
@@ -30,7 +30,7 @@ pub struct FrontPage<'a> {
 }
 
 /// An agent on the front page.
-pub struct Listed<'a> {
+pub struct AgentListItem<'a> {
     /// The agent.
     pub card: &'a AgentCard,
     /// The path of its own page on this origin, such as `/~chef`.

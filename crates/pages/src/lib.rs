@@ -46,7 +46,7 @@ mod tests;
 pub use agent_page::AgentPage;
 pub use asset::{Asset, asset, asset_paths};
 pub use error_page::ErrorPage;
-pub use front::{FrontPage, Listed};
+pub use front::{AgentListItem, FrontPage};
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
 pub use search::{SearchAnswer, SearchPage};

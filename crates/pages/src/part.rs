@@ -1,7 +1,7 @@
 //! The typed parts of an answer, ready to be shown under its words.
 
 use forecourt_core::part::{Artifact, ArtifactContent, Data};
-use forecourt_core::{Collected, Ending, File, FileSource, Link, Part, ToolCall, ToolOutcome};
+use forecourt_core::{CollectedReply, Ending, File, FileSource, Link, Part, ToolCall, ToolOutcome};
 
 use crate::item::{self, Item, Shown};
 use crate::limits::EXCERPT_CHARS_MAX;
@@ -62,7 +62,7 @@ impl PartView {
     /// Everything in the answer that is not words.
     ///
     /// Kept files are linked below `kept_under`, a path that ends in a slash.
-    pub(crate) fn of(collected: &Collected, kept_under: Option<&str>) -> Self {
+    pub(crate) fn of(collected: &CollectedReply, kept_under: Option<&str>) -> Self {
         let mut view = Self::default();
         for part in &collected.parts {
             view.take(part, kept_under);

@@ -1,6 +1,6 @@
 //! What an agent asks back, as a form. The shapes are NLWeb's (4.1.3); of an unknown type, words are taken.
 
-use forecourt_core::{Ending, Narrowing, Question};
+use forecourt_core::{Ending, Question, SearchRefinement};
 use serde_json::Value;
 
 use crate::limits::{OPTIONS_MAX, QUESTIONS_MAX};
@@ -47,7 +47,7 @@ pub(crate) struct Choice {
 
 impl QuestionView {
     /// What a search asks: each answer becomes a value of the property that the question is named after.
-    pub(crate) fn filters(ending: &Ending, path: &str, question: &str, narrowing: &Narrowing) -> Option<Self> {
+    pub(crate) fn filters(ending: &Ending, path: &str, question: &str, narrowing: &SearchRefinement) -> Option<Self> {
         let Ending::Question(asked) = ending else { return None };
         let name = |id: &str| format!("{FILTER_PREFIX}{}", clean::line(id));
         let chosen = narrowing.exactly.iter().map(|(field, value)| (name(field), clean::line(value)));
@@ -190,7 +190,8 @@ mod tests {
 
     #[test]
     fn answers_to_a_search_choose_values_beside_those_chosen() {
-        let narrowing = Narrowing { exactly: vec![("k".to_owned(), "v".to_owned())], ..Narrowing::default() };
+        let narrowing =
+            SearchRefinement { exactly: vec![("k".to_owned(), "v".to_owned())], ..SearchRefinement::default() };
         let asked = asked(json!([{"id": "genre", "text": "Which?", "type": "boolean"}]));
         let form = QuestionView::filters(&asked, "/~a", "q", &narrowing).unwrap();
         let along: Vec<(&str, &str)> = form.along.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

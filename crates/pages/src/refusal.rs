@@ -1,7 +1,7 @@
 //! A refusal as a page. Mentionable REST 5.1, PolicyPart 3.2 and 3.3.
 
 use askama::Template;
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind};
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
 use forecourt_core::{AgentCard, Language, PolicyPart};
 
 use crate::clean;
@@ -83,15 +83,15 @@ fn action(part: &PolicyPart) -> Option<Action> {
     let url = clean::href(part.url.as_deref()?)?;
     let label = clean::line(part.action_label.as_deref().unwrap_or_default());
     let relation = match part.kind {
-        Kind::UnavailableForLegalReasons => "blocked-by",
+        RefusalKind::UnavailableForLegalReasons => "blocked-by",
         _ => "",
     };
     let label = if label.is_empty() { part.kind.action_label().to_owned() } else { label };
     Some(Action { url, label, relation })
 }
 
-fn payments(kind: &Kind) -> Vec<Payment> {
-    let Kind::PaymentRequired { accepted_payments } = kind else { return Vec::new() };
+fn payments(kind: &RefusalKind) -> Vec<Payment> {
+    let RefusalKind::PaymentRequired { accepted_payments } = kind else { return Vec::new() };
     accepted_payments.iter().map(payment).collect()
 }
 
@@ -104,8 +104,8 @@ fn payment(offer: &AcceptedPayment) -> Payment {
     Payment { scheme: clean::line(&offer.scheme), facts: item::facts(&fields) }
 }
 
-fn challenges(kind: &Kind) -> Vec<String> {
-    let Kind::Unauthorized { auth_challenges } = kind else { return Vec::new() };
+fn challenges(kind: &RefusalKind) -> Vec<String> {
+    let RefusalKind::Unauthorized { auth_challenges } = kind else { return Vec::new() };
     auth_challenges.iter().map(challenge).collect()
 }
 
@@ -116,7 +116,7 @@ fn challenge(challenge: &AuthChallenge) -> String {
     }
 }
 
-fn wait(kind: &Kind) -> Option<String> {
+fn wait(kind: &RefusalKind) -> Option<String> {
     kind.retry_after_seconds().map(span)
 }
 

@@ -1,7 +1,7 @@
 //! The answer of an agent as a page. Mentionable REST 4.1.
 
 use askama::Template;
-use forecourt_core::{AgentCard, Collected, Ending, Language};
+use forecourt_core::{AgentCard, CollectedReply, Ending, Language};
 
 use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
@@ -20,7 +20,7 @@ pub struct ReplyPage<'a> {
     /// The language of the answer.
     pub language: &'a Language,
     /// What was answered.
-    pub collected: &'a Collected,
+    pub collected: &'a CollectedReply,
     /// The path of the agent's page.
     pub path: &'a str,
     /// The conversation, to ask on in: the page with `#session=…` does that.

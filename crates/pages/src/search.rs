@@ -19,7 +19,7 @@ mod link;
 mod told;
 
 use askama::Template;
-use forecourt_core::{AgentCard, Language, Narrowing};
+use forecourt_core::{AgentCard, Language, SearchRefinement};
 
 pub use told::SearchAnswer;
 
@@ -48,7 +48,7 @@ pub struct SearchPage<'a> {
     /// What was asked; empty when nothing was.
     pub question: &'a str,
     /// How it is narrowed down.
-    pub narrowing: &'a Narrowing,
+    pub narrowing: &'a SearchRefinement,
 }
 
 #[derive(Template)]

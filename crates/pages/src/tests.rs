@@ -2,9 +2,9 @@
 
 use forecourt_core::agent::{AgentCard, Endpoint, Skill};
 use forecourt_core::part::{Artifact, ArtifactContent, Data, UnknownPart};
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind, PolicyPart, Translation};
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, PolicyPart, RefusalKind, Translation};
 use forecourt_core::{
-    Address, Collected, Ending, File, FileSource, Language, Link, Part, Question, ToolCall, ToolOutcome,
+    Address, CollectedReply, Ending, File, FileSource, Language, Link, Part, Question, ToolCall, ToolOutcome,
 };
 use forecourt_testkit::vectors;
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ fn address() -> Address {
 }
 
 /// A reply with one part of each kind, every word of which is `text`.
-fn collected(text: &str, ending: Ending) -> Collected {
+fn collected(text: &str, ending: Ending) -> CollectedReply {
     let text = text.to_owned();
     let value =
         json!({"@type": text, "name": text, "url": text, "description": text, "x": text, "y": [text, {"name": text}]});
@@ -73,7 +73,7 @@ fn collected(text: &str, ending: Ending) -> Collected {
     };
     let call =
         |outcome| ToolCall { id: text.clone(), name: text.clone(), args: json!({ text.as_str(): text }), outcome };
-    Collected {
+    CollectedReply {
         findings: None,
         parts: vec![
             Part::markdown(text.clone()),
@@ -101,14 +101,14 @@ fn collected(text: &str, ending: Ending) -> Collected {
 fn refusals(text: &str) -> Vec<PolicyPart> {
     let payload = Map::from_iter([(text.to_owned(), json!(text))]);
     let kinds = vec![
-        Kind::ConsentRequired { state: text.to_owned(), return_to: text.to_owned() },
-        Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new(text).with("realm", text)] },
-        Kind::PaymentRequired { accepted_payments: vec![AcceptedPayment { scheme: text.to_owned(), payload }] },
-        Kind::Forbidden,
-        Kind::TooManyRequests { retry_after_seconds: Some(90) },
-        Kind::UnavailableForLegalReasons,
-        Kind::ServiceUnavailable { retry_after_seconds: None },
-        Kind::Other(text.to_owned()),
+        RefusalKind::ConsentRequired { state: text.to_owned(), return_to: text.to_owned() },
+        RefusalKind::Unauthorized { auth_challenges: vec![AuthChallenge::new(text).with("realm", text)] },
+        RefusalKind::PaymentRequired { accepted_payments: vec![AcceptedPayment { scheme: text.to_owned(), payload }] },
+        RefusalKind::Forbidden,
+        RefusalKind::TooManyRequests { retry_after_seconds: Some(90) },
+        RefusalKind::UnavailableForLegalReasons,
+        RefusalKind::ServiceUnavailable { retry_after_seconds: None },
+        RefusalKind::Other(text.to_owned()),
     ];
     let translation = Translation { title: Some(text.to_owned()), message: text.to_owned() };
     let part = |kind| PolicyPart {
@@ -170,7 +170,7 @@ fn own_pages(text: &str) -> Vec<String> {
         domain: card.address.domain(),
         url: URL,
         language: &language,
-        agents: &[Listed { card: &card, page: "/~chef", ask: Some(text) }],
+        agents: &[AgentListItem { card: &card, page: "/~chef", ask: Some(text) }],
         json_ld: Some(text),
         manual_url: Some(text),
     };
@@ -279,7 +279,7 @@ fn s8_2_the_style_of_an_answer_is_the_one_in_its_policy() {
 #[test]
 fn s4_1_the_language_is_that_of_the_answer() {
     let german = Language::parse("de").unwrap();
-    let mut part = PolicyPart::new(Kind::Forbidden, "No.");
+    let mut part = PolicyPart::new(RefusalKind::Forbidden, "No.");
     part.message_translations.insert("de".to_owned(), Translation { title: None, message: "Nein.".to_owned() });
     let page = refusal_page("Koch", &part, &german);
     assert!(page.contains("<html lang=\"de\">") && page.contains("Nein.") && !page.contains("No."));
@@ -287,7 +287,7 @@ fn s4_1_the_language_is_that_of_the_answer() {
 
 #[test]
 fn a_refusal_links_only_where_it_has_a_url() {
-    let mut part = PolicyPart::new(Kind::Forbidden, "No.");
+    let mut part = PolicyPart::new(RefusalKind::Forbidden, "No.");
     let buttons = |part: &PolicyPart| {
         let page = refusal_page("Chef", part, &Language::english());
         tags(&page).into_iter().filter(|tag| tag.attribute("class") == Some("button")).collect::<Vec<_>>()
@@ -352,7 +352,7 @@ fn the_front_page_says_the_same_in_markdown() {
         domain: card.address.domain(),
         url: URL,
         language: &language,
-        agents: &[Listed { card: &card, page: "/~chef", ask: Some("https://demo.localhost/~chef") }],
+        agents: &[AgentListItem { card: &card, page: "/~chef", ask: Some("https://demo.localhost/~chef") }],
         json_ld: None,
         manual_url: Some("https://demo.localhost/manual"),
     };

@@ -10,8 +10,8 @@ mod program;
 mod queue;
 mod supervisor;
 
-pub use lines::{LineFault, each_line, is_readable, line, printable};
+pub use lines::{LineError, each_line, is_readable, line, printable};
 pub use process::Process;
-pub use program::{Program, Started, find};
-pub use queue::{Place, Queue};
+pub use program::{Program, RunningProgram, find};
+pub use queue::{QueuePlace, WaitQueue};
 pub use supervisor::supervise_if_asked;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReade
 
 /// Why there is no next line.
 #[derive(Debug, thiserror::Error)]
-pub enum LineFault {
+pub enum LineError {
     /// It is longer than it may be.
     #[error("a line is too long")]
     TooLong,
@@ -29,7 +29,7 @@ pub fn is_readable(stream: &impl AsFd) -> bool {
 ///
 /// # Errors
 /// The line is longer, or the stream broke. What was read of the line is lost.
-pub async fn line(reader: &mut (impl AsyncBufRead + Unpin), bytes_max: usize) -> Result<Option<Vec<u8>>, LineFault> {
+pub async fn line(reader: &mut (impl AsyncBufRead + Unpin), bytes_max: usize) -> Result<Option<Vec<u8>>, LineError> {
     let mut line = Vec::new();
     loop {
         let held = reader.fill_buf().await?;
@@ -41,7 +41,7 @@ pub async fn line(reader: &mut (impl AsyncBufRead + Unpin), bytes_max: usize) ->
             None => (held.len(), false),
         };
         if line.len() + taken > bytes_max {
-            return Err(LineFault::TooLong);
+            return Err(LineError::TooLong);
         }
         line.extend_from_slice(&held[..taken]);
         reader.consume(taken + usize::from(is_whole));
@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    async fn lines(mut bytes: &[u8], bytes_max: usize) -> Result<Vec<Vec<u8>>, LineFault> {
+    async fn lines(mut bytes: &[u8], bytes_max: usize) -> Result<Vec<Vec<u8>>, LineError> {
         let mut found = Vec::new();
         while let Some(line) = line(&mut bytes, bytes_max).await? {
             found.push(line);
@@ -89,7 +89,7 @@ mod tests {
     #[tokio::test]
     async fn a_line_has_a_bound_and_the_last_one_needs_no_end() {
         assert_eq!(lines(b"one\n\ntwo!", 4).await.unwrap(), [b"one".to_vec(), b"".to_vec(), b"two!".to_vec()]);
-        assert!(matches!(lines(b"one\ntwo!?\n", 4).await, Err(LineFault::TooLong)));
+        assert!(matches!(lines(b"one\ntwo!?\n", 4).await, Err(LineError::TooLong)));
         assert_eq!(lines(b"", 4).await.unwrap(), Vec::<Vec<u8>>::new());
     }
 

@@ -27,7 +27,7 @@ pub struct Program {
 
 /// A program that was just started, with its standard streams.
 #[derive(Debug)]
-pub struct Started {
+pub struct RunningProgram {
     /// The running process.
     pub process: Process,
     /// What it reads.
@@ -44,7 +44,7 @@ impl Program {
     ///
     /// # Errors
     /// There is no such program or folder, or no room for another process.
-    pub fn start(&self) -> std::io::Result<Started> {
+    pub fn start(&self) -> std::io::Result<RunningProgram> {
         let supervisor = supervisor::executable();
         let is_supervised = supervisor.is_some();
         let mut command = match supervisor {
@@ -62,7 +62,7 @@ impl Program {
         let mut child = command.process_group(0).kill_on_drop(!is_supervised).spawn()?;
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
             (Some(stdin), Some(stdout), Some(stderr)) => {
-                Ok(Started { process: Process::new(child, is_supervised), stdin, stdout, stderr })
+                Ok(RunningProgram { process: Process::new(child, is_supervised), stdin, stdout, stderr })
             }
             _ => Err(std::io::Error::other("a standard stream is missing")),
         }

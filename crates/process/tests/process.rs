@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use forecourt_process::{Program, Started, find, line};
+use forecourt_process::{Program, RunningProgram, find, line};
 use tokio::io::{AsyncReadExt, BufReader};
 use tokio::time::timeout;
 
@@ -28,7 +28,7 @@ async fn text(mut stdout: tokio::process::ChildStdout) -> String {
 
 #[tokio::test]
 async fn a_program_sees_its_own_variables_and_nothing_else_of_ours() {
-    let Started { mut process, stdout, .. } = shell("exec env").start().unwrap();
+    let RunningProgram { mut process, stdout, .. } = shell("exec env").start().unwrap();
     let text = text(stdout).await;
     let mut names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
     names.sort();
@@ -41,7 +41,7 @@ async fn a_program_sees_its_own_variables_and_nothing_else_of_ours() {
 #[tokio::test]
 async fn a_dropped_process_ends_with_its_children() {
     // Both hold the pipe of standard output: it ends when both are gone.
-    let Started { process, stdout, .. } = shell("sleep 3600 & echo up; sleep 3600").start().unwrap();
+    let RunningProgram { process, stdout, .. } = shell("sleep 3600 & echo up; sleep 3600").start().unwrap();
     let mut stdout = BufReader::new(stdout);
     assert_eq!(line(&mut stdout, 10).await.unwrap(), Some(b"up".to_vec()));
     drop(process);
@@ -51,7 +51,7 @@ async fn a_dropped_process_ends_with_its_children() {
 
 #[tokio::test]
 async fn children_end_when_their_parent_does() {
-    let Started { mut process, stdout, .. } = shell("sleep 3600 & exit 3").start().unwrap();
+    let RunningProgram { mut process, stdout, .. } = shell("sleep 3600 & exit 3").start().unwrap();
     assert_eq!(process.wait().await.unwrap().code(), Some(3));
     assert_eq!(timeout(Duration::from_secs(20), text(stdout)).await.expect("a child is left"), "");
     assert!(!process.is_running());

@@ -18,17 +18,17 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
 /// Whether the host can answer now; the text of an error says what is missing.
-pub type Ready = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+pub type ReadinessCheck = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
 #[derive(Clone)]
 struct Admin {
     registry: Arc<Registry>,
-    ready: Ready,
+    ready: ReadinessCheck,
 }
 
 /// `/healthz` (the process answers), `/readyz` (200, or 503 with the reason) and `/metrics`
 /// (OpenMetrics text). To be served on loopback, apart from everything that is public.
-pub fn admin(registry: Arc<Registry>, ready: Ready) -> Router {
+pub fn admin(registry: Arc<Registry>, ready: ReadinessCheck) -> Router {
     Router::new()
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(readyz))

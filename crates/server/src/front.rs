@@ -22,7 +22,7 @@ use tower_service::Service;
 
 use crate::client::TrustedProxies;
 use crate::connections::Connections;
-use crate::hosts::{Hosts, PlainOrigins};
+use crate::hosts::{AllowedHosts, PlainOrigins};
 use crate::limits::HttpLimits;
 use crate::metrics::{Arriving, Metrics};
 use crate::strict::{Refusal, check, host};
@@ -45,7 +45,7 @@ pub type Classify = Arc<dyn Fn(&str) -> &'static str + Send + Sync>;
 #[derive(Clone)]
 pub struct FrontSettings {
     /// The names that are served.
-    pub hosts: Hosts,
+    pub hosts: AllowedHosts,
     /// The proxies whose `X-Forwarded-For` is believed.
     pub proxies: TrustedProxies,
     /// What one client may use.
@@ -59,21 +59,21 @@ pub struct FrontSettings {
 }
 
 /// What all listeners share: settings, counters and the caps on connections.
-pub struct Front {
+pub struct ListenerContext {
     pub(crate) settings: FrontSettings,
     pub(crate) connections: Arc<Connections>,
 }
 
-impl Front {
+impl ListenerContext {
     /// Listeners that are given the same front share its caps.
-    pub fn new(settings: FrontSettings) -> Arc<Front> {
+    pub fn new(settings: FrontSettings) -> Arc<ListenerContext> {
         let limits = &settings.limits;
         let connections = Connections::new(limits.connections_max, limits.connections_per_address_max);
-        Arc::new(Front { settings, connections })
+        Arc::new(ListenerContext { settings, connections })
     }
 }
 
-impl fmt::Debug for Front {
+impl fmt::Debug for ListenerContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let FrontSettings { hosts, proxies, limits, hsts, .. } = &self.settings;
         f.debug_struct("Front")
@@ -87,7 +87,7 @@ impl fmt::Debug for Front {
 
 /// What the requests of one connection share.
 pub(crate) struct Peer {
-    pub(crate) front: Arc<Front>,
+    pub(crate) front: Arc<ListenerContext>,
     pub(crate) address: IpAddr,
     pub(crate) tls: bool,
     /// What documents name that are fetched here without TLS.

@@ -41,24 +41,24 @@ impl PlainOrigins {
 
 /// The names under which this server answers; requests for others are 421.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hosts {
+pub struct AllowedHosts {
     names: Vec<String>,
     development: bool,
     names_plain: bool,
 }
 
-impl Hosts {
+impl AllowedHosts {
     /// `names` are A-labels without a port; `*.example.org` stands for one more label. In
     /// development, the names and addresses of the loopback interface are served too.
-    pub fn new(names: impl IntoIterator<Item = impl Into<String>>, development: bool) -> Hosts {
+    pub fn new(names: impl IntoIterator<Item = impl Into<String>>, development: bool) -> AllowedHosts {
         let names = names.into_iter().map(|name| name.into().trim_end_matches('.').to_ascii_lowercase());
-        Hosts { names: names.collect(), development, names_plain: false }
+        AllowedHosts { names: names.collect(), development, names_plain: false }
     }
 
     /// The same, where documents fetched from a plain listener name the origin at which they were fetched.
     /// For development alone: behind a proxy, or off loopback, the published base is the configured one.
     #[must_use]
-    pub fn naming_plain_origins(mut self) -> Hosts {
+    pub fn naming_plain_origins(mut self) -> AllowedHosts {
         self.names_plain = self.development;
         self
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn only_served_names_match() {
-        let hosts = Hosts::new(["Demo.Example.", "*.demo.example"], false);
+        let hosts = AllowedHosts::new(["Demo.Example.", "*.demo.example"], false);
         for host in ["demo.example", "DEMO.EXAMPLE", "demo.example.", "a.demo.example"] {
             assert!(hosts.serves(host), "{host}");
         }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn plain_origins_are_a_closed_set_with_the_port_of_the_listener() {
-        let hosts = || Hosts::new(["demo.localhost", "*.demo.localhost"], true);
+        let hosts = || AllowedHosts::new(["demo.localhost", "*.demo.localhost"], true);
         let origins = hosts().naming_plain_origins().plain_origins(8080);
         for (host, origin) in [
             ("127.0.0.1", "http://127.0.0.1:8080"),
@@ -203,15 +203,15 @@ mod tests {
             assert_eq!(origins.of(host), None, "{host}");
         }
         assert_eq!(hosts().plain_origins(8080).of("127.0.0.1"), None, "only where that was asked for");
-        let public = Hosts::new(["demo.example"], false).naming_plain_origins();
+        let public = AllowedHosts::new(["demo.example"], false).naming_plain_origins();
         assert_eq!(public.plain_origins(8080).of("demo.example"), None, "in development only");
     }
 
     #[test]
     fn loopback_is_served_in_development_only() {
         for host in ["localhost", "127.0.0.1", "[::1]", "LOCALHOST"] {
-            assert!(Hosts::new(["demo.localhost"], true).serves(host));
-            assert!(!Hosts::new(["demo.localhost"], false).serves(host));
+            assert!(AllowedHosts::new(["demo.localhost"], true).serves(host));
+            assert!(!AllowedHosts::new(["demo.localhost"], false).serves(host));
         }
     }
 }

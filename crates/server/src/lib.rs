@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`Listener`] | accepting, HTTP/1.1 and HTTP/2, plain on loopback or TLS, draining |
 //! | [`StreamListener`] | the same for protocols that are not HTTP |
-//! | [`Front`] | host check, client address, default headers, panics, metrics |
+//! | [`ListenerContext`] | host check, client address, default headers, panics, metrics |
 //! | [`limits`] | every bound, each a setting |
 //! | [`ClientCertificates`] | whether clients show certificates, and whose are taken |
 //! | [`tls`], [`local_ca`] | certificates that are replaced while serving; an authority for development |
@@ -48,12 +48,12 @@ mod strict;
 pub mod tls;
 mod wire;
 
-pub use admin::{AdminToken, Ready, admin, behind_token};
+pub use admin::{AdminToken, ReadinessCheck, admin, behind_token};
 pub use client::TrustedProxies;
 pub use client_certificates::{Authorities, ClientCertificates};
 pub use error::{ServeError, TlsError};
-pub use front::{Classify, Front, FrontSettings};
-pub use hosts::{Hosts, PlainOrigin};
+pub use front::{Classify, FrontSettings, ListenerContext};
+pub use hosts::{AllowedHosts, PlainOrigin};
 pub use limits::HttpLimits;
 pub use listener::Listener;
 pub use metrics::Metrics;

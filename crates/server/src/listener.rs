@@ -26,7 +26,7 @@ use crate::accept::{Bound, Open};
 use crate::error::ServeError;
 use crate::flood::{Follow, Frames};
 use crate::framing::Framing;
-use crate::front::{Front, Peer, answer};
+use crate::front::{ListenerContext, Peer, answer};
 use crate::hosts::PlainOrigins;
 use crate::limits::HttpLimits;
 use crate::wire::{Patience, Traffic, Wire};
@@ -62,7 +62,7 @@ impl Listener {
     /// Serves until `stop`, then lets requests in flight finish within the drain time.
     ///
     /// `service` is cloned for every request: it must be cheap to clone, as [`axum::Router`] is.
-    pub async fn serve<S>(self, front: Arc<Front>, service: S, stop: CancellationToken)
+    pub async fn serve<S>(self, front: Arc<ListenerContext>, service: S, stop: CancellationToken)
     where
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Future: Send,
@@ -79,7 +79,7 @@ impl Listener {
 
 /// What all connections of a listener share.
 struct Server<S> {
-    front: Arc<Front>,
+    front: Arc<ListenerContext>,
     service: S,
     tls: Option<TlsAcceptor>,
     origins: Arc<PlainOrigins>,
@@ -95,7 +95,7 @@ where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
     S::Future: Send,
 {
-    fn new(front: Arc<Front>, service: S, tls: Option<TlsAcceptor>, origins: PlainOrigins) -> Server<S> {
+    fn new(front: Arc<ListenerContext>, service: S, tls: Option<TlsAcceptor>, origins: PlainOrigins) -> Server<S> {
         let limits = &front.settings.limits;
         Server { http1: http1(limits), http2: http2(limits), front, service, tls, origins: Arc::new(origins) }
     }

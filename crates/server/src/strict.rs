@@ -5,7 +5,7 @@ use axum::body::Body;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Version};
 
-use crate::hosts::{Hosts, host_of};
+use crate::hosts::{AllowedHosts, host_of};
 use crate::limits::{HttpLimits, METHOD_BYTES_MAX};
 
 /// A request that no surface gets to see.
@@ -75,7 +75,7 @@ impl Refusal {
 }
 
 /// Whether a request may go on to the surfaces.
-pub(crate) fn check<B>(request: &Request<B>, hosts: &Hosts, limits: &HttpLimits) -> Result<(), Refusal> {
+pub(crate) fn check<B>(request: &Request<B>, hosts: &AllowedHosts, limits: &HttpLimits) -> Result<(), Refusal> {
     let headers = request.headers();
     if headers.len() > limits.head_fields_max {
         return Err(Refusal::TooManyFields);
@@ -162,7 +162,7 @@ mod tests {
 
     fn refused(build: impl FnOnce(http::request::Builder) -> http::request::Builder) -> Option<u16> {
         let request = build(Request::builder().version(Version::HTTP_11)).body(()).expect("a request");
-        let hosts = Hosts::new(["demo.localhost"], true);
+        let hosts = AllowedHosts::new(["demo.localhost"], true);
         check(&request, &hosts, &HttpLimits::default()).err().map(|refusal| refusal.status().as_u16())
     }
 

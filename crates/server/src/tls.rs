@@ -20,7 +20,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::client_certificates::ClientCertificates;
 use crate::error::TlsError;
-use crate::hosts::Hosts;
+use crate::hosts::AllowedHosts;
 
 /// What HTTP listeners offer, best first.
 pub const HTTP_ALPN: &[&[u8]] = &[b"h2", b"http/1.1"];
@@ -41,7 +41,7 @@ pub struct CertificateFiles {
 #[derive(Debug)]
 pub struct Certificates {
     files: CertificateFiles,
-    hosts: Hosts,
+    hosts: AllowedHosts,
     current: ArcSwap<CertifiedKey>,
     loaded: Mutex<Loaded>,
 }
@@ -59,7 +59,7 @@ impl Certificates {
     ///
     /// # Errors
     /// When a file can't be read, holds no certificate or key, or the two do not belong together.
-    pub fn load(files: CertificateFiles, hosts: Hosts) -> Result<Arc<Certificates>, TlsError> {
+    pub fn load(files: CertificateFiles, hosts: AllowedHosts) -> Result<Arc<Certificates>, TlsError> {
         let loaded = Loaded::read(&files)?;
         let current = ArcSwap::from_pointee(loaded.certified(&files)?);
         Ok(Arc::new(Certificates { files, hosts, current, loaded: Mutex::new(loaded) }))

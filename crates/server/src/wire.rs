@@ -132,7 +132,7 @@ impl<T> Wire<T> {
         phase_end.into_iter().chain(write_end).min()
     }
 
-    /// `Ready` when time is up. Else the task is woken at the deadline, or earlier to look again:
+    /// `ReadinessCheck` when time is up. Else the task is woken at the deadline, or earlier to look again:
     /// the timer is only moved when it would fire too late, not on every request.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         loop {

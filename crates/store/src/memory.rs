@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use forecourt_core::store::{
-    Added, Addition, AtEnd, Conversation, Delivery, Entry, KeptArtifact, Notice, Span, StoreFuture, TaskChange,
-    TaskFilter, TaskPage, Webhook,
+    Conversation, ConversationAppend, Delivery, IfTaskEnded, LedgerEntry, Notification, Span, StoreFuture,
+    StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use parking_lot::Mutex;
@@ -88,19 +88,25 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.orphaned_tasks(&run, limit)))
     }
 
-    fn put_artifact(&self, task: &TaskId, artifact: KeptArtifact) -> StoreFuture<'_, ()> {
+    fn put_artifact(&self, task: &TaskId, artifact: StoredArtifact) -> StoreFuture<'_, ()> {
         let task = task.clone();
         // A slice of a larger buffer would keep all of it alive.
-        let artifact = KeptArtifact { bytes: Bytes::copy_from_slice(&artifact.bytes), ..artifact };
+        let artifact = StoredArtifact { bytes: Bytes::copy_from_slice(&artifact.bytes), ..artifact };
         self.step(move |kept| kept.put_artifact(&task, artifact))
     }
 
-    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<KeptArtifact>> {
+    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<StoredArtifact>> {
         let (task, id) = (task.clone(), id.to_owned());
         self.step(move |kept| Ok(kept.artifact(&task, &id, now)))
     }
 
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize, at_end: AtEnd) -> StoreFuture<'_, Added> {
+    fn add_webhook(
+        &self,
+        task: &TaskId,
+        webhook: Webhook,
+        limit: usize,
+        at_end: IfTaskEnded,
+    ) -> StoreFuture<'_, WebhookRegistration> {
         let task = task.clone();
         self.step(move |kept| kept.add_webhook(&task, webhook, limit, at_end))
     }
@@ -115,7 +121,7 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.remove_webhook(&task, &id)))
     }
 
-    fn enqueue(&self, notice: Notice) -> StoreFuture<'_, ()> {
+    fn enqueue(&self, notice: Notification) -> StoreFuture<'_, ()> {
         self.step(move |kept| kept.enqueue(notice))
     }
 
@@ -134,7 +140,7 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.release_deliveries(now)))
     }
 
-    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: Addition) -> StoreFuture<'_, bool> {
+    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> StoreFuture<'_, bool> {
         let name = (thread.clone(), agent.clone());
         self.step(move |kept| kept.append_turns(name, addition))
     }
@@ -166,12 +172,18 @@ impl Store for Memory {
         self.step(move |kept| kept.claim_once(key, now, expires_at))
     }
 
-    fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>> {
+    fn append_entry(&self, stream: &str, entry: LedgerEntry, last: Option<u64>) -> StoreFuture<'_, Option<u64>> {
         let stream = stream.to_owned();
         self.step(move |kept| kept.append_entry(stream, entry, last))
     }
 
-    fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<(u64, Entry)>> {
+    fn entries(
+        &self,
+        stream: &str,
+        span: Span,
+        limit: usize,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>> {
         let stream = stream.to_owned();
         self.step(move |kept| Ok(kept.entries(&stream, span, limit, now)))
     }

@@ -45,7 +45,7 @@ fn slim(part: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::reply::Collected;
+    use forecourt_core::reply::CollectedReply;
     use forecourt_core::{Ending, Event, Part, Role, Turn};
     use serde_json::json;
 
@@ -58,12 +58,12 @@ mod tests {
     #[test]
     fn words_are_written_once_and_read_back() {
         let turn = Turn::text(Role::User, "dinner");
-        let outcome = Collected::new(vec![Part::markdown("dinner")], Ending::Complete);
+        let outcome = CollectedReply::new(vec![Part::markdown("dinner")], Ending::Complete);
         let said = Event::Part(Part::text("dinner"));
         let (a, b, c) = (with_parts(&turn).unwrap(), with_parts(&outcome).unwrap(), event(&said).unwrap());
         assert_eq!([count(&a, "dinner"), count(&b, "dinner"), count(&c, "dinner")], [1, 1, 1]);
         assert_eq!(serde_json::from_value::<Turn>(a).unwrap(), turn);
-        assert_eq!(serde_json::from_value::<Collected>(b).unwrap(), outcome);
+        assert_eq!(serde_json::from_value::<CollectedReply>(b).unwrap(), outcome);
         assert_eq!(serde_json::from_value::<Event>(c).unwrap(), said);
         assert_eq!(count(&with_turns(&json!({ "turns": [turn] })).unwrap(), "dinner"), 1);
     }
@@ -73,8 +73,8 @@ mod tests {
         let data = json!({"kind": "data", "mime": "application/json",
                           "data": {"parts": [{"kind": "text", "content": "a", "text": "a"}]}});
         let part: Part = serde_json::from_value(data).unwrap();
-        let outcome = Collected::new(vec![part], Ending::Complete);
+        let outcome = CollectedReply::new(vec![part], Ending::Complete);
         let written = with_parts(&outcome).unwrap();
-        assert_eq!(serde_json::from_value::<Collected>(written).unwrap(), outcome);
+        assert_eq!(serde_json::from_value::<CollectedReply>(written).unwrap(), outcome);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::store::{Account, AtEnd, Entry, Resumption, Span, TaskChange, TaskFilter, Webhook};
+use forecourt_core::store::{Account, IfTaskEnded, LedgerEntry, Resumption, Span, TaskChange, TaskFilter, Webhook};
 use forecourt_core::{Event, Role, Store, Task, TaskState, ThreadId, Turn};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_testkit::dear;
@@ -120,7 +120,7 @@ impl World {
             }
             Step::Webhook { task, id: name } => {
                 let hook = Webhook { id: name.to_string(), ..webhook(&format!("https://example.com/{now}")) };
-                format!("{:?}", store.add_webhook(id(task), hook, 2, AtEnd::Refuse).await?)
+                format!("{:?}", store.add_webhook(id(task), hook, 2, IfTaskEnded::Refuse).await?)
             }
             Step::Unhook { task, id: name } => {
                 format!("{:?}", store.remove_webhook(id(task), &name.to_string()).await?)
@@ -147,7 +147,7 @@ impl World {
             }
             Step::Entry { stream, lasts, last } => {
                 let expires_at = lasts.map(|lasts| after(now + lasts));
-                let entry = Entry { expires_at, ..Entry::new(now.into(), after(now)) };
+                let entry = LedgerEntry { expires_at, ..LedgerEntry::new(now.into(), after(now)) };
                 format!("{:?}", store.append_entry(&stream.to_string(), entry, *last).await?)
             }
             Step::Expire => format!("{:?}", store.expire(after(now), usize::MAX).await?),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::store::{Added, AtEnd, KeptArtifact};
-use forecourt_core::{Account, Bound, Event, Store, StoreError, Task};
+use forecourt_core::store::{IfTaskEnded, StoredArtifact, WebhookRegistration};
+use forecourt_core::{Account, Event, QuotaBound, Store, StoreError, Task};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
 use forecourt_testkit::store_suite::quota::noise;
@@ -89,7 +89,7 @@ async fn design_36_a_full_store_names_its_bound_until_there_is_room() {
 }
 
 fn names_the_store<T>(result: &Result<T, StoreError>) -> bool {
-    matches!(result, Err(StoreError::Full { bound: Bound::Store { max: 524_288 } }))
+    matches!(result, Err(StoreError::Full { bound: QuotaBound::Store { max: 524_288 } }))
 }
 
 #[tokio::test]
@@ -146,8 +146,8 @@ async fn reopening_keeps_everything() {
     store.append_events(&task.id, 1, vec![Event::Text("a".to_owned())]).await.unwrap();
     store.put_artifact(&task.id, artifact("a", "x")).await.unwrap();
     assert_eq!(
-        store.add_webhook(&task.id, webhook("https://example.com/"), 1, AtEnd::Refuse).await.unwrap(),
-        Added::Yes
+        store.add_webhook(&task.id, webhook("https://example.com/"), 1, IfTaskEnded::Refuse).await.unwrap(),
+        WebhookRegistration::Yes
     );
     assert!(store.claim_once("key", start(), after(60)).await.unwrap());
     assert!(store.advance_task(&task.id, completed()).await.unwrap());
@@ -251,7 +251,7 @@ async fn a_damaged_page_is_corrupt_and_never_a_wrong_answer() {
 async fn is_damaged(place: &Place, task: &Task) -> bool {
     let Some(store) = opened(place) else { return true };
     let found: Result<Option<Task>, _> = store.task(&task.id, start()).await;
-    let artifact_found: Result<Option<KeptArtifact>, _> = store.artifact(&task.id, "a", start()).await;
+    let artifact_found: Result<Option<StoredArtifact>, _> = store.artifact(&task.id, "a", start()).await;
     if let Ok(found) = &found {
         assert_eq!(found.as_ref(), Some(task));
     }
@@ -294,10 +294,10 @@ async fn waiting_deliveries_are_bounded_and_settling_never_is() {
     let (one, other) = (created(&dynamic(&store), some_task()).await, created(&dynamic(&store), some_task()).await);
     let hook = |n: u8| webhook(&format!("https://example.com/{n}"));
     for (id, n) in [(&one, 1), (&one, 2), (&other, 1)] {
-        assert_eq!(store.add_webhook(id, hook(n), 5, AtEnd::Refuse).await.unwrap(), Added::Yes);
+        assert_eq!(store.add_webhook(id, hook(n), 5, IfTaskEnded::Refuse).await.unwrap(), WebhookRegistration::Yes);
     }
     assert!(store.advance_task(&one, completed()).await.unwrap());
-    assert!(is_unavailable(&store.add_webhook(&other, hook(2), 5, AtEnd::Refuse).await));
+    assert!(is_unavailable(&store.add_webhook(&other, hook(2), 5, IfTaskEnded::Refuse).await));
     assert!(store.advance_task(&other, completed()).await.unwrap());
     let due = store.claim_deliveries(after(1), after(60), 10).await.unwrap();
     assert_eq!(due.len(), 3);
@@ -305,5 +305,5 @@ async fn waiting_deliveries_are_bounded_and_settling_never_is() {
         store.settle_delivery(delivery.id, None).await.unwrap();
     }
     let third = created(&dynamic(&store), some_task()).await;
-    assert_eq!(store.add_webhook(&third, hook(1), 5, AtEnd::Refuse).await.unwrap(), Added::Yes);
+    assert_eq!(store.add_webhook(&third, hook(1), 5, IfTaskEnded::Refuse).await.unwrap(), WebhookRegistration::Yes);
 }

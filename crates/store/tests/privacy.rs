@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forecourt_core::store::{Account, Added, AtEnd, Entry, TaskChange};
+use forecourt_core::store::{Account, IfTaskEnded, LedgerEntry, TaskChange, WebhookRegistration};
 use forecourt_core::{Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::artifacts::artifact;
@@ -30,20 +30,20 @@ async fn no_id_secret_or_word_is_written_in_the_clear() {
     };
     store.create_task(task.clone(), Vec::new()).await.unwrap();
     store.append_events(&task.id, 1, vec![Event::Text("word-in-event".to_owned())]).await.unwrap();
-    let named = forecourt_core::store::KeptArtifact {
+    let named = forecourt_core::store::StoredArtifact {
         name: Some("word-in-name".to_owned()),
         ..artifact("artifact-id-of-the-task", "word-in-artifact")
     };
     store.put_artifact(&task.id, named).await.unwrap();
     let mut hook = webhook("https://example.com/?word-in-url");
     hook.details.insert("word-in-details".to_owned(), "word-in-details".into());
-    assert_eq!(store.add_webhook(&task.id, hook, 1, AtEnd::Refuse).await.unwrap(), Added::Yes);
+    assert_eq!(store.add_webhook(&task.id, hook, 1, IfTaskEnded::Refuse).await.unwrap(), WebhookRegistration::Yes);
     store.set_route(&thread, &chef(), after(60), &Account::HOST).await.unwrap();
     let change = TaskChange { outcome: Some(outcome("word-in-outcome")), ..completed() };
     store.advance_task(&task.id, change).await.unwrap();
     let turns = vec![Turn::text(Role::User, "word-in-turn")];
     store.append_turns(&thread, &chef(), addition(turns, 10, after(60))).await.unwrap();
-    let entry = Entry::new("word-in-entry".into(), start());
+    let entry = LedgerEntry::new("word-in-entry".into(), start());
     store.append_entry("stream-is-hashed", entry, None).await.unwrap();
     store.claim_once("state-token-of-a-page", start(), after(60)).await.unwrap();
 

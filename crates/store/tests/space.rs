@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_core::store::{Addition, AtEnd, TaskChange};
+use forecourt_core::store::{ConversationAppend, IfTaskEnded, TaskChange};
 use forecourt_core::{Account, Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions, limits};
 use forecourt_testkit::store_suite::quota::noise;
@@ -34,7 +34,7 @@ async fn ask(store: &Sqlite, account: &Account, len: usize) -> bool {
     let task = Task { account: account.clone(), turns: vec![turn()], ..some_task() };
     let (id, thread) = (task.id.clone(), some_thread());
     let settled = TaskChange::settle(&task, outcome(&words), after(1));
-    let said = Addition { account: account.clone(), ..addition(vec![turn(), turn()], 10, after(3600)) };
+    let said = ConversationAppend { account: account.clone(), ..addition(vec![turn(), turn()], 10, after(3600)) };
     store.create_task(task, Vec::new()).await.is_ok()
         && store.append_events(&id, 1, vec![Event::Text(words.clone())]).await.is_ok()
         && store.advance_task(&id, settled).await.is_ok()
@@ -123,7 +123,7 @@ async fn an_answer_is_not_kept_again_for_everybody_who_is_told_of_it() {
     store.create_task(task, Vec::new()).await.unwrap();
     for n in 0..5 {
         let _added =
-            store.add_webhook(&id, webhook(&format!("https://example.com/{n}")), 5, AtEnd::Refuse).await.unwrap();
+            store.add_webhook(&id, webhook(&format!("https://example.com/{n}")), 5, IfTaskEnded::Refuse).await.unwrap();
     }
     let words = noise(1024 * 1024);
     let settled = TaskChange::settle(&some_task(), outcome(&words), after(1));

@@ -3,11 +3,11 @@
 use forecourt_host::TaskPermit;
 
 /// Cancels a task when it is dropped, unless the caller was told of it.
-pub struct Abandon {
+pub struct CancelOnDrop {
     task: Option<TaskPermit>,
 }
 
-impl Abandon {
+impl CancelOnDrop {
     /// Cancels `task`, from now on.
     pub fn new(task: TaskPermit) -> Self {
         Self { task: Some(task) }
@@ -19,7 +19,7 @@ impl Abandon {
     }
 }
 
-impl Drop for Abandon {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let (Some(task), Ok(runtime)) = (self.task.take(), tokio::runtime::Handle::try_current()) else { return };
         runtime.spawn(async move {

@@ -13,7 +13,7 @@ use http::header::{ALLOW, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 /// A response of some protocol over HTTP.
-pub struct Answer {
+pub struct HttpAnswer {
     /// Its status.
     pub status: StatusCode,
     /// Its fields.
@@ -32,7 +32,7 @@ pub enum Content {
     Frames(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
-impl Answer {
+impl HttpAnswer {
     /// A response that is ready as it is.
     pub fn whole(status: StatusCode, head: HeaderMap, content: impl Into<Bytes>) -> Self {
         Self { status, head, content: Content::Whole(content.into()) }
@@ -58,7 +58,7 @@ impl Answer {
 
 /// Hands an answer to the framework, which takes the content from answers to HEAD and leaves the
 /// fields.
-impl IntoResponse for Answer {
+impl IntoResponse for HttpAnswer {
     fn into_response(self) -> Response {
         let body = match self.content {
             Content::Empty => Body::empty(),
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn whatever_is_unavailable_says_when_to_come_back() {
         let field = |status, head: HeaderMap| {
-            let response = Answer::empty(status, head).into_response();
+            let response = HttpAnswer::empty(status, head).into_response();
             response.headers().get(RETRY_AFTER).cloned()
         };
         assert_eq!(field(StatusCode::SERVICE_UNAVAILABLE, HeaderMap::new()), Some(HeaderValue::from(5)));

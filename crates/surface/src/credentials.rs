@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Address, ClientAddr, PolicyPart, Sender, Timestamp};
 use forecourt_host::Site;
-use forecourt_identity::{FROM_HEADER, Fault, Presented, RequestProof, Verified, Verifier};
+use forecourt_identity::{FROM_HEADER, PresentedCredentials, ProofError, RequestProof, VerifiedSender, Verifier};
 use http::HeaderName;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -71,12 +71,12 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
         now,
     };
     match verifier.verify(&proof).await {
-        Verified { sender, presented: Presented::Nothing | Presented::Valid } => Ok(sender),
-        Verified { presented: Presented::Invalid(fault), .. } => {
+        VerifiedSender { sender, presented: PresentedCredentials::Nothing | PresentedCredentials::Valid } => Ok(sender),
+        VerifiedSender { presented: PresentedCredentials::Invalid(fault), .. } => {
             tracing::info!(%fault, "credentials did not hold");
             Err(Box::new(invalid(site.canonical_host())))
         }
-        Verified { presented: Presented::InvalidSignature(fault), .. } => {
+        VerifiedSender { presented: PresentedCredentials::InvalidSignature(fault), .. } => {
             tracing::info!(%fault, "a signature did not hold");
             Err(Box::new(unsigned(site.canonical_host(), fault)))
         }
@@ -86,16 +86,16 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
 /// The refusal of a token that does not hold. It does not say why: that helps guessing. RFC 6750 3.1.
 fn invalid(realm: &str) -> PolicyPart {
     let challenge = AuthChallenge::new("Bearer").with("realm", realm).with("error", "invalid_token");
-    let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
+    let kind = RefusalKind::Unauthorized { auth_challenges: vec![challenge] };
     let message = "The credentials of this request do not hold. Send valid ones, or none at all.";
     PolicyPart { code: Some("oauth:invalid_token".to_owned()), ..PolicyPart::new(kind, message) }
 }
 
 /// The refusal of a signature that does not hold, which names the check that failed: everything that a signature is
 /// checked for is in the request itself, and whoever signs can't mend it without. RFC 9421 3.2.
-fn unsigned(realm: &str, fault: Fault) -> PolicyPart {
+fn unsigned(realm: &str, fault: ProofError) -> PolicyPart {
     let challenge = AuthChallenge::new("Bearer").with("realm", realm);
-    let kind = Kind::Unauthorized { auth_challenges: vec![challenge] };
+    let kind = RefusalKind::Unauthorized { auth_challenges: vec![challenge] };
     let message = format!("The signature of this request does not hold: {fault}.");
     PolicyPart { code: Some("http-signature:invalid".to_owned()), ..PolicyPart::new(kind, message) }
 }

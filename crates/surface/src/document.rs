@@ -25,7 +25,7 @@ const JSON: &str = "application/json";
 
 /// A whole document. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub struct ServedDocument {
     media_type: &'static str,
     fresh: Duration,
     body: Bytes,
@@ -37,7 +37,7 @@ pub struct Document {
 
 /// Why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum DocumentError {
     /// The question makes no sense: 400.
     Malformed(&'static str),
     /// There is nothing by that name: 404. Never echoes the name.
@@ -46,12 +46,12 @@ pub enum Fault {
     Internal,
 }
 
-impl Document {
+impl ServedDocument {
     /// `value` as JSON, which others may keep for `fresh`. Fails when it can't be written.
-    pub fn json(media_type: &'static str, fresh: Duration, value: &impl Serialize) -> Result<Self, Fault> {
+    pub fn json(media_type: &'static str, fresh: Duration, value: &impl Serialize) -> Result<Self, DocumentError> {
         let body = serde_json::to_vec(value).map_err(|error| {
             tracing::error!(%error, "a document can't be written");
-            Fault::Internal
+            DocumentError::Internal
         })?;
         Ok(Self::new(media_type, fresh, body))
     }
@@ -95,7 +95,11 @@ pub fn tag(body: &[u8]) -> String {
 }
 
 /// Answers a question for a document. RFC 7033 5: any page may ask, and may read errors too.
-pub fn answer(method: &Method, asked: &HeaderMap, find: impl FnOnce() -> Result<Document, Fault>) -> Response<Body> {
+pub fn answer(
+    method: &Method,
+    asked: &HeaderMap,
+    find: impl FnOnce() -> Result<ServedDocument, DocumentError>,
+) -> Response<Body> {
     let mut response = match *method {
         Method::GET | Method::HEAD => match find() {
             Ok(document) => found(asked, document),
@@ -114,7 +118,7 @@ pub fn answer(method: &Method, asked: &HeaderMap, find: impl FnOnce() -> Result<
     response
 }
 
-fn found(asked: &HeaderMap, document: Document) -> Response<Body> {
+fn found(asked: &HeaderMap, document: ServedDocument) -> Response<Body> {
     let tag = document.tag();
     let cache = format!("public, max-age={}", document.fresh.as_secs());
     let known = is_known(asked, &document);
@@ -133,16 +137,16 @@ fn found(asked: &HeaderMap, document: Document) -> Response<Body> {
     response
 }
 
-fn missing(fault: Fault) -> Response<Body> {
+fn missing(fault: DocumentError) -> Response<Body> {
     let (status, words) = match fault {
-        Fault::Malformed(words) => (StatusCode::BAD_REQUEST, words),
-        Fault::Absent(words) => (StatusCode::NOT_FOUND, words),
-        Fault::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "this host could not do it"),
+        DocumentError::Malformed(words) => (StatusCode::BAD_REQUEST, words),
+        DocumentError::Absent(words) => (StatusCode::NOT_FOUND, words),
+        DocumentError::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "this host could not do it"),
     };
     let mut response = error(status, words);
     let cache = match fault {
-        Fault::Absent(_) => format!("public, max-age={}", ABSENCE_FRESH.as_secs()),
-        Fault::Malformed(_) | Fault::Internal => "no-store".to_owned(),
+        DocumentError::Absent(_) => format!("public, max-age={}", ABSENCE_FRESH.as_secs()),
+        DocumentError::Malformed(_) | DocumentError::Internal => "no-store".to_owned(),
     };
     set(response.headers_mut(), CACHE_CONTROL, &cache);
     response
@@ -194,7 +198,7 @@ fn set(head: &mut HeaderMap, name: http::HeaderName, value: &str) {
 }
 
 /// Whether the caller has it already: by its tag, and only where it names none by its date. RFC 9110 13.2.2.
-fn is_known(asked: &HeaderMap, document: &Document) -> bool {
+fn is_known(asked: &HeaderMap, document: &ServedDocument) -> bool {
     if asked.contains_key(IF_NONE_MATCH) {
         return matches(asked, document.tag());
     }

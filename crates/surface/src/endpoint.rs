@@ -7,22 +7,22 @@ mod sign_in;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use forecourt_contract::call::Trail;
-use forecourt_contract::endpoint::Offer;
+use forecourt_contract::call::CallTrail;
+use forecourt_contract::endpoint::EndpointOffer;
 use forecourt_contract::path::{RequestPath, segment};
 use forecourt_contract::semantic::Impact;
-use forecourt_contract::{Call, Dispatcher, Endpoint, Outcome};
+use forecourt_contract::{Call, CallOutcome, Dispatcher, Endpoint};
 use forecourt_core::{Error, PolicyPart, Sender};
-use forecourt_host::{Host, Invoked};
+use forecourt_host::{Host, InvokeOutcome};
 use futures::stream::{BoxStream, StreamExt};
 use serde_json::{Value, json};
 
-use crate::tool::{Called, Tool, ToolCall, ToolEvent};
+use crate::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 
 /// Characters of a tool's name. Models are trained on names as short as this.
 pub const NAME_CHARS_MAX: usize = 64;
 
-/// The key of [`Called::meta`] under which it stands that something will go away.
+/// The key of [`ToolOutput::meta`] under which it stands that something will go away.
 pub const DEPRECATION: &str = "deprecation";
 
 /// The endpoints that are offered as something besides, each under the name of its tool. Those whose method
@@ -43,7 +43,7 @@ pub fn tools(host: &Arc<Host>) -> Vec<Tool> {
 /// The scopes that calls of the tools among the endpoints need, all together: what a client may ask an
 /// issuer for.
 pub fn scopes(contract: &Dispatcher) -> Vec<String> {
-    let offered = offered(contract).into_iter().filter(|(_, endpoint)| endpoint.is_offered_as(Offer::Tool));
+    let offered = offered(contract).into_iter().filter(|(_, endpoint)| endpoint.is_offered_as(EndpointOffer::Tool));
     let needed = offered.flat_map(|(_, endpoint)| endpoint.required_scopes.clone());
     needed.map(|scope| scope.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -69,8 +69,8 @@ fn tool(host: &Arc<Host>, endpoint: Arc<Endpoint>, name: String) -> Tool {
         agent: None,
         reads_only: endpoint.semantic.impact == Impact::Informational,
         is_idempotent: endpoint.semantic.is_idempotent,
-        as_tool: endpoint.is_offered_as(Offer::Tool),
-        as_skill: endpoint.is_offered_as(Offer::Skill),
+        as_tool: endpoint.is_offered_as(EndpointOffer::Tool),
+        as_skill: endpoint.is_offered_as(EndpointOffer::Skill),
         call: Arc::new(move |given| in_one(host.clone(), called.clone(), given)),
         outcome: None,
     }
@@ -99,7 +99,7 @@ fn in_one(host: Arc<Host>, endpoint: Arc<Endpoint>, given: ToolCall) -> BoxStrea
 }
 
 /// Calls an endpoint with the arguments of a tool, on behalf of whoever called that.
-pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> Called {
+pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> ToolOutput {
     let (path, body) = match filled(endpoint, given.arguments) {
         Ok(filled) => filled,
         Err(fault) => return failed("input-validation-failed", &fault, Value::Null),
@@ -140,10 +140,10 @@ fn filled(endpoint: &Endpoint, arguments: Value) -> Result<(String, serde_json::
 }
 
 /// What came of it, for programs and for models.
-fn told(invoked: Result<Invoked, Error>, host: &Host, endpoint: &Endpoint, sender: &Sender) -> Called {
+fn told(invoked: Result<InvokeOutcome, Error>, host: &Host, endpoint: &Endpoint, sender: &Sender) -> ToolOutput {
     match invoked {
-        Ok(Invoked::Answered(outcome)) => answered(*outcome, host, endpoint, sender),
-        Ok(Invoked::Refused(part)) => refused(part),
+        Ok(InvokeOutcome::Answered(outcome)) => answered(*outcome, host, endpoint, sender),
+        Ok(InvokeOutcome::Refused(part)) => refused(part),
         Err(Error::Full { bound }) => refused(Box::new(bound.refusal())),
         Err(Error::Internal(cause)) => {
             tracing::error!(%cause, "a call of an endpoint failed");
@@ -153,17 +153,17 @@ fn told(invoked: Result<Invoked, Error>, host: &Host, endpoint: &Endpoint, sende
     }
 }
 
-fn refused(part: Box<PolicyPart>) -> Called {
+fn refused(part: Box<PolicyPart>) -> ToolOutput {
     let called = failed(part.kind(), &part.message, Value::Null);
-    Called { refusal: Some(part), ..called }
+    ToolOutput { refusal: Some(part), ..called }
 }
 
-fn answered(outcome: Outcome, host: &Host, endpoint: &Endpoint, sender: &Sender) -> Called {
+fn answered(outcome: CallOutcome, host: &Host, endpoint: &Endpoint, sender: &Sender) -> ToolOutput {
     let mut called = match outcome.answer {
         Ok(value) => {
             let text = serde_json::to_string_pretty(&value).unwrap_or_default();
             let structured = if value.is_object() { value } else { json!({ "result": value }) };
-            Called { structured, text: vec![text], ..Called::default() }
+            ToolOutput { structured, text: vec![text], ..ToolOutput::default() }
         }
         Err(refusal) => {
             let mut called = failed(refusal.code(), &refusal.to_string(), details::of(&refusal));
@@ -171,7 +171,7 @@ fn answered(outcome: Outcome, host: &Host, endpoint: &Endpoint, sender: &Sender)
                 called.structured["error"]["hint"] = recovery.to_string().into();
             }
             let scopes = &endpoint.required_scopes;
-            Called { refusal: sign_in::part(&refusal, scopes, host.site(), sender), ..called }
+            ToolOutput { refusal: sign_in::part(&refusal, scopes, host.site(), sender), ..called }
         }
     };
     if let Some(notice) = notice(&outcome.trail) {
@@ -181,17 +181,17 @@ fn answered(outcome: Outcome, host: &Host, endpoint: &Endpoint, sender: &Sender)
 }
 
 /// What will go away of what was called: the endpoint, else its method.
-fn notice(trail: &Trail) -> Option<String> {
+fn notice(trail: &CallTrail) -> Option<String> {
     trail.endpoint_notice.clone().or_else(|| trail.method_notice.clone())
 }
 
 /// A failure with its name, its words and what helps to recover, if anything does.
-fn failed(code: &str, message: &str, details: Value) -> Called {
+fn failed(code: &str, message: &str, details: Value) -> ToolOutput {
     let mut error = json!({ "code": code, "message": message });
     let mut text = vec![message.to_owned()];
     if !details.is_null() {
         text.push(details.to_string());
         error["details"] = details;
     }
-    Called { structured: json!({ "error": error }), text, is_error: true, ..Called::default() }
+    ToolOutput { structured: json!({ "error": error }), text, is_error: true, ..ToolOutput::default() }
 }

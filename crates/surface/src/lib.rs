@@ -39,5 +39,6 @@ pub mod tool;
 
 pub use base_url::BaseUrl;
 pub use protocol::{
-    Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, Published, Reach, Socket, Surface,
+    AgentEndpoints, Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, PublishedDocument,
+    Socket, Surface,
 };

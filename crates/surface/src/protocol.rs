@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
-use forecourt_endpoints::Terms;
+use forecourt_endpoints::RegistrationTerms;
 use forecourt_host::{Envelope, Host, Site};
 use forecourt_identity::agents::KnownAgents;
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
@@ -34,10 +34,10 @@ pub struct Protocol {
     /// Where agents can be reached over it, by what its section says: nowhere when that is wrong. Gathered
     /// before any surface is built, so that every card can name every protocol and no protocol lists its
     /// siblings.
-    pub endpoints: fn(&Site, &Section) -> Reach,
+    pub endpoints: fn(&Site, &Section) -> AgentEndpoints,
     /// What it publishes that is the same for every caller, for plain web hosting. Reads its section
     /// as [`Protocol::surfaces`] does, and fails like it.
-    pub documents: fn(Mount) -> Result<Vec<Published>, Problems>,
+    pub documents: fn(Mount) -> Result<Vec<PublishedDocument>, Problems>,
     /// The operations that it offers to carriers of tools. Reads its section as
     /// [`Protocol::surfaces`] does; what is wrong there is said by that one.
     pub tools: fn(&Mount) -> Vec<Tool>,
@@ -58,7 +58,7 @@ pub struct EndpointSection {
 /// What a section says of all endpoints together.
 pub struct EndpointSettings {
     /// What they are registered among.
-    pub terms: Terms,
+    pub terms: RegistrationTerms,
     /// Whether one that is refused keeps the host from starting.
     pub must_be_whole: bool,
     /// What of the section has no effect, in a sentence each.
@@ -66,14 +66,14 @@ pub struct EndpointSettings {
 }
 
 /// Where one agent can be reached: absolute URLs, https or of the protocol's own scheme.
-pub type Reach = Box<dyn Fn(&AgentCard) -> Vec<Endpoint>>;
+pub type AgentEndpoints = Box<dyn Fn(&AgentCard) -> Vec<Endpoint>>;
 
 /// Makes a directory of keys that goes out through the guarded client.
 pub type OpenKeyDirectory = fn(Arc<Egress>) -> Arc<dyn KeyDirectory>;
 
 /// A document that any web host can serve.
 #[derive(Debug, Clone)]
-pub struct Published {
+pub struct PublishedDocument {
     /// Where, below the origin: begins with a slash, each segment fit for a file's name.
     pub path: String,
     /// All of it.

@@ -1,6 +1,6 @@
 //! A refusal over HTTP, whatever the protocol: its status, its fields and its words. PolicyPart 4.2, 4.5.
 
-use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Language, PolicyPart};
 use http::header::{LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -9,16 +9,16 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 pub const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 
 /// The status that a refusal has where the transport tells of it. An unknown kind is never success.
-pub fn status(kind: &Kind) -> StatusCode {
+pub fn status(kind: &RefusalKind) -> StatusCode {
     match kind {
         // RFC 6750 3.1: who is known and may too little does not help itself by saying once more who it is.
-        Kind::Unauthorized { auth_challenges } if wants_scope(auth_challenges) => StatusCode::FORBIDDEN,
-        Kind::ConsentRequired { .. } | Kind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
-        Kind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
-        Kind::Forbidden | Kind::Other(_) => StatusCode::FORBIDDEN,
-        Kind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Kind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
-        Kind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        RefusalKind::Unauthorized { auth_challenges } if wants_scope(auth_challenges) => StatusCode::FORBIDDEN,
+        RefusalKind::ConsentRequired { .. } | RefusalKind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
+        RefusalKind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
+        RefusalKind::Forbidden | RefusalKind::Other(_) => StatusCode::FORBIDDEN,
+        RefusalKind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        RefusalKind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+        RefusalKind::ServiceUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
@@ -40,25 +40,25 @@ pub fn words(part: &PolicyPart, language: Option<&Language>) -> String {
 /// Adds the fields that the kind of a refusal demands. What can't be written safely is left out.
 pub fn add_fields(head: &mut HeaderMap, part: &PolicyPart, canonical_host: &str) {
     match &part.kind {
-        Kind::ConsentRequired { .. } => {
+        RefusalKind::ConsentRequired { .. } => {
             let mut challenge = AuthChallenge::new("Mentionable-Consent").with("realm", canonical_host);
             if let Some(url) = &part.url {
                 challenge = challenge.with("error_uri", as_uri(url));
             }
             add(head, WWW_AUTHENTICATE, challenge.encode());
         }
-        Kind::Unauthorized { auth_challenges } => {
+        RefusalKind::Unauthorized { auth_challenges } => {
             for challenge in auth_challenges {
                 add(head, WWW_AUTHENTICATE, challenge.encode());
             }
         }
-        kind @ (Kind::TooManyRequests { .. } | Kind::ServiceUnavailable { .. }) => {
+        kind @ (RefusalKind::TooManyRequests { .. } | RefusalKind::ServiceUnavailable { .. }) => {
             head.extend(kind.retry_after_seconds().map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
         }
-        Kind::UnavailableForLegalReasons => {
+        RefusalKind::UnavailableForLegalReasons => {
             add(head, LINK, part.url.as_ref().map(|url| format!("<{}>; rel=\"blocked-by\"", as_uri(url))));
         }
-        Kind::PaymentRequired { .. } | Kind::Forbidden | Kind::Other(_) => {}
+        RefusalKind::PaymentRequired { .. } | RefusalKind::Forbidden | RefusalKind::Other(_) => {}
     }
 }
 

@@ -73,11 +73,11 @@ fn first_line(text: &str) -> (&str, Option<&str>) {
 
 /// Fragments of one text as nameless events. A CRLF that two fragments share is one line end.
 #[derive(Debug, Default)]
-pub struct Fragments {
+pub struct SseFragments {
     after_cr: bool,
 }
 
-impl Fragments {
+impl SseFragments {
     /// The event for the next fragment, or `None` when it holds nothing to say.
     pub fn next(&mut self, fragment: &str) -> Option<Bytes> {
         let fresh = match self.after_cr {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn emitted(fragments: &[&str]) -> Vec<(String, String)> {
-        let mut text = Fragments::default();
+        let mut text = SseFragments::default();
         let frames = fragments.iter().filter_map(|fragment| text.next(fragment)).chain([event("end", "{}")]);
         read(&frames.map(|frame| String::from_utf8(frame.to_vec()).expect("frames are text")).collect::<String>())
     }

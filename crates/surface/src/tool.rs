@@ -21,7 +21,7 @@ pub struct Tool {
     pub description: String,
     /// The JSON schema of its arguments: an object, draft 2020-12.
     pub input: Value,
-    /// The JSON schema of [`Called::structured`]; an object too.
+    /// The JSON schema of [`ToolOutput::structured`]; an object too.
     pub output: Option<Value>,
     /// The agent that it belongs to; `None` when it is the whole host's.
     pub agent: Option<Handle>,
@@ -39,11 +39,11 @@ pub struct Tool {
     pub call: Arc<dyn Fn(ToolCall) -> BoxStream<'static, ToolEvent> + Send + Sync>,
     /// What a task has come to that a call of this operation began, as the call would have ended; `None`
     /// for tasks that began otherwise. For carriers that give out tasks.
-    pub outcome: Option<Arc<Outcome>>,
+    pub outcome: Option<Arc<ToolTaskOutcome>>,
 }
 
 /// What a task has come to, for the operation that began it.
-pub type Outcome = dyn Fn(TaskPermit) -> BoxFuture<'static, Option<Called>> + Send + Sync;
+pub type ToolTaskOutcome = dyn Fn(TaskPermit) -> BoxFuture<'static, Option<ToolOutput>> + Send + Sync;
 
 /// One call.
 #[derive(Debug, Clone)]
@@ -62,17 +62,17 @@ pub struct ToolCall {
     /// there is one.
     pub gives_tasks: bool,
     /// The question of an earlier call with the same arguments, now that a person has answered it.
-    pub answered: Option<Box<Answered>>,
+    pub answered: Option<Box<ElicitedAnswer>>,
 }
 
 /// A question that a carrier put to a person, with what that person said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answered {
-    /// The question, as [`Called::question`] had it.
+pub struct ElicitedAnswer {
+    /// The question, as [`ToolOutput::question`] had it.
     pub question: Question,
     /// What was said, by the `id` of each structured question; under `answer` when there were none.
     pub answers: Map<String, Value>,
-    /// [`Called::structured`] of the call that asked.
+    /// [`ToolOutput::structured`] of the call that asked.
     pub earlier: Value,
 }
 
@@ -82,12 +82,12 @@ pub enum ToolEvent {
     /// Something to show while waiting.
     Progress(Progress),
     /// The end of it.
-    Done(Box<Called>),
+    Done(Box<ToolOutput>),
 }
 
 /// What came of a call.
 #[derive(Debug, Clone, Default)]
-pub struct Called {
+pub struct ToolOutput {
     /// The answer for programs.
     pub structured: Value,
     /// The answer for models and people, in markdown; each is a paragraph of its own.

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use forecourt_contract::endpoint::{Binding, Definition, Offer, Surroundings};
+use forecourt_contract::endpoint::{Binding, Definition, EndpointOffer, RegistrationContext};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{
     Dispatcher, Endpoint, Failure, Handler, Invocation, Method, MethodPolicy, RecipeBook, Registry, Rules,
 };
 use forecourt_core::identity::BEARER_TOKEN;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Authority, Sender};
 use forecourt_surface::endpoint::{self, NAME_CHARS_MAX};
-use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
-use forecourt_testhost::{Blueprint, Mounted, resident};
-use forecourt_testkit::{Scripted, card, proven};
+use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
+use forecourt_testhost::{Blueprint, MountedHost, resident};
+use forecourt_testkit::{ScriptedAgent, card, proven};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ impl Handler for Room {
     }
 }
 
-fn definition(path: &str, offers: &[Offer]) -> Definition {
+fn definition(path: &str, offers: &[EndpointOffer]) -> Definition {
     Definition {
         method: Some("BOOK".to_owned()),
         path: Some(path.to_owned()),
@@ -55,21 +55,21 @@ fn definition(path: &str, offers: &[Offer]) -> Definition {
     }
 }
 
-async fn host(paths: &[(&str, &[Offer])]) -> Mounted {
+async fn host(paths: &[(&str, &[EndpointOffer])]) -> MountedHost {
     host_under(Rules { scope_required: true, ..Rules::default() }, paths).await
 }
 
-async fn host_under(rules: Rules, paths: &[(&str, &[Offer])]) -> Mounted {
+async fn host_under(rules: Rules, paths: &[(&str, &[EndpointOffer])]) -> MountedHost {
     let mut contract = Dispatcher { rules, ..Dispatcher::default() };
     let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
-    let around = Surroundings::new(&contract.catalog, &policy, &recipes);
+    let around = RegistrationContext::new(&contract.catalog, &policy, &recipes);
     let mut registry = Registry::default();
     for (path, offers) in paths {
         let endpoint = Endpoint::register(definition(path, offers), &around).unwrap();
         registry.insert(Arc::new(endpoint), Arc::new(Room)).unwrap();
     }
     contract.registry = registry;
-    let bot = resident(card("bot"), Scripted::saying(["x"]), Vec::new());
+    let bot = resident(card("bot"), ScriptedAgent::saying(["x"]), Vec::new());
     Blueprint { residents: vec![bot], contract: Arc::new(contract), ..Blueprint::default() }.start(None).await
 }
 
@@ -80,14 +80,14 @@ fn guest(scope: Value) -> Sender {
     guest
 }
 
-async fn call(tool: &Tool, sender: Sender, arguments: Value) -> Called {
+async fn call(tool: &Tool, sender: Sender, arguments: Value) -> ToolOutput {
     let call = ToolCall { arguments, sender, hop: 0, language: None, via: "test", gives_tasks: false, answered: None };
     let events: Vec<ToolEvent> = (tool.call)(call).collect().await;
     let [ToolEvent::Done(called)] = events.as_slice() else { panic!("{events:?}") };
-    Called::clone(called)
+    ToolOutput::clone(called)
 }
 
-fn code(called: &Called) -> &str {
+fn code(called: &ToolOutput) -> &str {
     assert!(called.is_error && !called.text[0].contains("secret"), "{called:?}");
     called.structured["error"]["code"].as_str().unwrap()
 }
@@ -95,12 +95,12 @@ fn code(called: &Called) -> &str {
 #[tokio::test]
 async fn an_endpoint_is_what_its_file_offers_it_as() {
     let long = format!("/{}", "x".repeat(100));
-    let paths: &[(&str, &[Offer])] = &[
-        ("/rooms/{room}", &Offer::ALL),
-        ("/rooms/room", &[Offer::Tool]),
-        ("/suites", &[Offer::Skill]),
+    let paths: &[(&str, &[EndpointOffer])] = &[
+        ("/rooms/{room}", &EndpointOffer::ALL),
+        ("/rooms/room", &[EndpointOffer::Tool]),
+        ("/suites", &[EndpointOffer::Skill]),
         ("/hidden", &[]),
-        (&long, &[Offer::Tool]),
+        (&long, &[EndpointOffer::Tool]),
     ];
     let mounted = host(paths).await;
     let mut tools: Vec<_> =
@@ -121,7 +121,7 @@ async fn an_endpoint_is_what_its_file_offers_it_as() {
 async fn base_7_4_a_tool_whose_method_needs_a_token_asks_for_one() {
     let token_required = [Method::parse("BOOK").unwrap()].into();
     let rules = Rules { scope_required: false, token_required, ..Rules::default() };
-    let mounted = host_under(rules, &[("/rooms/{room}", &Offer::ALL)]).await;
+    let mounted = host_under(rules, &[("/rooms/{room}", &EndpointOffer::ALL)]).await;
     let tools = endpoint::tools(&mounted.mount.host);
     assert!(!tools[0].reads_only && !tools[0].is_idempotent, "as its semantic block says");
     let arguments = json!({"room": "12"});
@@ -131,7 +131,7 @@ async fn base_7_4_a_tool_whose_method_needs_a_token_asks_for_one() {
         let called = call(&tools[0], sender, arguments.clone()).await;
         assert_eq!(code(&called), "oauth-required");
         assert!(
-            matches!(called.refusal.unwrap().kind, Kind::Unauthorized { auth_challenges } if auth_challenges.len() == 1)
+            matches!(called.refusal.unwrap().kind, RefusalKind::Unauthorized { auth_challenges } if auth_challenges.len() == 1)
         );
     }
     let called = call(&tools[0], guest(json!("booking:room")), arguments).await;
@@ -140,7 +140,7 @@ async fn base_7_4_a_tool_whose_method_needs_a_token_asks_for_one() {
 
 #[tokio::test]
 async fn s6_4_a_tool_is_held_to_the_scopes_of_its_endpoint() {
-    let mounted = host(&[("/rooms/{room}", &Offer::ALL)]).await;
+    let mounted = host(&[("/rooms/{room}", &EndpointOffer::ALL)]).await;
     let tools = endpoint::tools(&mounted.mount.host);
     let arguments = json!({"room": "12", "nights": 1});
     let nobody = call(&tools[0], Sender::anonymous(), arguments.clone()).await;
@@ -155,7 +155,7 @@ async fn s6_4_a_tool_is_held_to_the_scopes_of_its_endpoint() {
 
 #[tokio::test]
 async fn a_tool_leads_to_its_own_endpoint_alone() {
-    let mounted = host(&[("/rooms/{room}", &Offer::ALL), ("/rooms/attic", &[])]).await;
+    let mounted = host(&[("/rooms/{room}", &EndpointOffer::ALL), ("/rooms/attic", &[])]).await;
     let tools = endpoint::tools(&mounted.mount.host);
     let guest = || guest(json!("booking:room"));
     assert_eq!(code(&call(&tools[0], guest(), json!({"room": "attic"})).await), "input-validation-failed");
@@ -164,7 +164,7 @@ async fn a_tool_leads_to_its_own_endpoint_alone() {
 
 #[tokio::test]
 async fn what_is_no_object_is_not_taken_for_an_empty_one() {
-    let mounted = host(&[("/rooms", &Offer::ALL)]).await;
+    let mounted = host(&[("/rooms", &EndpointOffer::ALL)]).await;
     let tools = endpoint::tools(&mounted.mount.host);
     for arguments in [json!([1]), json!("attic"), json!(null)] {
         assert_eq!(code(&call(&tools[0], guest(json!("booking:room")), arguments).await), "input-validation-failed");
@@ -173,7 +173,7 @@ async fn what_is_no_object_is_not_taken_for_an_empty_one() {
 
 #[tokio::test]
 async fn s13_3_a_tool_is_held_to_the_input_of_its_endpoint_and_fails_in_its_words() {
-    let mounted = host(&[("/rooms/{room}", &Offer::ALL)]).await;
+    let mounted = host(&[("/rooms/{room}", &EndpointOffer::ALL)]).await;
     let tools = endpoint::tools(&mounted.mount.host);
     let guest = || guest(json!("booking:room"));
     for arguments in [

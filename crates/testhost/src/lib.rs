@@ -11,8 +11,8 @@ use axum::Router;
 use forecourt_contract::Dispatcher;
 use forecourt_core::{Agent, AgentCard, Clock, Domain, Policy, Rule};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, HostBuilder, LimitSettings, Rate, Resident, Site};
-use forecourt_identity::agents::{self, AgentIdentitySettings, Home, KnownAgents};
+use forecourt_host::{Directory, HostBuilder, HostedAgent, LimitSettings, Rate, Site};
+use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, KnownAgents};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
 use forecourt_settings::{Problems, Section};
 use forecourt_store::Memory;
@@ -34,10 +34,10 @@ const MANY: NonZeroU32 = NonZeroU32::MAX;
 /// A host in the making.
 pub struct Blueprint {
     /// Its agents. The first is the default one.
-    pub residents: Vec<Resident>,
+    pub residents: Vec<HostedAgent>,
     /// The way out.
     pub egress: EgressConfig,
-    /// Whose proofs count. `None`: those of [`Mounted::token`] and no others.
+    /// Whose proofs count. `None`: those of [`MountedHost::token`] and no others.
     pub identity: Option<IdentityConfig>,
     /// How much is taken.
     pub limits: LimitSettings,
@@ -82,12 +82,12 @@ pub fn unlimited() -> LimitSettings {
 }
 
 /// An agent behind rules that may take as long as it likes.
-pub fn resident(card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> Resident {
-    Resident::new(Arc::new(card), agent, Policy::new(rules), TIME_MAX)
+pub fn resident(card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>>) -> HostedAgent {
+    HostedAgent::new(Arc::new(card), agent, Policy::new(rules), TIME_MAX)
 }
 
 /// A running host, and what a test may turn under it. Dropping it stops the host.
-pub struct Mounted {
+pub struct MountedHost {
     /// What protocols are given.
     pub mount: Mount,
     /// Its clock.
@@ -100,7 +100,7 @@ pub struct Mounted {
 
 impl Blueprint {
     /// Starts the host. Its agents can be reached over `protocol`, as the registry arranges it.
-    pub async fn start(self, protocol: Option<&Protocol>) -> Mounted {
+    pub async fn start(self, protocol: Option<&Protocol>) -> MountedHost {
         let clock = Arc::new(HandClock::new());
         let entropy = Arc::new(CountedEntropy::default());
         let key = SigningKey::generate(entropy.as_ref());
@@ -140,25 +140,25 @@ impl Blueprint {
             tools: self.tools.into(),
             section,
         };
-        Mounted { mount, clock, entropy, key, _stop: stop.drop_guard() }
+        MountedHost { mount, clock, entropy, key, _stop: stop.drop_guard() }
     }
 }
 
 /// Who the agents are, with origins that are made anew for each test and are the same in each.
 fn known(
-    residents: &[Resident],
+    residents: &[HostedAgent],
     settings: &AgentIdentitySettings,
     domain: &Domain,
     keys: &HostKeys,
     entropy: &CountedEntropy,
 ) -> KnownAgents {
     let now = HandClock::new().now();
-    let home = Home { folder: Path::new("no-such-folder"), data: None, keeps: false, domain, keys, now, entropy };
+    let home = AgentHome { folder: Path::new("no-such-folder"), data: None, keeps: false, domain, keys, now, entropy };
     agents::load(&home, residents.iter().map(|resident| (resident.card.as_ref(), settings))).0
 }
 
 /// The resident with its endpoints gathered.
-fn reachable(mut resident: Resident, protocol: Option<&Protocol>, site: &Site, section: &Section) -> Resident {
+fn reachable(mut resident: HostedAgent, protocol: Option<&Protocol>, site: &Site, section: &Section) -> HostedAgent {
     let Some(protocol) = protocol else { return resident };
     let mut card = AgentCard::clone(&resident.card);
     card.endpoints = (protocol.endpoints)(site, section)(&card);
@@ -179,7 +179,7 @@ fn trusting(key: &SigningKey) -> IdentityConfig {
     IdentityConfig { bearer: vec![bearer], ..IdentityConfig::default() }
 }
 
-impl Mounted {
+impl MountedHost {
     /// The paths of a protocol, or what is wrong with its section.
     pub fn router(&self, protocol: &Protocol) -> Result<Router, Problems> {
         let surfaces = (protocol.surfaces)(self.mount.clone())?;

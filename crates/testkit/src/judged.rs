@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use draw::Draw;
-pub use made::{MADE, Made};
+pub use made::{DerivedSet, MADE};
 
 /// How many of the first documents count for gain and rank.
 pub const TOP: usize = 10;
@@ -25,7 +25,7 @@ type Grades = HashMap<String, f64>;
 
 /// A judged set.
 #[derive(Debug, Clone)]
-pub struct Judged {
+pub struct JudgedSet {
     /// The documents, as a file that can be indexed.
     pub corpus: PathBuf,
     questions: Vec<(String, Grades)>,
@@ -42,7 +42,7 @@ pub struct Scores {
     pub reciprocal_rank: f64,
 }
 
-impl Judged {
+impl JudgedSet {
     /// Reads the questions and judgements of a folder. Fails when a file is missing or not in shape.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let mut grades = grades(&std::fs::read_to_string(folder.join("qrels.tsv"))?)?;

@@ -11,5 +11,5 @@ mod vectors;
 pub use ambient::{CountedEntropy, HandClock};
 pub use dear::dear;
 pub use proven::proven;
-pub use scripted::{Scripted, Step, card};
+pub use scripted::{ScriptedAgent, Step, card};
 pub use vectors::{vectors, vectors_dir};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use forecourt_core::{Address, Admitted, Agent, AgentCard, Ending, Event, EventStream, Language, Message};
 use parking_lot::Mutex;
 
-/// One step of a [`Scripted`] agent. Few of them, in tests only: their size does not matter.
+/// One step of a [`ScriptedAgent`] agent. Few of them, in tests only: their size does not matter.
 #[expect(clippy::large_enum_variant, reason = "boxing would only make tests harder to read")]
 #[derive(Debug, Clone)]
 pub enum Step {
@@ -23,14 +23,14 @@ pub enum Step {
 
 /// An agent that plays the same steps for every message, and remembers what it was asked.
 #[derive(Debug, Default)]
-pub struct Scripted {
+pub struct ScriptedAgent {
     steps: Vec<Step>,
     heard: Mutex<Vec<Message>>,
     begun: Arc<AtomicUsize>,
     left: Arc<AtomicUsize>,
 }
 
-impl Scripted {
+impl ScriptedAgent {
     /// An agent of these steps.
     pub fn new(steps: Vec<Step>) -> Arc<Self> {
         Arc::new(Self { steps, ..Self::default() })
@@ -62,7 +62,7 @@ impl Drop for Leaving {
     }
 }
 
-impl Agent for Scripted {
+impl Agent for ScriptedAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
         self.heard.lock().push(admitted.into_message());
         self.begun.fetch_add(1, Ordering::SeqCst);

@@ -4,8 +4,8 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use forecourt_core::reply::Collected;
-use forecourt_core::store::{Account, Addition, TaskChange, Webhook};
+use forecourt_core::reply::CollectedReply;
+use forecourt_core::store::{Account, ConversationAppend, TaskChange, Webhook};
 use forecourt_core::{
     Clock, Ending, Handle, Part, Role, Store, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
 };
@@ -184,8 +184,8 @@ pub fn handle(text: &str) -> Handle {
 }
 
 /// An answer of one part.
-pub fn outcome(text: &str) -> Collected {
-    Collected::new(vec![Part::markdown(text)], Ending::Complete)
+pub fn outcome(text: &str) -> CollectedReply {
+    CollectedReply::new(vec![Part::markdown(text)], Ending::Complete)
 }
 
 /// The move from working to completed, a second after [`start`].
@@ -201,8 +201,8 @@ pub fn webhook(url: &str) -> Webhook {
 }
 
 /// What is added to a conversation of nobody in particular.
-pub fn addition(turns: Vec<Turn>, keep: usize, expires_at: Timestamp) -> Addition {
-    Addition { owner: None, account: Account::HOST, turns, keep, expires_at }
+pub fn addition(turns: Vec<Turn>, keep: usize, expires_at: Timestamp) -> ConversationAppend {
+    ConversationAppend { owner: None, account: Account::HOST, turns, keep, expires_at }
 }
 
 /// Keeps `task` and gives back its id.

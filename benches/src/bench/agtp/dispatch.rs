@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{anyhow, ensure};
 use forecourt_contract::call::Identity;
-use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
+use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{
     Call, Caller, Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, ScopeSet,
@@ -84,7 +84,7 @@ fn host(count: usize) -> anyhow::Result<Dispatcher> {
     let mut registry = Registry::default();
     for n in 0..count / 2 {
         for path in [format!("/houses{n}/rooms"), format!("/houses{n}/rooms/{{room}}")] {
-            let around = Surroundings::new(&host.catalog, &policy, &recipes);
+            let around = RegistrationContext::new(&host.catalog, &policy, &recipes);
             let endpoint = Endpoint::register(definition(path), &around).map_err(|faults| anyhow!("{faults:?}"))?;
             registry.insert(Arc::new(endpoint), Arc::new(Echo))?;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use forecourt_agents::siblings::Siblings;
-use forecourt_agents::{Built, Context, Indexing, search};
+use forecourt_agents::{BuiltAgent, Context, IndexedContent, search};
 use forecourt_core::reply::collect;
 use forecourt_core::{AgentCard, Handle, Language, Message, MessageId, Part, Policy, SystemClock, Timestamp};
 use forecourt_egress::{Egress, EgressConfig};
@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 
 /// An agent that answers from the items of a folder.
 pub(super) struct Ours {
-    built: Built,
+    built: BuiltAgent,
     card: Arc<AgentCard>,
     runtime: Runtime,
 }
@@ -34,7 +34,7 @@ impl Ours {
     }
 
     /// What loads it.
-    pub(super) fn indexing(&self) -> anyhow::Result<&dyn Indexing> {
+    pub(super) fn indexing(&self) -> anyhow::Result<&dyn IndexedContent> {
         self.built.indexing.as_deref().context("a search has content")
     }
 

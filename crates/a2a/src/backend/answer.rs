@@ -11,8 +11,8 @@ use futures::StreamExt;
 use super::leaving::Leaving;
 use super::threads::Remote;
 use super::{Front, outgoing};
-use crate::client::{Arrivals, ClientFault, DiscoveryError, Found, Peer, Start, Taken, Unfolding, follow};
-use crate::model::Fault;
+use crate::client::{Arrivals, ClientFault, DiscoveryError, Found, Peer, Start, TaskCursor, Unfolding, follow};
+use crate::model::OperationError;
 
 /// How our own words call the remote agent.
 const WHO: &str = "The agent behind this one";
@@ -72,15 +72,17 @@ fn failed(reason: &str) -> Event {
 
 /// What a fault that the remote agent names comes to, behind "the agent". Its own words may tell of its
 /// inside, so they are for the log.
-fn translated(fault: &Fault) -> &'static str {
+fn translated(fault: &OperationError) -> &'static str {
     match fault {
-        Fault::ContentTypeNotSupported(_) => "does not take a message of this kind",
-        Fault::Parse(_) | Fault::InvalidRequest(_) | Fault::InvalidParams(_) => "did not take the message",
-        Fault::TaskNotFound => "does not know the conversation any more",
-        Fault::UnsupportedOperation(_)
-        | Fault::MethodNotFound(_)
-        | Fault::ExtensionSupportRequired(_)
-        | Fault::VersionNotSupported(_) => "can't be asked the way this host asks",
+        OperationError::ContentTypeNotSupported(_) => "does not take a message of this kind",
+        OperationError::Parse(_) | OperationError::InvalidRequest(_) | OperationError::InvalidParams(_) => {
+            "did not take the message"
+        }
+        OperationError::TaskNotFound => "does not know the conversation any more",
+        OperationError::UnsupportedOperation(_)
+        | OperationError::MethodNotFound(_)
+        | OperationError::ExtensionSupportRequired(_)
+        | OperationError::VersionNotSupported(_) => "can't be asked the way this host asks",
         _ => "failed",
     }
 }
@@ -128,7 +130,11 @@ impl<'a> Turn<'a> {
     fn may_begin_anew(&mut self, fault: &ClientFault) -> bool {
         let is_gone = matches!(
             fault.fault(),
-            Some(Fault::TaskNotFound | Fault::UnsupportedOperation(_) | Fault::InvalidParams(_))
+            Some(
+                OperationError::TaskNotFound
+                    | OperationError::UnsupportedOperation(_)
+                    | OperationError::InvalidParams(_)
+            )
         );
         let is_first = self.unfolding.state().is_none();
         is_gone && is_first && self.remote.waiting.take().is_some()
@@ -144,7 +150,7 @@ impl<'a> Turn<'a> {
         let waits = self.unfolding.state().is_some_and(TaskState::is_waiting);
         let is_open = waits && !matches!(ending, Ending::Failed { .. });
         let waiting = self.unfolding.task().filter(|_| is_open).map(str::to_owned);
-        let taken = if waiting.is_some() { self.unfolding.taken() } else { Taken::default() };
+        let taken = if waiting.is_some() { self.unfolding.taken() } else { TaskCursor::default() };
         self.front.threads.keep(self.thread.as_ref(), Remote { context, waiting, taken });
     }
 

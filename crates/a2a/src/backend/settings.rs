@@ -10,13 +10,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use url::{Origin, Url};
 
-use crate::client::Patience;
+use crate::client::ClientTimeouts;
 use crate::client::limits::{CARD_KEPT_MAX, CARD_KEPT_MIN, ORIGINS_MAX};
 
 /// The section of an `a2a` backend.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct A2aSettings {
+pub(super) struct RemoteAgentSettings {
     /// `"a2a"`.
     #[serde(rename = "kind")]
     _kind: String,
@@ -80,15 +80,15 @@ pub(super) struct Checked {
     pub(super) require_signature: bool,
     pub(super) card_refresh: Duration,
     pub(super) send_history: bool,
-    pub(super) patience: Patience,
+    pub(super) patience: ClientTimeouts,
 }
 
 /// Reads and checks the section.
 pub(super) fn read(section: &Section) -> Result<Checked, Problems> {
-    let settings: A2aSettings = section.read()?;
+    let settings: RemoteAgentSettings = section.read()?;
     let mut problems = Problems::new();
     upstream_url(section, "url", &settings.url, &mut problems);
-    let patience = Patience {
+    let patience = ClientTimeouts {
         first: seconds(section, "first_byte_seconds", settings.first_byte_seconds, &mut problems),
         idle: seconds(section, "idle_seconds", settings.idle_seconds, &mut problems),
         total: seconds(section, "total_seconds", settings.total_seconds, &mut problems),

@@ -4,7 +4,7 @@ use forecourt_core::ThreadId;
 use forecourt_core::limits::THREAD_TTL;
 use moka::sync::Cache;
 
-use crate::client::Taken;
+use crate::client::TaskCursor;
 use crate::client::limits::THREADS_MAX;
 
 /// The other end of a conversation.
@@ -15,7 +15,7 @@ pub(super) struct Remote {
     /// The task that waits for the next turn.
     pub(super) waiting: Option<String>,
     /// What was taken of that task.
-    pub(super) taken: Taken,
+    pub(super) taken: TaskCursor,
 }
 
 /// The other ends, for as long as a conversation is kept. A restart forgets them: the remote agent

@@ -7,8 +7,8 @@ use forecourt_core::{Handle, Skill, Timestamp};
 use forecourt_host::Host;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_surface::base_url::PlainOrigin;
-use forecourt_surface::document::Document;
-use forecourt_surface::{BaseUrl, Published};
+use forecourt_surface::document::ServedDocument;
+use forecourt_surface::{BaseUrl, PublishedDocument};
 use moka::sync::Cache;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ pub struct Cards {
     verifier: Arc<Verifier>,
     keys: Arc<ArcSwap<HostKeys>>,
     settings: CardSettings,
-    rendered: Cache<Key, Document>,
+    rendered: Cache<Key, ServedDocument>,
     /// Since when they are what they are: the start of this host.
     since: Timestamp,
 }
@@ -68,7 +68,7 @@ enum Which {
 impl Cards {
     /// The cards of `host`, none rendered yet.
     pub fn new(host: Arc<Host>, verifier: Arc<Verifier>, keys: Arc<ArcSwap<HostKeys>>, settings: CardSettings) -> Self {
-        let weight = |_: &Key, document: &Document| u32::try_from(document.body().len()).unwrap_or(u32::MAX);
+        let weight = |_: &Key, document: &ServedDocument| u32::try_from(document.body().len()).unwrap_or(u32::MAX);
         let rendered = Cache::builder().max_capacity(KEPT_BYTES_MAX).weigher(weight).build();
         let since = host.clock().now();
         Self { host, verifier, keys, settings, rendered, since }
@@ -85,22 +85,22 @@ impl Cards {
     }
 
     /// [`CardsAt::hub`], under the configured origin.
-    pub fn hub(&self, version: Version) -> Document {
+    pub fn hub(&self, version: Version) -> ServedDocument {
         self.published().hub(version)
     }
 
     /// [`CardsAt::agent`], under the configured origin.
-    pub fn agent(&self, handle: &Handle, version: Version) -> Option<Document> {
+    pub fn agent(&self, handle: &Handle, version: Version) -> Option<ServedDocument> {
         self.published().agent(handle, version)
     }
 
     /// [`CardsAt::extended_hub`], under the configured origin.
-    pub fn extended_hub(&self, version: Version) -> Option<Document> {
+    pub fn extended_hub(&self, version: Version) -> Option<ServedDocument> {
         self.published().extended_hub(version)
     }
 
     /// [`CardsAt::extended_agent`], under the configured origin.
-    pub fn extended_agent(&self, handle: &Handle, version: Version) -> Option<Document> {
+    pub fn extended_agent(&self, handle: &Handle, version: Version) -> Option<ServedDocument> {
         self.published().extended_agent(handle, version)
     }
 
@@ -125,8 +125,8 @@ impl Cards {
 
     /// The cards in the form for everybody, each with its path: for web hosts that can't tell who
     /// asks for what. Hub card 5.
-    pub fn documents(&self) -> Vec<Published> {
-        let published = |path: String, card: Document| Published { path, body: card.body().clone() };
+    pub fn documents(&self) -> Vec<PublishedDocument> {
+        let published = |path: String, card: ServedDocument| PublishedDocument { path, body: card.body().clone() };
         let hub = self.hub(Version::V0_3);
         let hubs = [CARD_PATH, OLD_CARD_PATH].map(|path| published(path.to_owned(), hub.clone()));
         let agents = self.host.directory().iter().filter_map(|resident| {
@@ -146,33 +146,33 @@ pub struct CardsAt<'a> {
 
 impl CardsAt<'_> {
     /// The card at the well-known path: that of `version` alone for 1.0, else the one of both.
-    pub fn hub(self, version: Version) -> Document {
+    pub fn hub(self, version: Version) -> ServedDocument {
         self.render(Which::Hub, version, || facts::hub(self.place(false), self.cards.host.directory()))
     }
 
     /// The card of one agent, if it lives here.
-    pub fn agent(self, handle: &Handle, version: Version) -> Option<Document> {
+    pub fn agent(self, handle: &Handle, version: Version) -> Option<ServedDocument> {
         let card = &self.cards.host.directory().find(handle)?.card;
         let facts = || facts::agent(self.place(self.cards.settings.grpc_on_cards), card);
         Some(self.render(Which::Agent(handle.clone()), version, facts))
     }
 
     /// The hub's card for callers that are known; `None` when nobody can be known here.
-    pub fn extended_hub(self, version: Version) -> Option<Document> {
+    pub fn extended_hub(self, version: Version) -> Option<ServedDocument> {
         let facts = || facts::extended_hub(self.place(true), self.cards.host.directory());
         self.cards.has_extended().then(|| self.render(Which::ExtendedHub, version, facts))
     }
 
     /// The card of one agent for callers that are known; `None` when nobody can be known here, or no
     /// such agent lives here.
-    pub fn extended_agent(self, handle: &Handle, version: Version) -> Option<Document> {
+    pub fn extended_agent(self, handle: &Handle, version: Version) -> Option<ServedDocument> {
         let card = &self.cards.host.directory().find(handle)?.card;
         let facts = || facts::agent(self.place(true), card);
         self.cards.has_extended().then(|| self.render(Which::ExtendedAgent(handle.clone()), version, facts))
     }
 
     /// What is signed is what is served: a card under another origin is another card.
-    fn render(self, which: Which, version: Version, facts: impl FnOnce() -> Facts) -> Document {
+    fn render(self, which: Which, version: Version, facts: impl FnOnce() -> Facts) -> ServedDocument {
         let keys = self.cards.keys.load();
         let key = Key { which, version, kid: keys.current().kid().to_owned(), plain: self.base.plain().cloned() };
         let written = || write(&facts(), version, &keys, &self.base.url(JWKS_PATH));
@@ -185,7 +185,7 @@ impl CardsAt<'_> {
     }
 }
 
-fn document(card: &Value, since: Timestamp) -> Document {
-    let document = Document::new("application/json", CARD_FRESH, card.to_string());
+fn document(card: &Value, since: Timestamp) -> ServedDocument {
+    let document = ServedDocument::new("application/json", CARD_FRESH, card.to_string());
     document.varying_by("A2A-Version").modified(since)
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use forecourt_core::{AgentCard, Mode, Skill};
-use forecourt_host::{Directory, Resident, Site};
+use forecourt_core::{AgentCard, ContentMode, Skill};
+use forecourt_host::{Directory, HostedAgent, Site};
 use forecourt_identity::Verifier;
 use forecourt_surface::BaseUrl;
 use serde::Serialize;
@@ -165,7 +165,7 @@ fn of_agent(place: Place<'_>, card: &AgentCard, url: String) -> Facts {
     }
 }
 
-fn sibling(base: BaseUrl<'_>, resident: &Resident) -> Sibling {
+fn sibling(base: BaseUrl<'_>, resident: &HostedAgent) -> Sibling {
     let card = &resident.card;
     Sibling {
         handle: card.handle().to_string(),
@@ -229,12 +229,12 @@ fn complete(skill: &Skill) -> Skill {
 }
 
 /// Modes as media types, in order and without repetition; plain text when there are none.
-fn media_types(modes: &[Mode]) -> Vec<String> {
+fn media_types(modes: &[ContentMode]) -> Vec<String> {
     let mut types: Vec<String> = Vec::with_capacity(modes.len().max(1));
     for mode in modes {
         let name = match mode {
-            Mode::Text { mime } | Mode::File { mime } | Mode::Artifact { mime } => mime.as_str(),
-            Mode::Link => LINKS,
+            ContentMode::Text { mime } | ContentMode::File { mime } | ContentMode::Artifact { mime } => mime.as_str(),
+            ContentMode::Link => LINKS,
         };
         if !types.iter().any(|known| known == name) {
             types.push(name.to_owned());

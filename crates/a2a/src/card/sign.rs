@@ -2,7 +2,7 @@
 
 use forecourt_core::Timestamp;
 use forecourt_identity::jws::{Jws, sign_detached_with_keys_at};
-use forecourt_identity::{Fault, HostKeys, KeySet};
+use forecourt_identity::{HostKeys, KeySet, ProofError};
 use serde_json::{Value, json};
 
 use super::limits::SIGNATURES_MAX;
@@ -19,7 +19,7 @@ pub enum SignatureFault {
     Unsigned,
     /// None of its signatures holds; the reason of the last one that was tried.
     #[error("no signature of the card holds: {0}")]
-    Invalid(Fault),
+    Invalid(ProofError),
 }
 
 /// The signature of `card`, as an entry of its `signatures`. `None` when nothing of it is covered.

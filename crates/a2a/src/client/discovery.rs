@@ -10,7 +10,7 @@ mod signature;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_agents::declined::Declined;
+use forecourt_agents::declined::UpstreamError;
 use forecourt_core::{Clock, Timestamp};
 use forecourt_egress::{Egress, Purpose};
 use http::HeaderMap;
@@ -81,7 +81,7 @@ pub enum DiscoveryError {
     Unavailable(String),
     /// The server said with its status that we are not served, or not now.
     #[error("the agent card can't be fetched: its server {0}")]
-    Declined(Declined),
+    Declined(UpstreamError),
     /// What is there is no card.
     #[error("what is at {0} is no A2A agent card: {1}")]
     Unreadable(String, String),

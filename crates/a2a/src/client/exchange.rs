@@ -6,7 +6,7 @@ use async_stream::stream;
 use bytes::Bytes;
 use forecourt_agents::sse_reader::{SseEvent, SseReader};
 use forecourt_core::json;
-use forecourt_egress::{BodyStream, Deadlines, Egress, Incoming, Outgoing, Purpose};
+use forecourt_egress::{BodyStream, Deadlines, Egress, Purpose, UpstreamRequest, UpstreamResponse};
 use futures::{Stream, StreamExt};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
@@ -18,7 +18,7 @@ use super::limits::{ANSWER_BYTES_MAX, CONNECTS_MAX, FRAME_BYTES_MAX, RESUME_PAUS
 
 /// How long a remote agent may take for each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct ClientTimeouts {
     /// From a request to the head of its answer, the connection included.
     pub first: Duration,
     /// From one piece of an answer to the next; comments that keep a stream alive count.
@@ -40,15 +40,15 @@ pub(super) struct Begun {
 pub(super) async fn send(
     egress: &Egress,
     purpose: Purpose,
-    request: Outgoing,
-    patience: Patience,
+    request: UpstreamRequest,
+    patience: ClientTimeouts,
 ) -> Result<Begun, ClientFault> {
     let request = request.within(backstop(patience));
     let mut tries = 1;
     loop {
         let sent = timeout(patience.first, egress.send(purpose, request.clone())).await;
         let fault = match sent {
-            Ok(Ok(Incoming { status, headers, body, .. })) => {
+            Ok(Ok(UpstreamResponse { status, headers, body, .. })) => {
                 return Ok(Begun { status, headers, body, idle: patience.idle });
             }
             Ok(Err(error)) => ClientFault::of_egress(&error),
@@ -63,7 +63,7 @@ pub(super) async fn send(
 }
 
 /// Our own waits come first, as they say which one it was; the bounds of the way out stand behind.
-fn backstop(patience: Patience) -> Deadlines {
+fn backstop(patience: ClientTimeouts) -> Deadlines {
     let margin = Duration::from_secs(5);
     Deadlines {
         connect: forecourt_egress::limits::CONNECT_TIME_MAX,

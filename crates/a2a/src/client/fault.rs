@@ -2,12 +2,12 @@
 
 use std::fmt::Display;
 
-use forecourt_agents::declined::Declined;
+use forecourt_agents::declined::UpstreamError;
 use forecourt_egress::EgressError;
 use serde_json::Value;
 
 use super::limits::REASON_CHARS_MAX;
-use crate::model::Fault;
+use crate::model::OperationError;
 
 /// Why a remote agent gave no answer. `Display` is a sentence for people, without the agent's name;
 /// causes that tell of the network are in the log.
@@ -41,7 +41,7 @@ pub enum ClientFault {
     #[error("{}", or_declined(.message, *.declined))]
     Declined {
         /// Why not.
-        declined: Declined,
+        declined: UpstreamError,
         /// Its own words, cut short; may be empty.
         message: String,
     },
@@ -52,7 +52,7 @@ pub enum ClientFault {
     #[error("{message}")]
     Remote {
         /// What that comes to.
-        fault: Fault,
+        fault: OperationError,
         /// Its own words, cut short.
         message: String,
     },
@@ -64,13 +64,13 @@ impl ClientFault {
         match self {
             Self::Unreachable(_) | Self::Slow | Self::Stalled | Self::Broken | Self::Busy => true,
             Self::Status(status) => matches!(status, 408 | 425 | 500..),
-            Self::Declined { declined, .. } => matches!(declined, Declined::Later(_)),
+            Self::Declined { declined, .. } => matches!(declined, UpstreamError::Later(_)),
             Self::Overtime | Self::TooLarge | Self::Unreadable(_) | Self::Remote { .. } => false,
         }
     }
 
     /// What the agent itself said, if it said anything.
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&OperationError> {
         match self {
             Self::Remote { fault, .. } => Some(fault),
             _ => None,
@@ -95,20 +95,20 @@ impl ClientFault {
 }
 
 /// A status that says enough by itself, with whatever stands in the body of its answer.
-pub(super) fn of_declined(declined: Declined, body: &Value) -> ClientFault {
+pub(super) fn of_declined(declined: UpstreamError, body: &Value) -> ClientFault {
     let error = body.get("error").unwrap_or(body);
     let said = [&error["message"], &error["detail"], error].into_iter().find_map(Value::as_str);
     ClientFault::Declined { declined, message: words(said.unwrap_or_default()) }
 }
 
-fn or_declined(message: &str, declined: Declined) -> String {
+fn or_declined(message: &str, declined: UpstreamError) -> String {
     if message.is_empty() { declined.to_string() } else { message.to_owned() }
 }
 
 /// A member `error` of JSON-RPC. Some servers write nothing but a sentence.
 pub(super) fn of_rpc(error: &Value) -> ClientFault {
     if let Some(said) = error.as_str().or(error["message"].as_str().filter(|_| error["code"].is_null())) {
-        return ClientFault::Remote { fault: Fault::Internal, message: words(said) };
+        return ClientFault::Remote { fault: OperationError::Internal, message: words(said) };
     }
     let Some(code) = error["code"].as_i64() else {
         return ClientFault::unreadable("an error without a code");
@@ -123,7 +123,7 @@ pub(super) fn of_rest(status: u16, body: &Value) -> ClientFault {
     let error = body.get("error").unwrap_or(body);
     if let Some(said) = error.as_str() {
         let message = words(said);
-        let fault = by_status(status, &message).unwrap_or(Fault::Internal);
+        let fault = by_status(status, &message).unwrap_or(OperationError::Internal);
         return ClientFault::Remote { fault, message };
     }
     if !error.is_object() {
@@ -144,27 +144,27 @@ pub(super) fn of_rest(status: u16, body: &Value) -> ClientFault {
 }
 
 /// The table of errors, from JSON-RPC's side. Unknown codes are theirs and internal.
-fn by_code(code: i64, message: &str) -> Fault {
+fn by_code(code: i64, message: &str) -> OperationError {
     let words = message.to_owned();
     match code {
-        -32700 => Fault::Parse(words),
-        -32600 => Fault::InvalidRequest(words),
-        -32601 => Fault::MethodNotFound(words),
-        -32602 => Fault::param("params", words),
-        -32001 => Fault::TaskNotFound,
-        -32002 => Fault::TaskNotCancelable,
-        -32003 => Fault::PushNotificationNotSupported,
-        -32004 => Fault::UnsupportedOperation(words),
-        -32005 => Fault::ContentTypeNotSupported(words),
-        -32006 => Fault::InvalidAgentResponse,
-        -32007 => Fault::ExtendedAgentCardNotConfigured,
-        -32008 => Fault::ExtensionSupportRequired(words),
-        -32009 => Fault::VersionNotSupported(words),
-        _ => Fault::Internal,
+        -32700 => OperationError::Parse(words),
+        -32600 => OperationError::InvalidRequest(words),
+        -32601 => OperationError::MethodNotFound(words),
+        -32602 => OperationError::param("params", words),
+        -32001 => OperationError::TaskNotFound,
+        -32002 => OperationError::TaskNotCancelable,
+        -32003 => OperationError::PushNotificationNotSupported,
+        -32004 => OperationError::UnsupportedOperation(words),
+        -32005 => OperationError::ContentTypeNotSupported(words),
+        -32006 => OperationError::InvalidAgentResponse,
+        -32007 => OperationError::ExtendedAgentCardNotConfigured,
+        -32008 => OperationError::ExtensionSupportRequired(words),
+        -32009 => OperationError::VersionNotSupported(words),
+        _ => OperationError::Internal,
     }
 }
 
-fn by_reason(reason: &str, message: &str) -> Option<Fault> {
+fn by_reason(reason: &str, message: &str) -> Option<OperationError> {
     let code = match reason {
         "TASK_NOT_FOUND" => -32001,
         "TASK_NOT_CANCELABLE" => -32002,
@@ -181,12 +181,12 @@ fn by_reason(reason: &str, message: &str) -> Option<Fault> {
 }
 
 /// Nothing but a status says little: a path that is not there, or a request that is wrong.
-fn by_status(status: u16, message: &str) -> Option<Fault> {
+fn by_status(status: u16, message: &str) -> Option<OperationError> {
     match status {
-        400 | 422 => Some(Fault::InvalidRequest(message.to_owned())),
-        404 | 405 => Some(Fault::UnsupportedOperation(message.to_owned())),
-        415 => Some(Fault::ContentTypeNotSupported(message.to_owned())),
-        501 => Some(Fault::UnsupportedOperation(message.to_owned())),
+        400 | 422 => Some(OperationError::InvalidRequest(message.to_owned())),
+        404 | 405 => Some(OperationError::UnsupportedOperation(message.to_owned())),
+        415 => Some(OperationError::ContentTypeNotSupported(message.to_owned())),
+        501 => Some(OperationError::UnsupportedOperation(message.to_owned())),
         _ => None,
     }
 }
@@ -210,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    fn fault(fault: ClientFault) -> Option<Fault> {
+    fn fault(fault: ClientFault) -> Option<OperationError> {
         fault.fault().cloned()
     }
 
@@ -232,7 +232,7 @@ mod tests {
             of_rpc(&json!({"message": "no gas"})),
             of_rest(500, &json!({"error": "no gas"})),
         ] {
-            assert_eq!(said, ClientFault::Remote { fault: Fault::Internal, message: "no gas".to_owned() });
+            assert_eq!(said, ClientFault::Remote { fault: OperationError::Internal, message: "no gas".to_owned() });
         }
     }
 
@@ -240,11 +240,14 @@ mod tests {
     fn a_status_that_says_enough_keeps_the_words_of_any_body() {
         let bodies = [json!({"error": "x"}), json!({"error": {"code": -1, "message": "x"}}), json!({"detail": "x"})];
         for body in bodies {
-            let fault = of_declined(Declined::Forbidden, &body);
-            assert_eq!(fault, ClientFault::Declined { declined: Declined::Forbidden, message: "x".to_owned() });
+            let fault = of_declined(UpstreamError::Forbidden, &body);
+            assert_eq!(fault, ClientFault::Declined { declined: UpstreamError::Forbidden, message: "x".to_owned() });
         }
-        assert_eq!(of_declined(Declined::Credentials, &Value::Null).to_string(), Declined::Credentials.to_string());
-        assert!(of_declined(Declined::Later(None), &Value::Null).is_passing());
+        assert_eq!(
+            of_declined(UpstreamError::Credentials, &Value::Null).to_string(),
+            UpstreamError::Credentials.to_string()
+        );
+        assert!(of_declined(UpstreamError::Later(None), &Value::Null).is_passing());
     }
 
     #[test]
@@ -255,9 +258,9 @@ mod tests {
         let old = of_rest(404, &json!({"code": -32001, "message": "gone"}));
         for one in [rpc, new, old] {
             assert_eq!(one.to_string(), "gone");
-            assert_eq!(fault(one), Some(Fault::TaskNotFound));
+            assert_eq!(fault(one), Some(OperationError::TaskNotFound));
         }
-        assert_eq!(fault(of_rpc(&json!({"code": -32099, "message": "x"}))), Some(Fault::Internal));
+        assert_eq!(fault(of_rpc(&json!({"code": -32099, "message": "x"}))), Some(OperationError::Internal));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::fault::ClientFault;
 use super::limits::{POLL_PAUSE, POLL_PAUSE_MAX, RESUME_PAUSE, RESUMES_FRUITLESS_MAX, RESUMES_MAX};
-use super::peer::{Arrivals, Arrived, Peer};
-use crate::model::{Fault, Item, Operation, Outcome, Send, Status};
+use super::peer::{Arrivals, Peer, StreamItem};
+use crate::model::{Item, Operation, OperationError, OperationOutcome, Send, Status};
 
 /// What an answer begins with.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ impl Trip {
     }
 
     /// The next item that can be trusted, and whether it is the last one.
-    async fn step(&mut self) -> Result<(Arrived, bool), ClientFault> {
+    async fn step(&mut self) -> Result<(StreamItem, bool), ClientFault> {
         loop {
             match self.receive().await {
                 Ok(arrived) => {
@@ -126,7 +126,7 @@ impl Trip {
 
     /// The next item of the connection, which is made first if there is none. One that just ends is
     /// broken.
-    async fn receive(&mut self) -> Result<Arrived, ClientFault> {
+    async fn receive(&mut self) -> Result<StreamItem, ClientFault> {
         let mut arrivals = match self.arrivals.take() {
             Some(arrivals) => arrivals,
             None => {
@@ -158,17 +158,17 @@ impl Trip {
     }
 
     /// The task as it stands.
-    async fn read(&mut self) -> Result<Arrived, ClientFault> {
+    async fn read(&mut self) -> Result<StreamItem, ClientFault> {
         let task = self.task.clone().unwrap_or_default();
         let operation = Operation::Get { task, history_length: None };
         match self.peer.call_raw(&operation, self.hop).await? {
-            (Outcome::Task(task), raw) => Ok(Arrived { item: Item::Task(task), raw, id: None }),
+            (OperationOutcome::Task(task), raw) => Ok(StreamItem { item: Item::Task(task), raw, id: None }),
             _ => Err(ClientFault::unreadable("a task was asked for, and something else came")),
         }
     }
 
     /// Takes notice of an item, and says whether it is the last one.
-    fn note(&mut self, arrived: &Arrived) -> bool {
+    fn note(&mut self, arrived: &StreamItem) -> bool {
         let begins_in_the_middle = self.is_resumed && !self.has_begun && !matches!(arrived.item, Item::Task(_));
         if begins_in_the_middle && self.last_id.is_none() {
             self.is_blind = true;
@@ -236,10 +236,13 @@ async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T
 }
 
 /// Whether a task that can't be subscribed to may still be read.
-fn may_look(said: &Fault) -> bool {
+fn may_look(said: &OperationError) -> bool {
     matches!(
         said,
-        Fault::UnsupportedOperation(_) | Fault::MethodNotFound(_) | Fault::InvalidRequest(_) | Fault::Internal
+        OperationError::UnsupportedOperation(_)
+            | OperationError::MethodNotFound(_)
+            | OperationError::InvalidRequest(_)
+            | OperationError::Internal
     )
 }
 

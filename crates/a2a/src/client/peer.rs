@@ -4,18 +4,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_stream::stream;
-use forecourt_agents::declined::Declined;
+use forecourt_agents::declined::UpstreamError;
 use forecourt_egress::{Egress, Purpose, hops};
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::endpoint::Endpoint;
-use super::exchange::{self, Begun, Patience};
+use super::exchange::{self, Begun, ClientTimeouts};
 use super::fault::{self, ClientFault};
 use super::limits::EVENT_ID_BYTES_MAX;
 use super::wire;
-use crate::model::{Item, Operation, Outcome, Version};
+use crate::model::{Item, Operation, OperationOutcome, Version};
 
 /// Which generation a request speaks.
 const VERSION: HeaderName = HeaderName::from_static("a2a-version");
@@ -40,7 +40,7 @@ struct Line {
     purpose: Purpose,
     endpoint: Endpoint,
     headers: HeaderMap,
-    patience: Patience,
+    patience: ClientTimeouts,
     streams: bool,
 }
 
@@ -55,14 +55,14 @@ pub struct PeerConfig {
     /// Fields for each request, such as credentials.
     pub headers: HeaderMap,
     /// How long to wait.
-    pub patience: Patience,
+    pub patience: ClientTimeouts,
     /// Whether the agent says that it streams.
     pub streams: bool,
 }
 
 /// One item of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Arrived {
+pub struct StreamItem {
     /// What it says.
     pub item: Item,
     /// How it was spelled.
@@ -72,7 +72,7 @@ pub struct Arrived {
 }
 
 /// Items as they come. Ends after the first fault.
-pub type Arrivals = Pin<Box<dyn Stream<Item = Result<Arrived, ClientFault>> + Send>>;
+pub type Arrivals = Pin<Box<dyn Stream<Item = Result<StreamItem, ClientFault>> + Send>>;
 
 impl Peer {
     /// The agent behind `config`. Connects to nothing yet.
@@ -87,7 +87,7 @@ impl Peer {
     }
 
     /// How long we wait for it.
-    pub fn patience(&self) -> Patience {
+    pub fn patience(&self) -> ClientTimeouts {
         self.line.patience
     }
 
@@ -97,12 +97,12 @@ impl Peer {
     }
 
     /// Carries out `operation` on behalf of a message with `hop` agents before it.
-    pub async fn call(&self, operation: &Operation, hop: u32) -> Result<Outcome, ClientFault> {
+    pub async fn call(&self, operation: &Operation, hop: u32) -> Result<OperationOutcome, ClientFault> {
         self.call_raw(operation, hop).await.map(|(outcome, _)| outcome)
     }
 
     /// [`Peer::call`], with the answer as it was spelled.
-    pub async fn call_raw(&self, operation: &Operation, hop: u32) -> Result<(Outcome, Value), ClientFault> {
+    pub async fn call_raw(&self, operation: &Operation, hop: u32) -> Result<(OperationOutcome, Value), ClientFault> {
         let begun = self.send(operation, hop, None).await?;
         self.whole(operation, begun).await
     }
@@ -120,8 +120,8 @@ impl Peer {
             return Ok(self.items(begun));
         }
         let one = match self.whole(operation, begun).await? {
-            (Outcome::Sent(item), raw) => Arrived { item, raw, id: None },
-            (Outcome::Task(task), raw) => Arrived { item: Item::Task(task), raw, id: None },
+            (OperationOutcome::Sent(item), raw) => StreamItem { item, raw, id: None },
+            (OperationOutcome::Task(task), raw) => StreamItem { item: Item::Task(task), raw, id: None },
             _ => return Err(ClientFault::unreadable("an answer to another question")),
         };
         Ok(Box::pin(futures::stream::iter([Ok(one)])))
@@ -134,7 +134,7 @@ impl Peer {
             while let Some(event) = events.next().await {
                 let arrived = event.and_then(|event| {
                     let (item, raw) = wire::item(&peer.line.endpoint, &event.data)?;
-                    Ok(Arrived { item, raw, id: event.last_id.filter(|id| id.len() <= EVENT_ID_BYTES_MAX) })
+                    Ok(StreamItem { item, raw, id: event.last_id.filter(|id| id.len() <= EVENT_ID_BYTES_MAX) })
                 });
                 let is_over = arrived.is_err();
                 yield arrived;
@@ -145,8 +145,8 @@ impl Peer {
         })
     }
 
-    async fn whole(&self, operation: &Operation, begun: Begun) -> Result<(Outcome, Value), ClientFault> {
-        if let Some(declined) = Declined::of(begun.status, &begun.headers) {
+    async fn whole(&self, operation: &Operation, begun: Begun) -> Result<(OperationOutcome, Value), ClientFault> {
+        if let Some(declined) = UpstreamError::of(begun.status, &begun.headers) {
             return Err(fault::of_declined(declined, &begun.json().await.unwrap_or_default()));
         }
         let status = begun.status.as_u16();

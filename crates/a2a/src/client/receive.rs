@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{PolicyPart, TaskState, json};
 use serde_json::{Map, Value};
 use url::Url;
@@ -20,7 +20,7 @@ const X402_STATUS: &str = "x402.payment.status";
 
 /// What a status says about a refusal.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum RefusalStatus {
     /// There is no refusal in it, whatever the state: none is made up. PolicyPart 4.2.
     None,
     /// A refusal that can be believed.
@@ -33,24 +33,24 @@ pub enum Verdict {
 
 /// Judges a status. `data` are the data parts of the task's artifacts so far, in order; links must
 /// lead to `canonical_host`.
-pub fn judge(status: &Status, data: &[&Value], canonical_host: &str) -> Verdict {
-    let Some(metadata) = status.message.as_ref().map(|message| &message.metadata) else { return Verdict::None };
-    let Some(envelope) = envelope(metadata) else { return Verdict::None };
+pub fn judge(status: &Status, data: &[&Value], canonical_host: &str) -> RefusalStatus {
+    let Some(metadata) = status.message.as_ref().map(|message| &message.metadata) else { return RefusalStatus::None };
+    let Some(envelope) = envelope(metadata) else { return RefusalStatus::None };
     let fields = match envelope {
         Value::Object(fields) => fields,
-        _ => return Verdict::Malformed("the envelope is no object"),
+        _ => return RefusalStatus::Malformed("the envelope is no object"),
     };
     match fields.get("v").and_then(Value::as_str) {
         Some(VERSION) => {}
-        Some(_) => return Verdict::Unknown(envelope.clone()),
-        None => return Verdict::Malformed("the envelope has no version"),
+        Some(_) => return RefusalStatus::Unknown(envelope.clone()),
+        None => return RefusalStatus::Malformed("the envelope has no version"),
     }
     let Some(Value::Object(raw)) = fields.get("part") else {
-        return Verdict::Malformed("the envelope holds no part");
+        return RefusalStatus::Malformed("the envelope holds no part");
     };
     match part(raw, status.state, metadata, data, canonical_host) {
-        Ok(part) => Verdict::Refused(Box::new(part)),
-        Err(reason) => Verdict::Malformed(reason),
+        Ok(part) => RefusalStatus::Refused(Box::new(part)),
+        Err(reason) => RefusalStatus::Malformed(reason),
     }
 }
 
@@ -80,14 +80,14 @@ fn part(
     part.validate(&at_port_of(&part, canonical_host)).map_err(|_| "the part leads to another host than the agent's")?;
     let is_aligned = match part.kind {
         // A kind of a later version has no row in the table: any end but success will do.
-        Kind::Other(_) => state.is_settled() && state != TaskState::Completed,
+        RefusalKind::Other(_) => state.is_settled() && state != TaskState::Completed,
         _ => state == part.task_state(),
     };
     if !is_aligned {
         return Err("the state does not go with the kind");
     }
     let offers = raw.get("accepted_payments").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    if matches!(part.kind, Kind::PaymentRequired { .. }) {
+    if matches!(part.kind, RefusalKind::PaymentRequired { .. }) {
         check_x402(offers, metadata)?;
         check_ap2(offers, data)?;
     }

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use self::pieces::Tools;
 use super::limits::TAKEN_BYTES_MAX;
-use super::receive::{Verdict, judge};
+use super::receive::{RefusalStatus, judge};
 use crate::model::{Artifact, Item, Message, Role, Status, Task};
 
 /// Turns the items of one answer into events.
@@ -22,7 +22,7 @@ pub struct Unfolding {
     canonical_host: String,
     believes: bool,
     /// What an earlier turn took.
-    before: Taken,
+    before: TaskCursor,
     artifacts: Vec<Seen>,
     /// Whether any text was given.
     has_spoken: bool,
@@ -39,7 +39,7 @@ pub struct Unfolding {
 
 /// What was taken of a task in one turn, for the next one.
 #[derive(Clone, Default)]
-pub struct Taken(Arc<Vec<Seen>>);
+pub struct TaskCursor(Arc<Vec<Seen>>);
 
 /// What was taken of one artifact.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ impl Unfolding {
         Self {
             canonical_host: canonical_host.into(),
             believes,
-            before: Taken::default(),
+            before: TaskCursor::default(),
             artifacts: Vec::new(),
             has_spoken: false,
             tools: Tools::default(),
@@ -74,17 +74,17 @@ impl Unfolding {
 
     /// The next turn of a task of which `before` was taken already.
     #[must_use]
-    pub fn after(self, before: Taken) -> Self {
+    pub fn after(self, before: TaskCursor) -> Self {
         Self { before, ..self }
     }
 
     /// What was taken of the task, for [`Unfolding::after`]. Nothing when that is more than
     /// [`TAKEN_BYTES_MAX`]: the next turn may then repeat it.
-    pub fn taken(&self) -> Taken {
+    pub fn taken(&self) -> TaskCursor {
         let bytes: usize = self.artifacts.iter().map(|seen| seen.text.len()).sum();
         match bytes <= TAKEN_BYTES_MAX {
-            true => Taken(Arc::new(self.artifacts.clone())),
-            false => Taken::default(),
+            true => TaskCursor(Arc::new(self.artifacts.clone())),
+            false => TaskCursor::default(),
         }
     }
 
@@ -271,16 +271,16 @@ impl Unfolding {
     /// The ending that a refusal comes to, if there is one in the status.
     fn refusal(&mut self, status: &Status, events: &mut Vec<Event>) -> Option<Ending> {
         match judge(status, &self.tools.data(), &self.canonical_host) {
-            Verdict::None => None,
-            Verdict::Refused(part) if self.believes => Some(Ending::Refused(part)),
-            Verdict::Refused(_) => {
+            RefusalStatus::None => None,
+            RefusalStatus::Refused(part) if self.believes => Some(Ending::Refused(part)),
+            RefusalStatus::Refused(_) => {
                 Some(Ending::failed("The agent declined, and its reasons are not believed for now."))
             }
-            Verdict::Unknown(envelope) => {
+            RefusalStatus::Unknown(envelope) => {
                 events.push(Event::Part(Part::data(json!({"mentionable": {"policy": envelope}}))));
                 Some(Ending::failed("The agent declined in a form that is not known here."))
             }
-            Verdict::Malformed(reason) => {
+            RefusalStatus::Malformed(reason) => {
                 tracing::warn!(reason, "a remote agent gave a malformed refusal");
                 self.is_malformed = true;
                 Some(Ending::failed("The agent declined, but its reason was malformed."))
@@ -356,7 +356,7 @@ fn empty() -> Message {
     }
 }
 
-impl std::fmt::Debug for Taken {
+impl std::fmt::Debug for TaskCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Taken").field("artifacts", &self.0.len()).finish()
     }

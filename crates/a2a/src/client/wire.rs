@@ -1,6 +1,6 @@
 //! From an operation to a request, and from an answer to what it says, in both bindings.
 
-use forecourt_egress::Outgoing;
+use forecourt_egress::UpstreamRequest;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method as Verb};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use url::Url;
 use super::endpoint::{Binding, Endpoint};
 use super::fault::{ClientFault, of_rest, of_rpc};
 use crate::codec::Method;
-use crate::model::{Item, Operation, Outcome, Version};
+use crate::model::{Item, Operation, OperationOutcome, Version};
 
 /// The id of every request: each has a connection of its own, so none needs another.
 const RPC_ID: u64 = 1;
@@ -39,7 +39,7 @@ fn is_streamed(method: Method) -> bool {
 }
 
 /// The request for an operation, without the fields that all requests share.
-pub(super) fn request(endpoint: &Endpoint, operation: &Operation) -> Outgoing {
+pub(super) fn request(endpoint: &Endpoint, operation: &Operation) -> UpstreamRequest {
     let method = method_of(operation);
     let params = endpoint.dialect().write_params(operation);
     let request = match endpoint.binding {
@@ -49,16 +49,16 @@ pub(super) fn request(endpoint: &Endpoint, operation: &Operation) -> Outgoing {
     request.header(ACCEPT, if is_streamed(method) { STREAM } else { JSON })
 }
 
-fn rpc(endpoint: &Endpoint, method: Method, mut params: Value) -> Outgoing {
+fn rpc(endpoint: &Endpoint, method: Method, mut params: Value) -> UpstreamRequest {
     if let (Some(tenant), Some(fields)) = (&endpoint.tenant, params.as_object_mut()) {
         fields.insert("tenant".to_owned(), tenant.as_str().into());
     }
     let name = method.rpc_name(endpoint.version);
     let body = json!({"jsonrpc": "2.0", "id": RPC_ID, "method": name, "params": params});
-    Outgoing::post(endpoint.url.as_str(), body.to_string()).header(CONTENT_TYPE, JSON)
+    UpstreamRequest::post(endpoint.url.as_str(), body.to_string()).header(CONTENT_TYPE, JSON)
 }
 
-fn rest(endpoint: &Endpoint, operation: &Operation, params: Value) -> Outgoing {
+fn rest(endpoint: &Endpoint, operation: &Operation, params: Value) -> UpstreamRequest {
     let (verb, path) = route(endpoint.version, operation);
     let mut url = based(endpoint, &path);
     let mut params = if let Value::Object(params) = params { params } else { Map::new() };
@@ -67,13 +67,13 @@ fn rest(endpoint: &Endpoint, operation: &Operation, params: Value) -> Outgoing {
         IN_THE_PATH.iter().for_each(|key| drop(params.remove(*key)));
     }
     if verb == Verb::POST {
-        return Outgoing::post(url.as_str(), Value::Object(params).to_string()).header(CONTENT_TYPE, JSON);
+        return UpstreamRequest::post(url.as_str(), Value::Object(params).to_string()).header(CONTENT_TYPE, JSON);
     }
     if !params.is_empty() {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         url.query_pairs_mut().extend_pairs(params.iter().map(|(key, value)| (key, text(value))));
     }
-    Outgoing { method: verb, ..Outgoing::get(url.as_str()) }
+    UpstreamRequest { method: verb, ..UpstreamRequest::get(url.as_str()) }
 }
 
 const IN_THE_PATH: [&str; 5] = ["id", "name", "taskId", "parent", "pushNotificationConfigId"];
@@ -122,7 +122,7 @@ pub(super) fn outcome(
     method: Method,
     status: u16,
     body: Value,
-) -> Result<(Outcome, Value), ClientFault> {
+) -> Result<(OperationOutcome, Value), ClientFault> {
     let raw = result(endpoint, status, body)?;
     let read = endpoint.dialect().read_outcome(method, raw.clone());
     read.map(|outcome| (outcome, raw)).map_err(ClientFault::unreadable)

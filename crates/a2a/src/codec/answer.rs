@@ -6,7 +6,7 @@ use super::limits::{ANSWER_ITEMS_MAX, PAGE_TOKEN_BYTES_MAX};
 use super::read::{Fields, Path, Reading, objects};
 use super::write::Object;
 use super::{Dialect, Method, item, push, task};
-use crate::model::{Fault, Item, Listing, Outcome, PushListing};
+use crate::model::{Item, OperationError, OperationOutcome, PushListing, TaskListing};
 
 impl Dialect {
     /// Writes one item of a stream, without any frame around it.
@@ -15,16 +15,16 @@ impl Dialect {
     }
 
     /// Writes the result of a method: what JSON-RPC has in `result` and REST in the body.
-    pub(crate) fn write_outcome(self, outcome: &Outcome) -> Value {
+    pub(crate) fn write_outcome(self, outcome: &OperationOutcome) -> Value {
         match outcome {
-            Outcome::Sent(item) => item::write(self, item),
-            Outcome::Task(task) => task::write(self, task),
-            Outcome::Listing(listing) => write_listing(self, listing),
-            Outcome::Push(config) => push::write_registration(self, config),
-            Outcome::Pushes(listing) => write_pushes(self, listing),
-            Outcome::Removed if self == Self::Json03 => Value::Null,
-            Outcome::Removed => Object::new().into(),
-            Outcome::Card(card) => card.clone(),
+            OperationOutcome::Sent(item) => item::write(self, item),
+            OperationOutcome::Task(task) => task::write(self, task),
+            OperationOutcome::Listing(listing) => write_listing(self, listing),
+            OperationOutcome::Push(config) => push::write_registration(self, config),
+            OperationOutcome::Pushes(listing) => write_pushes(self, listing),
+            OperationOutcome::Removed if self == Self::Json03 => Value::Null,
+            OperationOutcome::Removed => Object::new().into(),
+            OperationOutcome::Card(card) => card.clone(),
         }
     }
 
@@ -32,42 +32,42 @@ impl Dialect {
     ///
     /// Takes it as it is meant: unknown states are [`forecourt_core::TaskState::Working`], a missing
     /// conversation is empty, optional fields that can not be read are absent. Fails with
-    /// [`Fault::InvalidAgentResponse`] when it is none of the four items.
-    pub(crate) fn read_item(self, value: Value) -> Result<Item, Fault> {
+    /// [`OperationError::InvalidAgentResponse`] when it is none of the four items.
+    pub(crate) fn read_item(self, value: Value) -> Result<Item, OperationError> {
         self.read_answer(value, item::read)
     }
 
     /// Reads the result of a method, as leniently as [`Self::read_item`].
-    pub(crate) fn read_outcome(self, method: Method, value: Value) -> Result<Outcome, Fault> {
+    pub(crate) fn read_outcome(self, method: Method, value: Value) -> Result<OperationOutcome, OperationError> {
         match method {
             Method::Send => match self.read_item(value)? {
-                sent @ (Item::Task(_) | Item::Message(_)) => Ok(Outcome::Sent(sent)),
-                Item::Status(_) | Item::Artifact(_) => Err(Fault::InvalidAgentResponse),
+                sent @ (Item::Task(_) | Item::Message(_)) => Ok(OperationOutcome::Sent(sent)),
+                Item::Status(_) | Item::Artifact(_) => Err(OperationError::InvalidAgentResponse),
             },
-            Method::Stream | Method::Subscribe => self.read_item(value).map(Outcome::Sent),
+            Method::Stream | Method::Subscribe => self.read_item(value).map(OperationOutcome::Sent),
             Method::Get | Method::Cancel => match self.read_item(value)? {
-                Item::Task(task) => Ok(Outcome::Task(task)),
-                Item::Message(_) | Item::Status(_) | Item::Artifact(_) => Err(Fault::InvalidAgentResponse),
+                Item::Task(task) => Ok(OperationOutcome::Task(task)),
+                Item::Message(_) | Item::Status(_) | Item::Artifact(_) => Err(OperationError::InvalidAgentResponse),
             },
-            Method::List => self.read_answer(value, read_listing).map(Outcome::Listing),
+            Method::List => self.read_answer(value, read_listing).map(OperationOutcome::Listing),
             Method::PushCreate | Method::PushGet => {
-                self.read_answer(value, |mut fields| push::read_registration(&mut fields)).map(Outcome::Push)
+                self.read_answer(value, |mut fields| push::read_registration(&mut fields)).map(OperationOutcome::Push)
             }
-            Method::PushList => self.read_pushes(value).map(Outcome::Pushes),
-            Method::PushDelete => Ok(Outcome::Removed),
-            Method::ExtendedCard if value.is_object() => Ok(Outcome::Card(value)),
-            Method::ExtendedCard => Err(Fault::InvalidAgentResponse),
+            Method::PushList => self.read_pushes(value).map(OperationOutcome::Pushes),
+            Method::PushDelete => Ok(OperationOutcome::Removed),
+            Method::ExtendedCard if value.is_object() => Ok(OperationOutcome::Card(value)),
+            Method::ExtendedCard => Err(OperationError::InvalidAgentResponse),
         }
     }
 
-    fn read_answer<T>(self, value: Value, read: impl FnOnce(Fields<'_>) -> Option<T>) -> Result<T, Fault> {
+    fn read_answer<T>(self, value: Value, read: impl FnOnce(Fields<'_>) -> Option<T>) -> Result<T, OperationError> {
         let reading = Reading::lenient(self);
         let answer = Fields::of(value, &Path::Root, &reading).and_then(read);
         finish(reading, answer)
     }
 
     /// A bare array, or an object with a page of them.
-    fn read_pushes(self, value: Value) -> Result<PushListing, Fault> {
+    fn read_pushes(self, value: Value) -> Result<PushListing, OperationError> {
         if !value.is_array() {
             return self.read_answer(value, read_push_page);
         }
@@ -79,20 +79,20 @@ impl Dialect {
 }
 
 /// What is wrong with an agent's answer is for the log: the client can do nothing about it.
-fn finish<T>(reading: Reading, answer: Option<T>) -> Result<T, Fault> {
+fn finish<T>(reading: Reading, answer: Option<T>) -> Result<T, OperationError> {
     reading.finish(answer).map_err(|violations| {
         tracing::debug!(?violations, "an agent's answer could not be read");
-        Fault::InvalidAgentResponse
+        OperationError::InvalidAgentResponse
     })
 }
 
-fn read_listing(mut fields: Fields<'_>) -> Option<Listing> {
+fn read_listing(mut fields: Fields<'_>) -> Option<TaskListing> {
     let tasks = fields.objects("tasks", ANSWER_ITEMS_MAX, task::read);
     let next_page_token = fields.text("nextPageToken", PAGE_TOKEN_BYTES_MAX).unwrap_or_default();
     let here = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
     let page_size = fields.count("pageSize").unwrap_or(here);
     let total = fields.count("totalSize").unwrap_or(here);
-    Some(Listing { tasks, next_page_token, page_size, total: total.into() })
+    Some(TaskListing { tasks, next_page_token, page_size, total: total.into() })
 }
 
 fn read_push_page(mut fields: Fields<'_>) -> Option<PushListing> {
@@ -102,7 +102,7 @@ fn read_push_page(mut fields: Fields<'_>) -> Option<PushListing> {
 }
 
 /// All four members, even when they are empty. A total beyond the 32 bits of the protocol is cut to them.
-fn write_listing(dialect: Dialect, listing: &Listing) -> Value {
+fn write_listing(dialect: Dialect, listing: &TaskListing) -> Value {
     let total = i32::try_from(listing.total).unwrap_or(i32::MAX);
     Object::new()
         .with("tasks", listing.tasks.iter().map(|task| task::write(dialect, task)).collect::<Vec<_>>())

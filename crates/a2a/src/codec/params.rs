@@ -5,24 +5,24 @@ use serde_json::{Map, Value};
 use super::limits::{MODE_BYTES_MAX, MODES_MAX, PAGE_SIZES, PAGE_TOKEN_BYTES_MAX};
 use super::read::{Fields, Path, Reading};
 use super::{Dialect, Method, message, push};
-use crate::model::{Configuration, Fault, ListQuery, Operation, PushConfig, Send};
+use crate::model::{Configuration, ListQuery, Operation, OperationError, PushConfig, Send};
 
 impl Dialect {
     /// Reads the parameters of a method; `null` is no parameters.
     ///
-    /// Fails with [`Fault::InvalidParams`], which names each field that is missing or wrong. Unknown
+    /// Fails with [`OperationError::InvalidParams`], which names each field that is missing or wrong. Unknown
     /// fields are ignored, `null` is absent, snake_case is as good as camelCase.
     ///
     /// Over REST, put what the path names into the parameters first: the task as `id` (`taskId` for
     /// methods of push configurations), the configuration as `id` (1.0 and [`Dialect::Proto03`]).
-    pub(crate) fn read_params(self, method: Method, params: Value) -> Result<Operation, Fault> {
+    pub(crate) fn read_params(self, method: Method, params: Value) -> Result<Operation, OperationError> {
         let reading = Reading::strict(self);
         let params = match params {
             Value::Null => Value::Object(Map::new()),
             params => params,
         };
         let operation = Fields::of(params, &Path::Root, &reading).and_then(|fields| read(method, fields));
-        reading.finish(operation).map_err(Fault::InvalidParams)
+        reading.finish(operation).map_err(OperationError::InvalidParams)
     }
 }
 

@@ -11,7 +11,7 @@ mod shapes;
 use serde_json::{Map, Value};
 
 use super::{Dialect, Method};
-use crate::model::{Content, Fault, Message, Operation, Part, Role, Send};
+use crate::model::{Content, Message, Operation, OperationError, Part, Role, Send};
 
 const DIALECTS: [Dialect; 3] = [Dialect::Json03, Dialect::Proto03, Dialect::Json10];
 
@@ -39,7 +39,7 @@ fn sent(dialect: Dialect, params: Value) -> Send {
 /// The fields that a refusal names.
 fn refused(dialect: Dialect, method: Method, params: Value) -> Vec<String> {
     match dialect.read_params(method, params.clone()) {
-        Err(Fault::InvalidParams(violations)) => violations.into_iter().map(|v| v.field).collect(),
+        Err(OperationError::InvalidParams(violations)) => violations.into_iter().map(|v| v.field).collect(),
         other => panic!("{dialect:?} {params}: {other:?}"),
     }
 }

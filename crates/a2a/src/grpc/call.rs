@@ -22,7 +22,7 @@ use super::schema::{Rpc, dialect};
 use super::transcode::Transcoder;
 use super::{Answer, Call, Carry, Reply, card, deadline, status};
 use crate::codec::Files;
-use crate::model::{Fault, Item, Outcome, Version};
+use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::version;
 
 /// The messages of an answer, as JSON.
@@ -58,7 +58,8 @@ async fn prepare(
 ) -> Result<(Grpc<Transcoder>, Handler, Request<Body>), Status> {
     let until = deadline::timeout(request.headers()).and_then(|time| Instant::now().checked_add(time));
     let version = service.version;
-    let rpc = Rpc::find(version, name).ok_or_else(|| status::of_fault(&Fault::MethodNotFound(name.to_owned())))?;
+    let rpc =
+        Rpc::find(version, name).ok_or_else(|| status::of_fault(&OperationError::MethodNotFound(name.to_owned())))?;
     let (head, body) = request.into_parts();
     check_version(version, &head).map_err(|fault| status::of_fault(&fault))?;
     let bytes = read_limited(body, &service.limits).await.map_err(status::of_body)?;
@@ -78,10 +79,10 @@ fn is_grpc(headers: &HeaderMap) -> bool {
 
 /// The package says the version. A client that says another one in words is not understood; one
 /// that says nothing is.
-fn check_version(version: Version, head: &Parts) -> Result<(), Fault> {
+fn check_version(version: Version, head: &Parts) -> Result<(), OperationError> {
     match version::asked(head)? {
         Some(other) if other != version => {
-            Err(Fault::VersionNotSupported("a2a-version names another version than the service".to_owned()))
+            Err(OperationError::VersionNotSupported("a2a-version names another version than the service".to_owned()))
         }
         Some(_) | None => Ok(()),
     }
@@ -105,7 +106,7 @@ impl ServerStreamingService<Value> for Handler {
         let (service, rpc, until) = (Arc::clone(&self.service), self.rpc.clone(), self.until);
         let arrived = self.arrived.take();
         Box::pin(async move {
-            let (head, body) = arrived.ok_or_else(|| status::of_fault(&Fault::Internal))?;
+            let (head, body) = arrived.ok_or_else(|| status::of_fault(&OperationError::Internal))?;
             let spelling = Spelling::of(service.version, &head.headers);
             let call = understand(spelling, &rpc, request.into_inner(), head, body)
                 .map_err(|fault| status::of_fault(&fault))?;
@@ -138,16 +139,16 @@ impl Spelling {
         self.files.write(dialect(self.version).write_item(item))
     }
 
-    fn outcome(self, outcome: Outcome) -> Value {
+    fn outcome(self, outcome: OperationOutcome) -> Value {
         match (self.version, outcome) {
-            (Version::V0_3, Outcome::Card(card)) => card::to_proto(card),
+            (Version::V0_3, OperationOutcome::Card(card)) => card::to_proto(card),
             (version, outcome) => self.files.write(dialect(version).write_outcome(&outcome)),
         }
     }
 }
 
 /// From a message to a call.
-fn understand(spelling: Spelling, rpc: &Rpc, message: Value, head: Parts, body: Bytes) -> Result<Call, Fault> {
+fn understand(spelling: Spelling, rpc: &Rpc, message: Value, head: Parts, body: Bytes) -> Result<Call, OperationError> {
     let version = spelling.version;
     let tenant = message.get("tenant").and_then(Value::as_str).map(str::to_owned);
     let operation = dialect(version).read_params(rpc.method, spelling.files.read(message))?;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_core::PolicyPart;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_surface::body::BodyError;
 use http::HeaderMap;
 use prost_reflect::prost::Message;
@@ -11,7 +11,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Code, Status};
 
 use super::{Denial, schema, transcode};
-use crate::model::Fault;
+use crate::model::OperationError;
 
 /// Characters of the sentence. It travels in a header field, percent-encoded, and clients take
 /// 8 KiB for all fields.
@@ -30,14 +30,14 @@ impl From<Denial> for Status {
 }
 
 /// The status of a fault.
-pub(super) fn of_fault(fault: &Fault) -> Status {
+pub(super) fn of_fault(fault: &OperationError) -> Status {
     let code = fault.row().grpc.0;
     let message = short(fault.to_string());
     let details = details(code, &message, fault).unwrap_or_default();
     Status::with_details(Code::from_i32(code), message, details)
 }
 
-fn details(code: i32, message: &str, fault: &Fault) -> Option<Bytes> {
+fn details(code: i32, message: &str, fault: &OperationError) -> Option<Bytes> {
     let general = general_reason(fault)
         .map(|reason| json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": DOMAIN}));
     let all: Vec<_> = general.into_iter().chain(fault.details()).collect();
@@ -48,23 +48,25 @@ fn details(code: i32, message: &str, fault: &Fault) -> Option<Bytes> {
 
 /// The reason of what is no error of A2A's own. JSON-RPC has codes for these; here the code alone
 /// does not tell them apart, and clients go by the reason.
-fn general_reason(fault: &Fault) -> Option<&'static str> {
+fn general_reason(fault: &OperationError) -> Option<&'static str> {
     match fault {
-        Fault::Parse(_) | Fault::InvalidRequest(_) => Some("INVALID_REQUEST"),
-        Fault::MethodNotFound(_) => Some("METHOD_NOT_FOUND"),
-        Fault::InvalidParams(_) => Some("INVALID_PARAMS"),
-        Fault::Internal => Some("INTERNAL_ERROR"),
+        OperationError::Parse(_) | OperationError::InvalidRequest(_) => Some("INVALID_REQUEST"),
+        OperationError::MethodNotFound(_) => Some("METHOD_NOT_FOUND"),
+        OperationError::InvalidParams(_) => Some("INVALID_PARAMS"),
+        OperationError::Internal => Some("INTERNAL_ERROR"),
         _ => None,
     }
 }
 
 fn of_refusal(part: &PolicyPart, fields: HeaderMap) -> Status {
     let code = match part.kind {
-        Kind::Unauthorized { .. } => Code::Unauthenticated,
-        Kind::Forbidden | Kind::UnavailableForLegalReasons => Code::PermissionDenied,
-        Kind::TooManyRequests { .. } => Code::ResourceExhausted,
-        Kind::ServiceUnavailable { .. } => Code::Unavailable,
-        Kind::ConsentRequired { .. } | Kind::PaymentRequired { .. } | Kind::Other(_) => Code::FailedPrecondition,
+        RefusalKind::Unauthorized { .. } => Code::Unauthenticated,
+        RefusalKind::Forbidden | RefusalKind::UnavailableForLegalReasons => Code::PermissionDenied,
+        RefusalKind::TooManyRequests { .. } => Code::ResourceExhausted,
+        RefusalKind::ServiceUnavailable { .. } => Code::Unavailable,
+        RefusalKind::ConsentRequired { .. } | RefusalKind::PaymentRequired { .. } | RefusalKind::Other(_) => {
+            Code::FailedPrecondition
+        }
     };
     Status::with_metadata(code, short(part.message.clone()), MetadataMap::from_headers(fields))
 }

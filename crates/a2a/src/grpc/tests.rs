@@ -25,7 +25,7 @@ use serde_json::Value;
 use super::schema::Rpc;
 use super::{Answer, Call, Carry, Denial, Reply, routes, transcode};
 use crate::codec::Method;
-use crate::model::{Outcome, Version};
+use crate::model::{OperationOutcome, Version};
 
 /// Bytes of a request in these tests.
 const BODY_BYTES_MAX: usize = 4096;
@@ -49,7 +49,7 @@ fn now(result: Result<Answer, Denial>) -> BoxFuture<'static, Result<Reply, Denia
     Box::pin(std::future::ready(reply))
 }
 
-fn once(outcome: Outcome) -> Answer {
+fn once(outcome: OperationOutcome) -> Answer {
     Answer::Once(Box::new(outcome))
 }
 

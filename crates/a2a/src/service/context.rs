@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use forecourt_core::{Handle, Sender, ThreadId, first_mention};
-use forecourt_host::Resident;
+use forecourt_host::HostedAgent;
 
 use super::{Service, Trouble};
-use crate::model::{Content, Fault, Message};
+use crate::model::{Content, Message, OperationError};
 
 impl Service {
     /// The agent that the leading text of a message names first, if it lives here. Hub card 3.2.
-    pub(super) fn mentioned(&self, message: &Message) -> Option<&Arc<Resident>> {
+    pub(super) fn mentioned(&self, message: &Message) -> Option<&Arc<HostedAgent>> {
         let leading = message.parts.iter().find_map(|part| match &part.content {
             Content::Text(text) => Some(text.as_str()),
             _ => None,
@@ -23,7 +23,7 @@ impl Service {
     ///
     /// Kept by the name that the caller has for it: one name may stand for conversations with several
     /// agents, and the last of them that was mentioned counts.
-    pub(super) async fn sticky(&self, context: &str, sender: &Sender) -> Result<Option<&Arc<Resident>>, Trouble> {
+    pub(super) async fn sticky(&self, context: &str, sender: &Sender) -> Result<Option<&Arc<HostedAgent>>, Trouble> {
         let agent = self.host.route(&adopted(context, sender)?).await?;
         Ok(agent.and_then(|agent| self.host.directory().find(&agent)))
     }
@@ -56,6 +56,6 @@ impl Service {
 
 /// What `sender` calls `name`.
 pub(super) fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, Trouble> {
-    let wrong = || Fault::param("contextId", "must be 1 to 256 bytes without control characters");
+    let wrong = || OperationError::param("contextId", "must be 1 to 256 bytes without control characters");
     Ok(ThreadId::adopt(name, sender).ok_or_else(wrong)?)
 }

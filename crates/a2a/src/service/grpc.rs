@@ -9,7 +9,7 @@ use http::HeaderMap;
 
 use super::{Caller, Carried, Service, Trouble, is_supported};
 use crate::grpc::{Answer, Call, Carry, Denial, Reply};
-use crate::model::Outcome;
+use crate::model::OperationOutcome;
 
 /// What is shared with the calls under way.
 pub(crate) struct OverGrpc(pub(crate) Arc<Service>);
@@ -23,7 +23,7 @@ impl Carry for OverGrpc {
             let carried = self.0.carry(&caller, call.operation).await.map_err(|trouble| self.denial(trouble))?;
             let answer = match carried {
                 Carried::Once(outcome) => Answer::Once(Box::new(outcome)),
-                Carried::Refused(item, _) => Answer::Once(Box::new(Outcome::Sent(item))),
+                Carried::Refused(item, _) => Answer::Once(Box::new(OperationOutcome::Sent(item))),
                 Carried::Stream(items) => Answer::Stream(Box::pin(items.map(|(_, item)| item))),
             };
             Ok(Reply { extensions, answer })

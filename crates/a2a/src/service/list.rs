@@ -6,7 +6,7 @@ use forecourt_core::store::{Cursor, TaskFilter};
 
 use super::{Caller, Service, Trouble};
 use crate::limits::PAGE_SIZE;
-use crate::model::{Fault, ListQuery, Listing, Outcome};
+use crate::model::{ListQuery, OperationError, OperationOutcome, TaskListing};
 use crate::view::{self, Want};
 
 impl Service {
@@ -15,7 +15,7 @@ impl Service {
         caller: &Caller<'_>,
         sender: &Sender,
         query: ListQuery,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<OperationOutcome, Trouble> {
         let page_size = query.page_size.unwrap_or(PAGE_SIZE);
         let threads = match &query.context {
             Some(name) => self.threads(name, sender)?,
@@ -37,11 +37,11 @@ impl Service {
             tasks.push(view::task(task, want, self.base(caller).origin()).await);
         }
         let next_page_token = page.next.map(Cursor::to_text).unwrap_or_default();
-        Ok(Outcome::Listing(Listing { tasks, next_page_token, page_size, total: page.total }))
+        Ok(OperationOutcome::Listing(TaskListing { tasks, next_page_token, page_size, total: page.total }))
     }
 }
 
-fn cursor(token: Option<&str>) -> Result<Option<Cursor>, Fault> {
-    let wrong = |_| Fault::param("pageToken", "must be the nextPageToken of an earlier page");
+fn cursor(token: Option<&str>) -> Result<Option<Cursor>, OperationError> {
+    let wrong = |_| OperationError::param("pageToken", "must be the nextPageToken of an earlier page");
     token.filter(|token| !token.is_empty()).map(|token| Cursor::from_text(token).map_err(wrong)).transpose()
 }

@@ -1,9 +1,9 @@
 //! Push notifications: whom to tell about a task, and what they are told.
 
-use forecourt_core::store::{AtEnd, Webhook};
+use forecourt_core::store::{IfTaskEnded, Webhook};
 use forecourt_core::{Sender, Task, ids};
 use forecourt_egress::{Purpose, signature};
-use forecourt_host::Post;
+use forecourt_host::WebhookPost;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use super::{Caller, Service, Trouble};
 use crate::NAME;
 use crate::codec::Dialect;
 use crate::limits::PUSH_SECRET_BYTES_MAX;
-use crate::model::{Fault, Item, Outcome, PushAuthentication, PushConfig, PushListing, Version};
+use crate::model::{Item, OperationError, OperationOutcome, PushAuthentication, PushConfig, PushListing, Version};
 
 static TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 /// What a webhook of ours remembers beside its address.
@@ -28,12 +28,12 @@ impl Service {
         caller: &Caller<'_>,
         sender: &Sender,
         config: PushConfig,
-    ) -> Result<Outcome, Trouble> {
-        let id = config.task.clone().ok_or_else(|| Fault::param("taskId", "is missing"))?;
+    ) -> Result<OperationOutcome, Trouble> {
+        let id = config.task.clone().ok_or_else(|| OperationError::param("taskId", "is missing"))?;
         let task = self.readable(caller, sender, &id).await?;
         let webhook = self.webhook(caller, config).await?;
-        task.add_webhook(webhook.clone(), AtEnd::Tell).await?;
-        Ok(Outcome::Push(config_of(&webhook, &id)))
+        task.add_webhook(webhook.clone(), IfTaskEnded::Tell).await?;
+        Ok(OperationOutcome::Push(config_of(&webhook, &id)))
     }
 
     pub(super) async fn push_get(
@@ -42,18 +42,23 @@ impl Service {
         sender: &Sender,
         task: &str,
         id: Option<&str>,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<OperationOutcome, Trouble> {
         let webhooks = self.webhooks(caller, sender, task).await?;
         let found = webhooks.iter().find(|webhook| id.is_none_or(|id| webhook.id == id));
-        let found = found.ok_or(Fault::TaskNotFound)?;
-        Ok(Outcome::Push(config_of(found, task)))
+        let found = found.ok_or(OperationError::TaskNotFound)?;
+        Ok(OperationOutcome::Push(config_of(found, task)))
     }
 
-    pub(super) async fn push_list(&self, caller: &Caller<'_>, sender: &Sender, task: &str) -> Result<Outcome, Trouble> {
+    pub(super) async fn push_list(
+        &self,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        task: &str,
+    ) -> Result<OperationOutcome, Trouble> {
         let webhooks = self.webhooks(caller, sender, task).await?;
         let configs = webhooks.iter().map(|webhook| config_of(webhook, task)).collect();
         // A task takes so few that they are always one page.
-        Ok(Outcome::Pushes(PushListing { configs, next_page_token: String::new() }))
+        Ok(OperationOutcome::Pushes(PushListing { configs, next_page_token: String::new() }))
     }
 
     /// Removing what is not there is no fault.
@@ -63,10 +68,10 @@ impl Service {
         sender: &Sender,
         task: &str,
         id: &str,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<OperationOutcome, Trouble> {
         let task = self.readable(caller, sender, task).await?;
         task.remove_webhook(id).await?;
-        Ok(Outcome::Removed)
+        Ok(OperationOutcome::Removed)
     }
 
     /// The webhooks of a task that were registered over this protocol.
@@ -82,7 +87,7 @@ impl Service {
         let PushConfig { id, url, token, authentication, .. } = config;
         if let Err(error) = self.egress.permits(Purpose::Webhook, &url).await {
             tracing::info!(reason = error.log_reason(), "a push address was not accepted");
-            return Err(Fault::param("url", "must be a public https: URL that is not on this host").into());
+            return Err(OperationError::param("url", "must be a public https: URL that is not on this host").into());
         }
         let credentials = authentication.as_ref().and_then(|auth| auth.credentials.as_deref());
         sendable("token", token.as_deref())?;
@@ -105,9 +110,11 @@ impl Service {
 }
 
 /// Checks what will stand in a header.
-fn sendable(field: &'static str, value: Option<&str>) -> Result<(), Fault> {
+fn sendable(field: &'static str, value: Option<&str>) -> Result<(), OperationError> {
     let fits = value.is_none_or(|value| value.len() <= PUSH_SECRET_BYTES_MAX && HeaderValue::from_str(value).is_ok());
-    let wrong = || Fault::param(field, format!("must be at most {PUSH_SECRET_BYTES_MAX} bytes that a header may hold"));
+    let wrong = || {
+        OperationError::param(field, format!("must be at most {PUSH_SECRET_BYTES_MAX} bytes that a header may hold"))
+    };
     if fits { Ok(()) } else { Err(wrong()) }
 }
 
@@ -125,7 +132,7 @@ fn config_of(webhook: &Webhook, task: &str) -> PushConfig {
 
 /// The post that tells of a settled task, in the version of whoever registered it. Its body is
 /// signed with the token, so that a receiver can tell it from a forged one.
-pub(crate) fn post(task: &Task, webhook: &Webhook) -> Post {
+pub(crate) fn post(task: &Task, webhook: &Webhook) -> WebhookPost {
     let text = |key: &str| webhook.details.get(key).cloned().unwrap_or_default();
     let version = serde_json::from_value(text(VERSION)).unwrap_or(Version::V0_3);
     let shown = crate::view::told(task, text(ORIGIN).as_str().unwrap_or_default());
@@ -144,7 +151,7 @@ pub(crate) fn post(task: &Task, webhook: &Webhook) -> Post {
     if let (Some(scheme), Some(credentials)) = (auth["schemes"][0].as_str(), auth["credentials"].as_str()) {
         insert(&mut headers, AUTHORIZATION, &format!("{scheme} {credentials}"));
     }
-    Post { headers, body: body.into() }
+    WebhookPost { headers, body: body.into() }
 }
 
 fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {

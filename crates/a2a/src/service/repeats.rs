@@ -18,7 +18,7 @@ use super::{Caller, Carried, Service, Trouble};
 use crate::NAME;
 use crate::codec::Dialect;
 use crate::limits::{RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
-use crate::model::{Configuration, Fault, Item, Message};
+use crate::model::{Configuration, Item, Message, OperationError};
 use crate::service::tasks::{Pauses, at_work};
 
 /// What is said of a message whose task can't be read any more: doing it twice would be worse.
@@ -98,7 +98,9 @@ impl Service {
         };
         match self.readable(caller, sender, &id).await {
             Ok(task) => Ok((turn, Some(task))),
-            Err(Trouble::Fault(Fault::TaskNotFound)) => Err(Fault::UnsupportedOperation(GONE.to_owned()).into()),
+            Err(Trouble::Fault(OperationError::TaskNotFound)) => {
+                Err(OperationError::UnsupportedOperation(GONE.to_owned()).into())
+            }
             Err(other) => Err(other),
         }
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use forecourt_core::limits::RETRY_AFTER;
 use forecourt_core::{Ending, Error, Event, EventStream, Message, PolicyPart, Reply, Sender, TaskId, ThreadId};
-use forecourt_host::{Resident, Run, TaskAccess, TaskMode, TaskPermit};
-use forecourt_identity::evidence::Carried as Evidence;
+use forecourt_host::{HostedAgent, Run, TaskAccess, TaskMode, TaskPermit};
+use forecourt_identity::evidence::UnverifiedEvidence as Evidence;
 use forecourt_surface::negotiate;
 use futures::StreamExt;
 use serde_json::Value;
@@ -18,7 +18,7 @@ use super::{Caller, Carried, Service, Trouble, no_such_agent};
 use crate::card::names;
 use crate::from_wire::{Heard, heard};
 use crate::limits::DIRECT_ANSWER_WITHIN;
-use crate::model::{Configuration, Fault, Item, Metadata, Outcome, Role, Send};
+use crate::model::{Configuration, Item, Metadata, OperationError, OperationOutcome, Role, Send};
 use crate::parts::fragment;
 use crate::skill;
 use crate::view::{self, Want};
@@ -28,7 +28,7 @@ const TRANSPORT: &str = crate::NAME;
 
 /// Whom a message is for, and what it goes on with.
 struct Routed<'a> {
-    resident: &'a Arc<Resident>,
+    resident: &'a Arc<HostedAgent>,
     sender: Sender,
     thread: ThreadId,
     continues: Option<TaskPermit>,
@@ -39,11 +39,11 @@ struct Routed<'a> {
 /// Whom a message names.
 #[derive(Clone, Copy)]
 struct Aimed<'a> {
-    mentioned: Option<&'a Arc<Resident>>,
+    mentioned: Option<&'a Arc<HostedAgent>>,
     /// The agent of the endpoint, else the one that is mentioned.
-    named: Option<&'a Arc<Resident>>,
+    named: Option<&'a Arc<HostedAgent>>,
     /// That one, else the default one: to whom proofs are made out, as far as is known.
-    assumed: &'a Arc<Resident>,
+    assumed: &'a Arc<HostedAgent>,
 }
 
 impl Service {
@@ -150,7 +150,7 @@ impl Service {
         let Aimed { mentioned, named, assumed } = aimed;
         if let Some(id) = &message.task {
             let task = self.continued(caller, &sender, id, message.context.as_deref()).await?;
-            let resident = directory.find(&task.agent).ok_or(Fault::TaskNotFound)?;
+            let resident = directory.find(&task.agent).ok_or(OperationError::TaskNotFound)?;
             let sender = self.seen_by(resident, assumed, caller, sender).await?;
             let thread = match &task.thread {
                 Some(thread) => thread.clone(),
@@ -177,8 +177,8 @@ impl Service {
     /// again when the message is for another one than was assumed.
     async fn seen_by(
         &self,
-        resident: &Arc<Resident>,
-        assumed: &Arc<Resident>,
+        resident: &Arc<HostedAgent>,
+        assumed: &Arc<HostedAgent>,
         caller: &Caller<'_>,
         sender: Sender,
     ) -> Result<Sender, Trouble> {
@@ -198,13 +198,13 @@ impl Service {
     ) -> Result<TaskPermit, Trouble> {
         let task = self.readable(caller, sender, id).await?;
         if context.is_some_and(|context| context != view::context(&task)) {
-            return Err(Fault::param("message.contextId", "is not the conversation of that task").into());
+            return Err(OperationError::param("message.contextId", "is not the conversation of that task").into());
         }
         match task.state.is_settled() && !task.state.is_final() {
             true => Ok(task),
             false => {
                 let words = format!("the task is {} and takes no message now", task.state.name());
-                Err(Fault::UnsupportedOperation(words).into())
+                Err(OperationError::UnsupportedOperation(words).into())
             }
         }
     }
@@ -212,7 +212,7 @@ impl Service {
     async fn message(
         &self,
         caller: &Caller<'_>,
-        resident: &Resident,
+        resident: &HostedAgent,
         mut sender: Sender,
         thread: ThreadId,
         heard: Heard,
@@ -243,7 +243,7 @@ impl Service {
         &self,
         sender: &mut Sender,
         entries: Vec<Value>,
-        resident: &Resident,
+        resident: &HostedAgent,
         now: forecourt_core::Timestamp,
     ) {
         if entries.is_empty() {
@@ -262,10 +262,10 @@ impl Service {
     async fn direct(&self, reply: Reply, thread: &ThreadId) -> Carried {
         let collected = reply.collect().await;
         match collected.ending {
-            Ending::Message(text) => Carried::Once(Outcome::Sent(Item::Message(self.remark(text, thread)))),
+            Ending::Message(text) => Carried::Once(OperationOutcome::Sent(Item::Message(self.remark(text, thread)))),
             Ending::Refused(part) => self.refused(thread, part),
             _ => {
-                let part = forecourt_core::policy::Kind::ServiceUnavailable { retry_after_seconds: None };
+                let part = forecourt_core::policy::RefusalKind::ServiceUnavailable { retry_after_seconds: None };
                 tracing::error!("an answer that is no message had no task");
                 self.refused(thread, Box::new(PolicyPart::new(part, "This host could not answer.")))
             }
@@ -323,7 +323,7 @@ impl Service {
         let shown = Item::Task(view::task(&task, want, self.base(caller).origin()).await);
         Ok(match task.outcome.clone().map(|outcome| outcome.ending) {
             Some(Ending::Refused(part)) => Carried::Refused(shown, part),
-            _ => Carried::Once(Outcome::Sent(shown)),
+            _ => Carried::Once(OperationOutcome::Sent(shown)),
         })
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_core::{Error, Event, Sender, Task, TaskState};
-use forecourt_host::{TaskPermit, Until};
+use forecourt_host::{FollowUntil, TaskPermit};
 use futures::StreamExt;
 
 use super::{Caller, Carried, Service, Trouble};
 use crate::frames::Frames;
-use crate::model::{Fault, Item, Outcome, Version};
+use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::view::{self, Want};
 
 impl Service {
@@ -19,18 +19,23 @@ impl Service {
         sender: &Sender,
         id: &str,
         history: Option<u32>,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<OperationOutcome, Trouble> {
         let task = self.readable(caller, sender, id).await?;
-        Ok(Outcome::Task(view::task(&task, Want { history, ..Want::ALL }, self.base(caller).origin()).await))
+        Ok(OperationOutcome::Task(view::task(&task, Want { history, ..Want::ALL }, self.base(caller).origin()).await))
     }
 
-    pub(super) async fn cancel(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<Outcome, Trouble> {
+    pub(super) async fn cancel(
+        &self,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        id: &str,
+    ) -> Result<OperationOutcome, Trouble> {
         let task = self.readable(caller, sender, id).await?;
         let canceled = task.cancel().await.map_err(|error| match error {
-            Error::Conflict { .. } => Fault::TaskNotCancelable.into(),
+            Error::Conflict { .. } => OperationError::TaskNotCancelable.into(),
             other => Trouble::from(other),
         })?;
-        Ok(Outcome::Task(view::task(&canceled, Want::ALL, self.base(caller).origin()).await))
+        Ok(OperationOutcome::Task(view::task(&canceled, Want::ALL, self.base(caller).origin()).await))
     }
 
     /// Follows a task: first as it stands, then what happens. A reader that says what it has seen gets
@@ -45,7 +50,7 @@ impl Service {
         let seen = caller.last_event();
         if task.state.is_final() && seen.is_none() {
             let words = format!("the task is {}; read it with GetTask", task.state.name());
-            return Err(Fault::UnsupportedOperation(words).into());
+            return Err(OperationError::UnsupportedOperation(words).into());
         }
         let log = view::log(&task).await?;
         let last = log.last().map_or(0, |(number, _)| *number);
@@ -84,7 +89,7 @@ impl Service {
             for (number, event) in passed {
                 frames.pass(number, event).await;
             }
-            let until = if pauses == Pauses::None { Until::Pause } else { Until::End };
+            let until = if pauses == Pauses::None { FollowUntil::Pause } else { FollowUntil::End };
             let mut events = permit.follow(after, until);
             while let Some((number, event)) = events.next().await {
                 let is_ending = matches!(event, Event::Ending(_));

@@ -4,22 +4,27 @@ use forecourt_core::Handle;
 use serde_json::Value;
 
 use super::{Service, no_such_agent};
-use crate::model::{Fault, Version};
+use crate::model::{OperationError, Version};
 
 impl Service {
     /// The agent that a call is for: that of its endpoint, or the one that its tenant names, which must be
     /// the same where both do. `None`: the hub. Fails when no agent has that name.
-    pub(crate) fn addressee(&self, endpoint: Option<Handle>, tenant: Option<&str>) -> Result<Option<Handle>, Fault> {
+    pub(crate) fn addressee(
+        &self,
+        endpoint: Option<Handle>,
+        tenant: Option<&str>,
+    ) -> Result<Option<Handle>, OperationError> {
         let Some(tenant) = tenant.filter(|tenant| !tenant.is_empty()) else { return Ok(endpoint) };
-        let unknown = || Fault::param("tenant", "is the handle of an agent here");
+        let unknown = || OperationError::param("tenant", "is the handle of an agent here");
         let handle = Handle::parse(tenant).map_err(|_| unknown())?;
         if self.host.directory().find(&handle).is_none() {
             return Err(no_such_agent(&handle));
         }
         match endpoint {
-            Some(endpoint) if endpoint != handle => {
-                Err(Fault::param("tenant", format!("this is the endpoint of @{endpoint}; leave the tenant out")))
-            }
+            Some(endpoint) if endpoint != handle => Err(OperationError::param(
+                "tenant",
+                format!("this is the endpoint of @{endpoint}; leave the tenant out"),
+            )),
             _ => Ok(Some(handle)),
         }
     }

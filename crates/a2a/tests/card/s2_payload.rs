@@ -2,7 +2,7 @@
 
 use forecourt_a2a::card::limits::HANDLES_NAMED_MAX;
 use forecourt_a2a::card::names::{AGENTS, DEFAULT_AGENT, HUB_VERSION, MENTIONABLE, POLICY, ROUTER_TYPE, TOOL_EVENTS};
-use forecourt_core::{AgentCard, Mode};
+use forecourt_core::{AgentCard, ContentMode};
 use forecourt_testkit::card;
 use serde_json::{Value, json};
 
@@ -98,10 +98,10 @@ async fn s2_3_extensions_are_the_union_of_the_agents() {
 #[tokio::test]
 async fn s2_3_the_modes_of_the_default_agent_are_media_types() {
     let modes = vec![
-        Mode::Text { mime: "text/markdown".to_owned() },
-        Mode::Link,
-        Mode::File { mime: "image/*".to_owned() },
-        Mode::Artifact { mime: "image/*".to_owned() },
+        ContentMode::Text { mime: "text/markdown".to_owned() },
+        ContentMode::Link,
+        ContentMode::File { mime: "image/*".to_owned() },
+        ContentMode::Artifact { mime: "image/*".to_owned() },
     ];
     let hub = Setup::of([AgentCard { output_modes: modes, ..card("chef") }]).publish().await.hub();
     assert_eq!(hub["defaultInputModes"], json!(["text/plain"]));

@@ -9,7 +9,7 @@ use forecourt_core::{AgentCard, Handle, Skill, Timestamp};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeySet};
 use forecourt_surface::Mount;
 use forecourt_testhost::{Blueprint, resident};
-use forecourt_testkit::{CountedEntropy, Scripted, card};
+use forecourt_testkit::{CountedEntropy, ScriptedAgent, card};
 use serde_json::Value;
 
 pub(crate) const ORIGIN: &str = "https://demo.localhost:8443";
@@ -60,7 +60,7 @@ impl Setup {
     }
 
     pub(crate) async fn publish(self) -> Published {
-        let agent = |card| resident(card, Scripted::saying(["hello"]), Vec::new());
+        let agent = |card| resident(card, ScriptedAgent::saying(["hello"]), Vec::new());
         let blueprint = Blueprint {
             residents: self.cards.into_iter().map(agent).collect(),
             identity: Some(self.identity),

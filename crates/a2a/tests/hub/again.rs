@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use serde_json::{Value, json};
 
 use crate::answer::{artifact_text, state, status_text};
@@ -19,7 +19,7 @@ async fn says(place: &Place, wire: Wire, by: &str, words: &str, id: &str) -> Val
 #[tokio::test]
 async fn the_same_message_of_the_same_caller_is_the_same_task() {
     for by in ["", "ann"] {
-        let agent = Scripted::new(vec![Step::Do(text("hi")), Step::Do(done())]);
+        let agent = ScriptedAgent::new(vec![Step::Do(text("hi")), Step::Do(done())]);
         let place = alone(agent.clone()).await;
         let first = says(&place, Wire::Rpc10, by, "hello", UUID).await;
         for wire in Wire::ALL {
@@ -79,7 +79,7 @@ async fn an_answer_that_is_sent_again_is_taken_once() {
 
 #[tokio::test(start_paused = true)]
 async fn two_that_come_at_once_are_one() {
-    let agent = Scripted::new(vec![Step::Wait(Duration::from_secs(1)), Step::Do(text("hi")), Step::Do(done())]);
+    let agent = ScriptedAgent::new(vec![Step::Wait(Duration::from_secs(1)), Step::Do(text("hi")), Step::Do(done())]);
     let place = alone(agent.clone()).await;
     let wire = Wire::Rpc10;
     let (one, other) = tokio::join!(says(&place, wire, "", "hello", UUID), says(&place, wire, "", "hello", UUID));

@@ -2,7 +2,7 @@
 
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::{Event, File, FileSource, Link, Part, ToolCall, ToolOutcome};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use serde_json::{Value, json};
 
 use crate::answer::artifact_text;
@@ -87,7 +87,7 @@ async fn each_kind_of_part_has_its_place() {
 
 #[tokio::test]
 async fn the_agent_gets_files_words_and_data() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = Setup::default().with(taking_pictures("bot"), agent.clone()).start().await;
     for wire in Wire::ALL {
         let data = match wire {
@@ -108,7 +108,7 @@ async fn the_agent_gets_files_words_and_data() {
 /// A Python library puts base64 text where 0.3 has bytes, over HTTP+JSON as over gRPC.
 #[tokio::test]
 async fn files_of_0_3_are_what_the_client_takes_them_for() {
-    let agent = Scripted::new(vec![Step::Do(picture(3)), Step::Do(done())]);
+    let agent = ScriptedAgent::new(vec![Step::Do(picture(3)), Step::Do(done())]);
     let place = Setup::default().with(taking_pictures("bot"), agent.clone()).start().await;
     let (bytes, text) = ("cG5n", "Y0c1bg==");
     for (wire, library, sent, back) in [
@@ -130,7 +130,7 @@ async fn files_of_0_3_are_what_the_client_takes_them_for() {
 
 #[tokio::test]
 async fn base64_that_is_none_is_named() {
-    let place = Setup::default().with(taking_pictures("bot"), Scripted::saying(["hi"])).start().await;
+    let place = Setup::default().with(taking_pictures("bot"), ScriptedAgent::saying(["hi"])).start().await;
     for wire in Wire::ALL {
         for broken in ["***", "a", "ab=c"] {
             let params = wire.sending(wire.saying(&[wire.file(broken, "image/png")]));

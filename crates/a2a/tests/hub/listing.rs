@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use serde_json::{Value, json};
 
 use crate::answer::state;
@@ -206,8 +206,9 @@ async fn artifacts_and_history_are_listed_when_asked_for() {
 
 #[tokio::test]
 async fn the_endpoint_of_an_agent_lists_its_own() {
-    let setup =
-        Setup::default().with(card("chef"), Scripted::saying(["a"])).with(card("gate"), Scripted::saying(["b"]));
+    let setup = Setup::default()
+        .with(card("chef"), ScriptedAgent::saying(["a"]))
+        .with(card("gate"), ScriptedAgent::saying(["b"]));
     let place = setup.start().await;
     let chef = begin(&place, "ann", "hi", "c").await;
     let gate = begin(&place, "ann", "@gate hi", "c").await;

@@ -1,10 +1,10 @@
 //! Refusals on this protocol. PolicyPart 3.5, 4.1, 4.2.
 
 use forecourt_core::json::canonical;
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind};
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
 use forecourt_core::{Ending, Event, PolicyPart};
 use forecourt_host::{LimitSettings, Rate};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, artifact_text, state, status_text};
@@ -18,17 +18,18 @@ fn kinds() -> Vec<(PolicyPart, &'static str)> {
     let part = |kind| PolicyPart::new(kind, "Words for a person.");
     let url = "https://demo.localhost/why";
     let with_url = |part: PolicyPart| PolicyPart { url: Some(url.to_owned()), ..part };
-    let consent = Kind::ConsentRequired { state: "s".repeat(43), return_to: "https://demo.localhost/back".to_owned() };
+    let consent =
+        RefusalKind::ConsentRequired { state: "s".repeat(43), return_to: "https://demo.localhost/back".to_owned() };
     let challenge = AuthChallenge::new("Bearer").with("realm", "demo").with("error", "insufficient_scope");
     let payment = AcceptedPayment { scheme: "ln.invoice".to_owned(), payload: Default::default() };
     vec![
         (with_url(part(consent)), "input-required"),
-        (part(Kind::PaymentRequired { accepted_payments: vec![payment] }), "input-required"),
-        (part(Kind::Unauthorized { auth_challenges: vec![challenge] }), "auth-required"),
-        (part(Kind::Forbidden), "rejected"),
-        (part(Kind::TooManyRequests { retry_after_seconds: Some(7) }), "failed"),
-        (with_url(part(Kind::UnavailableForLegalReasons)), "rejected"),
-        (part(Kind::ServiceUnavailable { retry_after_seconds: Some(9) }), "failed"),
+        (part(RefusalKind::PaymentRequired { accepted_payments: vec![payment] }), "input-required"),
+        (part(RefusalKind::Unauthorized { auth_challenges: vec![challenge] }), "auth-required"),
+        (part(RefusalKind::Forbidden), "rejected"),
+        (part(RefusalKind::TooManyRequests { retry_after_seconds: Some(7) }), "failed"),
+        (with_url(part(RefusalKind::UnavailableForLegalReasons)), "rejected"),
+        (part(RefusalKind::ServiceUnavailable { retry_after_seconds: Some(9) }), "failed"),
     ]
 }
 
@@ -45,15 +46,17 @@ fn carries(value: &Value, part: &PolicyPart, expected: &str) {
 #[track_caller]
 fn has_fields(answer: &Answer, part: &PolicyPart) {
     let expected = match &part.kind {
-        Kind::Unauthorized { .. } => Some(("www-authenticate", r#"Bearer error="insufficient_scope", realm="demo""#)),
-        Kind::TooManyRequests { .. } => Some(("retry-after", "7")),
-        Kind::ServiceUnavailable { .. } => Some(("retry-after", "9")),
-        Kind::UnavailableForLegalReasons => Some(("link", r#"<https://demo.localhost/why>; rel="blocked-by""#)),
+        RefusalKind::Unauthorized { .. } => {
+            Some(("www-authenticate", r#"Bearer error="insufficient_scope", realm="demo""#))
+        }
+        RefusalKind::TooManyRequests { .. } => Some(("retry-after", "7")),
+        RefusalKind::ServiceUnavailable { .. } => Some(("retry-after", "9")),
+        RefusalKind::UnavailableForLegalReasons => Some(("link", r#"<https://demo.localhost/why>; rel="blocked-by""#)),
         _ => None,
     };
     for name in ["www-authenticate", "retry-after", "link"] {
         let wanted = expected.filter(|(field, _)| *field == name).map(|(_, value)| value);
-        if !matches!(part.kind, Kind::ConsentRequired { .. }) {
+        if !matches!(part.kind, RefusalKind::ConsentRequired { .. }) {
             assert_eq!(answer.field(name), wanted, "{:?}", part.kind);
         }
     }
@@ -79,7 +82,7 @@ async fn s4_2_every_kind_has_its_state_and_never_a_code_of_its_own() {
 #[tokio::test]
 async fn s4_2_a_refusal_by_the_agents_own_rule_is_the_same() {
     for (part, expected) in kinds() {
-        let agent = Scripted::saying(["hi"]);
+        let agent = ScriptedAgent::saying(["hi"]);
         let rules = vec![Refusing::always(part.clone())];
         let place = Setup::default().guarded(card("bot"), agent.clone(), rules).start().await;
         for wire in Wire::ALL {
@@ -199,7 +202,7 @@ async fn s3_6_a_kind_of_tomorrow_is_passed_on_and_is_no_success() {
 #[tokio::test]
 async fn s3_2_a_refusal_that_points_elsewhere_is_not_passed_on() {
     for url in ["https://evil.example/pay", "http://demo.localhost/pay", "https://a@demo.localhost/pay"] {
-        let part = PolicyPart { url: Some(url.to_owned()), ..PolicyPart::new(Kind::Forbidden, "No.") };
+        let part = PolicyPart { url: Some(url.to_owned()), ..PolicyPart::new(RefusalKind::Forbidden, "No.") };
         let place = bot(vec![refuse(part)]).await;
         for wire in Wire::ALL {
             let answer = wire.at(&place).says("hi").await;
@@ -212,7 +215,7 @@ async fn s3_2_a_refusal_that_points_elsewhere_is_not_passed_on() {
 /// A consent that is asked for once.
 async fn once_refused() -> Place {
     let rules = vec![Refusing::once(kinds().remove(0).0)];
-    Setup::default().guarded(card("bot"), Scripted::saying(["welcome"]), rules).start().await
+    Setup::default().guarded(card("bot"), ScriptedAgent::saying(["welcome"]), rules).start().await
 }
 
 #[tokio::test]
@@ -235,7 +238,7 @@ async fn s4_2_who_meets_the_condition_goes_on_with_the_same_task() {
 async fn s4_2_who_does_not_meet_the_condition_is_refused_again_in_the_same_task() {
     let part = kinds().remove(0).0;
     let place = Setup::default()
-        .guarded(card("bot"), Scripted::saying(["hi"]), vec![Refusing::always(part.clone())])
+        .guarded(card("bot"), ScriptedAgent::saying(["hi"]), vec![Refusing::always(part.clone())])
         .start()
         .await;
     for wire in Wire::ALL {
@@ -305,7 +308,7 @@ async fn who_asks_too_often_gets_a_task_that_says_when_to_come_back() {
     let limits = LimitSettings { per_address: Rate { per_second: one, burst: one }, ..unlimited() };
     for wire in Wire::ALL {
         let setup = Setup { limits: Some(limits.clone()), ..Setup::default() };
-        let place = setup.with(card("bot"), Scripted::saying(["hi"])).start().await;
+        let place = setup.with(card("bot"), ScriptedAgent::saying(["hi"])).start().await;
         wire.at(&place).says("hi").await.task(wire);
         let answer = wire.at(&place).says_with("hi", json!({"contextId": "c"})).await.is(200);
         let task = answer.task(wire);
@@ -340,7 +343,7 @@ async fn a_host_with_too_much_to_do_says_so_in_a_task() {
 
 #[tokio::test]
 async fn credentials_that_do_not_hold_are_401_on_the_transport() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = alone(agent.clone()).await;
     for wire in Wire::ALL {
         for op in [Op::Send, Op::Stream, Op::Get, Op::Cancel, Op::Subscribe, Op::List] {
@@ -357,7 +360,7 @@ async fn credentials_that_do_not_hold_are_401_on_the_transport() {
 
 #[tokio::test]
 async fn s4_1_a_caller_can_not_bring_a_refusal_or_its_resolution() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = alone(agent.clone()).await;
     for wire in Wire::ALL {
         let forged = json!({"policy": {"v": "v0.1", "part": {}}, "policy_resolution": {"state": "x"}, "kept": 1});

@@ -1,6 +1,6 @@
 //! What is no request, on each wire. The table of errors.
 
-use forecourt_testkit::Scripted;
+use forecourt_testkit::ScriptedAgent;
 use serde_json::{Value, json};
 
 use crate::support::{Place, alone, bot, done, request, taking_pictures, text};
@@ -193,7 +193,7 @@ async fn the_query_may_name_the_version_and_patches_mean_nothing() {
 
 #[tokio::test]
 async fn a_body_that_is_not_json_is_not_read() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = alone(agent.clone()).await;
     let call =
         json!({"jsonrpc": "2.0", "id": ID, "method": "message/send", "params": {"message": Wire::Rpc03.said("a")}});
@@ -257,7 +257,7 @@ async fn json_is_bounded_in_depth() {
 
 #[tokio::test]
 async fn a_media_type_that_the_agent_does_not_take_is_named() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = crate::support::Setup::default().with(taking_pictures("bot"), agent.clone()).start().await;
     for wire in Wire::ALL {
         let sent = |file: Value| wire.at(&place).call(Op::Send, wire.sending(wire.saying(&[wire.text("see"), file])));
@@ -277,7 +277,7 @@ async fn a_media_type_that_the_agent_does_not_take_is_named() {
 #[tokio::test]
 async fn extensions_are_echoed_under_the_name_that_was_used() {
     const POLICY: &str = "https://mentionable.dev/ns/policy/v0.1";
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = alone(agent.clone()).await;
     let wanted = format!("https://other.example/x, {POLICY},{POLICY}");
     for wire in Wire::ALL {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use serde_json::{Value, json};
 
 use crate::answer::artifact_text;
@@ -38,7 +38,7 @@ async fn s3_1_mentions_are_read_without_case_and_lowercased() {
 #[tokio::test]
 async fn s3_1_a_name_that_is_longer_than_a_handle_is_no_mention() {
     let longest = "a".repeat(30);
-    let (chef, long) = (Scripted::saying(["chef"]), Scripted::saying(["long"]));
+    let (chef, long) = (ScriptedAgent::saying(["chef"]), ScriptedAgent::saying(["long"]));
     let place = Setup::default().with(card("chef"), chef).with(card(&longest), long).start().await;
     assert_eq!(to_whom(&place, &format!("@{longest} hi")).await, "long");
     assert_eq!(to_whom(&place, &format!("@{longest}a hi")).await, "chef");
@@ -213,7 +213,7 @@ async fn s3_3_the_same_name_is_another_conversation_for_another_caller() {
 #[tokio::test]
 async fn s3_3_a_task_that_waits_stays_with_its_agent() {
     let asking = InTurn::of([vec![ask("Which?")], vec![text("gate"), done()]]);
-    let chef = Scripted::saying(["chef"]);
+    let chef = ScriptedAgent::saying(["chef"]);
     let place = Setup::default().with(card("chef"), chef.clone()).with(card("gate"), asking).start().await;
     let wire = Wire::Rpc10;
     let task = wire.at(&place).says("@gate hi").await.task(wire);

@@ -1,7 +1,7 @@
 //! Hub card 2, 4, 5, 7: what is served where.
 
 use forecourt_core::AgentCard;
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use serde_json::{Value, json};
 
 use crate::answer::artifact_text;
@@ -181,7 +181,7 @@ fn open(handle: &str) -> AgentCard {
 
 #[tokio::test]
 async fn pages_of_other_origins_do_not_get_around_an_agent_by_way_of_the_hub() {
-    let agent = || Scripted::saying(["hi"]);
+    let agent = || ScriptedAgent::saying(["hi"]);
     for (second, expected) in [(open("second"), Some("*")), (card("second"), None)] {
         let place = Setup::default().with(open("first"), agent()).with(second, agent()).start().await;
         let preflight = request("OPTIONS", "/a2a").header("origin", "https://page.example");
@@ -196,8 +196,8 @@ async fn pages_of_other_origins_do_not_get_around_an_agent_by_way_of_the_hub() {
 #[tokio::test]
 async fn pages_of_other_origins_may_talk_to_agents_that_allow_it() {
     let place = Setup::default()
-        .with(card("shut"), Scripted::saying(["a"]))
-        .with(open("open"), Scripted::saying(["b"]))
+        .with(card("shut"), ScriptedAgent::saying(["a"]))
+        .with(open("open"), ScriptedAgent::saying(["b"]))
         .start()
         .await;
     for wire in Wire::ALL {
@@ -221,7 +221,7 @@ async fn pages_of_other_origins_may_talk_to_agents_that_allow_it() {
 #[tokio::test]
 async fn words_that_stand_in_paths_are_no_handles() {
     for handle in ["v1", "tasks", "message", "card", "rest", "extendedagentcard"] {
-        let place = Setup::default().with(card(handle), Scripted::saying(["hi"])).try_start().await;
+        let place = Setup::default().with(card(handle), ScriptedAgent::saying(["hi"])).try_start().await;
         let Err(problems) = place else { panic!("{handle} was taken") };
         assert!(format!("{problems:?}").contains(handle), "{problems:?}");
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use forecourt_core::PolicyPart;
-use forecourt_core::policy::Kind;
-use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
-use forecourt_testkit::{Scripted, card};
+use forecourt_core::policy::RefusalKind;
+use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
+use forecourt_testkit::{ScriptedAgent, card};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -15,22 +15,22 @@ use crate::support::{Place, Setup, request};
 fn booking(as_skill: bool) -> Tool {
     let call = |call: ToolCall| {
         let called = match call.arguments["room"].as_str() {
-            Some("taken") => Called {
+            Some("taken") => ToolOutput {
                 structured: json!({"error": {"code": "room_unavailable"}}),
                 text: vec!["The room is taken.".to_owned()],
                 is_error: true,
-                ..Called::default()
+                ..ToolOutput::default()
             },
             Some("secret") => {
-                let part = PolicyPart::new(Kind::Forbidden, "Not for you.");
-                Called { is_error: true, refusal: Some(Box::new(part)), ..Called::default() }
+                let part = PolicyPart::new(RefusalKind::Forbidden, "Not for you.");
+                ToolOutput { is_error: true, refusal: Some(Box::new(part)), ..ToolOutput::default() }
             }
-            Some("old") => Called {
+            Some("old") => ToolOutput {
                 structured: json!({"booked": call.arguments}),
                 meta: serde_json::Map::from_iter([("example/deprecated".to_owned(), "since 2".into())]),
-                ..Called::default()
+                ..ToolOutput::default()
             },
-            _ => Called { structured: json!({"booked": call.arguments}), ..Called::default() },
+            _ => ToolOutput { structured: json!({"booked": call.arguments}), ..ToolOutput::default() },
         };
         futures::stream::iter([ToolEvent::Done(Box::new(called))]).boxed()
     };
@@ -52,7 +52,7 @@ fn booking(as_skill: bool) -> Tool {
 
 async fn place(as_skill: bool) -> Place {
     let setup = Setup { tools: vec![booking(as_skill)], ..Setup::default() };
-    setup.with(card("bot"), Scripted::saying(["words"])).start().await
+    setup.with(card("bot"), ScriptedAgent::saying(["words"])).start().await
 }
 
 async fn send(place: &Place, path: &str, method: &str, parts: Value) -> Value {

@@ -1,7 +1,7 @@
 //! A stranger who guesses the name that an anonymous caller made up for a conversation. Design 34: that name
 //! counts together with the network it came from, and what somebody proves who they are is theirs alone.
 
-use forecourt_testkit::Scripted;
+use forecourt_testkit::ScriptedAgent;
 use serde_json::{Value, json};
 
 use crate::answer::artifact_text;
@@ -26,7 +26,7 @@ async fn listed(place: &Place, from: &str) -> Vec<Value> {
 #[tokio::test]
 async fn a_guessed_name_leads_to_no_history() {
     for wire in Wire::ALL {
-        let agent = Scripted::saying(["ok"]);
+        let agent = ScriptedAgent::saying(["ok"]);
         let place = Setup::default().with(remembering("bot"), agent.clone()).start().await;
         says(&place, wire, OWN, "my secret").await;
         for stranger in STRANGERS {
@@ -64,7 +64,7 @@ async fn a_guessed_name_lists_no_tasks() {
 #[tokio::test]
 async fn a_guessed_name_leads_to_no_agent() {
     for wire in Wire::ALL {
-        let (chef, gate) = (Scripted::saying(["chef"]), Scripted::saying(["gate"]));
+        let (chef, gate) = (ScriptedAgent::saying(["chef"]), ScriptedAgent::saying(["gate"]));
         let place = Setup::default().with(remembering("chef"), chef).with(remembering("gate"), gate).start().await;
         assert_eq!(artifact_text(&says(&place, wire, OWN, "@gate hi").await), "gate");
         for stranger in STRANGERS {
@@ -76,7 +76,7 @@ async fn a_guessed_name_leads_to_no_agent() {
 
 #[tokio::test]
 async fn a_network_of_ipv6_is_one_caller() {
-    let agent = Scripted::saying(["ok"]);
+    let agent = ScriptedAgent::saying(["ok"]);
     let place = Setup::default().with(remembering("bot"), agent.clone()).start().await;
     says(&place, Wire::Rpc10, "2001:db8:1:2::1", "first").await;
     says(&place, Wire::Rpc10, "2001:db8:1:2:ffff::9", "second").await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::{Ending, Event, File, FileSource, Part, Progress, ToolCall, ToolOutcome};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use serde_json::{Value, json};
 
 use crate::answer::{Frame, Frames, artifact_text, parts_of, state, status_text};
@@ -435,7 +435,7 @@ async fn a_long_answer_in_the_making_is_shown_whole() {
 
 #[tokio::test]
 async fn subscribing_over_http_json_works_with_both_verbs() {
-    let place = alone(Scripted::new(vec![Step::Do(text("a")), Step::Hang])).await;
+    let place = alone(ScriptedAgent::new(vec![Step::Do(text("a")), Step::Hang])).await;
     for (wire, prefix) in [(Wire::Rest10, ""), (Wire::Rest03, "/v1")] {
         let mut frames = wire.at(&place).streams("hi").await;
         let id = frames.next().await.unwrap().value["id"].as_str().unwrap().to_owned();
@@ -451,7 +451,7 @@ async fn subscribing_over_http_json_works_with_both_verbs() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_task_ends_its_streams() {
-    let place = alone(Scripted::new(vec![Step::Do(text("a")), Step::Hang])).await;
+    let place = alone(ScriptedAgent::new(vec![Step::Do(text("a")), Step::Hang])).await;
     for wire in Wire::ALL {
         let mut frames = wire.at(&place).streams("hi").await;
         let id = frames.next().await.unwrap().value["id"].as_str().unwrap().to_owned();

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use axum::body::Body;
 use forecourt_a2a::PROTOCOL;
 use forecourt_core::{
-    Admitted, Agent, AgentCard, ClientAddr, Ending, Event, EventStream, Handle, Message, MessageId, Mode, Part,
+    Admitted, Agent, AgentCard, ClientAddr, ContentMode, Ending, Event, EventStream, Handle, Message, MessageId, Part,
     PolicyPart, Question, Reply, Rule,
 };
 use forecourt_egress::EgressConfig;
-use forecourt_host::{Host, LimitSettings, Resident, Run};
+use forecourt_host::{Host, HostedAgent, LimitSettings, Run};
 use forecourt_settings::Problems;
 use forecourt_surface::tool::Tool;
 pub(crate) use forecourt_testhost::unlimited;
-use forecourt_testhost::{Blueprint, Mounted, resident};
-use forecourt_testkit::{HandClock, Scripted, Step, card};
+use forecourt_testhost::{Blueprint, MountedHost, resident};
+use forecourt_testkit::{HandClock, ScriptedAgent, Step, card};
 use http::Request;
 use http::request::Builder;
 use parking_lot::Mutex;
@@ -26,7 +26,7 @@ use crate::answer::Answer;
 /// A host in the making. Its first agent is the default one.
 #[derive(Default)]
 pub(crate) struct Setup {
-    pub(crate) residents: Vec<Resident>,
+    pub(crate) residents: Vec<HostedAgent>,
     pub(crate) egress: EgressConfig,
     pub(crate) limits: Option<LimitSettings>,
     pub(crate) tools: Vec<Tool>,
@@ -38,7 +38,7 @@ pub(crate) struct Place {
     pub(crate) host: Arc<Host>,
     pub(crate) clock: Arc<HandClock>,
     router: axum::Router,
-    mounted: Mounted,
+    mounted: MountedHost,
 }
 
 impl Setup {
@@ -54,8 +54,8 @@ impl Setup {
     }
 
     /// The same with an agent that plays `steps`.
-    pub(crate) fn playing(self, handle: &str, steps: Vec<Step>) -> (Self, Arc<Scripted>) {
-        let agent = Scripted::new(steps);
+    pub(crate) fn playing(self, handle: &str, steps: Vec<Step>) -> (Self, Arc<ScriptedAgent>) {
+        let agent = ScriptedAgent::new(steps);
         (self.with(card(handle), agent.clone()), agent)
     }
 
@@ -127,12 +127,12 @@ pub(crate) async fn alone(agent: Arc<dyn Agent>) -> Place {
 
 /// An agent that plays `events`, alone.
 pub(crate) async fn bot(events: Vec<Event>) -> Place {
-    alone(Scripted::new(events.into_iter().map(Step::Do).collect())).await
+    alone(ScriptedAgent::new(events.into_iter().map(Step::Do).collect())).await
 }
 
 /// `chef`, the default, and `gate`; each says its name and keeps conversations.
-pub(crate) async fn two() -> (Place, Arc<Scripted>, Arc<Scripted>) {
-    let (chef, gate) = (Scripted::saying(["chef"]), Scripted::saying(["gate"]));
+pub(crate) async fn two() -> (Place, Arc<ScriptedAgent>, Arc<ScriptedAgent>) {
+    let (chef, gate) = (ScriptedAgent::saying(["chef"]), ScriptedAgent::saying(["gate"]));
     let place =
         Setup::default().with(remembering("chef"), chef.clone()).with(remembering("gate"), gate.clone()).start().await;
     (place, chef, gate)
@@ -145,7 +145,8 @@ pub(crate) fn remembering(handle: &str) -> AgentCard {
 
 /// A card of an agent that takes pictures.
 pub(crate) fn taking_pictures(handle: &str) -> AgentCard {
-    let input_modes = vec![Mode::Text { mime: "text/plain".to_owned() }, Mode::File { mime: "image/*".to_owned() }];
+    let input_modes =
+        vec![ContentMode::Text { mime: "text/plain".to_owned() }, ContentMode::File { mime: "image/*".to_owned() }];
     AgentCard { input_modes, ..card(handle) }
 }
 
@@ -166,21 +167,21 @@ pub(crate) fn refuse(part: PolicyPart) -> Event {
 }
 
 /// An agent that never ends.
-pub(crate) fn hanging() -> Arc<Scripted> {
-    Scripted::new(vec![Step::Do(text("Well. ")), Step::Hang])
+pub(crate) fn hanging() -> Arc<ScriptedAgent> {
+    ScriptedAgent::new(vec![Step::Do(text("Well. ")), Step::Hang])
 }
 
 /// An agent that plays one script after the other, a message each; the last again and again.
 pub(crate) struct InTurn {
-    left: Mutex<VecDeque<Arc<Scripted>>>,
+    left: Mutex<VecDeque<Arc<ScriptedAgent>>>,
 }
 
 impl InTurn {
     pub(crate) fn of(scripts: impl IntoIterator<Item = Vec<Event>>) -> Arc<Self> {
-        Self::scripts(scripts.into_iter().map(|events| Scripted::new(events.into_iter().map(Step::Do).collect())))
+        Self::scripts(scripts.into_iter().map(|events| ScriptedAgent::new(events.into_iter().map(Step::Do).collect())))
     }
 
-    pub(crate) fn scripts(scripts: impl IntoIterator<Item = Arc<Scripted>>) -> Arc<Self> {
+    pub(crate) fn scripts(scripts: impl IntoIterator<Item = Arc<ScriptedAgent>>) -> Arc<Self> {
         Arc::new(Self { left: Mutex::new(scripts.into_iter().collect()) })
     }
 }
@@ -215,7 +216,7 @@ impl Rule for Refusing {
         &'a self,
         _: &'a AgentCard,
         _: &'a Message,
-    ) -> futures::future::BoxFuture<'a, forecourt_core::policy::Verdict> {
+    ) -> futures::future::BoxFuture<'a, forecourt_core::policy::RuleVerdict> {
         let mut left = self.left.lock();
         let refuses = *left > 0;
         *left = left.saturating_sub(1);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::{Ending, Event, Sender};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use serde_json::{Value, json};
 
 use crate::answer::{artifact_text, parts_of, state, status_text};
@@ -127,8 +127,8 @@ async fn a_question_is_answered_in_the_same_task() {
 
 #[tokio::test]
 async fn the_agent_hears_what_was_said_in_its_task() {
-    let second = Scripted::saying(["ok"]);
-    let asking = Scripted::new(vec![Step::Do(ask("Which?"))]);
+    let second = ScriptedAgent::saying(["ok"]);
+    let asking = ScriptedAgent::new(vec![Step::Do(ask("Which?"))]);
     let place = alone(InTurn::scripts([asking, second.clone()])).await;
     let wire = Wire::Rpc10;
     let asked = wire.at(&place).says("paint it").await.task(wire);
@@ -285,7 +285,7 @@ async fn what_is_read_is_the_same_from_read_to_read() {
 
 #[tokio::test]
 async fn the_agent_gets_what_the_caller_said() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = alone(agent.clone()).await;
     for wire in Wire::ALL {
         let message = merged(
@@ -319,7 +319,7 @@ async fn tasks_are_forgotten_after_their_time() {
 
 #[tokio::test]
 async fn chains_of_agents_end() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = alone(agent.clone()).await;
     let chained = |hop: u32| json!({"metadata": {"mentionable": {"agent_chain": {"hop": hop}}}});
     for wire in Wire::ALL {
@@ -332,8 +332,8 @@ async fn chains_of_agents_end() {
 #[tokio::test]
 async fn of_two_answers_to_one_question_one_is_taken() {
     for wire in Wire::ALL {
-        let second = Scripted::new(vec![Step::Do(text("Well. ")), Step::Hang]);
-        let asking = Scripted::new(vec![Step::Do(ask("Which?"))]);
+        let second = ScriptedAgent::new(vec![Step::Do(text("Well. ")), Step::Hang]);
+        let asking = ScriptedAgent::new(vec![Step::Do(ask("Which?"))]);
         let place = alone(InTurn::scripts([asking, second.clone()])).await;
         let asked = wire.at(&place).says("hi").await.task(wire);
         let message = merged(wire.said("red"), json!({"taskId": id(&asked)}));
@@ -350,7 +350,7 @@ async fn of_two_answers_to_one_question_one_is_taken() {
 
 #[tokio::test]
 async fn a_message_at_the_endpoint_of_an_agent_reaches_that_agents_tasks_alone() {
-    let chef = Scripted::saying(["chef"]);
+    let chef = ScriptedAgent::saying(["chef"]);
     let gate = InTurn::of([vec![ask("Which?")]]);
     let setup = Setup::default().with(forecourt_testkit::card("chef"), chef.clone());
     let place = setup.with(forecourt_testkit::card("gate"), gate).start().await;

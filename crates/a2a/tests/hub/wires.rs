@@ -2,7 +2,7 @@
 
 use forecourt_core::{Ending, Part, TaskId, TaskState};
 use forecourt_host::{Run, TaskAccess};
-use forecourt_testkit::Scripted;
+use forecourt_testkit::ScriptedAgent;
 use serde_json::Value;
 
 use crate::answer::{artifact_text, state};
@@ -106,7 +106,7 @@ async fn a_conversation_of_another_wire_goes_on_here() {
 
 #[tokio::test]
 async fn a_name_in_the_shape_of_a_session_opens_nothing() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = alone(agent.clone()).await;
     let planted = "A".repeat(43);
     for wire in Wire::ALL {

@@ -10,9 +10,9 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use forecourt_agents::{Built, Context, siblings::Siblings};
+use forecourt_agents::{BuiltAgent, Context, siblings::Siblings};
 use forecourt_core::{
-    Admitted, Collected, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part, Policy, ThreadId,
+    Admitted, CollectedReply, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part, Policy, ThreadId,
     Timestamp, reply,
 };
 use forecourt_egress::{Egress, EgressConfig};
@@ -216,7 +216,7 @@ pub fn context() -> (Context, Arc<HandClock>) {
     (context, clock)
 }
 
-pub fn try_build(toml: &str) -> Result<(Built, Arc<HandClock>), Problems> {
+pub fn try_build(toml: &str) -> Result<(BuiltAgent, Arc<HandClock>), Problems> {
     let environment = |name: &str| (name == "KEY").then(|| "sesame".to_owned());
     let mut root = Section::parse(&PathBuf::from("agents/front.toml"), toml, &environment)
         .unwrap_or_else(|problems| panic!("{problems}"));
@@ -229,7 +229,7 @@ pub fn settings(url: &str, more: &str) -> String {
     format!("[backend]\nkind = \"a2a\"\nurl = \"{url}\"\n{more}")
 }
 
-pub fn build(url: &str, more: &str) -> Built {
+pub fn build(url: &str, more: &str) -> BuiltAgent {
     try_build(&settings(url, more)).unwrap_or_else(|problems| panic!("{problems}")).0
 }
 
@@ -244,19 +244,19 @@ pub async fn admitted(message: Message) -> Admitted {
     Policy::new(Vec::new()).admit(Arc::new(card("front")), message).await.expect("a gate without rules")
 }
 
-pub async fn begin(built: &Built, message: Message) -> EventStream {
+pub async fn begin(built: &BuiltAgent, message: Message) -> EventStream {
     built.agent.handle(admitted(message).await)
 }
 
-pub async fn events(built: &Built, text: &str) -> Vec<Event> {
+pub async fn events(built: &BuiltAgent, text: &str) -> Vec<Event> {
     begin(built, message(text)).await.collect().await
 }
 
-pub async fn ask(built: &Built, text: &str) -> Collected {
+pub async fn ask(built: &BuiltAgent, text: &str) -> CollectedReply {
     reply::collect(begin(built, message(text)).await).await
 }
 
-pub fn failure(answer: &Collected) -> &str {
+pub fn failure(answer: &CollectedReply) -> &str {
     match &answer.ending {
         Ending::Failed { reason } => reason,
         other => panic!("not a failure: {other:?}"),
@@ -264,7 +264,7 @@ pub fn failure(answer: &Collected) -> &str {
 }
 
 /// The whole answer of an agent that speaks JSON-RPC of 1.0 and streams `items`.
-pub async fn streamed(items: Vec<Value>) -> Collected {
+pub async fn streamed(items: Vec<Value>) -> CollectedReply {
     let peer = peer(
         |base| json_answer(card_10(base, "JSONRPC", true)),
         move |number, _| match number {

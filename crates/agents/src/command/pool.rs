@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forecourt_core::Ending;
-use forecourt_process::Queue;
+use forecourt_process::WaitQueue;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -20,7 +20,7 @@ use crate::upstream::{Fault, Patience};
 pub(super) struct Pool {
     mode: Mode,
     slots: Arc<Semaphore>,
-    waiting: Queue,
+    waiting: WaitQueue,
     /// Turns that were given so far, by whose count each has a number.
     turns: AtomicU64,
     workers: Arc<Workers>,
@@ -47,7 +47,7 @@ impl Pool {
         Self {
             mode,
             slots: Arc::new(Semaphore::new(processes)),
-            waiting: Queue::new(PROCESSES_WAITING_MAX),
+            waiting: WaitQueue::new(PROCESSES_WAITING_MAX),
             turns: AtomicU64::new(0),
             workers: Arc::new(workers),
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use forecourt_core::{Ending, Handle};
-use forecourt_process::{Program, Started, each_line, printable};
+use forecourt_process::{Program, RunningProgram, each_line, printable};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStderr, ChildStdin};
 use tokio::task::JoinHandle;
@@ -47,7 +47,7 @@ enum Input {
 impl Worker {
     /// Starts it. Fails when there is no such program, or no room for another process.
     pub(super) fn start(&self) -> std::io::Result<Process> {
-        let Started { process, stdin, stdout, stderr } = self.program.start()?;
+        let RunningProgram { process, stdin, stdout, stderr } = self.program.start()?;
         let complaints_left = Arc::new(AtomicU32::new(STDERR_LINES_MAX));
         let agent = self.agent.clone();
         tokio::spawn(log_complaints(stderr, agent.clone(), complaints_left.clone()));

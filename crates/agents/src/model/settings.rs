@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::messages::Prompt;
 use super::toolbox::Toolbox;
-use crate::backend::{Context, Indexing};
+use crate::backend::{Context, IndexedContent};
 use crate::endpoints;
 use crate::limits::{SIBLINGS_MAX, SYSTEM_BYTES_MAX};
 use crate::provider::{self, Provider};
@@ -141,7 +141,7 @@ pub(super) struct Checked {
     pub(super) toolbox: Toolbox,
     /// Whether the settings ask for none of the tools.
     pub(super) tools_are_optional: bool,
-    pub(super) indexing: Option<Arc<dyn Indexing>>,
+    pub(super) indexing: Option<Arc<dyn IndexedContent>>,
 }
 
 pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Problems> {
@@ -160,7 +160,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
     if !siblings.is_empty() {
         toolbox.tools.push(Arc::new(AskAgent::new(siblings, context)));
     }
-    let indexing = shelf.map(|shelf| shelf as Arc<dyn Indexing>);
+    let indexing = shelf.map(|shelf| shelf as Arc<dyn IndexedContent>);
     problems.into_result(Checked { prompt, provider, toolbox, tools_are_optional, indexing })
 }
 

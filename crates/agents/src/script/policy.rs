@@ -1,6 +1,6 @@
 //! Refusals of a script: checked when it is loaded, completed with a token when they are played.
 
-use forecourt_core::policy::{Kind, PolicyPart};
+use forecourt_core::policy::{PolicyPart, RefusalKind};
 use forecourt_core::{Ending, Entropy, ids};
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ impl PolicyTemplate {
     /// each time, one without `return_to` leads back to the agent.
     pub(super) fn new(mut settings: PolicySettings, context: &Context) -> Result<Self, String> {
         if !PolicyPart::knows(&settings.kind) {
-            return Err(format!("`kind` must be one of {}", Kind::NAMES.join(", ")));
+            return Err(format!("`kind` must be one of {}", RefusalKind::NAMES.join(", ")));
         }
         if settings.kind == "consent_required" {
             settings.state.get_or_insert_with(|| STATE.to_owned());

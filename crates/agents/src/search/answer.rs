@@ -1,7 +1,7 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
-use forecourt_content::{Filter, Hit, Library, Matched};
-use forecourt_core::findings::{Grounding, ItemFindings, Reason};
+use forecourt_content::{Filter, Hit, Library, MatchedConstraint};
+use forecourt_core::findings::{Grounding, ItemFindings, MatchReason};
 use forecourt_core::{AgentCard, Event, Findings, Part};
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ pub(super) struct Words<'a> {
 }
 
 /// What is told of an item beside itself.
-pub(super) fn item(hit: &Hit, score: f32, reason: Option<Reason>) -> ItemFindings {
+pub(super) fn item(hit: &Hit, score: f32, reason: Option<MatchReason>) -> ItemFindings {
     let grounding = hit.item.get("grounding").and_then(|grounding| Grounding::deserialize(grounding).ok());
     ItemFindings { score, reason, grounding }
 }
@@ -90,12 +90,12 @@ impl Words<'_> {
     }
 
     /// Why an item is here.
-    pub(super) fn reason(&self, hit: &Hit) -> Reason {
-        Reason { snippet: hit.snippet.clone(), fits: self.fits(hit, said), why: String::new() }
+    pub(super) fn reason(&self, hit: &Hit) -> MatchReason {
+        MatchReason { snippet: hit.snippet.clone(), fits: self.fits(hit, said), why: String::new() }
     }
 
     /// The constraints that an item keeps, but for those that only repeat what it is.
-    fn fits(&self, hit: &Hit, said: impl Fn(&Matched) -> String) -> Vec<String> {
+    fn fits(&self, hit: &Hit, said: impl Fn(&MatchedConstraint) -> String) -> Vec<String> {
         hit.matched.iter().filter(|matched| !self.is_what_all_are(&matched.constraint)).map(said).collect()
     }
 
@@ -222,7 +222,7 @@ fn best(hit: &Hit) -> String {
 }
 
 /// A constraint with the fact that satisfies it.
-fn said(matched: &Matched) -> String {
+fn said(matched: &MatchedConstraint) -> String {
     match &matched.value {
         Some(found) if !matched.constraint.contains(found.as_str()) => {
             format!("{} ({})", matched.constraint, value(found))

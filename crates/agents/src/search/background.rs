@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use forecourt_content::{Filter, Test, Understood};
+use forecourt_content::{Filter, ParsedQuestion, Test};
 use forecourt_core::{Message, Part, Role};
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -120,7 +120,7 @@ impl Background {
             Test::Within { .. } => with_limits,
             _ => false,
         };
-        let Understood { filters, notes, .. } = reads.understand(text);
+        let ParsedQuestion { filters, notes, .. } = reads.understand(text);
         // Notes speak of all limits in a text, so they hold only if those do.
         if filters.iter().all(|filter| constrains(filter) || !is_limit(filter)) {
             notes.into_iter().for_each(|note| push_new(&mut self.notes, note));
@@ -129,7 +129,7 @@ impl Background {
         self.constraints.truncate(BACKGROUND_CONSTRAINTS_MAX);
         let clauses = text.split([',', ';', '.', '\n']).take(BACKGROUND_CLAUSES_MAX);
         for clause in clauses.filter(|clause| !NEGATION.is_match(clause)) {
-            let Understood { text, filters, .. } = reads.understand(clause);
+            let ParsedQuestion { text, filters, .. } = reads.understand(clause);
             let sorts = filters.iter().filter(|filter| !constrains(filter)).map(|filter| filter.words.to_lowercase());
             let left = content_words(&text).map(str::to_lowercase);
             let leanings = left.chain(sorts).filter(|word| word.len() > 2 && !EMPTY.contains(&word.as_str()));
@@ -202,8 +202,8 @@ mod tests {
     struct Cook;
 
     impl Reads for Cook {
-        fn understand(&self, text: &str) -> Understood {
-            let mut out = Understood { text: text.to_owned(), ..Understood::default() };
+        fn understand(&self, text: &str) -> ParsedQuestion {
+            let mut out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
             let lacks = || Test::Lacks { words: Vec::new(), unless: Vec::new() };
             for (words, test) in [
                 ("no nuts", lacks()),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     fn asked(question: &str, memory: &str) -> (Vec<String>, Vec<String>) {
-        let Understood { text, filters, .. } = Cook.understand(question);
+        let ParsedQuestion { text, filters, .. } = Cook.understand(question);
         let background = background(&message(Some(json!({ "memory": memory }))), &Cook);
         let asked = background.behind(Asked { text, filters, ..Asked::default() }, question);
         (asked.filters.into_iter().map(|filter| filter.words).collect(), asked.notes)
@@ -323,13 +323,13 @@ mod tests {
     struct Strict;
 
     impl Reads for Strict {
-        fn understand(&self, text: &str) -> Understood {
+        fn understand(&self, text: &str) -> ParsedQuestion {
             let rule = |word: &str| Filter {
                 fields: Vec::new(),
                 test: Test::Lacks { words: vec![word.to_owned()], unless: Vec::new() },
                 words: word.to_owned(),
             };
-            Understood { filters: text.split_whitespace().map(rule).collect(), ..Understood::default() }
+            ParsedQuestion { filters: text.split_whitespace().map(rule).collect(), ..ParsedQuestion::default() }
         }
 
         fn named(&self, _: &str, _: &Value) -> Vec<Filter> {

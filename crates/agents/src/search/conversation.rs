@@ -1,7 +1,7 @@
 //! What is asked, after what was asked before. Goes by the caller's turns alone, so that the same
 //! conversation always means the same.
 
-use forecourt_content::{Filter, Library, Test, Understood};
+use forecourt_content::{Filter, Library, ParsedQuestion, Test};
 use forecourt_core::message::text_of;
 use forecourt_core::{Message, Question, QuestionAnswer, Role, Turn, behind_mention};
 use serde_json::Value;
@@ -49,13 +49,13 @@ pub(super) struct Asked {
 /// Where questions are understood.
 pub(super) trait Reads {
     /// Takes a question apart into words and constraints.
-    fn understand(&self, text: &str) -> Understood;
+    fn understand(&self, text: &str) -> ParsedQuestion;
     /// The constraints that a name and a value say.
     fn named(&self, name: &str, value: &Value) -> Vec<Filter>;
 }
 
 impl Reads for Library {
-    fn understand(&self, text: &str) -> Understood {
+    fn understand(&self, text: &str) -> ParsedQuestion {
         self.understand(text)
     }
 
@@ -173,7 +173,7 @@ fn next(before: Option<Asked>, text: &str, noun: &str, page: usize, reads: &dyn 
 }
 
 fn fresh(text: &str, reads: &dyn Reads) -> Asked {
-    let Understood { text, filters, notes } = reads.understand(text);
+    let ParsedQuestion { text, filters, notes } = reads.understand(text);
     Asked { text, filters, notes, ..Asked::default() }
 }
 
@@ -181,7 +181,7 @@ fn fresh(text: &str, reads: &dyn Reads) -> Asked {
 fn follow_up(before: &Asked, text: &str, reads: &dyn Reads) -> Option<Asked> {
     let rest = behind_going_on(text);
     let (goes_on, points_back) = (rest.len() < text.len(), points_back(text));
-    let Understood { text, filters, notes } = reads.understand(rest.trim_end_matches(['?', '!', '.']));
+    let ParsedQuestion { text, filters, notes } = reads.understand(rest.trim_end_matches(['?', '!', '.']));
     let words: Vec<&str> = content_words(&text).collect();
     let constraint =
         |word: &&str| filters.iter().any(|filter| filter.words.to_lowercase().contains(&word.to_lowercase()));
@@ -217,7 +217,7 @@ fn narrow(filters: &mut Vec<Filter>, filter: Filter) {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::{Handle, MessageId, Narrowing, Part, Turn};
+    use forecourt_core::{Handle, MessageId, Part, SearchRefinement, Turn};
     use serde_json::json;
 
     use super::*;
@@ -226,7 +226,7 @@ mod tests {
     struct Cook;
 
     impl Reads for Cook {
-        fn understand(&self, text: &str) -> Understood {
+        fn understand(&self, text: &str) -> ParsedQuestion {
             understand(text)
         }
 
@@ -235,8 +235,8 @@ mod tests {
         }
     }
 
-    fn understand(text: &str) -> Understood {
-        let mut out = Understood { text: text.to_owned(), ..Understood::default() };
+    fn understand(text: &str) -> ParsedQuestion {
+        let mut out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
         for minutes in [20, 30] {
             let words = format!("under {minutes} minutes");
             if out.text.contains(&words) {
@@ -335,7 +335,7 @@ mod tests {
     }
 
     fn filtered(text: &str, data: Value, results: usize) -> Turn {
-        let narrowing = Narrowing { results: Some(results), ..Narrowing::default() };
+        let narrowing = SearchRefinement { results: Some(results), ..SearchRefinement::default() };
         Turn { narrowing, ..Turn::new(Role::User, vec![Part::text(text), Part::data(data)]) }
     }
 

@@ -2,7 +2,7 @@
 //! a person clicked.
 
 use forecourt_content::Filter;
-use forecourt_core::{Narrowing, Part};
+use forecourt_core::{Part, SearchRefinement};
 use serde_json::{Map, Value};
 
 use super::conversation::Reads;
@@ -44,7 +44,7 @@ pub(super) struct Read {
 }
 
 /// Reads the data parts of a message, and how our own protocol narrows it down.
-pub(super) fn read(parts: &[Part], narrowing: &Narrowing, reads: &dyn Reads) -> Read {
+pub(super) fn read(parts: &[Part], narrowing: &SearchRefinement, reads: &dyn Reads) -> Read {
     let mut all = Read::default();
     for part in parts {
         let filters = data(part).and_then(|data| data.get("filters")?.as_object()).into_iter().flatten();
@@ -67,7 +67,7 @@ impl Read {
     }
 
     /// The values that were chosen, each exactly as it is where there are such items.
-    fn narrow(&mut self, narrowing: &Narrowing, reads: &dyn Reads) {
+    fn narrow(&mut self, narrowing: &SearchRefinement, reads: &dyn Reads) {
         self.results = narrowing.results.map(|wanted| wanted.clamp(1, SHOWN_MAX));
         self.decided = narrowing.decided;
         for (name, value) in narrowing.exactly.iter().take(self.room()) {
@@ -118,7 +118,7 @@ pub(super) fn in_words(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_content::{Test, Understood};
+    use forecourt_content::{ParsedQuestion, Test};
     use serde_json::json;
 
     use super::*;
@@ -127,8 +127,8 @@ mod tests {
     struct Plain;
 
     impl Reads for Plain {
-        fn understand(&self, text: &str) -> Understood {
-            Understood { text: text.to_owned(), ..Understood::default() }
+        fn understand(&self, text: &str) -> ParsedQuestion {
+            ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() }
         }
 
         fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     fn of(data: Value) -> Read {
-        read(&[Part::text("x"), Part::data(data)], &Narrowing::default(), &Plain)
+        read(&[Part::text("x"), Part::data(data)], &SearchRefinement::default(), &Plain)
     }
 
     #[test]
@@ -165,14 +165,14 @@ mod tests {
     fn the_bound_is_that_of_a_whole_message() {
         let part = |n: usize| Part::data(json!({"filters": {format!("k{n}"): "v"}}));
         let parts: Vec<Part> = (0..=QUESTION_FILTERS_MAX).map(part).collect();
-        assert_eq!(read(&parts[1..], &Narrowing::default(), &Plain).filters.len(), QUESTION_FILTERS_MAX);
-        assert_eq!(read(&parts, &Narrowing::default(), &Plain).filters.len(), QUESTION_FILTERS_MAX);
+        assert_eq!(read(&parts[1..], &SearchRefinement::default(), &Plain).filters.len(), QUESTION_FILTERS_MAX);
+        assert_eq!(read(&parts, &SearchRefinement::default(), &Plain).filters.len(), QUESTION_FILTERS_MAX);
     }
 
     #[test]
     fn only_so_many_items_can_be_wanted_at_once() {
         let wanted = |results: usize| {
-            let narrowing = Narrowing { results: Some(results), ..Narrowing::default() };
+            let narrowing = SearchRefinement { results: Some(results), ..SearchRefinement::default() };
             read(&[], &narrowing, &Plain).results
         };
         assert_eq!((wanted(SHOWN_MAX), wanted(SHOWN_MAX + 1)), (Some(SHOWN_MAX), Some(SHOWN_MAX)));
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn what_was_clicked_narrows_and_ends_questions() {
         let exactly = vec![("cuisine".to_owned(), "Thai".to_owned()); QUESTION_FILTERS_MAX + 1];
-        let clicked = read(&[], &Narrowing { exactly, results: Some(20), decided: true }, &Plain);
+        let clicked = read(&[], &SearchRefinement { exactly, results: Some(20), decided: true }, &Plain);
         assert_eq!((clicked.filters.len(), clicked.results, clicked.decided), (QUESTION_FILTERS_MAX, Some(20), true));
         assert_eq!(clicked.filters[0].filter.test, Test::Is("Thai".to_owned()));
         assert_eq!(clicked.filters[0].loosely[0].words, "cuisine: Thai");

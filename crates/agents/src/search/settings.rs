@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forecourt_content::limits::VISIT_TIME_MAX;
-use forecourt_content::{Options, Read, Site, Source};
+use forecourt_content::{ContentSource, Options, SiteRead, WebSite};
 use forecourt_core::Language;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
@@ -179,7 +179,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettin
 }
 
 /// A site, when its table is fine.
-fn site_of(section: &Section, site: &SiteSettings, problems: &mut Problems) -> Option<Site> {
+fn site_of(section: &Section, site: &SiteSettings, problems: &mut Problems) -> Option<WebSite> {
     let before = problems.len();
     let mut check = |fits: bool, message: String| {
         if !fits {
@@ -194,15 +194,15 @@ fn site_of(section: &Section, site: &SiteSettings, problems: &mut Problems) -> O
     let delay_fits = (0.0..=SITE_DELAY_MAX).contains(&site.delay_seconds);
     check(delay_fits, format!("`delay_seconds` must be between 0 and {SITE_DELAY_MAX}"));
     let read = match site.read {
-        ReadSettings::Sitemap => Read::Sitemap,
-        ReadSettings::Pages => Read::Pages,
-        ReadSettings::Document => Read::Document,
+        ReadSettings::Sitemap => SiteRead::Sitemap,
+        ReadSettings::Pages => SiteRead::Pages,
+        ReadSettings::Document => SiteRead::Document,
     };
     if problems.len() > before {
         return None;
     }
     let delay = Duration::from_secs_f64(site.delay_seconds);
-    Some(Site { url: url?, read, pages_max: site.pages, depth_max: site.depth, delay, time_max: VISIT_TIME_MAX })
+    Some(WebSite { url: url?, read, pages_max: site.pages, depth_max: site.depth, delay, time_max: VISIT_TIME_MAX })
 }
 
 /// The sources that `content`, of `least` entries, and `urls` name.
@@ -213,7 +213,7 @@ pub(crate) fn sources(
     urls: &BTreeMap<String, String>,
     context: &Context,
     problems: &mut Problems,
-) -> Vec<Source> {
+) -> Vec<ContentSource> {
     count(section, "content", content.len(), least, CONTENT_SOURCES_MAX, problems);
     for (name, url) in urls {
         let message = if !content.contains(name) {
@@ -234,7 +234,7 @@ fn source(
     urls: &BTreeMap<String, String>,
     context: &Context,
     problems: &mut Problems,
-) -> Option<Source> {
+) -> Option<ContentSource> {
     let path = match name.strip_prefix("builtin:") {
         None => Some(context.resolve(name)),
         Some(builtin) => context.builtin.iter().find(|(name, _)| name == builtin).map(|(_, path)| path.clone()),
@@ -245,5 +245,5 @@ fn source(
         problems.push(problem.hint(format!("built in: {}", known.join(", "))));
         return None;
     };
-    Some(Source { path, url: urls.get(name).cloned() })
+    Some(ContentSource { path, url: urls.get(name).cloned() })
 }

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forecourt_content::{
-    Error, Explained, Library, Options, Progressed, Put, Query, Removed, Report, Source, Understood, fingerprint,
+    ContentSource, Error, ExplainedHit, Library, LoadProgress, Options, ParsedQuestion, PutOutcome, Query,
+    RemoveOutcome, Report, fingerprint,
 };
 use forecourt_core::Clock;
 
 use super::sites::Sites;
-use crate::backend::{Context, Fetched, Indexed, Indexing, IndexingError, RankExplanation};
+use crate::backend::{Context, FetchSummary, IndexReport, IndexedContent, IndexingError, RankExplanation};
 use crate::limits::WARNINGS_MAX;
 
 /// Items whose places are explained.
@@ -22,7 +23,7 @@ pub(crate) struct Shelf {
     folder: PathBuf,
     clock: Arc<dyn Clock>,
     /// Files and folders.
-    sources: Vec<Source>,
+    sources: Vec<ContentSource>,
     sites: Sites,
     options: Options,
     library: OnceLock<Arc<Library>>,
@@ -34,7 +35,7 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     /// Opens nothing yet.
-    pub(crate) fn new(context: &Context, sources: Vec<Source>, options: Options) -> Self {
+    pub(crate) fn new(context: &Context, sources: Vec<ContentSource>, options: Options) -> Self {
         let folder = context.data_dir.join("index").join(context.handle.as_str());
         let pushed = context.data_dir.join("pushed").join(format!("{}.db", context.handle));
         let options = Options { pushed: Some(pushed), ..options };
@@ -58,7 +59,7 @@ impl Shelf {
     }
 
     /// Everything that is indexed.
-    fn all_sources(&self) -> Vec<Source> {
+    fn all_sources(&self) -> Vec<ContentSource> {
         self.sources.iter().cloned().chain(self.sites.sources()).collect()
     }
 
@@ -115,7 +116,7 @@ impl Shelf {
     }
 }
 
-impl Indexing for Shelf {
+impl IndexedContent for Shelf {
     fn sources(&self) -> Vec<PathBuf> {
         self.sources.iter().map(|source| source.path.clone()).collect()
     }
@@ -143,9 +144,9 @@ impl Indexing for Shelf {
 
     fn explain(&self, question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
         let library = self.library().map_err(failed)?;
-        let Understood { text, filters, .. } = library.understand(question);
+        let ParsedQuestion { text, filters, .. } = library.understand(question);
         let explained = library.explain(&Query { text, filters, limit: EXPLAINED, ..Query::default() });
-        let told = |one: &Explained| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
+        let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
         Ok(explained.map_err(failed)?.iter().map(told).collect())
     }
 
@@ -155,27 +156,27 @@ impl Indexing for Shelf {
 
     fn fetch(
         &self,
-        progress: &mut (dyn FnMut(&Progressed) + Send),
+        progress: &mut (dyn FnMut(&LoadProgress) + Send),
         cancel: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Fetched, IndexingError> {
+    ) -> Result<FetchSummary, IndexingError> {
         self.sites.visit(progress, cancel)
     }
 
-    fn index(&self, progress: &mut (dyn FnMut(&Progressed) + Send)) -> Result<Indexed, IndexingError> {
+    fn index(&self, progress: &mut (dyn FnMut(&LoadProgress) + Send)) -> Result<IndexReport, IndexingError> {
         let library = self.library().map_err(failed)?;
         // Looked at before: what changes during the run is seen by the next one.
         let fingerprint = self.fingerprint()?;
-        let mut listener = |progressed: &Progressed| progress(progressed);
+        let mut listener = |progressed: &LoadProgress| progress(progressed);
         let report = library.index(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
         self.write_mark(&self.mark(fingerprint, &library));
         Ok(indexed(report, library.len()))
     }
 
-    fn put(&self, document: &[u8], media_type: &str) -> Result<Put, Error> {
+    fn put(&self, document: &[u8], media_type: &str) -> Result<PutOutcome, Error> {
         self.pushing(|library| library.put(document, media_type, self.clock.now()))
     }
 
-    fn remove(&self, names: &[String]) -> Result<Removed, Error> {
+    fn remove(&self, names: &[String]) -> Result<RemoveOutcome, Error> {
         self.pushing(|library| library.remove(names))
     }
 
@@ -189,8 +190,8 @@ fn holds(library: &Library) -> String {
     format!("{} {}", library.len(), library.embedded())
 }
 
-fn indexed(report: Report, items: u64) -> Indexed {
-    Indexed {
+fn indexed(report: Report, items: u64) -> IndexReport {
+    IndexReport {
         items,
         loaded: report.loaded,
         updated: report.updated,

@@ -5,23 +5,23 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
 
-use forecourt_content::{Progressed, Site, Source, Visit, Visitor};
+use forecourt_content::{ContentSource, LoadProgress, Visit, Visitor, WebSite};
 use forecourt_core::Timestamp;
 
-use crate::backend::{Context, Fetched, IndexingError};
+use crate::backend::{Context, FetchSummary, IndexingError};
 use crate::limits::WARNINGS_MAX;
 
 /// Sites and the files that they are read into, in `sites/{handle}` of the data folder.
 pub(crate) struct Sites {
     visitor: Visitor,
     folder: PathBuf,
-    sites: Vec<Site>,
+    sites: Vec<WebSite>,
     refresh: Duration,
 }
 
 impl Sites {
     /// Visits nothing yet.
-    pub(super) fn new(context: &Context, sites: Vec<Site>, refresh: Duration) -> Self {
+    pub(super) fn new(context: &Context, sites: Vec<WebSite>, refresh: Duration) -> Self {
         let folder = context.data_dir.join("sites").join(context.handle.as_str());
         let visitor = Visitor { egress: context.egress.clone(), clock: context.clock.clone() };
         Self { visitor, folder, sites, refresh }
@@ -33,9 +33,9 @@ impl Sites {
     }
 
     /// The files of all sites that were visited before.
-    pub(super) fn sources(&self) -> Vec<Source> {
+    pub(super) fn sources(&self) -> Vec<ContentSource> {
         let files = self.sites.iter().map(|site| self.file(site)).filter(|file| file.exists());
-        files.map(Source::new).collect()
+        files.map(ContentSource::new).collect()
     }
 
     /// Whether a visit to all of them has ever come to its end.
@@ -60,10 +60,10 @@ impl Sites {
     /// where async work goes on. `cancel` is asked before every page.
     pub(super) fn visit(
         &self,
-        progress: &mut (dyn FnMut(&Progressed) + Send),
+        progress: &mut (dyn FnMut(&LoadProgress) + Send),
         cancel: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Fetched, IndexingError> {
-        let mut all = Fetched::default();
+    ) -> Result<FetchSummary, IndexingError> {
+        let mut all = FetchSummary::default();
         if self.sites.is_empty() {
             return Ok(all);
         }
@@ -92,7 +92,7 @@ impl Sites {
     }
 
     /// The file of a site. Another way to read it is another file.
-    fn file(&self, site: &Site) -> PathBuf {
+    fn file(&self, site: &WebSite) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         (&site.url, site.read).hash(&mut hasher);
         self.folder.join(format!("{:016x}.jsonl", hasher.finish()))
@@ -106,7 +106,7 @@ impl Sites {
     }
 }
 
-impl Fetched {
+impl FetchSummary {
     fn add(&mut self, visit: &Visit) {
         self.pages += visit.pages;
         self.unchanged += visit.unchanged;
@@ -118,14 +118,14 @@ impl Fetched {
 }
 
 /// Pages as if they were files, behind those of sites that were visited before.
-fn progressed(before: &Fetched, visit: &Visit) -> Progressed {
+fn progressed(before: &FetchSummary, visit: &Visit) -> LoadProgress {
     let pages = before.pages + visit.pages;
-    Progressed {
+    LoadProgress {
         files: pages,
         files_total: pages + visit.waiting,
         items: before.items + visit.items,
         skipped: before.skipped + visit.skipped,
-        ..Progressed::default()
+        ..LoadProgress::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use forecourt_core::error::whole_seconds;
 use forecourt_core::message::text_of;
 use forecourt_core::part::ArtifactContent;
-use forecourt_core::{Collected, Ending, Error, File, FileSource, Link, Part, PolicyPart, ToolOutcome};
+use forecourt_core::{CollectedReply, Ending, Error, File, FileSource, Link, Part, PolicyPart, ToolOutcome};
 use serde_json::{Map, Value, json};
 
 use super::Sibling;
@@ -12,8 +12,8 @@ use crate::tool::ToolResult;
 
 /// What the answer of `sibling` comes to. A refusal and a failure are told to the model, which then
 /// has to do without.
-pub(super) fn outcome(sibling: &Sibling, answer: Collected) -> ToolResult {
-    let Collected { parts, ending, .. } = answer;
+pub(super) fn outcome(sibling: &Sibling, answer: CollectedReply) -> ToolResult {
+    let CollectedReply { parts, ending, .. } = answer;
     let told = match ending {
         Ending::Complete => Ok(answered(sibling, &parts, None)),
         Ending::Message(text) => Ok(answered(sibling, &[Part::markdown(text)], None)),
@@ -158,7 +158,7 @@ fn weight(c: char) -> usize {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use forecourt_core::policy::Kind;
+    use forecourt_core::policy::RefusalKind;
     use forecourt_core::{Address, Question};
 
     use super::*;
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn of(parts: Vec<Part>, ending: Ending) -> ToolResult {
-        outcome(&pantry(), Collected::new(parts, ending))
+        outcome(&pantry(), CollectedReply::new(parts, ending))
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_its_kind_its_words_and_where_to_act() {
-        let mut refusal = PolicyPart::new(Kind::Forbidden, "Not you.");
+        let mut refusal = PolicyPart::new(RefusalKind::Forbidden, "Not you.");
         refusal.url = Some("https://demo.localhost/why".to_owned());
         let said = of(vec![Part::markdown("half")], Ending::Refused(Box::new(refusal))).unwrap_err();
         assert_eq!(said, "@pantry declined (forbidden): Not you. The caller can act at https://demo.localhost/why");

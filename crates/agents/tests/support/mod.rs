@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forecourt_agents::siblings::Siblings;
-use forecourt_agents::{BACKENDS, Built, Context};
+use forecourt_agents::{BACKENDS, BuiltAgent, Context};
 use forecourt_core::reply::collect;
 use forecourt_core::{
-    Admitted, Collected, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part, Policy, Turn,
+    Admitted, CollectedReply, Ending, Event, EventStream, Handle, Language, Message, MessageId, Part, Policy, Turn,
 };
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_settings::{Problems, Section};
@@ -49,14 +49,14 @@ pub fn section(toml: &str) -> Section {
     root.take("backend").expect("a [backend] section")
 }
 
-pub fn try_build(toml: &str, context: &Context) -> Result<Built, Problems> {
+pub fn try_build(toml: &str, context: &Context) -> Result<BuiltAgent, Problems> {
     let section = section(toml);
     let kind = section.text("kind").unwrap().to_owned();
     let backend = BACKENDS.iter().find(|backend| backend.kind == kind).unwrap();
     (backend.build)(section, context)
 }
 
-pub fn build(toml: &str, context: &Context) -> Built {
+pub fn build(toml: &str, context: &Context) -> BuiltAgent {
     try_build(toml, context).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
@@ -79,27 +79,27 @@ pub async fn admitted(message: Message) -> Admitted {
     Policy::new(Vec::new()).admit(Arc::new(card), message).await.expect("a gate without rules")
 }
 
-pub async fn stream(built: &Built, message: Message) -> EventStream {
+pub async fn stream(built: &BuiltAgent, message: Message) -> EventStream {
     built.agent.handle(admitted(message).await)
 }
 
-pub async fn events(built: &Built, message: Message) -> Vec<Event> {
+pub async fn events(built: &BuiltAgent, message: Message) -> Vec<Event> {
     stream(built, message).await.collect().await
 }
 
 /// The whole answer to a text.
-pub async fn ask(built: &Built, text: &str) -> Collected {
+pub async fn ask(built: &BuiltAgent, text: &str) -> CollectedReply {
     collect(stream(built, message(vec![Part::text(text)])).await).await
 }
 
 /// The whole answer to a text after earlier turns.
-pub async fn ask_after(built: &Built, history: Vec<Turn>, text: &str) -> Collected {
+pub async fn ask_after(built: &BuiltAgent, history: Vec<Turn>, text: &str) -> CollectedReply {
     let message = Message { history, ..message(vec![Part::text(text)]) };
     collect(stream(built, message).await).await
 }
 
 /// The reason of a failure.
-pub fn failure(answer: &Collected) -> &str {
+pub fn failure(answer: &CollectedReply) -> &str {
     match &answer.ending {
         Ending::Failed { reason } => reason,
         other => panic!("not a failure: {other:?}"),

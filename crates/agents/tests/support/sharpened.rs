@@ -1,9 +1,9 @@
 //! A search that a scripted model sharpens: what it knows, and how the model answers.
 
 use axum::response::Response;
-use forecourt_agents::{Built, Context};
+use forecourt_agents::{BuiltAgent, Context};
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Findings, FindingsDetail, Message, Part, SearchOptions};
+use forecourt_core::{CollectedReply, Findings, FindingsDetail, Message, Part, SearchOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -11,7 +11,7 @@ use super::provider::text;
 use super::{ask, build, in_folder, message, stream};
 
 /// A deployment with these items, and a search that a model sharpens.
-pub fn sharpened(items: &[Value], url: &str, more: &str) -> (TempDir, Context, Built) {
+pub fn sharpened(items: &[Value], url: &str, more: &str) -> (TempDir, Context, BuiltAgent) {
     let folder = tempfile::tempdir().unwrap();
     let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
     std::fs::write(folder.path().join("items.jsonl"), lines).unwrap();
@@ -78,7 +78,7 @@ pub fn helpful(asked: &Value) -> Response {
     }
 }
 
-pub fn names(answer: &Collected) -> Vec<String> {
+pub fn names(answer: &CollectedReply) -> Vec<String> {
     answer.parts.iter().filter_map(name).collect()
 }
 
@@ -89,7 +89,7 @@ pub fn name(part: &Part) -> Option<String> {
     }
 }
 
-pub fn findings(answer: &Collected) -> Findings {
+pub fn findings(answer: &CollectedReply) -> Findings {
     answer.findings.as_deref().cloned().expect("findings")
 }
 
@@ -99,7 +99,7 @@ pub fn wishing(text: &str) -> Message {
     Message { search, ..message(vec![Part::text(text)]) }
 }
 
-pub async fn answer(built: &Built, message: Message) -> Collected {
+pub async fn answer(built: &BuiltAgent, message: Message) -> CollectedReply {
     collect(stream(built, message).await).await
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::relevance::Wanted;
-use crate::inventory::{Audience, Inventory, Resident};
+use crate::inventory::{Audience, Inventory, LocalAgent};
 use crate::limits::CANDIDATES_DEFAULT;
 use crate::reply::{Problem, Reply};
 
@@ -41,7 +41,7 @@ pub(super) fn reply(inventory: &Inventory, audience: Audience, input: &Map<Strin
 }
 
 impl Filter {
-    fn admits(&self, Resident { identity, card }: Resident<'_>) -> bool {
+    fn admits(&self, LocalAgent { identity, card }: LocalAgent<'_>) -> bool {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found.is_some_and(|found| found.eq_ignore_ascii_case(wanted)))
         };

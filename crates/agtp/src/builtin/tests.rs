@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forecourt_contract::call::{Caller, Identity};
-use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
+use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::{
     Call, Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, recipe,
@@ -22,8 +22,8 @@ use forecourt_core::identity::BEARER_TOKEN;
 use forecourt_core::{AgentCard, Authority, Sender, agent::Skill};
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_settings::Section;
-use forecourt_testhost::{Blueprint, Mounted, resident};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testhost::{Blueprint, MountedHost, resident};
+use forecourt_testkit::{ScriptedAgent, card};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -32,11 +32,11 @@ use super::Discovery;
 use crate::ask::Ask;
 use crate::inventory::Inventory;
 use crate::reply::{Body, Problem, Reply};
-use crate::settings::Settings;
+use crate::settings::AgtpSettings;
 
 /// A host and what answers DISCOVER on it.
 struct Place {
-    mounted: Mounted,
+    mounted: MountedHost,
     discovery: Discovery,
 }
 
@@ -69,7 +69,7 @@ fn cards() -> Vec<AgentCard> {
 }
 
 fn blueprint() -> Blueprint {
-    let agents = cards().into_iter().map(|card| resident(card, Scripted::saying(["hi"]), Vec::new()));
+    let agents = cards().into_iter().map(|card| resident(card, ScriptedAgent::saying(["hi"]), Vec::new()));
     Blueprint { residents: agents.collect(), ..Blueprint::default() }
 }
 
@@ -127,8 +127,8 @@ impl Place {
 }
 
 /// Another thing that answers DISCOVER on the same host, as after a restart with these settings.
-fn again(mounted: &Mounted, section: &Section) -> Discovery {
-    let settings = Settings::read(section).unwrap();
+fn again(mounted: &MountedHost, section: &Section) -> Discovery {
+    let settings = AgtpSettings::read(section).unwrap();
     Discovery::new(Inventory::new(&mounted.mount, settings), Arc::clone(&mounted.mount.keys))
 }
 
@@ -214,7 +214,7 @@ fn contract(definitions: Vec<Definition>, policy: Value, recipes: RecipeBook) ->
     let settings: MethodPolicySettings = serde_json::from_value(policy).unwrap();
     let policy = MethodPolicy::new(&settings, &catalog).unwrap().0;
     let overrides: BTreeSet<String> = definitions.iter().filter_map(|definition| definition.path.clone()).collect();
-    let around = Surroundings { overrides: &overrides, ..Surroundings::new(&catalog, &policy, &recipes) };
+    let around = RegistrationContext { overrides: &overrides, ..RegistrationContext::new(&catalog, &policy, &recipes) };
     let mut registry = Registry::default();
     for definition in definitions {
         let endpoint = Endpoint::register(definition, &around).unwrap();

@@ -17,9 +17,9 @@ pub const YAML: &str = "application/vnd.agtp+yaml";
 /// What is escaped in a query: everything but the unreserved characters of RFC 3986 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A request in the making. The first thing that is wrong is told at its [end](Draft::finish).
+/// A request in the making. The first thing that is wrong is told at its [end](RequestBuilder::finish).
 #[derive(Debug)]
-pub struct Draft {
+pub struct RequestBuilder {
     request: Request,
     fault: Option<DraftFault>,
 }
@@ -46,7 +46,7 @@ pub enum DraftFault {
     Taken(String),
 }
 
-impl Draft {
+impl RequestBuilder {
     /// A method, and the path and query that it goes to. Without them the server itself is asked, which
     /// is the manifest for DISCOVER. Base 2.6.
     pub fn new(method: &str, target: Option<&str>) -> Self {
@@ -172,7 +172,7 @@ mod tests {
     fn a_request_is_what_was_drafted() {
         let id = AgentId::parse(&"ab".repeat(32)).unwrap();
         let now = forecourt_core::Clock::now(&HandClock::new());
-        let request = Draft::new("BOOK", Some("/room?a=1"))
+        let request = RequestBuilder::new("BOOK", Some("/room?a=1"))
             .query("guest", "Zoë & Co")
             .agent(&id)
             .scope("booking:room")
@@ -194,27 +194,27 @@ mod tests {
     #[test]
     fn base_2_1_without_a_target_the_line_ends_with_the_method() {
         let mut bytes = bytes::BytesMut::new();
-        encode(&Draft::new("DISCOVER", None).finish().unwrap(), &mut bytes);
+        encode(&RequestBuilder::new("DISCOVER", None).finish().unwrap(), &mut bytes);
         assert_eq!(&bytes[..], b"AGTP/1.0 DISCOVER\r\n\r\n");
     }
 
     #[test]
     fn the_first_thing_that_is_wrong_is_told() {
-        let fault = |draft: Draft| draft.finish().unwrap_err();
-        assert_eq!(fault(Draft::new("", None)), DraftFault::Method);
-        assert_eq!(fault(Draft::new("QUERY /x", None)), DraftFault::Method);
+        let fault = |draft: RequestBuilder| draft.finish().unwrap_err();
+        assert_eq!(fault(RequestBuilder::new("", None)), DraftFault::Method);
+        assert_eq!(fault(RequestBuilder::new("QUERY /x", None)), DraftFault::Method);
         for target in ["", "x", "/a b", "/a#b", "/é", "/a\r\nX: y"] {
-            assert_eq!(fault(Draft::new("QUERY", Some(target))), DraftFault::Target, "{target:?}");
+            assert_eq!(fault(RequestBuilder::new("QUERY", Some(target))), DraftFault::Target, "{target:?}");
         }
         let name = "Task-ID".to_owned();
         let bad = DraftFault::Field { name: name.clone(), fault: BadField::Value };
-        assert_eq!(fault(Draft::new("QUERY", None).task("a\r\nX: y").field("Content-Length", "1")), bad);
+        assert_eq!(fault(RequestBuilder::new("QUERY", None).task("a\r\nX: y").field("Content-Length", "1")), bad);
         assert_eq!(
-            fault(Draft::new("QUERY", None).task("a").field("task-id", "b")),
+            fault(RequestBuilder::new("QUERY", None).task("a").field("task-id", "b")),
             DraftFault::Taken("task-id".into())
         );
         let long = "a".repeat(START_LINE_BYTES_MAX);
-        assert_eq!(fault(Draft::new("QUERY", None).query("q", &long)), DraftFault::Target);
+        assert_eq!(fault(RequestBuilder::new("QUERY", None).query("q", &long)), DraftFault::Target);
     }
 
     proptest! {
@@ -223,7 +223,7 @@ mod tests {
             method in "[ -~]{0,8}", target in "/[ -~]{0,12}", name in "[ -~]{0,6}", value in "[\\x00-~]{0,12}",
             query in any::<String>(), body in proptest::collection::vec(any::<u8>(), 0..20)
         ) {
-            let draft = Draft::new(&method, Some(&target)).query("q", &query).field(&name, &value).body(JSON, body);
+            let draft = RequestBuilder::new(&method, Some(&target)).query("q", &query).field(&name, &value).body(JSON, body);
             let Ok(request) = draft.finish() else { return Ok(()) };
             let mut bytes = bytes::BytesMut::new();
             encode(&request, &mut bytes);

@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf};
 use tokio::time::{Instant, timeout_at};
 
-use crate::codec::{Bounds, Decoder, Fault, Waiting, encode};
+use crate::codec::{AwaitedPart, Bounds, Decoder, HeadError, encode};
 use crate::limits::READ_BYTES;
 use crate::wire::{Request, Response, StatusLine};
 
@@ -42,7 +42,7 @@ pub(super) enum Broken {
     /// It took too long.
     Late,
     /// It is no answer.
-    Malformed(Fault),
+    Malformed(HeadError),
 }
 
 /// Sends `requests` without waiting between them and reads an answer to each. Reading begins at once: a
@@ -107,7 +107,7 @@ impl<S: AsyncRead> Line<S> {
             if let Some(answer) = self.decoder.decode(&mut self.read).map_err(Broken::Malformed)? {
                 return Ok(answer);
             }
-            if !has_begun && self.decoder.waits_for(&self.read) != Waiting::Message {
+            if !has_begun && self.decoder.waits_for(&self.read) != AwaitedPart::Message {
                 (until, has_begun) = (Instant::now() + self.patience.rest, true);
             }
             self.read.reserve(READ_BYTES);
@@ -126,12 +126,12 @@ mod tests {
     use tokio::io::{DuplexStream, duplex};
 
     use super::*;
-    use crate::client::draft::Draft;
+    use crate::client::draft::RequestBuilder;
 
     const PATIENCE: Patience = Patience { first: Duration::from_secs(10), rest: Duration::from_secs(5) };
 
     fn request() -> Request {
-        Draft::new("QUERY", Some("/x")).finish().unwrap()
+        RequestBuilder::new("QUERY", Some("/x")).finish().unwrap()
     }
 
     async fn told(stream: &mut DuplexStream, requests: &[Request]) -> Exchanged {
@@ -169,19 +169,22 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn base_2_1_what_is_no_answer_is_malformed() {
         for (text, fault) in [
-            (&b"HTTP/1.1 200 OK\r\n\r\n"[..], Fault::Version),
-            (b"AGTP/1.0 20 OK\r\n\r\n", Fault::Line),
-            (b"AGTP/1.0 200\r\n\r\n", Fault::Line),
-            (b"AGTP/1.0 200 OK\r\nContent-Length: -1\r\n\r\n", Fault::Length),
-            (b"AGTP/1.0 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", Fault::Repeated("Content-Length")),
-            (b"AGTP/1.0 200 OK\r\nContent-Length: 99999999\r\n\r\n", Fault::BodyTooLarge),
-            (b"AGTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Fault::TransferCoding),
+            (&b"HTTP/1.1 200 OK\r\n\r\n"[..], HeadError::Version),
+            (b"AGTP/1.0 20 OK\r\n\r\n", HeadError::Line),
+            (b"AGTP/1.0 200\r\n\r\n", HeadError::Line),
+            (b"AGTP/1.0 200 OK\r\nContent-Length: -1\r\n\r\n", HeadError::Length),
+            (
+                b"AGTP/1.0 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+                HeadError::Repeated("Content-Length"),
+            ),
+            (b"AGTP/1.0 200 OK\r\nContent-Length: 99999999\r\n\r\n", HeadError::BodyTooLarge),
+            (b"AGTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", HeadError::TransferCoding),
         ] {
             let heard = heard(&[text], false).await;
             assert_eq!((heard.answers.len(), heard.broken), (0, Some(Broken::Malformed(fault))), "{text:?}");
         }
         let huge = [b"AGTP/1.0 200 OK\r\n".to_vec(), b"X: y\r\n".repeat(20_000)].concat();
-        assert_eq!(heard(&[&huge], false).await.broken, Some(Broken::Malformed(Fault::FieldsTooLarge)));
+        assert_eq!(heard(&[&huge], false).await.broken, Some(Broken::Malformed(HeadError::FieldsTooLarge)));
     }
 
     #[tokio::test(start_paused = true)]
@@ -242,7 +245,7 @@ mod tests {
             theirs.write_all(b"AGTP/1.0 400 Bad Request\r\n\r\n").await.unwrap();
             theirs
         });
-        let large = Draft::new("QUERY", Some("/x")).body("text/plain", vec![b'a'; 1024]).finish().unwrap();
+        let large = RequestBuilder::new("QUERY", Some("/x")).body("text/plain", vec![b'a'; 1024]).finish().unwrap();
         let heard = told(&mut ours, &[large]).await;
         drop(server.await.unwrap());
         assert_eq!((heard.answers[0].start.code, heard.is_clean), (400, false));

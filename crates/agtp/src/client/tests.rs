@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::connection::{self, Answer, Refused, speak};
+use crate::connection::{self, Answer, ConnectionError, speak};
 use crate::limits::{KEPT_PER_SERVER_MAX, KEPT_TIME_MAX};
 use crate::wire::{Message, StatusLine};
 
@@ -28,7 +28,7 @@ impl Answer for Echo {
         Response { body: said.into(), ..Message::new(StatusLine::new(200, "OK")) }
     }
 
-    fn refuse(&self, _: Refused) -> Response {
+    fn refuse(&self, _: ConnectionError) -> Response {
         Message::new(StatusLine::new(400, "Bad Request"))
     }
 }
@@ -89,7 +89,7 @@ fn egress() -> Egress {
 }
 
 fn request(method: &str) -> Request {
-    Draft::new(method, Some("/x")).finish().unwrap()
+    RequestBuilder::new(method, Some("/x")).finish().unwrap()
 }
 
 const LONG: Duration = Duration::from_secs(60);
@@ -133,7 +133,7 @@ async fn pipelined_requests_are_answered_in_order_up_to_the_bound() {
     let (server, echo) = served(LONG, None).await;
     let client = plain();
     let requests: Vec<Request> =
-        (0..=PIPELINED_MAX).map(|at| Draft::new("BOOK", Some(&format!("/{at}"))).finish().unwrap()).collect();
+        (0..=PIPELINED_MAX).map(|at| RequestBuilder::new("BOOK", Some(&format!("/{at}"))).finish().unwrap()).collect();
     let answers = client.send_all(&server, &requests[..PIPELINED_MAX]).await.unwrap();
     for (at, answer) in answers.iter().enumerate() {
         assert_eq!(answer.body, format!("BOOK /{at}"));
@@ -245,7 +245,7 @@ async fn a_server_that_says_too_much_is_not_spoken_to_on_that_connection_again()
 async fn answers_that_are_none_say_so() {
     let server = scripted(vec![saying(b"HTTP/1.1 400 Bad Request\r\n\r\n")]).await;
     let found = plain().send(&server, &request("QUERY")).await.unwrap_err();
-    assert!(matches!(found, ClientError::Malformed(Fault::Version)) && found.to_string().contains("AGTP/1.0 CODE"));
+    assert!(matches!(found, ClientError::Malformed(HeadError::Version)) && found.to_string().contains("AGTP/1.0 CODE"));
 }
 
 #[tokio::test]
@@ -257,7 +257,7 @@ async fn bodies_are_taken_up_to_the_bound() {
     };
     assert!(bounded(3).send(&server, &request("QUERY")).await.is_ok());
     let found = bounded(2).send(&server, &request("QUERY")).await;
-    assert!(matches!(found, Err(ClientError::Malformed(Fault::BodyTooLarge))), "{found:?}");
+    assert!(matches!(found, Err(ClientError::Malformed(HeadError::BodyTooLarge))), "{found:?}");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use crate::wire::BadField;
 
 /// What is wrong with a head. The same bytes have the same fault, however they arrive in pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum HeadError {
     /// It begins with something else than the version.
     #[error("a message begins with `AGTP/1.0 `")]
     Version,
@@ -37,7 +37,7 @@ pub enum Fault {
     TransferCoding,
 }
 
-impl Fault {
+impl HeadError {
     /// The name that the other side can go by.
     pub fn code(self) -> &'static str {
         match self {

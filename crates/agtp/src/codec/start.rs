@@ -2,13 +2,13 @@
 
 use bytes::BytesMut;
 
-use super::Fault;
+use super::HeadError;
 use crate::wire::{RequestLine, StatusLine, VERSION};
 
 /// What a first line says.
 pub trait StartLine: Sized {
     /// Reads a line without its end, which begins with the version.
-    fn parse(line: &str) -> Result<Self, Fault>;
+    fn parse(line: &str) -> Result<Self, HeadError>;
     /// Writes it without its end.
     fn write(&self, out: &mut BytesMut);
 }
@@ -16,14 +16,14 @@ pub trait StartLine: Sized {
 impl StartLine for RequestLine {
     /// One or two words behind the version. Anything printable is a word: whether it is a method and a
     /// path is judged where both have answers of their own.
-    fn parse(line: &str) -> Result<Self, Fault> {
+    fn parse(line: &str) -> Result<Self, HeadError> {
         let rest = behind_version(line)?;
         let (method, target) = match rest.split_once(' ') {
             Some((method, target)) => (method, Some(target)),
             None => (rest, None),
         };
         if !is_word(method) || !target.is_none_or(is_word) {
-            return Err(Fault::Line);
+            return Err(HeadError::Line);
         }
         Ok(Self { method: method.to_owned(), target: target.map(str::to_owned) })
     }
@@ -40,12 +40,12 @@ impl StartLine for RequestLine {
 }
 
 impl StartLine for StatusLine {
-    fn parse(line: &str) -> Result<Self, Fault> {
-        let (code, reason) = behind_version(line)?.split_once(' ').ok_or(Fault::Line)?;
+    fn parse(line: &str) -> Result<Self, HeadError> {
+        let (code, reason) = behind_version(line)?.split_once(' ').ok_or(HeadError::Line)?;
         let is_code = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_digit());
         match code.parse() {
             Ok(code) if is_code && !reason.contains(char::is_control) => Ok(Self::new(code, reason)),
-            _ => Err(Fault::Line),
+            _ => Err(HeadError::Line),
         }
     }
 
@@ -57,8 +57,8 @@ impl StartLine for StatusLine {
     }
 }
 
-fn behind_version(line: &str) -> Result<&str, Fault> {
-    line.strip_prefix(VERSION).and_then(|rest| rest.strip_prefix(' ')).ok_or(Fault::Version)
+fn behind_version(line: &str) -> Result<&str, HeadError> {
+    line.strip_prefix(VERSION).and_then(|rest| rest.strip_prefix(' ')).ok_or(HeadError::Version)
 }
 
 /// Something, with neither spaces nor control characters in it.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::*;
 use crate::wire::{BadField, Request, RequestLine, Response, StatusLine};
 
-fn decode<S: StartLine>(bytes: &[u8]) -> (Result<Vec<Message<S>>, Fault>, BytesMut) {
+fn decode<S: StartLine>(bytes: &[u8]) -> (Result<Vec<Message<S>>, HeadError>, BytesMut) {
     decode_within(bytes, Bounds::default(), bytes.len().max(1))
 }
 
@@ -15,7 +15,7 @@ fn decode_within<S: StartLine>(
     bytes: &[u8],
     bounds: Bounds,
     piece: usize,
-) -> (Result<Vec<Message<S>>, Fault>, BytesMut) {
+) -> (Result<Vec<Message<S>>, HeadError>, BytesMut) {
     let (mut decoder, mut buffer, mut found) = (Decoder::new(bounds), BytesMut::new(), Vec::new());
     for piece in bytes.chunks(piece) {
         buffer.extend_from_slice(piece);
@@ -80,39 +80,39 @@ fn pipelined_requests_come_out_one_by_one() {
 fn what_is_waited_for_is_known() {
     let mut decoder = Decoder::<RequestLine>::new(Bounds::default());
     let mut bytes = BytesMut::new();
-    assert_eq!(decoder.waits_for(&bytes), Waiting::Message);
+    assert_eq!(decoder.waits_for(&bytes), AwaitedPart::Message);
     bytes.extend_from_slice(b"AGTP/1.0 QUERY /a\r\nContent-Le");
     assert_eq!(decoder.decode(&mut bytes), Ok(None));
-    assert_eq!(decoder.waits_for(&bytes), Waiting::Head);
+    assert_eq!(decoder.waits_for(&bytes), AwaitedPart::Head);
     bytes.extend_from_slice(b"ngth: 3\r\n\r\n{}");
     assert_eq!(decoder.decode(&mut bytes), Ok(None));
-    assert_eq!(decoder.waits_for(&bytes), Waiting::Body);
+    assert_eq!(decoder.waits_for(&bytes), AwaitedPart::Body);
     bytes.extend_from_slice(b" ");
     assert!(decoder.decode(&mut bytes).unwrap().is_some());
-    assert_eq!(decoder.waits_for(&bytes), Waiting::Message);
+    assert_eq!(decoder.waits_for(&bytes), AwaitedPart::Message);
 }
 
 #[test]
 fn security_10_what_could_be_read_in_two_ways_is_not_read() {
     for (head, fault) in [
-        ("AGTP/1.0  QUERY /a\r\n\r\n", Fault::Line),
-        ("AGTP/1.0 QUERY /a \r\n\r\n", Fault::Line),
-        ("AGTP/1.0 QUERY /a b\r\n\r\n", Fault::Line),
-        ("AGTP/1.0 \r\n\r\n", Fault::Line),
-        ("AGTP/1.0\r\n\r\n", Fault::Version),
-        ("AGTP/1.1 QUERY /\r\n\r\n", Fault::Version),
-        ("QUERY / AGTP/1.0\r\n\r\n", Fault::Version),
-        ("\r\nAGTP/1.0 QUERY /\r\n\r\n", Fault::Version),
-        ("AGTP/1.0 QUERY /\nA: b\r\n\r\n", Fault::LineEnd),
-        ("AGTP/1.0 QUERY /a\r\nX: a\n\r\n\r\n", Fault::LineEnd),
-        ("AGTP/1.0 QUERY /a\r\nX: a\rb\r\n\r\n", Fault::Field(BadField::Value)),
-        ("AGTP/1.0 QUERY /a\r\nX: a\r\n b\r\n\r\n", Fault::Field(BadField::Name)),
-        ("AGTP/1.0 QUERY /a\r\nContent-Length: 1\r\ncontent-length: 1\r\n\r\n", Fault::Repeated("Content-Length")),
-        ("AGTP/1.0 QUERY /a\r\nAuthorization: a\r\nauthorization: b\r\n\r\n", Fault::Repeated("Authorization")),
-        ("AGTP/1.0 QUERY /a\r\nContent-Length:\r\n\r\n", Fault::Length),
-        ("AGTP/1.0 QUERY /a\r\nContent-Length: -1\r\n\r\n", Fault::Length),
-        ("AGTP/1.0 QUERY /a\r\nContent-Length: 00000001\r\n\r\n", Fault::BodyTooLarge),
-        ("AGTP/1.0 QUERY /a\r\nTransfer-Encoding: chunked\r\n\r\n", Fault::TransferCoding),
+        ("AGTP/1.0  QUERY /a\r\n\r\n", HeadError::Line),
+        ("AGTP/1.0 QUERY /a \r\n\r\n", HeadError::Line),
+        ("AGTP/1.0 QUERY /a b\r\n\r\n", HeadError::Line),
+        ("AGTP/1.0 \r\n\r\n", HeadError::Line),
+        ("AGTP/1.0\r\n\r\n", HeadError::Version),
+        ("AGTP/1.1 QUERY /\r\n\r\n", HeadError::Version),
+        ("QUERY / AGTP/1.0\r\n\r\n", HeadError::Version),
+        ("\r\nAGTP/1.0 QUERY /\r\n\r\n", HeadError::Version),
+        ("AGTP/1.0 QUERY /\nA: b\r\n\r\n", HeadError::LineEnd),
+        ("AGTP/1.0 QUERY /a\r\nX: a\n\r\n\r\n", HeadError::LineEnd),
+        ("AGTP/1.0 QUERY /a\r\nX: a\rb\r\n\r\n", HeadError::Field(BadField::Value)),
+        ("AGTP/1.0 QUERY /a\r\nX: a\r\n b\r\n\r\n", HeadError::Field(BadField::Name)),
+        ("AGTP/1.0 QUERY /a\r\nContent-Length: 1\r\ncontent-length: 1\r\n\r\n", HeadError::Repeated("Content-Length")),
+        ("AGTP/1.0 QUERY /a\r\nAuthorization: a\r\nauthorization: b\r\n\r\n", HeadError::Repeated("Authorization")),
+        ("AGTP/1.0 QUERY /a\r\nContent-Length:\r\n\r\n", HeadError::Length),
+        ("AGTP/1.0 QUERY /a\r\nContent-Length: -1\r\n\r\n", HeadError::Length),
+        ("AGTP/1.0 QUERY /a\r\nContent-Length: 00000001\r\n\r\n", HeadError::BodyTooLarge),
+        ("AGTP/1.0 QUERY /a\r\nTransfer-Encoding: chunked\r\n\r\n", HeadError::TransferCoding),
     ] {
         for piece in [1, head.len()] {
             let found = decode_within::<RequestLine>(head.as_bytes(), Bounds::default(), piece).0;
@@ -126,7 +126,7 @@ fn base_2_1_a_line_feed_alone_is_refused_at_once() {
     for head in ["AGTP/1.0 QUERY /a\n", "AGTP/1.0 QUERY /a\n\n", "AGTP/1.0 QUERY /a\r\nX: a\n", "AGTP/1.0\n"] {
         for piece in [1, head.len()] {
             let found = decode_within::<RequestLine>(head.as_bytes(), Bounds::default(), piece).0;
-            assert_eq!(found.err(), Some(Fault::LineEnd), "{head:?} in pieces of {piece}");
+            assert_eq!(found.err(), Some(HeadError::LineEnd), "{head:?} in pieces of {piece}");
         }
     }
 }
@@ -138,24 +138,24 @@ fn security_0_every_bound_holds_at_n_and_one_more() {
         decode_within::<RequestLine>(format!("{head}\r\n{body}").as_bytes(), bounds, 7).0.map(|found| found.len())
     };
     let line = |n: usize| read(&format!("AGTP/1.0 QUERY /{}\r\n", "a".repeat(n - 16)), "");
-    assert_eq!((line(20), line(21)), (Ok(1), Err(Fault::StartLineTooLong)));
+    assert_eq!((line(20), line(21)), (Ok(1), Err(HeadError::StartLineTooLong)));
     let fields = |n: usize| read(&format!("AGTP/1.0 QUERY\r\nA: {}\r\n", "b".repeat(n - 5)), "");
-    assert_eq!((fields(2500), fields(2501)), (Ok(1), Err(Fault::FieldsTooLarge)));
+    assert_eq!((fields(2500), fields(2501)), (Ok(1), Err(HeadError::FieldsTooLarge)));
     let count = |n: usize| read(&format!("AGTP/1.0 QUERY\r\n{}", "A: b\r\n".repeat(n)), "");
-    assert_eq!((count(FIELDS_MAX), count(FIELDS_MAX + 1)), (Ok(1), Err(Fault::FieldsTooLarge)));
+    assert_eq!((count(FIELDS_MAX), count(FIELDS_MAX + 1)), (Ok(1), Err(HeadError::FieldsTooLarge)));
     let body = |n: usize| read(&format!("AGTP/1.0 QUERY\r\nContent-Length: {n}\r\n"), &"x".repeat(n));
-    assert_eq!((body(3), body(4)), (Ok(1), Err(Fault::BodyTooLarge)));
+    assert_eq!((body(3), body(4)), (Ok(1), Err(HeadError::BodyTooLarge)));
     let endless = decode_within::<RequestLine>(&[b"AGTP/1.0 QUERY /".as_slice(), &[b'a'; 99]].concat(), bounds, 1).0;
-    assert_eq!(endless, Err(Fault::StartLineTooLong), "without its end");
+    assert_eq!(endless, Err(HeadError::StartLineTooLong), "without its end");
 }
 
 #[test]
 fn every_fault_has_a_code_of_its_own_kind() {
-    assert_eq!(Fault::BodyTooLarge.code(), "body-too-large");
-    assert_eq!(Fault::FieldsTooLarge.code(), "headers-too-large");
-    assert_eq!(Fault::StartLineTooLong.code(), "request-line-too-long");
-    assert_eq!(Fault::Line.code(), "invalid-request-line");
-    assert_eq!(Fault::Repeated("Agent-ID").code(), "invalid-wire-format");
+    assert_eq!(HeadError::BodyTooLarge.code(), "body-too-large");
+    assert_eq!(HeadError::FieldsTooLarge.code(), "headers-too-large");
+    assert_eq!(HeadError::StartLineTooLong.code(), "request-line-too-long");
+    assert_eq!(HeadError::Line.code(), "invalid-request-line");
+    assert_eq!(HeadError::Repeated("Agent-ID").code(), "invalid-wire-format");
 }
 
 #[derive(Deserialize)]

@@ -32,13 +32,13 @@ impl Answer for Paths {
         Response { body: body.into(), ..Message::new(StatusLine::new(200, "OK")) }
     }
 
-    fn refuse(&self, refused: Refused) -> Response {
+    fn refuse(&self, refused: ConnectionError) -> Response {
         match refused {
-            Refused::Malformed(fault) => {
+            ConnectionError::Malformed(fault) => {
                 Response { body: fault.code().into(), ..Message::new(StatusLine::new(400, "Bad Request")) }
             }
-            Refused::Late => Message::new(StatusLine::new(408, "Timeout")),
-            Refused::Cut => Message::new(StatusLine::new(400, "Bad Request")),
+            ConnectionError::Late => Message::new(StatusLine::new(408, "Timeout")),
+            ConnectionError::Cut => Message::new(StatusLine::new(400, "Bad Request")),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forecourt_contract::ScopeSet;
 use forecourt_core::{
-    AgentCard, Authority, Collected, Ending, Handle, Message, MessageId, Part, Sender, TaskId, ThreadId,
+    AgentCard, Authority, CollectedReply, Ending, Handle, Message, MessageId, Part, Sender, TaskId, ThreadId,
 };
 use forecourt_host::Run;
 use futures::StreamExt;
@@ -20,7 +20,7 @@ pub(super) enum Carried {
     /// The answer was there in time.
     Answered {
         /// What was said.
-        answer: Collected,
+        answer: CollectedReply,
         /// The task that recorded it, when there is one.
         task: Option<TaskId>,
     },
@@ -78,7 +78,7 @@ impl Floor<'_> {
     }
 
     /// Asks an agent and waits for its answer. A question back is an answer.
-    pub(super) async fn heard(&self, message: Message) -> Result<Collected, Problem> {
+    pub(super) async fn heard(&self, message: Message) -> Result<CollectedReply, Problem> {
         answered(self.service.host.receive(message, Run::without_task()).await?.collect().await)
     }
 
@@ -86,7 +86,7 @@ impl Floor<'_> {
     pub(super) async fn carried(&self, message: Message, run: Run, patience: Duration) -> Result<Carried, Problem> {
         let reply = self.service.host.receive(message, run).await?;
         let (task, mut events) = (reply.task, reply.events);
-        let mut gathered = forecourt_core::reply::Gathered::default();
+        let mut gathered = forecourt_core::reply::ReplyAccumulator::default();
         let rest = async {
             while let Some(event) = events.next().await {
                 if let Some(ending) = gathered.take(event) {
@@ -116,7 +116,7 @@ impl Floor<'_> {
 }
 
 /// An answer that says something. A refusal and a failure are problems.
-pub(super) fn answered(answer: Collected) -> Result<Collected, Problem> {
+pub(super) fn answered(answer: CollectedReply) -> Result<CollectedReply, Problem> {
     match answer.ending {
         Ending::Refused(part) => Err((*part).into()),
         Ending::Failed { reason } => Err(Problem::new(Status::SERVER_ERROR, "agent-failed", reason).into_outcome()),
@@ -128,7 +128,7 @@ pub(super) fn answered(answer: Collected) -> Result<Collected, Problem> {
 }
 
 /// What an agent said, as members of an answer: its words, its parts, and what it asks back.
-pub(super) fn said(answer: &Collected) -> Map<String, Value> {
+pub(super) fn said(answer: &CollectedReply) -> Map<String, Value> {
     let mut said = Map::new();
     said.insert("content".to_owned(), answer.text().into());
     let others: Vec<&Part> = answer.parts.iter().filter(|part| part.as_text().is_none()).collect();

@@ -1,7 +1,7 @@
 //! CONFIRM: a decision about something that waits for one, with a signed receipt. Base 3.1.
 
 use forecourt_core::{Part, TaskId};
-use forecourt_host::{Answer, Answered, Decision, Run, TaskPermit};
+use forecourt_host::{OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, Run, TaskPermit};
 use forecourt_identity::jws;
 use serde_json::{Value, json};
 
@@ -31,9 +31,9 @@ impl Floor<'_> {
         }
         let target = self.given.name(&["target_id", "attestation_target"])?.unwrap_or_default();
         let decision = match self.given.one_of(&["status", "decision"], &DECISIONS)?.unwrap_or(DECISIONS[0]) {
-            "rejected" => Decision::Rejected,
-            "deferred" => Decision::Deferred,
-            _ => Decision::Accepted,
+            "rejected" => OperatorDecision::Rejected,
+            "deferred" => OperatorDecision::Deferred,
+            _ => OperatorDecision::Accepted,
         };
         let stream = format!("receipt:{}:{caller}:{target}", caller.len());
         let (number, kept) = match self.service.host.last_entry(NAME, &stream).await? {
@@ -52,7 +52,7 @@ impl Floor<'_> {
     }
 
     /// What goes on by the decision: a task that waits for its caller, or a question to the operator.
-    async fn decide(&self, target: &str, decision: Decision, is_named: bool) -> Result<Value, Problem> {
+    async fn decide(&self, target: &str, decision: OperatorDecision, is_named: bool) -> Result<Value, Problem> {
         if let Some(asked) = self.service.host.question(target).await? {
             return self.decide_question(target, decision, asked.inquiry.by.as_deref()).await;
         }
@@ -71,9 +71,9 @@ impl Floor<'_> {
     }
 
     /// Who asked can't be the one who decides.
-    async fn decide_question(&self, id: &str, decision: Decision, by: Option<&str>) -> Result<Value, Problem> {
+    async fn decide_question(&self, id: &str, decision: OperatorDecision, by: Option<&str>) -> Result<Value, Problem> {
         let caller = self.caller()?;
-        if by == Some(caller) && decision == Decision::Accepted {
+        if by == Some(caller) && decision == OperatorDecision::Accepted {
             let message = "who asked can't be the one who decides: the operator answers";
             return Err(Problem::new(Status::FORBIDDEN, "own-escalation", message));
         }
@@ -81,27 +81,29 @@ impl Floor<'_> {
             self.is_operator()?;
         }
         let reason = self.given.reason()?;
-        let answer = Answer { decision, reason, by: caller.to_owned(), at: self.now() };
+        let answer = OperatorAnswer { decision, reason, by: caller.to_owned(), at: self.now() };
         match self.service.host.answer_question(id, answer).await? {
-            Answered::Now(asked) => Ok(json!({"escalation": escalation(&asked)})),
-            Answered::Before(asked) => {
+            OperatorAnswerOutcome::Now(asked) => Ok(json!({"escalation": escalation(&asked)})),
+            OperatorAnswerOutcome::Before(asked) => {
                 let message = "this question was answered already";
                 Err(Problem::new(Status::CONFLICT, "answered-already", message).with("escalation", escalation(&asked)))
             }
-            Answered::Unknown => Err(Problem::new(Status::NOT_FOUND, "escalation-not-found", "no such question")),
+            OperatorAnswerOutcome::Unknown => {
+                Err(Problem::new(Status::NOT_FOUND, "escalation-not-found", "no such question"))
+            }
         }
     }
 
     /// A task that waits goes on with the decision as the caller's next turn. One that does not wait is
     /// as it was.
-    async fn decide_task(&self, task: &TaskPermit, decision: Decision) -> Result<Value, Problem> {
-        if !task.state.is_waiting() || decision == Decision::Deferred {
+    async fn decide_task(&self, task: &TaskPermit, decision: OperatorDecision) -> Result<Value, Problem> {
+        if !task.state.is_waiting() || decision == OperatorDecision::Deferred {
             return Ok(json!({"task": {"task_id": task.id.expose(), "status": task.state.name()}}));
         }
         let reason = self.given.reason()?;
         let word = match decision {
-            Decision::Rejected => "rejected",
-            Decision::Accepted | Decision::Deferred => "accepted",
+            OperatorDecision::Rejected => "rejected",
+            OperatorDecision::Accepted | OperatorDecision::Deferred => "accepted",
         };
         let text = reason.as_ref().map_or_else(|| word.to_owned(), |reason| format!("{word}: {reason}"));
         let told = json!({"confirmation": {
@@ -126,7 +128,7 @@ impl Floor<'_> {
     }
 
     /// What was decided, by whom and when, signed by this host.
-    fn receipt(&self, caller: &str, target: &str, decided: (Decision, Option<String>), effect: Value) -> Value {
+    fn receipt(&self, caller: &str, target: &str, decided: (OperatorDecision, Option<String>), effect: Value) -> Value {
         let (decision, reason) = decided;
         let attestation_id = self.name("att");
         let claims = json!({

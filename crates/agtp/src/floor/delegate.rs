@@ -5,9 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_contract::{Scope, ScopeSet};
 use forecourt_core::store::Webhook;
-use forecourt_core::{Collected, Ending, Handle, Message, Task, TaskId, Timestamp, ids};
+use forecourt_core::{CollectedReply, Ending, Handle, Message, Task, TaskId, Timestamp, ids};
 use forecourt_egress::Purpose;
-use forecourt_host::{Post, Run, TaskAccess, TaskPermit};
+use forecourt_host::{Run, TaskAccess, TaskPermit, WebhookPost};
 use forecourt_identity::jws::Jws;
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::{Map, Value, json};
@@ -225,7 +225,7 @@ fn left(now: Timestamp, deadline: Timestamp) -> Duration {
 }
 
 /// What came of the work. Base 4: what the other agent could not do is 550, with its own error.
-fn answered(mut body: Value, answer: Collected, task: Option<TaskId>) -> Result<Reply, Problem> {
+fn answered(mut body: Value, answer: CollectedReply, task: Option<TaskId>) -> Result<Reply, Problem> {
     let failed = |code: &str, message: &str| {
         let about = json!({"code": code, "message": message});
         Err(Problem::new(Status::DELEGATION_FAILURE, "delegation-failed", message)
@@ -247,10 +247,10 @@ fn answered(mut body: Value, answer: Collected, task: Option<TaskId>) -> Result<
 }
 
 /// The post that tells a callback how delegated work ended.
-pub(crate) fn post(task: &Task, _: &Webhook) -> Post {
+pub(crate) fn post(task: &Task, _: &Webhook) -> WebhookPost {
     let result = task.outcome.as_ref().map(said);
     let body = json!({"task_id": task.id.expose(), "status": task.state.name(), "result": result});
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/vnd.agtp+json"));
-    Post { headers, body: Bytes::from(body.to_string()) }
+    WebhookPost { headers, body: Bytes::from(body.to_string()) }
 }

@@ -2,7 +2,7 @@
 
 use forecourt_contract::catalog::EMBEDDED;
 use forecourt_core::store::Span;
-use forecourt_core::{AgentCard, Mode, Timestamp};
+use forecourt_core::{AgentCard, ContentMode, Timestamp};
 use forecourt_identity::agents::{AgentIdentity, Current, Issuer};
 use serde_json::{Map, Value, json};
 
@@ -92,10 +92,10 @@ impl Floor<'_> {
     }
 }
 
-fn modes(modes: &[Mode]) -> Vec<&str> {
+fn modes(modes: &[ContentMode]) -> Vec<&str> {
     let name = |mode| match mode {
-        &Mode::Link => "link",
-        Mode::Text { mime } | Mode::File { mime } | Mode::Artifact { mime } => mime,
+        &ContentMode::Link => "link",
+        ContentMode::Text { mime } | ContentMode::File { mime } | ContentMode::Artifact { mime } => mime,
     };
     modes.iter().map(name).collect()
 }

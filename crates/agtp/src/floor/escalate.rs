@@ -1,7 +1,7 @@
 //! ESCALATE: a question to the operator of this host. Base 3.1.
 
 use forecourt_core::TaskId;
-use forecourt_host::Inquiry;
+use forecourt_host::OperatorInquiry;
 use serde_json::{Value, json};
 
 use super::Floor;
@@ -37,7 +37,7 @@ impl Floor<'_> {
             None => false,
         };
         let context = self.context()?;
-        let inquiry = Inquiry {
+        let inquiry = OperatorInquiry {
             by: Some(caller.to_owned()),
             agent: self.addressed().ok().map(|(_, handle)| handle.clone()),
             subject: task.map_or_else(|| context.to_string(), str::to_owned),

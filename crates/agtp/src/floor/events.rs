@@ -1,8 +1,8 @@
 //! Changes of where an agent stands, as signed events. Base 3.2, 3.3.
 
 use aws_lc_rs::digest::{SHA256, digest};
-use forecourt_core::{AgentId, Standing, StandingChange};
-use forecourt_host::KeptChange;
+use forecourt_core::{AgentId, LifecycleState, LifecycleTransition};
+use forecourt_host::StoredLifecycleChange;
 use forecourt_identity::{HostKeys, SigningKey, jws};
 use serde_json::{Map, Value, json};
 
@@ -10,23 +10,23 @@ use serde_json::{Map, Value, json};
 const TYPE: &str = "agtp-lifecycle+jws";
 
 /// The word for a change.
-pub(super) fn event_type(change: &StandingChange) -> &'static str {
+pub(super) fn event_type(change: &LifecycleTransition) -> &'static str {
     match change.to {
-        Standing::Active => "agent-lifecycle-reinstated",
-        Standing::Suspended => "agent-lifecycle-suspended",
-        Standing::Deprecated => "agent-lifecycle-deprecated",
-        Standing::Retired => "agent-genesis-revoked",
+        LifecycleState::Active => "agent-lifecycle-reinstated",
+        LifecycleState::Suspended => "agent-lifecycle-suspended",
+        LifecycleState::Deprecated => "agent-lifecycle-deprecated",
+        LifecycleState::Retired => "agent-genesis-revoked",
     }
 }
 
 /// A change, signed.
-pub(super) fn signed(key: &SigningKey, agent_id: &AgentId, server_id: &str, change: &StandingChange) -> String {
+pub(super) fn signed(key: &SigningKey, agent_id: &AgentId, server_id: &str, change: &LifecycleTransition) -> String {
     let mut payload = change.details.clone();
     payload.extend(told(agent_id, server_id, change));
     jws::sign(key, TYPE, Value::Object(payload).to_string().as_bytes())
 }
 
-fn told(agent_id: &AgentId, server_id: &str, change: &StandingChange) -> Map<String, Value> {
+fn told(agent_id: &AgentId, server_id: &str, change: &LifecycleTransition) -> Map<String, Value> {
     let all = json!({
         "event_type": event_type(change),
         "agent_id": agent_id,
@@ -47,7 +47,7 @@ pub(super) fn audit_id(jws: &str) -> String {
 }
 
 /// An event as it is shown: what was signed then. One that nobody signed is signed now.
-pub(super) fn shown(kept: &KeptChange, keys: &HostKeys, agent_id: &AgentId, server_id: &str) -> Value {
+pub(super) fn shown(kept: &StoredLifecycleChange, keys: &HostKeys, agent_id: &AgentId, server_id: &str) -> Value {
     let now = || signed(keys.current(), agent_id, server_id, &kept.change);
     let jws = kept.statement.clone().unwrap_or_else(now);
     let read = jws::Jws::parse(&jws).ok();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_contract::{Call, Method};
 use forecourt_core::{Ending, File, Part};
-use forecourt_host::{Invoked, Run};
+use forecourt_host::{InvokeOutcome, Run};
 use serde_json::{Value, json};
 
 use super::Floor;
@@ -48,8 +48,8 @@ impl Floor<'_> {
         };
         let begun = self.now();
         match self.service.host.invoke(call, NAME).await? {
-            Invoked::Refused(part) => Err((*part).into()),
-            Invoked::Answered(outcome) => {
+            InvokeOutcome::Refused(part) => Err((*part).into()),
+            InvokeOutcome::Answered(outcome) => {
                 let result = outcome.answer?;
                 Ok(Reply::ok(json!({
                     "method": self.method,

@@ -1,7 +1,7 @@
 //! INSPECT: what is kept about agents, tasks and questions. Base 3.3.
 
 use forecourt_core::store::Span;
-use forecourt_host::{Asked, CHANGES_PER_READ_MAX};
+use forecourt_host::{CHANGES_PER_READ_MAX, OperatorQuestion};
 use serde_json::{Value, json};
 
 use super::events::shown;
@@ -61,7 +61,7 @@ impl Floor<'_> {
         let id = self.named("escalation_id")?;
         let caller = self.ask.call.caller.agent_id.as_deref();
         let asked = self.service.host.question(id).await?;
-        let is_mine = |asked: &Asked| asked.inquiry.by.as_deref() == caller || self.is_operator().is_ok();
+        let is_mine = |asked: &OperatorQuestion| asked.inquiry.by.as_deref() == caller || self.is_operator().is_ok();
         let asked = asked.filter(is_mine).ok_or_else(|| none("escalation-not-found", "escalation_id", id))?;
         self.inspected("escalation", escalation(&asked))
     }
@@ -80,7 +80,7 @@ impl Floor<'_> {
 }
 
 /// What is said of a question to the operator.
-pub(super) fn escalation(asked: &Asked) -> Value {
+pub(super) fn escalation(asked: &OperatorQuestion) -> Value {
     let status = match &asked.answer {
         None => json!("pending_review"),
         Some(answer) => json!(answer.decision),

@@ -1,8 +1,8 @@
 //! ACTIVATE, DEACTIVATE, REINSTATE, REVOKE and DEPRECATE: where an agent stands. Base 3.2, 3.4.
 
 use forecourt_contract::Scope;
-use forecourt_core::{Handle, Standing, StandingChange};
-use forecourt_host::{Changed, KeptChange, StandingWish};
+use forecourt_core::{Handle, LifecycleState, LifecycleTransition};
+use forecourt_host::{LifecycleChange, LifecycleOutcome, StoredLifecycleChange};
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_identity::genesis::Genesis;
 use serde_json::{Map, Value, json};
@@ -32,7 +32,7 @@ impl Floor<'_> {
         let wish = self.wish()?;
         let keys = self.service.keys.load();
         let server = self.server_id();
-        let attest = |change: &StandingChange| Some(signed(keys.current(), &agent.agent_id, server, change));
+        let attest = |change: &LifecycleTransition| Some(signed(keys.current(), &agent.agent_id, server, change));
         let changed = self.service.host.change_standing(handle, &wish, &attest).await?;
         self.changed(agent, handle, wish.to, changed)
     }
@@ -68,15 +68,15 @@ impl Floor<'_> {
         }
     }
 
-    fn wish(&self) -> Result<StandingWish, Problem> {
+    fn wish(&self) -> Result<LifecycleChange, Problem> {
         let to = match self.method {
-            "DEACTIVATE" => Standing::Suspended,
-            "REVOKE" => Standing::Retired,
-            "DEPRECATE" => Standing::Deprecated,
-            _ => Standing::Active,
+            "DEACTIVATE" => LifecycleState::Suspended,
+            "REVOKE" => LifecycleState::Retired,
+            "DEPRECATE" => LifecycleState::Deprecated,
+            _ => LifecycleState::Active,
         };
         let mut details = Map::new();
-        if to == Standing::Deprecated {
+        if to == LifecycleState::Deprecated {
             let successor = self.given.agent(&["successor_agent_id"])?;
             let deadline = self.given.moment(&["migration_deadline"])?;
             details.extend(successor.map(|id| ("successor_agent_id".to_owned(), json!(id))));
@@ -87,20 +87,20 @@ impl Floor<'_> {
         details.extend(caller.map(|caller| ("requested_by".to_owned(), caller.into())));
         details.insert("method".to_owned(), self.method.into());
         let by = self.given.name(&["actor"])?.map(str::to_owned).or_else(|| self.ask.call.caller.agent_id.clone());
-        Ok(StandingWish { to, by, reason: self.given.reason()?, details })
+        Ok(LifecycleChange { to, by, reason: self.given.reason()?, details })
     }
 
     fn changed(
         &self,
         agent: &AgentIdentity,
         handle: &Handle,
-        to: Standing,
-        changed: Changed,
+        to: LifecycleState,
+        changed: LifecycleOutcome,
     ) -> Result<Reply, Problem> {
         let mut body = json!({"method": self.method, "agent_id": agent.agent_id, "status": to.name()});
         match changed {
-            Changed::Now(kept) => {
-                let KeptChange { change, statement } = *kept;
+            LifecycleOutcome::Now(kept) => {
+                let StoredLifecycleChange { change, statement } = *kept;
                 body["previous_status"] = change.from.name().into();
                 body["event_type"] = event_type(&change).into();
                 body["audit_id"] = statement.as_deref().map(audit_id).into();
@@ -112,12 +112,12 @@ impl Floor<'_> {
                 }
                 Ok(Reply::ok(body))
             }
-            Changed::Already => {
+            LifecycleOutcome::Already => {
                 body["previous_status"] = to.name().into();
                 body["noop"] = true.into();
                 Ok(Reply::ok(body))
             }
-            Changed::Never(from) => {
+            LifecycleOutcome::Never(from) => {
                 let message = format!("@{handle} is {}, from where {} leads nowhere", from.name(), self.method);
                 Err(Problem::new(Status::UNPROCESSABLE, "invalid-lifecycle-transition", message)
                     .with("agent_id", agent.agent_id.as_str())

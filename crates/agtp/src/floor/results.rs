@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use forecourt_core::part::Data;
-use forecourt_core::{Collected, Findings, Part};
+use forecourt_core::{CollectedReply, Findings, Part};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -82,7 +82,12 @@ pub(super) struct Results<'a> {
 
 /// The results in an answer: the items that were found, each as well as it fits beside the best; else
 /// what was said, which nobody measured.
-pub(super) fn results<'a>(answer: &'a Collected, format: Format, threshold: f64, by: Provenance<'a>) -> Results<'a> {
+pub(super) fn results<'a>(
+    answer: &'a CollectedReply,
+    format: Format,
+    threshold: f64,
+    by: Provenance<'a>,
+) -> Results<'a> {
     let findings = answer.findings.as_deref().cloned();
     let is_search = findings.is_some() && format == Format::Structured;
     if !is_search {

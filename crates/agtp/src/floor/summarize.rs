@@ -6,7 +6,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 use forecourt_content::{SummaryWish, read_page, summary};
 use forecourt_core::part::{File, FileSource};
-use forecourt_core::{Collected, Ending, Error, Handle, Part};
+use forecourt_core::{CollectedReply, Ending, Error, Handle, Part};
 use forecourt_egress::data_url;
 use serde_json::{Value, json};
 use url::Url;
@@ -160,7 +160,7 @@ impl Floor<'_> {
         }
         words.push_str(" Answer with the summary alone.\n\n");
         words.push_str(&source.text);
-        let answer: Collected = self.heard(self.message(handle, parts(words, []))).await?;
+        let answer: CollectedReply = self.heard(self.message(handle, parts(words, []))).await?;
         if let Ending::Question(question) = &answer.ending {
             let problem = Problem::new(Status::UNPROCESSABLE, "input-required", question.text.as_str());
             return Err(problem.with("question", json!(question)));

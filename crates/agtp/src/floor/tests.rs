@@ -12,7 +12,7 @@ use std::sync::Arc;
 use forecourt_core::findings::ItemFindings;
 use forecourt_core::{Agent, AgentCard, Ending, Event, Findings, Part, Question};
 use forecourt_testhost::resident;
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use serde_json::{Value, json};
 
 use crate::tests::support::{Server, blueprint, body, server_of};
@@ -30,7 +30,7 @@ async fn server_as(card: AgentCard, agent: Arc<dyn Agent>) -> Server {
 }
 
 async fn server() -> Server {
-    server_with(Scripted::saying(["Hello."])).await
+    server_with(ScriptedAgent::saying(["Hello."])).await
 }
 
 /// What `chef` is answered when it calls a method with these parameters.
@@ -49,20 +49,20 @@ fn word(body: &Value) -> &str {
     body["error"]["code"].as_str().unwrap_or_default()
 }
 
-fn ends(ending: Ending) -> Arc<Scripted> {
-    Scripted::new(vec![Step::Do(Event::Ending(ending))])
+fn ends(ending: Ending) -> Arc<ScriptedAgent> {
+    ScriptedAgent::new(vec![Step::Do(Event::Ending(ending))])
 }
 
-fn asks() -> Arc<Scripted> {
+fn asks() -> Arc<ScriptedAgent> {
     ends(Ending::Question(Question { text: "Which room?".to_owned(), questions: Vec::new() }))
 }
 
-fn hangs() -> Arc<Scripted> {
-    Scripted::new(vec![Step::Hang])
+fn hangs() -> Arc<ScriptedAgent> {
+    ScriptedAgent::new(vec![Step::Hang])
 }
 
 /// An agent that finds two items.
-fn finds() -> Arc<Scripted> {
+fn finds() -> Arc<ScriptedAgent> {
     let findings = Findings {
         summary: "Two soups.".to_owned(),
         count: 2,
@@ -72,5 +72,5 @@ fn finds() -> Arc<Scripted> {
     let item = |name: &str| Part::data(json!({"@type": "Recipe", "@id": format!("urn:{name}"), "name": name}));
     let found = [item("soup"), item("stew")].map(Event::Part);
     let said = std::iter::once(Event::Findings(Box::new(findings))).chain(found).map(Step::Do);
-    Scripted::new(said.chain([Step::Do(Event::Ending(Ending::Complete))]).collect())
+    ScriptedAgent::new(said.chain([Step::Do(Event::Ending(Ending::Complete))]).collect())
 }

@@ -6,12 +6,12 @@ use forecourt_contract::call::Identity;
 use forecourt_contract::{Caller, ScopeSet};
 use forecourt_core::{AgentId, Authority, Error, Sender};
 use forecourt_identity::agents::AgentIdentity;
-use forecourt_identity::certificate::{AgentCertificate, Claim};
+use forecourt_identity::certificate::{AgentCertificate, CertificateClaim};
 
 use super::Line;
 use super::fields::Said;
 use super::target::{GENESIS, Target};
-use crate::problem::Doubt;
+use crate::problem::IdentityError;
 use crate::reply::Problem;
 use crate::service::{Service, uri};
 
@@ -85,13 +85,13 @@ impl Callers<'_> {
         let certificate = match &self.line.certificate {
             None => return Ok(false),
             Some(Ok(certificate)) => certificate,
-            Some(Err(_)) => return Err(Doubt::Certificate.into()),
+            Some(Err(_)) => return Err(IdentityError::Certificate.into()),
         };
         let is_free = !self.service.settings.mtls.require_agent_id_match;
         if is_free && !certificate.is_of(&agent.agent_id, Some(agent)) {
             return Ok(false);
         }
-        let claim = Claim {
+        let claim = CertificateClaim {
             agent_id: &agent.agent_id,
             agent: Some(agent),
             principal_id: said.principal_id,
@@ -128,14 +128,14 @@ impl Callers<'_> {
     }
 
     /// What speaks against the agent that the caller says it is.
-    fn doubt(&self, named: Option<&Arc<AgentIdentity>>, is_proven: bool, target: &Target) -> Option<Doubt> {
-        let Some(agent) = named else { return Some(Doubt::Unknown) };
+    fn doubt(&self, named: Option<&Arc<AgentIdentity>>, is_proven: bool, target: &Target) -> Option<IdentityError> {
+        let Some(agent) = named else { return Some(IdentityError::Unknown) };
         if !is_proven && self.service.must_prove(self.line) {
-            return Some(Doubt::Unproven);
+            return Some(IdentityError::Unproven);
         }
         // Only who lives here can be taken for another one that does.
         let is_other = target.agent.as_ref().is_some_and(|addressed| addressed.agent_id != agent.agent_id);
-        (is_other && agent.is_hosted()).then_some(Doubt::PathNamesAnother)
+        (is_other && agent.is_hosted()).then_some(IdentityError::PathNamesAnother)
     }
 
     /// The caller in the contract layer's words.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_contract::RequestPath;
 use forecourt_identity::agents::AgentIdentity;
 
-use crate::codec::Fault;
+use crate::codec::HeadError;
 use crate::reply::Problem;
 use crate::service::Service;
 use crate::status::Status;
@@ -34,7 +34,7 @@ impl Service {
     pub(super) fn target(&self, line: &RequestLine) -> Result<Target, Problem> {
         if line.method.contains('#') || line.target.as_deref().is_some_and(|target| target.contains('#')) {
             let message = "a request line has no fragment: leave `#` and what follows it out";
-            return Err(Problem::new(Status::BAD_REQUEST, Fault::Line.code(), message).with("detail", message));
+            return Err(Problem::new(Status::BAD_REQUEST, HeadError::Line.code(), message).with("detail", message));
         }
         let (path, query) = (line.path(), line.query().map(str::to_owned));
         let as_it_is = |query| Target { path: path.to_owned(), query, agent: None };

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use forecourt_contract::Tier;
-use forecourt_core::{AgentCard, AgentId, Standing};
+use forecourt_core::{AgentCard, AgentId, LifecycleState};
 use forecourt_identity::agents::{AgentDocument, AgentIdentity};
-use forecourt_identity::genesis::Posture;
+use forecourt_identity::genesis::TrustPosture;
 use serde::Serialize;
 
 use super::{Audience, Inventory};
@@ -14,14 +14,14 @@ use crate::limits::SKILLS_SUMMARY_CHARS_MAX;
 
 /// One line of the list of agents.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct HostedAgent<'a> {
+pub(crate) struct AgentEntry<'a> {
     agent_id: &'a AgentId,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     skills_summary: Option<String>,
     methods_count: usize,
     #[serde(flatten)]
-    posture: &'a Posture,
+    posture: &'a TrustPosture,
 }
 
 /// An agent that a search found.
@@ -37,7 +37,7 @@ pub(crate) struct Candidate<'a> {
 
 /// An agent that lives here, with how it describes itself.
 #[derive(Clone, Copy)]
-pub(crate) struct Resident<'a> {
+pub(crate) struct LocalAgent<'a> {
     /// Who it is.
     pub identity: &'a Arc<AgentIdentity>,
     /// How it describes itself.
@@ -46,24 +46,24 @@ pub(crate) struct Resident<'a> {
 
 impl Inventory {
     /// The agents that are named to such a caller.
-    pub(crate) fn residents(&self, audience: Audience) -> impl Iterator<Item = Resident<'_>> {
+    pub(crate) fn residents(&self, audience: Audience) -> impl Iterator<Item = LocalAgent<'_>> {
         let named = if self.disclosure().reaches(audience) { self.agents.hosted() } else { &[] };
         named.iter().filter_map(|identity| {
             let resident = self.host.directory().find(identity.handle.as_ref()?)?;
-            Some(Resident { identity, card: &resident.card })
+            Some(LocalAgent { identity, card: &resident.card })
         })
     }
 
     /// Whether an agent answers whoever asks it, as far as is at hand. Base 3.2.
-    pub(crate) fn answers(&self, Resident { card, .. }: &Resident<'_>) -> bool {
-        !matches!(self.host.standing_at_hand(card.handle()), Standing::Suspended | Standing::Retired)
+    pub(crate) fn answers(&self, LocalAgent { card, .. }: &LocalAgent<'_>) -> bool {
+        !matches!(self.host.standing_at_hand(card.handle()), LifecycleState::Suspended | LifecycleState::Retired)
     }
 
     /// The list of agents. AGTP-API 5.8.2.
-    pub(crate) fn hosted_agents(&self, audience: Audience) -> Vec<HostedAgent<'_>> {
+    pub(crate) fn hosted_agents(&self, audience: Audience) -> Vec<AgentEntry<'_>> {
         // Endpoints are the host's, and so every agent's.
         let methods_count = self.endpoints().filter(|(tier, _)| *tier == Tier::Registered).count();
-        let line = self.residents(audience).map(|Resident { identity, card }| HostedAgent {
+        let line = self.residents(audience).map(|LocalAgent { identity, card }| AgentEntry {
             agent_id: &identity.agent_id,
             name: &identity.name,
             skills_summary: skills_summary(card),
@@ -74,7 +74,7 @@ impl Inventory {
     }
 }
 
-impl<'a> Resident<'a> {
+impl<'a> LocalAgent<'a> {
     /// The agent as a search shows it.
     pub(crate) fn candidate(self, relevance: f64) -> Candidate<'a> {
         let document = self.identity.document.as_ref();

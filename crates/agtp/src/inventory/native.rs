@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
+use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::{Catalog, Endpoint, MethodPolicy, RecipeBook};
 use serde_json::{Map, Value, json};
 
@@ -26,7 +26,7 @@ pub(super) fn endpoints(catalog: &Catalog) -> Vec<Arc<Endpoint>> {
     let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
     let natives = natives();
     let overrides: BTreeSet<String> = natives.iter().map(|native| native.path.to_owned()).collect();
-    let around = Surroundings { overrides: &overrides, ..Surroundings::new(catalog, &policy, &recipes) };
+    let around = RegistrationContext { overrides: &overrides, ..RegistrationContext::new(catalog, &policy, &recipes) };
     let register = |native: Native| match Endpoint::register(native.definition(), &around) {
         Ok(endpoint) => Some(Arc::new(endpoint)),
         Err(faults) => {

@@ -21,16 +21,16 @@ pub use self::signature::Signature;
 
 /// What came of a check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Verdict {
+pub struct ManifestVerdict {
     /// What was found, in the order of the document; at most [`MANIFEST_FINDINGS_MAX`].
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ManifestFinding>,
     /// What the signature is worth.
     pub signature: Signature,
 }
 
 /// One thing about a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct ManifestFinding {
     /// How much it matters.
     pub weight: Weight,
     /// The section of AGTP-API that it is about.
@@ -51,7 +51,7 @@ pub enum Weight {
     Advice,
 }
 
-impl Verdict {
+impl ManifestVerdict {
     /// Whether no rule is broken.
     pub fn is_fine(&self) -> bool {
         self.findings.iter().all(|finding| finding.weight == Weight::Advice)
@@ -59,7 +59,7 @@ impl Verdict {
 }
 
 /// Checks a document, as it was fetched or kept.
-pub fn check(document: &[u8], now: Timestamp) -> Verdict {
+pub fn check(document: &[u8], now: Timestamp) -> ManifestVerdict {
     let manifest = match json::parse(document) {
         Ok(manifest) if manifest.is_object() => manifest,
         Ok(_) => return unreadable("a manifest is an object of JSON".to_owned()),
@@ -75,11 +75,11 @@ pub fn check(document: &[u8], now: Timestamp) -> Verdict {
     policies::judge(&fields, &mut found);
     let signature = signature::verify(&manifest, now);
     signature.tell(&mut found);
-    Verdict { findings: found.0, signature }
+    ManifestVerdict { findings: found.0, signature }
 }
 
 /// Checks an answer to `DISCOVER`: the document, and how it is told. AGTP-API 8.10 and 8.11.
-pub fn check_response(response: &Response, now: Timestamp) -> Verdict {
+pub fn check_response(response: &Response, now: Timestamp) -> ManifestVerdict {
     let mut found = Found::default();
     let media_type = response.field("Content-Type").and_then(|value| value.split(';').next()).unwrap_or_default();
     if !media_type.trim().eq_ignore_ascii_case(super::MEDIA_TYPE) {
@@ -90,13 +90,13 @@ pub fn check_response(response: &Response, now: Timestamp) -> Verdict {
     }
     let verdict = check(&response.body, now);
     verdict.findings.into_iter().for_each(|finding| found.push(finding));
-    Verdict { findings: found.0, ..verdict }
+    ManifestVerdict { findings: found.0, ..verdict }
 }
 
-fn unreadable(message: String) -> Verdict {
+fn unreadable(message: String) -> ManifestVerdict {
     let mut found = Found::default();
     found.wrong("8.2", "", message);
-    Verdict { findings: found.0, signature: Signature::Absent }
+    ManifestVerdict { findings: found.0, signature: Signature::Absent }
 }
 
 /// The versions. AGTP-API 8.2 and 4.3.
@@ -133,18 +133,18 @@ fn catalog_of(manifest: &Value) -> Option<std::sync::Arc<Catalog>> {
 
 /// Findings on their way.
 #[derive(Default)]
-struct Found(Vec<Finding>);
+struct Found(Vec<ManifestFinding>);
 
 impl Found {
     fn wrong(&mut self, section: &'static str, at: &str, message: impl Into<String>) {
-        self.push(Finding { weight: Weight::Wrong, section, at: at.to_owned(), message: message.into() });
+        self.push(ManifestFinding { weight: Weight::Wrong, section, at: at.to_owned(), message: message.into() });
     }
 
     fn advice(&mut self, section: &'static str, at: &str, message: impl Into<String>) {
-        self.push(Finding { weight: Weight::Advice, section, at: at.to_owned(), message: message.into() });
+        self.push(ManifestFinding { weight: Weight::Advice, section, at: at.to_owned(), message: message.into() });
     }
 
-    fn push(&mut self, finding: Finding) {
+    fn push(&mut self, finding: ManifestFinding) {
         if self.0.len() < MANIFEST_FINDINGS_MAX {
             self.0.push(finding);
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::methods::EmbeddedMethod;
 use super::revision::Revision;
-use crate::inventory::{Api, Audience, DirectoryEntry, HostedAgent, HostedProtocol, Inventory};
+use crate::inventory::{AgentEntry, Api, Audience, DirectoryEntry, HostedProtocol, Inventory};
 use crate::settings::Disclosure;
 
 /// The version of the wire. Base 11.
@@ -17,7 +17,7 @@ pub(super) const AGTP_API_VERSION: &str = "1.0";
 
 /// A manifest for one kind of caller, before it is signed.
 #[derive(Debug, Serialize)]
-pub(super) struct Document<'a> {
+pub(super) struct ManifestDocument<'a> {
     agtp_version: &'static str,
     agtp_api_version: &'static str,
     /// Empty while it is not yet known which revision this content is.
@@ -29,7 +29,7 @@ pub(super) struct Document<'a> {
     custom_methods: Vec<Value>,
     pub(super) endpoints: Vec<Value>,
     agent_disclosure: Disclosure,
-    hosted_agents: Vec<HostedAgent<'a>>,
+    hosted_agents: Vec<AgentEntry<'a>>,
     agent_disclosure_notice: Option<&'a str>,
     apis: Vec<Api<'a>>,
     hosted_protocols: Vec<HostedProtocol<'a>>,
@@ -53,7 +53,7 @@ struct Server<'a> {
     signing_keys: Value,
 }
 
-impl<'a> Document<'a> {
+impl<'a> ManifestDocument<'a> {
     /// What such a caller is told, as of no revision in particular.
     pub(super) fn new(inventory: &'a Inventory, keys: &HostKeys, now: Timestamp, audience: Audience) -> Self {
         let (contract, settings) = (inventory.contract(), &inventory.settings);

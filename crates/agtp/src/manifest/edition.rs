@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use forecourt_core::{Timestamp, json};
 use forecourt_identity::{HostKeys, SigningKey, jws};
-use forecourt_surface::document::{self, Document as Served};
+use forecourt_surface::document::{self, ServedDocument as Served};
 use serde::Serialize;
 
-use super::document::Document;
+use super::document::ManifestDocument;
 use super::revision::{Hashes, Revision};
 use crate::inventory::{Audience, Inventory};
 use crate::limits::MANIFEST_FRESH;
@@ -40,7 +40,7 @@ pub(super) struct Edition {
 #[derive(Serialize)]
 struct Signed<'a> {
     #[serde(flatten)]
-    document: &'a Document<'a>,
+    document: &'a ManifestDocument<'a>,
     manifest_signature: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl Edition {
     }
 
     fn write(&self, inventory: &Inventory, view: View) -> Served {
-        let mut document = Document::new(inventory, &self.keys, self.made_at, view.audience);
+        let mut document = ManifestDocument::new(inventory, &self.keys, self.made_at, view.audience);
         document.stamp(&self.revision, inventory.settings.server.issued);
         if view.with_directory {
             document.add_directory(inventory);
@@ -81,7 +81,7 @@ impl Edition {
 
 /// What the content that a known caller gets hashes to: the most that anybody is told.
 pub(super) fn hashes(inventory: &Inventory, keys: &HostKeys, now: Timestamp) -> Hashes {
-    let document = Document::new(inventory, keys, now, Audience::Known);
+    let document = ManifestDocument::new(inventory, keys, now, Audience::Known);
     Hashes { content: hash(&document), endpoints: hash(&document.endpoints) }
 }
 
@@ -92,10 +92,10 @@ fn hash(value: &impl Serialize) -> String {
 
 /// The signature over the canonical form, detached. `None`, and a word in the log, when there is no such
 /// form: somebody's schema holds an integer that is not the same number everywhere.
-fn signature(key: &SigningKey, document: &Document<'_>) -> Option<String> {
+fn signature(key: &SigningKey, document: &ManifestDocument<'_>) -> Option<String> {
     match json::canonical(document) {
         Ok(payload) => {
-            let jws::Detached { protected, signature } = jws::sign_detached(key, SIGNATURE_TYPE, &payload);
+            let jws::DetachedJws { protected, signature } = jws::sign_detached(key, SIGNATURE_TYPE, &payload);
             Some(format!("{protected}..{signature}"))
         }
         Err(reason) => {

@@ -1,11 +1,11 @@
 //! Refusals of the contract layer.
 
 use forecourt_contract::endpoint::COMPOSITION_ERROR;
-use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed, Pair, Recovery};
+use forecourt_contract::refusal::{BrokenContract, IdentityRefusal, NotAllowed, Pair, Recovery};
 use forecourt_contract::{Refusal, Scope};
 use serde_json::{Value, json};
 
-use super::{Doubt, native};
+use super::{IdentityError, native};
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::{Problem, Reply};
 use crate::status::Status;
@@ -55,7 +55,7 @@ fn spelled(refusal: Refusal) -> Problem {
                 .with("explanation", reason)
         }
         Refusal::NotFound(pair) => at(Problem::new(Status::NOT_FOUND, "endpoint-not-found", message), &pair),
-        Refusal::Identity(IdentityRefusal::Unknown) => Doubt::Unknown.into(),
+        Refusal::Identity(IdentityRefusal::Unknown) => IdentityError::Unknown.into(),
         Refusal::Identity(IdentityRefusal::Missing) => super::unauthorized("agent-unauthenticated", &message),
         Refusal::Identity(IdentityRefusal::NoToken) => super::unauthorized("oauth-required", &message),
         Refusal::Standing { agent_id, is_final } => standing(agent_id, is_final, &message),
@@ -98,9 +98,9 @@ fn spelled(refusal: Refusal) -> Problem {
         // The cause is in the log already.
         Refusal::Broken { pair, kind, .. } => {
             let code = match kind {
-                Broken::Output => "output-validation-failed",
-                Broken::UndeclaredError => "undeclared-error-code",
-                Broken::Crashed => "handler-exception",
+                BrokenContract::Output => "output-validation-failed",
+                BrokenContract::UndeclaredError => "undeclared-error-code",
+                BrokenContract::Crashed => "handler-exception",
             };
             at(Problem::new(Status::SERVER_ERROR, code, message), &pair)
         }

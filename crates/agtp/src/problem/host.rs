@@ -1,7 +1,7 @@
 //! Refusals of the host: its limits, and the rules of its agents.
 
 use forecourt_core::PolicyPart;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use serde_json::Value;
 
 use super::unauthorized;
@@ -20,15 +20,15 @@ impl From<PolicyPart> for Problem {
                 .with("explanation", explanation)
         };
         let problem = match part.kind {
-            Kind::ConsentRequired { .. } | Kind::PaymentRequired { .. } => lacking(&part.message),
-            Kind::Unauthorized { .. } => unauthorized("oauth-required", &part.message),
-            Kind::Forbidden | Kind::Other(_) => refused(Status::FORBIDDEN, "forbidden"),
-            Kind::UnavailableForLegalReasons => refused(Status::FORBIDDEN, "unavailable-for-legal-reasons"),
-            Kind::TooManyRequests { retry_after_seconds } => {
+            RefusalKind::ConsentRequired { .. } | RefusalKind::PaymentRequired { .. } => lacking(&part.message),
+            RefusalKind::Unauthorized { .. } => unauthorized("oauth-required", &part.message),
+            RefusalKind::Forbidden | RefusalKind::Other(_) => refused(Status::FORBIDDEN, "forbidden"),
+            RefusalKind::UnavailableForLegalReasons => refused(Status::FORBIDDEN, "unavailable-for-legal-reasons"),
+            RefusalKind::TooManyRequests { retry_after_seconds } => {
                 let limited = refused(Status::RATE_LIMITED, "rate-limited").with("scope", "requests");
                 limited.beside("scope", "requests").retry(retry_after_seconds)
             }
-            Kind::ServiceUnavailable { .. } => {
+            RefusalKind::ServiceUnavailable { .. } => {
                 refused(Status::UNAVAILABLE, "unavailable").retry(part.kind.retry_after_seconds())
             }
         };

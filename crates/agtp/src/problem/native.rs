@@ -2,35 +2,35 @@
 //! meet them, and back. AGTP-API 12.1.
 
 use forecourt_contract::Refusal;
-use forecourt_contract::refusal::{NativeRefusal, Reason};
+use forecourt_contract::refusal::{NativeRefusal, NativeRefusalKind};
 use serde_json::Value;
 
 use crate::reply::Problem;
 use crate::status::Status;
 
 /// The codes under which natives are refused. What else can go wrong is ours.
-const REASONS: [(Reason, Status); 21] = [
-    (Reason::Malformed, Status::BAD_REQUEST),
-    (Reason::Unidentified, Status::UNAUTHORIZED),
-    (Reason::Authority, Status::AUTHORIZATION_REQUIRED),
-    (Reason::Forbidden, Status::FORBIDDEN),
-    (Reason::Absent, Status::NOT_FOUND),
-    (Reason::NotAllowed, Status::METHOD_NOT_ALLOWED),
-    (Reason::TimedOut, Status::TIMEOUT),
-    (Reason::Conflict, Status::CONFLICT),
-    (Reason::Gone, Status::GONE),
-    (Reason::Unfit, Status::UNPROCESSABLE),
-    (Reason::TooOften, Status::RATE_LIMITED),
-    (Reason::BeyondScope, Status::SCOPE_VIOLATION),
-    (Reason::BeyondZone, Status::ZONE_VIOLATION),
-    (Reason::NoMethod, Status::METHOD_VIOLATION),
-    (Reason::NoPath, Status::ENDPOINT_VIOLATION),
-    (Reason::Rejected, Status::PROPOSAL_REJECTED),
-    (Reason::Unsupported, Status::NOT_IMPLEMENTED),
-    (Reason::Unavailable, Status::UNAVAILABLE),
-    (Reason::DelegateFailed, Status::DELEGATION_FAILURE),
-    (Reason::ChainBroken, Status::CHAIN_BROKEN),
-    (Reason::Failed, Status::SERVER_ERROR),
+const REASONS: [(NativeRefusalKind, Status); 21] = [
+    (NativeRefusalKind::Malformed, Status::BAD_REQUEST),
+    (NativeRefusalKind::Unidentified, Status::UNAUTHORIZED),
+    (NativeRefusalKind::Authority, Status::AUTHORIZATION_REQUIRED),
+    (NativeRefusalKind::Forbidden, Status::FORBIDDEN),
+    (NativeRefusalKind::Absent, Status::NOT_FOUND),
+    (NativeRefusalKind::NotAllowed, Status::METHOD_NOT_ALLOWED),
+    (NativeRefusalKind::TimedOut, Status::TIMEOUT),
+    (NativeRefusalKind::Conflict, Status::CONFLICT),
+    (NativeRefusalKind::Gone, Status::GONE),
+    (NativeRefusalKind::Unfit, Status::UNPROCESSABLE),
+    (NativeRefusalKind::TooOften, Status::RATE_LIMITED),
+    (NativeRefusalKind::BeyondScope, Status::SCOPE_VIOLATION),
+    (NativeRefusalKind::BeyondZone, Status::ZONE_VIOLATION),
+    (NativeRefusalKind::NoMethod, Status::METHOD_VIOLATION),
+    (NativeRefusalKind::NoPath, Status::ENDPOINT_VIOLATION),
+    (NativeRefusalKind::Rejected, Status::PROPOSAL_REJECTED),
+    (NativeRefusalKind::Unsupported, Status::NOT_IMPLEMENTED),
+    (NativeRefusalKind::Unavailable, Status::UNAVAILABLE),
+    (NativeRefusalKind::DelegateFailed, Status::DELEGATION_FAILURE),
+    (NativeRefusalKind::ChainBroken, Status::CHAIN_BROKEN),
+    (NativeRefusalKind::Failed, Status::SERVER_ERROR),
 ];
 
 /// Members of an error that stand beside it too. AGTP-API 11; base 4.
@@ -44,7 +44,7 @@ pub(crate) fn refusal(mut problem: Problem) -> Refusal {
     };
     let (code, message) = (text("code"), text("message"));
     let found = REASONS.iter().find(|(_, status)| *status == problem.status);
-    let reason = found.map_or(Reason::Failed, |(reason, _)| *reason);
+    let reason = found.map_or(NativeRefusalKind::Failed, |(reason, _)| *reason);
     Refusal::Native(Box::new(NativeRefusal { reason, code, message, details: problem.error }))
 }
 
@@ -60,7 +60,7 @@ pub(super) fn problem(refused: NativeRefusal) -> Problem {
     problem.retry(seconds)
 }
 
-fn status(reason: Reason) -> Status {
+fn status(reason: NativeRefusalKind) -> Status {
     let found = REASONS.iter().find(|(known, _)| *known == reason);
     found.map_or(Status::SERVER_ERROR, |(_, status)| *status)
 }

@@ -2,9 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use forecourt_contract::recipe::FailedStep;
-use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed, Pair};
+use forecourt_contract::refusal::{BrokenContract, IdentityRefusal, NotAllowed, Pair};
 use forecourt_contract::{Method, Refusal, Scope};
-use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Noun, PolicyPart, TaskState};
 use serde_json::{Value, json};
 
@@ -66,18 +66,22 @@ fn s11_every_refusal_of_the_contract_has_its_code() {
             "taken",
         ),
         (
-            Refusal::Broken { pair: pair(), kind: Broken::Output, cause: "secret".into() },
+            Refusal::Broken { pair: pair(), kind: BrokenContract::Output, cause: "secret".into() },
             500,
             "output-validation-failed",
         ),
         (
-            Refusal::Broken { pair: pair(), kind: Broken::UndeclaredError, cause: "secret".into() },
+            Refusal::Broken { pair: pair(), kind: BrokenContract::UndeclaredError, cause: "secret".into() },
             500,
             "undeclared-error-code",
         ),
         (Refusal::Busy { pair: pair(), cause: "secret".into() }, 503, "handler-busy"),
         (Refusal::Late { pair: pair(), cause: "secret".into() }, 503, "handler-timeout"),
-        (Refusal::Broken { pair: pair(), kind: Broken::Crashed, cause: "secret".into() }, 500, "handler-exception"),
+        (
+            Refusal::Broken { pair: pair(), kind: BrokenContract::Crashed, cause: "secret".into() },
+            500,
+            "handler-exception",
+        ),
     ];
     for (refusal, status, code) in refusals {
         let shown = format!("{refusal:?}");
@@ -105,7 +109,7 @@ fn s12_1_a_refusal_of_the_hosts_own_method_keeps_its_code_and_all_that_it_says()
         let again = Problem::from(refusal);
         assert_eq!((again.status, again.error), (problem.status, problem.error));
     }
-    let limited = || Problem::from(PolicyPart::new(Kind::TooManyRequests { retry_after_seconds: Some(3) }, "m"));
+    let limited = || Problem::from(PolicyPart::new(RefusalKind::TooManyRequests { retry_after_seconds: Some(3) }, "m"));
     let refused = || Problem::from(not_allowed(NotAllowed::Policy));
     for problem in [&limited as &dyn Fn() -> Problem, &refused] {
         let (before, again) = (problem(), Problem::from(refusal(problem())));
@@ -136,16 +140,16 @@ fn s12_1_a_failed_step_is_told_with_its_own_status() {
 #[test]
 fn every_refusal_of_the_hosts_rules_has_its_code() {
     let part = |kind| PolicyPart::new(kind, "Not now.");
-    let consent = Kind::ConsentRequired { state: "s".into(), return_to: "https://x.example/".into() };
+    let consent = RefusalKind::ConsentRequired { state: "s".into(), return_to: "https://x.example/".into() };
     for (kind, status, code) in [
         (consent, 262, "authorization-required"),
-        (Kind::PaymentRequired { accepted_payments: vec![] }, 262, "authorization-required"),
-        (Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] }, 401, "oauth-required"),
-        (Kind::Forbidden, 403, "forbidden"),
-        (Kind::Other("later".into()), 403, "forbidden"),
-        (Kind::UnavailableForLegalReasons, 403, "unavailable-for-legal-reasons"),
-        (Kind::TooManyRequests { retry_after_seconds: Some(3) }, 429, "rate-limited"),
-        (Kind::ServiceUnavailable { retry_after_seconds: Some(3) }, 503, "unavailable"),
+        (RefusalKind::PaymentRequired { accepted_payments: vec![] }, 262, "authorization-required"),
+        (RefusalKind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] }, 401, "oauth-required"),
+        (RefusalKind::Forbidden, 403, "forbidden"),
+        (RefusalKind::Other("later".into()), 403, "forbidden"),
+        (RefusalKind::UnavailableForLegalReasons, 403, "unavailable-for-legal-reasons"),
+        (RefusalKind::TooManyRequests { retry_after_seconds: Some(3) }, 429, "rate-limited"),
+        (RefusalKind::ServiceUnavailable { retry_after_seconds: Some(3) }, 503, "unavailable"),
     ] {
         let name = kind.name().to_owned();
         let problem = Problem::from(part(kind));
@@ -182,7 +186,7 @@ fn every_error_of_the_host_has_its_code() {
 fn whatever_is_unavailable_says_when_to_come_back() {
     let suspended = Refusal::Standing { agent_id: None, is_final: false };
     let late = Refusal::Late { pair: pair(), cause: String::new() };
-    let part = PolicyPart::new(Kind::ServiceUnavailable { retry_after_seconds: None }, "Later.");
+    let part = PolicyPart::new(RefusalKind::ServiceUnavailable { retry_after_seconds: None }, "Later.");
     for problem in [Problem::from(suspended), late.into(), part.into(), Error::unavailable().into()] {
         let reply = Reply::from(problem);
         assert_eq!(reply.status, Status::UNAVAILABLE);
@@ -209,7 +213,13 @@ fn base_6_7_what_a_certificate_does_not_cover() {
 
 #[test]
 fn base_4_every_doubt_is_a_401_with_its_reason() {
-    for doubt in [Doubt::Unknown, Doubt::Unproven, Doubt::PathNamesAnother, Doubt::Certificate, Doubt::Token] {
+    for doubt in [
+        IdentityError::Unknown,
+        IdentityError::Unproven,
+        IdentityError::PathNamesAnother,
+        IdentityError::Certificate,
+        IdentityError::Token,
+    ] {
         let (status, body) = said(doubt);
         assert_eq!((status, &body["error"]["reason"]), (401, &body["error"]["code"]), "{doubt:?}");
     }
@@ -217,10 +227,16 @@ fn base_4_every_doubt_is_a_401_with_its_reason() {
 
 #[test]
 fn base_2_1_every_fault_of_framing_is_a_400_with_its_detail() {
-    for fault in [Fault::Version, Fault::StartLineTooLong, Fault::FieldsTooLarge, Fault::Length, Fault::BodyTooLarge] {
-        let (status, body) = said(Refused::Malformed(fault));
+    for fault in [
+        HeadError::Version,
+        HeadError::StartLineTooLong,
+        HeadError::FieldsTooLarge,
+        HeadError::Length,
+        HeadError::BodyTooLarge,
+    ] {
+        let (status, body) = said(ConnectionError::Malformed(fault));
         assert_eq!((status, body["error"]["code"].as_str()), (400, Some(fault.code())));
         assert!(body["error"]["detail"].is_string());
     }
-    assert_eq!((said(Refused::Late).0, said(Refused::Cut).0), (408, 400));
+    assert_eq!((said(ConnectionError::Late).0, said(ConnectionError::Cut).0), (408, 400));
 }

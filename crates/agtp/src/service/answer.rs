@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use forecourt_contract::call::{Standing, Trail};
-use forecourt_contract::policy::Resolved;
-use forecourt_contract::{Aimed, Answer, Call, Method, Refusal, Target, Tier, input, reserved};
+use forecourt_contract::call::{CallTrail, LifecycleState};
+use forecourt_contract::policy::ResolvedMethod;
+use forecourt_contract::{Call, CallAnswer, CallTarget, Method, Refusal, RoutedCall, Tier, input, reserved};
 use forecourt_core::Transport;
-use forecourt_host::Invoked;
+use forecourt_host::InvokeOutcome;
 use forecourt_identity::agents::AgentIdentity;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ pub(crate) struct Answered {
     /// What is said.
     pub reply: Reply,
     /// What was found on the way.
-    pub trail: Trail,
+    pub trail: CallTrail,
     /// The agent that was addressed.
     pub agent: Option<Arc<AgentIdentity>>,
 }
@@ -41,7 +41,7 @@ impl Service {
                 return Answered { reply: problem.into(), trail: self.look_at(&request.start), agent };
             }
         };
-        let mut trail = Trail::default();
+        let mut trail = CallTrail::default();
         let agent = self.recipient(&ask).cloned();
         let task_id = ask.call.thread.task_id.as_deref().or_else(|| body::task_id(&ask.call.body)).map(str::to_owned);
         let accept = ask.accept.clone();
@@ -58,7 +58,7 @@ impl Service {
 
     /// Finds out where a request would have gone that can't be read otherwise, since what is deprecated is
     /// told with every response. AGTP-API 4.4, 6.5.
-    fn look_at(&self, line: &RequestLine) -> Trail {
+    fn look_at(&self, line: &RequestLine) -> CallTrail {
         let call = Call { method: line.method.clone(), path: line.path().to_owned(), ..Call::default() };
         // What is wrong with these two counts less than what was found before.
         self.contract().aim(&call).trail
@@ -66,7 +66,7 @@ impl Service {
 
     /// The order of checks is the contract layer's: method, path, route, identity, standing, policy,
     /// input, authority.
-    async fn reply(&self, mut ask: Ask, trail: &mut Trail) -> Result<Reply, Problem> {
+    async fn reply(&self, mut ask: Ask, trail: &mut CallTrail) -> Result<Reply, Problem> {
         let aimed = self.contract().aim(&ask.call);
         *trail = aimed.trail;
         let target = aimed.target?;
@@ -79,18 +79,18 @@ impl Service {
     }
 
     /// A call to whoever answers it: an endpoint, or the host itself.
-    async fn called(&self, mut ask: Ask, target: Target, trail: &mut Trail) -> Result<Reply, Problem> {
+    async fn called(&self, mut ask: Ask, target: CallTarget, trail: &mut CallTrail) -> Result<Reply, Problem> {
         let doubt = ask.doubt.take();
         let call = std::mem::take(&mut ask.call);
-        let aimed = Aimed { target: Ok(target), trail: trail.clone() };
-        let native = |call, target: Target| async move { Ok(self.native(Ask { call, ..ask }, &target).await) };
+        let aimed = RoutedCall { target: Ok(target), trail: trail.clone() };
+        let native = |call, target: CallTarget| async move { Ok(self.native(Ask { call, ..ask }, &target).await) };
         match self.host.invoke_to(call, aimed, VIA, native).await? {
-            Invoked::Refused(part) => Err((*part).into()),
-            Invoked::Answered(outcome) => {
+            InvokeOutcome::Refused(part) => Err((*part).into()),
+            InvokeOutcome::Answered(outcome) => {
                 *trail = outcome.trail;
                 match outcome.answer {
-                    Ok(Answer::Endpoint(value)) => Ok(Reply::ok(value)),
-                    Ok(Answer::Native(reply)) => reply,
+                    Ok(CallAnswer::Endpoint(value)) => Ok(Reply::ok(value)),
+                    Ok(CallAnswer::Native(reply)) => reply,
                     Err(refusal) => Err(doubted(refusal, doubt)),
                 }
             }
@@ -98,7 +98,7 @@ impl Service {
     }
 
     /// A call of what the host answers itself, from a caller that every check let through.
-    pub(super) async fn native(&self, mut ask: Ask, target: &Target) -> Result<Reply, Problem> {
+    pub(super) async fn native(&self, mut ask: Ask, target: &CallTarget) -> Result<Reply, Problem> {
         self.recipient_in_service(&ask, &target.method).await?;
         merge(&mut ask, &target.resolved)?;
         ask.call.path = target.path.as_str().to_owned();
@@ -111,9 +111,9 @@ impl Service {
             return Ok(());
         };
         let is_final = match self.standing(agent).await? {
-            Standing::Active | Standing::Deprecated => return Ok(()),
-            Standing::Suspended => false,
-            Standing::Retired => true,
+            LifecycleState::Active | LifecycleState::Deprecated => return Ok(()),
+            LifecycleState::Suspended => false,
+            LifecycleState::Retired => true,
         };
         Err(Refusal::Standing { agent_id: Some(agent.agent_id.to_string()), is_final }.into())
     }
@@ -121,7 +121,7 @@ impl Service {
 
 /// What an agent was refused by the rules of this wire is for the log. Base 4. What the caller wrote is
 /// quoted, and none of it is there before it was found to be in order.
-fn note(problem: &Problem, caller: Option<&str>, trail: &Trail) {
+fn note(problem: &Problem, caller: Option<&str>, trail: &CallTrail) {
     if problem.status.is_governance() {
         let (method, path) = (&trail.method, &trail.path);
         tracing::info!(status = problem.status.code, ?caller, ?method, ?path, "an agent was refused");
@@ -138,7 +138,7 @@ fn doubted(refusal: Refusal, doubt: Option<Box<Problem>>) -> Problem {
 
 /// Section 5.5 for methods without a schema: the query joins the body, which counts before it, and so
 /// does what a legacy verb adds.
-fn merge(ask: &mut Ask, resolved: &Resolved) -> Result<(), Problem> {
+fn merge(ask: &mut Ask, resolved: &ResolvedMethod) -> Result<(), Problem> {
     let call = &mut ask.call;
     if call.query.is_some() {
         call.body = input::merge(None, call.query.as_deref(), &[], std::mem::take(&mut call.body))?;

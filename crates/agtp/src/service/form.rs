@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_contract::Tier;
-use forecourt_contract::call::Trail;
+use forecourt_contract::call::CallTrail;
 use forecourt_core::yaml;
 use forecourt_surface::negotiate;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const YAML: [&str; 2] = ["application/vnd.agtp+yaml", "application/yaml"];
 
 /// The answer in the form that is asked for most. What can't be had is passed over: the answer is then
 /// as it would be anyway.
-pub(super) fn of(reply: Reply, accept: Option<&str>, task_id: Option<String>, trail: &Trail) -> Reply {
+pub(super) fn of(reply: Reply, accept: Option<&str>, task_id: Option<String>, trail: &CallTrail) -> Reply {
     let (Some(accept), Some(method)) = (accept, &trail.method) else { return reply };
     let own = crate::to_wire::media_type(method.as_str());
     // `*/*` and `application/*` mean the first.

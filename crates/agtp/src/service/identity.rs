@@ -2,15 +2,15 @@
 
 use forecourt_contract::{Scope, ScopeSet};
 use forecourt_core::identity::{Audience, Proof};
-use forecourt_core::{Error, IdentityEvidence, Sender, Standing};
+use forecourt_core::{Error, IdentityEvidence, LifecycleState, Sender};
 use forecourt_identity::agents::AgentIdentity;
-use forecourt_identity::{Presented, RequestProof};
+use forecourt_identity::{PresentedCredentials, RequestProof};
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::Map;
 
 use super::Service;
 use crate::from_wire::Line;
-use crate::problem::Doubt;
+use crate::problem::IdentityError;
 
 /// The canonical URI of an agent. Base 1, form 1.
 pub(crate) fn uri(agent: &AgentIdentity) -> String {
@@ -25,10 +25,10 @@ impl Service {
     }
 
     /// Where an agent stands in its life. Those of elsewhere are in service.
-    pub(crate) async fn standing(&self, agent: &AgentIdentity) -> Result<Standing, Error> {
+    pub(crate) async fn standing(&self, agent: &AgentIdentity) -> Result<LifecycleState, Error> {
         match &agent.handle {
             Some(handle) => self.host.standing(handle).await,
-            None => Ok(Standing::Active),
+            None => Ok(LifecycleState::Active),
         }
     }
 
@@ -63,22 +63,22 @@ impl Service {
     ///
     /// # Errors
     /// The token does not hold.
-    pub(crate) async fn bearer(&self, authorization: Option<&str>, line: &Line) -> Result<Sender, Doubt> {
+    pub(crate) async fn bearer(&self, authorization: Option<&str>, line: &Line) -> Result<Sender, IdentityError> {
         let stranger = Sender { peer: Some(line.peer), ..Sender::anonymous() };
         let Some(value) = authorization.filter(|_| self.settings.policies.oauth.enabled) else { return Ok(stranger) };
         // On the heap, since most requests bring none.
         let (proven, presented) = Box::pin(self.proven(value)).await;
         match presented {
-            Presented::Nothing => Ok(stranger),
-            Presented::Valid => Ok(Sender { peer: stranger.peer, ..proven }),
-            Presented::Invalid(fault) | Presented::InvalidSignature(fault) => {
+            PresentedCredentials::Nothing => Ok(stranger),
+            PresentedCredentials::Valid => Ok(Sender { peer: stranger.peer, ..proven }),
+            PresentedCredentials::Invalid(fault) | PresentedCredentials::InvalidSignature(fault) => {
                 tracing::info!(%fault, "a token did not hold");
-                Err(Doubt::Token)
+                Err(IdentityError::Token)
             }
         }
     }
 
-    async fn proven(&self, authorization: &str) -> (Sender, Presented) {
+    async fn proven(&self, authorization: &str) -> (Sender, PresentedCredentials) {
         let mut headers = HeaderMap::new();
         if let Ok(value) = HeaderValue::from_str(authorization) {
             headers.insert(header::AUTHORIZATION, value);

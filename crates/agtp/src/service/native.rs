@@ -1,7 +1,7 @@
 //! What the host answers itself, whether it is asked by the wire or by a step of a composition.
 
-use forecourt_contract::refusal::{Broken, Pair};
-use forecourt_contract::{Call, Method, Native, Refusal, Target};
+use forecourt_contract::refusal::{BrokenContract, Pair};
+use forecourt_contract::{Call, CallTarget, Method, Native, Refusal};
 use forecourt_core::AgentId;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ impl Service {
 }
 
 impl Native for Service {
-    fn answer(&self, call: Call, target: Target) -> BoxFuture<'_, Result<Value, Refusal>> {
+    fn answer(&self, call: Call, target: CallTarget) -> BoxFuture<'_, Result<Value, Refusal>> {
         Box::pin(async move {
             let pair = Pair { method: target.method.clone(), path: target.path.as_str().to_owned() };
             match self.native(self.inner(call), &target).await {
@@ -59,7 +59,7 @@ fn value(reply: Reply, pair: Pair) -> Result<Value, Refusal> {
         Body::Json(value) => Ok(value),
         Body::Empty => Ok(Value::Object(Map::new())),
         Body::Written(bytes) | Body::Made { bytes, .. } => {
-            let broken = |cause: String| Refusal::Broken { pair, kind: Broken::Output, cause };
+            let broken = |cause: String| Refusal::Broken { pair, kind: BrokenContract::Output, cause };
             serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))
         }
     }

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::Service;
-use crate::connection::{Answer, Refused, speak};
+use crate::connection::{Answer, ConnectionError, speak};
 use crate::from_wire::Line;
 use crate::reply::Problem;
 use crate::wire::{Request, Response};
@@ -55,7 +55,7 @@ impl Answer for Session {
         self.service.response(&request, answered, self.begins())
     }
 
-    fn refuse(&self, refused: Refused) -> Response {
+    fn refuse(&self, refused: ConnectionError) -> Response {
         self.service.refusal(Problem::from(refused), self.begins())
     }
 }

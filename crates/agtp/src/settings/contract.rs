@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use forecourt_contract::policy::Skipped;
+use forecourt_contract::policy::SkippedSetting;
 use forecourt_contract::{Catalog, Method, Rules};
-use forecourt_endpoints::{Terms, load};
+use forecourt_endpoints::{RegistrationTerms, load};
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_surface::EndpointSettings;
 
-use super::{OauthSettings, OnRefused, Settings};
+use super::{AgtpSettings, OauthSettings, OnRefused};
 
 /// Reads what the section says about endpoints.
 ///
@@ -17,9 +17,9 @@ use super::{OauthSettings, OnRefused, Settings};
 /// Everything that keeps the host from starting: settings that are wrong, a catalog that can't be read,
 /// aliases that lead in circles. AGTP-API 9.2, 9.4.
 pub(crate) fn endpoint_settings(section: &Section) -> Result<EndpointSettings, Problems> {
-    let settings = Settings::read(section)?;
+    let settings = AgtpSettings::read(section)?;
     let catalog = catalog(&settings, section)?;
-    let mut terms = Terms::new(&settings.policies.methods, catalog).map_err(|faults| {
+    let mut terms = RegistrationTerms::new(&settings.policies.methods, catalog).map_err(|faults| {
         let mut problems = Problems::new();
         let at = |fault| section.problem(Some("policies"), format!("[policies.methods] {fault}"));
         problems.extend(faults.into_iter().map(at));
@@ -33,7 +33,7 @@ pub(crate) fn endpoint_settings(section: &Section) -> Result<EndpointSettings, P
     let notices = settings.notices();
     let overrides = settings.policies.builtins.overrides.into_iter().collect();
     Ok(EndpointSettings {
-        terms: Terms { rules, overrides, is_output_strict: settings.strict_outputs, ..terms },
+        terms: RegistrationTerms { rules, overrides, is_output_strict: settings.strict_outputs, ..terms },
         must_be_whole: settings.on_refused_endpoint == OnRefused::Fail,
         notices,
     })
@@ -41,7 +41,11 @@ pub(crate) fn endpoint_settings(section: &Section) -> Result<EndpointSettings, P
 
 /// The methods that need a token. One that is none here any more is told and skipped, like those of the
 /// method policy; a word that no method can be would protect nothing.
-fn token_required(oauth: &OauthSettings, terms: &mut Terms, section: &Section) -> Result<BTreeSet<Method>, Problem> {
+fn token_required(
+    oauth: &OauthSettings,
+    terms: &mut RegistrationTerms,
+    section: &Section,
+) -> Result<BTreeSet<Method>, Problem> {
     let mut needed = BTreeSet::new();
     for name in &oauth.required_on_methods {
         let Ok(method) = Method::parse(name) else {
@@ -50,7 +54,7 @@ fn token_required(oauth: &OauthSettings, terms: &mut Terms, section: &Section) -
         };
         match terms.policy.resolve(name, &terms.catalog) {
             Some(_) => drop(needed.insert(method)),
-            None => terms.skipped.push(Skipped {
+            None => terms.skipped.push(SkippedSetting {
                 directive: "oauth.required_on_methods",
                 method: name.clone(),
                 reason: "is neither in the catalog nor under `custom`",
@@ -61,7 +65,7 @@ fn token_required(oauth: &OauthSettings, terms: &mut Terms, section: &Section) -
 }
 
 /// The operator's catalog, or the program's own.
-fn catalog(settings: &Settings, section: &Section) -> Result<Arc<Catalog>, Problems> {
+fn catalog(settings: &AgtpSettings, section: &Section) -> Result<Arc<Catalog>, Problems> {
     match &settings.catalog {
         Some(path) => load::catalog(&section.folder().join(path)).map_err(Problems::from),
         None => Ok(Catalog::shipped()),

@@ -8,14 +8,14 @@ fn section(text: &str) -> Section {
 
 fn wrong(text: &str) -> String {
     let section = section(text);
-    let settings = Settings::read(&section).map(drop);
+    let settings = AgtpSettings::read(&section).map(drop);
     settings.and_then(|()| endpoint_settings(&section).map(drop)).expect_err(text).to_string()
 }
 
 #[test]
 fn nothing_needs_to_be_said() {
-    let settings = Settings::read(&section("")).unwrap();
-    assert_eq!(settings, Settings::default());
+    let settings = AgtpSettings::read(&section("")).unwrap();
+    assert_eq!(settings, AgtpSettings::default());
     assert!(settings.notices().is_empty());
     let listens = listens(&section("")).unwrap();
     let shown: Vec<_> = listens.iter().map(|l| (l.name, l.address.map(|a| a.to_string()), l.may_move)).collect();
@@ -58,7 +58,7 @@ fn each_mistake_is_named() {
 #[test]
 fn what_has_no_effect_yet_is_said_and_not_refused() {
     let text = "[audit]\npath = \"x\"\n[signing]\n[synthesis]\n[policies]\nsynthesis_enabled = true\n[policies.rcns]\nenabled = true";
-    let notices = Settings::read(&section(text)).unwrap().notices();
+    let notices = AgtpSettings::read(&section(text)).unwrap().notices();
     assert_eq!(notices.len(), 5, "{notices:?}");
     assert!(notices.iter().all(|notice| notice.contains("no effect")));
     assert_eq!(endpoint_settings(&section(text)).unwrap().notices, notices, "`check` hears of it too");
@@ -88,7 +88,7 @@ fn base_1_agents_have_an_address_where_others_reach_the_server() {
     let place = |domain: &str, lines: &str| {
         let domain = forecourt_core::Domain::parse(domain).unwrap();
         let site = Site { origin: format!("https://{domain}"), name: String::new(), domain };
-        Settings::read(&section(lines)).unwrap().place(&site)
+        AgtpSettings::read(&section(lines)).unwrap().place(&site)
     };
     let (local, public) = ("demo.localhost", "example.com");
     for (domain, lines, expected) in [

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::response::Response;
 use forecourt_core::ClientAddr;
 use forecourt_testhost::resident;
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use http::{HeaderValue, Request};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ async fn base_12_bodies_keep_their_bound() {
 #[tokio::test(start_paused = true)]
 async fn base_2_4_a_call_with_a_key_is_made_to_its_end_though_its_client_leaves() {
     let mut blueprint = blueprint("");
-    blueprint.residents[0] = resident(card("chef"), Scripted::new(vec![Step::Hang]), Vec::new());
+    blueprint.residents[0] = resident(card("chef"), ScriptedAgent::new(vec![Step::Hang]), Vec::new());
     let server = server_of(blueprint).await;
     let ask = || ask(&server, "EXECUTE", "/", &[("Idempotency-Key", "k")], r#"{"action": "bake"}"#);
     assert!(timeout(Duration::from_secs(1), ask()).await.is_err(), "it takes longer");

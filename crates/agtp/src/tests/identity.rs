@@ -161,11 +161,13 @@ async fn base_2_4_names_that_callers_give_have_a_bound() {
 
 #[tokio::test]
 async fn base_3_2_an_agent_out_of_service_does_not_call() {
-    use forecourt_core::{Handle, Standing};
-    use forecourt_host::StandingWish;
-    for (to, wanted) in [(Standing::Suspended, (503, "agent-suspended")), (Standing::Retired, (410, "agent-revoked"))] {
+    use forecourt_core::{Handle, LifecycleState};
+    use forecourt_host::LifecycleChange;
+    for (to, wanted) in
+        [(LifecycleState::Suspended, (503, "agent-suspended")), (LifecycleState::Retired, (410, "agent-revoked"))]
+    {
         let server = server_of(blueprint("")).await;
-        let wish = StandingWish { to, ..StandingWish::default() };
+        let wish = LifecycleChange { to, ..LifecycleChange::default() };
         let chef = Handle::parse("chef").unwrap();
         server.mounted.mount.host.change_standing(&chef, &wish, &|_| None).await.unwrap();
         let answer = server.ask_as_chef("FETCH /rooms/7", "").await;

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use forecourt_contract::Refusal;
 use forecourt_contract::call::{Call, Caller, Identity};
-use forecourt_contract::refusal::Reason;
+use forecourt_contract::refusal::NativeRefusalKind;
 use forecourt_core::limits::HOPS_MAX;
-use forecourt_core::{Handle, Standing};
+use forecourt_core::{Handle, LifecycleState};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, load};
-use forecourt_host::StandingWish;
+use forecourt_host::LifecycleChange;
 use forecourt_settings::Section;
 use forecourt_testhost::Blueprint;
 
@@ -31,7 +31,10 @@ async fn s12_1_steps_reach_what_the_host_answers_itself() {
     let mut conflict = call("DISCOVER", "/methods");
     conflict.query = Some("target=agents".to_owned());
     let refused = contract.dispatch(conflict).await.answer;
-    assert!(matches!(&refused, Err(Refusal::Native(told)) if told.reason == Reason::Malformed), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(Refusal::Native(told)) if told.reason == NativeRefusalKind::Malformed),
+        "{refused:?}"
+    );
 }
 
 /// A server with a composition `PLAN /trips/N` of each of these steps.
@@ -103,7 +106,7 @@ async fn s12_1_a_step_that_the_host_refuses_is_told_with_its_own_status() {
 #[tokio::test]
 async fn base_3_2_an_agent_out_of_service_is_not_called_by_a_step_either() {
     let (server, _folder) = server_with(&["method = \"PROPOSE\""]).await;
-    let wish = StandingWish { to: Standing::Suspended, ..StandingWish::default() };
+    let wish = LifecycleChange { to: LifecycleState::Suspended, ..LifecycleChange::default() };
     let chef = Handle::parse("chef").unwrap();
     server.mounted.mount.host.change_standing(&chef, &wish, &|_| None).await.unwrap();
     let told = async |head: &str| body(&server.ask(head, "").await)["error"]["details"]["underlying_status"].clone();

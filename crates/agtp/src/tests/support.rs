@@ -4,15 +4,15 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
+use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{Dispatcher, Endpoint, Failure, Handler, Invocation, RecipeBook, ScopeSet};
 use forecourt_core::{AgentId, Handle, Timestamp};
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_identity::certificate::AgentCertificate;
 use forecourt_settings::Section;
-use forecourt_testhost::{Blueprint, Mounted, resident};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testhost::{Blueprint, MountedHost, resident};
+use forecourt_testkit::{ScriptedAgent, card};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(crate) const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// A server.
 pub(crate) struct Server {
-    pub(crate) mounted: Mounted,
+    pub(crate) mounted: MountedHost,
     pub(crate) service: Arc<Service>,
     pub(crate) stop: CancellationToken,
 }
@@ -41,7 +41,7 @@ pub(crate) async fn server(section: &str) -> Server {
 
 /// What [`server`] is made of.
 pub(crate) fn blueprint(section: &str) -> Blueprint {
-    let agents = ["chef", "gate"].map(|handle| resident(card(handle), Scripted::saying(["Hello."]), Vec::new()));
+    let agents = ["chef", "gate"].map(|handle| resident(card(handle), ScriptedAgent::saying(["Hello."]), Vec::new()));
     let scopes = ScopeSet::parse_list("booking:room, documents:query").expect("scopes");
     Blueprint {
         residents: agents.into_iter().collect(),
@@ -72,7 +72,7 @@ pub(crate) fn contract(section: &str) -> Dispatcher {
 /// Adds an endpoint that plays what it is told.
 pub(crate) fn add(dispatcher: &mut Dispatcher, definition: Definition) {
     let recipes = RecipeBook::default();
-    let around = Surroundings::new(&dispatcher.catalog, &dispatcher.policy, &recipes);
+    let around = RegistrationContext::new(&dispatcher.catalog, &dispatcher.policy, &recipes);
     let endpoint = Endpoint::register(definition, &around).expect("an endpoint");
     dispatcher.registry.insert(Arc::new(endpoint), Arc::new(Played)).expect("room");
 }

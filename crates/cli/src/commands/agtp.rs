@@ -13,7 +13,7 @@ use forecourt_host::SystemEntropy;
 
 use crate::args::Agtp;
 use crate::output::{Failure, Outcome};
-use crate::registry::agtp::{AgtpUri, Draft, JSON, YAML};
+use crate::registry::agtp::{AgtpUri, JSON, RequestBuilder, YAML};
 
 pub(super) use self::line::{Line, Wish};
 
@@ -45,8 +45,8 @@ pub(super) fn parse(text: &str) -> Result<AgtpUri, Failure> {
     AgtpUri::parse(text).map_err(|fault| Failure::usage(format!("`{text}` is not a URI of AGTP: {fault}")).hint(hint))
 }
 
-fn draft(agtp: &Agtp, uri: &AgtpUri, line: &Line) -> Result<Draft, Failure> {
-    let mut draft = Draft::new(&agtp.method, uri.target());
+fn draft(agtp: &Agtp, uri: &AgtpUri, line: &Line) -> Result<RequestBuilder, Failure> {
+    let mut draft = RequestBuilder::new(&agtp.method, uri.target());
     if let Some(agent) = agent(agtp, uri)? {
         draft = draft.agent(&agent);
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Domain;
-use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Outgoing, Purpose};
+use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Purpose, UpstreamRequest};
 use forecourt_host::SystemEntropy;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
@@ -79,7 +79,7 @@ async fn rest(mut ask: Ask) -> Outcome {
     loop {
         let bounds = line.purpose.deadlines(line.egress.config());
         let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
-        let outgoing = Outgoing { url: line.endpoint.to_string(), ..request }.within(bounds);
+        let outgoing = UpstreamRequest { url: line.endpoint.to_string(), ..request }.within(bounds);
         let incoming = line.egress.send(line.purpose, outgoing).await.map_err(|error| unreachable(&line, &error))?;
         let answered = answer::print(incoming, &line, ask.json).await?;
         let Some(next) = question::answered(ask, answered).await? else { return Ok(()) };
@@ -89,7 +89,7 @@ async fn rest(mut ask: Ask) -> Outcome {
 }
 
 /// The question, to nobody yet.
-fn request(ask: &Ask) -> Result<Outgoing, Failure> {
+fn request(ask: &Ask) -> Result<UpstreamRequest, Failure> {
     let mut form = Form::new(&SystemEntropy);
     if let Some(session) = &ask.session {
         form.text("session", session);
@@ -105,7 +105,7 @@ fn request(ask: &Ask) -> Result<Outgoing, Failure> {
         form.file("user", path)?;
     }
     let (media_type, body) = form.finish()?;
-    let mut request = Outgoing::post(String::new(), body)
+    let mut request = UpstreamRequest::post(String::new(), body)
         .header(ACCEPT, if ask.json { JSON } else { STREAM })
         .header(CONTENT_TYPE, field("the form", &media_type)?);
     if let Some(language) = &ask.lang {

@@ -8,7 +8,7 @@ use super::printable::line;
 use super::way::Way;
 use crate::args::Discover;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdout};
-use crate::registry::discovery::{Acct, Listing, ResolvedAgent};
+use crate::registry::discovery::{Acct, DirectoryListing, ResolvedAgent};
 
 /// Where the card of a domain as a whole is. Hub card 4.
 const HUB_CARD: &str = "/.well-known/agent-card.json";
@@ -72,7 +72,7 @@ async fn domain(name: &Domain, port: Option<u16>, discover: &Discover) -> Outcom
 }
 
 /// A domain for people.
-fn listed(domain: &Domain, listing: Option<&Listing>, hub: Option<&Value>) -> String {
+fn listed(domain: &Domain, listing: Option<&DirectoryListing>, hub: Option<&Value>) -> String {
     let name = listing
         .map(|listing| line(&listing.name, LINE_CHARS_MAX))
         .filter(|name| !name.is_empty() && name != domain.as_str());

@@ -5,7 +5,7 @@ mod openapi;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forecourt_surface::Published;
+use forecourt_surface::PublishedDocument;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Export, ExportCards, ExportWhat};
@@ -44,7 +44,7 @@ async fn export_cards(export: &ExportCards) -> Outcome {
 }
 
 /// Builds the deployment without its store, which may be another process's, and asks the protocols.
-async fn documents(export: &ExportCards) -> Result<Vec<Published>, Failure> {
+async fn documents(export: &ExportCards) -> Result<Vec<PublishedDocument>, Failure> {
     let mut loaded = super::load(&export.place)?;
     loaded.listen.https.set_port(HTTPS_PORT);
     let data = data_folder::make(&export.place.data_dir())?;
@@ -60,7 +60,7 @@ async fn documents(export: &ExportCards) -> Result<Vec<Published>, Failure> {
 }
 
 /// The file of a document: its path below `out`, never above or beside it.
-fn place(out: &Path, document: &Published) -> Result<PathBuf, Failure> {
+fn place(out: &Path, document: &PublishedDocument) -> Result<PathBuf, Failure> {
     let segments = document.path.strip_prefix('/').unwrap_or(&document.path).split('/');
     let mut file = out.to_path_buf();
     for segment in segments {
@@ -72,7 +72,7 @@ fn place(out: &Path, document: &Published) -> Result<PathBuf, Failure> {
     Ok(file)
 }
 
-fn write(file: &Path, document: &Published) -> Outcome {
+fn write(file: &Path, document: &PublishedDocument) -> Outcome {
     let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be written: {error}", file.display()));
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(wrong)?;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn placed(path: &str) -> Option<PathBuf> {
-        place(Path::new("out"), &Published { path: path.to_owned(), body: Vec::new().into() }).ok()
+        place(Path::new("out"), &PublishedDocument { path: path.to_owned(), body: Vec::new().into() }).ok()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use forecourt_contract::scope::ScopeSet;
 use forecourt_core::{AgentId, Timestamp};
 use forecourt_host::SystemEntropy;
 use forecourt_identity::agents::AgentIdentitySettings;
-use forecourt_identity::genesis::{Draft, Genesis, fingerprint_of_key, name_of};
+use forecourt_identity::genesis::{Genesis, GenesisDraft, fingerprint_of_key, name_of};
 use forecourt_identity::limits::IDENTITY_FILE_BYTES_MAX;
 use forecourt_identity::{HostKeys, SigningKey};
 use serde_json::{Map, Value};
@@ -43,7 +43,7 @@ fn run_create(create: &GenesisCreate) -> Outcome {
 }
 
 /// What was asked for, held to the same rules as the settings of an agent.
-fn draft(create: &GenesisCreate) -> Result<Draft, Failure> {
+fn draft(create: &GenesisCreate) -> Result<GenesisDraft, Failure> {
     let scopes = ScopeSet::try_from(create.scope.clone()).map_err(|error| Failure::yours(error.to_string()))?;
     let settings = AgentIdentitySettings {
         scopes: Some(scopes),
@@ -58,7 +58,7 @@ fn draft(create: &GenesisCreate) -> Result<Draft, Failure> {
         return Err(Failure::yours(format!("{key}: {reason}")));
     }
     let issued_at = create.issued_at.unwrap_or_else(Timestamp::now);
-    Ok(Draft { name: create.name.clone(), ..settings.draft("", &create.owner, issued_at) })
+    Ok(GenesisDraft { name: create.name.clone(), ..settings.draft("", &create.owner, issued_at) })
 }
 
 fn signing_key(create: &GenesisCreate) -> Result<SigningKey, Failure> {

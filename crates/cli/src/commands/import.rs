@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use forecourt_openapi::limits::DOCUMENT_BYTES_MAX;
-use forecourt_openapi::{Fate, File as Written, Import as Imported, Options, import};
+use forecourt_openapi::{File as EndpointFiles, Import as ImportedOperation, ImportFate, Options, import};
 
 use crate::args::{Import, ImportOpenapi, ImportWhat};
 use crate::output::{Failure, Outcome, print_json};
@@ -42,10 +42,10 @@ fn text_of(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// Writes every file, or none when one is there already.
-fn write(imported: &Imported, asked: &ImportOpenapi) -> Outcome {
+fn write(imported: &ImportedOperation, asked: &ImportOpenapi) -> Outcome {
     let endpoints = imported.operations.iter().filter_map(|found| found.fate.written()).flat_map(|found| &found.files);
     let functions = asked.functions.iter().zip(&imported.stubs);
-    let files: Vec<(&PathBuf, &Written)> = endpoints.map(|file| (&asked.out, file)).chain(functions).collect();
+    let files: Vec<(&PathBuf, &EndpointFiles)> = endpoints.map(|file| (&asked.out, file)).chain(functions).collect();
     let there = files.iter().map(|(folder, file)| folder.join(&file.name)).find(|path| path.symlink_metadata().is_ok());
     if let Some(path) = there.filter(|_| !asked.force) {
         return Err(Failure::yours(format!("{} is there already; nothing was written", path.display()))
@@ -61,8 +61,8 @@ fn write(imported: &Imported, asked: &ImportOpenapi) -> Outcome {
 }
 
 /// What an exit code says: whether there is something left to do that was not asked for.
-fn ended(imported: &Imported, asked: &ImportOpenapi) -> Outcome {
-    let failed = imported.operations.iter().filter(|found| matches!(found.fate, Fate::Failed(_))).count();
+fn ended(imported: &ImportedOperation, asked: &ImportOpenapi) -> Outcome {
+    let failed = imported.operations.iter().filter(|found| matches!(found.fate, ImportFate::Failed(_))).count();
     if failed > 0 {
         return Err(Failure::yours(format!(
             "{failed} of {} operations could not become endpoints",

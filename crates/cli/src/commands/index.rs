@@ -2,7 +2,7 @@
 
 mod live;
 
-use forecourt_agents::{Fetched, Indexed};
+use forecourt_agents::{FetchSummary, IndexReport};
 use serde_json::json;
 
 use self::live::Live;
@@ -81,7 +81,7 @@ pub(crate) async fn index_new(contents: &[Content]) -> Outcome {
 }
 
 /// Indexes the content of one agent on a thread of its own.
-pub(crate) async fn index_one(content: &Content) -> Result<Indexed, String> {
+pub(crate) async fn index_one(content: &Content) -> Result<IndexReport, String> {
     indexed(content, false).await
 }
 
@@ -89,11 +89,11 @@ pub(crate) async fn index_one(content: &Content) -> Result<Indexed, String> {
 pub(crate) async fn fetch_one(
     content: &Content,
     cancelled: impl Fn() -> bool + Send + Sync + 'static,
-) -> Result<Fetched, String> {
+) -> Result<FetchSummary, String> {
     fetched(content, false, cancelled).await
 }
 
-async fn indexed(content: &Content, in_pipes: bool) -> Result<Indexed, String> {
+async fn indexed(content: &Content, in_pipes: bool) -> Result<IndexReport, String> {
     let content = content.clone();
     let work = move || {
         let mut live = Live::begin(format!("@{} files", content.handle), in_pipes);
@@ -108,7 +108,7 @@ async fn fetched(
     content: &Content,
     in_pipes: bool,
     cancelled: impl Fn() -> bool + Send + Sync + 'static,
-) -> Result<Fetched, String> {
+) -> Result<FetchSummary, String> {
     let content = content.clone();
     let work = move || {
         let mut live = Live::begin(format!("@{} sites", content.handle), in_pipes);
@@ -119,11 +119,11 @@ async fn fetched(
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 
-fn report_fetched(content: &Content, fetched: &Fetched) {
-    if *fetched == Fetched::default() {
+fn report_fetched(content: &Content, fetched: &FetchSummary) {
+    if *fetched == FetchSummary::default() {
         return;
     }
-    let Fetched { pages, unchanged, items, skipped, warnings } = fetched;
+    let FetchSummary { pages, unchanged, items, skipped, warnings } = fetched;
     stderrln!("@{}: {pages} pages ({unchanged} unchanged), {items} items on them, {skipped} left out", content.handle);
     tell(warnings, *skipped);
 }
@@ -139,8 +139,8 @@ fn tell(warnings: &[String], skipped: u64) {
     }
 }
 
-fn report(content: &Content, indexed: &Indexed) {
-    let Indexed { items, loaded, updated, unchanged, removed, overridden, skipped, warnings } = indexed;
+fn report(content: &Content, indexed: &IndexReport) {
+    let IndexReport { items, loaded, updated, unchanged, removed, overridden, skipped, warnings } = indexed;
     let pushed = match overridden {
         0 => String::new(),
         count => format!(", {count} overridden by hand"),
@@ -153,10 +153,10 @@ fn report(content: &Content, indexed: &Indexed) {
     tell(warnings, *skipped);
 }
 
-fn as_json(content: &Content, fetched: &Fetched, indexed: &Indexed) -> serde_json::Value {
+fn as_json(content: &Content, fetched: &FetchSummary, indexed: &IndexReport) -> serde_json::Value {
     let mut value = json!(indexed);
     value["agent"] = content.handle.as_str().into();
-    if *fetched != Fetched::default() {
+    if *fetched != FetchSummary::default() {
         value["fetched"] = json!(fetched);
     }
     value

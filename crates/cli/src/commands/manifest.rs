@@ -11,8 +11,8 @@ use super::printable::line;
 use crate::args::{ManifestArguments, ManifestCheck, ManifestWhat, Place};
 use crate::deployment::Loaded;
 use crate::output::{Failure, Outcome, print_json, stdout};
-use crate::registry::agtp::check::{Finding, Signature, Verdict, Weight, check, check_response};
-use crate::registry::agtp::{Draft, MANIFEST};
+use crate::registry::agtp::check::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
+use crate::registry::agtp::{MANIFEST, RequestBuilder};
 
 /// Bytes of a file that is read: more than any manifest that is fetched.
 const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -46,9 +46,9 @@ async fn run_check(arguments: &ManifestCheck) -> Outcome {
 }
 
 /// Asks a server for its manifest: DISCOVER without a path and without saying who asks. AGTP-API 8.10.
-async fn fetched(uri: &str, wish: Wish<'_>) -> Result<Verdict, Failure> {
+async fn fetched(uri: &str, wish: Wish<'_>) -> Result<ManifestVerdict, Failure> {
     let server = Line::to(&parse(uri)?, &wish)?;
-    let request = Draft::new("DISCOVER", None).field("Accept", MANIFEST).finish();
+    let request = RequestBuilder::new("DISCOVER", None).field("Accept", MANIFEST).finish();
     let response = server.send(&request.map_err(|fault| Failure::ours(fault.to_string()))?).await?;
     match response.start.code {
         200 => Ok(check_response(&response, Timestamp::now())),
@@ -77,7 +77,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// The verdict for people, a line to each finding.
-fn told(what: &str, verdict: &Verdict) -> String {
+fn told(what: &str, verdict: &ManifestVerdict) -> String {
     let mut text = format!("{what}\n");
     verdict.findings.iter().for_each(|finding| text.push_str(&shown(finding)));
     text.push_str(&match &verdict.signature {
@@ -91,7 +91,7 @@ fn told(what: &str, verdict: &Verdict) -> String {
     text
 }
 
-fn shown(finding: &Finding) -> String {
+fn shown(finding: &ManifestFinding) -> String {
     let weight = match finding.weight {
         Weight::Wrong => "wrong ",
         Weight::Advice => "advice",

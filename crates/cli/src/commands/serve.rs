@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_server::{Metrics, Ready, admin, behind_token};
+use forecourt_server::{Metrics, ReadinessCheck, admin, behind_token};
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
@@ -124,7 +124,7 @@ fn registry(running: &Running, http: &forecourt_server::Metrics) -> Arc<Registry
     Arc::new(registry)
 }
 
-fn ready(host: Arc<forecourt_host::Host>, place: Arc<data_folder::Place>, content: Vec<Content>) -> Ready {
+fn ready(host: Arc<forecourt_host::Host>, place: Arc<data_folder::Place>, content: Vec<Content>) -> ReadinessCheck {
     let content: Arc<[Content]> = content.into();
     Arc::new(move || {
         let (host, place, content) = (host.clone(), place.clone(), content.clone());

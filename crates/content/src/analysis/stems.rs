@@ -1,6 +1,6 @@
 //! Stems that were worked out before. A text repeats its words, and a collection repeats them more.
 
-use super::Tongue;
+use super::LanguageAnalyzer;
 use super::fold::fold_char;
 
 /// Words remembered at once, a place for each hash; a new word takes the place of the old one.
@@ -11,7 +11,7 @@ const PLACE_BYTES: usize = 44;
 /// Stems of one tongue at a time.
 #[derive(Clone, Default)]
 pub(super) struct Stems {
-    tongue: Option<Tongue>,
+    tongue: Option<LanguageAnalyzer>,
     places: Vec<Place>,
     other: String,
 }
@@ -48,7 +48,7 @@ impl Place {
 
 impl Stems {
     /// The stem of a lower-case word, without accents. The word itself in a tongue without stems.
-    pub(super) fn stem(&mut self, word: &str, tongue: Tongue) -> &str {
+    pub(super) fn stem(&mut self, word: &str, tongue: LanguageAnalyzer) -> &str {
         if self.tongue != Some(tongue) {
             self.places.clear();
             self.places.resize(PLACES, EMPTY);
@@ -75,7 +75,7 @@ impl std::fmt::Debug for Stems {
     }
 }
 
-fn work_out(word: &str, tongue: Tongue) -> String {
+fn work_out(word: &str, tongue: LanguageAnalyzer) -> String {
     let stemmer = tongue.stemmer();
     let stem = stemmer.as_ref().map_or(word.into(), |stemmer| stemmer.stem(word));
     let mut folded = String::with_capacity(stem.len());
@@ -98,22 +98,22 @@ mod tests {
     #[test]
     fn stems_are_remembered_by_tongue_and_never_mixed_up() {
         let mut stems = Stems::default();
-        assert_eq!(stems.stem("peas", Tongue::ENGLISH), "pea");
-        assert_eq!(stems.stem("peas", Tongue::OTHER), "peas");
+        assert_eq!(stems.stem("peas", LanguageAnalyzer::ENGLISH), "pea");
+        assert_eq!(stems.stem("peas", LanguageAnalyzer::OTHER), "peas");
         for round in 0..2 {
             for n in 0..2 * PLACES {
                 let word = format!("w{n}");
-                assert_eq!(stems.stem(&word, Tongue::OTHER), word, "round {round}");
+                assert_eq!(stems.stem(&word, LanguageAnalyzer::OTHER), word, "round {round}");
             }
         }
-        assert_eq!(stems.stem("peas", Tongue::ENGLISH), "pea");
+        assert_eq!(stems.stem("peas", LanguageAnalyzer::ENGLISH), "pea");
     }
 
     #[test]
     fn long_words_have_stems_too() {
         for length in [PLACE_BYTES / 2, PLACE_BYTES / 2 + 1, 300] {
             let word = "x".repeat(length);
-            assert_eq!(Stems::default().stem(&word, Tongue::OTHER), word);
+            assert_eq!(Stems::default().stem(&word, LanguageAnalyzer::OTHER), word);
         }
     }
 }

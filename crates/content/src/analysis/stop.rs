@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use parking_lot::Mutex;
 use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TextAnalyzer};
 
-use super::Tongue;
+use super::LanguageAnalyzer;
 
 /// What people write around a question in English, beyond the classic list of articles and
 /// prepositions.
@@ -142,11 +142,11 @@ const ENGLISH_GENERIC_WORDS: &[&str] = &[
     "weeknight",
 ];
 
-static LISTS: LazyLock<Mutex<HashMap<Tongue, Option<TextAnalyzer>>>> = LazyLock::new(Mutex::default);
+static LISTS: LazyLock<Mutex<HashMap<LanguageAnalyzer, Option<TextAnalyzer>>>> = LazyLock::new(Mutex::default);
 
 /// Whether a lower-case word, as written, is a stop word of the tongue.
-pub(crate) fn is_stop_word(word: &str, tongue: Tongue) -> bool {
-    if tongue == Tongue::ENGLISH && ENGLISH_QUESTION_WORDS.binary_search(&word).is_ok() {
+pub(crate) fn is_stop_word(word: &str, tongue: LanguageAnalyzer) -> bool {
+    if tongue == LanguageAnalyzer::ENGLISH && ENGLISH_QUESTION_WORDS.binary_search(&word).is_ok() {
         return true;
     }
     let mut lists = LISTS.lock();
@@ -155,11 +155,11 @@ pub(crate) fn is_stop_word(word: &str, tongue: Tongue) -> bool {
 }
 
 /// Whether a lower-case word asks for nothing in particular.
-pub(crate) fn is_generic_word(word: &str, tongue: Tongue) -> bool {
-    tongue == Tongue::ENGLISH && ENGLISH_GENERIC_WORDS.binary_search(&word).is_ok()
+pub(crate) fn is_generic_word(word: &str, tongue: LanguageAnalyzer) -> bool {
+    tongue == LanguageAnalyzer::ENGLISH && ENGLISH_GENERIC_WORDS.binary_search(&word).is_ok()
 }
 
-fn analyzer(tongue: Tongue) -> Option<TextAnalyzer> {
+fn analyzer(tongue: LanguageAnalyzer) -> Option<TextAnalyzer> {
     let filter = StopWordFilter::new(tongue.stop_list()?)?;
     Some(TextAnalyzer::builder(RawTokenizer::default()).filter(filter).build())
 }
@@ -171,9 +171,9 @@ mod tests {
     #[test]
     fn stop_words_are_those_of_the_language() {
         assert!(ENGLISH_QUESTION_WORDS.is_sorted() && ENGLISH_GENERIC_WORDS.is_sorted());
-        assert!(is_stop_word("the", Tongue::ENGLISH) && is_stop_word("which", Tongue::ENGLISH));
-        assert!(!is_stop_word("soup", Tongue::ENGLISH) && !is_stop_word("der", Tongue::ENGLISH));
-        assert!(is_stop_word("der", Tongue::of("de")));
-        assert!(!is_stop_word("the", Tongue::OTHER));
+        assert!(is_stop_word("the", LanguageAnalyzer::ENGLISH) && is_stop_word("which", LanguageAnalyzer::ENGLISH));
+        assert!(!is_stop_word("soup", LanguageAnalyzer::ENGLISH) && !is_stop_word("der", LanguageAnalyzer::ENGLISH));
+        assert!(is_stop_word("der", LanguageAnalyzer::of("de")));
+        assert!(!is_stop_word("the", LanguageAnalyzer::OTHER));
     }
 }

@@ -2,7 +2,7 @@
 
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 
-use super::{Tongue, Words, fold_text};
+use super::{LanguageAnalyzer, Words, fold_text};
 use crate::limits::WHOLE_FACT_BYTES_MAX;
 
 /// Ends the path in a fact's text.
@@ -11,7 +11,7 @@ pub(crate) const FACT_END: char = '\u{1F}';
 /// Words of names and texts.
 pub(crate) fn words_tokenizer() -> TextAnalyzer {
     TextAnalyzer::builder(Analysis::new(|text, out, _| {
-        let (tongue, text) = Tongue::split_mark(text);
+        let (tongue, text) = LanguageAnalyzer::split_mark(text);
         out.read(text, tongue);
     }))
     .build()
@@ -21,7 +21,7 @@ pub(crate) fn words_tokenizer() -> TextAnalyzer {
 /// ranks higher, and plain terms keep top-k pruning possible where phrase queries would not.
 pub(crate) fn pairs_tokenizer() -> TextAnalyzer {
     TextAnalyzer::builder(Analysis::new(|text, out, words| {
-        let (tongue, text) = Tongue::split_mark(text);
+        let (tongue, text) = LanguageAnalyzer::split_mark(text);
         words.read(text, tongue);
         out.clear();
         for (first, second) in words.iter().zip(words.iter().skip(1)) {
@@ -35,7 +35,7 @@ pub(crate) fn pairs_tokenizer() -> TextAnalyzer {
 /// no link.
 pub(crate) fn facts_tokenizer() -> TextAnalyzer {
     TextAnalyzer::builder(Analysis::new(|text, out, words| {
-        let (tongue, text) = Tongue::split_mark(text);
+        let (tongue, text) = LanguageAnalyzer::split_mark(text);
         let (path, value) = text.split_once(FACT_END).unwrap_or(("", text));
         let path = PathCode::of(path);
         out.clear();
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn pairs_are_neighbours() {
-        let text = format!("{}Tikka Masala Soup", Tongue::OTHER.mark());
+        let text = format!("{}Tikka Masala Soup", LanguageAnalyzer::OTHER.mark());
         assert_eq!(tokens(pairs_tokenizer(), &text), ["tikka masala", "masala soup"]);
         assert!(tokens(pairs_tokenizer(), "one").is_empty());
     }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_fact_is_a_value_and_its_words() {
-        let text = format!("{}genre\u{1F}Science  Fiction", Tongue::OTHER.mark());
+        let text = format!("{}genre\u{1F}Science  Fiction", LanguageAnalyzer::OTHER.mark());
         let expected =
             [whole_fact("genre", "science FICTION"), fact_word("genre", "science"), fact_word("genre", "fiction")];
         assert_eq!(tokens(facts_tokenizer(), &text), expected);

@@ -5,7 +5,7 @@ use tantivy::tokenizer::Language as StopList;
 
 /// A language as far as analysis cares: one with a stemmer, or any other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Tongue(u8);
+pub(crate) struct LanguageAnalyzer(u8);
 
 struct Entry {
     codes: &'static [&'static str],
@@ -42,7 +42,7 @@ const TONGUES: &[Entry] = &[
 /// First of the private-use characters that stand for a tongue in front of a text.
 const MARK_FIRST: u32 = 0xE000;
 
-impl Tongue {
+impl LanguageAnalyzer {
     pub(crate) const ENGLISH: Self = Self(0);
     /// A language without a stemmer.
     pub(crate) const OTHER: Self = Self(u8::MAX);
@@ -84,7 +84,7 @@ impl Tongue {
         char::from_u32(MARK_FIRST + u32::from(self.0)).unwrap_or('\u{E0FF}')
     }
 
-    /// Splits a text into its tongue and the rest; without a mark it is [`Tongue::OTHER`].
+    /// Splits a text into its tongue and the rest; without a mark it is [`LanguageAnalyzer::OTHER`].
     pub(crate) fn split_mark(text: &str) -> (Self, &str) {
         let mut chars = text.chars();
         let marked = chars.next().and_then(|c| u32::from(c).checked_sub(MARK_FIRST));
@@ -105,19 +105,19 @@ mod tests {
 
     #[test]
     fn a_tag_leads_to_its_primary_language() {
-        assert_eq!(Tongue::of("pt-BR").code(), "pt");
-        assert_eq!(Tongue::of("NB").code(), "no");
-        assert_eq!(Tongue::of("ja"), Tongue::OTHER);
-        assert_eq!(Tongue::of(""), Tongue::OTHER);
+        assert_eq!(LanguageAnalyzer::of("pt-BR").code(), "pt");
+        assert_eq!(LanguageAnalyzer::of("NB").code(), "no");
+        assert_eq!(LanguageAnalyzer::of("ja"), LanguageAnalyzer::OTHER);
+        assert_eq!(LanguageAnalyzer::of(""), LanguageAnalyzer::OTHER);
     }
 
     #[test]
     fn marks_come_back() {
-        for tongue in Tongue::all().chain([Tongue::OTHER]) {
+        for tongue in LanguageAnalyzer::all().chain([LanguageAnalyzer::OTHER]) {
             let text = format!("{}words", tongue.mark());
-            assert_eq!(Tongue::split_mark(&text), (tongue, "words"));
+            assert_eq!(LanguageAnalyzer::split_mark(&text), (tongue, "words"));
         }
-        assert_eq!(Tongue::split_mark("words"), (Tongue::OTHER, "words"));
-        assert_eq!(Tongue::split_mark(""), (Tongue::OTHER, ""));
+        assert_eq!(LanguageAnalyzer::split_mark("words"), (LanguageAnalyzer::OTHER, "words"));
+        assert_eq!(LanguageAnalyzer::split_mark(""), (LanguageAnalyzer::OTHER, ""));
     }
 }

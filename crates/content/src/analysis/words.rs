@@ -2,7 +2,7 @@
 
 use unicode_normalization::char::is_combining_mark;
 
-use super::Tongue;
+use super::LanguageAnalyzer;
 use super::fold::fold_char;
 use super::stems::Stems;
 use crate::limits::WORD_BYTES_MAX;
@@ -19,14 +19,14 @@ pub(crate) struct Words {
 
 impl Words {
     /// The words of `text`.
-    pub(crate) fn of(text: &str, tongue: Tongue) -> Self {
+    pub(crate) fn of(text: &str, tongue: LanguageAnalyzer) -> Self {
         let mut words = Self::default();
         words.read(text, tongue);
         words
     }
 
     /// Replaces what is here by the words of `text`.
-    pub(crate) fn read(&mut self, text: &str, tongue: Tongue) {
+    pub(crate) fn read(&mut self, text: &str, tongue: LanguageAnalyzer) {
         self.clear();
         raw_words(text, |word| self.take(word, tongue));
     }
@@ -56,7 +56,7 @@ impl Words {
         self.ends.push(self.letters.len());
     }
 
-    fn take(&mut self, word: &str, tongue: Tongue) {
+    fn take(&mut self, word: &str, tongue: LanguageAnalyzer) {
         spell(word, tongue, &mut self.spelled);
         if self.spelled.is_empty() {
             return;
@@ -69,7 +69,7 @@ impl Words {
 }
 
 /// The word in lower case, and without accents if the tongue wants that before stemming.
-fn spell(word: &str, tongue: Tongue, out: &mut String) {
+fn spell(word: &str, tongue: LanguageAnalyzer, out: &mut String) {
     out.clear();
     if word.is_ascii() {
         out.push_str(word);
@@ -168,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn words(text: &str, code: &str) -> Vec<String> {
-        Words::of(text, Tongue::of(code)).iter().map(str::to_owned).collect()
+        Words::of(text, LanguageAnalyzer::of(code)).iter().map(str::to_owned).collect()
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_in_any_tongue_ends(text in any::<String>(), code in "[a-z]{2}") {
-            let words = Words::of(&text, Tongue::of(&code));
+            let words = Words::of(&text, LanguageAnalyzer::of(&code));
             prop_assert!(words.iter().all(|word| !word.is_empty()));
             prop_assert_eq!(words.get(words.len()), None);
         }

@@ -8,7 +8,7 @@ use tantivy::schema::OwnedValue;
 
 use super::schema::{Fields, number_key};
 use super::snapshot::Summary;
-use crate::analysis::{FACT_END, Tongue};
+use crate::analysis::{FACT_END, LanguageAnalyzer};
 use crate::facts;
 use crate::item::Item;
 use crate::limits::NUMBER_PATHS_MAX;
@@ -38,7 +38,7 @@ impl Maker {
         item: &Item<'_>,
         json: &Value,
         bytes: &[u8],
-        tongue: Tongue,
+        tongue: LanguageAnalyzer,
         hashes: &Hashes,
         summary: &mut Summary,
     ) -> TantivyDocument {
@@ -54,7 +54,7 @@ impl Maker {
         document
     }
 
-    fn add_words(&mut self, document: &mut TantivyDocument, item: &Item<'_>, tongue: Tongue) {
+    fn add_words(&mut self, document: &mut TantivyDocument, item: &Item<'_>, tongue: LanguageAnalyzer) {
         self.text.clear();
         self.text.push(tongue.mark());
         self.text.push_str(item.name);
@@ -65,7 +65,13 @@ impl Maker {
         document.add_text(self.fields.text, &self.text);
     }
 
-    fn add_facts(&mut self, document: &mut TantivyDocument, json: &Value, tongue: Tongue, summary: &mut Summary) {
+    fn add_facts(
+        &mut self,
+        document: &mut TantivyDocument,
+        json: &Value,
+        tongue: LanguageAnalyzer,
+        summary: &mut Summary,
+    ) {
         let Self { fields, text: buffer, numbers } = self;
         facts::visit(json, |fact| {
             if let Some(text) = fact.text {

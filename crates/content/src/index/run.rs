@@ -13,7 +13,7 @@ use tantivy::{IndexWriter, Term};
 use super::document::{Hashes, Maker};
 use super::folder::Folder;
 use super::snapshot::{Snapshot, Summary};
-use crate::analysis::Tongue;
+use crate::analysis::LanguageAnalyzer;
 use crate::dense::Collector;
 use crate::error::{Error, Result};
 use crate::grounding::{grounded, grounding};
@@ -21,7 +21,7 @@ use crate::item::{Item, Place, hash};
 use crate::limits::{ITEM_BYTES_MAX, ITEMS_MAX, PROGRESS_ITEMS};
 use crate::loaders::{self, At, Input, Reason, Sink, Stop};
 use crate::pushed::{Pushed, Row};
-use crate::report::{Progress, Progressed, Report};
+use crate::report::{LoadProgress, Progress, Report};
 use crate::source::SourceFile;
 
 /// What stands for a file in reasons about what was pushed.
@@ -36,7 +36,7 @@ pub(crate) struct Job<'a> {
     pub(crate) scope: Scope<'a>,
     pub(crate) pushed: &'a Pushed,
     /// The language of items that do not say theirs.
-    pub(crate) tongue: Tongue,
+    pub(crate) tongue: LanguageAnalyzer,
     /// Collects vectors, when there is a model.
     pub(crate) vectors: Option<Collector>,
     pub(crate) progress: &'a mut dyn Progress,
@@ -121,7 +121,7 @@ struct Run<'a, 'w> {
     writer: &'w IndexWriter,
     before: &'a Snapshot,
     pushed: &'a Pushed,
-    tongue: Tongue,
+    tongue: LanguageAnalyzer,
     progress: &'a mut dyn Progress,
     cancel: &'a dyn Fn() -> bool,
     vectors: Option<Collector>,
@@ -135,7 +135,7 @@ struct Run<'a, 'w> {
     needless: Keys,
     /// Files that could not be read to their end: what was in them stays.
     incomplete: Keys,
-    at: Progressed,
+    at: LoadProgress,
     bytes_before: u64,
     file: &'a str,
     /// Where the file can be found by others, and when it was written.
@@ -165,7 +165,7 @@ impl<'a, 'w> Run<'a, 'w> {
             overridden: Keys::default(),
             needless: Keys::default(),
             incomplete: Keys::default(),
-            at: Progressed { files_total: files.len(), bytes_total, ..Progressed::default() },
+            at: LoadProgress { files_total: files.len(), bytes_total, ..LoadProgress::default() },
             bytes_before: 0,
             file: PUSHED,
             url: None,

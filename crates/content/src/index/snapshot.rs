@@ -11,7 +11,7 @@ use tantivy::{DocAddress, DocId, DocSet, Searcher, TERMINATED, Term};
 
 use super::folder::Folder;
 use super::schema::{Fields, HASH, KEY, ORIGIN, VERSION};
-use crate::analysis::Tongue;
+use crate::analysis::LanguageAnalyzer;
 use crate::dense::Vectors;
 use crate::error::Result;
 use crate::understand::Sample;
@@ -40,14 +40,14 @@ impl Summary {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    pub(crate) fn note_tongue(&mut self, tongue: Tongue) {
+    pub(crate) fn note_tongue(&mut self, tongue: LanguageAnalyzer) {
         if !self.tongues.contains(tongue.code()) {
             self.tongues.insert(tongue.code().to_owned());
         }
     }
 
-    pub(crate) fn tongues(&self) -> impl Iterator<Item = Tongue> {
-        self.tongues.iter().map(|code| Tongue::of(code))
+    pub(crate) fn tongues(&self) -> impl Iterator<Item = LanguageAnalyzer> {
+        self.tongues.iter().map(|code| LanguageAnalyzer::of(code))
     }
 }
 

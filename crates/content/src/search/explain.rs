@@ -8,15 +8,15 @@ use tantivy::DocAddress;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::Ranked;
-use super::{By, Lists, found, hit};
-use crate::analysis::Tongue;
+use super::{Lists, RankBy, found, hit};
+use crate::analysis::LanguageAnalyzer;
 use crate::dense::Model;
 use crate::error::Result;
 use crate::index::Snapshot;
 
 /// One item that was found, and what its place comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Explained {
+pub struct ExplainedHit {
     /// The item's id.
     pub id: String,
     /// Its name.
@@ -38,17 +38,19 @@ pub(crate) fn explain(
     snapshot: &Snapshot,
     model: Option<&Model>,
     query: &Query,
-    default: Tongue,
-) -> Result<Vec<Explained>> {
-    let Some((lists, plan, page)) = found(snapshot, model, query, By::Both, default)? else { return Ok(Vec::new()) };
+    default: LanguageAnalyzer,
+) -> Result<Vec<ExplainedHit>> {
+    let Some((lists, plan, page)) = found(snapshot, model, query, RankBy::Both, default)? else {
+        return Ok(Vec::new());
+    };
     page.iter().map(|one| one_of(snapshot, &plan, query, one, &lists)).collect()
 }
 
-fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &Ranked, lists: &Lists) -> Result<Explained> {
+fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &Ranked, lists: &Lists) -> Result<ExplainedHit> {
     let (id, item) = hit::stored(snapshot, one.address)?;
     let by_words = lists.words.iter().zip(1..).find(|(other, _)| other.key == one.key);
     let by_meaning = lists.near.iter().zip(1..).find(|(other, _)| other.key == one.key);
-    Ok(Explained {
+    Ok(ExplainedHit {
         id,
         name: crate::item::name(&item).unwrap_or_default().to_owned(),
         score: one.score,
@@ -76,7 +78,7 @@ fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, 
     terms
 }
 
-impl fmt::Display for Explained {
+impl fmt::Display for ExplainedHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.4}  {}  <{}>", self.score, self.name, self.id)?;
         if let Some((place, score)) = self.words {

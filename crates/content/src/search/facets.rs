@@ -7,7 +7,7 @@ use tantivy::collector::Count;
 use super::plan::Plan;
 use super::query::Query;
 use super::{hit, rank};
-use crate::analysis::Tongue;
+use crate::analysis::LanguageAnalyzer;
 use crate::error::Result;
 use crate::facts;
 use crate::index::Snapshot;
@@ -42,7 +42,7 @@ pub(crate) fn facets(
     query: &Query,
     fields: &[&str],
     over: usize,
-    default: Tongue,
+    default: LanguageAnalyzer,
 ) -> Result<Facets> {
     let plan = Plan::of(snapshot, query, query.tongue(default));
     let Some(ranking) = plan.ranking().filter(|_| query.filters.len() <= FILTERS_MAX) else {

@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::query::{Filter, Query, Test};
 use super::rank::Ranked;
 use super::snippet::snippet;
-use crate::analysis::{Tongue, Words, fold_text};
+use crate::analysis::{LanguageAnalyzer, Words, fold_text};
 use crate::error::Result;
 use crate::facts;
 use crate::index::Snapshot;
@@ -31,12 +31,12 @@ pub struct Hit {
     /// [`crate::limits::SNIPPET_CHARS_MAX`] characters. Empty when it has no prose.
     pub snippet: String,
     /// The query's constraints, with the facts that satisfy them, in the query's order.
-    pub matched: Vec<Matched>,
+    pub matched: Vec<MatchedConstraint>,
 }
 
 /// A constraint that an item satisfies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Matched {
+pub struct MatchedConstraint {
     /// The constraint, in the words of its filter.
     pub constraint: String,
     /// The property that satisfies it. `None` for what must be absent.
@@ -69,13 +69,13 @@ pub(crate) fn stored(snapshot: &Snapshot, address: DocAddress) -> Result<(String
     Ok((id.to_owned(), serde_json::from_slice(bytes).unwrap_or_default()))
 }
 
-fn matched(item: &Value, filter: &Filter, tongue: Tongue) -> Matched {
+fn matched(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> MatchedConstraint {
     let (field, value) = satisfying(item, filter, tongue).unzip();
-    Matched { constraint: filter.words.clone(), field, value }
+    MatchedConstraint { constraint: filter.words.clone(), field, value }
 }
 
 /// The first fact of an item that passes a filter: its path and its value as text.
-fn satisfying(item: &Value, filter: &Filter, tongue: Tongue) -> Option<(String, String)> {
+fn satisfying(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> Option<(String, String)> {
     let mut found = None;
     facts::visit(item, |fact| {
         let asked = filter.fields.iter().any(|field| field == fact.path);
@@ -87,7 +87,7 @@ fn satisfying(item: &Value, filter: &Filter, tongue: Tongue) -> Option<(String, 
     found
 }
 
-fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: Tongue) -> bool {
+fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: LanguageAnalyzer) -> bool {
     match test {
         Test::Is(value) => fact.text.is_some_and(|text| fold_text(text) == fold_text(value)),
         Test::Mentions(words) => fact.text.is_some_and(|text| {

@@ -13,7 +13,7 @@ use tantivy::{DocId, Term};
 
 use super::query::{Filter, Query, Test};
 use super::spelling;
-use crate::analysis::{Tongue, Words, fact_word, is_generic_word, is_stop_word, whole_fact};
+use crate::analysis::{LanguageAnalyzer, Words, fact_word, is_generic_word, is_stop_word, whole_fact};
 use crate::error::Result;
 use crate::index::{Snapshot, number_key};
 use crate::item::hash;
@@ -31,7 +31,7 @@ const UNKNOWN_WORDS_READ: usize = 8;
 pub(crate) struct Plan {
     /// Stems that are looked for, each with its idea of how often it was asked.
     pub(crate) stems: Vec<String>,
-    pub(crate) tongue: Tongue,
+    pub(crate) tongue: LanguageAnalyzer,
     scored: Option<BooleanQuery>,
     filters: Vec<(Occur, Box<dyn Search>)>,
     asked_text: bool,
@@ -42,13 +42,13 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: Tongue) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Self {
         let text = head(&query.text);
         let content = content_words(text, tongue);
         // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
         let only_filters = query.text.trim().is_empty() || (content.is_empty() && !query.filters.is_empty());
         let kept = if content.is_empty() { text } else { &content };
-        let mut tongues: Vec<Tongue> = snapshot.summary.tongues().filter(|other| *other != tongue).collect();
+        let mut tongues: Vec<LanguageAnalyzer> = snapshot.summary.tongues().filter(|other| *other != tongue).collect();
         tongues.insert(0, tongue);
         let mut terms = Terms { snapshot, clauses: Vec::new(), stems: Vec::new() };
         if !only_filters {
@@ -133,7 +133,7 @@ struct Terms<'s> {
 
 impl Terms<'_> {
     /// The words, each as its stems in all tongues. The first tongue is the query's.
-    fn add(&mut self, kept: &str, tongues: &[Tongue]) {
+    fn add(&mut self, kept: &str, tongues: &[LanguageAnalyzer]) {
         let all: Vec<Words> = tongues.iter().map(|tongue| Words::of(kept, *tongue)).collect();
         let mut unknown = Vec::new();
         for at in 0..all.first().map_or(0, Words::len) {
@@ -151,7 +151,7 @@ impl Terms<'_> {
     }
 
     /// Words that stand side by side in the query, stop words too: names are full of them.
-    fn add_pairs(&mut self, text: &str, tongues: &[Tongue]) {
+    fn add_pairs(&mut self, text: &str, tongues: &[LanguageAnalyzer]) {
         let mut pairs = BTreeSet::new();
         for tongue in tongues {
             let words = Words::of(text, *tongue);
@@ -197,7 +197,7 @@ impl Terms<'_> {
     }
 
     /// A word that the index does not have, as its stems in all tongues: read as words that it has.
-    fn unknown(&mut self, mut stems: Vec<(&str, Tongue)>) {
+    fn unknown(&mut self, mut stems: Vec<(&str, LanguageAnalyzer)>) {
         stems.dedup_by_key(|(stem, _)| *stem);
         let mut readings: Vec<_> = stems.iter().flat_map(|(stem, _)| spelling::almost(self.snapshot, stem)).collect();
         if readings.is_empty() {
@@ -219,7 +219,7 @@ fn head(text: &str) -> &str {
 }
 
 /// The text without stop words. Empty when there is nothing else.
-fn content_words(text: &str, tongue: Tongue) -> String {
+fn content_words(text: &str, tongue: LanguageAnalyzer) -> String {
     let is_content = |word: &&str| {
         let bare = bare(word);
         !bare.is_empty() && !is_stop_word(&bare, tongue)
@@ -232,7 +232,7 @@ fn bare(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
 
-fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[Tongue]) -> Vec<(Occur, Box<dyn Search>)> {
+fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[LanguageAnalyzer]) -> Vec<(Occur, Box<dyn Search>)> {
     match &filter.test {
         Test::Is(value) if value.len() <= WHOLE_FACT_BYTES_MAX || filter.fields.iter().any(|field| is_key(field)) => {
             vec![must(any(filter.fields.iter().map(|field| one(whole_term(snapshot, field, value))).collect()))]
@@ -284,7 +284,7 @@ fn is_key(field: &str) -> bool {
     matches!(field, "@id" | "url")
 }
 
-fn mentions(snapshot: &Snapshot, field: &str, words: &str, tongue: Tongue) -> Box<dyn Search> {
+fn mentions(snapshot: &Snapshot, field: &str, words: &str, tongue: LanguageAnalyzer) -> Box<dyn Search> {
     let words = Words::of(words, tongue);
     let mut terms: Vec<Box<dyn Search>> =
         words.iter().map(|word| one(Term::from_field_text(snapshot.fields.facts, &fact_word(field, word)))).collect();
@@ -300,7 +300,7 @@ fn lacks(
     snapshot: &Snapshot,
     phrases: &[String],
     unless: &[String],
-    tongues: &[Tongue],
+    tongues: &[LanguageAnalyzer],
 ) -> Vec<(Occur, Box<dyn Search>)> {
     let fields = snapshot.fields;
     let in_field = |field: Field, phrases: &[String]| -> Vec<Box<dyn Search>> {
@@ -318,7 +318,7 @@ fn lacks(
 }
 
 /// All words of a phrase, in any order.
-fn together(field: Field, phrase: &str, tongue: Tongue) -> Option<Box<dyn Search>> {
+fn together(field: Field, phrase: &str, tongue: LanguageAnalyzer) -> Option<Box<dyn Search>> {
     let words = Words::of(phrase, tongue);
     let mut terms: Vec<Box<dyn Search>> = words.iter().map(|word| one(Term::from_field_text(field, word))).collect();
     match terms.len() {

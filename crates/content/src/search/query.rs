@@ -2,7 +2,7 @@
 
 use forecourt_core::Language;
 
-use crate::analysis::Tongue;
+use crate::analysis::LanguageAnalyzer;
 
 /// A search: free text, and constraints that every hit satisfies.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,8 +28,8 @@ impl Query {
     }
 
     /// The language that its words are read in.
-    pub(super) fn tongue(&self, default: Tongue) -> Tongue {
-        self.language.as_ref().map_or(default, |language| Tongue::of(language.as_str()))
+    pub(super) fn tongue(&self, default: LanguageAnalyzer) -> LanguageAnalyzer {
+        self.language.as_ref().map_or(default, |language| LanguageAnalyzer::of(language.as_str()))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::analysis::{Tongue, Words};
+use crate::analysis::{LanguageAnalyzer, Words};
 use crate::limits::{SNIPPET_BYTES_READ, SNIPPET_CHARS_MAX};
 
 /// The sentence of `text` with the most distinct stems of the query; the first one if none has
 /// any. Cut at a word when it is too long.
-pub(super) fn snippet(text: &str, stems: &[String], tongue: Tongue) -> String {
+pub(super) fn snippet(text: &str, stems: &[String], tongue: LanguageAnalyzer) -> String {
     let mut end = text.len().min(SNIPPET_BYTES_READ);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -62,16 +62,17 @@ mod tests {
     fn the_sentence_with_most_of_the_query_wins() {
         let text =
             format!("{} It opens slowly. A chickpea stew with lemon follows. The end.", "Intro words. ".repeat(20));
-        let stems: Vec<String> = Words::of("lemon chickpeas", Tongue::ENGLISH).iter().map(str::to_owned).collect();
-        assert_eq!(snippet(&text, &stems, Tongue::ENGLISH), "A chickpea stew with lemon follows.");
-        assert_eq!(snippet(&text, &[], Tongue::ENGLISH), "Intro words.");
+        let stems: Vec<String> =
+            Words::of("lemon chickpeas", LanguageAnalyzer::ENGLISH).iter().map(str::to_owned).collect();
+        assert_eq!(snippet(&text, &stems, LanguageAnalyzer::ENGLISH), "A chickpea stew with lemon follows.");
+        assert_eq!(snippet(&text, &[], LanguageAnalyzer::ENGLISH), "Intro words.");
     }
 
     #[test]
     fn a_snippet_ends_at_the_bound() {
         let exact = "x".repeat(SNIPPET_CHARS_MAX);
-        assert_eq!(snippet(&exact, &[], Tongue::ENGLISH), exact);
-        let longer = snippet(&format!("{exact}x"), &[], Tongue::ENGLISH);
+        assert_eq!(snippet(&exact, &[], LanguageAnalyzer::ENGLISH), exact);
+        let longer = snippet(&format!("{exact}x"), &[], LanguageAnalyzer::ENGLISH);
         assert_eq!(longer.chars().count(), SNIPPET_CHARS_MAX);
         assert!(longer.ends_with('…'));
     }
@@ -79,7 +80,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_bounded_snippet(text in ".{0,600}", stem in "[a-z]{1,3}") {
-            prop_assert!(snippet(&text, &[stem], Tongue::ENGLISH).chars().count() <= SNIPPET_CHARS_MAX);
+            prop_assert!(snippet(&text, &[stem], LanguageAnalyzer::ENGLISH).chars().count() <= SNIPPET_CHARS_MAX);
         }
     }
 }

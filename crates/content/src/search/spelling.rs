@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tantivy::Term;
 use tantivy::query::FuzzyTermQuery;
 
-use crate::analysis::{Tongue, Words};
+use crate::analysis::{LanguageAnalyzer, Words};
 use crate::index::Snapshot;
 
 /// What a word is worth that is one typing error away, or two.
@@ -43,7 +43,7 @@ pub(super) fn almost(snapshot: &Snapshot, stem: &str) -> Vec<(String, f32)> {
 }
 
 /// The stems of a word's two parts, when the index has both; the parts that more items have.
-pub(super) fn parts(snapshot: &Snapshot, word: &str, tongue: Tongue) -> Vec<(String, f32)> {
+pub(super) fn parts(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<(String, f32)> {
     let chars: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
     if chars.len() > CHARS_MAX || chars.len() < 2 * PART_CHARS_MIN {
         return Vec::new();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forecourt_egress::{Document, Egress, EgressError, Purpose, Revisited, Validators};
+use forecourt_egress::{Egress, EgressError, FetchedDocument, Purpose, RevisitOutcome, Validators};
 use tokio::time::Instant;
 use url::Url;
 
@@ -21,7 +21,7 @@ pub(super) struct Fetcher<'a> {
 #[derive(Debug)]
 pub(super) enum Fetched {
     /// It is there, and where it was found in the end.
-    Found(Url, Document),
+    Found(Url, FetchedDocument),
     /// It is as it was.
     Unchanged,
     /// It is there no more, or never was, or the site does not want it read: why.
@@ -53,13 +53,13 @@ impl<'a> Fetcher<'a> {
             let known = known.unwrap_or_default();
             let is_conditional = known != Validators::default();
             match self.egress.revisit(Purpose::Crawl, &url, &known, bytes_max).await {
-                Ok(Revisited::Found(document)) => return Fetched::Found(url, document),
-                Ok(Revisited::Unchanged) if is_conditional => return Fetched::Unchanged,
-                Ok(Revisited::Unchanged) => return Fetched::Failed("sends nothing, as if we had it".to_owned()),
-                Ok(Revisited::Moved(next)) if may_go(&next) => url = next,
-                Ok(Revisited::Moved(_)) => return Fetched::Gone("leads to where we may not go".to_owned()),
-                Ok(Revisited::Gone(reason)) => return Fetched::Gone(reason),
-                Ok(Revisited::Later(reason)) => return Fetched::Failed(reason),
+                Ok(RevisitOutcome::Found(document)) => return Fetched::Found(url, document),
+                Ok(RevisitOutcome::Unchanged) if is_conditional => return Fetched::Unchanged,
+                Ok(RevisitOutcome::Unchanged) => return Fetched::Failed("sends nothing, as if we had it".to_owned()),
+                Ok(RevisitOutcome::Moved(next)) if may_go(&next) => url = next,
+                Ok(RevisitOutcome::Moved(_)) => return Fetched::Gone("leads to where we may not go".to_owned()),
+                Ok(RevisitOutcome::Gone(reason)) => return Fetched::Gone(reason),
+                Ok(RevisitOutcome::Later(reason)) => return Fetched::Failed(reason),
                 Err(EgressError::TooLarge { bytes_max }) => {
                     return Fetched::TooLarge(format!("more than {bytes_max} bytes"));
                 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Clock;
-use forecourt_egress::{Document, Egress};
+use forecourt_egress::{Egress, FetchedDocument};
 use tokio::time::Instant;
 use url::Url;
 
@@ -16,7 +16,7 @@ use super::frontier::Frontier;
 use super::kept::{Before, Kept, Writer};
 use super::robots::Robots;
 use super::sitemap::Sitemap;
-use super::{Read, Site, body, page};
+use super::{SiteRead, WebSite, body, page};
 use crate::grounding::{grounded_in, own_link};
 use crate::limits::{
     DOCUMENT_BYTES_MAX, PAGE_BYTES_MAX, PAGE_FAILURES_MAX, REASONS_MAX, ROBOTS_BYTES_MAX, SITE_BYTES_MAX, SITEMAPS_MAX,
@@ -69,7 +69,7 @@ impl Visitor {
     /// when the file cannot be written; a site that cannot be read leaves it as it is, and says why.
     pub async fn visit(
         &self,
-        site: &Site,
+        site: &WebSite,
         items: &Path,
         progress: &mut (dyn FnMut(&Visit) + Send),
         cancel: &(dyn Fn() -> bool + Sync),
@@ -106,7 +106,7 @@ impl Visitor {
 
 /// A visit under way.
 struct Tour<'a> {
-    site: &'a Site,
+    site: &'a WebSite,
     fetcher: Fetcher<'a>,
     robots: Robots,
     frontier: Frontier,
@@ -126,7 +126,7 @@ struct Tour<'a> {
 impl Tour<'_> {
     /// Finds out what may be read, and where to begin.
     async fn begin(&mut self) {
-        if self.site.read == Read::Document {
+        if self.site.read == SiteRead::Document {
             self.frontier.add(&self.site.url, 0);
             return;
         }
@@ -136,8 +136,8 @@ impl Tour<'_> {
             return;
         }
         match self.site.read {
-            Read::Sitemap => self.read_sitemaps().await,
-            Read::Pages | Read::Document => self.frontier.add(&self.site.url, 0),
+            SiteRead::Sitemap => self.read_sitemaps().await,
+            SiteRead::Pages | SiteRead::Document => self.frontier.add(&self.site.url, 0),
         }
     }
 
@@ -215,7 +215,7 @@ impl Tour<'_> {
     /// Reads one page, or keeps what is known of it.
     async fn page(&mut self, url: &Url, depth: u32) -> io::Result<()> {
         let before = self.before.take(url.as_str());
-        let is_document = self.site.read == Read::Document;
+        let is_document = self.site.read == SiteRead::Document;
         let robots = &self.robots;
         let allows =
             |url: &Url| is_document || robots.allows(&url[url::Position::BeforePath..url::Position::AfterQuery]);
@@ -250,7 +250,7 @@ impl Tour<'_> {
 
     /// A document that was found, as it is kept. An item that has not changed keeps the time at which it
     /// was read first, so that nothing is indexed again for the time alone.
-    fn read(&mut self, url: &Url, at: Url, document: Document, before: Option<Kept>) -> Result<Kept, String> {
+    fn read(&mut self, url: &Url, at: Url, document: FetchedDocument, before: Option<Kept>) -> Result<Kept, String> {
         let is_html = is_page(&document.mime);
         let (canonical, links, items) = match is_html {
             true => {
@@ -288,7 +288,7 @@ impl Tour<'_> {
 
     fn keep(&mut self, page: &Kept, depth: u32) -> io::Result<()> {
         self.told.pages += 1;
-        if self.site.read == Read::Pages && depth < self.site.depth_max {
+        if self.site.read == SiteRead::Pages && depth < self.site.depth_max {
             let links: Vec<Url> = page.links.iter().filter_map(|link| Url::parse(link).ok()).collect();
             links.iter().for_each(|link| self.frontier.add(link, depth + 1));
         }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forecourt_content::{Hit, Library, Options, Query, Report, Source};
+use forecourt_content::{ContentSource, Hit, Library, Options, Query, Report};
 
 /// A file of the test data: under `FORECOURT_DATA`, else `../shared/data` beside the workspace.
 /// `None`, and a line that says so, when it is missing.
@@ -72,7 +72,7 @@ impl Shelf {
     }
 
     pub(crate) fn index_from(&self, path: &Path) -> Report {
-        self.library.index(&[Source::new(path)], &mut (), &|| false).unwrap()
+        self.library.index(&[ContentSource::new(path)], &mut (), &|| false).unwrap()
     }
 
     pub(crate) fn hits(&self, text: &str) -> Vec<Hit> {

@@ -6,17 +6,21 @@ use std::sync::Arc;
 use futures::FutureExt;
 use serde_json::{Map, Value};
 
-use super::{Target, pair};
+use super::{CallTarget, pair};
 use crate::call::Call;
 use crate::endpoint::COMPOSITION_ERROR;
 use crate::handler::{Failure, Invocation};
 use crate::input::merge;
-use crate::refusal::{Broken, Refusal};
-use crate::registry::{Matched, Registered};
+use crate::refusal::{BrokenContract, Refusal};
+use crate::registry::{MatchedEndpoint, RegisteredEndpoint};
 
 /// Section 5.5: query, path and body become one input, which is held against the endpoint's schema.
 /// Takes the body out of the call.
-pub(super) fn prepare(target: &Target, matched: &Matched, call: &mut Call) -> Result<Map<String, Value>, Refusal> {
+pub(super) fn prepare(
+    target: &CallTarget,
+    matched: &MatchedEndpoint,
+    call: &mut Call,
+) -> Result<Map<String, Value>, Refusal> {
     let mut body = std::mem::take(&mut call.body);
     for (name, value) in &target.resolved.added {
         body.entry(name).or_insert_with(|| value.clone());
@@ -35,12 +39,12 @@ pub(super) fn prepare(target: &Target, matched: &Matched, call: &mut Call) -> Re
 
 /// Sections 6.4 and 13.3: the result is what was promised, and an error is a declared one.
 pub(super) async fn invoke(
-    target: &Target,
-    registered: Registered,
+    target: &CallTarget,
+    registered: RegisteredEndpoint,
     input: Map<String, Value>,
     call: Call,
 ) -> Result<Value, Refusal> {
-    let Registered { endpoint, handler, .. } = registered;
+    let RegisteredEndpoint { endpoint, handler, .. } = registered;
     let Call { caller, thread, depth, .. } = call;
     let invocation = Invocation { endpoint: Arc::clone(&endpoint), input, caller, thread, depth };
     // A handler that panics ends its call, not its host.
@@ -49,24 +53,26 @@ pub(super) async fn invoke(
     match called {
         Ok(Ok(output)) => match endpoint.output.check(&output) {
             Ok(()) => Ok(output),
-            Err(violation) => broken(Broken::Output, format!("{} at `{}`", violation.detail, violation.field)),
+            Err(violation) => broken(BrokenContract::Output, format!("{} at `{}`", violation.detail, violation.field)),
         },
         Ok(Err(Failure::Named { code, message, details })) if endpoint.declares_error(&code) => {
             Err(Refusal::Declared { pair: pair(target), code, message, details })
         }
-        Ok(Err(Failure::Named { code, message, .. })) => broken(Broken::UndeclaredError, format!("{code}: {message}")),
+        Ok(Err(Failure::Named { code, message, .. })) => {
+            broken(BrokenContract::UndeclaredError, format!("{code}: {message}"))
+        }
         Ok(Err(Failure::Step(failed))) if endpoint.declares_error(COMPOSITION_ERROR) => {
             Err(Refusal::Step { pair: pair(target), failed })
         }
         Ok(Err(Failure::Step(failed))) => {
-            broken(Broken::UndeclaredError, format!("{COMPOSITION_ERROR}: {}", failed.refusal))
+            broken(BrokenContract::UndeclaredError, format!("{COMPOSITION_ERROR}: {}", failed.refusal))
         }
         Ok(Err(Failure::Input(violation))) => Err(Refusal::Input { pair: pair(target), violation }),
         Ok(Err(Failure::Unidentified(why))) => Err(Refusal::Identity(why)),
         Ok(Err(Failure::Unauthorised(missing))) => Err(Refusal::Scope { pair: pair(target), missing }),
         Ok(Err(Failure::Busy(cause))) => Err(Refusal::Busy { pair: pair(target), cause }),
         Ok(Err(Failure::Late(cause))) => Err(Refusal::Late { pair: pair(target), cause }),
-        Ok(Err(Failure::Crashed(cause))) => broken(Broken::Crashed, cause),
-        Err(_) => broken(Broken::Crashed, "the handler panicked".to_owned()),
+        Ok(Err(Failure::Crashed(cause))) => broken(BrokenContract::Crashed, cause),
+        Err(_) => broken(BrokenContract::Crashed, "the handler panicked".to_owned()),
     }
 }

@@ -6,21 +6,21 @@ use super::Dispatcher;
 use crate::call::Caller;
 use crate::endpoint::{Binding, Endpoint};
 use crate::method::Method;
-use crate::policy::Resolved;
+use crate::policy::ResolvedMethod;
 use crate::recipe::Step;
 use crate::refusal::IdentityRefusal;
-use crate::registry::{Needs, Registered};
+use crate::registry::{CallerNeeds, RegisteredEndpoint};
 use crate::reserved;
 use crate::scope::Scope;
 
 /// A call that a step makes, as far as it is known beforehand.
 struct Known {
     /// The method that the step names, and what it stands for.
-    resolved: Resolved,
+    resolved: ResolvedMethod,
     /// The method after redirects.
     method: Method,
     /// What answers it; none for the host's own pairs, where nothing does, and while the path is not known.
-    registered: Option<Registered>,
+    registered: Option<RegisteredEndpoint>,
     /// Whether the host answers it itself.
     is_native: bool,
 }
@@ -30,19 +30,19 @@ impl Dispatcher {
     /// need that are known beforehand, however deep they lie, and says so as it is published. Section 12.1.
     #[must_use]
     pub fn sealed(mut self) -> Dispatcher {
-        let needs: Vec<Needs> = self.registry.iter().map(|registered| self.needs(&registered.endpoint)).collect();
+        let needs: Vec<CallerNeeds> = self.registry.iter().map(|registered| self.needs(&registered.endpoint)).collect();
         self.registry.seal(needs);
         self
     }
 
-    fn needs(&self, endpoint: &Endpoint) -> Needs {
+    fn needs(&self, endpoint: &Endpoint) -> CallerNeeds {
         let mut scopes = endpoint.required_scopes.clone();
         let within = self.within(endpoint);
         for registered in within.iter().filter_map(|known| known.registered.as_ref()) {
             add(&mut scopes, &registered.endpoint.required_scopes);
         }
         let token = within.iter().any(|known| self.takes_token(&known.resolved, &known.method));
-        Needs { scopes: scopes.into(), token }
+        CallerNeeds { scopes: scopes.into(), token }
     }
 
     /// What a caller lacks for a method at a path; nothing where no endpoint is.

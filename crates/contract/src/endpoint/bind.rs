@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::style::{is_for_callers, styles};
-use super::{Binding, ExternalService, Fault, HandlerSettings, Headers, Style};
+use super::{Binding, DefinitionProblem, ExternalService, HandlerSettings, Headers, Style};
 use crate::limits::{HANDLER_TIME_DEFAULT, HANDLER_TIME_MAX};
 
 /// The HTTP methods that an external service may be called by. Section 12.3.
@@ -18,7 +18,7 @@ const FRAMING: [&str; 8] =
 ///
 /// # Errors
 /// A kind that is not known, a reference that is empty, or a key of another kind.
-pub(super) fn bind(settings: HandlerSettings, is_http_open: bool) -> Result<Binding, Fault> {
+pub(super) fn bind(settings: HandlerSettings, is_http_open: bool) -> Result<Binding, DefinitionProblem> {
     let kind = settings.kind.clone().unwrap_or_default();
     foreign(&kind, &settings)?;
     let timeout = timeout(settings.timeout_seconds)?;
@@ -46,17 +46,17 @@ pub(super) fn bind(settings: HandlerSettings, is_http_open: bool) -> Result<Bind
     }
 }
 
-fn fault(tag: &str, message: impl Into<String>) -> Fault {
-    Fault::new("handler", format!("handler-{tag}"), message)
+fn fault(tag: &str, message: impl Into<String>) -> DefinitionProblem {
+    DefinitionProblem::new("handler", format!("handler-{tag}"), message)
 }
 
-fn named(reference: Option<String>, key: &str) -> Result<String, Fault> {
+fn named(reference: Option<String>, key: &str) -> Result<String, DefinitionProblem> {
     let reference = reference.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     reference.ok_or_else(|| fault("empty-reference", format!("this kind of handler needs `{key}`")))
 }
 
 /// Refuses keys that belong to another kind of handler: they would silently do nothing.
-fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), Fault> {
+fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), DefinitionProblem> {
     let upstream = settings.url.is_some()
         || settings.method.is_some()
         || [
@@ -79,17 +79,21 @@ fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), Fault> {
     }
 }
 
-fn timeout(seconds: Option<f64>) -> Result<Duration, Fault> {
+fn timeout(seconds: Option<f64>) -> Result<Duration, DefinitionProblem> {
     let Some(seconds) = seconds else { return Ok(HANDLER_TIME_DEFAULT) };
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero() && *time <= HANDLER_TIME_MAX);
     let message = format!("`timeout_seconds` is more than 0 and at most {}", HANDLER_TIME_MAX.as_secs());
-    time.ok_or_else(|| Fault::new("handler", "external-service-bad-timeout", message))
+    time.ok_or_else(|| DefinitionProblem::new("handler", "external-service-bad-timeout", message))
 }
 
-fn external(settings: HandlerSettings, timeout: Duration, is_http_open: bool) -> Result<ExternalService, Fault> {
+fn external(
+    settings: HandlerSettings,
+    timeout: Duration,
+    is_http_open: bool,
+) -> Result<ExternalService, DefinitionProblem> {
     let url = named(settings.url, "url")?;
     check_url(&url, is_http_open)?;
-    let wrong = |tag: &'static str, message: String| Err(Fault::new("handler", tag, message));
+    let wrong = |tag: &'static str, message: String| Err(DefinitionProblem::new("handler", tag, message));
     let Some(method) = settings.method else {
         return wrong("external-service-missing-method", "an external service needs the HTTP `method`".into());
     };
@@ -122,8 +126,8 @@ fn external(settings: HandlerSettings, timeout: Duration, is_http_open: bool) ->
 }
 
 /// An absolute https URL, in which `{name}` may stand after the host only.
-fn check_url(text: &str, is_http_open: bool) -> Result<(), Fault> {
-    let wrong = |tag: &'static str, message: &str| Err(Fault::new("handler", tag, message));
+fn check_url(text: &str, is_http_open: bool) -> Result<(), DefinitionProblem> {
+    let wrong = |tag: &'static str, message: &str| Err(DefinitionProblem::new("handler", tag, message));
     let Ok(url) = url::Url::parse(text) else {
         return wrong("external-service-bad-url", "`url` is no absolute URL");
     };
@@ -142,7 +146,7 @@ fn check_url(text: &str, is_http_open: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Fault> {
+fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), DefinitionProblem> {
     let is_token = |name: &str| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
     };
@@ -153,7 +157,7 @@ fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Fault> {
     match wrong {
         Some((name, _)) => {
             let message = format!("the header field `{name}` has no plain name and value, or is not for you to set");
-            Err(Fault::new("handler", "external-service-bad-header", message))
+            Err(DefinitionProblem::new("handler", "external-service-bad-header", message))
         }
         None => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Binding, Deprecated, DeprecatedSettings, Endpoint, Fault, Offer};
+use super::{Binding, DefinitionProblem, Deprecated, DeprecatedSettings, Endpoint, EndpointOffer};
 use crate::catalog::{Catalog, LEGACY};
 use crate::limits::{DECLARED_ERRORS_MAX, ERROR_CHARS_MAX, SCOPES_MAX};
 use crate::method::Method;
@@ -41,14 +41,14 @@ pub struct Definition {
     /// Set when callers should move on.
     pub deprecated: Option<DeprecatedSettings>,
     /// What it is besides, for callers of other protocols.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<EndpointOffer>,
     /// What answers it.
     pub binding: Option<Binding>,
 }
 
 /// What an endpoint is registered among.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
+pub struct RegistrationContext<'a> {
     /// The vocabulary in use.
     pub catalog: &'a Catalog,
     /// Which methods are the host's own.
@@ -67,11 +67,11 @@ pub struct Surroundings<'a> {
 /// No path.
 static NONE: BTreeSet<String> = BTreeSet::new();
 
-impl<'a> Surroundings<'a> {
+impl<'a> RegistrationContext<'a> {
     /// These, and everything else as it comes: the host's own paths are left to it, outputs may hold more
     /// than they declare, and services are reached over https.
-    pub fn new(catalog: &'a Catalog, policy: &'a MethodPolicy, recipes: &'a RecipeBook) -> Surroundings<'a> {
-        Surroundings { catalog, policy, recipes, overrides: &NONE, is_output_strict: false, is_http_open: false }
+    pub fn new(catalog: &'a Catalog, policy: &'a MethodPolicy, recipes: &'a RecipeBook) -> RegistrationContext<'a> {
+        RegistrationContext { catalog, policy, recipes, overrides: &NONE, is_output_strict: false, is_http_open: false }
     }
 }
 
@@ -80,7 +80,10 @@ impl Endpoint {
     ///
     /// # Errors
     /// Every rule that it breaks.
-    pub fn register(definition: Definition, around: &Surroundings<'_>) -> Result<Endpoint, Vec<Fault>> {
+    pub fn register(
+        definition: Definition,
+        around: &RegistrationContext<'_>,
+    ) -> Result<Endpoint, Vec<DefinitionProblem>> {
         let mut faults = Vec::new();
         let method = keep(method(definition.method, around), &mut faults);
         let path = keep(path(definition.path, around.catalog), &mut faults);
@@ -118,16 +121,16 @@ impl Endpoint {
     }
 }
 
-fn keep<T>(result: Result<T, Fault>, faults: &mut Vec<Fault>) -> Option<T> {
+fn keep<T>(result: Result<T, DefinitionProblem>, faults: &mut Vec<DefinitionProblem>) -> Option<T> {
     keep_all(result.map_err(|fault| vec![fault]), faults)
 }
 
-fn keep_all<T>(result: Result<T, Vec<Fault>>, faults: &mut Vec<Fault>) -> Option<T> {
+fn keep_all<T>(result: Result<T, Vec<DefinitionProblem>>, faults: &mut Vec<DefinitionProblem>) -> Option<T> {
     result.map_err(|found| faults.extend(found)).ok()
 }
 
-fn method(name: Option<String>, around: &Surroundings<'_>) -> Result<Method, Fault> {
-    let fault = |tag: &'static str, message: String| Err(Fault::new("method", tag, message));
+fn method(name: Option<String>, around: &RegistrationContext<'_>) -> Result<Method, DefinitionProblem> {
+    let fault = |tag: &'static str, message: String| Err(DefinitionProblem::new("method", tag, message));
     let Some(name) = name else { return fault("method-missing", "an endpoint needs a `method`".into()) };
     let known = Method::parse(&name).ok().filter(|method| around.policy.knows(method, around.catalog));
     let Some(method) = known else {
@@ -143,36 +146,40 @@ fn method(name: Option<String>, around: &Surroundings<'_>) -> Result<Method, Fau
     Ok(method)
 }
 
-fn path(path: Option<String>, catalog: &Catalog) -> Result<Template, Fault> {
-    let path = path.ok_or_else(|| Fault::new("path", "path-missing", "an endpoint needs a `path`"))?;
-    Template::parse(&path, catalog)
-        .map_err(|fault| Fault::new("path", format!("path-grammar:{}", fault.tag()), format!("`{path}`: {fault}")))
+fn path(path: Option<String>, catalog: &Catalog) -> Result<Template, DefinitionProblem> {
+    let path = path.ok_or_else(|| DefinitionProblem::new("path", "path-missing", "an endpoint needs a `path`"))?;
+    Template::parse(&path, catalog).map_err(|fault| {
+        DefinitionProblem::new("path", format!("path-grammar:{}", fault.tag()), format!("`{path}`: {fault}"))
+    })
 }
 
-fn description(text: Option<String>) -> Result<String, Fault> {
+fn description(text: Option<String>) -> Result<String, DefinitionProblem> {
     let text = text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-    text.ok_or_else(|| Fault::new("description", "description-missing", "an endpoint needs a `description`"))
+    text.ok_or_else(|| {
+        DefinitionProblem::new("description", "description-missing", "an endpoint needs a `description`")
+    })
 }
 
 fn schema<E: std::fmt::Display>(
     source: Option<Value>,
     key: &'static str,
     compile: impl Fn(Value) -> Result<Schema, E>,
-) -> Result<Schema, Fault> {
+) -> Result<Schema, DefinitionProblem> {
     let name = key.replace('_', "-");
-    let source =
-        source.ok_or_else(|| Fault::new(key, format!("{name}-missing"), format!("an endpoint needs its `{key}`")))?;
-    compile(source).map_err(|fault| Fault::new(key, format!("{name}-invalid"), format!("`{key}`: {fault}")))
+    let source = source.ok_or_else(|| {
+        DefinitionProblem::new(key, format!("{name}-missing"), format!("an endpoint needs its `{key}`"))
+    })?;
+    compile(source).map_err(|fault| DefinitionProblem::new(key, format!("{name}-invalid"), format!("`{key}`: {fault}")))
 }
 
-fn errors(names: Option<Vec<String>>) -> Result<Vec<String>, Fault> {
+fn errors(names: Option<Vec<String>>) -> Result<Vec<String>, DefinitionProblem> {
     let missing = "an endpoint needs its `errors`, an empty list if it has none";
-    let names = names.ok_or_else(|| Fault::new("errors", "errors-missing", missing))?;
+    let names = names.ok_or_else(|| DefinitionProblem::new("errors", "errors-missing", missing))?;
     let is_name = |name: &String| {
         let fits = (1..=ERROR_CHARS_MAX).contains(&name.len());
         fits && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
     };
-    let fault = |tag: String, message: String| Err(Fault::new("errors", tag, message));
+    let fault = |tag: String, message: String| Err(DefinitionProblem::new("errors", tag, message));
     if names.len() > DECLARED_ERRORS_MAX {
         return fault("errors-bad-shape:count".into(), format!("an endpoint has at most {DECLARED_ERRORS_MAX} errors"));
     }
@@ -186,46 +193,46 @@ fn errors(names: Option<Vec<String>>) -> Result<Vec<String>, Fault> {
     }
 }
 
-fn scopes(tokens: &[String]) -> Result<Vec<Scope>, Fault> {
-    let fault = |message: String| Fault::new("required_scopes", "required-scopes-bad-shape", message);
+fn scopes(tokens: &[String]) -> Result<Vec<Scope>, DefinitionProblem> {
+    let fault = |message: String| DefinitionProblem::new("required_scopes", "required-scopes-bad-shape", message);
     if tokens.len() > SCOPES_MAX {
         return Err(fault(format!("an endpoint requires at most {SCOPES_MAX} scopes")));
     }
     tokens.iter().map(|token| Scope::parse_required(token)).collect::<Result<_, _>>().map_err(|e| fault(e.to_string()))
 }
 
-fn binding(binding: Option<Binding>) -> Result<Binding, Fault> {
-    binding.ok_or_else(|| Fault::new("handler", "handler-missing", "an endpoint needs a `handler`"))
+fn binding(binding: Option<Binding>) -> Result<Binding, DefinitionProblem> {
+    binding.ok_or_else(|| DefinitionProblem::new("handler", "handler-missing", "an endpoint needs a `handler`"))
 }
 
 /// Section 5.9: what the host answers itself is left alone, unless the operator said otherwise.
-fn taken(method: &Method, path: &Template, around: &Surroundings<'_>) -> Option<Fault> {
+fn taken(method: &Method, path: &Template, around: &RegistrationContext<'_>) -> Option<DefinitionProblem> {
     let shadowed = reserved::shadowed(method, path)?;
     let is_overridden = reserved::is_native(method, path.as_str()) && around.overrides.contains(path.as_str());
     let message = format!("`{method} {path}` would take {shadowed} from the host, which answers it itself");
-    (!is_overridden).then(|| Fault::new("path", "reserved-path", message))
+    (!is_overridden).then(|| DefinitionProblem::new("path", "reserved-path", message))
 }
 
 /// Section 5.3: each parameter of the path is a property of the input.
-fn undeclared(path: &Template, input: &Schema) -> Vec<Fault> {
+fn undeclared(path: &Template, input: &Schema) -> Vec<DefinitionProblem> {
     let missing = path.parameters().filter(|name| !input.declares(name));
     missing
         .map(|name| {
             let message = format!("the path takes `{name}`, which the input must declare as a property");
-            Fault::new("path", format!("path-parameter-undeclared:{name}"), message)
+            DefinitionProblem::new("path", format!("path-parameter-undeclared:{name}"), message)
         })
         .collect()
 }
 
 /// Section 6.4: what a kind of handler needs beside itself.
-fn unbound(binding: &Binding, errors: &[String], around: &Surroundings<'_>) -> Vec<Fault> {
+fn unbound(binding: &Binding, errors: &[String], around: &RegistrationContext<'_>) -> Vec<DefinitionProblem> {
     let mut faults = Vec::new();
     for code in binding.required_errors().iter().filter(|code| !errors.iter().any(|error| error == *code)) {
         let tag = match binding {
             Binding::Composition { .. } => "composition-missing-error-code".to_owned(),
             _ => format!("external-service-missing-error-code:{code}"),
         };
-        faults.push(Fault::new(
+        faults.push(DefinitionProblem::new(
             "errors",
             tag,
             format!("`errors` must list `{code}`, which this kind of handler may end in"),
@@ -233,13 +240,17 @@ fn unbound(binding: &Binding, errors: &[String], around: &Surroundings<'_>) -> V
     }
     match binding {
         Binding::Composition { recipe, .. } if around.recipes.get(recipe).is_none() => {
-            faults.push(Fault::new("handler", "recipe-not-found", format!("there is no recipe named `{recipe}`")));
+            faults.push(DefinitionProblem::new(
+                "handler",
+                "recipe-not-found",
+                format!("there is no recipe named `{recipe}`"),
+            ));
         }
         Binding::ExternalService(service) => {
             let undeclared = service.error_map.values().filter(|code| !errors.contains(code));
             faults.extend(undeclared.map(|code| {
                 let message = format!("`error_map` leads to `{code}`, which `errors` must list");
-                Fault::new("handler", format!("external-service-error-map-undeclared:{code}"), message)
+                DefinitionProblem::new("handler", format!("external-service-error-map-undeclared:{code}"), message)
             }));
         }
         _ => {}

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::DefinitionProblem;
 use crate::catalog::Catalog;
 use crate::deprecation::{is_plain, notice};
 use crate::method::Method;
@@ -48,9 +48,13 @@ impl Deprecated {
     ///
     /// # Errors
     /// A version that is no short word, or a successor without a method and a path that are ones.
-    pub(super) fn new(settings: DeprecatedSettings, catalog: &Catalog) -> Result<Deprecated, Fault> {
+    pub(super) fn new(settings: DeprecatedSettings, catalog: &Catalog) -> Result<Deprecated, DefinitionProblem> {
         let fault = |field: &str, wanted: &str| {
-            Fault::new("deprecated", format!("deprecated-bad-field:{field}"), format!("`{field}` must be {wanted}"))
+            DefinitionProblem::new(
+                "deprecated",
+                format!("deprecated-bad-field:{field}"),
+                format!("`{field}` must be {wanted}"),
+            )
         };
         let DeprecatedSettings { deprecated_in, removed_in, successor } = settings;
         for (field, version) in [("deprecated_in", Some(&deprecated_in)), ("removed_in", removed_in.as_ref())] {

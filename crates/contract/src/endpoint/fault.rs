@@ -5,7 +5,7 @@ use std::fmt;
 
 /// One thing that is wrong with a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct DefinitionProblem {
     /// The field of the definition to change.
     pub key: &'static str,
     /// A short name for the fault, for logs and scripts, such as `semantic-missing-field:intent`.
@@ -14,13 +14,17 @@ pub struct Fault {
     pub message: String,
 }
 
-impl Fault {
-    pub(crate) fn new(key: &'static str, tag: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Fault {
-        Fault { key, tag: tag.into(), message: message.into() }
+impl DefinitionProblem {
+    pub(crate) fn new(
+        key: &'static str,
+        tag: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> DefinitionProblem {
+        DefinitionProblem { key, tag: tag.into(), message: message.into() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for DefinitionProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.tag, self.message)
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Fault, InputSettings};
+use super::{DefinitionProblem, InputSettings};
 
 /// One parameter of an input, or one field of an output.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub enum ParameterType {
 }
 
 /// The schema of an input: closed, as all inputs are. Section 13.3.
-pub(super) fn input_schema(input: &InputSettings) -> Result<Value, Vec<Fault>> {
+pub(super) fn input_schema(input: &InputSettings) -> Result<Value, Vec<DefinitionProblem>> {
     let (required, optional) = (entries(&input.required, "input_schema")?, entries(&input.optional, "input_schema")?);
     let names: Vec<&String> = required.iter().map(|(name, _)| name).collect();
     if let Some(twice) = names.iter().find(|name| optional.iter().any(|(other, _)| other == **name)) {
@@ -56,7 +56,7 @@ pub(super) fn input_schema(input: &InputSettings) -> Result<Value, Vec<Fault>> {
 }
 
 /// The schema of an output: every field is there, and there may be more. Section 13.3.
-pub(super) fn output_schema(output: &[ParameterSettings]) -> Result<Value, Vec<Fault>> {
+pub(super) fn output_schema(output: &[ParameterSettings]) -> Result<Value, Vec<DefinitionProblem>> {
     let entries = entries(output, "output_schema")?;
     let names = json!(entries.iter().map(|(name, _)| name).collect::<Vec<_>>());
     Ok(object(entries, names, true))
@@ -73,11 +73,11 @@ fn object(properties: impl IntoIterator<Item = (String, Value)>, required: Value
     })
 }
 
-fn entries(list: &[ParameterSettings], key: &'static str) -> Result<Vec<(String, Value)>, Vec<Fault>> {
-    let faults: Vec<Fault> = list.iter().filter_map(|entry| wrong(entry, key)).collect();
+fn entries(list: &[ParameterSettings], key: &'static str) -> Result<Vec<(String, Value)>, Vec<DefinitionProblem>> {
+    let faults: Vec<DefinitionProblem> = list.iter().filter_map(|entry| wrong(entry, key)).collect();
     let twice = (1..list.len()).find(|&at| list[..at].iter().any(|before| before.name == list[at].name));
     let twice = twice.map(|at| bad(key, &list[at].name, "is declared twice"));
-    let faults: Vec<Fault> = faults.into_iter().chain(twice).collect();
+    let faults: Vec<DefinitionProblem> = faults.into_iter().chain(twice).collect();
     if faults.is_empty() {
         Ok(list.iter().map(|entry| (entry.name.clone(), property(entry))).collect())
     } else {
@@ -85,7 +85,7 @@ fn entries(list: &[ParameterSettings], key: &'static str) -> Result<Vec<(String,
     }
 }
 
-fn wrong(entry: &ParameterSettings, key: &'static str) -> Option<Fault> {
+fn wrong(entry: &ParameterSettings, key: &'static str) -> Option<DefinitionProblem> {
     if entry.name.is_empty() {
         return Some(bad(key, "?", "needs a `name`"));
     }
@@ -98,9 +98,9 @@ fn wrong(entry: &ParameterSettings, key: &'static str) -> Option<Fault> {
     entry.description.trim().is_empty().then(|| bad(key, &entry.name, "needs a `description`"))
 }
 
-fn bad(key: &'static str, name: &str, problem: &str) -> Fault {
+fn bad(key: &'static str, name: &str, problem: &str) -> DefinitionProblem {
     let tag = if key == "input_schema" { "param-bad-shape" } else { "output-bad-shape" };
-    Fault::new(key, format!("{tag}:{name}"), format!("the parameter `{name}` {problem}"))
+    DefinitionProblem::new(key, format!("{tag}:{name}"), format!("the parameter `{name}` {problem}"))
 }
 
 fn property(entry: &ParameterSettings) -> Value {

@@ -9,7 +9,10 @@ use serde_json::Value;
 
 use super::bind::bind;
 use super::parameters::{input_schema, output_schema};
-use super::{Definition, Endpoint, EndpointSettings, ErrorsSettings, Fault, Offer, SchemaSettings, Surroundings};
+use super::{
+    Definition, DefinitionProblem, Endpoint, EndpointOffer, EndpointSettings, ErrorsSettings, RegistrationContext,
+    SchemaSettings,
+};
 
 /// Gives the bytes of a file, or says why not. Reading is the caller's, and so is its bound.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<Vec<u8>, String>;
@@ -24,7 +27,11 @@ struct Nothing {}
 /// # Errors
 /// Every problem of the file: unknown keys, values of a wrong type, and every rule of registration
 /// that is broken, with its tag first.
-pub fn read(mut file: Section, around: &Surroundings<'_>, read_file: ReadFile<'_>) -> Result<Endpoint, Problems> {
+pub fn read(
+    mut file: Section,
+    around: &RegistrationContext<'_>,
+    read_file: ReadFile<'_>,
+) -> Result<Endpoint, Problems> {
     let mut problems = Problems::new();
     let endpoint = file.take("endpoint");
     problems.absorb(file.read::<Nothing>());
@@ -40,9 +47,9 @@ pub fn read(mut file: Section, around: &Surroundings<'_>, read_file: ReadFile<'_
 fn registered(
     settings: EndpointSettings,
     section: &Section,
-    around: &Surroundings<'_>,
+    around: &RegistrationContext<'_>,
     read_file: ReadFile<'_>,
-) -> Result<Endpoint, Vec<Fault>> {
+) -> Result<Endpoint, Vec<DefinitionProblem>> {
     let (definition, mut faults) = definition(settings, around.is_http_open, &|name| {
         let bytes = read_file(&section.resolve_path(name))?;
         json::parse(&bytes)
@@ -59,8 +66,8 @@ fn registered(
     }
 }
 
-fn at_lines(section: &Section, faults: Vec<Fault>) -> Problems {
-    let at = |fault: Fault| -> Problem {
+fn at_lines(section: &Section, faults: Vec<DefinitionProblem>) -> Problems {
+    let at = |fault: DefinitionProblem| -> Problem {
         // Lists of parameters and schemas are two spellings of one field.
         let spelled = match fault.key {
             "input_schema" if !section.has("input_schema") => "input",
@@ -79,7 +86,7 @@ fn definition(
     settings: EndpointSettings,
     is_http_open: bool,
     read_json: &dyn Fn(&str) -> Result<Value, String>,
-) -> (Definition, Vec<Fault>) {
+) -> (Definition, Vec<DefinitionProblem>) {
     let mut faults = Vec::new();
     // A file that lists parameters may leave out the lists that would be empty.
     let lists = settings.input.is_some() || settings.output.is_some();
@@ -101,7 +108,7 @@ fn definition(
         errors: errors.or_else(|| lists.then(Vec::new)),
         required_scopes: settings.required_scopes,
         deprecated: settings.deprecated,
-        offers: settings.offer_as.unwrap_or_else(|| Offer::ALL.to_vec()),
+        offers: settings.offer_as.unwrap_or_else(|| EndpointOffer::ALL.to_vec()),
         binding: kept(
             settings.handler.map(|handler| bind(handler, is_http_open)).transpose().map_err(|fault| vec![fault]),
             &mut faults,
@@ -110,18 +117,19 @@ fn definition(
     (definition, faults)
 }
 
-fn kept<T>(result: Result<Option<T>, Vec<Fault>>, faults: &mut Vec<Fault>) -> Option<T> {
+fn kept<T>(result: Result<Option<T>, Vec<DefinitionProblem>>, faults: &mut Vec<DefinitionProblem>) -> Option<T> {
     result.map_err(|found| faults.extend(found)).ok().flatten()
 }
 
 /// The one schema that a list of parameters or a schema gives, when there is one.
 fn one(
-    listed: Option<Result<Value, Vec<Fault>>>,
+    listed: Option<Result<Value, Vec<DefinitionProblem>>>,
     whole: Option<SchemaSettings>,
     key: &'static str,
     read_json: &dyn Fn(&str) -> Result<Value, String>,
-) -> Result<Option<Value>, Vec<Fault>> {
-    let refused = |message: String| vec![Fault::new(key, format!("{}-invalid", key.replace('_', "-")), message)];
+) -> Result<Option<Value>, Vec<DefinitionProblem>> {
+    let refused =
+        |message: String| vec![DefinitionProblem::new(key, format!("{}-invalid", key.replace('_', "-")), message)];
     match (listed, whole) {
         (Some(_), Some(_)) => Err(refused(format!("write a list of parameters or `{key}`, not both"))),
         (Some(listed), None) => listed.map(Some),

@@ -39,7 +39,7 @@ pub struct EndpointSettings {
     pub deprecated: Option<DeprecatedSettings>,
     /// What it is besides, for callers of other protocols: `"tool"` for models, `"skill"` for agents.
     /// Both when left out.
-    pub offer_as: Option<Vec<Offer>>,
+    pub offer_as: Option<Vec<EndpointOffer>>,
     /// What answers it. Required.
     pub handler: Option<HandlerSettings>,
 }
@@ -47,16 +47,16 @@ pub struct EndpointSettings {
 /// What an endpoint is for callers of protocols that have no endpoints. The checks are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Offer {
+pub enum EndpointOffer {
     /// A tool, for models.
     Tool,
     /// A skill, for agents.
     Skill,
 }
 
-impl Offer {
+impl EndpointOffer {
     /// All that there are.
-    pub const ALL: [Offer; 2] = [Offer::Tool, Offer::Skill];
+    pub const ALL: [EndpointOffer; 2] = [EndpointOffer::Tool, EndpointOffer::Skill];
 }
 
 /// The table `endpoint.semantic`: all seven are required. Section 7.1.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Fault;
+use super::DefinitionProblem;
 
 /// Header fields that no caller has a say in: the connection's own, and those that say who somebody is.
 const KEPT: [&str; 18] = [
@@ -71,7 +71,7 @@ impl Style {
 ///
 /// # Errors
 /// A style that is none.
-pub(super) fn styles(table: BTreeMap<String, String>) -> Result<BTreeMap<String, Style>, Fault> {
+pub(super) fn styles(table: BTreeMap<String, String>) -> Result<BTreeMap<String, Style>, DefinitionProblem> {
     let style = |(field, name): (String, String)| match NAMES.iter().find(|(known, _)| *known == name) {
         Some((_, style)) => Ok((field, *style)),
         None => {
@@ -86,7 +86,7 @@ pub(super) fn styles(table: BTreeMap<String, String>) -> Result<BTreeMap<String,
 ///
 /// # Errors
 /// It is the connection's own, says who somebody is, or is among the operator's `headers`.
-pub(super) fn is_for_callers(name: &str, headers: &BTreeMap<String, String>) -> Result<(), Fault> {
+pub(super) fn is_for_callers(name: &str, headers: &BTreeMap<String, String>) -> Result<(), DefinitionProblem> {
     let lower = name.to_ascii_lowercase();
     let is_kept = KEPT.contains(&lower.as_str()) || lower.starts_with("x-forwarded-");
     if is_kept || headers.keys().any(|other| other.eq_ignore_ascii_case(name)) {
@@ -95,6 +95,6 @@ pub(super) fn is_for_callers(name: &str, headers: &BTreeMap<String, String>) -> 
     Ok(())
 }
 
-fn wrong(message: String) -> Fault {
-    Fault::new("handler", "external-service-bad-style", message)
+fn wrong(message: String) -> DefinitionProblem {
+    DefinitionProblem::new("handler", "external-service-bad-style", message)
 }

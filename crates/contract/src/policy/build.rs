@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::settings::{MethodPolicySettings, Names, RedirectSettings};
-use super::{MethodPolicy, PolicyFault, Redirect, Skipped};
+use super::{MethodPolicy, PolicyFault, Redirect, SkippedSetting};
 use crate::catalog::{Catalog, EMBEDDED, LEGACY};
 use crate::method::Method;
 use crate::path::RequestPath;
@@ -20,7 +20,10 @@ impl MethodPolicy {
     ///
     /// # Errors
     /// Every setting that must be put right before the host may start.
-    pub fn new(settings: &MethodPolicySettings, catalog: &Catalog) -> Result<(Self, Vec<Skipped>), Vec<PolicyFault>> {
+    pub fn new(
+        settings: &MethodPolicySettings,
+        catalog: &Catalog,
+    ) -> Result<(Self, Vec<SkippedSetting>), Vec<PolicyFault>> {
         let (custom, aliases) = (BTreeSet::new(), BTreeMap::new());
         let mut build = Build { catalog, custom, aliases, faults: Vec::new(), skipped: Vec::new() };
         build.custom = build.all(&settings.custom).into_iter().collect();
@@ -43,7 +46,7 @@ struct Build<'a> {
     custom: BTreeSet<Method>,
     aliases: BTreeMap<Method, Method>,
     faults: Vec<PolicyFault>,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedSetting>,
 }
 
 impl Build<'_> {
@@ -60,7 +63,7 @@ impl Build<'_> {
     }
 
     fn skip(&mut self, directive: &'static str, method: &Method, reason: &'static str) {
-        self.skipped.push(Skipped { directive, method: method.to_string(), reason });
+        self.skipped.push(SkippedSetting { directive, method: method.to_string(), reason });
     }
 
     fn allow(&mut self, names: &Names) -> Option<BTreeSet<Method>> {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::settings::{AggregationSettings, RecipeSettings, SourceKind, SourceSettings, StepSettings};
-use super::{Aggregation, Pattern, Recipe, RecipeBook, Source, Step};
+use super::{Aggregation, InputSource, Pattern, Recipe, RecipeBook, Step};
 use crate::catalog::Catalog;
 use crate::limits::{RECIPES_MAX, STEPS_MAX};
 use crate::method::Method;
@@ -85,7 +85,7 @@ fn step(settings: StepSettings, catalog: &Catalog, policy: &MethodPolicy) -> Res
     let path = path.map(|path| Template::parse(&path, catalog)).transpose();
     let path = path.map_err(|fault| format!("recipe-step-path:{}: {fault}", fault.tag()))?;
     let parameters = parameters.into_iter().map(|(name, settings)| source(settings).map(|source| (name, source)));
-    let parameters: BTreeMap<String, Source> = parameters.collect::<Result<_, _>>()?;
+    let parameters: BTreeMap<String, InputSource> = parameters.collect::<Result<_, _>>()?;
     let unfilled = path.iter().flat_map(Template::parameters).find(|name| !parameters.contains_key(*name));
     if let Some(name) = unfilled {
         return Err(format!(
@@ -93,18 +93,18 @@ fn step(settings: StepSettings, catalog: &Catalog, policy: &MethodPolicy) -> Res
         ));
     }
     let is_no_word =
-        |name: &&str| matches!(parameters.get(*name), Some(Source::Constant(value)) if segment(value).is_none());
+        |name: &&str| matches!(parameters.get(*name), Some(InputSource::Constant(value)) if segment(value).is_none());
     if let Some(name) = path.iter().flat_map(Template::parameters).find(is_no_word) {
         return Err(format!("recipe-bad-reference: the path of a step takes `{name}`, which no segment takes"));
     }
     Ok(Step { method, path, capture_as, parameters })
 }
 
-fn source(SourceSettings { kind, value }: SourceSettings) -> Result<Source, String> {
+fn source(SourceSettings { kind, value }: SourceSettings) -> Result<InputSource, String> {
     match (kind, value) {
-        (SourceKind::Constant, value) => Ok(Source::Constant(value)),
-        (SourceKind::Proposal, Value::String(name)) => Ok(Source::Proposal(name)),
-        (SourceKind::PreviousStep, Value::String(name)) => Ok(Source::PreviousStep(name)),
+        (SourceKind::Constant, value) => Ok(InputSource::Constant(value)),
+        (SourceKind::Proposal, Value::String(name)) => Ok(InputSource::Proposal(name)),
+        (SourceKind::PreviousStep, Value::String(name)) => Ok(InputSource::PreviousStep(name)),
         _ => Err("recipe-bad-reference: `value` of this kind is a name".to_owned()),
     }
 }
@@ -114,8 +114,8 @@ fn captures(steps: &[Step]) -> Result<(), String> {
     let mut captured = BTreeSet::new();
     for step in steps {
         let used = step.parameters.values().filter_map(|source| match source {
-            Source::PreviousStep(name) => Some(name),
-            Source::Constant(_) | Source::Proposal(_) => None,
+            InputSource::PreviousStep(name) => Some(name),
+            InputSource::Constant(_) | InputSource::Proposal(_) => None,
         });
         if let Some(name) = used.into_iter().find(|name| !captured.contains(*name)) {
             return Err(format!("recipe-bad-reference: no earlier step captures its result as `{name}`"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Aggregation, FailedStep, Recipe, Source, Step};
+use super::{Aggregation, FailedStep, InputSource, Recipe, Step};
 use crate::method::Method;
 use crate::path::{Template, segment};
 use crate::refusal::Refusal;
@@ -61,8 +61,8 @@ impl Run {
         let mut fields = self.recipe.steps.iter().flat_map(|step| {
             let names = step.path.iter().flat_map(Template::parameters);
             names.filter_map(|name| match step.parameters.get(name)? {
-                Source::Proposal(field) => Some(field.as_str()),
-                Source::Constant(_) | Source::PreviousStep(_) => None,
+                InputSource::Proposal(field) => Some(field.as_str()),
+                InputSource::Constant(_) | InputSource::PreviousStep(_) => None,
             })
         });
         fields.find(|field| self.input.get(*field).and_then(segment).is_none())
@@ -133,11 +133,11 @@ impl Run {
         Ok(StepCall { method: step.method.clone(), path, body })
     }
 
-    fn value(&self, source: &Source) -> Option<Value> {
+    fn value(&self, source: &InputSource) -> Option<Value> {
         match source {
-            Source::Constant(value) => Some(value.clone()),
-            Source::Proposal(name) => self.input.get(name).cloned(),
-            Source::PreviousStep(name) => self.captured.get(name).cloned(),
+            InputSource::Constant(value) => Some(value.clone()),
+            InputSource::Proposal(name) => self.input.get(name).cloned(),
+            InputSource::PreviousStep(name) => self.captured.get(name).cloned(),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq)]
 pub struct NativeRefusal {
     /// What the caller can do about it.
-    pub reason: Reason,
+    pub reason: NativeRefusalKind,
     /// The protocol's name for it.
     pub code: String,
     /// A sentence for the caller.
@@ -18,7 +18,7 @@ pub struct NativeRefusal {
 /// The kind of a [`NativeRefusal`]: what its caller can do about it, whatever number the
 /// protocol has for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum NativeRefusalKind {
     /// Write it differently: it can't be read.
     Malformed,
     /// Say and prove who calls.

@@ -1,8 +1,8 @@
 //! Section 11: each refusal comes in its turn and holds what its caller needs.
 
-use forecourt_contract::call::{Identity, Standing};
+use forecourt_contract::call::{Identity, LifecycleState};
 use forecourt_contract::limits::ECHO_CHARS_MAX;
-use forecourt_contract::refusal::{Broken, IdentityRefusal, NotAllowed};
+use forecourt_contract::refusal::{BrokenContract, IdentityRefusal, NotAllowed};
 use forecourt_contract::{Call, Dispatcher, Method, Refusal, Rules};
 use serde_json::json;
 
@@ -121,9 +121,9 @@ fn agents_out_of_service_are_refused_and_deprecated_ones_served() {
         call.caller.standing = standing;
         run(&host(), call).answer
     };
-    assert!(matches!(with(Standing::Suspended), Err(Refusal::Standing { is_final: false, .. })));
-    assert!(matches!(with(Standing::Retired), Err(Refusal::Standing { is_final: true, .. })));
-    assert!(with(Standing::Deprecated).is_ok());
+    assert!(matches!(with(LifecycleState::Suspended), Err(Refusal::Standing { is_final: false, .. })));
+    assert!(matches!(with(LifecycleState::Retired), Err(Refusal::Standing { is_final: true, .. })));
+    assert!(with(LifecycleState::Deprecated).is_ok());
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn s16_4_one_sided_consent_to_wildcards_is_said() {
         let mut host = host();
         host.rules.wildcards_accepted = server;
         let mut suspended = call("LIST", "/hotels");
-        (suspended.caller.wildcards, suspended.caller.standing) = (agent, Standing::Suspended);
+        (suspended.caller.wildcards, suspended.caller.standing) = (agent, LifecycleState::Suspended);
         assert!(matches!(refusal(&host, suspended), Refusal::Standing { .. }));
         host.policy = policy(json!({"disallow": ["LIST"]}));
         let mut refused = call("LIST", "/hotels");
@@ -212,7 +212,7 @@ fn s13_2_checks_come_in_one_order() {
     host.policy = policy(json!({"disallow": ["BOOK"]}));
     let mut wrong = call("BUK", "/order/");
     wrong.caller.identity = Identity::Unrecognised;
-    wrong.caller.standing = Standing::Suspended;
+    wrong.caller.standing = LifecycleState::Suspended;
     wrong.body = object(json!({"n": "x"}));
     assert!(matches!(refusal(&host, wrong.clone()), Refusal::Method { .. }));
     wrong.method = "BOOK".into();
@@ -226,7 +226,7 @@ fn s13_2_checks_come_in_one_order() {
     assert_eq!(refusal(&host, wrong.clone()), Refusal::Identity(IdentityRefusal::NoToken));
     host.rules.token_required.clear();
     assert!(matches!(refusal(&host, wrong.clone()), Refusal::Standing { .. }));
-    wrong.caller.standing = Standing::Active;
+    wrong.caller.standing = LifecycleState::Active;
     assert!(matches!(refusal(&host, wrong.clone()), Refusal::NotAllowed { .. }));
     host.policy = policy(json!({}));
     assert!(matches!(refusal(&host, wrong.clone()), Refusal::Input { .. }));
@@ -249,11 +249,8 @@ fn s11_each_refusal_says_what_to_change_and_nothing_of_the_inside() {
     let bad = Call { body: object(json!({"n": "x"})), ..call("FETCH", "/rooms/7") };
     assert_eq!(said(bad), "the value is not of type \"integer\" (at /n)");
     let (pair, cause) = (pair("BOOK", "/x"), "disk at dawn".to_owned());
-    let broken = [Broken::Output, Broken::UndeclaredError, Broken::Crashed].map(|kind| Refusal::Broken {
-        pair: pair.clone(),
-        kind,
-        cause: cause.clone(),
-    });
+    let broken = [BrokenContract::Output, BrokenContract::UndeclaredError, BrokenContract::Crashed]
+        .map(|kind| Refusal::Broken { pair: pair.clone(), kind, cause: cause.clone() });
     let late = Refusal::Late { pair: pair.clone(), cause: cause.clone() };
     for refusal in broken.into_iter().chain([late, Refusal::Busy { pair, cause }]) {
         assert_eq!(refusal.cause(), Some("disk at dawn"));

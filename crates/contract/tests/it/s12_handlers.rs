@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use forecourt_contract::endpoint::{Binding, Surroundings, UPSTREAM_ERRORS, read};
+use forecourt_contract::endpoint::{Binding, RegistrationContext, UPSTREAM_ERRORS, read};
 use forecourt_contract::{Catalog, Endpoint, RecipeBook};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn read_with(errors: &[&str], handler: &str) -> Result<Endpoint, Vec<String>> {
 fn read_where(is_http_open: bool, errors: &[&str], handler: &str) -> Result<Endpoint, Vec<String>> {
     let (catalog, policy, recipes, overrides) =
         (Catalog::shipped(), policy(json!({})), RecipeBook::default(), BTreeSet::new());
-    let around = Surroundings {
+    let around = RegistrationContext {
         catalog: &catalog,
         policy: &policy,
         recipes: &recipes,

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use forecourt_contract::call::Identity;
-use forecourt_contract::dispatch::Negotiated;
+use forecourt_contract::dispatch::NegotiatedEndpoints;
 use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::recipe::{FailedStep, Run};
-use forecourt_contract::refusal::{Broken, IdentityRefusal};
-use forecourt_contract::registry::Registered;
+use forecourt_contract::refusal::{BrokenContract, IdentityRefusal};
+use forecourt_contract::registry::RegisteredEndpoint;
 use forecourt_contract::{
-    Call, Caller, Catalog, Dispatcher, Endpoint, Failure, Method, Native, Refusal, Target, Tier, Violation, recipe,
+    Call, CallTarget, Caller, Catalog, Dispatcher, Endpoint, Failure, Method, Native, Refusal, Tier, Violation, recipe,
 };
 use forecourt_core::Sender;
 use forecourt_core::identity::BEARER_TOKEN;
@@ -37,7 +37,7 @@ fn ends(end: fn(forecourt_contract::Invocation) -> Result<Value, Failure>) -> Di
 struct Says;
 
 impl Native for Says {
-    fn answer(&self, _: Call, target: Target) -> BoxFuture<'_, Result<Value, Refusal>> {
+    fn answer(&self, _: Call, target: CallTarget) -> BoxFuture<'_, Result<Value, Refusal>> {
         async move { Ok(json!(format!("{} {}", target.method, target.path.as_str()))) }.boxed()
     }
 }
@@ -56,7 +56,7 @@ fn s6_1_native_pairs_are_answered_by_what_is_bound_to_them_and_by_nothing_else()
     assert!(matches!(run(&host, call("QUERY", "/")).answer, Err(Refusal::NotAllowed { .. })));
 }
 
-fn broken(host: &Dispatcher) -> Broken {
+fn broken(host: &Dispatcher) -> BrokenContract {
     match run(host, call("BOOK", "/room")).answer {
         Err(Refusal::Broken { kind, .. }) => kind,
         other => panic!("{other:?}"),
@@ -65,8 +65,8 @@ fn broken(host: &Dispatcher) -> Broken {
 
 #[test]
 fn s13_3_a_result_that_was_not_promised_is_ours_to_answer_for() {
-    assert_eq!(broken(&ends(|_| Ok(json!({"more": 1})))), Broken::Output);
-    assert_eq!(broken(&ends(|_| Ok(json!(null)))), Broken::Output);
+    assert_eq!(broken(&ends(|_| Ok(json!({"more": 1})))), BrokenContract::Output);
+    assert_eq!(broken(&ends(|_| Ok(json!(null)))), BrokenContract::Output);
     assert!(run(&ends(|_| Ok(json!({"id": "1", "more": 1}))), call("BOOK", "/room")).answer.is_ok());
 }
 
@@ -76,15 +76,15 @@ fn s6_4_only_declared_errors_are_told() {
         run(&ends(|_| Err(Failure::named("room_unavailable", "All rooms are taken."))), call("BOOK", "/room"));
     let Err(Refusal::Declared { code, message, details, .. }) = declared.answer else { panic!() };
     assert_eq!((code.as_str(), message.as_str(), details), ("room_unavailable", "All rooms are taken.", Value::Null));
-    assert_eq!(broken(&ends(|_| Err(Failure::named("secret_state", "x")))), Broken::UndeclaredError);
+    assert_eq!(broken(&ends(|_| Err(Failure::named("secret_state", "x")))), BrokenContract::UndeclaredError);
 }
 
 #[test]
 fn a_handler_that_fails_or_panics_ends_its_call_alone() {
-    assert_eq!(broken(&ends(|_| Err(Failure::Crashed("disk".into())))), Broken::Crashed);
+    assert_eq!(broken(&ends(|_| Err(Failure::Crashed("disk".into())))), BrokenContract::Crashed);
     let host = ends(|_| panic!("no such luck"));
-    assert_eq!(broken(&host), Broken::Crashed);
-    assert_eq!(broken(&host), Broken::Crashed, "and the next call is served");
+    assert_eq!(broken(&host), BrokenContract::Crashed);
+    assert_eq!(broken(&host), BrokenContract::Crashed, "and the next call is served");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn s12_1_a_failed_step_is_told_with_everything_before_it() {
 #[test]
 fn s12_1_a_failed_step_is_told_where_it_is_declared() {
     let fails: fn(_) -> _ = |_| Err(Failure::Step(Box::new(failed_step())));
-    assert_eq!(broken(&ends(fails)), Broken::UndeclaredError);
+    assert_eq!(broken(&ends(fails)), BrokenContract::UndeclaredError);
     let mut declares = definition("BOOK", "/room");
     declares.errors = Some(vec!["composition_failed".into()]);
     let mut host = dispatcher([]);
@@ -220,10 +220,10 @@ fn s5_9_an_override_is_the_operators() {
 }
 
 /// An agreement with one agent.
-struct Agreement(Registered);
+struct Agreement(RegisteredEndpoint);
 
-impl Negotiated for Agreement {
-    fn endpoint(&self, caller: &Caller, method: &Method, path: &str) -> Option<Registered> {
+impl NegotiatedEndpoints for Agreement {
+    fn endpoint(&self, caller: &Caller, method: &Method, path: &str) -> Option<RegisteredEndpoint> {
         let mine = caller.agent_id.as_deref() == Some("mine") && path == "/suite";
         (mine && *method == self.0.endpoint.method).then(|| self.0.clone())
     }
@@ -233,7 +233,7 @@ impl Negotiated for Agreement {
 fn s6_1_an_agreement_is_with_one_caller() {
     let mut host = dispatcher([definition("BOOK", "/room")]);
     let endpoint = Arc::new(register(definition("RENT", "/suite")).unwrap());
-    host.negotiated = Some(Arc::new(Agreement(Registered::new(endpoint, handler()))));
+    host.negotiated = Some(Arc::new(Agreement(RegisteredEndpoint::new(endpoint, handler()))));
     let mut mine = call("RENT", "/suite");
     mine.caller.agent_id = Some("mine".into());
     let outcome = run(&host, mine.clone());

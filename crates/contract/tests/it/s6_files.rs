@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forecourt_contract::endpoint::{Binding, Surroundings, UPSTREAM_ERRORS, read};
+use forecourt_contract::endpoint::{Binding, RegistrationContext, UPSTREAM_ERRORS, read};
 use forecourt_contract::{Catalog, Endpoint, RecipeBook};
 use forecourt_settings::Problems;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::support::{policy, section};
 
 fn read_file(text: &str) -> Result<Endpoint, Problems> {
     let (catalog, policy, recipes) = (Catalog::shipped(), policy(json!({})), RecipeBook::default());
-    let around = Surroundings::new(&catalog, &policy, &recipes);
+    let around = RegistrationContext::new(&catalog, &policy, &recipes);
     let files = |path: &Path| match path.to_str() {
         Some("endpoints/in.json") => Ok(br#"{"type":"object","properties":{},"additionalProperties":false}"#.to_vec()),
         Some("endpoints/broken.json") => Ok(b"{".to_vec()),

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_contract::call::{Identity, Standing};
-use forecourt_contract::endpoint::{Binding, Definition, Fault, Surroundings};
+use forecourt_contract::call::{Identity, LifecycleState};
+use forecourt_contract::endpoint::{Binding, Definition, DefinitionProblem, RegistrationContext};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::refusal::Pair;
 use forecourt_contract::{
-    Call, Caller, Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, Method, MethodPolicy, Outcome,
+    Call, CallOutcome, Caller, Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, Method, MethodPolicy,
     RecipeBook, Registry, RequestPath, Rules, ScopeSet,
 };
 use forecourt_core::{Authority, Sender};
@@ -57,7 +57,7 @@ pub(crate) fn definition(method: &str, path: &str) -> Definition {
     }
 }
 
-pub(crate) fn register(definition: Definition) -> Result<Endpoint, Vec<Fault>> {
+pub(crate) fn register(definition: Definition) -> Result<Endpoint, Vec<DefinitionProblem>> {
     register_with(definition, &RecipeBook::default(), &[])
 }
 
@@ -65,11 +65,11 @@ pub(crate) fn register_with(
     definition: Definition,
     recipes: &RecipeBook,
     overrides: &[&str],
-) -> Result<Endpoint, Vec<Fault>> {
+) -> Result<Endpoint, Vec<DefinitionProblem>> {
     let policy = policy(json!({"custom": ["FROBNICATE"]}));
     let overrides: BTreeSet<String> = overrides.iter().map(|path| (*path).to_owned()).collect();
     let catalog = Catalog::shipped();
-    let around = Surroundings {
+    let around = RegistrationContext {
         catalog: &catalog,
         policy: &policy,
         recipes,
@@ -124,7 +124,7 @@ pub(crate) fn caller(declared: &str) -> Caller {
     Caller {
         agent_id: Some("a".repeat(64)),
         identity: Identity::Recognised,
-        standing: Standing::Active,
+        standing: LifecycleState::Active,
         sender: Arc::new(Sender { authority: Authority::granted(scopes(declared)), ..Sender::anonymous() }),
         wildcards: false,
         ..Caller::default()
@@ -139,7 +139,7 @@ pub(crate) fn pair(method: &str, path: &str) -> Pair {
     Pair { method: Method::parse(method).unwrap(), path: path.into() }
 }
 
-pub(crate) fn run(dispatcher: &Dispatcher, call: Call) -> Outcome {
+pub(crate) fn run(dispatcher: &Dispatcher, call: Call) -> CallOutcome {
     futures::executor::block_on(dispatcher.dispatch(call))
 }
 

@@ -10,12 +10,12 @@ use crate::part::Part;
 use crate::policy::PolicyPart;
 
 /// What a rule says of a message.
-pub type Verdict = Result<(), Box<PolicyPart>>;
+pub type RuleVerdict = Result<(), Box<PolicyPart>>;
 
 /// One rule of the gate. Rules are asked in order; the first refusal stands.
 pub trait Rule: Send + Sync + 'static {
     /// Lets `message` pass to the agent of `card`, or refuses it.
-    fn judge<'a>(&'a self, card: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, Verdict>;
+    fn judge<'a>(&'a self, card: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict>;
 }
 
 /// The rules that stand before an agent, in the order in which they are asked.
@@ -33,7 +33,7 @@ impl Policy {
     }
 
     /// Asks each rule what it says of `message`. Changes nothing, so that it may be asked again.
-    pub async fn judge(&self, card: &AgentCard, message: &Message) -> Verdict {
+    pub async fn judge(&self, card: &AgentCard, message: &Message) -> RuleVerdict {
         for rule in &self.rules {
             rule.judge(card, message).await?;
         }

@@ -6,20 +6,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::challenge::AuthChallenge;
-use super::kind::{AcceptedPayment, Kind};
+use super::kind::{AcceptedPayment, RefusalKind};
 use super::part::{PolicyFault, PolicyPart, Translation};
 use super::sanitize::{is_prefixed, sanitize_map};
 
 impl PolicyPart {
     /// Reads a refusal, sanitized; fails when the kind lacks what it must have. An unknown kind is
-    /// kept as [`Kind::Other`]. Unprefixed keys of `data` are dropped. URLs are left to
+    /// kept as [`RefusalKind::Other`]. Unprefixed keys of `data` are dropped. URLs are left to
     /// [`PolicyPart::validate`]. PolicyPart 3.2, 3.6.
     pub fn from_json(mut fields: Map<String, Value>) -> Result<Self, PolicyFault> {
         let name = take_text(&mut fields, "kind")?.ok_or(PolicyFault::Missing("kind"))?;
         let kind = read_kind(name, &mut fields)?;
         let message = match (take_text(&mut fields, "message")?, &kind) {
             (Some(message), _) => message,
-            (None, Kind::Other(_)) => "This agent declined for a reason that is not known here.".to_owned(),
+            (None, RefusalKind::Other(_)) => "This agent declined for a reason that is not known here.".to_owned(),
             (None, _) => return Err(PolicyFault::Missing("message")),
         };
         let mut part = Self {
@@ -55,16 +55,19 @@ impl PolicyPart {
         set("action_label", self.action_label.as_deref().map(Value::from));
         set("data", (!self.data.is_empty()).then(|| Value::Object(self.data.clone())));
         match &self.kind {
-            Kind::ConsentRequired { state, return_to } => {
+            RefusalKind::ConsentRequired { state, return_to } => {
                 set("state", Some(state.as_str().into()));
                 set("return_to", Some(return_to.as_str().into()));
             }
-            Kind::Unauthorized { auth_challenges } => set("auth_challenges", Some(json!(auth_challenges))),
-            Kind::PaymentRequired { accepted_payments } => set("accepted_payments", Some(json!(accepted_payments))),
-            Kind::TooManyRequests { retry_after_seconds } | Kind::ServiceUnavailable { retry_after_seconds } => {
+            RefusalKind::Unauthorized { auth_challenges } => set("auth_challenges", Some(json!(auth_challenges))),
+            RefusalKind::PaymentRequired { accepted_payments } => {
+                set("accepted_payments", Some(json!(accepted_payments)))
+            }
+            RefusalKind::TooManyRequests { retry_after_seconds }
+            | RefusalKind::ServiceUnavailable { retry_after_seconds } => {
                 set("retry_after_seconds", retry_after_seconds.map(Value::from));
             }
-            Kind::Forbidden | Kind::UnavailableForLegalReasons | Kind::Other(_) => {}
+            RefusalKind::Forbidden | RefusalKind::UnavailableForLegalReasons | RefusalKind::Other(_) => {}
         }
         fields
     }
@@ -84,19 +87,19 @@ fn take_text(fields: &mut Map<String, Value>, key: &'static str) -> Result<Optio
     }
 }
 
-fn read_kind(name: String, fields: &mut Map<String, Value>) -> Result<Kind, PolicyFault> {
+fn read_kind(name: String, fields: &mut Map<String, Value>) -> Result<RefusalKind, PolicyFault> {
     Ok(match name.as_str() {
-        "consent_required" => Kind::ConsentRequired {
+        "consent_required" => RefusalKind::ConsentRequired {
             state: take_text(fields, "state")?.ok_or(PolicyFault::Missing("state"))?,
             return_to: take_text(fields, "return_to")?.ok_or(PolicyFault::Missing("return_to"))?,
         },
-        "unauthorized" => Kind::Unauthorized { auth_challenges: read_challenges(fields)? },
-        "payment_required" => Kind::PaymentRequired { accepted_payments: read_payments(fields)? },
-        "forbidden" => Kind::Forbidden,
-        "too_many_requests" => Kind::TooManyRequests { retry_after_seconds: read_seconds(fields)? },
-        "unavailable_for_legal_reasons" => Kind::UnavailableForLegalReasons,
-        "service_unavailable" => Kind::ServiceUnavailable { retry_after_seconds: read_seconds(fields)? },
-        _ => Kind::Other(name),
+        "unauthorized" => RefusalKind::Unauthorized { auth_challenges: read_challenges(fields)? },
+        "payment_required" => RefusalKind::PaymentRequired { accepted_payments: read_payments(fields)? },
+        "forbidden" => RefusalKind::Forbidden,
+        "too_many_requests" => RefusalKind::TooManyRequests { retry_after_seconds: read_seconds(fields)? },
+        "unavailable_for_legal_reasons" => RefusalKind::UnavailableForLegalReasons,
+        "service_unavailable" => RefusalKind::ServiceUnavailable { retry_after_seconds: read_seconds(fields)? },
+        _ => RefusalKind::Other(name),
     })
 }
 

@@ -9,7 +9,7 @@ use crate::limits::RETRY_AFTER;
 
 /// Why a request is refused, with what only that reason has.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum RefusalKind {
     /// The person must agree to something first. PolicyPart 3.3.4.
     ConsentRequired {
         /// A single-use bearer token of at least 128 bits.
@@ -54,7 +54,7 @@ pub struct AcceptedPayment {
     pub payload: Map<String, Value>,
 }
 
-impl Kind {
+impl RefusalKind {
     /// The kinds of v0.1, in the order of the table in PolicyPart 3.1.
     pub const NAMES: [&'static str; 7] = [
         "consent_required",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::challenge::check_challenges;
-use super::kind::Kind;
+use super::kind::RefusalKind;
 use super::sanitize::is_prefixed;
 use crate::language::Language;
 use crate::origin::is_bound_to;
@@ -16,7 +16,7 @@ use crate::task::TaskState;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyPart {
     /// Why.
-    pub kind: Kind,
+    pub kind: RefusalKind,
     /// The finer reason, namespaced, such as `oauth:consent_required`.
     pub code: Option<String>,
     /// A short summary.
@@ -61,7 +61,7 @@ pub enum PolicyFault {
 
 impl PolicyPart {
     /// A refusal of `kind` that says `message`.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             code: None,
@@ -82,16 +82,18 @@ impl PolicyPart {
 
     /// Whether `kind` is one of the seven.
     pub fn knows(kind: &str) -> bool {
-        Kind::NAMES.contains(&kind)
+        RefusalKind::NAMES.contains(&kind)
     }
 
     /// The state in which this refusal leaves a task. PolicyPart 4.2.
     pub fn task_state(&self) -> TaskState {
         match self.kind {
-            Kind::ConsentRequired { .. } | Kind::PaymentRequired { .. } => TaskState::InputRequired,
-            Kind::Unauthorized { .. } => TaskState::AuthRequired,
-            Kind::Forbidden | Kind::UnavailableForLegalReasons => TaskState::Rejected,
-            Kind::TooManyRequests { .. } | Kind::ServiceUnavailable { .. } | Kind::Other(_) => TaskState::Failed,
+            RefusalKind::ConsentRequired { .. } | RefusalKind::PaymentRequired { .. } => TaskState::InputRequired,
+            RefusalKind::Unauthorized { .. } => TaskState::AuthRequired,
+            RefusalKind::Forbidden | RefusalKind::UnavailableForLegalReasons => TaskState::Rejected,
+            RefusalKind::TooManyRequests { .. } | RefusalKind::ServiceUnavailable { .. } | RefusalKind::Other(_) => {
+                TaskState::Failed
+            }
         }
     }
 
@@ -122,7 +124,7 @@ impl PolicyPart {
             return Err(PolicyFault::ForeignUrl("url"));
         }
         match &self.kind {
-            Kind::ConsentRequired { return_to, .. } if !is_bound_to(return_to, canonical_host) => {
+            RefusalKind::ConsentRequired { return_to, .. } if !is_bound_to(return_to, canonical_host) => {
                 Err(PolicyFault::ForeignUrl("return_to"))
             }
             _ => Ok(()),
@@ -132,12 +134,14 @@ impl PolicyPart {
     /// Checks what can be checked without knowing the agent's host.
     pub(super) fn check_shape(&self) -> Result<(), PolicyFault> {
         match &self.kind {
-            Kind::ConsentRequired { state, .. } if state.is_empty() => Err(PolicyFault::Missing("state")),
-            Kind::Unauthorized { auth_challenges } => check_challenges(auth_challenges, self.code.as_deref()),
-            Kind::PaymentRequired { accepted_payments } if accepted_payments.is_empty() => {
+            RefusalKind::ConsentRequired { state, .. } if state.is_empty() => Err(PolicyFault::Missing("state")),
+            RefusalKind::Unauthorized { auth_challenges } => check_challenges(auth_challenges, self.code.as_deref()),
+            RefusalKind::PaymentRequired { accepted_payments } if accepted_payments.is_empty() => {
                 Err(PolicyFault::Wrong("accepted_payments", "one or more ways to pay"))
             }
-            Kind::PaymentRequired { accepted_payments } if accepted_payments.iter().any(|p| p.scheme.is_empty()) => {
+            RefusalKind::PaymentRequired { accepted_payments }
+                if accepted_payments.iter().any(|p| p.scheme.is_empty()) =>
+            {
                 Err(PolicyFault::Wrong("accepted_payments", "ways to pay that each name their scheme"))
             }
             _ => Ok(()),

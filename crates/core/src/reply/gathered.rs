@@ -1,18 +1,18 @@
 //! Gathering the events of a reply into what non-streaming protocols render.
 
-use super::{Collected, Ending, Event};
+use super::{CollectedReply, Ending, Event};
 use crate::findings::Findings;
 use crate::part::{Part, ToolCall};
 
 /// The running sum of a reply's events.
 #[derive(Debug, Clone, Default)]
-pub struct Gathered {
+pub struct ReplyAccumulator {
     text: String,
     others: Vec<Part>,
     findings: Option<Box<Findings>>,
 }
 
-impl Gathered {
+impl ReplyAccumulator {
     /// Adds one event; gives back the ending when it was that.
     pub fn take(&mut self, event: Event) -> Option<Ending> {
         match event {
@@ -39,9 +39,9 @@ impl Gathered {
     }
 
     /// The parts so far, with the ending.
-    pub fn finish(self, ending: Ending) -> Collected {
+    pub fn finish(self, ending: Ending) -> CollectedReply {
         let text = (!self.text.is_empty()).then(|| Part::markdown(self.text));
         let parts = text.into_iter().chain(self.others).collect();
-        Collected { parts, findings: self.findings, ending }
+        CollectedReply { parts, findings: self.findings, ending }
     }
 }

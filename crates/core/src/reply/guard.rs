@@ -43,12 +43,12 @@ impl Default for ReplyLimits {
 /// An agent that stops without an ending, panics, or goes over a limit has failed; the event that
 /// went over is not passed on. A refusal among the parts is the ending (PolicyPart 3.5). The agent's
 /// stream is dropped as soon as the ending is there, which stops its work.
-pub fn guard(events: EventStream, limits: ReplyLimits) -> Guarded {
-    Guarded { agent: Some(events), left: limits, calls: HashSet::new() }
+pub fn guard(events: EventStream, limits: ReplyLimits) -> GuardedReply {
+    GuardedReply { agent: Some(events), left: limits, calls: HashSet::new() }
 }
 
 /// A stream under [`guard`].
-pub struct Guarded {
+pub struct GuardedReply {
     /// The agent, until its ending.
     agent: Option<EventStream>,
     /// What may still come.
@@ -57,7 +57,7 @@ pub struct Guarded {
     calls: HashSet<String>,
 }
 
-impl Stream for Guarded {
+impl Stream for GuardedReply {
     type Item = Event;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
@@ -81,7 +81,7 @@ impl Stream for Guarded {
     }
 }
 
-impl Guarded {
+impl GuardedReply {
     /// The event, in its proper form, or the failure that it comes to.
     fn pass(&mut self, event: Event) -> Event {
         match event {

@@ -7,7 +7,7 @@ use super::Account;
 
 /// What is written into a stream once, and never changed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// What it says; at most [`crate::limits::ENTRY_BYTES_MAX`] as JSON. Kept like what is said in
     /// conversations.
     pub body: Value,
@@ -19,7 +19,7 @@ pub struct Entry {
     pub account: Account,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// An entry that stays, on the host's own account.
     pub fn new(body: Value, at: Timestamp) -> Self {
         Self { body, at, expires_at: None, account: Account::HOST }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{FULL_RETRY, ROW_BYTES, STORED_PAGE_BYTES};
 use crate::network::Network;
-use crate::policy::{Kind, PolicyPart};
+use crate::policy::{PolicyPart, RefusalKind};
 
 /// Whose bytes they are: what a caller's bound is counted by.
 ///
@@ -49,7 +49,7 @@ impl fmt::Debug for Account {
 
 /// Which bound on stored bytes was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum QuotaBound {
     /// What is stored for one caller.
     Caller {
         /// The bound in bytes.
@@ -64,7 +64,7 @@ pub enum Bound {
     Disk,
 }
 
-impl Bound {
+impl QuotaBound {
     /// The key under which an operator sets it; `None` for the disk.
     pub fn key(self) -> Option<&'static str> {
         match self {
@@ -84,15 +84,15 @@ impl Bound {
     pub fn refusal(self) -> PolicyPart {
         let retry_after_seconds = Some(FULL_RETRY.as_secs());
         let kind = match self.is_callers() {
-            true => Kind::TooManyRequests { retry_after_seconds },
-            false => Kind::ServiceUnavailable { retry_after_seconds },
+            true => RefusalKind::TooManyRequests { retry_after_seconds },
+            false => RefusalKind::ServiceUnavailable { retry_after_seconds },
         };
         PolicyPart::new(kind, self.to_string())
     }
 }
 
 /// A sentence for the caller.
-impl fmt::Display for Bound {
+impl fmt::Display for QuotaBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Caller { max } => write!(
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_bound_names_its_key() {
-        for bound in [Bound::Caller { max: 7 }, Bound::Store { max: 7 }] {
+        for bound in [QuotaBound::Caller { max: 7 }, QuotaBound::Store { max: 7 }] {
             assert!(bound.to_string().contains(bound.key().unwrap()) && bound.to_string().contains('7'));
             assert_eq!(bound.refusal().message, bound.to_string());
         }
@@ -167,9 +167,9 @@ mod tests {
     #[test]
     fn only_a_bound_of_the_caller_is_the_callers_to_mend() {
         let retry_after_seconds = Some(FULL_RETRY.as_secs());
-        assert_eq!(Bound::Caller { max: 7 }.refusal().kind, Kind::TooManyRequests { retry_after_seconds });
-        for bound in [Bound::Store { max: 7 }, Bound::Disk] {
-            assert_eq!(bound.refusal().kind, Kind::ServiceUnavailable { retry_after_seconds });
+        assert_eq!(QuotaBound::Caller { max: 7 }.refusal().kind, RefusalKind::TooManyRequests { retry_after_seconds });
+        for bound in [QuotaBound::Store { max: 7 }, QuotaBound::Disk] {
+            assert_eq!(bound.refusal().kind, RefusalKind::ServiceUnavailable { retry_after_seconds });
         }
     }
 }

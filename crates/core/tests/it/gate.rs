@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use forecourt_core::policy::{Kind, Verdict};
+use forecourt_core::policy::{RefusalKind, RuleVerdict};
 use forecourt_core::store::StoreError;
 use forecourt_core::{Address, AgentCard, Error, Language, Message, Noun, Policy, PolicyPart, Rule, TaskState};
 use futures::future::{BoxFuture, FutureExt};
@@ -17,9 +17,9 @@ struct Noting {
 }
 
 impl Rule for Noting {
-    fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, Verdict> {
+    fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         self.asked.lock().unwrap().push(self.name);
-        let refusal = || Box::new(PolicyPart::new(Kind::Forbidden, self.name));
+        let refusal = || Box::new(PolicyPart::new(RefusalKind::Forbidden, self.name));
         futures::future::ready(if self.refuses { Err(refusal()) } else { Ok(()) }).boxed()
     }
 }

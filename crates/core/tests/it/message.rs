@@ -2,8 +2,8 @@
 
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{
-    Address, Authority, Handle, IdentityEvidence, Language, Message, MessageId, Narrowing, Part, Profile, Question,
-    QuestionAnswer, Role, ScopeSet, Sender, ThreadId, Timestamp, Turn,
+    Address, Authority, Handle, IdentityEvidence, Language, Message, MessageId, Part, Profile, Question,
+    QuestionAnswer, Role, ScopeSet, SearchRefinement, Sender, ThreadId, Timestamp, Turn,
 };
 use forecourt_testkit::CountedEntropy;
 use serde_json::{Value, json};
@@ -151,7 +151,7 @@ fn a_sender_in_a_history_may_say_little() {
 #[test]
 fn what_our_own_parts_tell_each_other_is_stored_and_never_a_callers() {
     let asked = Question { text: "Which?".to_owned(), questions: vec![json!({"id": "g", "text": "Which?"})] };
-    let narrowing = Narrowing { results: Some(3), ..Narrowing::default() };
+    let narrowing = SearchRefinement { results: Some(3), ..SearchRefinement::default() };
     let answers = vec![QuestionAnswer { id: "g".to_owned(), value: json!("x") }];
     let turn = Turn { question: Some(Box::new(asked)), narrowing, answers, ..Turn::text(Role::User, "x") };
     let stored = json!(turn);

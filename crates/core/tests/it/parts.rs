@@ -1,7 +1,7 @@
 //! The JSON form of parts. Mentionable normalized-message; REST 4.3 for tool calls.
 
 use forecourt_core::part::{Artifact, ArtifactContent, Data, UnknownPart};
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{File, FileSource, Link, Part, PolicyPart, Text, Timestamp, ToolCall, ToolOutcome};
 use proptest::option;
 use proptest::prelude::*;
@@ -104,7 +104,7 @@ fn the_size_of_inline_bytes_is_counted_and_not_believed() {
 
 #[test]
 fn a_refusal_is_a_part_by_its_own_kind() {
-    let refusal = PolicyPart::new(Kind::ServiceUnavailable { retry_after_seconds: Some(5) }, "later");
+    let refusal = PolicyPart::new(RefusalKind::ServiceUnavailable { retry_after_seconds: Some(5) }, "later");
     let written = json!(Part::Policy(refusal.clone()));
     assert_eq!(written, json!({"kind": "service_unavailable", "message": "later", "retry_after_seconds": 5}));
     assert_eq!(read(written), Ok(Part::Policy(refusal)));
@@ -172,7 +172,7 @@ fn parts() -> impl Strategy<Value = Part> {
         artifacts().prop_map(Part::Artifact),
         calls().prop_map(Part::ToolCall),
         unknown().prop_map(Part::Unknown),
-        any::<String>().prop_map(|message| Part::Policy(PolicyPart::new(Kind::Forbidden, message))),
+        any::<String>().prop_map(|message| Part::Policy(PolicyPart::new(RefusalKind::Forbidden, message))),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use forecourt_core::PolicyPart;
 use forecourt_core::limits::{CHALLENGES_BYTES_MAX, CHALLENGES_MAX};
-use forecourt_core::policy::{AuthChallenge, Kind, PolicyFault};
+use forecourt_core::policy::{AuthChallenge, PolicyFault, RefusalKind};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ fn headers(challenges: &Value, code: &Value) -> Result<Vec<String>, PolicyFault>
     let part = json!({"kind": "unauthorized", "message": "m", "auth_challenges": challenges, "code": code});
     let part = PolicyPart::from_json(part.as_object().cloned().unwrap_or_default())?;
     part.validate("agent.example")?;
-    let Kind::Unauthorized { auth_challenges } = part.kind else { panic!("another kind") };
+    let RefusalKind::Unauthorized { auth_challenges } = part.kind else { panic!("another kind") };
     Ok(auth_challenges.iter().map(|challenge| challenge.encode().unwrap()).collect())
 }
 
@@ -41,7 +41,7 @@ fn s3_3_1_an_encoder_refuses_what_a_decoder_would() {
 
 #[test]
 fn s3_3_1_a_hand_made_part_is_checked_before_it_is_sent() {
-    let made = |challenges| PolicyPart::new(Kind::Unauthorized { auth_challenges: challenges }, "m");
+    let made = |challenges| PolicyPart::new(RefusalKind::Unauthorized { auth_challenges: challenges }, "m");
     assert!(made(vec![]).validate("agent.example").is_err());
     assert!(made(vec![AuthChallenge::new("Bea rer")]).validate("agent.example").is_err());
     assert!(made(vec![AuthChallenge::new("Bearer")]).validate("agent.example").is_ok());

@@ -1,6 +1,6 @@
 //! Refusals, read, checked and written. PolicyPart 3.
 
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind, PolicyFault, find_policy_part};
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, PolicyFault, RefusalKind, find_policy_part};
 use forecourt_core::{Language, Part, PolicyPart, TaskState};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -45,14 +45,17 @@ fn s3_6_parts_follow_the_vectors() {
 fn s4_2_each_kind_has_its_task_state() {
     let payments = vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: Map::new() }];
     let table = [
-        (Kind::ConsentRequired { state: "s".into(), return_to: "https://agent.example/".into() }, "input-required"),
-        (Kind::PaymentRequired { accepted_payments: payments }, "input-required"),
-        (Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] }, "auth-required"),
-        (Kind::Forbidden, "rejected"),
-        (Kind::TooManyRequests { retry_after_seconds: None }, "failed"),
-        (Kind::UnavailableForLegalReasons, "rejected"),
-        (Kind::ServiceUnavailable { retry_after_seconds: Some(1) }, "failed"),
-        (Kind::Other("i_am_a_teapot".into()), "failed"),
+        (
+            RefusalKind::ConsentRequired { state: "s".into(), return_to: "https://agent.example/".into() },
+            "input-required",
+        ),
+        (RefusalKind::PaymentRequired { accepted_payments: payments }, "input-required"),
+        (RefusalKind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] }, "auth-required"),
+        (RefusalKind::Forbidden, "rejected"),
+        (RefusalKind::TooManyRequests { retry_after_seconds: None }, "failed"),
+        (RefusalKind::UnavailableForLegalReasons, "rejected"),
+        (RefusalKind::ServiceUnavailable { retry_after_seconds: Some(1) }, "failed"),
+        (RefusalKind::Other("i_am_a_teapot".into()), "failed"),
     ];
     for (kind, state) in table {
         let known = PolicyPart::knows(kind.name());
@@ -72,7 +75,7 @@ fn s3_2_keys_that_reach_into_prototypes_are_taken_out() {
             "accepted_payments": [{"scheme": "x402.exact", "payload": case["in"]}],
         });
         let part = read(&part).unwrap();
-        let Kind::PaymentRequired { accepted_payments } = &part.kind else { panic!("another kind") };
+        let RefusalKind::PaymentRequired { accepted_payments } = &part.kind else { panic!("another kind") };
         match &case["out_data"] {
             Value::Null => assert_eq!(json!(accepted_payments[0].payload), case["out"], "{}", case["id"]),
             data => assert_eq!(&json!(part.data), data, "{}", case["id"]),
@@ -100,7 +103,7 @@ fn s3_3_3_a_payload_is_passed_on_unchanged() {
 fn s3_2_unprefixed_keys_are_reserved() {
     let part = json!({"kind": "forbidden", "message": "m", "data": {"a": 1, ".b": 2, "c.": 3, "oauth.error": 4}});
     assert_eq!(json!(read(&part).unwrap().data), json!({"oauth.error": 4}));
-    let mut made = PolicyPart::new(Kind::Forbidden, "m");
+    let mut made = PolicyPart::new(RefusalKind::Forbidden, "m");
     made.data.insert("plain".to_owned(), json!(1));
     assert!(matches!(made.validate(HOST), Err(PolicyFault::Wrong("data", _))));
 }
@@ -108,15 +111,17 @@ fn s3_2_unprefixed_keys_are_reserved() {
 #[test]
 fn s3_3_what_a_kind_demands_is_demanded_of_hand_made_parts_too() {
     let consent = |state: &str, return_to: &str| {
-        PolicyPart::new(Kind::ConsentRequired { state: state.into(), return_to: return_to.into() }, "m").validate(HOST)
+        PolicyPart::new(RefusalKind::ConsentRequired { state: state.into(), return_to: return_to.into() }, "m")
+            .validate(HOST)
     };
     assert_eq!(consent("s", "https://agent.example/back"), Ok(()));
     assert_eq!(consent("", "https://agent.example/back"), Err(PolicyFault::Missing("state")));
     assert_eq!(consent("s", "https://evil.example/"), Err(PolicyFault::ForeignUrl("return_to")));
-    let pay = |payments| PolicyPart::new(Kind::PaymentRequired { accepted_payments: payments }, "m").validate(HOST);
+    let pay =
+        |payments| PolicyPart::new(RefusalKind::PaymentRequired { accepted_payments: payments }, "m").validate(HOST);
     assert!(pay(vec![]).is_err());
     assert!(pay(vec![AcceptedPayment { scheme: String::new(), payload: Map::new() }]).is_err());
-    let mut foreign = PolicyPart::new(Kind::Forbidden, "m");
+    let mut foreign = PolicyPart::new(RefusalKind::Forbidden, "m");
     foreign.url = Some("https://evil.example/".into());
     assert_eq!(foreign.validate(HOST), Err(PolicyFault::ForeignUrl("url")));
 }
@@ -143,19 +148,19 @@ fn s3_2_the_best_translation_is_chosen() {
     assert_eq!(said("pt-BR"), ("No", "não"));
     assert_eq!(said("pt"), ("No", "no"));
     assert_eq!(part.in_language(None), ("No", "no"));
-    assert_eq!(PolicyPart::new(Kind::Forbidden, "m").in_language(None), ("Not allowed", "m"));
+    assert_eq!(PolicyPart::new(RefusalKind::Forbidden, "m").in_language(None), ("Not allowed", "m"));
 }
 
 #[test]
 fn s5_2_the_refusal_among_parts_is_found() {
-    let refusal = PolicyPart::new(Kind::Forbidden, "m");
+    let refusal = PolicyPart::new(RefusalKind::Forbidden, "m");
     let parts = [Part::text("a"), Part::Policy(refusal.clone()), Part::text("b")];
     assert_eq!(find_policy_part(&parts), Some(&refusal));
     assert_eq!(find_policy_part(&parts[..1]), None);
 }
 
 fn kinds() -> impl Strategy<Value = String> {
-    prop_oneof![prop::sample::select(Kind::NAMES.to_vec()).prop_map(str::to_owned), "[a-z_]{1,12}"]
+    prop_oneof![prop::sample::select(RefusalKind::NAMES.to_vec()).prop_map(str::to_owned), "[a-z_]{1,12}"]
 }
 
 proptest! {

@@ -1,12 +1,12 @@
 //! Draining a reply to its ending.
 
-use forecourt_core::policy::Kind;
-use forecourt_core::reply::{Collected, Gathered, Progress, collect, once, refused};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::reply::{CollectedReply, Progress, ReplyAccumulator, collect, once, refused};
 use forecourt_core::{Ending, Event, Part, PolicyPart, ToolCall, ToolOutcome};
 use futures::{FutureExt, stream};
 use serde_json::json;
 
-fn collected(events: Vec<Event>) -> Collected {
+fn collected(events: Vec<Event>) -> CollectedReply {
     collect(Box::pin(stream::iter(events))).now_or_never().expect("a stream that never waits")
 }
 
@@ -20,7 +20,7 @@ fn said(text: &str) -> Event {
 
 #[test]
 fn s3_5_a_stream_that_just_stops_has_failed() {
-    assert_eq!(collected(vec![]), Collected::new(vec![], Ending::unfinished()));
+    assert_eq!(collected(vec![]), CollectedReply::new(vec![], Ending::unfinished()));
     let half = collected(vec![said("half an ans")]);
     assert_eq!((half.text().as_str(), half.ending), ("half an ans", Ending::unfinished()));
 }
@@ -28,7 +28,7 @@ fn s3_5_a_stream_that_just_stops_has_failed() {
 #[test]
 fn s3_5_nothing_after_the_ending_is_taken() {
     let events = vec![said("a"), Event::Ending(Ending::Complete), said("b"), Event::Ending(Ending::Canceled)];
-    assert_eq!(collected(events), Collected::new(vec![Part::markdown("a")], Ending::Complete));
+    assert_eq!(collected(events), CollectedReply::new(vec![Part::markdown("a")], Ending::Complete));
 }
 
 #[test]
@@ -70,14 +70,14 @@ fn progress_leaves_nothing_behind() {
 
 #[test]
 fn a_refusal_is_the_ending() {
-    let part = PolicyPart::new(Kind::Forbidden, "no");
+    let part = PolicyPart::new(RefusalKind::Forbidden, "no");
     let answer = collect(refused(part.clone())).now_or_never().unwrap();
-    assert_eq!(answer, Collected::new(vec![], Ending::Refused(Box::new(part))));
+    assert_eq!(answer, CollectedReply::new(vec![], Ending::Refused(Box::new(part))));
 }
 
 #[test]
 fn what_is_gathered_can_be_finished_at_any_time() {
-    let mut gathered = Gathered::default();
+    let mut gathered = ReplyAccumulator::default();
     assert_eq!(gathered.take(said("so far")), None);
     assert_eq!(gathered.clone().finish(Ending::Canceled).text(), "so far");
     assert_eq!(gathered.take(Event::Ending(Ending::Complete)), Some(Ending::Complete));
@@ -86,7 +86,7 @@ fn what_is_gathered_can_be_finished_at_any_time() {
 #[test]
 fn events_and_outcomes_survive_storage() {
     let refusal =
-        Ending::Refused(Box::new(PolicyPart::new(Kind::TooManyRequests { retry_after_seconds: Some(3) }, "m")));
+        Ending::Refused(Box::new(PolicyPart::new(RefusalKind::TooManyRequests { retry_after_seconds: Some(3) }, "m")));
     let events = vec![
         said("a"),
         Event::Part(Part::text("b")),
@@ -98,6 +98,6 @@ fn events_and_outcomes_survive_storage() {
     ];
     let stored = serde_json::to_string(&events).unwrap();
     assert_eq!(serde_json::from_str::<Vec<Event>>(&stored).unwrap(), events);
-    let outcome = Collected::new(vec![Part::text("p")], refusal);
-    assert_eq!(serde_json::from_value::<Collected>(json!(outcome)).unwrap(), outcome);
+    let outcome = CollectedReply::new(vec![Part::text("p")], refusal);
+    assert_eq!(serde_json::from_value::<CollectedReply>(json!(outcome)).unwrap(), outcome);
 }

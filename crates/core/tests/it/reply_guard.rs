@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use forecourt_core::policy::Kind;
-use forecourt_core::reply::{Guarded, Progress, ReplyLimits, guard};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::reply::{GuardedReply, Progress, ReplyLimits, guard};
 use forecourt_core::{Ending, Event, File, Part, PolicyPart, ToolOutcome, limits};
 use futures::{FutureExt, StreamExt, future, stream};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn through(events: Vec<Event>, limits: ReplyLimits) -> Vec<Event> {
     all(guard(Box::pin(stream::iter(events)), limits))
 }
 
-fn all(events: Guarded) -> Vec<Event> {
+fn all(events: GuardedReply) -> Vec<Event> {
     events.collect().now_or_never().expect("a stream that never waits")
 }
 
@@ -57,7 +57,7 @@ fn s3_5_an_agent_that_stops_without_an_ending_has_failed() {
 
 #[test]
 fn s3_5_a_refusal_among_the_parts_is_the_ending() {
-    let refusal = PolicyPart::new(Kind::Forbidden, "no");
+    let refusal = PolicyPart::new(RefusalKind::Forbidden, "no");
     let events = through(vec![said("a"), Event::Part(Part::Policy(refusal.clone())), said("b"), END], limits());
     assert_eq!(events, [said("a"), Event::Ending(Ending::Refused(Box::new(refusal)))]);
 }
@@ -176,7 +176,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         "[a-z]{0,6}".prop_map(Event::Text),
         "[a-z]{0,6}".prop_map(|text| Event::Part(Part::text(text))),
         "[a-c]".prop_map(|id| Event::ToolCall(call(&id, ToolOutcome::Running))),
-        Just(Event::Part(Part::Policy(PolicyPart::new(Kind::Forbidden, "no")))),
+        Just(Event::Part(Part::Policy(PolicyPart::new(RefusalKind::Forbidden, "no")))),
         Just(Event::Ending(Ending::Canceled)),
         Just(END),
     ]

@@ -1,7 +1,7 @@
 //! The legal moves of a task.
 
 use forecourt_core::TaskState::{self, *};
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::Question;
 use forecourt_core::{Ending, PolicyPart};
 
@@ -56,8 +56,8 @@ fn every_ending_settles_a_task_that_was_at_work() {
         (Ending::Complete, Completed),
         (Ending::Message("hi".into()), Completed),
         (Ending::Question(Question { text: "?".into(), questions: vec![] }), InputRequired),
-        (refused(Kind::Forbidden), Rejected),
-        (refused(Kind::Other("new".into())), Failed),
+        (refused(RefusalKind::Forbidden), Rejected),
+        (refused(RefusalKind::Other("new".into())), Failed),
         (Ending::unfinished(), Failed),
         (Ending::Canceled, Canceled),
     ];

@@ -11,7 +11,7 @@ use forecourt_egress::limits::URL_BYTES_MAX;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use crate::unfit::Unfit;
+use crate::unfit::HandlerProblem;
 
 /// What stands for itself in a URL. RFC 3986 2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -41,7 +41,7 @@ impl Address {
     ///
     /// # Errors
     /// Braces that are not `{name}`, or that stand in the name of a pair.
-    pub(super) fn parse(url: &str) -> Result<Address, Unfit> {
+    pub(super) fn parse(url: &str) -> Result<Address, HandlerProblem> {
         let host = url.find("://").map_or(0, |at| at + 3);
         let end = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
         let (origin, rest) = url.split_at(end);
@@ -158,7 +158,7 @@ pub(super) fn encoded(text: &str) -> String {
 }
 
 /// One pair of the query, in whose name no field stands.
-fn pair(text: &str) -> Result<Pieces, Unfit> {
+fn pair(text: &str) -> Result<Pieces, HandlerProblem> {
     let name = text.split('=').next().unwrap_or_default();
     if name.contains(['{', '}']) {
         return Err(bad());
@@ -166,7 +166,7 @@ fn pair(text: &str) -> Result<Pieces, Unfit> {
     pieces(text)
 }
 
-fn pieces(text: &str) -> Result<Pieces, Unfit> {
+fn pieces(text: &str) -> Result<Pieces, HandlerProblem> {
     let (mut pieces, mut rest) = (Pieces::new(), text);
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}').ok_or_else(bad)?;
@@ -191,9 +191,9 @@ fn pieces(text: &str) -> Result<Pieces, Unfit> {
 }
 
 /// Says nothing of the text, which may hold a secret of the environment.
-fn bad() -> Unfit {
+fn bad() -> HandlerProblem {
     let message = "a field of the input is written {name} in `url`, in its path or in a value of its query";
-    Unfit::new("external-service-bad-placeholder", message)
+    HandlerProblem::new("external-service-bad-placeholder", message)
 }
 
 #[cfg(test)]

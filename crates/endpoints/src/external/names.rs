@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::unfit::Unfit;
+use crate::unfit::HandlerProblem;
 
 /// From one name to another; what is not named keeps its own.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ impl Names {
     ///
     /// # Errors
     /// Two of the input's fields would go under one name.
-    pub(super) fn outward(map: &BTreeMap<String, String>, fields: &[&str]) -> Result<Names, Unfit> {
+    pub(super) fn outward(map: &BTreeMap<String, String>, fields: &[&str]) -> Result<Names, HandlerProblem> {
         let named = |field: &&str| map.get(*field).map_or(*field, String::as_str).to_owned();
         let all: BTreeSet<&str> = map.keys().map(String::as_str).chain(fields.iter().copied()).collect();
         unique(all.iter().map(named), "input_transform")?;
@@ -26,7 +26,7 @@ impl Names {
     ///
     /// # Errors
     /// One of the service's fields would go under two names.
-    pub(super) fn inward(map: &BTreeMap<String, String>) -> Result<Names, Unfit> {
+    pub(super) fn inward(map: &BTreeMap<String, String>) -> Result<Names, HandlerProblem> {
         unique(map.values().cloned(), "output_transform")?;
         Ok(Names(map.iter().map(|(ours, theirs)| (theirs.clone(), ours.clone())).collect()))
     }
@@ -44,12 +44,12 @@ impl Names {
 ///
 /// # Errors
 /// The name that is there twice.
-pub(super) fn unique(names: impl Iterator<Item = String>, key: &str) -> Result<(), Unfit> {
+pub(super) fn unique(names: impl Iterator<Item = String>, key: &str) -> Result<(), HandlerProblem> {
     let mut seen = BTreeSet::new();
     for name in names {
         if seen.contains(&name) {
             let message = format!("`{key}` gives two fields the one name `{name}`");
-            return Err(Unfit::new("external-service-bad-transform", message));
+            return Err(HandlerProblem::new("external-service-bad-transform", message));
         }
         seen.insert(name);
     }

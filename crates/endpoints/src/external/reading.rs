@@ -6,12 +6,12 @@ use std::fmt;
 use forecourt_contract::endpoint::ExternalService;
 use forecourt_contract::{Failure, Schema};
 use forecourt_core::json;
-use forecourt_egress::{EgressError, Incoming};
+use forecourt_egress::{EgressError, UpstreamResponse};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 
 use super::names::Names;
-use crate::unfit::Unfit;
+use crate::unfit::HandlerProblem;
 
 /// How the answers of one service are read.
 #[derive(Debug)]
@@ -38,9 +38,9 @@ impl Reading {
     ///
     /// # Errors
     /// A renaming that loses a field, or an error for what is no status.
-    pub(super) fn new(service: &ExternalService) -> Result<Reading, Unfit> {
+    pub(super) fn new(service: &ExternalService) -> Result<Reading, HandlerProblem> {
         let wrong = |status: &String| {
-            Unfit::new("external-service-bad-error-map", format!("`{status}` of `error_map` is no status"))
+            HandlerProblem::new("external-service-bad-error-map", format!("`{status}` of `error_map` is no status"))
         };
         let code = |(status, code): (&String, &String)| {
             status.parse().map(|status| (status, code.clone())).map_err(|_| wrong(status))
@@ -50,7 +50,12 @@ impl Reading {
     }
 
     /// The result of an answer. A redirect is none: it is not followed.
-    pub(super) async fn result(&self, answer: Incoming, asked: &Method, output: &Schema) -> Result<Value, Fault> {
+    pub(super) async fn result(
+        &self,
+        answer: UpstreamResponse,
+        asked: &Method,
+        output: &Schema,
+    ) -> Result<Value, Fault> {
         let status = answer.status;
         if !status.is_success() {
             return Err(Fault::Declined(status));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::address::{encoded, word};
 use super::names::unique;
-use crate::unfit::Unfit;
+use crate::unfit::HandlerProblem;
 
 /// The fields that are written in a way of their own, by our names.
 #[derive(Debug)]
@@ -38,12 +38,12 @@ impl Written {
     ///
     /// # Errors
     /// A style of no such field, a field whose name no header field can have, or two fields in one place.
-    pub(super) fn new(service: &ExternalService, fields: &[&str]) -> Result<Written, Unfit> {
+    pub(super) fn new(service: &ExternalService, fields: &[&str]) -> Result<Written, HandlerProblem> {
         let place = |(field, style): (&String, &Style)| {
             if !fields.contains(&field.as_str()) {
                 let message =
                     format!("`input_styles` names `{field}`, which the input must declare and `url` must not take");
-                return Err(Unfit::new(format!("external-service-style-undeclared:{field}"), message));
+                return Err(HandlerProblem::new(format!("external-service-style-undeclared:{field}"), message));
             }
             let theirs = service.input_transform.get(field).unwrap_or(field);
             let place = match style {
@@ -78,9 +78,9 @@ impl Written {
     }
 }
 
-fn header(name: &str) -> Result<HeaderName, Unfit> {
+fn header(name: &str) -> Result<HeaderName, HandlerProblem> {
     let message = format!("`{name}` is no name of a header field");
-    HeaderName::try_from(name).map_err(|_| Unfit::new("external-service-bad-style", message))
+    HeaderName::try_from(name).map_err(|_| HandlerProblem::new("external-service-bad-style", message))
 }
 
 /// The pairs of a query while they are written, encoded.

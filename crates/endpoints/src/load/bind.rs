@@ -11,7 +11,7 @@ use crate::composition::Composition;
 use crate::entrance::Entrance;
 use crate::external::External;
 use crate::function::{FunctionFault, FunctionSource};
-use crate::unfit::Unfit;
+use crate::unfit::HandlerProblem;
 
 /// What handlers are made of.
 pub(super) struct Makers<'a> {
@@ -39,11 +39,12 @@ pub(super) fn bind(draft: Draft, makers: &Makers<'_>) -> Result<Bound, Problem> 
 }
 
 impl Makers<'_> {
-    fn handler(&self, endpoint: &Endpoint) -> Result<Arc<dyn Handler>, Unfit> {
+    fn handler(&self, endpoint: &Endpoint) -> Result<Arc<dyn Handler>, HandlerProblem> {
         match &endpoint.binding {
             Binding::Composition { recipe, timeout } => {
                 let found = self.recipes.get(recipe);
-                let missing = || Unfit::new("recipe-not-found", format!("there is no recipe named `{recipe}`"));
+                let missing =
+                    || HandlerProblem::new("recipe-not-found", format!("there is no recipe named `{recipe}`"));
                 let recipe = Arc::clone(found.ok_or_else(missing)?);
                 Ok(Arc::new(Composition::new(recipe, self.entrance.clone(), *timeout)))
             }
@@ -57,9 +58,13 @@ impl Makers<'_> {
     }
 }
 
-fn unfit(function: &str, fault: FunctionFault) -> Unfit {
+fn unfit(function: &str, fault: FunctionFault) -> HandlerProblem {
     match fault {
-        FunctionFault::Unknown => Unfit::new("function-not-found", format!("there is no function named `{function}`")),
-        FunctionFault::Broken(why) => Unfit::new("function-broken", format!("`{function}` can't be used: {why}")),
+        FunctionFault::Unknown => {
+            HandlerProblem::new("function-not-found", format!("there is no function named `{function}`"))
+        }
+        FunctionFault::Broken(why) => {
+            HandlerProblem::new("function-broken", format!("`{function}` can't be used: {why}"))
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use forecourt_contract::{RecipeBook, recipe};
 use forecourt_settings::{Environment, Problem, Problems, Section, files};
 
-use super::{FOLDER, Terms};
+use super::{FOLDER, RegistrationTerms};
 
 /// What the file may be called.
 const NAMES: [&str; 2] = ["recipes.toml", "agtp-recipes.toml"];
@@ -20,7 +20,7 @@ pub(super) fn is_named_so(file: &Path) -> bool {
 /// recipes answers first.
 pub(super) fn load(
     folder: &Path,
-    terms: &Terms,
+    terms: &RegistrationTerms,
     environment: &dyn Environment,
     refused: &mut Problems,
 ) -> Arc<RecipeBook> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use forecourt_contract::Failure;
-use forecourt_process::{Program, Queue};
+use forecourt_process::{Program, WaitQueue};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, timeout_at};
@@ -27,7 +27,7 @@ pub(super) struct Pool {
     turns: Arc<Semaphore>,
     /// Places beside the turns, for calls that take long.
     aside: Arc<Semaphore>,
-    waiting: Queue,
+    waiting: WaitQueue,
     shelf: Mutex<Shelf>,
     idle_max: usize,
 }
@@ -52,7 +52,7 @@ impl Pool {
             import_time,
             turns: Arc::new(Semaphore::new(workers)),
             aside: Arc::new(Semaphore::new(workers * LONG_CALLS_PER_WORKER)),
-            waiting: Queue::new(FUNCTION_CALLS_WAITING_MAX),
+            waiting: WaitQueue::new(FUNCTION_CALLS_WAITING_MAX),
             shelf: Mutex::new(shelf),
             idle_max: workers,
         }

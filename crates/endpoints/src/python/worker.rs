@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_process::{LineFault, Process, Program, Started, line};
+use forecourt_process::{LineError, Process, Program, RunningProgram, line};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
@@ -51,7 +51,7 @@ impl Worker {
     /// # Errors
     /// There is no such program, or no room for another process.
     pub(super) async fn start(program: &Program, edition: u64) -> std::io::Result<Worker> {
-        let Started { process, stdin: mut requests, stdout, stderr } = program.start()?;
+        let RunningProgram { process, stdin: mut requests, stdout, stderr } = program.start()?;
         let output = Arc::new(Output::default());
         tokio::spawn(Arc::clone(&output).log(stderr));
         // A process that ended already is found out with the first request.
@@ -84,8 +84,8 @@ impl Worker {
         let answer = match line(&mut self.answers, FUNCTION_RESULT_BYTES_MAX + NUMBER_BYTES_MAX).await {
             Ok(Some(line)) => frame::read(&line, self.sent)?,
             Ok(None) => return Err(self.cause().await),
-            Err(fault @ LineFault::TooLong) => return Err(format!("what it returned is too large: {fault}")),
-            Err(LineFault::Broken(error)) => return Err(format!("the pipe to its worker broke: {error}")),
+            Err(fault @ LineError::TooLong) => return Err(format!("what it returned is too large: {fault}")),
+            Err(LineError::Broken(error)) => return Err(format!("the pipe to its worker broke: {error}")),
         };
         if answer.outcome == frame::Outcome::Ready {
             self.imported.insert(request.function);

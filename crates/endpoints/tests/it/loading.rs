@@ -3,7 +3,7 @@
 
 use forecourt_contract::Catalog;
 use forecourt_endpoints::load::catalog;
-use forecourt_endpoints::{Terms, load};
+use forecourt_endpoints::{RegistrationTerms, load};
 use forecourt_settings::files::FILE_BYTES_MAX;
 use forecourt_testkit::vectors;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::support::{answer, call, deployment, endpoint, function, loaded, loade
 
 /// The pairs that are served.
 fn served(loaded: &forecourt_endpoints::Loaded) -> Vec<String> {
-    let pair = |registered: &forecourt_contract::registry::Registered| {
+    let pair = |registered: &forecourt_contract::registry::RegisteredEndpoint| {
         format!("{} {}", registered.endpoint.method, registered.endpoint.path)
     };
     loaded.dispatcher.registry.iter().map(pair).collect()
@@ -227,7 +227,7 @@ fn s4_5_a_catalog_without_a_verb_refuses_what_was_made_with_it() {
     let settings = json!({"disallow": ["BOOK", "FROB"], "aliases": {}, "allow": ["BOOK"],
         "redirects": [{"from_method": "BOOK", "to_method": "FROB"}]});
     let settings = serde_json::from_value(settings).unwrap();
-    let terms = Terms::new(&settings, custom_catalog(r#""FROB": {"category": "mechanics"}"#)).unwrap();
+    let terms = RegistrationTerms::new(&settings, custom_catalog(r#""FROB": {"category": "mechanics"}"#)).unwrap();
     let loaded = loaded_with(folder.path(), terms, opened());
     let problems = problems(&loaded);
     assert!(problems[0].starts_with("recipes.toml:3: recipe-step-method-missing"), "{problems:?}");
@@ -262,7 +262,7 @@ async fn s13_3_outputs_may_be_held_to_the_letter() {
     let closed = "output_schema = { type = \"object\", properties = { id = {} } }";
     let text = function("QUERY", "/a", "same").replace("output_schema = { type = \"object\" }", closed);
     let folder = deployment(&[("endpoints/a.toml", &text)]);
-    let terms = Terms { is_output_strict: true, ..terms(json!({})) };
+    let terms = RegistrationTerms { is_output_strict: true, ..terms(json!({})) };
     let loaded = loaded_with(folder.path(), terms, opened());
     let found = answer(&loaded, call("QUERY", "/a", json!({"n": 1}))).await;
     assert_eq!(found.unwrap_err().kind(), "output-validation-failed");

@@ -1,6 +1,6 @@
 //! Section 12.3: what comes back from a service elsewhere, and everything that it may do wrong.
 
-use forecourt_contract::refusal::Broken;
+use forecourt_contract::refusal::BrokenContract;
 use forecourt_contract::{Call, Refusal};
 use forecourt_endpoints::limits::UPSTREAM_BYTES_MAX;
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ async fn s13_3_what_was_not_promised_is_ours_to_answer_for() {
     );
     let folder = deployment(&[("endpoints/a.toml", &text)]);
     let refusal = answer(&loaded(folder.path()), call("QUERY", "/rooms", json!({}))).await.unwrap_err();
-    assert!(matches!(refusal, Refusal::Broken { kind: Broken::Output, .. }), "{refusal:?}");
+    assert!(matches!(refusal, Refusal::Broken { kind: BrokenContract::Output, .. }), "{refusal:?}");
 }
 
 #[tokio::test]

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_contract::call::{Identity, Standing};
+use forecourt_contract::call::{Identity, LifecycleState};
 use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::{Call, Caller, Catalog, Failure, Refusal, Rules, ScopeSet};
 use forecourt_core::{Authority, Sender};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_endpoints::{Functions, Kinds, Loaded, Terms, load};
+use forecourt_endpoints::{Functions, Kinds, Loaded, RegistrationTerms, load};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -72,10 +72,10 @@ pub(crate) fn opened() -> Egress {
     Egress::builder(EgressConfig { allow, allow_http: true, ..EgressConfig::default() }).build().unwrap()
 }
 
-pub(crate) fn terms(policy: Value) -> Terms {
+pub(crate) fn terms(policy: Value) -> RegistrationTerms {
     let settings: MethodPolicySettings = serde_json::from_value(policy).unwrap();
     let rules = Rules { scope_required: false, wildcards_accepted: false, ..Rules::default() };
-    Terms { rules, ..Terms::new(&settings, Catalog::shipped()).unwrap() }
+    RegistrationTerms { rules, ..RegistrationTerms::new(&settings, Catalog::shipped()).unwrap() }
 }
 
 pub(crate) fn environment(name: &str) -> Option<String> {
@@ -86,7 +86,7 @@ pub(crate) fn loaded(folder: &Path) -> Loaded {
     loaded_with(folder, terms(json!({})), opened())
 }
 
-pub(crate) fn loaded_with(folder: &Path, terms: Terms, egress: Egress) -> Loaded {
+pub(crate) fn loaded_with(folder: &Path, terms: RegistrationTerms, egress: Egress) -> Loaded {
     load(folder, terms, &environment, &Kinds { egress, functions: functions() })
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn caller(declared: &str) -> Caller {
     Caller {
         agent_id: Some("agent-one".into()),
         identity: Identity::Recognised,
-        standing: Standing::Active,
+        standing: LifecycleState::Active,
         sender: Arc::new(Sender { authority: Authority::granted(declared), ..Sender::anonymous() }),
         wildcards: false,
         ..Caller::default()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_contract::call::Thread;
-use forecourt_contract::endpoint::{Binding, Definition, Surroundings};
+use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::{Caller, Catalog, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook};
 use forecourt_endpoints::python::Options;
@@ -99,7 +99,7 @@ fn endpoint(timeout: Duration) -> Endpoint {
     let catalog = Catalog::shipped();
     let policy = MethodPolicy::new(&MethodPolicySettings::default(), &catalog).unwrap().0;
     let recipes = RecipeBook::default();
-    let around = Surroundings::new(&catalog, &policy, &recipes);
+    let around = RegistrationContext::new(&catalog, &policy, &recipes);
     let definition = Definition {
         method: Some("BOOK".into()),
         path: Some("/room".into()),

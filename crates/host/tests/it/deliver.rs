@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::Question;
-use forecourt_core::store::{Added, AtEnd, TaskChange, Webhook};
+use forecourt_core::store::{IfTaskEnded, TaskChange, Webhook, WebhookRegistration};
 use forecourt_core::{Clock, Ending, Event, Task, TaskState};
 use forecourt_egress::EgressConfig;
-use forecourt_host::{Post, Run, TaskAccess};
+use forecourt_host::{Run, TaskAccess, WebhookPost};
 use forecourt_testkit::store_suite::{completed, some_task};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Setup, message};
 
-fn envelope(task: &Task, _: &Webhook) -> Post {
+fn envelope(task: &Task, _: &Webhook) -> WebhookPost {
     let mut headers = HeaderMap::new();
     headers.insert("x-state", task.state.name().parse().unwrap());
-    Post { headers, body: task.id.expose().to_owned().into() }
+    WebhookPost { headers, body: task.id.expose().to_owned().into() }
 }
 
 /// A receiver that hands on what it gets and answers `status`.
@@ -49,7 +49,7 @@ fn webhook(url: &str) -> Webhook {
 #[tokio::test]
 async fn s5_4_a_settled_task_is_posted_to_its_callback_once() {
     let (url, mut received) = receiver(StatusCode::OK).await;
-    let host = open_to_loopback().host(Scripted::saying(["x"])).await;
+    let host = open_to_loopback().host(ScriptedAgent::saying(["x"])).await;
     let reply = host.receive(message("work"), Run::in_background(Some(webhook(&url)))).await.unwrap();
     let (headers, body) = received.recv().await.unwrap();
     assert_eq!(body, reply.task.clone().unwrap().expose());
@@ -63,7 +63,7 @@ async fn s5_4_a_settled_task_is_posted_to_its_callback_once() {
 async fn s5_4_a_receiver_that_fails_is_not_asked_again() {
     let (url, mut received) = receiver(StatusCode::INTERNAL_SERVER_ERROR).await;
     let (good, mut arrived) = receiver(StatusCode::OK).await;
-    let host = open_to_loopback().host(Scripted::saying(["x"])).await;
+    let host = open_to_loopback().host(ScriptedAgent::saying(["x"])).await;
     host.receive(message("work"), Run::in_background(Some(webhook(&url)))).await.unwrap();
     received.recv().await.unwrap();
     host.receive(message("work"), Run::in_background(Some(webhook(&good)))).await.unwrap();
@@ -76,12 +76,12 @@ async fn a_delivery_that_was_cut_off_is_made_by_the_next_run() {
     let (url, mut received) = receiver(StatusCode::OK).await;
     let mut setup = open_to_loopback();
     setup.envelope = None;
-    let host = setup.host(Scripted::new(vec![Step::Hang])).await;
+    let host = setup.host(ScriptedAgent::new(vec![Step::Hang])).await;
     let reply = host.receive(message("work"), Run::in_background(Some(webhook(&url)))).await.unwrap();
     setup.stop.cancel();
     setup.stop = CancellationToken::new();
     setup.envelope = Some(envelope);
-    let _next = setup.host(Scripted::saying([])).await;
+    let _next = setup.host(ScriptedAgent::saying([])).await;
     let (headers, body) = received.recv().await.unwrap();
     assert_eq!((body.as_str(), &headers["x-state"]), (reply.task.unwrap().expose(), &"failed".parse().unwrap()));
 }
@@ -102,7 +102,7 @@ async fn a_post_that_was_begun_is_finished_before_the_host_has_stopped() {
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, axum::Router::new().route("/hook", post(answer))).await });
     let setup = open_to_loopback();
-    let host = setup.host(Scripted::saying(["x"])).await;
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
     host.receive(message("work"), Run::in_background(Some(webhook(&url)))).await.unwrap();
     beginning.recv().await.unwrap();
     setup.stop.cancel();
@@ -114,7 +114,7 @@ async fn a_post_that_was_begun_is_finished_before_the_host_has_stopped() {
 #[tokio::test]
 async fn a_question_is_posted_and_so_is_the_end() {
     let question = Question { text: "Which?".to_owned(), questions: Vec::new() };
-    let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Question(question)))]);
+    let agent = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Question(question)))]);
     let (url, mut received) = receiver(StatusCode::OK).await;
     let host = open_to_loopback().host(agent).await;
     let begun = Run { webhook: Some(webhook(&url)), ..Run::task_unless_message(Duration::ZERO) };
@@ -131,11 +131,14 @@ async fn a_post_that_a_crash_cut_short_is_made_again_at_the_next_start() {
     let task = Task { expires_at: setup.clock.now() + TASK_TTL, ..some_task() };
     setup.store.create_task(task.clone(), Vec::new()).await.unwrap();
     let patient = Webhook { retries: 1, ..webhook(&url) };
-    assert_eq!(setup.store.add_webhook(&task.id, patient, 1, AtEnd::Refuse).await.unwrap(), Added::Yes);
+    assert_eq!(
+        setup.store.add_webhook(&task.id, patient, 1, IfTaskEnded::Refuse).await.unwrap(),
+        WebhookRegistration::Yes
+    );
     assert!(setup.store.advance_task(&task.id, TaskChange { at: setup.clock.now(), ..completed() }).await.unwrap());
     // Somebody takes it, for a long time, and is gone.
     let far = setup.clock.now() + TASK_TTL;
     assert_eq!(setup.store.claim_deliveries(setup.clock.now(), far, 9).await.unwrap().len(), 1);
-    let _next = setup.host(Scripted::saying([])).await;
+    let _next = setup.host(ScriptedAgent::saying([])).await;
     assert_eq!(received.recv().await.unwrap().1, task.id.expose());
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_contract::call::{Call, Caller, Identity, Thread};
-use forecourt_contract::{Native, Refusal, ScopeSet, Target};
+use forecourt_contract::{CallTarget, Native, Refusal, ScopeSet};
 use forecourt_core::limits::HOPS_MAX;
-use forecourt_core::policy::Kind;
-use forecourt_core::{Authority, Error, Handle, IdentityEvidence, Sender, Standing};
-use forecourt_host::{Host, Invoked, LimitSettings, Rate, StandingWish};
-use forecourt_testkit::Scripted;
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::{Authority, Error, Handle, IdentityEvidence, LifecycleState, Sender};
+use forecourt_host::{Host, InvokeOutcome, LifecycleChange, LimitSettings, Rate};
+use forecourt_testkit::ScriptedAgent;
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
 use serde_json::{Value, json};
@@ -25,41 +25,41 @@ fn from(peer: &str) -> Caller {
     Caller { sender: Arc::new(sender), ..Caller::default() }
 }
 
-async fn call(host: &Host, method: &str, session: Option<&str>, peer: &str) -> Result<Invoked, Error> {
+async fn call(host: &Host, method: &str, session: Option<&str>, peer: &str) -> Result<InvokeOutcome, Error> {
     let thread = Thread { session_id: session.map(str::to_owned), ..Thread::default() };
     let call =
         Call { method: method.to_owned(), path: "/rooms".to_owned(), caller: from(peer), thread, ..Call::default() };
     host.invoke(call, "test").await
 }
 
-fn is_answered(invoked: Result<Invoked, Error>) -> bool {
-    matches!(invoked, Ok(Invoked::Answered(_)))
+fn is_answered(invoked: Result<InvokeOutcome, Error>) -> bool {
+    matches!(invoked, Ok(InvokeOutcome::Answered(_)))
 }
 
-fn is_too_often(invoked: Result<Invoked, Error>) -> bool {
-    matches!(invoked, Ok(Invoked::Refused(part)) if matches!(part.kind, Kind::TooManyRequests { .. }))
+fn is_too_often(invoked: Result<InvokeOutcome, Error>) -> bool {
+    matches!(invoked, Ok(InvokeOutcome::Refused(part)) if matches!(part.kind, RefusalKind::TooManyRequests { .. }))
 }
 
 #[tokio::test]
 async fn what_the_contract_refuses_is_an_outcome() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
-    let Ok(Invoked::Answered(outcome)) = call(&host, "QEURY", None, "192.0.2.1").await else { panic!() };
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
+    let Ok(InvokeOutcome::Answered(outcome)) = call(&host, "QEURY", None, "192.0.2.1").await else { panic!() };
     assert!(matches!(outcome.answer, Err(Refusal::Method { .. })));
-    let Ok(Invoked::Answered(outcome)) = call(&host, "QUERY", None, "192.0.2.1").await else { panic!() };
+    let Ok(InvokeOutcome::Answered(outcome)) = call(&host, "QUERY", None, "192.0.2.1").await else { panic!() };
     assert!(matches!(outcome.answer, Err(Refusal::NotFound(_))));
 }
 
 #[tokio::test]
 async fn calls_count_against_their_address_and_their_session() {
     let limits = LimitSettings { per_address: rate(2), ..LimitSettings::default() };
-    let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    let host = Setup { limits, ..Setup::default() }.host(ScriptedAgent::saying(["x"])).await;
     assert!(is_answered(call(&host, "QUERY", None, "192.0.2.1").await));
     assert!(is_answered(call(&host, "QUERY", None, "192.0.2.1").await));
     assert!(is_too_often(call(&host, "QUERY", None, "192.0.2.1").await));
     assert!(is_answered(call(&host, "QUERY", None, "192.0.2.2").await));
 
     let limits = LimitSettings { per_session: rate(1), ..LimitSettings::default() };
-    let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    let host = Setup { limits, ..Setup::default() }.host(ScriptedAgent::saying(["x"])).await;
     assert!(is_answered(call(&host, "QUERY", Some("s"), "192.0.2.1").await));
     assert!(is_too_often(call(&host, "QUERY", Some("s"), "192.0.2.2").await));
     assert!(is_answered(call(&host, "QUERY", Some("t"), "192.0.2.1").await));
@@ -67,7 +67,7 @@ async fn calls_count_against_their_address_and_their_session() {
 
 #[tokio::test]
 async fn calls_that_lead_to_each_other_come_to_an_end() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     let at = |depth| Call { method: "QUERY".to_owned(), path: "/rooms".to_owned(), depth, ..Call::default() };
     assert!(is_answered(host.invoke(at(HOPS_MAX - 1), "test").await));
     assert!(matches!(host.invoke(at(HOPS_MAX), "test").await, Err(Error::Invalid { .. })));
@@ -75,7 +75,7 @@ async fn calls_that_lead_to_each_other_come_to_an_end() {
 
 #[tokio::test]
 async fn a_host_that_drains_takes_no_call() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     host.drain(Duration::ZERO).await;
     assert!(matches!(call(&host, "QUERY", None, "192.0.2.1").await, Err(Error::Unavailable { .. })));
 }
@@ -84,7 +84,7 @@ async fn a_host_that_drains_takes_no_call() {
 struct Root;
 
 impl Native for Root {
-    fn answer(&self, call: Call, _: Target) -> BoxFuture<'_, Result<Value, Refusal>> {
+    fn answer(&self, call: Call, _: CallTarget) -> BoxFuture<'_, Result<Value, Refusal>> {
         match call.query {
             Some(_) => pending().boxed(),
             None => async { Ok(json!({})) }.boxed(),
@@ -95,7 +95,7 @@ impl Native for Root {
 #[tokio::test]
 async fn calls_in_the_making_are_bounded() {
     let limits = LimitSettings { replies_running_max: 1, queue_seconds: 0, ..LimitSettings::default() };
-    let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    let host = Setup { limits, ..Setup::default() }.host(ScriptedAgent::saying(["x"])).await;
     let root: Arc<dyn Native> = Arc::new(Root);
     host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
     let caller = Caller { identity: Identity::Recognised, ..from("192.0.2.1") };
@@ -109,7 +109,7 @@ async fn calls_in_the_making_are_bounded() {
     let stays = ask(Some(""));
     let mut first = Box::pin(host.invoke(stays, "test"));
     assert!(futures::poll!(first.as_mut()).is_pending());
-    let Ok(Invoked::Refused(refusal)) = host.invoke(ask(None), "test").await else { panic!("no room") };
+    let Ok(InvokeOutcome::Refused(refusal)) = host.invoke(ask(None), "test").await else { panic!("no room") };
     assert!(refusal.message.contains("limits.replies_running_max"), "{}", refusal.message);
     drop(first);
     assert!(is_answered(host.invoke(ask(None), "test").await));
@@ -130,7 +130,7 @@ fn granted(scope: &str, agent: Option<&str>) -> Sender {
 
 #[tokio::test]
 async fn base_7_a_caller_holds_what_its_proof_grants_and_without_proof_nothing() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     let held = async |sender: Sender| host.caller(sender).await.unwrap().authority().clone();
     let scopes = |list: &str| ScopeSet::parse_list(list).unwrap();
     let proven = held(granted("booking:room documents:query", None)).await;
@@ -145,20 +145,20 @@ async fn base_7_a_caller_holds_what_its_proof_grants_and_without_proof_nothing()
 
 #[tokio::test]
 async fn base_3_2_an_agent_out_of_service_calls_nothing_over_any_protocol() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     let root: Arc<dyn Native> = Arc::new(Root);
     host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
     let bot = crate::support::handle();
     let standing = async || host.caller(granted("booking:room", Some("bot"))).await.unwrap().standing;
-    assert_eq!(standing().await, Standing::Active);
-    for to in [Standing::Suspended, Standing::Retired] {
-        let wish = StandingWish { to, ..StandingWish::default() };
+    assert_eq!(standing().await, LifecycleState::Active);
+    for to in [LifecycleState::Suspended, LifecycleState::Retired] {
+        let wish = LifecycleChange { to, ..LifecycleChange::default() };
         host.change_standing(&bot, &wish, &|_| None).await.unwrap();
         assert_eq!(standing().await, to);
         let caller = host.caller(granted("booking:room", Some("bot"))).await.unwrap();
         let call = Call { method: "QUERY".into(), path: "/".into(), caller, ..Call::default() };
-        let Ok(Invoked::Answered(outcome)) = host.invoke(call, "test").await else { panic!("not answered") };
-        let refused = matches!(&outcome.answer, Err(Refusal::Standing { is_final, .. }) if *is_final == (to == Standing::Retired));
+        let Ok(InvokeOutcome::Answered(outcome)) = host.invoke(call, "test").await else { panic!("not answered") };
+        let refused = matches!(&outcome.answer, Err(Refusal::Standing { is_final, .. }) if *is_final == (to == LifecycleState::Retired));
         assert!(refused, "{:?}", outcome.answer);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Event, Part};
 use forecourt_host::{LimitSettings, Rate, Run};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 
 use crate::support::{Setup, message};
 
@@ -16,20 +16,20 @@ fn rate(burst: u32) -> Rate {
 #[tokio::test]
 async fn s8_4_over_the_limit_of_an_address_is_a_refusal_with_seconds() {
     let limits = LimitSettings { per_address: rate(3), ..LimitSettings::default() };
-    let host = Setup { limits, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    let host = Setup { limits, ..Setup::default() }.host(ScriptedAgent::saying(["x"])).await;
     for _ in 0..3 {
         let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
         assert_eq!(answer.ending, Ending::Complete);
     }
     let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     let Ending::Refused(part) = answer.ending else { panic!("{:?}", answer.ending) };
-    assert!(matches!(part.kind, Kind::TooManyRequests { retry_after_seconds: Some(1..) }));
+    assert!(matches!(part.kind, RefusalKind::TooManyRequests { retry_after_seconds: Some(1..) }));
 }
 
 #[tokio::test]
 async fn s8_4_over_the_limit_of_a_session_is_a_refusal_whatever_the_address() {
     let limits = LimitSettings { per_session: rate(2), ..LimitSettings::default() };
-    let host = Setup { limits, remembers: true, ..Setup::default() }.host(Scripted::saying(["x"])).await;
+    let host = Setup { limits, remembers: true, ..Setup::default() }.host(ScriptedAgent::saying(["x"])).await;
     let first = host.receive(message("hi"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
     first.collect().await;
@@ -46,7 +46,7 @@ async fn s8_4_over_the_limit_of_a_session_is_a_refusal_whatever_the_address() {
 /// The key that a refusal of too much at once names, with when to come back.
 fn bound(ending: &Ending) -> &str {
     let Ending::Refused(part) = ending else { panic!("{ending:?}") };
-    assert!(matches!(part.kind, Kind::TooManyRequests { retry_after_seconds: Some(_) }));
+    assert!(matches!(part.kind, RefusalKind::TooManyRequests { retry_after_seconds: Some(_) }));
     part.message.split(['(', ')']).nth(1).unwrap()
 }
 
@@ -54,7 +54,7 @@ fn bound(ending: &Ending) -> &str {
 async fn two_hundred_at_once_of_one_address_all_complete() {
     let second = Duration::from_secs(1);
     for run in [Run::without_task(), Run::task_unless_message(30 * second), Run::in_background(None)] {
-        let agent = Scripted::new(vec![Step::Wait(second), Step::Do(Event::Ending(Ending::Complete))]);
+        let agent = ScriptedAgent::new(vec![Step::Wait(second), Step::Do(Event::Ending(Ending::Complete))]);
         let host = Setup::default().host(agent).await;
         let ask = async || host.receive(message("x"), run.clone()).await.unwrap().collect().await.ending;
         let endings = futures::future::join_all((0..200).map(|_| ask())).await;
@@ -65,7 +65,7 @@ async fn two_hundred_at_once_of_one_address_all_complete() {
 #[tokio::test(start_paused = true)]
 async fn replies_in_the_making_are_bounded() {
     let limits = LimitSettings { replies_running_max: 2, ..LimitSettings::default() };
-    let host = Setup { limits, ..Setup::default() }.host(Scripted::new(vec![Step::Hang])).await;
+    let host = Setup { limits, ..Setup::default() }.host(ScriptedAgent::new(vec![Step::Hang])).await;
     let kept = [
         host.receive(message("1"), Run::without_task()).await.unwrap(),
         host.receive(message("2"), Run::without_task()).await.unwrap(),
@@ -79,7 +79,7 @@ async fn replies_in_the_making_are_bounded() {
 #[tokio::test(start_paused = true)]
 async fn background_tasks_of_one_caller_are_bounded() {
     let limits = LimitSettings { tasks_per_caller_max: 2, ..LimitSettings::default() };
-    let host = Setup { limits, ..Setup::default() }.host(Scripted::new(vec![Step::Hang])).await;
+    let host = Setup { limits, ..Setup::default() }.host(ScriptedAgent::new(vec![Step::Hang])).await;
     for _ in 0..2 {
         host.receive(message("x"), Run::in_background(None)).await.unwrap();
     }
@@ -93,7 +93,7 @@ async fn background_tasks_of_one_caller_are_bounded() {
 
 #[tokio::test]
 async fn a_message_names_only_so_many_attachments_by_address() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     let mut many = message("x");
     let source = forecourt_core::FileSource::Url { url: "https://198.51.100.1/a".into(), expires_at: None };
     let file = forecourt_core::File { id: None, name: None, mime: "a/b".into(), size_bytes: None, source };
@@ -104,7 +104,7 @@ async fn a_message_names_only_so_many_attachments_by_address() {
 
 #[tokio::test]
 async fn s5_4_an_attachment_at_a_private_address_is_refused_in_plain_words() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     let mut message = message("x");
     let source = forecourt_core::FileSource::Url { url: "https://127.0.0.1/secret".into(), expires_at: None };
     let file = forecourt_core::File { id: None, name: None, mime: "a/b".into(), size_bytes: None, source };
@@ -115,7 +115,7 @@ async fn s5_4_an_attachment_at_a_private_address_is_refused_in_plain_words() {
 
 #[tokio::test]
 async fn agents_call_each_other_only_so_often_in_a_row() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     for (hop, fits) in [(forecourt_core::limits::HOPS_MAX - 1, true), (forecourt_core::limits::HOPS_MAX, false)] {
         let message = forecourt_core::Message { hop, ..message("hi") };
         assert_eq!(host.receive(message, Run::without_task()).await.is_ok(), fits, "{hop}");

@@ -4,24 +4,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Error;
-use forecourt_host::{Host, LimitSettings, ONCE_KEY_BYTES_MAX, ONCE_TRIES_MAX, ONCE_TTL, Once, OnceCaller};
-use forecourt_testkit::Scripted;
+use forecourt_host::{
+    Host, IdempotencyOwner, IdempotencyState, LimitSettings, ONCE_KEY_BYTES_MAX, ONCE_TRIES_MAX, ONCE_TTL,
+};
+use forecourt_testkit::ScriptedAgent;
 use serde_json::json;
 
 use crate::support::Setup;
 
-const ANN: OnceCaller<'static> = OnceCaller { name: "ann", session: None };
+const ANN: IdempotencyOwner<'static> = IdempotencyOwner { name: "ann", session: None };
 
-fn of(name: &str) -> OnceCaller<'_> {
-    OnceCaller { name, session: None }
+fn of(name: &str) -> IdempotencyOwner<'_> {
+    IdempotencyOwner { name, session: None }
 }
 
 async fn host() -> Arc<Host> {
-    Setup::default().host(Scripted::saying(["answer"])).await
+    Setup::default().host(ScriptedAgent::saying(["answer"])).await
 }
 
 async fn done(host: &Host, caller: &str, key: &str, sent: &[u8]) {
-    let Once::First(begun) = host.once(of(caller), key, sent).await.unwrap() else { panic!("not the first") };
+    let IdempotencyState::First(begun) = host.once(of(caller), key, sent).await.unwrap() else {
+        panic!("not the first")
+    };
     host.settle_once(begun, Some(json!({"answer": key}))).await.unwrap();
 }
 
@@ -30,8 +34,8 @@ async fn the_same_call_gets_the_same_answer_and_another_one_none() {
     let host = host().await;
     done(&host, "ann", "k", b"one").await;
     let again = host.once(ANN, "k", b"one").await.unwrap();
-    assert!(matches!(again, Once::Again(answer) if answer == json!({"answer": "k"})));
-    assert!(matches!(host.once(ANN, "k", b"two").await.unwrap(), Once::Other));
+    assert!(matches!(again, IdempotencyState::Again(answer) if answer == json!({"answer": "k"})));
+    assert!(matches!(host.once(ANN, "k", b"two").await.unwrap(), IdempotencyState::Other));
 }
 
 #[tokio::test]
@@ -45,8 +49,8 @@ async fn keys_of_callers_do_not_meet() {
 #[tokio::test]
 async fn what_is_being_done_is_not_done_beside_it() {
     let host = host().await;
-    let Once::First(begun) = host.once(ANN, "k", b"one").await.unwrap() else { panic!("not the first") };
-    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), Once::Unsettled));
+    let IdempotencyState::First(begun) = host.once(ANN, "k", b"one").await.unwrap() else { panic!("not the first") };
+    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), IdempotencyState::Unsettled));
     host.settle_once(begun, None).await.unwrap();
     done(&host, "ann", "k", b"two").await;
 }
@@ -55,7 +59,7 @@ async fn what_is_being_done_is_not_done_beside_it() {
 async fn of_many_at_once_one_is_the_first() {
     let host = host().await;
     let all = futures::future::join_all((0..16).map(|_| host.once(ANN, "k", b"one"))).await;
-    assert_eq!(all.iter().filter(|once| matches!(once, Ok(Once::First(_)))).count(), 1);
+    assert_eq!(all.iter().filter(|once| matches!(once, Ok(IdempotencyState::First(_)))).count(), 1);
 }
 
 #[tokio::test]
@@ -63,12 +67,12 @@ async fn a_key_survives_a_restart_and_lives_for_a_day() {
     let setup = Setup::default();
     let again = Setup { store: setup.store.clone(), clock: setup.clock.clone(), ..Setup::default() };
     let clock = setup.clock.clone();
-    done(&*setup.host(Scripted::saying(["a"])).await, "ann", "k", b"one").await;
-    let host = again.host(Scripted::saying(["a"])).await;
+    done(&*setup.host(ScriptedAgent::saying(["a"])).await, "ann", "k", b"one").await;
+    let host = again.host(ScriptedAgent::saying(["a"])).await;
     clock.advance(ONCE_TTL - Duration::from_secs(1));
-    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), Once::Again(_)));
+    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), IdempotencyState::Again(_)));
     clock.advance(Duration::from_secs(1));
-    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), Once::First(_)));
+    assert!(matches!(host.once(ANN, "k", b"one").await.unwrap(), IdempotencyState::First(_)));
 }
 
 /// A host that remembers so many keys of one caller, and of all.
@@ -82,8 +86,8 @@ fn bounded(per_caller: u64, all: u64) -> Setup {
 }
 
 /// The bound that refused a key, and the seconds to wait.
-async fn refused(host: &Host, caller: OnceCaller<'_>, key: &str) -> (String, u64) {
-    let Once::Refused(part) = host.once(caller, key, b"one").await.unwrap() else { panic!("not refused") };
+async fn refused(host: &Host, caller: IdempotencyOwner<'_>, key: &str) -> (String, u64) {
+    let IdempotencyState::Refused(part) = host.once(caller, key, b"one").await.unwrap() else { panic!("not refused") };
     assert_eq!(part.kind(), "too_many_requests");
     (part.message.clone(), part.kind.retry_after_seconds().unwrap())
 }
@@ -99,7 +103,7 @@ fn one_honest_caller_does_not_meet_the_bound() {
 async fn a_caller_has_a_bounded_number_of_keys() {
     let setup = bounded(3, 100);
     let clock = setup.clock.clone();
-    let host = setup.host(Scripted::saying(["a"])).await;
+    let host = setup.host(ScriptedAgent::saying(["a"])).await;
     done(&host, "ann", "0", b"one").await;
     clock.advance(Duration::from_secs(60));
     for n in 1..3 {
@@ -108,7 +112,7 @@ async fn a_caller_has_a_bounded_number_of_keys() {
     let (message, wait) = refused(&host, ANN, "one more").await;
     assert!(message.starts_with("limits.idempotency_keys_per_caller_max is reached: 3 "), "{message}");
     assert_eq!(wait, ONCE_TTL.as_secs() - 60, "until the oldest is forgotten");
-    assert!(matches!(host.once(ANN, "0", b"one").await.unwrap(), Once::Again(_)));
+    assert!(matches!(host.once(ANN, "0", b"one").await.unwrap(), IdempotencyState::Again(_)));
     done(&host, "bob", "one more", b"one").await;
     clock.advance(Duration::from_secs(wait));
     done(&host, "ann", "one more", b"one").await;
@@ -117,18 +121,21 @@ async fn a_caller_has_a_bounded_number_of_keys() {
 
 #[tokio::test]
 async fn keys_are_counted_for_each_session_of_a_caller() {
-    let host = bounded(1, 100).host(Scripted::saying(["a"])).await;
-    let ann = |session| OnceCaller { name: "ann", session };
+    let host = bounded(1, 100).host(ScriptedAgent::saying(["a"])).await;
+    let ann = |session| IdempotencyOwner { name: "ann", session };
     for (key, session) in [("0", None), ("1", Some("s1")), ("2", Some("s2"))] {
-        assert!(matches!(host.once(ann(session), key, b"one").await.unwrap(), Once::First(_)));
+        assert!(matches!(host.once(ann(session), key, b"one").await.unwrap(), IdempotencyState::First(_)));
         refused(&host, ann(session), "one more").await;
     }
-    assert!(matches!(host.once(ann(Some("s2")), "0", b"one").await.unwrap(), Once::Unsettled), "they mean the same");
+    assert!(
+        matches!(host.once(ann(Some("s2")), "0", b"one").await.unwrap(), IdempotencyState::Unsettled),
+        "they mean the same"
+    );
 }
 
 #[tokio::test]
 async fn all_callers_together_have_a_bounded_number_of_keys() {
-    let host = bounded(100, 2).host(Scripted::saying(["a"])).await;
+    let host = bounded(100, 2).host(ScriptedAgent::saying(["a"])).await;
     done(&host, "ann", "0", b"one").await;
     done(&host, "bob", "0", b"one").await;
     let (message, _) = refused(&host, of("eve"), "0").await;
@@ -146,7 +153,9 @@ async fn a_host_that_drains_begins_nothing_under_a_key() {
 async fn a_key_that_leads_to_nothing_is_tried_a_bounded_number_of_times() {
     let host = host().await;
     for _ in 0..ONCE_TRIES_MAX {
-        let Once::First(begun) = host.once(ANN, "k", b"one").await.unwrap() else { panic!("not the first") };
+        let IdempotencyState::First(begun) = host.once(ANN, "k", b"one").await.unwrap() else {
+            panic!("not the first")
+        };
         host.settle_once(begun, None).await.unwrap();
     }
     assert!(refused(&host, ANN, "k").await.0.contains("in vain"));

@@ -5,17 +5,17 @@ use std::time::Duration;
 use forecourt_core::store::TaskFilter;
 use forecourt_core::{Clock, Ending, Event, TaskState};
 use forecourt_host::{Run, TaskAccess};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 
 use crate::support::{Setup, handle, message};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-fn slow(wait: Duration) -> std::sync::Arc<Scripted> {
+fn slow(wait: Duration) -> std::sync::Arc<ScriptedAgent> {
     let text = |text: &str| Step::Do(Event::Text(text.to_owned()));
     let ending = Step::Do(Event::Ending(Ending::Complete));
-    Scripted::new(vec![text("So"), Step::Wait(wait), text("up."), ending])
+    ScriptedAgent::new(vec![text("So"), Step::Wait(wait), text("up."), ending])
 }
 
 fn whole() -> [Event; 3] {

@@ -8,10 +8,10 @@ use forecourt_core::store::TaskFilter;
 use forecourt_core::{Clock, Error, Timestamp};
 use forecourt_egress::signature;
 use forecourt_host::{
-    Answer, Answered, Decision, Host, Inquiry, OperatorWebhook, QUESTION_RETRIES, QUEUE_TTL, QUEUE_WAITING_MAX,
-    QUEUE_WAITING_PER_CALLER_MAX,
+    Host, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorWebhook, QUESTION_RETRIES,
+    QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
 };
-use forecourt_testkit::Scripted;
+use forecourt_testkit::ScriptedAgent;
 use serde_json::{Value, json};
 
 use crate::deliver::{open_to_loopback, receiver};
@@ -19,8 +19,8 @@ use crate::support::Setup;
 
 const SECRET: &str = "a-secret-of-the-operator";
 
-fn inquiry(by: &str, subject: &str) -> Inquiry {
-    Inquiry {
+fn inquiry(by: &str, subject: &str) -> OperatorInquiry {
+    OperatorInquiry {
         by: Some(by.to_owned()),
         agent: None,
         subject: subject.to_owned(),
@@ -31,19 +31,22 @@ fn inquiry(by: &str, subject: &str) -> Inquiry {
     }
 }
 
-fn answer(host: &Host, decision: Decision) -> Answer {
-    Answer { decision, reason: None, by: "operator".to_owned(), at: host.clock().now() }
+fn answer(host: &Host, decision: OperatorDecision) -> OperatorAnswer {
+    OperatorAnswer { decision, reason: None, by: "operator".to_owned(), at: host.clock().now() }
 }
 
 async fn host() -> Arc<Host> {
-    Setup::default().host(Scripted::saying(["answer"])).await
+    Setup::default().host(ScriptedAgent::saying(["answer"])).await
 }
 
 #[tokio::test]
 async fn a_question_that_nobody_asked_is_unknown() {
     let host = host().await;
     assert_eq!(host.question("x").await.unwrap(), None);
-    assert_eq!(host.answer_question("x", answer(&host, Decision::Accepted)).await.unwrap(), Answered::Unknown);
+    assert_eq!(
+        host.answer_question("x", answer(&host, OperatorDecision::Accepted)).await.unwrap(),
+        OperatorAnswerOutcome::Unknown
+    );
 }
 
 #[tokio::test]
@@ -61,23 +64,23 @@ async fn the_same_question_waits_once() {
 async fn an_answer_stays_and_a_deferred_question_waits_on() {
     let host = host().await;
     let id = host.ask_operator(inquiry("ann", "t1")).await.unwrap().id;
-    for decision in [Decision::Deferred, Decision::Rejected] {
+    for decision in [OperatorDecision::Deferred, OperatorDecision::Rejected] {
         assert!(host.question(&id).await.unwrap().unwrap().waits());
         let answered = host.answer_question(&id, answer(&host, decision)).await.unwrap();
-        assert!(matches!(answered, Answered::Now(_)));
+        assert!(matches!(answered, OperatorAnswerOutcome::Now(_)));
     }
-    let late = host.answer_question(&id, answer(&host, Decision::Accepted)).await.unwrap();
-    let Answered::Before(asked) = late else { panic!("{late:?}") };
-    assert_eq!(asked.answer.unwrap().decision, Decision::Rejected);
+    let late = host.answer_question(&id, answer(&host, OperatorDecision::Accepted)).await.unwrap();
+    let OperatorAnswerOutcome::Before(asked) = late else { panic!("{late:?}") };
+    assert_eq!(asked.answer.unwrap().decision, OperatorDecision::Rejected);
 }
 
 #[tokio::test]
 async fn of_many_answers_at_once_one_counts() {
     let host = host().await;
     let id = host.ask_operator(inquiry("ann", "t1")).await.unwrap().id;
-    let answers = (0..8).map(|_| host.answer_question(&id, answer(&host, Decision::Accepted)));
+    let answers = (0..8).map(|_| host.answer_question(&id, answer(&host, OperatorDecision::Accepted)));
     let answers = futures::future::join_all(answers).await;
-    assert_eq!(answers.iter().filter(|answer| matches!(answer, Ok(Answered::Now(_)))).count(), 1);
+    assert_eq!(answers.iter().filter(|answer| matches!(answer, Ok(OperatorAnswerOutcome::Now(_)))).count(), 1);
 }
 
 #[tokio::test]
@@ -88,7 +91,7 @@ async fn a_caller_has_a_bounded_number_of_questions_waiting() {
     }
     assert!(matches!(host.ask_operator(inquiry("ann", "one more")).await, Err(Error::Unavailable { .. })));
     let first = host.questions().await.unwrap().remove(0);
-    let _ = host.answer_question(&first.id, answer(&host, Decision::Accepted)).await.unwrap();
+    let _ = host.answer_question(&first.id, answer(&host, OperatorDecision::Accepted)).await.unwrap();
     host.ask_operator(inquiry("ann", "one more")).await.unwrap();
 }
 
@@ -106,8 +109,8 @@ async fn questions_survive_a_restart_and_expire() {
     let setup = Setup::default();
     let again = Setup { store: setup.store.clone(), clock: setup.clock.clone(), ..Setup::default() };
     let clock = setup.clock.clone();
-    let asked = setup.host(Scripted::saying(["a"])).await.ask_operator(inquiry("ann", "t1")).await.unwrap();
-    let host = again.host(Scripted::saying(["a"])).await;
+    let asked = setup.host(ScriptedAgent::saying(["a"])).await.ask_operator(inquiry("ann", "t1")).await.unwrap();
+    let host = again.host(ScriptedAgent::saying(["a"])).await;
     clock.advance(QUEUE_TTL - Duration::from_secs(1));
     assert_eq!(host.question(&asked.id).await.unwrap(), Some(asked.clone()));
     clock.advance(Duration::from_secs(1));
@@ -131,7 +134,7 @@ fn failed(host: &Host) -> bool {
 #[tokio::test]
 async fn a_webhook_that_may_not_be_reached_keeps_nobody_from_asking() {
     let setup = Setup { egress: Default::default(), ..telling("http://127.0.0.1:9/hook") };
-    let host = setup.host(Scripted::saying(["x"])).await;
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
     let asked = host.ask_operator(inquiry("ann", "t1")).await.unwrap();
     assert_eq!(host.question(&asked.id).await.unwrap(), Some(asked));
     while !failed(&host) {
@@ -143,7 +146,7 @@ async fn a_webhook_that_may_not_be_reached_keeps_nobody_from_asking() {
 async fn a_post_that_is_not_taken_waits_for_its_next_attempt() {
     let (url, mut received) = receiver(StatusCode::INTERNAL_SERVER_ERROR).await;
     let setup = telling(&url);
-    let host = setup.host(Scripted::saying(["x"])).await;
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
     host.ask_operator(inquiry("ann", "t1")).await.unwrap();
     received.recv().await.unwrap();
     while !failed(&host) {
@@ -160,9 +163,9 @@ async fn a_post_that_is_not_taken_waits_for_its_next_attempt() {
 async fn a_question_is_told_once_signed_and_without_what_is_secret() {
     let (url, mut received) = receiver(StatusCode::OK).await;
     let setup = telling(&url);
-    let host = setup.host(Scripted::saying(["x"])).await;
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
     let due = Timestamp::from_second(2_000_000_000).unwrap();
-    let inquiry = Inquiry { due: Some(due), ..inquiry("ann", "the-name-of-a-task") };
+    let inquiry = OperatorInquiry { due: Some(due), ..inquiry("ann", "the-name-of-a-task") };
     let asked = host.ask_operator(inquiry.clone()).await.unwrap();
     let (headers, body) = received.recv().await.unwrap();
     let signed = headers[signature::HEADER].to_str().unwrap();
@@ -186,11 +189,11 @@ async fn what_was_not_told_before_the_end_is_told_by_the_next_run() {
     let (url, mut received) = receiver(StatusCode::OK).await;
     let mut setup = telling(&url);
     setup.stop.cancel();
-    let host = setup.host(Scripted::saying(["x"])).await;
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
     host.stopped().await;
     let asked = host.ask_operator(inquiry("ann", "t1")).await.unwrap();
     setup.stop = tokio_util::sync::CancellationToken::new();
-    let _next = setup.host(Scripted::saying(["x"])).await;
+    let _next = setup.host(ScriptedAgent::saying(["x"])).await;
     assert!(received.recv().await.unwrap().1.contains(&asked.id));
 }
 

@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Error, Event, Handle, Noun, PolicyPart};
 use forecourt_host::{RuleSettings, Run, rules};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 
 use crate::support::{Setup, message, site};
 
 #[tokio::test]
 async fn an_answer_comes_back() {
-    let host = Setup::default().host(Scripted::saying(["hel", "lo"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["hel", "lo"])).await;
     let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     assert_eq!((answer.text().as_str(), answer.ending), ("hello", Ending::Complete));
 }
 
 #[tokio::test]
 async fn an_unknown_agent_is_not_found() {
-    let host = Setup::default().host(Scripted::saying([])).await;
+    let host = Setup::default().host(ScriptedAgent::saying([])).await;
     let mut message = message("hi");
     message.recipient = Handle::parse("nobody").unwrap();
     let error = host.receive(message, Run::without_task()).await.unwrap_err();
@@ -28,7 +28,7 @@ async fn an_unknown_agent_is_not_found() {
 
 #[tokio::test]
 async fn an_agent_that_panics_has_failed_and_the_next_message_works() {
-    let agent = Scripted::new(vec![Step::Do(Event::Text("so far".into())), Step::Panic]);
+    let agent = ScriptedAgent::new(vec![Step::Do(Event::Text("so far".into())), Step::Panic]);
     let host = Setup::default().host(agent).await;
     for _ in 0..2 {
         let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
@@ -40,7 +40,7 @@ async fn an_agent_that_panics_has_failed_and_the_next_message_works() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_hangs_fails_at_its_deadline() {
     let setup = Setup { time_max: Duration::from_secs(7), ..Setup::default() };
-    let host = setup.host(Scripted::new(vec![Step::Hang])).await;
+    let host = setup.host(ScriptedAgent::new(vec![Step::Hang])).await;
     let before = tokio::time::Instant::now();
     let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     assert_eq!(before.elapsed(), Duration::from_secs(7));
@@ -49,7 +49,7 @@ async fn an_agent_that_hangs_fails_at_its_deadline() {
 
 #[tokio::test]
 async fn dropping_an_attached_reply_stops_the_agent() {
-    let agent = Scripted::new(vec![Step::Do(Event::Text("a".into())), Step::Hang]);
+    let agent = ScriptedAgent::new(vec![Step::Do(Event::Text("a".into())), Step::Hang]);
     let host = Setup::default().host(agent.clone()).await;
     let mut reply = host.receive(message("hi"), Run::without_task()).await.unwrap();
     reply.events.next().await;
@@ -60,9 +60,9 @@ async fn dropping_an_attached_reply_stops_the_agent() {
 
 #[tokio::test]
 async fn a_malformed_refusal_of_an_agent_is_a_failure() {
-    let mut part = PolicyPart::new(Kind::Forbidden, "no");
+    let mut part = PolicyPart::new(RefusalKind::Forbidden, "no");
     part.url = Some("https://evil.example/".into());
-    let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Refused(Box::new(part))))]);
+    let agent = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Refused(Box::new(part))))]);
     let host = Setup::default().host(agent).await;
     let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     assert!(matches!(answer.ending, Ending::Failed { .. }), "{:?}", answer.ending);
@@ -83,7 +83,7 @@ async fn rules_refuse_in_the_order_in_which_they_are_written() {
     ];
     for (settings, kind) in cases {
         let setup = Setup { rules: rules(&settings, &site()).unwrap(), ..Setup::default() };
-        let agent = Scripted::saying(["never"]);
+        let agent = ScriptedAgent::saying(["never"]);
         let host = setup.host(agent.clone()).await;
         let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
         let Ending::Refused(part) = answer.ending else { panic!("{kind}: {:?}", answer.ending) };
@@ -100,7 +100,7 @@ fn a_rule_that_points_elsewhere_is_refused_at_load() {
 
 #[tokio::test]
 async fn a_draining_host_takes_nothing_more() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     host.drain(Duration::from_secs(1)).await;
     let error = host.receive(message("hi"), Run::without_task()).await.unwrap_err();
     assert!(matches!(error, Error::Unavailable { .. }));

@@ -3,18 +3,19 @@
 use std::time::Duration;
 
 use forecourt_core::store::Span;
-use forecourt_core::{Ending, Error, Handle, Standing, StandingChange};
-use forecourt_host::{CHANGES_PER_READ_MAX, Changed, Host, Run, STANDING_AGE_MAX, StandingWish};
-use forecourt_testkit::Scripted;
+use forecourt_core::{Ending, Error, Handle, LifecycleState, LifecycleTransition};
+use forecourt_host::{CHANGES_PER_READ_MAX, Host, LifecycleChange, LifecycleOutcome, Run, STANDING_AGE_MAX};
+use forecourt_testkit::ScriptedAgent;
 
 use crate::support::{Setup, handle, message};
 
-fn unsigned(_: &StandingChange) -> Option<String> {
+fn unsigned(_: &LifecycleTransition) -> Option<String> {
     None
 }
 
-async fn change(host: &Host, to: Standing) -> Changed {
-    let wish = StandingWish { to, by: Some("ops".to_owned()), reason: Some("a test".to_owned()), ..Default::default() };
+async fn change(host: &Host, to: LifecycleState) -> LifecycleOutcome {
+    let wish =
+        LifecycleChange { to, by: Some("ops".to_owned()), reason: Some("a test".to_owned()), ..Default::default() };
     host.change_standing(&handle(), &wish, &unsigned).await.unwrap()
 }
 
@@ -24,16 +25,16 @@ async fn ending(host: &Host) -> Result<Ending, Error> {
 
 #[tokio::test]
 async fn an_agent_that_nothing_is_known_of_is_active() {
-    let host = Setup::default().host(Scripted::saying(["answer"])).await;
-    assert_eq!(host.standing(&handle()).await.unwrap(), Standing::Active);
+    let host = Setup::default().host(ScriptedAgent::saying(["answer"])).await;
+    assert_eq!(host.standing(&handle()).await.unwrap(), LifecycleState::Active);
     assert_eq!(ending(&host).await.unwrap(), Ending::Complete);
 }
 
 #[tokio::test]
 async fn a_suspended_agent_answers_nobody_until_it_is_active_again() {
-    let agent = Scripted::saying(["answer"]);
+    let agent = ScriptedAgent::saying(["answer"]);
     let host = Setup::default().host(agent.clone()).await;
-    assert!(matches!(change(&host, Standing::Suspended).await, Changed::Now(_)));
+    assert!(matches!(change(&host, LifecycleState::Suspended).await, LifecycleOutcome::Now(_)));
     for run in [Run::without_task(), Run::in_background(None)] {
         let reply = host.receive(message("hi"), run).await.unwrap();
         assert!(reply.task.is_none());
@@ -42,44 +43,50 @@ async fn a_suspended_agent_answers_nobody_until_it_is_active_again() {
         assert!(refusal.message.contains("suspended"), "{}", refusal.message);
     }
     assert!(agent.heard().is_empty());
-    assert!(matches!(change(&host, Standing::Active).await, Changed::Now(_)));
+    assert!(matches!(change(&host, LifecycleState::Active).await, LifecycleOutcome::Now(_)));
     assert_eq!(ending(&host).await.unwrap(), Ending::Complete);
 }
 
 #[tokio::test]
 async fn a_deprecated_agent_answers() {
-    let host = Setup::default().host(Scripted::saying(["answer"])).await;
-    assert!(matches!(change(&host, Standing::Deprecated).await, Changed::Now(_)));
+    let host = Setup::default().host(ScriptedAgent::saying(["answer"])).await;
+    assert!(matches!(change(&host, LifecycleState::Deprecated).await, LifecycleOutcome::Now(_)));
     assert_eq!(ending(&host).await.unwrap(), Ending::Complete);
 }
 
 #[tokio::test]
 async fn a_retired_agent_is_gone_for_good() {
-    let host = Setup::default().host(Scripted::saying(["answer"])).await;
-    assert!(matches!(change(&host, Standing::Retired).await, Changed::Now(_)));
+    let host = Setup::default().host(ScriptedAgent::saying(["answer"])).await;
+    assert!(matches!(change(&host, LifecycleState::Retired).await, LifecycleOutcome::Now(_)));
     assert!(matches!(ending(&host).await, Err(Error::Gone { .. })));
-    for to in [Standing::Active, Standing::Suspended, Standing::Deprecated] {
-        assert_eq!(change(&host, to).await, Changed::Never(Standing::Retired));
+    for to in [LifecycleState::Active, LifecycleState::Suspended, LifecycleState::Deprecated] {
+        assert_eq!(change(&host, to).await, LifecycleOutcome::Never(LifecycleState::Retired));
     }
-    assert_eq!(change(&host, Standing::Retired).await, Changed::Already);
+    assert_eq!(change(&host, LifecycleState::Retired).await, LifecycleOutcome::Already);
 }
 
 #[tokio::test]
 async fn standings_survive_a_restart_with_all_that_led_to_them() {
     let setup = Setup::default();
     let again = Setup { store: setup.store.clone(), ..Setup::default() };
-    let host = setup.host(Scripted::saying(["answer"])).await;
-    let sign = |change: &StandingChange| Some(format!("signed {}", change.to.name()));
-    let wish = StandingWish { to: Standing::Deprecated, ..Default::default() };
+    let host = setup.host(ScriptedAgent::saying(["answer"])).await;
+    let sign = |change: &LifecycleTransition| Some(format!("signed {}", change.to.name()));
+    let wish = LifecycleChange { to: LifecycleState::Deprecated, ..Default::default() };
     host.change_standing(&handle(), &wish, &sign).await.unwrap();
-    change(&host, Standing::Suspended).await;
-    change(&host, Standing::Suspended).await;
+    change(&host, LifecycleState::Suspended).await;
+    change(&host, LifecycleState::Suspended).await;
 
-    let host = again.host(Scripted::saying(["answer"])).await;
-    assert_eq!(host.standing(&handle()).await.unwrap(), Standing::Suspended);
+    let host = again.host(ScriptedAgent::saying(["answer"])).await;
+    assert_eq!(host.standing(&handle()).await.unwrap(), LifecycleState::Suspended);
     let kept = host.standing_changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX + 1).await.unwrap();
     let moves: Vec<_> = kept.iter().map(|(n, kept)| (*n, kept.change.from, kept.change.to)).collect();
-    assert_eq!(moves, [(2, Standing::Deprecated, Standing::Suspended), (1, Standing::Active, Standing::Deprecated)]);
+    assert_eq!(
+        moves,
+        [
+            (2, LifecycleState::Deprecated, LifecycleState::Suspended),
+            (1, LifecycleState::Active, LifecycleState::Deprecated)
+        ]
+    );
     assert_eq!(kept[0].1.change.by.as_deref(), Some("ops"));
     assert_eq!(kept[1].1.statement.as_deref(), Some("signed deprecated"));
 }
@@ -88,47 +95,50 @@ async fn standings_survive_a_restart_with_all_that_led_to_them() {
 async fn a_change_is_made_from_the_truth_though_another_host_made_the_last_one() {
     let setup = Setup::default();
     let other = Setup { store: setup.store.clone(), ..Setup::default() };
-    let (host, other) = (setup.host(Scripted::saying(["a"])).await, other.host(Scripted::saying(["a"])).await);
-    change(&other, Standing::Retired).await;
-    assert_eq!(change(&host, Standing::Suspended).await, Changed::Never(Standing::Retired));
-    assert_eq!(host.standing(&handle()).await.unwrap(), Standing::Retired);
+    let (host, other) =
+        (setup.host(ScriptedAgent::saying(["a"])).await, other.host(ScriptedAgent::saying(["a"])).await);
+    change(&other, LifecycleState::Retired).await;
+    assert_eq!(change(&host, LifecycleState::Suspended).await, LifecycleOutcome::Never(LifecycleState::Retired));
+    assert_eq!(host.standing(&handle()).await.unwrap(), LifecycleState::Retired);
 }
 
 #[tokio::test]
 async fn what_another_host_did_is_heard_within_the_bound_and_the_store_is_not_asked_each_time() {
     let setup = Setup::default();
     let other = Setup { store: setup.store.clone(), ..Setup::default() };
-    let agent = Scripted::saying(["answer"]);
-    let (host, other) = (setup.host(agent.clone()).await, other.host(Scripted::saying(["a"])).await);
-    change(&other, Standing::Retired).await;
+    let agent = ScriptedAgent::saying(["answer"]);
+    let (host, other) = (setup.host(agent.clone()).await, other.host(ScriptedAgent::saying(["a"])).await);
+    change(&other, LifecycleState::Retired).await;
     setup.clock.advance(STANDING_AGE_MAX);
     assert_eq!(ending(&host).await.unwrap(), Ending::Complete, "what was read at the start still holds");
     setup.clock.advance(Duration::from_millis(1));
-    assert_eq!(host.standing_at_hand(&handle()), Standing::Active);
+    assert_eq!(host.standing_at_hand(&handle()), LifecycleState::Active);
     assert!(matches!(ending(&host).await, Err(Error::Gone { .. })));
-    assert_eq!((host.standing_at_hand(&handle()), agent.heard().len()), (Standing::Retired, 1));
+    assert_eq!((host.standing_at_hand(&handle()), agent.heard().len()), (LifecycleState::Retired, 1));
 }
 
 #[tokio::test]
 async fn a_host_of_its_own_state_reads_and_keeps_standings_where_it_is_told_to() {
     let deployment = Setup::default();
-    let served = deployment.host(Scripted::saying(["a"])).await;
-    change(&served, Standing::Suspended).await;
+    let served = deployment.host(ScriptedAgent::saying(["a"])).await;
+    change(&served, LifecycleState::Suspended).await;
     let beside = Setup { standings: Some(deployment.store.clone()), ..Setup::default() };
-    let host = beside.host(Scripted::saying(["answer"])).await;
+    let host = beside.host(ScriptedAgent::saying(["answer"])).await;
     assert!(matches!(ending(&host).await.unwrap(), Ending::Refused(_)));
-    change(&host, Standing::Retired).await;
+    change(&host, LifecycleState::Retired).await;
     deployment.clock.advance(STANDING_AGE_MAX + Duration::from_millis(1));
-    assert_eq!(served.standing(&handle()).await.unwrap(), Standing::Retired);
+    assert_eq!(served.standing(&handle()).await.unwrap(), LifecycleState::Retired);
     let kept = host.standing_changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX).await.unwrap();
     assert_eq!(kept.len(), 2);
-    assert!(beside.host(Scripted::saying(["a"])).await.standing(&handle()).await.unwrap() == Standing::Retired);
+    assert!(
+        beside.host(ScriptedAgent::saying(["a"])).await.standing(&handle()).await.unwrap() == LifecycleState::Retired
+    );
 }
 
 #[tokio::test]
 async fn an_agent_that_is_not_here_is_not_found() {
-    let host = Setup::default().host(Scripted::saying(["answer"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["answer"])).await;
     let nobody = Handle::parse("nobody").unwrap();
-    let result = host.change_standing(&nobody, &StandingWish::default(), &unsigned).await;
+    let result = host.change_standing(&nobody, &LifecycleChange::default(), &unsigned).await;
     assert!(matches!(result, Err(Error::NotFound { .. })));
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::message::text_of;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::TaskFilter;
-use forecourt_core::{Bound, Clock, Ending, Error, Event, Message, Sender, TaskState, ThreadId};
+use forecourt_core::{Clock, Ending, Error, Event, Message, QuotaBound, Sender, TaskState, ThreadId};
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_store::Memory;
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 
 use crate::support::{Setup, handle, in_thread, message};
@@ -51,10 +51,10 @@ async fn ended(host: &Host, message: Message) -> (TaskState, Ending) {
 #[tokio::test]
 async fn design_36_a_task_that_there_is_no_room_for_is_an_error_that_names_the_bound() {
     let setup = setup();
-    let host = setup.host(Scripted::saying(["Soup."])).await;
+    let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
     for run in [Run::in_background(None), Run::task_unless_message(Duration::ZERO)] {
         let error = host.receive(message(&words(LONG)), run).await.err();
-        assert!(matches!(error, Some(Error::Full { bound: Bound::Caller { max: MAX } })), "{error:?}");
+        assert!(matches!(error, Some(Error::Full { bound: QuotaBound::Caller { max: MAX } })), "{error:?}");
     }
     assert_eq!(tasks(&setup).await, 0);
     assert_eq!(ended(&host, message("Dinner?")).await, (TaskState::Completed, Ending::Complete));
@@ -63,11 +63,11 @@ async fn design_36_a_task_that_there_is_no_room_for_is_an_error_that_names_the_b
 #[tokio::test(start_paused = true)]
 async fn design_36_a_slow_answer_that_there_is_no_room_for_is_refused_by_the_name_of_the_bound() {
     let setup = setup();
-    let host = setup.host(Scripted::new(vec![Step::Wait(PATIENCE * 2)])).await;
+    let host = setup.host(ScriptedAgent::new(vec![Step::Wait(PATIENCE * 2)])).await;
     let reply = host.receive(message(&words(LONG)), Run::task_if_slow(PATIENCE)).await.unwrap();
     let events = reply.events.collect::<Vec<_>>().await;
     let [Event::Ending(Ending::Refused(part))] = &events[..] else { panic!("{events:?}") };
-    assert!(matches!(part.kind, Kind::TooManyRequests { retry_after_seconds: Some(_) }));
+    assert!(matches!(part.kind, RefusalKind::TooManyRequests { retry_after_seconds: Some(_) }));
     assert!(part.message.contains("limits.stored_bytes_per_caller"), "{}", part.message);
     assert_eq!(tasks(&setup).await, 0);
 }
@@ -76,7 +76,7 @@ async fn design_36_a_slow_answer_that_there_is_no_room_for_is_refused_by_the_nam
 #[tokio::test]
 async fn design_36_a_task_whose_answer_does_not_fit_ends_and_names_the_bound() {
     for len in [LONG, MAX as usize * 2 / 3] {
-        let host = setup().host(Scripted::saying([&words(len)])).await;
+        let host = setup().host(ScriptedAgent::saying([&words(len)])).await;
         let (state, ending) = ended(&host, message("Dinner?")).await;
         let Ending::Failed { reason } = ending else { panic!("{ending:?}") };
         assert_eq!(state, TaskState::Failed);
@@ -87,7 +87,7 @@ async fn design_36_a_task_whose_answer_does_not_fit_ends_and_names_the_bound() {
 #[tokio::test]
 async fn design_36_a_conversation_counts_for_its_caller_and_keeps_no_address() {
     let setup = setup();
-    let host = setup.host(Scripted::saying(["Soup."])).await;
+    let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
     let ask = async |peer: &str, text: &str, thread: Option<ThreadId>| {
         let reply = host.receive(from(peer, in_thread(text, thread)), Run::without_task()).await.unwrap();
         let thread = reply.thread.clone().unwrap();

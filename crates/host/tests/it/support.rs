@@ -7,7 +7,7 @@ use forecourt_core::{
     Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
 };
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Envelope, Host, HostBuilder, LimitSettings, OperatorWebhook, Resident, Site};
+use forecourt_host::{Directory, Envelope, Host, HostBuilder, HostedAgent, LimitSettings, OperatorWebhook, Site};
 use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, card};
 use tokio_util::sync::CancellationToken;
@@ -51,7 +51,7 @@ impl Setup {
     pub(crate) async fn host(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
         let mut card = card("bot");
         card.remembers = self.remembers;
-        let resident = Resident::new(Arc::new(card), agent, Policy::new(self.rules.clone()), self.time_max);
+        let resident = HostedAgent::new(Arc::new(card), agent, Policy::new(self.rules.clone()), self.time_max);
         let directory = Directory::new(vec![resident], &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());
         let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress)

@@ -7,7 +7,7 @@ use forecourt_core::limits::TASK_TTL;
 use forecourt_core::store::TaskChange;
 use forecourt_core::{Ending, Error, Event, File, FileSource, Part, Task, TaskId, TaskState, Timestamp};
 use forecourt_host::{Host, Run, TaskAccess};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 
 use crate::support::{Setup, message};
@@ -39,7 +39,7 @@ fn complete() -> Step {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_goes_on_without_its_caller_and_can_be_read() {
-    let agent = Scripted::new(vec![text("a"), Step::Wait(Duration::from_secs(3)), text("b"), complete()]);
+    let agent = ScriptedAgent::new(vec![text("a"), Step::Wait(Duration::from_secs(3)), text("b"), complete()]);
     let host = Setup::default().host(agent).await;
     let id = begin(&host).await;
     assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::Working);
@@ -51,7 +51,7 @@ async fn a_task_goes_on_without_its_caller_and_can_be_read() {
 #[tokio::test(start_paused = true)]
 async fn a_subscription_resumes_after_any_event_and_loses_none() {
     let steps = vec![text("a"), Step::Wait(Duration::from_secs(1)), text("b"), text("c"), complete()];
-    let host = Setup::default().host(Scripted::new(steps)).await;
+    let host = Setup::default().host(ScriptedAgent::new(steps)).await;
     let id = begin(&host).await;
     let all: Vec<Event> = host.task(&id, TaskAccess::ById).await.unwrap().subscribe(0).collect().await;
     assert_eq!(all.len(), 4);
@@ -64,7 +64,8 @@ async fn a_subscription_resumes_after_any_event_and_loses_none() {
 #[tokio::test]
 async fn a_file_becomes_an_artifact_of_its_task() {
     let file = File::inline("image/png", Some("a.png".into()), bytes::Bytes::from_static(b"png"));
-    let host = Setup::default().host(Scripted::new(vec![Step::Do(Event::Part(Part::File(file))), complete()])).await;
+    let host =
+        Setup::default().host(ScriptedAgent::new(vec![Step::Do(Event::Part(Part::File(file))), complete()])).await;
     let id = begin(&host).await;
     let task = ended(&host, &id).await;
     let Part::File(kept) = &task.outcome.unwrap().parts[0] else { panic!("no file") };
@@ -78,7 +79,7 @@ async fn a_file_becomes_an_artifact_of_its_task() {
 
 #[tokio::test]
 async fn cancelling_reaches_the_agent_and_is_final() {
-    let agent = Scripted::new(vec![text("a"), Step::Hang]);
+    let agent = ScriptedAgent::new(vec![text("a"), Step::Hang]);
     let host = Setup::default().host(agent.clone()).await;
     let id = begin(&host).await;
     let task = host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap();
@@ -93,7 +94,7 @@ async fn cancelling_reaches_the_agent_and_is_final() {
 #[tokio::test]
 async fn s5_4_1_a_task_is_gone_after_an_hour() {
     let setup = Setup::default();
-    let host = setup.host(Scripted::saying(["x"])).await;
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
     let id = begin(&host).await;
     ended(&host, &id).await;
     setup.clock.advance(TASK_TTL - Duration::from_secs(1));
@@ -105,9 +106,9 @@ async fn s5_4_1_a_task_is_gone_after_an_hour() {
 #[tokio::test]
 async fn a_task_of_a_run_that_died_is_found_at_start_and_ends_as_failed() {
     let setup = Setup::default();
-    let before = setup.host(Scripted::new(vec![Step::Hang])).await;
+    let before = setup.host(ScriptedAgent::new(vec![Step::Hang])).await;
     let id = begin(&before).await;
-    let after = setup.host(Scripted::saying(["x"])).await;
+    let after = setup.host(ScriptedAgent::saying(["x"])).await;
     let task = after.task(&id, TaskAccess::ById).await.unwrap();
     assert_eq!(task.state, TaskState::Failed);
     assert_eq!(
@@ -120,13 +121,13 @@ async fn a_task_of_a_run_that_died_is_found_at_start_and_ends_as_failed() {
 
 #[tokio::test(start_paused = true)]
 async fn draining_waits_for_work_and_ends_what_is_left_with_a_reason() {
-    let quick = Scripted::new(vec![Step::Wait(Duration::from_secs(5)), complete()]);
+    let quick = ScriptedAgent::new(vec![Step::Wait(Duration::from_secs(5)), complete()]);
     let host = Setup::default().host(quick).await;
     let id = begin(&host).await;
     host.drain(Duration::from_secs(30)).await;
     assert_eq!(host.task(&id, TaskAccess::ById).await.unwrap().state, TaskState::Completed);
 
-    let host = Setup::default().host(Scripted::new(vec![Step::Hang])).await;
+    let host = Setup::default().host(ScriptedAgent::new(vec![Step::Hang])).await;
     let id = begin(&host).await;
     host.drain(Duration::from_secs(30)).await;
     let task = host.task(&id, TaskAccess::ById).await.unwrap();
@@ -139,8 +140,8 @@ async fn draining_waits_for_work_and_ends_what_is_left_with_a_reason() {
 
 #[tokio::test]
 async fn a_refused_background_task_ends_as_its_refusal_says() {
-    let part = forecourt_core::PolicyPart::new(forecourt_core::policy::Kind::Forbidden, "no");
-    let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Refused(Box::new(part))))]);
+    let part = forecourt_core::PolicyPart::new(forecourt_core::policy::RefusalKind::Forbidden, "no");
+    let agent = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Refused(Box::new(part))))]);
     let host = Setup::default().host(agent).await;
     let id = begin(&host).await;
     assert_eq!(ended(&host, &id).await.state, TaskState::Rejected);
@@ -149,7 +150,7 @@ async fn a_refused_background_task_ends_as_its_refusal_says() {
 #[tokio::test]
 async fn an_end_that_came_first_stands() {
     let setup = Setup::default();
-    let host = setup.host(Scripted::new(vec![Step::Hang])).await;
+    let host = setup.host(ScriptedAgent::new(vec![Step::Hang])).await;
     let id = begin(&host).await;
     let run = host.task(&id, TaskAccess::ById).await.unwrap().run.clone();
     let change = |to| TaskChange {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use forecourt_core::limits::THREAD_TTL;
 use forecourt_core::{Ending, Event, Message, Part, Sender, ThreadId, Turn};
 use forecourt_host::{Run, TaskAccess};
-use forecourt_testkit::{CountedEntropy, Scripted, Step};
+use forecourt_testkit::{CountedEntropy, ScriptedAgent, Step};
 
 use crate::support::{Setup, in_thread, message, signed_in};
 
@@ -19,7 +19,7 @@ fn texts(history: &[Turn]) -> Vec<&str> {
 
 #[tokio::test]
 async fn s6_a_follow_up_hears_what_was_said_before() {
-    let agent = Scripted::saying(["answer"]);
+    let agent = ScriptedAgent::saying(["answer"]);
     let host = setup().host(agent.clone()).await;
     let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
@@ -36,7 +36,7 @@ async fn s6_a_follow_up_hears_what_was_said_before() {
 
 #[tokio::test]
 async fn s6_a_token_that_is_not_ours_begins_afresh_and_is_not_adopted() {
-    let host = setup().host(Scripted::saying(["answer"])).await;
+    let host = setup().host(ScriptedAgent::saying(["answer"])).await;
     let foreign = ThreadId::mint(&CountedEntropy::default());
     let reply = host.receive(in_thread("hi", Some(foreign.clone())), Run::without_task()).await.unwrap();
     assert!(reply.thread.is_some());
@@ -46,7 +46,7 @@ async fn s6_a_token_that_is_not_ours_begins_afresh_and_is_not_adopted() {
 #[tokio::test]
 async fn s6_a_conversation_ends_with_its_time() {
     let setup = setup();
-    let agent = Scripted::saying(["answer"]);
+    let agent = ScriptedAgent::saying(["answer"]);
     let host = setup.host(agent.clone()).await;
     let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
@@ -62,7 +62,7 @@ async fn s6_a_conversation_ends_with_its_time() {
 
 #[tokio::test]
 async fn history_that_came_with_the_message_stands_instead_of_ours() {
-    let agent = Scripted::saying(["answer"]);
+    let agent = ScriptedAgent::saying(["answer"]);
     let host = setup().host(agent.clone()).await;
     let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
@@ -75,7 +75,7 @@ async fn history_that_came_with_the_message_stands_instead_of_ours() {
 
 #[tokio::test]
 async fn a_failed_answer_leaves_no_trace() {
-    let failing = Scripted::new(vec![Step::Do(Event::Ending(Ending::Failed { reason: "no".into() }))]);
+    let failing = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Failed { reason: "no".into() }))]);
     let host = setup().host(failing.clone()).await;
     let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();
@@ -86,13 +86,13 @@ async fn a_failed_answer_leaves_no_trace() {
 
 #[tokio::test]
 async fn an_agent_without_a_memory_gives_no_token() {
-    let host = Setup::default().host(Scripted::saying(["x"])).await;
+    let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
     assert_eq!(host.receive(message("hi"), Run::without_task()).await.unwrap().thread, None);
 }
 
 #[tokio::test]
 async fn a_name_that_a_client_made_up_is_adopted_for_its_owner() {
-    let agent = Scripted::saying(["ok"]);
+    let agent = ScriptedAgent::saying(["ok"]);
     let setup = Setup { remembers: true, ..Setup::default() };
     let host = setup.host(agent.clone()).await;
     let asks = [(Some("ann"), "one"), (Some("ann"), "two"), (Some("bob"), "three"), (None, "four")];
@@ -111,7 +111,7 @@ async fn a_name_that_a_client_made_up_is_adopted_for_its_owner() {
 
 #[tokio::test]
 async fn an_adopted_name_stays_with_an_agent_that_remembers_nothing() {
-    let agent = Scripted::saying(["ok"]);
+    let agent = ScriptedAgent::saying(["ok"]);
     let host = Setup::default().host(agent.clone()).await;
     let named = ThreadId::adopt("ctx-1", &message("x").sender);
     for run in [Run::without_task(), Run::task_unless_message(Duration::ZERO)] {
@@ -130,7 +130,7 @@ async fn an_adopted_name_stays_with_an_agent_that_remembers_nothing() {
 async fn a_conversation_of_somebody_who_signed_in_is_begun_anew_for_everybody_else() {
     let minted = || Some(ThreadId::mint_context(&CountedEntropy::default()));
     for named in [None, minted()] {
-        let agent = Scripted::saying(["ok"]);
+        let agent = ScriptedAgent::saying(["ok"]);
         let host = Setup { remembers: true, ..Setup::default() }.host(agent.clone()).await;
         let ask = async |sender: Sender, thread: Option<ThreadId>| {
             let asked = Message { sender, ..in_thread("hi", thread) };

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, THREAD_TTL, WEBHOOKS_PER_TASK_MAX};
 use forecourt_core::message::text_of;
-use forecourt_core::policy::{AuthChallenge, Kind, Rule, Verdict};
+use forecourt_core::policy::{AuthChallenge, RefusalKind, Rule, RuleVerdict};
 use forecourt_core::reply::Question;
-use forecourt_core::store::{AtEnd, TaskFilter, Webhook};
+use forecourt_core::store::{IfTaskEnded, TaskFilter, Webhook};
 use forecourt_core::{
     Admitted, Agent, AgentCard, Authority, Clock, Ending, Error, Event, EventStream, Handle, Message, MessageId,
     PolicyPart, Reply, Role, ScopeSet, Sender, Task, TaskId, TaskState, ThreadId,
 };
-use forecourt_host::{Host, LimitSettings, Rate, Run, TaskAccess, Until};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_host::{FollowUntil, Host, LimitSettings, Rate, Run, TaskAccess};
+use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -36,12 +36,12 @@ fn asking(question: &str) -> Event {
     Event::Ending(Ending::Question(Question { text: question.to_owned(), questions: Vec::new() }))
 }
 
-fn refusing(kind: Kind) -> Event {
+fn refusing(kind: RefusalKind) -> Event {
     Event::Ending(Ending::Refused(Box::new(PolicyPart::new(kind, "First this."))))
 }
 
-fn unauthorized() -> Kind {
-    Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer").with("realm", "demo.localhost")] }
+fn unauthorized() -> RefusalKind {
+    RefusalKind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer").with("realm", "demo.localhost")] }
 }
 
 fn said(text: &str, id: &str) -> Message {
@@ -83,7 +83,7 @@ async fn waiting(host: &Host) -> TaskId {
 }
 
 async fn numbered(host: &Host, id: &TaskId, after: u64) -> Vec<(u64, Event)> {
-    host.task(id, TaskAccess::ById).await.unwrap().follow(after, Until::Pause).collect().await
+    host.task(id, TaskAccess::ById).await.unwrap().follow(after, FollowUntil::Pause).collect().await
 }
 
 #[tokio::test]
@@ -109,10 +109,10 @@ async fn a_message_that_is_there_at_once_comes_without_a_task() {
 async fn anything_else_is_a_task_from_its_first_event_on() {
     let late = Step::Do(Event::Ending(Ending::Message("Soup.".to_owned())));
     let agents = [
-        Scripted::saying(["So", "up."]),
-        Scripted::new(vec![Step::Do(text("So")), late.clone()]),
-        Scripted::new(vec![Step::Wait(Duration::from_secs(1)), late]),
-        Scripted::new(vec![Step::Panic]),
+        ScriptedAgent::saying(["So", "up."]),
+        ScriptedAgent::new(vec![Step::Do(text("So")), late.clone()]),
+        ScriptedAgent::new(vec![Step::Wait(Duration::from_secs(1)), late]),
+        ScriptedAgent::new(vec![Step::Panic]),
     ];
     for agent in agents {
         let host = Setup::default().host(agent.clone()).await;
@@ -267,7 +267,7 @@ async fn a_follower_stays_while_a_question_is_answered_and_leaves_when_it_is_not
     finish(host.receive(message("This"), on(&host, &id).await).await.unwrap()).await;
     assert_eq!(numbered(&host, &id, 0).await, [(1, asking("Which?")), (2, asking("How?"))]);
     host.receive(message("So"), on(&host, &id).await).await.unwrap();
-    let mut following = host.task(&id, TaskAccess::ById).await.unwrap().follow(0, Until::Pause);
+    let mut following = host.task(&id, TaskAccess::ById).await.unwrap().follow(0, FollowUntil::Pause);
     assert_eq!(following.next().await, Some((1, asking("Which?"))));
     assert_eq!(following.next().await, Some((2, asking("How?"))));
     assert_eq!(futures::FutureExt::now_or_never(following.next()), None);
@@ -326,7 +326,7 @@ async fn a_task_that_waits_outlives_its_host() {
 struct Word;
 
 impl Rule for Word {
-    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, Verdict> {
+    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         let verdict = match message.text() == "please" {
             true => Ok(()),
             false => Err(Box::new(PolicyPart::new(unauthorized(), "Say the word."))),
@@ -393,19 +393,19 @@ async fn webhooks_are_added_listed_and_removed_until_the_end() {
     let hook =
         |n: usize| Webhook { id: n.to_string(), ..forecourt_testkit::store_suite::webhook("https://a.example/") };
     for n in 0..WEBHOOKS_PER_TASK_MAX {
-        task.add_webhook(hook(n), AtEnd::Refuse).await.unwrap();
+        task.add_webhook(hook(n), IfTaskEnded::Refuse).await.unwrap();
     }
-    task.add_webhook(hook(0), AtEnd::Refuse).await.unwrap();
-    let error = task.add_webhook(hook(WEBHOOKS_PER_TASK_MAX), AtEnd::Refuse).await.unwrap_err();
+    task.add_webhook(hook(0), IfTaskEnded::Refuse).await.unwrap();
+    let error = task.add_webhook(hook(WEBHOOKS_PER_TASK_MAX), IfTaskEnded::Refuse).await.unwrap_err();
     assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
     assert!(task.remove_webhook("1").await.unwrap());
     assert!(!task.remove_webhook("1").await.unwrap());
     let ids: Vec<String> = task.webhooks().await.unwrap().into_iter().map(|hook| hook.id).collect();
     assert_eq!(ids, ["0", "2", "3", "4"]);
     task.cancel().await.unwrap();
-    let error = task.add_webhook(hook(0), AtEnd::Refuse).await.unwrap_err();
+    let error = task.add_webhook(hook(0), IfTaskEnded::Refuse).await.unwrap_err();
     assert!(matches!(error, Error::Conflict { state: TaskState::Canceled, .. }), "{error:?}");
-    task.add_webhook(hook(0), AtEnd::Tell).await.unwrap();
+    task.add_webhook(hook(0), IfTaskEnded::Tell).await.unwrap();
 }
 
 /// Of what is somebody else's, nothing is learned, whatever is asked.
@@ -444,12 +444,12 @@ async fn a_task_is_followed_over_its_questions_to_its_end() {
     let host = Setup::default().host(Turns::new([vec![asking("Which?")], vec![Event::Ending(Ending::Complete)]])).await;
     let id = waiting(&host).await;
     let task = host.task(&id, TaskAccess::ById).await.unwrap();
-    let following = tokio::spawn(task.follow(0, Until::End).collect::<Vec<_>>());
+    let following = tokio::spawn(task.follow(0, FollowUntil::End).collect::<Vec<_>>());
     tokio::task::yield_now().await;
     finish(host.receive(said("This", "m2"), on(&host, &id).await).await.unwrap()).await;
     let seen: Vec<Event> = following.await.unwrap().into_iter().map(|(_, event)| event).collect();
     assert!(matches!(seen[..], [Event::Ending(Ending::Question(_)), Event::Ending(Ending::Complete)]), "{seen:?}");
-    assert_eq!(task.follow(0, Until::Pause).collect::<Vec<_>>().await.len(), 2);
+    assert_eq!(task.follow(0, FollowUntil::Pause).collect::<Vec<_>>().await.len(), 2);
 }
 
 #[tokio::test]
@@ -470,8 +470,8 @@ async fn hub3_3_a_conversation_stays_with_its_agent_for_a_week() {
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-fn late(wait: Duration) -> Arc<Scripted> {
-    Scripted::new(vec![Step::Wait(wait), Step::Do(Event::Ending(Ending::Message("Soup.".to_owned())))])
+fn late(wait: Duration) -> Arc<ScriptedAgent> {
+    ScriptedAgent::new(vec![Step::Wait(wait), Step::Do(Event::Ending(Ending::Message("Soup.".to_owned())))])
 }
 
 #[tokio::test(start_paused = true)]

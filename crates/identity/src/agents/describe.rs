@@ -4,7 +4,7 @@ use forecourt_core::{AgentCard, AgentId, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::document::{AgentDocument, DocumentFault, Issuer};
-use crate::genesis::{Genesis, Posture, TrustTier};
+use crate::genesis::{Genesis, TrustPosture, TrustTier};
 
 /// What changes about an agent while it lives here.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(crate) struct About<'a> {
     pub card: &'a AgentCard,
     pub agent_id: &'a AgentId,
     pub genesis: Option<&'a Genesis>,
-    pub posture: &'a Posture,
+    pub posture: &'a TrustPosture,
     pub wildcards: bool,
     pub domain: &'a str,
     pub now: Timestamp,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::canonical::{self, SignedForm};
 use crate::encoding::{from_base64url, to_base64url};
-use crate::genesis::{Stated, TrustTier};
+use crate::genesis::{OperatorStatement, TrustTier};
 use crate::signing_key::SigningKey;
 use crate::verify_key::VerifyKey;
 
@@ -146,9 +146,9 @@ impl AgentDocument {
     }
 
     /// What it states about how far the agent is vouched for.
-    pub fn stated(&self) -> Stated {
+    pub fn stated(&self) -> OperatorStatement {
         let text = |name| self.text(name).map(str::to_owned);
-        Stated {
+        OperatorStatement {
             trust_tier: self.fields.get("trust_tier").and_then(|tier| TrustTier::deserialize(tier).ok()),
             verification_path: text("verification_path"),
             trust_warning: text("trust_warning"),

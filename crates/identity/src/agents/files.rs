@@ -16,7 +16,7 @@ pub(crate) const DOCUMENT_SUFFIX: &str = ".agent.json";
 /// Something about an identity that its operator should know.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {reason}", file.display())]
-pub struct Notice {
+pub struct IdentityNotice {
     /// The file that it is about.
     pub file: PathBuf,
     /// What there is to say, and what would be right.
@@ -36,7 +36,7 @@ pub enum Severity {
     Refused,
 }
 
-impl Notice {
+impl IdentityNotice {
     pub(crate) fn refused(file: &Path, reason: impl ToString) -> Self {
         Self { file: file.to_owned(), reason: reason.to_string(), severity: Severity::Refused }
     }
@@ -75,23 +75,23 @@ impl<T> Found<T> {
 }
 
 /// The origin in `file`.
-pub(crate) fn genesis(file: &Path, notices: &mut Vec<Notice>) -> Found<Genesis> {
+pub(crate) fn genesis(file: &Path, notices: &mut Vec<IdentityNotice>) -> Found<Genesis> {
     let found = read(file, notices, |bytes| Genesis::parse(bytes, None).map_err(|fault| fault.to_string()));
     if let Found::Good(genesis) = &found
         && genesis.is_escaped()
     {
-        notices.push(Notice::warning(file, SPELLING));
+        notices.push(IdentityNotice::warning(file, SPELLING));
     }
     found
 }
 
 /// The document in `file`.
-pub(crate) fn document(file: &Path, notices: &mut Vec<Notice>) -> Found<AgentDocument> {
+pub(crate) fn document(file: &Path, notices: &mut Vec<IdentityNotice>) -> Found<AgentDocument> {
     let found = read(file, notices, |bytes| AgentDocument::parse(bytes).map_err(|fault| fault.to_string()));
     if let Found::Good(document) = &found
         && document.is_escaped()
     {
-        notices.push(Notice::warning(file, SPELLING));
+        notices.push(IdentityNotice::warning(file, SPELLING));
     }
     found
 }
@@ -101,13 +101,13 @@ pub(crate) fn pair(
     document: Option<&AgentDocument>,
     genesis: Option<Genesis>,
     file: &Path,
-    notices: &mut Vec<Notice>,
+    notices: &mut Vec<IdentityNotice>,
 ) -> Option<Genesis> {
     let genesis = genesis?;
     match document.and_then(AgentDocument::agent_id) {
         Some(named) if named != *genesis.id() => {
             let fault = GenesisFault::AgentId { found: genesis.id().clone() };
-            notices.push(Notice::refused(file, format!("{fault} by the document beside it, which is {named}")));
+            notices.push(IdentityNotice::refused(file, format!("{fault} by the document beside it, which is {named}")));
             None
         }
         _ => Some(genesis),
@@ -119,12 +119,12 @@ pub(crate) const NAMELESS: &str = "`agent_id` is missing, and there is no origin
 
 const SPELLING: &str = "it was hashed and signed with `\\u` escapes, which other readers may not accept";
 
-fn read<T>(file: &Path, notices: &mut Vec<Notice>, parse: impl FnOnce(&[u8]) -> Result<T, String>) -> Found<T> {
+fn read<T>(file: &Path, notices: &mut Vec<IdentityNotice>, parse: impl FnOnce(&[u8]) -> Result<T, String>) -> Found<T> {
     match bytes(file).and_then(|bytes| bytes.map(|bytes| parse(&bytes)).transpose()) {
         Ok(None) => Found::Nothing,
         Ok(Some(value)) => Found::Good(value),
         Err(reason) => {
-            notices.push(Notice::refused(file, reason));
+            notices.push(IdentityNotice::refused(file, reason));
             Found::Refused
         }
     }

@@ -5,7 +5,7 @@ use forecourt_contract::scope::{Scope, ScopeSet};
 use forecourt_core::{AgentId, Handle};
 
 use super::document::AgentDocument;
-use crate::genesis::{Genesis, Posture, Stated};
+use crate::genesis::{Genesis, OperatorStatement, TrustPosture};
 
 /// An agent that is known here: one that lives here, or one of elsewhere that may call.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub struct AgentIdentity {
     /// What it says of itself. Always there for an agent that lives here.
     pub document: Option<AgentDocument>,
     /// How far it is vouched for.
-    pub posture: Posture,
+    pub posture: TrustPosture,
     /// What it may do: the origin's `scope`, else the document's `requires.scopes`.
     pub declared: ScopeSet,
     /// Whether it consents to methods beyond those that it declared. AGTP-API 16.4.
@@ -40,7 +40,7 @@ impl AgentIdentity {
         genesis: Option<Genesis>,
         document: Option<AgentDocument>,
     ) -> Option<Self> {
-        let stated = document.as_ref().map_or_else(Stated::default, AgentDocument::stated);
+        let stated = document.as_ref().map_or_else(OperatorStatement::default, AgentDocument::stated);
         let zone = document.as_ref().and_then(|document| document.text("governance_zone"));
         let zone = zone.or_else(|| genesis.as_ref()?.governance_zone()).map(str::to_owned);
         Some(Self {
@@ -50,7 +50,7 @@ impl AgentIdentity {
             },
             name: name.to_owned(),
             handle,
-            posture: Posture::resolve(&stated, genesis.as_ref()),
+            posture: TrustPosture::resolve(&stated, genesis.as_ref()),
             declared: tokens(declared(genesis.as_ref(), document.as_ref())).0,
             wildcards: document.as_ref().is_some_and(AgentDocument::wildcards),
             governance_zone: zone,

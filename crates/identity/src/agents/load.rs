@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use forecourt_contract::catalog::EMBEDDED;
 use forecourt_core::{AgentCard, Domain, Entropy, Handle, Timestamp};
 
-use super::files::{self, DOCUMENT_SUFFIX, GENESIS_SUFFIX, Notice};
+use super::files::{self, DOCUMENT_SUFFIX, GENESIS_SUFFIX, IdentityNotice};
 use super::identity::AgentIdentity;
 use super::known::KnownAgents;
 use super::resident::Residence;
@@ -23,7 +23,7 @@ const KNOWN: &str = "known";
 
 /// Where agents live.
 #[derive(Debug, Clone, Copy)]
-pub struct Home<'a> {
+pub struct AgentHome<'a> {
     /// The folder of the deployment. Only read.
     pub folder: &'a Path,
     /// The data folder, where origins that were made here are. It may not exist. `None`: there is none.
@@ -40,7 +40,7 @@ pub struct Home<'a> {
     pub entropy: &'a dyn Entropy,
 }
 
-impl Home<'_> {
+impl AgentHome<'_> {
     /// The file in the deployment in which the origin of an agent may be.
     pub fn genesis_file(&self, handle: &Handle) -> PathBuf {
         self.folder.join(AGENTS).join(format!("{handle}{GENESIS_SUFFIX}"))
@@ -60,16 +60,16 @@ impl Home<'_> {
 /// Finds out who the agents of a deployment are, and which of elsewhere are known. An agent whose files
 /// are refused is not among them; what was refused, and why, is in the notices.
 pub fn load<'a>(
-    home: &Home<'_>,
+    home: &AgentHome<'_>,
     agents: impl IntoIterator<Item = (&'a AgentCard, &'a AgentIdentitySettings)>,
-) -> (KnownAgents, Vec<Notice>) {
+) -> (KnownAgents, Vec<IdentityNotice>) {
     let mut loading = Loading { known: KnownAgents::default(), notices: Vec::new() };
     for (card, settings) in agents {
         let file = home.genesis_file(card.handle());
         if EMBEDDED.contains(&card.handle().as_str().to_ascii_uppercase().as_str()) {
             let reason = "the handle spells a method that every server of AGTP answers: choose another one";
             let file = home.folder.join(AGENTS).join(format!("{}.toml", card.handle()));
-            loading.notices.push(Notice::refused(&file, reason));
+            loading.notices.push(IdentityNotice::refused(&file, reason));
         }
         let found = Residence { home, card, settings, notices: &mut loading.notices }.agent();
         if let Some(agent) = found {
@@ -83,7 +83,7 @@ pub fn load<'a>(
 /// What was found so far.
 struct Loading {
     known: KnownAgents,
-    notices: Vec<Notice>,
+    notices: Vec<IdentityNotice>,
 }
 
 impl Loading {
@@ -92,10 +92,10 @@ impl Loading {
         for scope in agent.ignored_scopes() {
             let reason =
                 format!("the scope `{scope}` grants nothing: it is no token such as booking:room, or one too many");
-            self.notices.push(Notice::warning(file, reason));
+            self.notices.push(IdentityNotice::warning(file, reason));
         }
         if let Err(taken) = self.known.add(agent) {
-            self.notices.push(Notice::refused(file, taken));
+            self.notices.push(IdentityNotice::refused(file, taken));
         }
     }
 
@@ -103,11 +103,13 @@ impl Loading {
     fn strangers(&mut self, folder: &Path) {
         let names = match names(folder) {
             Ok(names) => names,
-            Err(error) => return self.notices.push(Notice::refused(folder, format!("it can't be read: {error}"))),
+            Err(error) => {
+                return self.notices.push(IdentityNotice::refused(folder, format!("it can't be read: {error}")));
+            }
         };
         if names.len() > KNOWN_AGENTS_MAX {
             let reason = format!("it has the files of more than {KNOWN_AGENTS_MAX} agents");
-            return self.notices.push(Notice::refused(folder, reason));
+            return self.notices.push(IdentityNotice::refused(folder, reason));
         }
         for name in names {
             let file = folder.join(format!("{name}{GENESIS_SUFFIX}"));
@@ -130,7 +132,7 @@ impl Loading {
         let genesis = files::pair(document.as_ref(), genesis, &genesis_file, &mut self.notices);
         let agent = AgentIdentity::of(name, None, genesis, document);
         if agent.is_none() {
-            self.notices.push(Notice::refused(&document_file, files::NAMELESS));
+            self.notices.push(IdentityNotice::refused(&document_file, files::NAMELESS));
         }
         agent
     }

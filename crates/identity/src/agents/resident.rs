@@ -6,19 +6,19 @@ use forecourt_core::{AgentCard, AgentId};
 
 use super::describe::About;
 use super::document::AgentDocument;
-use super::files::{self, Found, Notice};
+use super::files::{self, Found, IdentityNotice};
 use super::identity::AgentIdentity;
-use super::load::Home;
+use super::load::AgentHome;
 use super::settings::AgentIdentitySettings;
-use crate::genesis::{Genesis, Posture, Stated};
+use crate::genesis::{Genesis, OperatorStatement, TrustPosture};
 use crate::kept;
 
 /// An agent and where it lives.
 pub(crate) struct Residence<'a, 'h> {
-    pub home: &'a Home<'h>,
+    pub home: &'a AgentHome<'h>,
     pub card: &'a AgentCard,
     pub settings: &'a AgentIdentitySettings,
-    pub notices: &'a mut Vec<Notice>,
+    pub notices: &'a mut Vec<IdentityNotice>,
 }
 
 /// An origin, and the file that it is in or would be.
@@ -46,11 +46,11 @@ impl Residence<'_, '_> {
             self.unheeded(origin);
         }
         let genesis = origin.as_ref().map(|origin| &origin.genesis);
-        let stated = document.as_ref().map_or_else(Stated::default, AgentDocument::stated);
-        let posture = Posture::resolve(&stated, genesis);
+        let stated = document.as_ref().map_or_else(OperatorStatement::default, AgentDocument::stated);
+        let posture = TrustPosture::resolve(&stated, genesis);
         let agent_id = genesis.map(|genesis| genesis.id().clone()).or(named)?;
         let file = origin.as_ref().map_or(&document_file, |origin| &origin.file);
-        self.notices.push(Notice::told(file, posture.told(&stated, genesis)));
+        self.notices.push(IdentityNotice::told(file, posture.told(&stated, genesis)));
         let about = About {
             card: self.card,
             agent_id: &agent_id,
@@ -112,12 +112,12 @@ impl Residence<'_, '_> {
                 let genesis = files::genesis(&file, self.notices).good()?;
                 if genesis == made {
                     let reason = format!("an origin was made: the agent is {} from now on", genesis.id());
-                    self.notices.push(Notice::told(&file, reason));
+                    self.notices.push(IdentityNotice::told(&file, reason));
                 }
                 Some(Origin { genesis, file })
             }
             Err(reason) => {
-                self.notices.push(Notice::refused(&file, reason));
+                self.notices.push(IdentityNotice::refused(&file, reason));
                 None
             }
         }
@@ -139,7 +139,7 @@ impl Residence<'_, '_> {
                  Delete this one to have another made, under another agent id",
                 keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
             );
-            self.notices.push(Notice::warning(&origin.file, reason));
+            self.notices.push(IdentityNotice::warning(&origin.file, reason));
         }
     }
 }

@@ -5,7 +5,7 @@ use forecourt_core::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::genesis::{Archetype, Draft, Genesis, TrustTier, is_first_tier_path, is_known_path};
+use crate::genesis::{Archetype, Genesis, GenesisDraft, TrustTier, is_first_tier_path, is_known_path};
 
 /// What an agent may do whose operator did not say: look things up. It is also the most that an agent
 /// on its organisation's word alone should have. AGTP base 6.5.
@@ -58,9 +58,9 @@ impl AgentIdentitySettings {
     }
 
     /// The origin of an agent with these settings, called `name` on this domain.
-    pub fn draft(&self, name: &str, domain: &str, now: Timestamp) -> Draft {
+    pub fn draft(&self, name: &str, domain: &str, now: Timestamp) -> GenesisDraft {
         let or_domain = |text: &Option<String>| text.clone().unwrap_or_else(|| domain.to_owned());
-        Draft {
+        GenesisDraft {
             name: Some(name.to_owned()),
             owner: or_domain(&self.owner),
             archetype: self.archetype.unwrap_or(Archetype::Assistant),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::genesis::{Archetype, Draft, Genesis, TrustTier};
+use crate::genesis::{Archetype, Genesis, GenesisDraft, TrustTier};
 use crate::host_keys::HostKeys;
 use crate::signing_key::SigningKey;
 
@@ -44,8 +44,8 @@ impl Place {
         path
     }
 
-    fn home(&self) -> Home<'_> {
-        Home {
+    fn home(&self) -> AgentHome<'_> {
+        AgentHome {
             folder: self.folder.path(),
             data: Some(self.data.path()),
             keeps: true,
@@ -56,17 +56,17 @@ impl Place {
         }
     }
 
-    fn load_with(&self, cards: &[AgentCard], settings: &AgentIdentitySettings) -> (KnownAgents, Vec<Notice>) {
+    fn load_with(&self, cards: &[AgentCard], settings: &AgentIdentitySettings) -> (KnownAgents, Vec<IdentityNotice>) {
         load(&self.home(), cards.iter().map(|card| (card, settings)))
     }
 
-    fn load(&self) -> (KnownAgents, Vec<Notice>) {
+    fn load(&self) -> (KnownAgents, Vec<IdentityNotice>) {
         self.load_with(&[card("chef")], &AgentIdentitySettings::default())
     }
 }
 
 /// The notices that are more than told, as `file: severity`.
-fn raised(notices: &[Notice]) -> Vec<(String, Severity)> {
+fn raised(notices: &[IdentityNotice]) -> Vec<(String, Severity)> {
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
     let raised = notices.iter().filter(|notice| notice.severity != Severity::Told);
     raised.map(|notice| (name(&notice.file), notice.severity)).collect()
@@ -77,7 +77,7 @@ fn key() -> SigningKey {
 }
 
 fn genesis(scope: &[&str]) -> Genesis {
-    let draft = Draft {
+    let draft = GenesisDraft {
         name: None,
         owner: "acme.tld".to_owned(),
         archetype: Archetype::Executor,

@@ -67,8 +67,8 @@ fn now() -> Timestamp {
     "2026-06-01T00:00:00Z".parse().unwrap()
 }
 
-fn claim<'a>(agent_id: &'a AgentId, scopes: Option<&'a ScopeSet>) -> Claim<'a> {
-    Claim { agent_id, agent: None, principal_id: None, scopes, zone: None, now: now() }
+fn claim<'a>(agent_id: &'a AgentId, scopes: Option<&'a ScopeSet>) -> CertificateClaim<'a> {
+    CertificateClaim { agent_id, agent: None, principal_id: None, scopes, zone: None, now: now() }
 }
 
 #[test]
@@ -119,12 +119,15 @@ fn base_6_7_principal_zone_and_time_fit() {
     let read = AgentCertificate::parse(&whole()).unwrap();
     let name = name();
     let claim = claim(&name, None);
-    assert_eq!(read.check(Claim { principal_id: Some("acme.tld"), zone: Some("production"), ..claim }), Ok(()));
-    assert_eq!(read.check(Claim { principal_id: Some("evil.tld"), ..claim }), Err(Mismatch::Principal));
+    assert_eq!(
+        read.check(CertificateClaim { principal_id: Some("acme.tld"), zone: Some("production"), ..claim }),
+        Ok(())
+    );
+    assert_eq!(read.check(CertificateClaim { principal_id: Some("evil.tld"), ..claim }), Err(Mismatch::Principal));
     let zone = Mismatch::Zone { certified: "production".to_owned() };
-    assert_eq!(read.check(Claim { zone: Some("test"), ..claim }), Err(zone));
+    assert_eq!(read.check(CertificateClaim { zone: Some("test"), ..claim }), Err(zone));
     for now in ["1970-01-01T00:00:00Z", "9998-01-01T00:00:00Z"] {
-        assert_eq!(read.check(Claim { now: now.parse().unwrap(), ..claim }), Err(Mismatch::Time));
+        assert_eq!(read.check(CertificateClaim { now: now.parse().unwrap(), ..claim }), Err(Mismatch::Time));
     }
 }
 

@@ -17,7 +17,7 @@ pub const HEADERS: [HeaderName; 3] = [
 
 /// Entries that were read and not yet verified.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Carried {
+pub struct UnverifiedEvidence {
     /// Objects of at most [`EVIDENCE_ENTRY_BYTES_MAX`], at most [`EVIDENCE_ENTRIES_MAX`] of them.
     pub entries: Vec<Value>,
     /// How many were dropped, counting a field that can't be read at all as one.
@@ -25,11 +25,11 @@ pub struct Carried {
 }
 
 /// Reads the evidence of a request from the first of [`HEADERS`] that is there.
-pub fn decode(headers: &HeaderMap) -> Carried {
+pub fn decode(headers: &HeaderMap) -> UnverifiedEvidence {
     let Some(name) = HEADERS.into_iter().find(|name| headers.contains_key(name)) else {
-        return Carried::default();
+        return UnverifiedEvidence::default();
     };
-    let mut carried = Carried::default();
+    let mut carried = UnverifiedEvidence::default();
     for value in headers.get_all(&name) {
         match value.to_str().ok().and_then(entries_of) {
             Some(entries) => carried.take(entries),
@@ -39,7 +39,7 @@ pub fn decode(headers: &HeaderMap) -> Carried {
     carried
 }
 
-impl Carried {
+impl UnverifiedEvidence {
     /// Takes entries from another carrier, such as the metadata of a message, within the bounds.
     pub fn take(&mut self, entries: Vec<Value>) {
         for entry in entries {

@@ -10,7 +10,7 @@ mod carrier;
 mod trust;
 mod verify;
 
-pub use carrier::{Carried, HEADERS, decode};
-pub use trust::Trusted;
+pub use carrier::{HEADERS, UnverifiedEvidence, decode};
+pub use trust::IssuerTrust;
 pub(crate) use trust::{IssuerKeys, TrustedIssuer, TrustedIssuers};
 pub(crate) use verify::verify;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use forecourt_core::{IdentityEvidence, Timestamp, origin};
 
 use crate::algorithm::Algorithm;
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::key_set::KeySet;
 use crate::remote_keys::RemoteKeys;
 
 /// Which statements of one issuer count: all of its lists must match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trusted {
+pub struct IssuerTrust {
     /// The host of the Connector, normalized.
     pub issuer: String,
     /// Methods, whole.
@@ -26,7 +26,7 @@ pub struct Trusted {
 
 /// A trusted issuer, with a way to its keys.
 pub(crate) struct TrustedIssuer {
-    pub(crate) trusted: Trusted,
+    pub(crate) trusted: IssuerTrust,
     pub(crate) keys: IssuerKeys,
 }
 
@@ -39,13 +39,13 @@ pub(crate) struct TrustedIssuers(pub(crate) Vec<TrustedIssuer>);
 
 impl TrustedIssuers {
     /// The entry that lets `evidence` count. An issuer may have several entries.
-    pub(crate) fn find(&self, evidence: &IdentityEvidence) -> Result<&TrustedIssuer, Fault> {
-        let host = origin::normalize(&evidence.issuer).ok_or(Fault::UnknownIssuer)?;
-        self.0.iter().find(|issuer| issuer.trusted.covers(&host, evidence)).ok_or(Fault::UnknownIssuer)
+    pub(crate) fn find(&self, evidence: &IdentityEvidence) -> Result<&TrustedIssuer, ProofError> {
+        let host = origin::normalize(&evidence.issuer).ok_or(ProofError::UnknownIssuer)?;
+        self.0.iter().find(|issuer| issuer.trusted.covers(&host, evidence)).ok_or(ProofError::UnknownIssuer)
     }
 }
 
-impl Trusted {
+impl IssuerTrust {
     fn covers(&self, host: &str, evidence: &IdentityEvidence) -> bool {
         self.issuer == host
             && self.methods.contains(&evidence.method)
@@ -64,7 +64,7 @@ impl Trusted {
 }
 
 impl TrustedIssuer {
-    pub(crate) async fn keys(&self, kid: &str, now: Timestamp) -> Result<Arc<KeySet>, Fault> {
+    pub(crate) async fn keys(&self, kid: &str, now: Timestamp) -> Result<Arc<KeySet>, ProofError> {
         match &self.keys {
             IssuerKeys::Fixed(keys) => Ok(keys.clone()),
             IssuerKeys::Card(card) => card.with(Some(kid), Algorithm::Ed25519, now).await,

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::trust::{TrustedIssuer, TrustedIssuers};
 use crate::algorithm::Algorithm;
 use crate::encoding::{from_any_base64, sha256, to_base64url};
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::limits::{EVIDENCE_LIFETIME_MAX, SKEW};
 
-const MALFORMED: Fault = Fault::Malformed("evidence");
+const MALFORMED: ProofError = ProofError::Malformed("evidence");
 
 /// An entry that holds.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) async fn verify(
     agent: &Address,
     own: &[IdentityEvidence],
     now: Timestamp,
-) -> Result<Entry, Fault> {
+) -> Result<Entry, ProofError> {
     let evidence: IdentityEvidence = serde_json::from_value(entry.clone()).map_err(|_| MALFORMED)?;
     let issuer = issuers.find(&evidence)?;
     check_audience(&evidence, agent)?;
@@ -39,29 +39,29 @@ pub(crate) async fn verify(
     match evidence.proof.kind.as_str() {
         "signed-attestation" => check_attestation(issuer, &evidence, entry, now).await?,
         "transport" | BEARER_TOKEN if issuer.trusted.is_sender(own) => {}
-        "transport" | BEARER_TOKEN => return Err(Fault::BadSignature),
+        "transport" | BEARER_TOKEN => return Err(ProofError::BadSignature),
         _ => return Err(MALFORMED),
     }
     Ok(Entry { replay_key: replay_key(&evidence, entry)?, evidence, until })
 }
 
 /// The agent itself must be meant, in whatever spelling of its address.
-fn check_audience(evidence: &IdentityEvidence, agent: &Address) -> Result<(), Fault> {
+fn check_audience(evidence: &IdentityEvidence, agent: &Address) -> Result<(), ProofError> {
     let is_agent = |audience: &str| Address::parse(audience).is_ok_and(|address| address == *agent);
-    if evidence.audience.iter().any(is_agent) { Ok(()) } else { Err(Fault::WrongAudience) }
+    if evidence.audience.iter().any(is_agent) { Ok(()) } else { Err(ProofError::WrongAudience) }
 }
 
-fn check_times(evidence: &IdentityEvidence, now: Timestamp) -> Result<Timestamp, Fault> {
+fn check_times(evidence: &IdentityEvidence, now: Timestamp) -> Result<Timestamp, ProofError> {
     let soon = now.checked_add(SKEW).unwrap_or(now);
     let longest = evidence.issued_at.checked_add(EVIDENCE_LIFETIME_MAX).map_err(|_| MALFORMED)?;
     let until = evidence.expires_at.unwrap_or(longest);
     if evidence.issued_at > soon || evidence.not_before.is_some_and(|moment| moment > soon) {
-        return Err(Fault::NotYetValid);
+        return Err(ProofError::NotYetValid);
     }
     if until > longest {
-        return Err(Fault::LivesTooLong);
+        return Err(ProofError::LivesTooLong);
     }
-    if now < until { Ok(until) } else { Err(Fault::Expired) }
+    if now < until { Ok(until) } else { Err(ProofError::Expired) }
 }
 
 /// `signed-attestation`: Ed25519 over the canonical form (RFC 8785) without `proof.value`.
@@ -70,13 +70,13 @@ async fn check_attestation(
     evidence: &IdentityEvidence,
     entry: &Value,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), ProofError> {
     let field = |name: &str| evidence.proof.fields.get(name).and_then(Value::as_str);
     let (Some(alg), Some(kid), Some(value)) = (field("alg"), field("kid"), field("value")) else {
         return Err(MALFORMED);
     };
     if !matches!(alg, "Ed25519" | "EdDSA") {
-        return Err(Fault::WrongAlgorithm);
+        return Err(ProofError::WrongAlgorithm);
     }
     let canonicalization = evidence.proof.fields.get("canonicalization");
     if canonicalization.is_some_and(|name| name != "RFC8785" && name != "JCS") {
@@ -86,15 +86,15 @@ async fn check_attestation(
     let message = signed_bytes(entry)?;
     let keys = issuer.keys(kid, now).await?;
     let mut named = keys.select(Some(kid), Algorithm::Ed25519, now).peekable();
-    named.peek().ok_or(Fault::UnknownKey)?;
+    named.peek().ok_or(ProofError::UnknownKey)?;
     match named.any(|key| key.algorithm() == Algorithm::Ed25519 && key.verify(&message, &signature)) {
         true => Ok(()),
-        false => Err(Fault::BadSignature),
+        false => Err(ProofError::BadSignature),
     }
 }
 
 /// The entry as it was parsed, unknown fields included, less the signature itself.
-fn signed_bytes(entry: &Value) -> Result<Vec<u8>, Fault> {
+fn signed_bytes(entry: &Value) -> Result<Vec<u8>, ProofError> {
     let mut entry = entry.clone();
     if let Some(proof) = entry.get_mut("proof").and_then(Value::as_object_mut) {
         proof.remove("value");
@@ -102,7 +102,7 @@ fn signed_bytes(entry: &Value) -> Result<Vec<u8>, Fault> {
     json::canonical(&entry).map_err(|_| MALFORMED)
 }
 
-fn replay_key(evidence: &IdentityEvidence, entry: &Value) -> Result<String, Fault> {
+fn replay_key(evidence: &IdentityEvidence, entry: &Value) -> Result<String, ProofError> {
     let name = match &evidence.id {
         Some(id) => id.clone().into_bytes(),
         None => signed_bytes(entry)?,

@@ -53,7 +53,7 @@ impl Archetype {
 
 /// What an agent's origin will say.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
+pub struct GenesisDraft {
     /// What the agent is called where it is made. Two agents that are alike in everything else, and made
     /// in one second, would be one without it.
     pub name: Option<String>,
@@ -73,7 +73,7 @@ pub struct Draft {
     pub issued_at: Timestamp,
 }
 
-impl Draft {
+impl GenesisDraft {
     /// Signs it: from now on the agent has a name.
     pub fn sign(self, key: &SigningKey) -> Result<Genesis, GenesisFault> {
         let seconds = self.issued_at.as_second();

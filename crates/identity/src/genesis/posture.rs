@@ -48,7 +48,7 @@ impl From<TrustTier> for u8 {
 /// What an operator states about an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Stated {
+pub struct OperatorStatement {
     /// How well it is vouched for.
     pub trust_tier: Option<TrustTier>,
     /// By what.
@@ -61,7 +61,7 @@ pub struct Stated {
 
 /// How far an agent is vouched for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Posture {
+pub struct TrustPosture {
     /// How well it is vouched for.
     pub trust_tier: TrustTier,
     /// By what.
@@ -74,9 +74,9 @@ pub struct Posture {
     pub owner_id: Option<String>,
 }
 
-impl Posture {
+impl TrustPosture {
     /// Puts it together.
-    pub fn resolve(stated: &Stated, genesis: Option<&Genesis>) -> Self {
+    pub fn resolve(stated: &OperatorStatement, genesis: Option<&Genesis>) -> Self {
         let tier = stated.trust_tier.or_else(|| genesis?.trust_tier()).unwrap_or(TrustTier::OrgAsserted);
         let path = stated.verification_path.as_deref().or_else(|| genesis?.verification_path());
         let path = path.unwrap_or(ORG_ASSERTED).to_owned();
@@ -95,7 +95,7 @@ impl Posture {
     }
 
     /// What was resolved, and which of it came from where. For the log.
-    pub(crate) fn told(&self, stated: &Stated, genesis: Option<&Genesis>) -> String {
+    pub(crate) fn told(&self, stated: &OperatorStatement, genesis: Option<&Genesis>) -> String {
         let from = |is_stated: bool, is_lifted: bool| match (is_stated, is_lifted) {
             (true, _) => "document",
             (false, true) => "origin",
@@ -129,36 +129,36 @@ pub(crate) fn is_known_path(path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn stated(tier: u8, path: &str) -> Stated {
+    fn stated(tier: u8, path: &str) -> OperatorStatement {
         let trust_tier = Some(TrustTier::try_from(tier).unwrap());
-        Stated { trust_tier, verification_path: Some(path.to_owned()), ..Stated::default() }
+        OperatorStatement { trust_tier, verification_path: Some(path.to_owned()), ..OperatorStatement::default() }
     }
 
     #[test]
     fn the_second_tier_always_warns() {
-        let nothing = Posture::resolve(&Stated::default(), None);
+        let nothing = TrustPosture::resolve(&OperatorStatement::default(), None);
         assert_eq!((nothing.trust_tier, nothing.verification_path.as_str()), (TrustTier::OrgAsserted, "org-asserted"));
         assert_eq!(nothing.trust_warning.as_deref(), Some("verification-incomplete"));
         assert_eq!(nothing.owner_id, None);
-        assert_eq!(Posture::resolve(&stated(1, "dns-anchored"), None).trust_warning, None);
-        assert_eq!(Posture::resolve(&stated(3, "org-asserted"), None).trust_warning, None);
-        let own = Stated { trust_warning: Some("under-review".to_owned()), ..stated(2, "org-asserted") };
-        assert_eq!(Posture::resolve(&own, None).trust_warning.as_deref(), Some("under-review"));
+        assert_eq!(TrustPosture::resolve(&stated(1, "dns-anchored"), None).trust_warning, None);
+        assert_eq!(TrustPosture::resolve(&stated(3, "org-asserted"), None).trust_warning, None);
+        let own = OperatorStatement { trust_warning: Some("under-review".to_owned()), ..stated(2, "org-asserted") };
+        assert_eq!(TrustPosture::resolve(&own, None).trust_warning.as_deref(), Some("under-review"));
     }
 
     #[test]
     fn a_path_that_nobody_knows_verifies_nothing() {
-        let posture = Posture::resolve(&stated(1, "blockchain"), None);
+        let posture = TrustPosture::resolve(&stated(1, "blockchain"), None);
         assert_eq!(posture.trust_tier, TrustTier::OrgAsserted);
         assert_eq!(posture.trust_warning.as_deref(), Some("verification-path-unsupported"));
-        assert_eq!(Posture::resolve(&stated(3, "blockchain"), None).trust_tier, TrustTier::Experimental);
-        let word = Posture::resolve(&stated(1, "org-asserted"), None);
+        assert_eq!(TrustPosture::resolve(&stated(3, "blockchain"), None).trust_tier, TrustTier::Experimental);
+        let word = TrustPosture::resolve(&stated(1, "org-asserted"), None);
         assert_eq!((word.trust_tier, word.trust_warning.as_deref()), (TrustTier::OrgAsserted, Some(INCOMPLETE)));
     }
 
     #[test]
     fn a_smaller_number_is_stronger() {
-        let posture = Posture::resolve(&stated(2, "org-asserted"), None);
+        let posture = TrustPosture::resolve(&stated(2, "org-asserted"), None);
         let at_least = [TrustTier::Verified, TrustTier::OrgAsserted, TrustTier::Experimental];
         assert_eq!(at_least.map(|min| posture.is_at_least(min)), [false, true, true]);
         assert!(serde_json::from_str::<TrustTier>("0").is_err() && serde_json::from_str::<TrustTier>("4").is_err());

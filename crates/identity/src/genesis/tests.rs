@@ -17,8 +17,8 @@ fn key() -> SigningKey {
 
 const NAME: &str = "27f2653c2f2b4c0ed8c8e18c6b8385ad2796d343311736d089d1949f78b6ee42";
 
-fn draft() -> Draft {
-    Draft {
+fn draft() -> GenesisDraft {
+    GenesisDraft {
         name: None,
         owner: "acme.tld".to_owned(),
         archetype: Archetype::Executor,

@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName};
 use url::form_urlencoded;
 
 use super::fields::{Component, SignatureInput};
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::request::RequestProof;
 
 /// The parts of a message that a signature can cover.
@@ -33,10 +33,10 @@ impl<'a> From<&RequestProof<'a>> for CoveredMessage<'a> {
 
 /// The text that `input` signs in `message`. Fails when a component is not there, or is of a kind
 /// that we don't know.
-pub fn signature_base(input: &SignatureInput, message: &CoveredMessage<'_>) -> Result<String, Fault> {
+pub fn signature_base(input: &SignatureInput, message: &CoveredMessage<'_>) -> Result<String, ProofError> {
     let mut base = String::new();
     for component in &input.components {
-        let value = message.value(component).ok_or(Fault::Malformed("signature"))?;
+        let value = message.value(component).ok_or(ProofError::Malformed("signature"))?;
         base.push_str(&format!("{}: {value}\n", component.identifier));
     }
     base.push_str("\"@signature-params\": ");

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName};
 use sfv::{BareItem, Dictionary, Item, ListEntry, Parser};
 
 use crate::encoding::to_base64;
-use crate::fault::Fault;
+use crate::fault::ProofError;
 
 pub(crate) const CONTENT_DIGEST: HeaderName = HeaderName::from_static("content-digest");
 
@@ -17,8 +17,8 @@ pub fn content_digest(body: &[u8]) -> String {
 
 /// Whether `Content-Digest` holds the hash of `body`. Every digest of a known algorithm must match,
 /// and there must be one; algorithms that are broken or unknown prove nothing.
-pub fn matches_digest(headers: &HeaderMap, body: &[u8]) -> Result<(), Fault> {
-    let malformed = Fault::Malformed("content digest");
+pub fn matches_digest(headers: &HeaderMap, body: &[u8]) -> Result<(), ProofError> {
+    let malformed = ProofError::Malformed("content digest");
     let values: Result<Vec<_>, _> = headers.get_all(&CONTENT_DIGEST).iter().map(|value| value.to_str()).collect();
     let joined = values.map_err(|_| malformed)?.join(", ");
     let digests: Dictionary = Parser::new(&joined).parse().map_err(|_| malformed)?;
@@ -29,9 +29,9 @@ pub fn matches_digest(headers: &HeaderMap, body: &[u8]) -> Result<(), Fault> {
             return Err(malformed);
         };
         known += 1;
-        verify_slices_are_equal(digest(algorithm, body).as_ref(), claimed).map_err(|_| Fault::WrongDigest)?;
+        verify_slices_are_equal(digest(algorithm, body).as_ref(), claimed).map_err(|_| ProofError::WrongDigest)?;
     }
-    if known > 0 { Ok(()) } else { Err(Fault::Missing("content-digest")) }
+    if known > 0 { Ok(()) } else { Err(ProofError::Missing("content-digest")) }
 }
 
 fn algorithm(name: &str) -> Option<&'static Algorithm> {

@@ -4,12 +4,12 @@ use forecourt_core::Timestamp;
 use http::{HeaderMap, HeaderName};
 use sfv::{BareItem, Dictionary, InnerList, Item, ListEntry, ListSerializer, Parser};
 
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::limits::{COMPONENTS_MAX, NONCE_BYTES_MAX, SIGNATURE_FIELDS_BYTES_MAX, SIGNATURES_MAX};
 
 pub(crate) const SIGNATURE_INPUT: HeaderName = HeaderName::from_static("signature-input");
 pub(crate) const SIGNATURE: HeaderName = HeaderName::from_static("signature");
-const MALFORMED: Fault = Fault::Malformed("signature");
+const MALFORMED: ProofError = ProofError::Malformed("signature");
 
 /// One signature of a request: what it covers and says, and its bytes.
 #[derive(Debug, Clone)]
@@ -47,12 +47,12 @@ pub struct Component {
 
 impl SignatureInput {
     /// The signatures of a message, at most [`SIGNATURES_MAX`]; empty when it has none.
-    pub fn read(headers: &HeaderMap) -> Result<Vec<Self>, Fault> {
+    pub fn read(headers: &HeaderMap) -> Result<Vec<Self>, ProofError> {
         read(headers)
     }
 }
 
-fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, Fault> {
+fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, ProofError> {
     let (Some(inputs), Some(signatures)) = (combined(headers, &SIGNATURE_INPUT)?, combined(headers, &SIGNATURE)?)
     else {
         // One without the other proves nothing, and is a mistake worth telling.
@@ -69,7 +69,7 @@ fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, Fault> {
 }
 
 /// All values of a field, joined as one list. RFC 9110 5.3.
-fn combined(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Fault> {
+fn combined(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, ProofError> {
     let values: Result<Vec<_>, _> = headers.get_all(name).iter().map(|value| value.to_str()).collect();
     let joined = values.map_err(|_| MALFORMED)?.join(", ");
     match joined.len() {
@@ -79,7 +79,7 @@ fn combined(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Fa
     }
 }
 
-fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<SignatureInput, Fault> {
+fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<SignatureInput, ProofError> {
     let (ListEntry::InnerList(list), ListEntry::Item(Item { bare_item: BareItem::ByteSequence(bytes), .. })) =
         (input, signature)
     else {
@@ -108,7 +108,7 @@ fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<Signatur
 
 /// A component identifier. Parameters that change what a component means (`sf`, `bs`, `key`, `req`,
 /// `tr`) are not supported, and a signature that uses one is refused rather than misread.
-fn component(item: &Item) -> Result<Component, Fault> {
+fn component(item: &Item) -> Result<Component, ProofError> {
     let BareItem::String(name) = &item.bare_item else { return Err(MALFORMED) };
     let name = name.as_str();
     if name.is_empty() || name == "@signature-params" || name.bytes().any(|b| b.is_ascii_uppercase()) {
@@ -127,7 +127,7 @@ fn component(item: &Item) -> Result<Component, Fault> {
     Ok(Component { name: name.to_owned(), query_parameter, identifier: sfv::FieldType::serialize(item) })
 }
 
-fn moment(list: &InnerList, name: &str) -> Result<Option<Timestamp>, Fault> {
+fn moment(list: &InnerList, name: &str) -> Result<Option<Timestamp>, ProofError> {
     match list.params.get(name) {
         None => Ok(None),
         Some(BareItem::Integer(seconds)) => {
@@ -137,14 +137,14 @@ fn moment(list: &InnerList, name: &str) -> Result<Option<Timestamp>, Fault> {
     }
 }
 
-fn nonce(list: &InnerList) -> Result<Option<String>, Fault> {
+fn nonce(list: &InnerList) -> Result<Option<String>, ProofError> {
     match text(list, "nonce")? {
         Some(nonce) if nonce.len() > NONCE_BYTES_MAX => Err(MALFORMED),
         nonce => Ok(nonce),
     }
 }
 
-fn text(list: &InnerList, name: &str) -> Result<Option<String>, Fault> {
+fn text(list: &InnerList, name: &str) -> Result<Option<String>, ProofError> {
     match list.params.get(name) {
         None => Ok(None),
         Some(BareItem::String(value)) => Ok(Some(value.as_str().to_owned())),

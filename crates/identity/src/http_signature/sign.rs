@@ -10,7 +10,7 @@ use super::digest::{CONTENT_DIGEST, content_digest};
 use super::fields::{Component, SIGNATURE, SIGNATURE_INPUT, SignatureInput, serialize};
 use crate::algorithm::Algorithm;
 use crate::encoding::to_base64;
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::limits::SIGNATURE_AGE_MAX;
 use crate::signing_key::SigningKey;
 
@@ -37,8 +37,8 @@ impl RequestSigner {
         body: &[u8],
         now: Timestamp,
         entropy: &dyn Entropy,
-    ) -> Result<(), Fault> {
-        let malformed = Fault::Malformed("signature");
+    ) -> Result<(), ProofError> {
+        let malformed = ProofError::Malformed("signature");
         let mut covered = vec!["@method", "@target-uri"];
         if !body.is_empty() {
             let digest = HeaderValue::from_str(&content_digest(body)).map_err(|_| malformed)?;

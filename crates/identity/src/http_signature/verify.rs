@@ -9,7 +9,7 @@ use super::base::signature_base;
 use super::digest::matches_digest;
 use super::fields::SignatureInput;
 use crate::algorithm::Algorithm;
-use crate::fault::Fault;
+use crate::fault::ProofError;
 use crate::key_set::KeySet;
 use crate::limits::{SIGNATURE_AGE_MAX, SKEW};
 use crate::request::RequestProof;
@@ -48,9 +48,9 @@ pub struct FoundKeys {
 
 /// Finds the keys of agents. Implemented by whoever can resolve their cards.
 pub trait KeyDirectory: Send + Sync + 'static {
-    /// The keys behind `id`. [`Fault::UnknownKey`] when there are none, [`Fault::KeysUnavailable`]
+    /// The keys behind `id`. [`ProofError::UnknownKey`] when there are none, [`ProofError::KeysUnavailable`]
     /// when they can't be had now. The implementation caches and limits its own fetches.
-    fn find<'a>(&'a self, id: &'a KeyId, now: Timestamp) -> BoxFuture<'a, Result<FoundKeys, Fault>>;
+    fn find<'a>(&'a self, id: &'a KeyId, now: Timestamp) -> BoxFuture<'a, Result<FoundKeys, ProofError>>;
 }
 
 /// What a signature must be like.
@@ -86,13 +86,13 @@ pub(crate) async fn verify(
     policy: &SignaturePolicy,
     directory: &dyn KeyDirectory,
     request: &RequestProof<'_>,
-) -> Option<Result<Signed, Fault>> {
+) -> Option<Result<Signed, ProofError>> {
     let inputs = match SignatureInput::read(request.headers) {
         Ok(inputs) if inputs.is_empty() => return None,
         Ok(inputs) => inputs,
         Err(fault) => return Some(Err(fault)),
     };
-    let mut fault = Fault::BadSignature;
+    let mut fault = ProofError::BadSignature;
     for input in &inputs {
         match verify_one(policy, directory, request, input).await {
             Ok(signed) => return Some(Ok(signed)),
@@ -108,21 +108,21 @@ async fn verify_one(
     directory: &dyn KeyDirectory,
     request: &RequestProof<'_>,
     input: &SignatureInput,
-) -> Result<Signed, Fault> {
+) -> Result<Signed, ProofError> {
     check_coverage(input, request)?;
     let until = check_times(policy, input, request.now)?;
     if policy.require_nonce && input.nonce.is_none() {
-        return Err(Fault::Missing("nonce"));
+        return Err(ProofError::Missing("nonce"));
     }
     if !request.body().is_empty() || covers(input, "content-digest") {
         matches_digest(request.headers, request.body())?;
     }
     let base = signature_base(input, &request.into())?;
-    let keyid = input.keyid.as_deref().ok_or(Fault::Missing("keyid"))?;
-    let id = KeyId::parse(keyid).ok_or(Fault::UnknownKey)?;
+    let keyid = input.keyid.as_deref().ok_or(ProofError::Missing("keyid"))?;
+    let id = KeyId::parse(keyid).ok_or(ProofError::UnknownKey)?;
     let found = directory.find(&id, request.now).await?;
     if matches!(&id, KeyId::Agent(address) if *address != found.address) {
-        return Err(Fault::UnknownKey);
+        return Err(ProofError::UnknownKey);
     }
     let key = matching_key(policy, input, &found.keys, base.as_bytes(), request.now)?;
     Ok(Signed {
@@ -140,17 +140,17 @@ fn matching_key<'a>(
     keys: &'a KeySet,
     base: &[u8],
     now: Timestamp,
-) -> Result<&'a VerifyKey, Fault> {
-    let mut fault = Fault::UnknownKey;
+) -> Result<&'a VerifyKey, ProofError> {
+    let mut fault = ProofError::UnknownKey;
     for algorithm in &policy.algorithms {
         for key in keys.select(None, *algorithm, now) {
             // What the signature says about its algorithm must agree with the key (RFC 9421 3.2.1).
             if input.alg.as_deref().is_some_and(|alg| Some(alg) != algorithm.http_name()) {
-                fault = Fault::WrongAlgorithm;
+                fault = ProofError::WrongAlgorithm;
             } else if key.verify(base, &input.signature) {
                 return Ok(key);
             } else {
-                fault = Fault::BadSignature;
+                fault = ProofError::BadSignature;
             }
         }
     }
@@ -162,31 +162,31 @@ fn covers(input: &SignatureInput, name: &str) -> bool {
 }
 
 /// The least that a signature must cover for us: what is asked, of whom, and the body.
-fn check_coverage(input: &SignatureInput, request: &RequestProof<'_>) -> Result<(), Fault> {
+fn check_coverage(input: &SignatureInput, request: &RequestProof<'_>) -> Result<(), ProofError> {
     if !covers(input, "@method") {
-        return Err(Fault::Uncovered("@method"));
+        return Err(ProofError::Uncovered("@method"));
     }
     let parts = covers(input, "@authority")
         && (covers(input, "@request-target")
             || covers(input, "@path") && (covers(input, "@query") || request.query.is_none()));
     if !covers(input, "@target-uri") && !parts {
-        return Err(Fault::Uncovered("@target-uri, or @authority with @path and @query"));
+        return Err(ProofError::Uncovered("@target-uri, or @authority with @path and @query"));
     }
     match request.body().is_empty() || covers(input, "content-digest") {
         true => Ok(()),
-        false => Err(Fault::Uncovered("content-digest")),
+        false => Err(ProofError::Uncovered("content-digest")),
     }
 }
 
 /// Gives the moment at which the signature stops being acceptable.
-fn check_times(policy: &SignaturePolicy, input: &SignatureInput, now: Timestamp) -> Result<Timestamp, Fault> {
-    let created = input.created.ok_or(Fault::Missing("created"))?;
+fn check_times(policy: &SignaturePolicy, input: &SignatureInput, now: Timestamp) -> Result<Timestamp, ProofError> {
+    let created = input.created.ok_or(ProofError::Missing("created"))?;
     if created > now.checked_add(SKEW).unwrap_or(now) {
-        return Err(Fault::NotYetValid);
+        return Err(ProofError::NotYetValid);
     }
-    let oldest = created.checked_add(policy.age_max).map_err(|_| Fault::Malformed("signature"))?;
+    let oldest = created.checked_add(policy.age_max).map_err(|_| ProofError::Malformed("signature"))?;
     let until = input.expires.map_or(oldest, |expires| expires.min(oldest));
-    if now < until { Ok(until) } else { Err(Fault::Expired) }
+    if now < until { Ok(until) } else { Err(ProofError::Expired) }
 }
 
 fn evidence(

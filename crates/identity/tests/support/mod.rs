@@ -12,8 +12,8 @@ use forecourt_core::{Address, Timestamp};
 use forecourt_egress::EgressError;
 use forecourt_identity::http_signature::KeyId;
 use forecourt_identity::{
-    Documents, Fault, FoundKeys, IdentityConfig, KeyDirectory, KeySet, Presented, RequestProof, SigningKey, Verified,
-    Verifier,
+    DocumentFetcher, FoundKeys, IdentityConfig, KeyDirectory, KeySet, PresentedCredentials, ProofError, RequestProof,
+    SigningKey, VerifiedSender, Verifier,
 };
 use forecourt_store::Memory;
 use forecourt_testkit::CountedEntropy;
@@ -62,7 +62,7 @@ impl Shelf {
     }
 }
 
-impl Documents for Shelf {
+impl DocumentFetcher for Shelf {
     fn get<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Bytes, EgressError>> {
         self.fetched.fetch_add(1, Ordering::SeqCst);
         let found = self.documents.lock().unwrap().get(url).map(|document| document.to_string().into());
@@ -77,10 +77,10 @@ pub struct Book {
 }
 
 impl KeyDirectory for Book {
-    fn find<'a>(&'a self, id: &'a KeyId, _: Timestamp) -> BoxFuture<'a, Result<FoundKeys, Fault>> {
+    fn find<'a>(&'a self, id: &'a KeyId, _: Timestamp) -> BoxFuture<'a, Result<FoundKeys, ProofError>> {
         let known = *id == KeyId::Agent(self.address.clone()) || *id == KeyId::Card("https://peer.example/card".into());
         let found = known.then(|| FoundKeys { address: self.address.clone(), keys: self.keys.clone() });
-        Box::pin(std::future::ready(found.ok_or(Fault::UnknownKey)))
+        Box::pin(std::future::ready(found.ok_or(ProofError::UnknownKey)))
     }
 }
 
@@ -134,7 +134,7 @@ impl Sent {
         self
     }
 
-    pub async fn to(&self, verifier: &Verifier) -> Verified {
+    pub async fn to(&self, verifier: &Verifier) -> VerifiedSender {
         let agent = agent();
         let request = RequestProof {
             method: &self.method,
@@ -151,10 +151,10 @@ impl Sent {
     }
 
     /// What became of the credentials; checks that the sender is nobody unless they hold.
-    pub async fn presented(&self, verifier: &Verifier) -> Presented {
+    pub async fn presented(&self, verifier: &Verifier) -> PresentedCredentials {
         let verified = self.to(verifier).await;
         let anonymous = !verified.sender.verified && verified.sender.auth_method == "none";
-        assert_eq!(anonymous, verified.presented != Presented::Valid, "{verified:?}");
+        assert_eq!(anonymous, verified.presented != PresentedCredentials::Valid, "{verified:?}");
         verified.presented
     }
 }

@@ -276,7 +276,7 @@ mod tests {
             "payment_required" => json!({"accepted_payments": [{"scheme": "x402.exact", "payload": {}}]}),
             _ => json!({}),
         };
-        for kind in forecourt_core::policy::Kind::NAMES {
+        for kind in forecourt_core::policy::RefusalKind::NAMES {
             let mut part = json!({"kind": kind, "message": "No.", "url": "https://far.example/do"});
             part.as_object_mut().unwrap().extend(more(kind).as_object().cloned().unwrap());
             let Ending::Refused(part) = refusal("v0.1", part) else { panic!("{kind} is a refusal") };

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::fault::CallError;
-use crate::form::{Choice, Field, Form, Kind};
+use crate::form::{AnswerKind, Choice, Field, Form};
 use crate::limits::{ANSWER_TIME_MAX, CALLS_WAITING_MAX, PROGRESS_WAITING_MAX};
 use crate::visit::Person;
 
@@ -149,11 +149,11 @@ fn question(form: &Form) -> Question {
 fn asked(field: &Field) -> Value {
     let titles = |choices: &[Choice]| choices.iter().map(|choice| choice.title.clone()).collect::<Vec<_>>();
     let mut asked = match &field.kind {
-        Kind::Text => json!({"type": "free_text"}),
-        Kind::Number { .. } => json!({"type": "number"}),
-        Kind::Boolean => json!({"type": "boolean"}),
-        Kind::One(choices) => json!({"type": "single_select", "options": titles(choices)}),
-        Kind::Many(choices) => json!({"type": "multi_select", "options": titles(choices)}),
+        AnswerKind::Text => json!({"type": "free_text"}),
+        AnswerKind::Number { .. } => json!({"type": "number"}),
+        AnswerKind::Boolean => json!({"type": "boolean"}),
+        AnswerKind::One(choices) => json!({"type": "single_select", "options": titles(choices)}),
+        AnswerKind::Many(choices) => json!({"type": "multi_select", "options": titles(choices)}),
     };
     asked["id"] = field.name.clone().into();
     asked["text"] = field.title.clone().into();

@@ -1,7 +1,7 @@
 //! Why a server gave no result, and what callers are told of it. Causes go to the log: they tell of the
 //! inside.
 
-use forecourt_agents::declined::{Declined, unavailable};
+use forecourt_agents::declined::{UpstreamError, unavailable};
 use forecourt_core::reply::Question;
 use forecourt_core::{Clock, Ending, Handle};
 use forecourt_egress::EgressError;
@@ -32,7 +32,7 @@ pub(super) enum CallError {
     Unreachable(String),
     /// It said with its status that this host is not served, or not now.
     #[error("{declined}: {message}")]
-    Declined { declined: Declined, message: String },
+    Declined { declined: UpstreamError, message: String },
     /// It is asked too much by this host.
     #[error("too many requests of ours are on their way")]
     Busy,
@@ -133,7 +133,7 @@ fn below(error: &DynamicTransportError) -> CallError {
             EgressError::Failed(_) | EgressError::Status(_) => CallError::Broken(error.log_reason()),
         },
         StreamableHttpError::AuthRequired(_) => {
-            CallError::Declined { declined: Declined::Credentials, message: String::new() }
+            CallError::Declined { declined: UpstreamError::Credentials, message: String::new() }
         }
         StreamableHttpError::HttpStatus(answered) => CallError::Status(answered.status),
         StreamableHttpError::UnexpectedServerResponse(_) | StreamableHttpError::UnexpectedContentType(_) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forecourt_core::Progress;
 use forecourt_egress::{Egress, Purpose};
-use forecourt_process::{Process, Program, Started, each_line, printable};
+use forecourt_process::{Process, Program, RunningProgram, each_line, printable};
 use http::HeaderMap;
 use parking_lot::Mutex;
 use rmcp::model::{
@@ -54,7 +54,7 @@ impl Line {
     }
 
     async fn over_a_pipe(program: &Program, guest: Guest, told: Arc<Told>) -> Result<Self, CallError> {
-        let Started { process, stdin, stdout, stderr } = program.start()?;
+        let RunningProgram { process, stdin, stdout, stderr } = program.start()?;
         let complaint = |line: &[u8]| tracing::debug!("an MCP server's program says: {}", printable(line));
         tokio::spawn(each_line(stderr, COMPLAINT_BYTES_MAX, complaint));
         let output = Lines::new(stdout, MESSAGE_BYTES_MAX);

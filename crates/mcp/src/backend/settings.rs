@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 /// The section of an `mcp` backend.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct McpSettings {
+pub(super) struct RemoteServerSettings {
     /// `"mcp"`.
     #[serde(rename = "kind")]
     _kind: String,
@@ -77,7 +77,7 @@ pub(super) enum Target {
 
 /// Reads and checks the section.
 pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Problems> {
-    let settings: McpSettings = section.read()?;
+    let settings: RemoteServerSettings = section.read()?;
     let mut problems = Problems::new();
     let time_max = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
     let headers = fields(section, &settings.headers, &mut problems);

@@ -11,7 +11,7 @@ use url::Url;
 use super::address::AddressTemplate;
 use super::file::{OwnFile, Stamp};
 use crate::limits::{FILE_BYTES_MAX, NAMED_MAX};
-use crate::section::{ResourceSettings, Settings};
+use crate::section::{McpSettings, ResourceSettings};
 
 /// A resource that was found to be in order.
 pub(crate) struct OwnResource {
@@ -27,7 +27,7 @@ enum Content {
 }
 
 /// The resources of a section. Fails with all that is wrong with them.
-pub(crate) fn resources(settings: &Settings, section: &Section) -> Result<Vec<OwnResource>, Problems> {
+pub(crate) fn resources(settings: &McpSettings, section: &Section) -> Result<Vec<OwnResource>, Problems> {
     let mut seen = HashSet::new();
     let mut problems = Problems::new();
     let mut all = Vec::new();

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_core::part::Data;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::Progress;
 use forecourt_core::{AgentCard, Ending, Event, File, Link, Part, PolicyPart};
-use forecourt_surface::tool::{Called, Tool, ToolCall, ToolEvent};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ async fn s3_words_items_files_and_links_of_an_agent() {
 
 #[tokio::test]
 async fn s3_arguments_that_mean_nothing_are_told_to_the_model() {
-    let place = Setup::default().with(card("chef"), Scripted::saying(["x"])).start().await;
+    let place = Setup::default().with(card("chef"), ScriptedAgent::saying(["x"])).start().await;
     for wrong in [json!({}), json!({"message": " "}), json!({"message": 7}), json!({"message": "x", "context_id": []})]
     {
         let answer = place.call("ask_chef", wrong.clone()).await;
@@ -79,7 +79,7 @@ async fn s3_arguments_that_mean_nothing_are_told_to_the_model() {
 
 #[tokio::test]
 async fn s3_a_failure_and_a_refusal_say_so() {
-    let refusal = PolicyPart::new(Kind::TooManyRequests { retry_after_seconds: Some(30) }, "Slowly.");
+    let refusal = PolicyPart::new(RefusalKind::TooManyRequests { retry_after_seconds: Some(30) }, "Slowly.");
     let (setup, _) = Setup::default().playing("sad", vec![ends(Ending::failed("No gas."))]);
     let (setup, _) = setup.playing("gate", vec![ends(Ending::Refused(Box::new(refusal)))]);
     let (setup, _) = setup.playing("mad", vec![Step::Panic]);
@@ -96,7 +96,7 @@ async fn s3_a_failure_and_a_refusal_say_so() {
 
 #[tokio::test]
 async fn a_conversation_goes_on_by_its_context_id() {
-    let agent = Scripted::saying(["hello"]);
+    let agent = ScriptedAgent::saying(["hello"]);
     let chef = AgentCard { remembers: true, ..card("chef") };
     let place = Setup::default().with(chef, agent.clone()).start().await;
     let first = place.call("ask_chef", ask("one")).await;
@@ -201,15 +201,15 @@ async fn s1_a_client_that_leaves_ends_the_work() {
 
 #[tokio::test]
 async fn operations_of_other_protocols_are_carried_with_all_they_give() {
-    let called = Called {
+    let called = ToolOutput {
         structured: json!({"answer": 42}),
         text: vec!["Forty-two.".into(), "Or so.".into()],
         meta: json!({"response_type": "answer"}).as_object().cloned().unwrap_or_default(),
-        ..Called::default()
+        ..ToolOutput::default()
     };
     let tool = scripted("deep", vec![ToolEvent::Done(Box::new(called))]);
     let setup = Setup { tools: vec![tool, scripted("silent", Vec::new())], ..Setup::default() };
-    let place = setup.with(card("chef"), Scripted::saying(["x"])).start().await;
+    let place = setup.with(card("chef"), ScriptedAgent::saying(["x"])).start().await;
     let listed = place.modern("/mcp", "tools/list", json!({})).await;
     let first = &listed.last()["result"]["tools"][0];
     assert_eq!((&first["name"], &first["annotations"]["readOnlyHint"]), (&json!("deep"), &json!(true)));
@@ -227,13 +227,13 @@ async fn operations_of_other_protocols_are_carried_with_all_they_give() {
 #[tokio::test]
 async fn of_two_tools_with_one_name_the_hosts_counts() {
     let named = |text: &str| {
-        let called = Called { text: vec![text.into()], ..Called::default() };
+        let called = ToolOutput { text: vec![text.into()], ..ToolOutput::default() };
         scripted("ask", vec![ToolEvent::Done(Box::new(called))])
     };
     let agent = card("chef").handle().clone();
     let own = Tool { agent: Some(agent), ..named("the agent's") };
     let setup = Setup { tools: vec![own, named("the host's")], ..Setup::default() };
-    let place = setup.with(card("chef"), Scripted::saying(["x"])).start().await;
+    let place = setup.with(card("chef"), ScriptedAgent::saying(["x"])).start().await;
     assert_eq!(place.call("ask", json!({})).await.last()["result"]["content"][0]["text"], "the host's");
     let at_agent = place.modern("/mcp/chef", "tools/call", json!({"name": "ask", "arguments": {}})).await;
     assert_eq!(at_agent.last()["result"]["content"][0]["text"], "the agent's");

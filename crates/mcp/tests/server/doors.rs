@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use forecourt_core::policy::{AuthChallenge, Kind, Verdict};
+use forecourt_core::policy::{AuthChallenge, RefusalKind, RuleVerdict};
 use forecourt_core::{AgentCard, Message, PolicyPart, Rule};
 use forecourt_host::{LimitSettings, Rate};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use futures::future::BoxFuture;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::support::{Setup, modern, post, rpc};
 
 fn one() -> Setup {
-    Setup::default().with(card("chef"), Scripted::saying(["soup"]))
+    Setup::default().with(card("chef"), ScriptedAgent::saying(["soup"]))
 }
 
 fn list() -> Request<Body> {
@@ -171,9 +171,9 @@ async fn s6_a_token_that_does_not_hold_is_401_and_leads_to_the_metadata() {
 struct SignedIn;
 
 impl Rule for SignedIn {
-    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, Verdict> {
+    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         Box::pin(async move {
-            let kind = Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] };
+            let kind = RefusalKind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] };
             match message.sender.verified {
                 true => Ok(()),
                 false => Err(Box::new(PolicyPart::new(kind, "Sign in first."))),
@@ -185,7 +185,7 @@ impl Rule for SignedIn {
 #[tokio::test]
 async fn s6_an_agent_that_wants_to_know_its_callers_makes_clients_sign_in() {
     let rules: Vec<Arc<dyn Rule>> = vec![Arc::new(SignedIn)];
-    let agent = Scripted::saying(["soup"]);
+    let agent = ScriptedAgent::saying(["soup"]);
     let place = Setup { issuer: true, ..Setup::default().guarded(card("chef"), agent, rules) }.start().await;
     // Who only looks around is not asked who it is.
     assert_eq!(place.send(list()).await.status, StatusCode::OK);
@@ -204,7 +204,7 @@ async fn s6_an_agent_that_wants_to_know_its_callers_makes_clients_sign_in() {
 #[tokio::test]
 async fn s6_a_session_learns_by_its_transport_that_it_must_sign_in() {
     let rules: Vec<Arc<dyn Rule>> = vec![Arc::new(SignedIn)];
-    let agent = Scripted::saying(["soup"]);
+    let agent = ScriptedAgent::saying(["soup"]);
     let place = Setup { issuer: true, ..Setup::default().guarded(card("chef"), agent, rules) }.start().await;
     let id = crate::sessions::begin(&place).await;
     let call = json!({"name": "ask_chef", "arguments": {"message": "x"}});

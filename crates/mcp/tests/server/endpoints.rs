@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use forecourt_contract::endpoint::{Binding, Definition, Offer, Surroundings};
+use forecourt_contract::endpoint::{Binding, Definition, EndpointOffer, RegistrationContext};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::{Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry};
 use forecourt_surface::endpoint;
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use futures::future::BoxFuture;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn definition(method: &str, path: &str, scopes: &[&str]) -> Definition {
         })),
         errors: Some(vec!["no_nights".to_owned()]),
         required_scopes: scopes.iter().map(ToString::to_string).collect(),
-        offers: Offer::ALL.to_vec(),
+        offers: EndpointOffer::ALL.to_vec(),
         binding: Some(Binding::RegisteredFunction { function: "f".to_owned(), timeout: HANDLER_TIME_DEFAULT }),
         ..Definition::default()
     }
@@ -60,7 +60,7 @@ async fn place() -> Place {
     let settings = MethodPolicySettings { disallow: vec!["CANCEL".to_owned()], ..MethodPolicySettings::default() };
     contract.policy = MethodPolicy::new(&settings, &contract.catalog).unwrap().0;
     let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
-    let around = Surroundings::new(&contract.catalog, &policy, &recipes);
+    let around = RegistrationContext::new(&contract.catalog, &policy, &recipes);
     let mut registry = Registry::default();
     for (method, path, scopes) in [
         ("BOOK", "/rooms", &["booking:room", "booking:read"][..]),
@@ -72,7 +72,9 @@ async fn place() -> Place {
     }
     contract.registry = registry;
     let contract = Arc::new(contract);
-    Setup { issuer: true, contract, ..Setup::default().with(card("chef"), Scripted::saying(["soup"])) }.start().await
+    Setup { issuer: true, contract, ..Setup::default().with(card("chef"), ScriptedAgent::saying(["soup"])) }
+        .start()
+        .await
 }
 
 async fn book(place: &Place, nights: Value, token: Option<String>) -> Answer {

@@ -4,11 +4,11 @@ use http::StatusCode;
 use serde_json::json;
 
 use crate::support::{Setup, modern, post, rpc};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 
 fn two() -> Setup {
     let chef = forecourt_core::AgentCard { examples: vec!["soup?".into(), "soup?".into()], ..card("chef") };
-    Setup::default().with(chef, Scripted::saying(["soup"])).with(card("echo"), Scripted::saying(["echo"]))
+    Setup::default().with(chef, ScriptedAgent::saying(["soup"])).with(card("echo"), ScriptedAgent::saying(["echo"]))
 }
 
 fn names(answer: &crate::support::Answer, list: &str) -> Vec<String> {

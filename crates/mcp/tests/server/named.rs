@@ -1,6 +1,6 @@
 //! Tools and prompts of the owner's naming.
 
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -28,15 +28,15 @@ text = "Plan a dinner for {guests} guests."
 arguments = { guests = "How many." }
 "#;
 
-fn chef() -> (Setup, std::sync::Arc<Scripted>) {
-    let agent = Scripted::saying(["soup"]);
+fn chef() -> (Setup, std::sync::Arc<ScriptedAgent>) {
+    let agent = ScriptedAgent::saying(["soup"]);
     (Setup { section: SECTION, ..Setup::default() }.with(card("chef"), agent.clone()), agent)
 }
 
 #[tokio::test]
 async fn a_tool_of_ones_own_naming_is_listed_and_makes_the_message() {
     let (setup, agent) = chef();
-    let place = setup.with(card("echo"), Scripted::saying(["x"])).start().await;
+    let place = setup.with(card("echo"), ScriptedAgent::saying(["x"])).start().await;
     let listed = place.modern("/mcp", "tools/list", json!({})).await;
     let tools = listed.last()["result"]["tools"].as_array().unwrap().clone();
     let tool = tools.iter().find(|tool| tool["name"] == "find_recipe").unwrap();
@@ -126,7 +126,7 @@ properties = { phone = { "$ref" = "#/$defs/number" }, email = { type = "string" 
 anyOf = [{ required = ["phone"] }, { required = ["email"] }]
 "$defs" = { number = { "$anchor" = "n", type = "string", minLength = 3 } }
 "##;
-    let agent = Scripted::saying(["soup"]);
+    let agent = ScriptedAgent::saying(["soup"]);
     let place = Setup { section, ..Setup::default() }.with(card("chef"), agent.clone()).start().await;
     let listed = place.modern("/mcp", "tools/list", json!({})).await;
     let tools = listed.last()["result"]["tools"].as_array().unwrap().clone();
@@ -156,7 +156,7 @@ description = "d"
 message = "m"
 requires = ["tasks", "elicitation"]
 "#;
-    let place = Setup { section, ..Setup::default() }.with(card("chef"), Scripted::saying(["x"])).start().await;
+    let place = Setup { section, ..Setup::default() }.with(card("chef"), ScriptedAgent::saying(["x"])).start().await;
     let answer = place.call("slow", json!({})).await;
     assert_eq!((answer.status, &answer.last()["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(-32021)));
     let required = &answer.last()["error"]["data"]["requiredCapabilities"];
@@ -189,7 +189,7 @@ async fn all_that_is_wrong_with_names_and_templates_is_found() {
     let many = |count: usize| (0..count).map(|n| tool(&format!("t{n}"), "")).collect::<String>();
     let fine = |section: String| async move {
         let setup = Setup { section: section.leak(), ..Setup::default() };
-        setup.with(card("chef"), Scripted::saying(["x"])).try_start().await.is_ok()
+        setup.with(card("chef"), ScriptedAgent::saying(["x"])).try_start().await.is_ok()
     };
     assert!(fine(many(100)).await);
     for wrong in [

@@ -1,9 +1,9 @@
 //! What a person is asked in the middle of a call.
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::Question;
 use forecourt_core::{Ending, PolicyPart};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn asks() -> Vec<Step> {
     vec![ends(Ending::Question(Question { text: "Tell me more.".into(), questions: vec![one] }))]
 }
 
-async fn asking() -> (Place, Arc<Scripted>) {
+async fn asking() -> (Place, Arc<ScriptedAgent>) {
     let (setup, agent) = Setup { issuer: true, ..Setup::default() }.playing("chef", asks());
     (setup.start().await, agent)
 }
@@ -113,7 +113,7 @@ async fn s5_a_state_holds_for_its_call_and_its_caller_alone() {
 
 #[tokio::test]
 async fn s3_a_condition_with_a_page_is_put_to_the_person_where_the_client_can() {
-    let kind = Kind::ConsentRequired { state: "s".repeat(30), return_to: "https://demo.localhost/back".into() };
+    let kind = RefusalKind::ConsentRequired { state: "s".repeat(30), return_to: "https://demo.localhost/back".into() };
     let part = PolicyPart { url: Some("https://demo.localhost/consent".into()), ..PolicyPart::new(kind, "May I?") };
     let (setup, agent) = Setup::default().playing("chef", vec![ends(Ending::Refused(Box::new(part)))]);
     let place = setup.start().await;

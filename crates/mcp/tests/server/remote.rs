@@ -9,17 +9,17 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use forecourt_agents::siblings::Siblings;
-use forecourt_agents::{Built, Context};
-use forecourt_core::policy::Kind;
+use forecourt_agents::{BuiltAgent, Context};
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::collect;
 use forecourt_core::{
-    Collected, Ending, Event, EventStream, File, Handle, Language, Message, MessageId, Mode, Part, Policy, PolicyPart,
-    Question, ThreadId,
+    CollectedReply, ContentMode, Ending, Event, EventStream, File, Handle, Language, Message, MessageId, Part, Policy,
+    PolicyPart, Question, ThreadId,
 };
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_mcp::bridge::bridge;
 use forecourt_settings::{Problems, Section};
-use forecourt_testkit::{CountedEntropy, HandClock, Scripted, card};
+use forecourt_testkit::{CountedEntropy, HandClock, ScriptedAgent, card};
 use futures::StreamExt;
 use rmcp::ServiceExt;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn egress() -> Egress {
     Egress::builder(EgressConfig::default()).build().unwrap()
 }
 
-fn build(toml: &str) -> Result<Built, Problems> {
+fn build(toml: &str) -> Result<BuiltAgent, Problems> {
     let mut root = Section::parse(Path::new("agents/front.toml"), toml, &|_: &str| None)?;
     let context = Context {
         handle: Handle::parse("front").unwrap(),
@@ -58,19 +58,19 @@ fn build(toml: &str) -> Result<Built, Problems> {
     (forecourt_mcp::BACKEND.build)(root.take("backend").expect("a [backend]"), &context)
 }
 
-async fn ask(built: &Built, text: &str, hop: u32) -> Collected {
+async fn ask(built: &BuiltAgent, text: &str, hop: u32) -> CollectedReply {
     say(built, text, hop, None).await
 }
 
 #[track_caller]
-fn failure(answer: Collected) -> String {
+fn failure(answer: CollectedReply) -> String {
     match answer.ending {
         Ending::Failed { reason } => reason,
         other => panic!("not a failure: {other:?}"),
     }
 }
 
-async fn say(built: &Built, text: &str, hop: u32, thread: Option<&ThreadId>) -> Collected {
+async fn say(built: &BuiltAgent, text: &str, hop: u32, thread: Option<&ThreadId>) -> CollectedReply {
     collect(begin(built, text, hop, thread).await).await
 }
 
@@ -79,15 +79,15 @@ fn message(parts: Vec<Part>) -> Message {
     Message::new(MessageId::parse("m1").unwrap(), Handle::parse("front").unwrap(), parts, "test", at)
 }
 
-async fn begin(built: &Built, text: &str, hop: u32, thread: Option<&ThreadId>) -> EventStream {
+async fn begin(built: &BuiltAgent, text: &str, hop: u32, thread: Option<&ThreadId>) -> EventStream {
     put(built, Message { hop, thread: thread.cloned(), ..message(vec![Part::text(text)]) }).await
 }
 
-async fn handle(built: &Built, parts: Vec<Part>) -> EventStream {
+async fn handle(built: &BuiltAgent, parts: Vec<Part>) -> EventStream {
     put(built, message(parts)).await
 }
 
-async fn put(built: &Built, message: Message) -> EventStream {
+async fn put(built: &BuiltAgent, message: Message) -> EventStream {
     let admitted = Policy::new(Vec::new()).admit(Arc::new(card("front")), message).await.unwrap();
     built.agent.handle(admitted)
 }
@@ -107,7 +107,7 @@ async fn an_agent_in_front_gives_the_words_and_tells_how_many_stand_in_line() {
 }
 
 /// An agent in front of one that asks, which may ask through it.
-async fn asking(more: &str) -> (Built, Arc<Scripted>, Place) {
+async fn asking(more: &str) -> (BuiltAgent, Arc<ScriptedAgent>, Place) {
     let questions = vec![json!({"id": "kind", "type": "single_select", "text": "Which?", "options": ["pea", "leek"]})];
     let question = Ending::Question(Question { text: "One thing.".into(), questions });
     let (setup, agent) = Setup::default().playing("chef", vec![ends(question)]);
@@ -143,7 +143,7 @@ async fn s5_without_a_conversation_or_leave_to_ask_the_server_is_not_answered() 
 
 #[tokio::test]
 async fn refusals_failures_and_servers_that_are_not_there() {
-    let refusal = PolicyPart::new(Kind::Forbidden, "Not you.");
+    let refusal = PolicyPart::new(RefusalKind::Forbidden, "Not you.");
     let (setup, _) = Setup::default().playing("gate", vec![ends(Ending::Refused(Box::new(refusal)))]);
     let place = setup.start().await;
     let url = listen(&place).await;
@@ -168,7 +168,7 @@ async fn a_program_that_speaks_no_mcp_is_a_failure() {
 }
 
 /// A program that shakes hands, hears of one call, and goes on with `then`, where `$id` is the call's.
-fn program(then: &str, more: &str) -> Built {
+fn program(then: &str, more: &str) -> BuiltAgent {
     let hello =
         r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"t","version":"1"}}"#;
     let script = format!(
@@ -219,14 +219,14 @@ async fn a_line_without_an_end_is_not_read_for_ever() {
 }
 
 /// A server whose every answer to a call is `answer`, which is given the request.
-async fn scripted<A>(answer: A) -> Built
+async fn scripted<A>(answer: A) -> BuiltAgent
 where
     A: Fn(&Value) -> Response + Clone + Send + Sync + 'static,
 {
     scripted_with(answer, "").await
 }
 
-async fn scripted_with<A>(answer: A, more: &str) -> Built
+async fn scripted_with<A>(answer: A, more: &str) -> BuiltAgent
 where
     A: Fn(&Value) -> Response + Clone + Send + Sync + 'static,
 {
@@ -275,7 +275,7 @@ async fn what_a_status_says_is_told_apart_and_tells_nothing_of_the_inside() {
     for (body, kinds) in [("secret", 6), (error, 4)] {
         for code in [429, 503] {
             let Ending::Refused(part) = told(code, body).await else { panic!("{code} is for later") };
-            assert_eq!(part.kind, Kind::ServiceUnavailable { retry_after_seconds: Some(7) });
+            assert_eq!(part.kind, RefusalKind::ServiceUnavailable { retry_after_seconds: Some(7) });
         }
         let mut said = Vec::new();
         for code in [401, 402, 403, 404, 422, 500] {
@@ -330,11 +330,11 @@ async fn files_go_where_the_arguments_have_a_place_for_them_and_are_turned_away_
     let file = || Part::File(File::inline("image/png".to_owned(), Some("a.png".to_owned()), "png".into()));
     let parts = || vec![Part::text("see"), file()];
     let built = scripted_with(echo, "arguments = { q = \"{text}\", files = \"{attachments}\" }\n").await;
-    assert!(built.input_modes.iter().any(|mode| matches!(mode, Mode::File { .. })));
+    assert!(built.input_modes.iter().any(|mode| matches!(mode, ContentMode::File { .. })));
     let given = collect(handle(&built, parts()).await).await.text();
     assert!(given.contains(r#""name":"a.png""#) && given.contains("cG5n"), "{given}");
     let built = scripted(echo).await;
-    assert!(!built.input_modes.iter().any(|mode| matches!(mode, Mode::File { .. })));
+    assert!(!built.input_modes.iter().any(|mode| matches!(mode, ContentMode::File { .. })));
     let turned_away = failure(collect(handle(&built, parts()).await).await);
     assert!(turned_away.contains("a.png was not passed on"), "{turned_away}");
 }
@@ -372,7 +372,7 @@ fn settings_name_one_server() {
 
 #[tokio::test]
 async fn a_bridge_carries_a_client_to_the_server_and_ends_with_it() {
-    let place = Setup::default().with(card("chef"), Scripted::saying(["soup"])).start().await;
+    let place = Setup::default().with(card("chef"), ScriptedAgent::saying(["soup"])).start().await;
     let url = listen(&place).await;
     let (near, far) = tokio::io::duplex(64 * 1024);
     let (input, output) = tokio::io::split(far);

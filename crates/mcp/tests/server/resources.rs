@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl Drop for Folder {
 
 async fn place(section: String) -> Place {
     let setup = Setup { section: section.leak(), ..Setup::default() };
-    setup.with(card("chef"), Scripted::saying(["soup"])).start().await
+    setup.with(card("chef"), ScriptedAgent::saying(["soup"])).start().await
 }
 
 async fn read(place: &Place, uri: &str) -> Value {
@@ -92,7 +92,7 @@ text = '{{{{"day": "{{day}}"}}}}'
 async fn what_is_wrong_with_a_resource_is_found() {
     let fine = async |section: &str| {
         let setup = Setup { section: section.to_owned().leak(), ..Setup::default() };
-        setup.with(card("chef"), Scripted::saying(["x"])).try_start().await.is_ok()
+        setup.with(card("chef"), ScriptedAgent::saying(["x"])).try_start().await.is_ok()
     };
     assert!(fine("[[resources]]\nuri = \"a:b\"\ntext = \"x\"\n").await);
     for wrong in [

@@ -2,7 +2,7 @@
 
 use forecourt_core::Ending;
 use forecourt_core::reply::Question;
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
     Implementation,
@@ -52,7 +52,7 @@ async fn pipe(setup: Setup) -> (tokio::io::DuplexStream, tokio::task::JoinHandle
 
 #[tokio::test]
 async fn over_a_pipe_the_client_lists_calls_and_leaves() {
-    let (end, serving) = pipe(Setup::default().with(card("chef"), Scripted::saying(["soup"]))).await;
+    let (end, serving) = pipe(Setup::default().with(card("chef"), ScriptedAgent::saying(["soup"]))).await;
     let client = ().serve(end).await.unwrap();
     let names: Vec<_> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["await_task", "ask_chef"]);
@@ -76,7 +76,7 @@ async fn over_a_pipe_a_person_is_asked_in_the_middle_of_a_call() {
 #[tokio::test]
 async fn a_pipe_that_says_nothing_or_nonsense_ends() {
     for said in ["", "nonsense\n", "{}\n"] {
-        let place = Setup::default().with(card("chef"), Scripted::saying(["soup"])).start().await;
+        let place = Setup::default().with(card("chef"), ScriptedAgent::saying(["soup"])).start().await;
         place.pipe().serve(std::io::Cursor::new(said.as_bytes().to_vec()), tokio::io::sink()).await;
     }
 }

@@ -1,7 +1,7 @@
 //! Clients of the revisions up to 2025-11-25, which begin with a handshake.
 
 use axum::body::Body;
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use http::request::Builder;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Place, Setup, post, rpc};
 
 fn one() -> Setup {
-    Setup { issuer: true, ..Setup::default().with(card("chef"), Scripted::saying(["soup"])) }
+    Setup { issuer: true, ..Setup::default().with(card("chef"), ScriptedAgent::saying(["soup"])) }
 }
 
 pub(crate) fn hello(version: &str) -> Value {

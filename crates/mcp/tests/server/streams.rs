@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use forecourt_core::reply::Progress;
 use forecourt_core::{Ending, Event};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn slowly() -> Vec<Step> {
 }
 
 async fn place(steps: Vec<Step>) -> (Place, String) {
-    let place = Setup::default().with(card("chef"), Scripted::new(steps)).start().await;
+    let place = Setup::default().with(card("chef"), ScriptedAgent::new(steps)).start().await;
     let id = begin(&place).await;
     (place, id)
 }

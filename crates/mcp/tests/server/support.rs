@@ -6,14 +6,14 @@ use std::time::Duration;
 use axum::body::Body;
 use forecourt_contract::Dispatcher;
 use forecourt_core::{Agent, AgentCard, Handle, Message, MessageId, Part, Rule, Sender, TaskId};
-use forecourt_host::{Host, LimitSettings, Resident, Run};
+use forecourt_host::{Host, HostedAgent, LimitSettings, Run};
 use forecourt_identity::IdentityConfig;
 use forecourt_mcp::PROTOCOL;
-use forecourt_mcp::stdio::Pipe;
+use forecourt_mcp::stdio::StdioServer;
 use forecourt_settings::Problems;
 use forecourt_surface::tool::Tool;
-use forecourt_testhost::{Blueprint, Mounted, resident, unlimited};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testhost::{Blueprint, MountedHost, resident, unlimited};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use http::request::Builder;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
@@ -23,7 +23,7 @@ use tower::ServiceExt;
 /// A host in the making. Its first agent is the default one.
 #[derive(Default)]
 pub(crate) struct Setup {
-    pub(crate) residents: Vec<Resident>,
+    pub(crate) residents: Vec<HostedAgent>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) limits: Option<LimitSettings>,
     pub(crate) section: &'static str,
@@ -34,7 +34,7 @@ pub(crate) struct Setup {
 /// A host, and what a test may turn under it.
 pub(crate) struct Place {
     pub(crate) router: axum::Router,
-    mounted: Mounted,
+    mounted: MountedHost,
 }
 
 impl Setup {
@@ -48,8 +48,8 @@ impl Setup {
     }
 
     /// The same with an agent that plays `steps`.
-    pub(crate) fn playing(self, handle: &str, steps: Vec<Step>) -> (Self, Arc<Scripted>) {
-        let agent = Scripted::new(steps);
+    pub(crate) fn playing(self, handle: &str, steps: Vec<Step>) -> (Self, Arc<ScriptedAgent>) {
+        let agent = ScriptedAgent::new(steps);
         (self.with(card(handle), agent.clone()), agent)
     }
 
@@ -97,8 +97,8 @@ impl Answer {
 
 impl Place {
     /// The same host for one client at the other end of a pipe.
-    pub(crate) fn pipe(&self) -> Pipe {
-        Pipe::new(&self.mounted.mount).unwrap()
+    pub(crate) fn pipe(&self) -> StdioServer {
+        StdioServer::new(&self.mounted.mount).unwrap()
     }
 
     /// The host behind it.

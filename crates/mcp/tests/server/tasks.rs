@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forecourt_core::reply::{Progress, Question};
 use forecourt_core::{Ending, Event, Sender, TaskId};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn with_tasks_and_forms() -> Value {
 }
 
 async fn place(steps: Vec<Step>) -> Place {
-    Setup { issuer: true, ..Setup::default() }.with(card("chef"), Scripted::new(steps)).start().await
+    Setup { issuer: true, ..Setup::default() }.with(card("chef"), ScriptedAgent::new(steps)).start().await
 }
 
 async fn send(place: &Place, method: &str, params: Value, capabilities: Value) -> Answer {
@@ -145,7 +145,7 @@ fn asking() -> Vec<Step> {
 
 #[tokio::test(start_paused = true)]
 async fn s4_a_task_that_asks_is_answered_and_goes_on() {
-    let agent = Scripted::new(asking());
+    let agent = ScriptedAgent::new(asking());
     let place = Setup::default().with(card("chef"), agent.clone()).start().await;
     let id = begin(&place, with_tasks_and_forms()).await["taskId"].clone();
     tokio::time::sleep(Duration::from_secs(61)).await;

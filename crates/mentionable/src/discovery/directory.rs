@@ -1,6 +1,6 @@
 //! Who lives on this domain. Agent directory.
 
-use forecourt_host::{Host, Resident, Site};
+use forecourt_host::{Host, HostedAgent, Site};
 
 use super::card::protocols;
 use super::webfinger::{card_url, lookup_url};
@@ -24,7 +24,7 @@ pub fn json_ld(host: &Host, site: &Site) -> String {
     serde_json::to_string(&directory(host, site)).unwrap_or_default()
 }
 
-fn contact<'a>(site: &Site, resident: &'a Resident) -> ContactPoint<'a> {
+fn contact<'a>(site: &Site, resident: &'a HostedAgent) -> ContactPoint<'a> {
     let card = &resident.card;
     ContactPoint {
         kind: "ContactPoint",

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{Clock, Domain, Timestamp};
-use forecourt_egress::{Egress, Purpose, Target};
+use forecourt_egress::{CheckedUrl, Egress, Purpose};
 use moka::future::Cache;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,14 +19,14 @@ use serde_json::Value;
 use super::acct::Acct;
 use super::limits::{KEPT_BYTES_MAX, KEPT_MAX, KEPT_MIN};
 use super::names::{DIRECTORY_PATH, REL_AGENT_CARD};
-use super::validate::{CardFault, Expected, validate_agent_card};
+use super::validate::{CardFault, ExpectedCard, validate_agent_card};
 use super::webfinger::lookup_path;
 use super::wire::{Jrd, Link};
 use fetch::Fetched;
 
 pub use agent::ResolvedAgent;
-pub use error::{Obstacle, ResolveError, Source};
-pub use listing::{Listed, Listing};
+pub use error::{Obstacle, ResolveError, ResolveSource};
+pub use listing::{DirectoryAgent, DirectoryListing};
 
 /// The port of https, where agents are found unless somebody says otherwise.
 const HTTPS_PORT: u16 = 443;
@@ -70,16 +70,17 @@ impl Resolver {
     }
 
     /// Who lives on a domain, as its directory says. Kept by nobody: people ask for it.
-    pub async fn directory(&self, domain: &Domain, port: u16) -> Result<Listing, ResolveError> {
+    pub async fn directory(&self, domain: &Domain, port: u16) -> Result<DirectoryListing, ResolveError> {
         let url = url_on(domain, port, DIRECTORY_PATH);
-        let fetched: Fetched<Value> = fetch::json(&self.egress, Purpose::Document, Source::Directory, &url).await?;
-        Listing::read(fetched.value).ok_or(ResolveError::Unreadable { what: Source::Directory, url })
+        let fetched: Fetched<Value> =
+            fetch::json(&self.egress, Purpose::Document, ResolveSource::Directory, &url).await?;
+        DirectoryListing::read(fetched.value).ok_or(ResolveError::Unreadable { what: ResolveSource::Directory, url })
     }
 
     /// A JSON document on a domain, for those who know what is in it.
     pub async fn document(&self, domain: &Domain, port: u16, path: &str) -> Result<Value, ResolveError> {
         let url = url_on(domain, port, path);
-        Ok(fetch::json(&self.egress, Purpose::Document, Source::Document, &url).await?.value)
+        Ok(fetch::json(&self.egress, Purpose::Document, ResolveSource::Document, &url).await?.value)
     }
 
     async fn look_up(&self, acct: &Acct, port: u16) -> Arc<Kept> {
@@ -94,16 +95,16 @@ impl Resolver {
     /// The steps of WebFinger 2.4, in order.
     async fn find(&self, acct: &Acct, port: u16) -> Result<Fetched<ResolvedAgent>, ResolveError> {
         let url = url_on(acct.domain(), port, &lookup_path(&acct.to_uri()));
-        let record: Fetched<Value> = fetch::json(&self.egress, Purpose::WebFinger, Source::WebFinger, &url)
+        let record: Fetched<Value> = fetch::json(&self.egress, Purpose::WebFinger, ResolveSource::WebFinger, &url)
             .await
             .map_err(|error| error.or_unknown(acct))?;
-        let jrd =
-            Jrd::deserialize(&record.value).map_err(|_| ResolveError::Unreadable { what: Source::WebFinger, url })?;
+        let jrd = Jrd::deserialize(&record.value)
+            .map_err(|_| ResolveError::Unreadable { what: ResolveSource::WebFinger, url })?;
         if Acct::parse_uri(&jrd.subject).as_ref() != Some(acct) {
             return Err(ResolveError::OtherSubject);
         }
         let (card_url, canonical_host) = card_link(&jrd.links)?;
-        let card = fetch::json(&self.egress, Purpose::Document, Source::Card, &card_url).await?;
+        let card = fetch::json(&self.egress, Purpose::Document, ResolveSource::Card, &card_url).await?;
         check(&card.value, acct, &canonical_host)?;
         let fresh = card.fresh.min(record.fresh);
         Ok(Fetched { value: ResolvedAgent { acct: acct.clone(), card_url, canonical_host, card: card.value }, fresh })
@@ -131,7 +132,8 @@ fn card_link(links: &[Link]) -> Result<(String, String), ResolveError> {
 /// A card that breaks a rule is not believed. One rule is for those who publish only: an agent whose
 /// REST entry names no endpoint has none, and that is all (REST 2).
 fn check(card: &Value, acct: &Acct, canonical_host: &str) -> Result<(), ResolveError> {
-    let mut problems = validate_agent_card(card, Expected { acct: Some(acct), canonical_host: Some(canonical_host) });
+    let mut problems =
+        validate_agent_card(card, ExpectedCard { acct: Some(acct), canonical_host: Some(canonical_host) });
     problems.retain(|problem| problem.code != CardFault::RestEndpointMissing);
     if problems.is_empty() { Ok(()) } else { Err(ResolveError::Malformed { problems }) }
 }
@@ -145,7 +147,7 @@ fn url_on(domain: &Domain, port: u16, path: &str) -> String {
 
 /// The host of an https URL, with its port unless that is the usual one.
 pub(super) fn https_host(url: &str) -> Option<String> {
-    let target = Target::parse(url).ok().filter(Target::is_https)?;
+    let target = CheckedUrl::parse(url).ok().filter(CheckedUrl::is_https)?;
     let host = target.url().host_str()?;
     Some(match target.url().port() {
         Some(port) => format!("{host}:{port}"),

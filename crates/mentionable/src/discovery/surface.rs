@@ -10,11 +10,11 @@ use axum::extract::{Path, Request, State};
 use axum::routing::any;
 use forecourt_core::{Handle, SystemClock, Timestamp, origin};
 use forecourt_egress::Egress;
-use forecourt_host::{Host, Resident};
+use forecourt_host::{Host, HostedAgent};
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_settings::Problems;
-use forecourt_surface::document::{Document, Fault, answer};
-use forecourt_surface::{BaseUrl, HttpRoutes, Mount, Published};
+use forecourt_surface::document::{DocumentError, ServedDocument, answer};
+use forecourt_surface::{BaseUrl, HttpRoutes, Mount, PublishedDocument};
 use http::Response;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ use super::directory::directory;
 use super::limits::{KEYS_FRESH, LOOKUP_FRESH};
 use super::names::{CARDS_PATH, DIRECTORY_PATH, JWKS_PATH, WEBFINGER_PATH};
 use super::resolver::Resolver;
-use super::validate::{Expected, validate_agent_card};
+use super::validate::{ExpectedCard, validate_agent_card};
 use super::webfinger::Query;
 
 const CARD_ROUTE: &str = "/.well-known/agent-card/{handle}";
@@ -56,7 +56,7 @@ pub fn routes(mount: &Mount) -> Result<HttpRoutes, Problems> {
 
 /// The documents of discovery, for plain web hosting. WebFinger is none: it answers a question. Agent
 /// directory, static hosting.
-pub fn documents(mount: Mount) -> Result<Vec<Published>, Problems> {
+pub fn documents(mount: Mount) -> Result<Vec<PublishedDocument>, Problems> {
     let shared = Discovery::of(&mount);
     let found = shared.documents();
     found.map_err(|_| mount.section.problem(None, "the cards of the agents can't be written").into())
@@ -72,8 +72,9 @@ impl Discovery {
         Self { host: mount.host.clone(), verifier: mount.verifier.clone(), keys: mount.keys.clone() }
     }
 
-    fn documents(&self) -> Result<Vec<Published>, Fault> {
-        let published = |path: String, document: Document| Published { path, body: document.body().clone() };
+    fn documents(&self) -> Result<Vec<PublishedDocument>, DocumentError> {
+        let published =
+            |path: String, document: ServedDocument| PublishedDocument { path, body: document.body().clone() };
         let mut documents = vec![
             published(DIRECTORY_PATH.to_owned(), self.directory(BaseUrl::configured(self.host.site()))?),
             published(JWKS_PATH.to_owned(), self.jwks()?),
@@ -85,13 +86,13 @@ impl Discovery {
         Ok(documents)
     }
 
-    fn directory(&self, base: BaseUrl<'_>) -> Result<Document, Fault> {
-        Document::json(JSON, LOOKUP_FRESH, &directory(&self.host, &base.site()))
+    fn directory(&self, base: BaseUrl<'_>) -> Result<ServedDocument, DocumentError> {
+        ServedDocument::json(JSON, LOOKUP_FRESH, &directory(&self.host, &base.site()))
     }
 
     /// Design 21. RFC 7517 8.5.2.
-    fn jwks(&self) -> Result<Document, Fault> {
-        Document::json("application/jwk-set+json", KEYS_FRESH, &self.keys.load().jwks(self.now()))
+    fn jwks(&self) -> Result<ServedDocument, DocumentError> {
+        ServedDocument::json("application/jwk-set+json", KEYS_FRESH, &self.keys.load().jwks(self.now()))
     }
 
     fn now(&self) -> Timestamp {
@@ -103,17 +104,17 @@ impl Discovery {
         BaseUrl::of(self.host.site(), request.extensions())
     }
 
-    fn card_of(&self, resident: &Resident, base: BaseUrl<'_>) -> Result<Document, Fault> {
+    fn card_of(&self, resident: &HostedAgent, base: BaseUrl<'_>) -> Result<ServedDocument, DocumentError> {
         let keys = self.keys.load();
-        Document::json(JSON, KEYS_FRESH, &card(&base.card(&resident.card), &keys, &self.verifier, self.now()))
+        ServedDocument::json(JSON, KEYS_FRESH, &card(&base.card(&resident.card), &keys, &self.verifier, self.now()))
     }
 
     /// What is wrong with what would be published of an agent.
-    fn problems_of(&self, resident: &Resident) -> impl Iterator<Item = String> {
+    fn problems_of(&self, resident: &HostedAgent) -> impl Iterator<Item = String> {
         let own = &resident.card;
         let canonical_host = self.host.site().canonical_host();
         let published = serde_json::to_value(card(own, &self.keys.load(), &self.verifier, self.now()));
-        let expected = Expected { acct: Some(&Acct::from(&own.address)), canonical_host: Some(canonical_host) };
+        let expected = ExpectedCard { acct: Some(&Acct::from(&own.address)), canonical_host: Some(canonical_host) };
         let problems = validate_agent_card(&published.unwrap_or(Value::Null), expected);
         // What has a scheme of its own has a place of its own.
         let on_the_web = own.endpoints.iter().filter(|endpoint| endpoint.url.starts_with("http"));
@@ -131,9 +132,13 @@ async fn webfinger(State(shared): State<Arc<Discovery>>, request: Request) -> Re
         let query = Query::parse(request.uri().query().unwrap_or_default())?;
         let site = shared.host.site();
         let resident = query.resident(site, shared.host.directory());
-        let resident = resident.ok_or(Fault::Absent("no agent of that address lives here"))?;
+        let resident = resident.ok_or(DocumentError::Absent("no agent of that address lives here"))?;
         let base = shared.base(&request);
-        Document::json("application/jrd+json", LOOKUP_FRESH, &query.answer(&base.site(), &base.card(&resident.card)))
+        ServedDocument::json(
+            "application/jrd+json",
+            LOOKUP_FRESH,
+            &query.answer(&base.site(), &base.card(&resident.card)),
+        )
     })
 }
 
@@ -146,7 +151,7 @@ async fn agent_card(
         // The local part alone: `@` belongs to addresses.
         let handle = handle.ok().filter(|handle| !handle.starts_with('@')).and_then(|h| Handle::parse(&h).ok());
         let resident = handle.and_then(|handle| shared.host.directory().find(&handle));
-        let resident = resident.ok_or(Fault::Absent("no agent of that name lives here"))?;
+        let resident = resident.ok_or(DocumentError::Absent("no agent of that name lives here"))?;
         shared.card_of(resident, shared.base(&request))
     })
 }

@@ -14,7 +14,7 @@ use rules::Rules;
 
 /// What a card should agree with, as far as that is known.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Expected<'a> {
+pub struct ExpectedCard<'a> {
     /// The address that was asked for.
     pub acct: Option<&'a Acct>,
     /// The host with its port unless that is 443, from the WebFinger record of the agent. Without
@@ -71,7 +71,7 @@ impl fmt::Display for CardProblem {
 }
 
 /// Everything that is wrong with a card, at most [`CARD_PROBLEMS_MAX`] of it; empty when it is fine.
-pub fn validate_agent_card(card: &Value, expected: Expected<'_>) -> Vec<CardProblem> {
+pub fn validate_agent_card(card: &Value, expected: ExpectedCard<'_>) -> Vec<CardProblem> {
     let mut rules = Rules::default();
     rules.card(card, expected);
     rules.problems.truncate(CARD_PROBLEMS_MAX);

@@ -1,10 +1,10 @@
 //! From an address to where its card is. WebFinger 2.2 and 2.3, RFC 7033.
 
 use forecourt_core::{Address, AgentCard, Handle};
-use forecourt_host::{Directory, Resident, Site};
+use forecourt_host::{Directory, HostedAgent, Site};
 use url::{Url, form_urlencoded};
 
-use forecourt_surface::document::Fault;
+use forecourt_surface::document::DocumentError;
 
 use super::acct::Acct;
 use super::names::{CARDS_PATH, REL_AGENT_CARD, REL_PROFILE_PAGE, WEBFINGER_PATH};
@@ -20,7 +20,7 @@ pub(crate) struct Query {
 
 impl Query {
     /// Reads a query string. RFC 7033 4.2: a resource that is missing or no URI is a bad request.
-    pub(crate) fn parse(query: &str) -> Result<Self, Fault> {
+    pub(crate) fn parse(query: &str) -> Result<Self, DocumentError> {
         // RFC 7033 4.1 escapes as URIs do, where a plus sign is itself and not a space.
         let plain = query.replace('+', "%2B");
         let mut resources = Vec::new();
@@ -33,16 +33,18 @@ impl Query {
             }
         }
         match resources.as_slice() {
-            [] => Err(Fault::Malformed("the query parameter `resource` is missing: ?resource=acct:agent@domain")),
+            [] => {
+                Err(DocumentError::Malformed("the query parameter `resource` is missing: ?resource=acct:agent@domain"))
+            }
             [resource] if Url::parse(resource).is_ok() => Ok(Self { resource: resource.clone(), rels }),
-            [_] => Err(Fault::Malformed("`resource` must be a URI such as acct:agent@domain")),
-            _ => Err(Fault::Malformed("`resource` may occur only once")),
+            [_] => Err(DocumentError::Malformed("`resource` must be a URI such as acct:agent@domain")),
+            _ => Err(DocumentError::Malformed("`resource` may occur only once")),
         }
     }
 
     /// The agent that is asked for, if it lives here: by its address, or by a URL that is listed as its own
     /// (RFC 7033 4.1 admits any URI). Other domains, other schemes and other characters are no agents of ours.
-    pub(crate) fn resident<'a>(&self, site: &Site, directory: &'a Directory) -> Option<&'a Resident> {
+    pub(crate) fn resident<'a>(&self, site: &Site, directory: &'a Directory) -> Option<&'a HostedAgent> {
         match Acct::parse_uri(&self.resource) {
             Some(acct) if *acct.domain() == site.domain => find(directory, acct.local()),
             Some(_) => None,
@@ -52,7 +54,7 @@ impl Query {
 
     /// The agent whose page or card is at the URL that is asked for. Its last segment is the handle, with a tilde
     /// or without; whether the URL is the agent's is what its own record says.
-    fn listed<'a>(&self, site: &Site, directory: &'a Directory) -> Option<&'a Resident> {
+    fn listed<'a>(&self, site: &Site, directory: &'a Directory) -> Option<&'a HostedAgent> {
         let asked = Url::parse(&self.resource).ok()?;
         let last = asked.path_segments()?.next_back()?;
         let resident = find(directory, last.strip_prefix('~').unwrap_or(last))?;
@@ -83,7 +85,7 @@ fn jrd(site: &Site, card: &AgentCard) -> Jrd {
 }
 
 /// Strictly by its handle: an address with a mention's `@` is none.
-fn find<'a>(directory: &'a Directory, local: &str) -> Option<&'a Resident> {
+fn find<'a>(directory: &'a Directory, local: &str) -> Option<&'a HostedAgent> {
     let handle = Handle::parse(local).ok().filter(|_| !local.starts_with('@'))?;
     directory.find(&handle).map(AsRef::as_ref)
 }

@@ -1,6 +1,6 @@
 //! What is published, field by field, in the words of the specifications and in their order.
 
-use forecourt_core::Mode;
+use forecourt_core::ContentMode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -54,8 +54,8 @@ pub(crate) struct A2a<'a> {
     pub(crate) transport: &'static str,
     pub(crate) capabilities: Capabilities<'a>,
     pub(crate) skills: Vec<Skill<'a>>,
-    pub(crate) input_modes: &'a [Mode],
-    pub(crate) output_modes: &'a [Mode],
+    pub(crate) input_modes: &'a [ContentMode],
+    pub(crate) output_modes: &'a [ContentMode],
     pub(crate) auth: Auth<'a>,
 }
 

@@ -1,7 +1,7 @@
 //! What becomes of a request: an answer, a fault or a refusal.
 
 use forecourt_core::{Error, PolicyPart};
-pub(crate) use forecourt_surface::answer::{Answer, Content};
+pub(crate) use forecourt_surface::answer::{Content, HttpAnswer};
 
 use super::errors::Failure;
 use super::wire::Fault;
@@ -16,7 +16,7 @@ pub(crate) enum Trouble {
 }
 
 /// What becomes of a request.
-pub(crate) type Outcome = Result<Answer, Trouble>;
+pub(crate) type Outcome = Result<HttpAnswer, Trouble>;
 
 impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Self {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::limits::TASK_TTL;
-use forecourt_core::store::KeptArtifact;
+use forecourt_core::store::StoredArtifact;
 use forecourt_core::{Task, Timestamp};
 use forecourt_host::TaskPermit;
 use forecourt_surface::{disposition, negotiate};
@@ -12,7 +12,7 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
 
-use super::answer::{Answer, Outcome};
+use super::answer::{HttpAnswer, Outcome};
 use super::asked::Asked;
 use super::envelope;
 use super::media::Media;
@@ -32,14 +32,14 @@ impl Asked<'_> {
         if let Some(tag) = tag {
             head.typed_insert(tag.clone());
             if self.head.headers.typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
-                return Ok(Answer::empty(StatusCode::NOT_MODIFIED, head));
+                return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
             }
         }
         Ok(match as_json {
-            true => Answer::whole(StatusCode::OK, head, about(task, &artifact)),
+            true => HttpAnswer::whole(StatusCode::OK, head, about(task, &artifact)),
             false => {
                 add_download_fields(&mut head, &artifact);
-                Answer::whole(StatusCode::OK, head, artifact.bytes)
+                HttpAnswer::whole(StatusCode::OK, head, artifact.bytes)
             }
         })
     }
@@ -55,21 +55,21 @@ fn wants_json(headers: &HeaderMap, mime: &str) -> bool {
 }
 
 /// The type as it was stored, and never a page of ours: always a download.
-fn add_download_fields(head: &mut HeaderMap, artifact: &KeptArtifact) {
+fn add_download_fields(head: &mut HeaderMap, artifact: &StoredArtifact) {
     let plain = HeaderValue::from_static("application/octet-stream");
     head.insert(http::header::CONTENT_TYPE, HeaderValue::from_str(&artifact.mime).unwrap_or(plain));
     head.insert(CONTENT_DISPOSITION, disposition::attachment(artifact.name.as_deref()));
     head.insert(CONTENT_SECURITY_POLICY, POLICY);
 }
 
-fn about(task: &Task, artifact: &KeptArtifact) -> Vec<u8> {
+fn about(task: &Task, artifact: &StoredArtifact) -> Vec<u8> {
     let url = format!("{}/artifacts/{}", envelope::path(task), artifact.id);
     let about = json!({"id": artifact.id, "mime": artifact.mime, "size": artifact.bytes.len(), "url": url});
     serde_json::to_vec(&about).unwrap_or_default()
 }
 
 /// Artifacts never change, so the tag is that of the name. The two forms have a tag each.
-fn etag(artifact: &KeptArtifact, as_json: bool) -> Option<ETag> {
+fn etag(artifact: &StoredArtifact, as_json: bool) -> Option<ETag> {
     let name: String = artifact.id.bytes().map(|byte| format!("{byte:02x}")).collect();
     let form = if as_json { "json" } else { "bytes" };
     format!("\"{form}-{name}\"").parse().ok()

@@ -14,7 +14,7 @@ use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use super::answer::{Answer, Content, Outcome, Trouble};
+use super::answer::{Content, HttpAnswer, Outcome, Trouble};
 use super::callback::{PREFERENCE_APPLIED, RESPOND_ASYNC};
 use super::door::{Door, X_MENTIONABLE_SESSION};
 use super::errors::Failure;
@@ -95,7 +95,7 @@ impl<'a> Asked<'a> {
 /// The responses.
 impl Asked<'_> {
     /// The response to an outcome.
-    pub(crate) fn respond(&self, outcome: Outcome) -> Answer {
+    pub(crate) fn respond(&self, outcome: Outcome) -> HttpAnswer {
         match outcome {
             Ok(answer) => answer,
             Err(Trouble::Failure(failure)) => self.failed(&failure),
@@ -104,7 +104,7 @@ impl Asked<'_> {
     }
 
     /// What came of a message.
-    pub(crate) async fn replied(&self, media: Media, reply: Reply) -> Answer {
+    pub(crate) async fn replied(&self, media: Media, reply: Reply) -> HttpAnswer {
         if reply.task.is_some() {
             return self.accepted(media, &reply);
         }
@@ -128,7 +128,7 @@ impl Asked<'_> {
                 if media == Media::Markdown {
                     links::add(&mut head, &collected.parts);
                 }
-                Answer::whole(StatusCode::OK, head, render::answer(media, &frame, collected))
+                HttpAnswer::whole(StatusCode::OK, head, render::answer(media, &frame, collected))
             }
         }
     }
@@ -156,19 +156,19 @@ impl Asked<'_> {
     }
 
     /// An answer that is made in the background: nothing but where it will be. REST 5.4.
-    fn accepted(&self, media: Media, reply: &Reply) -> Answer {
+    fn accepted(&self, media: Media, reply: &Reply) -> HttpAnswer {
         let mut head = self.head_of(media, &reply.language, reply.thread.as_ref());
         let task = reply.task.as_ref().map(|task| format!("/tasks/{}", task.expose()));
         if let Some(location) = task.and_then(|path| HeaderValue::from_str(&path).ok()) {
             head.insert(CONTENT_LOCATION, location);
         }
         head.insert(&PREFERENCE_APPLIED, RESPOND_ASYNC);
-        Answer::empty(StatusCode::ACCEPTED, head)
+        HttpAnswer::empty(StatusCode::ACCEPTED, head)
     }
 
     /// An answer as it comes. Until its first byte it can still fail with a status; from then on it is 200,
     /// whatever comes. REST 4.3.
-    async fn streamed(&self, reply: Reply) -> Answer {
+    async fn streamed(&self, reply: Reply) -> HttpAnswer {
         let Reply { thread, language, mut events, .. } = reply;
         let Begun { events: begun, is_late } = render::begin(&mut events, self.door.card.streams).await;
         match begun.last() {
@@ -190,11 +190,11 @@ impl Asked<'_> {
         let events = Box::pin(stream::iter(begun).chain(events));
         let frames = sign.chain(render::frames(events, self.door.card.streams));
         let frames = KeepAlive::new(Box::pin(frames));
-        Answer { status: StatusCode::OK, head, content: Content::Frames(Box::pin(frames)) }
+        HttpAnswer { status: StatusCode::OK, head, content: Content::Frames(Box::pin(frames)) }
     }
 
     /// A refusal. PolicyPart 4.5; in event streams it is a frame under 200.
-    fn refused(&self, media: Media, part: &PolicyPart, thread: Option<&ThreadId>) -> Answer {
+    fn refused(&self, media: Media, part: &PolicyPart, thread: Option<&ThreadId>) -> HttpAnswer {
         let wanted = self.language();
         let language = refusal::language(part, wanted.as_ref(), &self.door.card.language);
         let mut head = self.head_of(media, &language, thread);
@@ -211,11 +211,11 @@ impl Asked<'_> {
         }
         let url = self.frame_url(media);
         let frame = Frame { door: self.door, url: &url, language: &language, session: None };
-        Answer::whole(status, head, render::refusal(media, &frame, part))
+        HttpAnswer::whole(status, head, render::refusal(media, &frame, part))
     }
 
     /// A fault, in the form that was wanted. Our own words are English.
-    fn failed(&self, failure: &Failure) -> Answer {
+    fn failed(&self, failure: &Failure) -> HttpAnswer {
         let media = Media::of_error(self.media);
         let language = Language::english();
         let mut head = self.head_of(media, &language, None);
@@ -227,22 +227,22 @@ impl Asked<'_> {
         }
         let url = self.frame_url(media);
         let frame = Frame { door: self.door, url: &url, language: &language, session: None };
-        Answer::whole(failure.status, head, render::failure(media, &frame, failure))
+        HttpAnswer::whole(failure.status, head, render::failure(media, &frame, failure))
     }
 
     /// A page of our own in the wanted form. HTML is sent with `policy`, one of [`csp`].
-    pub(crate) fn page(&self, media: Media, policy: &'static str, language: &Language, content: Bytes) -> Answer {
+    pub(crate) fn page(&self, media: Media, policy: &'static str, language: &Language, content: Bytes) -> HttpAnswer {
         let mut head = self.head_of(media, language, None);
         if media == Media::Html {
             render::security_fields(&mut head, policy);
         }
-        Answer::whole(StatusCode::OK, head, content)
+        HttpAnswer::whole(StatusCode::OK, head, content)
     }
 
     /// What a resource can do: the answer to OPTIONS. RFC 9110 9.3.7.
-    pub(crate) fn options(&self, allow: &'static str) -> Answer {
+    pub(crate) fn options(&self, allow: &'static str) -> HttpAnswer {
         let mut head = self.head_of(Media::of_error(self.media), &Language::english(), None);
         head.insert(ALLOW, HeaderValue::from_static(allow));
-        Answer::empty(StatusCode::NO_CONTENT, head)
+        HttpAnswer::empty(StatusCode::NO_CONTENT, head)
     }
 }

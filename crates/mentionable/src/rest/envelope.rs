@@ -1,8 +1,8 @@
 //! A task as polling, callbacks and webhooks show it. REST 5.4.1, 5.5, 5.6.
 
 use forecourt_core::store::Webhook;
-use forecourt_core::{Collected, Ending, File, FileSource, Part, Task};
-use forecourt_host::Post;
+use forecourt_core::{CollectedReply, Ending, File, FileSource, Part, Task};
+use forecourt_host::WebhookPost;
 use serde_json::{Value, json};
 
 use super::render;
@@ -37,11 +37,11 @@ pub(crate) fn envelope(task: &Task) -> Value {
 }
 
 /// The post that tells of a settled task, signed when its webhook has a secret. REST 5.5.
-pub(crate) fn post(task: &Task, webhook: &Webhook) -> Post {
-    Post::json(&envelope(task), webhook.secret.as_deref())
+pub(crate) fn post(task: &Task, webhook: &Webhook) -> WebhookPost {
+    WebhookPost::json(&envelope(task), webhook.secret.as_deref())
 }
 
-fn message(task: &Task, outcome: &Collected) -> (&'static str, Option<Vec<Value>>) {
+fn message(task: &Task, outcome: &CollectedReply) -> (&'static str, Option<Vec<Value>>) {
     let said = || outcome.parts.iter().map(|part| written(task, part));
     match &outcome.ending {
         Ending::Complete | Ending::Message(_) => ("completed", Some(said().collect())),

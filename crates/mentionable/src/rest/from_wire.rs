@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use forecourt_core::{
-    File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Narrowing, Part, SearchOptions, Sender,
-    ThreadId, Timestamp, Turn,
+    File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, SearchOptions, SearchRefinement,
+    Sender, ThreadId, Timestamp, Turn,
 };
 use forecourt_egress::data_url;
 
@@ -51,7 +51,7 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
         hop: envelope.hop,
         search: SearchOptions {
             findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
-            narrowing: if envelope.finds { narrowing } else { Narrowing::default() },
+            narrowing: if envelope.finds { narrowing } else { SearchRefinement::default() },
             ..SearchOptions::default()
         },
         ..Message::new(envelope.id, envelope.recipient, parts, TRANSPORT, envelope.received_at)

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use forecourt_core::{AgentCard, Language};
-use forecourt_pages::{AgentPage, FrontPage, Listed, asset, csp};
+use forecourt_pages::{AgentListItem, AgentPage, FrontPage, asset, csp};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Outcome};
+use super::answer::{HttpAnswer, Outcome};
 use super::asked::Asked;
 use super::door;
 use super::errors::Failure;
@@ -28,10 +28,10 @@ impl Asked<'_> {
         let cards: Vec<Cow<'_, AgentCard>> =
             self.rest.host.directory().iter().map(|resident| base.card(&resident.card)).collect();
         let paths: Vec<String> = cards.iter().map(|card| door::path(card)).collect();
-        let agents: Vec<Listed<'_>> = cards
+        let agents: Vec<AgentListItem<'_>> = cards
             .iter()
             .zip(&paths)
-            .map(|(card, path)| Listed { card, page: path, ask: card.endpoint(NAME) })
+            .map(|(card, path)| AgentListItem { card, page: path, ask: card.endpoint(NAME) })
             .collect();
         let (language, url) = (Language::english(), site.url("/"));
         let json_ld = discovery::json_ld(&self.rest.host, &site);
@@ -98,10 +98,10 @@ impl Asked<'_> {
         if let Ok(tag) = asset.etag.parse::<ETag>() {
             head.typed_insert(tag.clone());
             if self.head.headers.typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
-                return Ok(Answer::empty(StatusCode::NOT_MODIFIED, head));
+                return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
             }
         }
-        Ok(Answer::whole(StatusCode::OK, head, Bytes::from_static(asset.bytes)))
+        Ok(HttpAnswer::whole(StatusCode::OK, head, Bytes::from_static(asset.bytes)))
     }
 }
 

@@ -4,7 +4,7 @@
 //! which agents that know nothing of them ignore: `filter.{property}`, `results` and `ask=no` narrow a
 //! search down, `answer.{question}` answers one of several questions (see `answers.rs`).
 
-use forecourt_core::{Language, Narrowing, Role};
+use forecourt_core::{Language, Role, SearchRefinement};
 use forecourt_pages::search::{ANSWER_PREFIX, DECIDED, FILTER_PREFIX, RESULTS};
 use url::form_urlencoded;
 
@@ -50,7 +50,7 @@ pub(crate) fn language(query: &str) -> Option<Language> {
 }
 
 /// Takes what narrows a search down; whatever else there is means nothing to us.
-fn narrow(narrowing: &mut Narrowing, key: &str, value: &str) {
+fn narrow(narrowing: &mut SearchRefinement, key: &str, value: &str) {
     let field = key.strip_prefix(FILTER_PREFIX).filter(|field| !field.is_empty() && !value.trim().is_empty());
     match (field, key) {
         (Some(field), _) if narrowing.exactly.len() < FILTERS_MAX => {
@@ -113,11 +113,11 @@ mod tests {
     #[test]
     fn s3_1_parameters_of_our_own_narrow_a_search_down() {
         let ask = decode("user=a&filter.genre=Comedy&filter.genre=+Drama+&filter.=x&filter.x=&results=20&ask=no");
-        let Narrowing { exactly, results, decided } = ask.expect("the query is fine").narrowing;
+        let SearchRefinement { exactly, results, decided } = ask.expect("the query is fine").narrowing;
         let exactly: Vec<(&str, &str)> = exactly.iter().map(|(field, value)| (&**field, &**value)).collect();
         assert_eq!((exactly, results, decided), (vec![("genre", "Comedy"), ("genre", "Drama")], Some(20), true));
         let ask = decode("user=a&results=-1&ask=yes&filterx=1").expect("the query is fine");
-        assert_eq!(ask.narrowing, Narrowing::default());
+        assert_eq!(ask.narrowing, SearchRefinement::default());
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) use question::{data as question_data, words as question_words};
 pub(crate) use sse::{Begun, begin, frames, one_message};
 
 use bytes::Bytes;
-use forecourt_core::{Collected, Ending, Language, Part, PolicyPart};
+use forecourt_core::{CollectedReply, Ending, Language, Part, PolicyPart};
 
 use super::door::Door;
 use super::errors::Failure;
@@ -29,7 +29,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// A whole answer. [`Media::Stream`] is rendered by [`frames`] as it comes, never here.
-pub(crate) fn answer(media: Media, frame: &Frame<'_>, collected: Collected) -> Bytes {
+pub(crate) fn answer(media: Media, frame: &Frame<'_>, collected: CollectedReply) -> Bytes {
     match media {
         Media::Html => html::answer(frame, &collected).into(),
         Media::Markdown | Media::Stream => markdown::answer(parts(collected)).into(),
@@ -39,8 +39,8 @@ pub(crate) fn answer(media: Media, frame: &Frame<'_>, collected: Collected) -> B
 
 /// The parts of an answer, what it asks back among them. Its texts, joined by nothing, are the words of the answer in
 /// every form. REST 5.3.
-fn parts(collected: Collected) -> Vec<Part> {
-    let Collected { mut parts, ending, .. } = collected;
+fn parts(collected: CollectedReply) -> Vec<Part> {
+    let CollectedReply { mut parts, ending, .. } = collected;
     if let Ending::Question(question) = ending {
         let spoken = parts.iter().filter_map(Part::as_text).any(|text| !text.is_empty());
         parts.push(Part::markdown(under(spoken, question::words(&question))));

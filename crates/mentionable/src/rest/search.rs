@@ -4,13 +4,13 @@
 //! opens, and a program reads the same results in the form that it wants. REST 3.1, 4.
 
 use bytes::Bytes;
-use forecourt_core::{Ending, Event, EventStream, Language, Narrowing, Reply, ThreadId};
+use forecourt_core::{Ending, Event, EventStream, Language, Reply, SearchRefinement, ThreadId};
 use forecourt_pages::{SearchAnswer, SearchPage, csp};
 use forecourt_surface::refusal::{add_fields, status};
 use futures::{Stream, StreamExt};
 use http::StatusCode;
 
-use super::answer::{Answer, Content};
+use super::answer::{Content, HttpAnswer};
 use super::asked::Asked;
 use super::media::Media;
 use super::refusal;
@@ -24,7 +24,7 @@ const EVENTS_AT_ONCE: usize = 128;
 /// What a page of results is about.
 pub(crate) struct Search {
     question: String,
-    narrowing: Narrowing,
+    narrowing: SearchRefinement,
 }
 
 impl Asked<'_> {
@@ -41,12 +41,12 @@ impl Asked<'_> {
 
     /// The page of an agent that finds things, before anything is asked.
     pub(crate) fn search_page(&self) -> Bytes {
-        let (url, language, narrowing) = (self.url(), Language::english(), Narrowing::default());
+        let (url, language, narrowing) = (self.url(), Language::english(), SearchRefinement::default());
         self.page_of("", &narrowing, &url, &language).render().into()
     }
 
     /// What came of a search. The first event decides the status; the page is sent as the others come.
-    pub(crate) async fn found(&self, search: Search, reply: Reply) -> Answer {
+    pub(crate) async fn found(&self, search: Search, reply: Reply) -> HttpAnswer {
         let Reply { thread, language, mut events, .. } = reply;
         let url = self.url();
         let page = self.page_of(&search.question, &search.narrowing, &url, &language);
@@ -65,13 +65,13 @@ impl Asked<'_> {
             Some(Event::Ending(Ending::Failed { .. } | Ending::Canceled)) | None => StatusCode::BAD_GATEWAY,
             Some(_) => StatusCode::OK,
         };
-        Answer { status, head, content: Content::Frames(Box::pin(written(begin, answer, first, events, thread))) }
+        HttpAnswer { status, head, content: Content::Frames(Box::pin(written(begin, answer, first, events, thread))) }
     }
 
     fn page_of<'a>(
         &'a self,
         question: &'a str,
-        narrowing: &'a Narrowing,
+        narrowing: &'a SearchRefinement,
         url: &'a str,
         language: &'a Language,
     ) -> SearchPage<'a> {

@@ -3,7 +3,7 @@
 //! The id is a capability: whoever knows it may read the task, whatever protocol began it.
 
 use bytes::Bytes;
-use forecourt_core::store::{AtEnd, Webhook};
+use forecourt_core::store::{IfTaskEnded, Webhook};
 use forecourt_core::{Error, Task, TaskId, ids, json};
 use forecourt_egress::{EgressError, Purpose, Refusal};
 use forecourt_host::{TaskAccess, TaskPermit};
@@ -11,7 +11,7 @@ use http::header::{CACHE_CONTROL, CONTENT_LOCATION};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
-use super::answer::{Answer, Outcome, Trouble};
+use super::answer::{HttpAnswer, Outcome, Trouble};
 use super::asked::Asked;
 use super::envelope;
 use super::errors::Failure;
@@ -61,7 +61,7 @@ impl Asked<'_> {
     }
 
     /// How a task stands: 202 while it is worked on. REST 5.4.1.
-    pub(crate) fn polled(&self, task: &Task) -> Answer {
+    pub(crate) fn polled(&self, task: &Task) -> HttpAnswer {
         let asked = self.at(&task.agent);
         let mut head = asked.head_of(Media::Json, &asked.door.card.language, None);
         head.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
@@ -72,7 +72,7 @@ impl Asked<'_> {
         if let (StatusCode::ACCEPTED, Ok(location)) = (status, HeaderValue::from_str(&envelope::path(task))) {
             head.insert(CONTENT_LOCATION, location);
         }
-        Answer::whole(status, head, serde_json::to_vec(&envelope::envelope(task)).unwrap_or_default())
+        HttpAnswer::whole(status, head, serde_json::to_vec(&envelope::envelope(task)).unwrap_or_default())
     }
 
     /// Registers whom to tell when a task changes. A task at its end changes no more, so that is a
@@ -88,12 +88,12 @@ impl Asked<'_> {
         let id = ids::mint(&**self.rest.host.entropy());
         let details = Map::new();
         let webhook = Webhook { id, protocol: NAME.to_owned(), url, secret, callback: false, retries, details };
-        task.add_webhook(webhook, AtEnd::Refuse).await.map_err(|error| match error {
+        task.add_webhook(webhook, IfTaskEnded::Refuse).await.map_err(|error| match error {
             Error::Conflict { .. } => Failure::from(error).hint("GET the task to read what came of it"),
             other => Failure::from(other),
         })?;
         let asked = self.at(&task.agent);
-        Ok(Answer::empty(StatusCode::NO_CONTENT, asked.head_of(Media::Json, &asked.door.card.language, None)))
+        Ok(HttpAnswer::empty(StatusCode::NO_CONTENT, asked.head_of(Media::Json, &asked.door.card.language, None)))
     }
 }
 

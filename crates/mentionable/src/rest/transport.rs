@@ -16,14 +16,14 @@ use super::asked::Asked;
 use super::door::Door;
 use super::from_wire::{Envelope, message};
 use super::wire::Ask;
-use crate::section::Settings;
+use crate::section::MentionableSettings;
 
 /// The transport, made once at start.
 pub(crate) struct Rest {
     pub(crate) host: Arc<Host>,
     pub(crate) verifier: Arc<Verifier>,
     pub(crate) egress: Arc<Egress>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: MentionableSettings,
     doors: HashMap<Handle, Arc<Door>>,
     ids: Ids,
     /// The default agent's.
@@ -32,7 +32,12 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// A door for each agent of the host.
-    pub(crate) fn new(host: Arc<Host>, verifier: Arc<Verifier>, egress: Arc<Egress>, settings: Settings) -> Self {
+    pub(crate) fn new(
+        host: Arc<Host>,
+        verifier: Arc<Verifier>,
+        egress: Arc<Egress>,
+        settings: MentionableSettings,
+    ) -> Self {
         let door = |card: &Arc<_>| Arc::new(Door::new(Arc::clone(card)));
         let residents = host.directory().iter();
         let doors: HashMap<_, _> = residents.map(|r| (r.card.handle().clone(), door(&r.card))).collect();

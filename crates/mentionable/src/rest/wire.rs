@@ -1,7 +1,7 @@
 //! What a request says, in the words of REST 3: entries, turns, and nothing of who is speaking.
 
 use bytes::Bytes;
-use forecourt_core::{Narrowing, Part, Role, Turn};
+use forecourt_core::{Part, Role, SearchRefinement, Turn};
 
 /// One entry of a turn, dispatched by its media type alone. REST 3.3.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) struct Ask {
     /// The token of a conversation to go on with. REST 6.
     pub(crate) session: Option<String>,
     /// What a search is narrowed down to by parameters of our own, which REST 3.1 admits.
-    pub(crate) narrowing: Narrowing,
+    pub(crate) narrowing: SearchRefinement,
     /// A valid `parts` sidecar: the current turn. REST 3.2.1.
     pub(crate) parts: Option<Vec<Part>>,
     /// A valid `history` sidecar: the earlier turns. REST 3.2.2.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use forecourt_core::agent::Icon;
-use forecourt_core::{AgentCard, Clock, Endpoint, Entropy, Mode, Skill};
+use forecourt_core::{AgentCard, Clock, ContentMode, Endpoint, Entropy, Skill};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig};
-use forecourt_mentionable::discovery::{Acct, Expected, validate_agent_card};
+use forecourt_mentionable::discovery::{Acct, ExpectedCard, validate_agent_card};
 use forecourt_testkit::CountedEntropy;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -31,8 +31,11 @@ fn full() -> AgentCard {
             tags: vec!["food".to_owned()],
             examples: vec!["soup?".to_owned()],
         }],
-        input_modes: vec![Mode::Text { mime: "text/plain".to_owned() }, Mode::File { mime: "image/*".to_owned() }],
-        output_modes: vec![Mode::Text { mime: "text/markdown".to_owned() }, Mode::Link],
+        input_modes: vec![
+            ContentMode::Text { mime: "text/plain".to_owned() },
+            ContentMode::File { mime: "image/*".to_owned() },
+        ],
+        output_modes: vec![ContentMode::Text { mime: "text/markdown".to_owned() }, ContentMode::Link],
         uses_tools: true,
         ..reachable("chef")
     }
@@ -192,6 +195,6 @@ async fn card_3_media_type_cache_cors_and_tag() {
 async fn card_3_5_what_is_published_is_valid() {
     let card = card_of(full()).await;
     let acct = Acct::parse("@chef@demo.localhost").unwrap();
-    let expected = Expected { acct: Some(&acct), canonical_host: Some("demo.localhost:8443") };
+    let expected = ExpectedCard { acct: Some(&acct), canonical_host: Some("demo.localhost:8443") };
     assert_eq!(validate_agent_card(&card, expected), []);
 }

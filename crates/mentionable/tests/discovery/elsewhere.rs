@@ -10,7 +10,9 @@ use forecourt_core::Timestamp;
 use forecourt_egress::{Egress, EgressConfig, Resolve, Resolving};
 use forecourt_identity::HostKeys;
 use forecourt_mentionable::discovery::{Acct, ResolveError, ResolvedAgent, Resolver};
-use forecourt_server::{Certificates, Front, FrontSettings, Hosts, HttpLimits, Listener, TrustedProxies, local_ca};
+use forecourt_server::{
+    AllowedHosts, Certificates, FrontSettings, HttpLimits, Listener, ListenerContext, TrustedProxies, local_ca,
+};
 use forecourt_testkit::{CountedEntropy, HandClock};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -165,11 +167,11 @@ async fn listen(router: axum::Router, stop: CancellationToken) -> (u16, Vec<u8>)
     let folder = tempfile::tempdir().unwrap();
     let files = local_ca::ensure(folder.path(), DOMAIN, Timestamp::now()).unwrap();
     let authority = std::fs::read(local_ca::ca_certificate(folder.path())).unwrap();
-    let hosts = Hosts::new([DOMAIN, "cards.far.localhost"], true);
+    let hosts = AllowedHosts::new([DOMAIN, "cards.far.localhost"], true);
     let config = Certificates::load(files, hosts.clone()).unwrap().http_config().unwrap();
     let listener = Listener::tls("127.0.0.1:0".parse().unwrap(), config).await.unwrap();
     let port = listener.address().port();
-    let front = Front::new(FrontSettings {
+    let front = ListenerContext::new(FrontSettings {
         hosts,
         proxies: TrustedProxies::default(),
         limits: HttpLimits::default(),

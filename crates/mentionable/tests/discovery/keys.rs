@@ -7,8 +7,8 @@ use std::time::Duration;
 use forecourt_core::{Address, Clock};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_identity::{
-    Fault, FoundKeys, HostKeys, IdentityConfig, KeyDirectory, KeyId, Presented, RequestProof, RequestSigner, Verified,
-    Verifier,
+    FoundKeys, HostKeys, IdentityConfig, KeyDirectory, KeyId, PresentedCredentials, ProofError, RequestProof,
+    RequestSigner, VerifiedSender, Verifier,
 };
 use forecourt_testkit::CountedEntropy;
 use http::{HeaderMap, Method};
@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::elsewhere::{CARD, Elsewhere, Reply, WEBFINGER};
 
-async fn find(far: &Elsewhere, id: &str) -> Result<FoundKeys, Fault> {
+async fn find(far: &Elsewhere, id: &str) -> Result<FoundKeys, ProofError> {
     far.resolver.find(&KeyId::parse(id).unwrap(), far.clock.now()).await
 }
 
@@ -43,7 +43,7 @@ async fn a_card_that_the_domain_does_not_name_is_no_card() {
     record["links"][1]["href"] = json!(far.url("/elsewhere"));
     far.say(WEBFINGER, Reply::Json(record));
     far.say("/elsewhere", Reply::Json(far.card()));
-    assert_eq!(find(&far, &far.url(CARD)).await.unwrap_err(), Fault::UnknownKey);
+    assert_eq!(find(&far, &far.url(CARD)).await.unwrap_err(), ProofError::UnknownKey);
 }
 
 #[tokio::test]
@@ -51,16 +51,16 @@ async fn urls_that_are_no_cards_are_never_fetched() {
     let far = Elsewhere::start().await;
     for path in ["/", "/card.json", "/.well-known/agent-card/", "/.well-known/agent-card/a/b", "/.well-known/jwks.json"]
     {
-        assert_eq!(find(&far, &far.url(path)).await.unwrap_err(), Fault::UnknownKey, "{path}");
+        assert_eq!(find(&far, &far.url(path)).await.unwrap_err(), ProofError::UnknownKey, "{path}");
     }
-    assert_eq!(find(&far, "https://127.0.0.1/.well-known/agent-card/lean").await.unwrap_err(), Fault::UnknownKey);
+    assert_eq!(find(&far, "https://127.0.0.1/.well-known/agent-card/lean").await.unwrap_err(), ProofError::UnknownKey);
     assert_eq!(far.asked(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn an_address_is_asked_for_at_the_port_of_https_only() {
     let far = Elsewhere::start().await;
-    assert_eq!(find(&far, "acct:lean@far.localhost").await.unwrap_err(), Fault::KeysUnavailable);
+    assert_eq!(find(&far, "acct:lean@far.localhost").await.unwrap_err(), ProofError::KeysUnavailable);
     assert_eq!(far.asked(), Vec::<String>::new());
 }
 
@@ -68,17 +68,17 @@ async fn an_address_is_asked_for_at_the_port_of_https_only() {
 async fn unknown_agents_have_no_keys_and_failing_hosts_may_have() {
     let far = Elsewhere::start().await;
     far.say(WEBFINGER, Reply::Raw(404, Vec::new()));
-    assert_eq!(find(&far, &far.url(CARD)).await.unwrap_err(), Fault::UnknownKey);
+    assert_eq!(find(&far, &far.url(CARD)).await.unwrap_err(), ProofError::UnknownKey);
     far.say(WEBFINGER, Reply::Raw(503, Vec::new()));
     far.clock.advance(Duration::from_secs(61));
-    assert_eq!(find(&far, &far.url(CARD)).await.unwrap_err(), Fault::KeysUnavailable);
+    assert_eq!(find(&far, &far.url(CARD)).await.unwrap_err(), ProofError::KeysUnavailable);
 }
 
 #[tokio::test]
 async fn card_3_4_no_key_is_no_key() {
     let far = Elsewhere::start().await;
     with_section(&far, |section| drop(section.as_object_mut().unwrap().remove("signing_key")));
-    assert_eq!(find(&far, &far.url(CARD)).await.unwrap_err(), Fault::UnknownKey);
+    assert_eq!(find(&far, &far.url(CARD)).await.unwrap_err(), ProofError::UnknownKey);
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ fn posted(far: &Elsewhere, keyid: String) -> Posted {
     Posted { headers, url }
 }
 
-async fn verified(far: Elsewhere, posted: &Posted) -> Verified {
+async fn verified(far: Elsewhere, posted: &Posted) -> VerifiedSender {
     let now = far.clock.now();
     let egress = Arc::new(Egress::builder(EgressConfig::default()).build().unwrap());
     let verifier = Verifier::new(&IdentityConfig::default(), Path::new("."), egress).unwrap();
@@ -154,7 +154,7 @@ async fn rest_7_2_a_request_signed_by_an_agent_elsewhere_is_believed() {
     let far = Elsewhere::start().await;
     let posted = posted(&far, far.url(CARD));
     let verified = verified(far, &posted).await;
-    assert_eq!(verified.presented, Presented::Valid);
+    assert_eq!(verified.presented, PresentedCredentials::Valid);
     assert_eq!((verified.sender.address.as_str(), verified.sender.verified), ("@lean@far.localhost", true));
 }
 
@@ -166,6 +166,6 @@ async fn rest_7_2_a_request_signed_by_somebody_else_is_not() {
     card["mentionable"]["signing_key"] = other_keys().current().public().to_card();
     far.say(CARD, Reply::Json(card));
     let verified = verified(far, &posted).await;
-    assert_eq!(verified.presented, Presented::InvalidSignature(Fault::BadSignature));
+    assert_eq!(verified.presented, PresentedCredentials::InvalidSignature(ProofError::BadSignature));
     assert_eq!(verified.sender.address, "");
 }

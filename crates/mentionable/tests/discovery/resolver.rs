@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::Domain;
-use forecourt_mentionable::discovery::{Acct, CardFault, Obstacle, ResolveError, Source};
+use forecourt_mentionable::discovery::{Acct, CardFault, Obstacle, ResolveError, ResolveSource};
 use serde_json::{Value, json};
 
 use crate::elsewhere::{CARD, DOMAIN, Elsewhere, REST, Reply, WEBFINGER, lean};
@@ -22,7 +22,7 @@ fn card_with(far: &Elsewhere, change: impl FnOnce(&mut Value)) {
     far.say(CARD, Reply::Json(card));
 }
 
-fn obstacle(error: ResolveError) -> (Source, Obstacle) {
+fn obstacle(error: ResolveError) -> (ResolveSource, Obstacle) {
     match error {
         ResolveError::Unavailable { what, obstacle, .. } => (what, obstacle),
         other => panic!("{other:?}"),
@@ -65,7 +65,7 @@ async fn wf_2_4_an_address_that_is_not_known_there() {
 #[tokio::test]
 async fn wf_2_4_servers_that_fail() {
     let far = Elsewhere::start().await;
-    for (path, what) in [(CARD, Source::Card), (WEBFINGER, Source::WebFinger)] {
+    for (path, what) in [(CARD, ResolveSource::Card), (WEBFINGER, ResolveSource::WebFinger)] {
         for status in [500, 503] {
             far.say(path, Reply::Raw(status, Vec::new()));
             far.clock.advance(Duration::from_secs(61));
@@ -86,14 +86,14 @@ async fn wf_2_4_nobody_there() {
     let error = far.resolver.resolve_at(&lean(), closed).await.unwrap_err();
     assert!(error.is_transient(), "{error}");
     assert!(error.to_string().contains(&format!(":{closed}/.well-known/webfinger")), "{error}");
-    assert!(matches!(obstacle(error), (Source::WebFinger, Obstacle::Unconnected(_))));
+    assert!(matches!(obstacle(error), (ResolveSource::WebFinger, Obstacle::Unconnected(_))));
 }
 
 #[tokio::test]
 async fn wf_2_4_a_name_without_an_address() {
     let far = Elsewhere::start().await;
     let error = far.nameless().resolve(&Acct::parse("@lean@firemanager.example").unwrap()).await.unwrap_err();
-    assert_eq!(obstacle(error), (Source::WebFinger, Obstacle::Unresolved));
+    assert_eq!(obstacle(error), (ResolveSource::WebFinger, Obstacle::Unresolved));
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +118,7 @@ async fn guards_256_kib_for_one_document() {
     far.say(CARD, padded(256 * 1024 + 1));
     far.clock.advance(Duration::from_secs(61));
     let (what, obstacle) = obstacle(far.resolve().await.unwrap_err());
-    assert_eq!(what, Source::Card);
+    assert_eq!(what, ResolveSource::Card);
     assert!(obstacle.to_string().contains("262144"), "{obstacle}");
 }
 
@@ -126,7 +126,7 @@ async fn guards_256_kib_for_one_document() {
 async fn guards_private_addresses_are_closed_unless_opened() {
     let far = Elsewhere::start().await;
     let error = far.guarded().resolve_at(&lean(), far.port).await.unwrap_err();
-    assert!(matches!(obstacle(error), (Source::WebFinger, Obstacle::Other(_))));
+    assert!(matches!(obstacle(error), (ResolveSource::WebFinger, Obstacle::Other(_))));
     assert_eq!(far.asked(), Vec::<String>::new());
 }
 
@@ -138,13 +138,13 @@ async fn wf_2_4_1_what_is_not_json_or_no_object() {
         far.say(WEBFINGER, Reply::Raw(200, bytes.to_vec()));
         far.clock.advance(Duration::from_secs(61));
         let error = far.resolve().await.unwrap_err();
-        assert!(matches!(error, ResolveError::Unreadable { what: Source::WebFinger, .. }), "{error:?}");
+        assert!(matches!(error, ResolveError::Unreadable { what: ResolveSource::WebFinger, .. }), "{error:?}");
     }
     far.say(WEBFINGER, Reply::Json(far.record()));
     far.say(CARD, Reply::Raw(200, b"not a card".to_vec()));
     far.clock.advance(Duration::from_secs(61));
     let error = far.resolve().await.unwrap_err();
-    assert!(matches!(error, ResolveError::Unreadable { what: Source::Card, .. }), "{error:?}");
+    assert!(matches!(error, ResolveError::Unreadable { what: ResolveSource::Card, .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn wf_2_4_3_no_second_redirect_no_loop_and_never_to_http() {
         far.say(WEBFINGER, Reply::Redirect(to.clone()));
         far.clock.advance(Duration::from_secs(61));
         let (what, _) = obstacle(far.resolve().await.unwrap_err());
-        assert_eq!(what, Source::WebFinger, "{to}");
+        assert_eq!(what, ResolveSource::WebFinger, "{to}");
     }
 }
 
@@ -174,7 +174,7 @@ async fn wf_2_4_cards_are_not_redirected() {
     let far = Elsewhere::start().await;
     far.say("/card", Reply::Json(far.card()));
     far.say(CARD, Reply::Redirect(far.url("/card")));
-    assert_eq!(obstacle(far.resolve().await.unwrap_err()), (Source::Card, Obstacle::Status(302)));
+    assert_eq!(obstacle(far.resolve().await.unwrap_err()), (ResolveSource::Card, Obstacle::Status(302)));
 }
 
 #[tokio::test]
@@ -371,10 +371,10 @@ async fn directory_6_is_read_with_tolerance() {
 
     far.say(path, Reply::Json(json!({"agents": []})));
     let error = far.resolver.directory(&domain, far.port).await.unwrap_err();
-    assert!(matches!(error, ResolveError::Unreadable { what: Source::Directory, .. }));
+    assert!(matches!(error, ResolveError::Unreadable { what: ResolveSource::Directory, .. }));
     far.say(path, Reply::Raw(404, Vec::new()));
     let error = far.resolver.directory(&domain, far.port).await.unwrap_err();
-    assert_eq!(obstacle(error), (Source::Directory, Obstacle::Status(404)));
+    assert_eq!(obstacle(error), (ResolveSource::Directory, Obstacle::Status(404)));
 }
 
 #[tokio::test]

@@ -9,8 +9,8 @@ use forecourt_host::Host;
 use forecourt_identity::{HostKeys, IdentityConfig};
 use forecourt_mentionable::discovery;
 use forecourt_settings::Problems;
-use forecourt_testhost::{Blueprint, Mounted, resident};
-use forecourt_testkit::{HandClock, Scripted, card};
+use forecourt_testhost::{Blueprint, MountedHost, resident};
+use forecourt_testkit::{HandClock, ScriptedAgent, card};
 use http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::Value;
 use tower::ServiceExt;
@@ -29,7 +29,7 @@ pub(crate) struct Published {
     pub(crate) router: axum::Router,
     pub(crate) keys: Arc<ArcSwap<HostKeys>>,
     pub(crate) clock: Arc<HandClock>,
-    _mounted: Mounted,
+    _mounted: MountedHost,
 }
 
 /// An answer, read whole.
@@ -59,7 +59,7 @@ pub(crate) async fn published() -> Published {
 
 impl Setup {
     pub(crate) async fn publish(self) -> Result<Published, Problems> {
-        let agent = |card| resident(card, Scripted::saying(["hello"]), Vec::new());
+        let agent = |card| resident(card, ScriptedAgent::saying(["hello"]), Vec::new());
         let blueprint = Blueprint {
             residents: self.cards.into_iter().map(agent).collect(),
             identity: Some(self.identity),

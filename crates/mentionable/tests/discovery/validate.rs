@@ -2,7 +2,7 @@
 
 use forecourt_identity::HostKeys;
 use forecourt_mentionable::discovery::limits::CARD_PROBLEMS_MAX;
-use forecourt_mentionable::discovery::{Acct, CardFault, Expected, validate_agent_card};
+use forecourt_mentionable::discovery::{Acct, CardFault, ExpectedCard, validate_agent_card};
 use forecourt_testkit::CountedEntropy;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn changed(pointer: &str, value: Value) -> Value {
 }
 
 fn codes(card: &Value) -> Vec<(CardFault, String)> {
-    let found = validate_agent_card(card, Expected::default());
+    let found = validate_agent_card(card, ExpectedCard::default());
     found.into_iter().map(|problem| (problem.code, problem.path)).collect()
 }
 
@@ -155,7 +155,7 @@ fn card_3_5_the_address_is_canonical() {
 fn wf_2_4_the_address_is_the_one_that_was_asked_for() {
     let codes = |asked: &str| {
         let acct = Acct::parse(asked).unwrap();
-        let expected = Expected { acct: Some(&acct), canonical_host: None };
+        let expected = ExpectedCard { acct: Some(&acct), canonical_host: None };
         validate_agent_card(&valid(), expected).into_iter().map(|problem| problem.code).collect::<Vec<_>>()
     };
     assert_eq!(codes("ACCT:Lean@FireManager.example"), []);
@@ -219,7 +219,7 @@ fn rest_2_the_endpoint_is_on_the_canonical_host() {
     {
         assert_eq!(codes(&changed(place, json!(url))), [], "{url}");
     }
-    let expected = Expected { acct: None, canonical_host: Some("cards.example") };
+    let expected = ExpectedCard { acct: None, canonical_host: Some("cards.example") };
     let found = validate_agent_card(&valid(), expected);
     assert_eq!(found[0].code, CardFault::ForeignEndpoint);
     assert!(found[0].message.contains("cards.example"));
@@ -263,7 +263,7 @@ fn problems_are_bounded_and_have_codes_for_machines() {
     let skills = |n: usize| changed("/a2a/skills", json!(vec![json!({"name": "A"}); n]));
     assert_eq!(codes(&skills(CARD_PROBLEMS_MAX)).len(), CARD_PROBLEMS_MAX);
     assert_eq!(codes(&skills(CARD_PROBLEMS_MAX + 1)).len(), CARD_PROBLEMS_MAX);
-    let problems = validate_agent_card(&changed("/a2a/transport", json!("x")), Expected::default());
+    let problems = validate_agent_card(&changed("/a2a/transport", json!("x")), ExpectedCard::default());
     let written = serde_json::to_value(&problems).unwrap();
     assert_eq!((&written[0]["code"], &written[0]["path"]), (&json!("transport"), &json!("/a2a/transport")));
 }
@@ -272,7 +272,7 @@ proptest! {
     #[test]
     fn no_card_makes_it_panic(text in "[\\[\\]{}\",:a2amentionable0-9.@/-]{0,200}") {
         if let Ok(value) = serde_json::from_str::<Value>(&text) {
-            validate_agent_card(&value, Expected::default());
+            validate_agent_card(&value, ExpectedCard::default());
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Event, File, Part, PolicyPart, Question, TaskId};
 use forecourt_egress::EgressConfig;
 use forecourt_host::TaskAccess;
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use futures::StreamExt;
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ async fn status_after(events: Vec<Event>) -> Value {
 
 #[tokio::test]
 async fn s5_4_1_a_task_that_is_worked_on_is_202() {
-    let agent = Scripted::new(vec![Step::Hang]);
+    let agent = ScriptedAgent::new(vec![Step::Hang]);
     let place = Setup::default().with(card("bot"), agent).start().await;
     let path = begun(&place).await;
     let answer = polled(&place, &path).await.is(202);
@@ -74,8 +74,8 @@ async fn s5_4_1_a_finished_task_holds_its_message() {
 #[tokio::test]
 async fn s5_4_1_each_ending_is_one_of_three_states() {
     let question = Question { text: "Which?".into(), questions: vec![] };
-    let refusal = PolicyPart::new(Kind::Forbidden, "no");
-    let consent = Kind::ConsentRequired { state: "s".into(), return_to: "https://demo.localhost/b".into() };
+    let refusal = PolicyPart::new(RefusalKind::Forbidden, "no");
+    let consent = RefusalKind::ConsentRequired { state: "s".into(), return_to: "https://demo.localhost/b".into() };
     for (ending, state, words) in [
         (Ending::Complete, "completed", None),
         (Ending::Message("m".into()), "completed", Some("m")),

@@ -45,8 +45,8 @@ async fn s3_1_a_query_of_8_kib_is_fine_and_one_byte_more_is_413() {
 
 #[tokio::test]
 async fn s3_1_lang_is_used_where_no_header_says_it() {
-    use forecourt_testkit::{Scripted, card};
-    let agent = Scripted::saying(["hi"]);
+    use forecourt_testkit::{ScriptedAgent, card};
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = crate::support::Setup::default().with(card("bot"), agent.clone()).start().await;
     place.send(get("/~bot?user=a&lang=de")).await.is(200);
     place.send(get("/~bot?user=a&lang=de").header("accept-language", "fr;q=0.5, ko")).await.is(200);

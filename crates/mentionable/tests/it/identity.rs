@@ -1,13 +1,13 @@
 //! REST 7: who is speaking, from fields alone.
 
 use forecourt_identity::{BearerConfig, IdentityConfig, KeyConfig};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 
 use crate::support::{Setup, form, get, post_to};
 
 #[tokio::test]
 async fn s7_1_without_proof_the_sender_is_nobody() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = Setup::default().with(card("bot"), agent.clone()).start().await;
     place.send(get("/~bot?user=a")).await.is(200);
     let sender = agent.heard().remove(0).sender;
@@ -17,7 +17,7 @@ async fn s7_1_without_proof_the_sender_is_nobody() {
 
 #[tokio::test]
 async fn s7_4_from_is_a_hint_and_proves_nothing() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = Setup::default().with(card("bot"), agent.clone()).start().await;
     for (from, hint) in [("@a@b.example", Some("@a@b.example")), ("<script>", None), ("@a", None)] {
         place.send(get("/~bot?user=a").header("x-mentionable-from", from)).await.is(200);
@@ -29,7 +29,7 @@ async fn s7_4_from_is_a_hint_and_proves_nothing() {
 
 #[tokio::test]
 async fn s7_3_evidence_that_does_not_hold_is_left_out() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = Setup::default().with(card("bot"), agent.clone()).start().await;
     let long = "A".repeat(20_000);
     for name in ["mentionable-identity-evidence", "mentionable-identity", "x-mentionable-identity"] {
@@ -56,7 +56,7 @@ fn issuer() -> IdentityConfig {
 
 #[tokio::test]
 async fn s7_3_credentials_that_do_not_hold_are_401() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let setup = Setup { identity: Some(issuer()), ..Setup::default().with(card("bot"), agent.clone()) };
     let place = setup.start().await;
     for token in ["x", "a.b.c", "eyJhbGciOiJub25lIn0.e30."] {

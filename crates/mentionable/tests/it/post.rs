@@ -4,7 +4,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use forecourt_core::message::text_of;
 use forecourt_core::{Part, Role};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use futures::stream;
 use http::Method;
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::support::{MULTIPART, Setup, echo, form, post_to, request};
 
 #[tokio::test]
 async fn s3_2_the_last_run_is_the_question_and_the_rest_is_history() {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = Setup::default().with(card("bot"), agent.clone()).start().await;
     let fields = [("user", "q1"), ("user", "q2"), ("assistant", "a1"), ("other", "x"), ("user", "q3"), ("user", "q4")];
     place.post("/~bot", &fields).await.is(200);
@@ -115,7 +115,7 @@ async fn s3_3_bytes_stay_as_they_are() {
 }
 
 async fn heard(fields: &[(&str, &str)]) -> forecourt_core::Message {
-    let agent = Scripted::saying(["hi"]);
+    let agent = ScriptedAgent::saying(["hi"]);
     let place = Setup::default().with(card("bot"), agent.clone()).start().await;
     place.post("/~bot", fields).await.is(200);
     agent.heard().remove(0)

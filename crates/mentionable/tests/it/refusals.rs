@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use forecourt_core::policy::{AuthChallenge, Kind, Translation};
+use forecourt_core::policy::{AuthChallenge, RefusalKind, Translation};
 use forecourt_core::{Ending, Event, PolicyPart};
 use forecourt_host::{LimitSettings, Rate};
 use serde_json::{Map, Value, json};
@@ -46,7 +46,7 @@ async fn s4_5_each_kind_has_its_status_and_fields() {
 
 #[tokio::test]
 async fn s4_5_consent_has_its_challenge() {
-    let kind = Kind::ConsentRequired { state: "s".into(), return_to: "https://demo.localhost/back".into() };
+    let kind = RefusalKind::ConsentRequired { state: "s".into(), return_to: "https://demo.localhost/back".into() };
     let part = PolicyPart { url: Some("https://demo.localhost/consent?a=\"b".into()), ..PolicyPart::new(kind, "m") };
     let answer = refusing(part).await.ask("/~bot?user=a", "application/json").await.is(401);
     let challenge = answer.field("www-authenticate").unwrap();
@@ -62,7 +62,7 @@ async fn s3_3_1_each_challenge_has_its_own_field() {
     for case in cases {
         let Ok(challenge) = serde_json::from_value::<AuthChallenge>(case["in"].clone()) else { continue };
         let auth_challenges = vec![AuthChallenge::new("Bearer"), challenge];
-        let answer = refusing(PolicyPart::new(Kind::Unauthorized { auth_challenges }, "m")).await;
+        let answer = refusing(PolicyPart::new(RefusalKind::Unauthorized { auth_challenges }, "m")).await;
         let answer = answer.ask("/~bot?user=a", "application/json").await;
         match case["out"].as_str() {
             Some(out) => {
@@ -76,7 +76,7 @@ async fn s3_3_1_each_challenge_has_its_own_field() {
 
 #[tokio::test]
 async fn s5_3_a_refusal_is_told_in_each_form() {
-    let kind = Kind::PaymentRequired {
+    let kind = RefusalKind::PaymentRequired {
         accepted_payments: vec![serde_json::from_value(json!({"scheme": "x402.exact", "payload": {"n": 1}})).unwrap()],
     };
     let part = PolicyPart { url: Some("https://demo.localhost/pay/1".into()), ..PolicyPart::new(kind, "Two coins.") };
@@ -94,7 +94,7 @@ async fn s5_3_a_refusal_is_told_in_each_form() {
 
 #[tokio::test]
 async fn s5_1_content_language_is_that_of_the_words() {
-    let mut part = PolicyPart::new(Kind::Forbidden, "no");
+    let mut part = PolicyPart::new(RefusalKind::Forbidden, "no");
     let translation = Translation { title: None, message: "nein".into() };
     part.message_translations = BTreeMap::from([("de".to_owned(), translation)]);
     let place = refusing(part).await;
@@ -107,7 +107,7 @@ async fn s5_1_content_language_is_that_of_the_words() {
 
 #[tokio::test]
 async fn s3_1_lang_decides_the_translation_where_no_header_names_a_language() {
-    let mut part = PolicyPart::new(Kind::Forbidden, "no");
+    let mut part = PolicyPart::new(RefusalKind::Forbidden, "no");
     let translation = |words: &str| Translation { title: None, message: words.into() };
     part.message_translations =
         BTreeMap::from([("de".to_owned(), translation("nein")), ("ko".to_owned(), translation("아니"))]);
@@ -132,7 +132,7 @@ async fn s3_1_lang_decides_the_translation_where_no_header_names_a_language() {
 #[tokio::test]
 async fn every_503_says_when_to_come_back() {
     for (known, told) in [(None, "5"), (Some(7), "7")] {
-        let kind = Kind::ServiceUnavailable { retry_after_seconds: known };
+        let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: known };
         let place = refusing(PolicyPart::new(kind, "m")).await;
         for accept in ["text/html", "text/markdown", "application/json"] {
             let answer = place.ask("/~bot?user=a", accept).await.is(503);
@@ -143,7 +143,7 @@ async fn every_503_says_when_to_come_back() {
 
 #[tokio::test]
 async fn an_unknown_kind_is_never_success() {
-    let part = PolicyPart::new(Kind::Other("i_am_a_teapot".into()), "m");
+    let part = PolicyPart::new(RefusalKind::Other("i_am_a_teapot".into()), "m");
     let answer = refusing(part).await.ask("/~bot?user=a", "application/json").await.is(403);
     assert_eq!(answer.json()["policy"]["kind"], "i_am_a_teapot");
 }
@@ -151,7 +151,7 @@ async fn an_unknown_kind_is_never_success() {
 #[tokio::test]
 async fn s4_5_a_link_can_not_leave_its_field() {
     let url = "https://demo.localhost/>;rel=\"x\",<https://evil.example/".to_owned();
-    let part = PolicyPart { url: Some(url), ..PolicyPart::new(Kind::UnavailableForLegalReasons, "m") };
+    let part = PolicyPart { url: Some(url), ..PolicyPart::new(RefusalKind::UnavailableForLegalReasons, "m") };
     let answer = refusing(part).await.ask("/~bot?user=a", "application/json").await;
     let link = answer.field("link").unwrap_or("<>; rel=\"blocked-by\"");
     assert_eq!(
@@ -163,7 +163,7 @@ async fn s4_5_a_link_can_not_leave_its_field() {
 
 #[tokio::test]
 async fn the_policy_field_is_off_unless_the_operator_wants_it() {
-    let part = || vec![Event::Ending(Ending::Refused(Box::new(PolicyPart::new(Kind::Forbidden, "m"))))];
+    let part = || vec![Event::Ending(Ending::Refused(Box::new(PolicyPart::new(RefusalKind::Forbidden, "m"))))];
     let plain = bot(part()).await.ask("/~bot?user=a", "application/json").await.is(403);
     assert_eq!(plain.field("x-mentionable-policy"), None);
     let place = Setup { section: "policy_header = true", ..Setup::default().bot(part()) }.start().await;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use forecourt_core::findings::Facet;
-use forecourt_core::policy::{Kind, PolicyPart};
+use forecourt_core::policy::{PolicyPart, RefusalKind};
 use forecourt_core::{AgentCard, Ending, Event, Findings, FindingsDetail, Part};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use futures::StreamExt;
 use serde_json::json;
 
@@ -28,12 +28,12 @@ fn item(name: &str) -> Event {
     Event::Part(Part::data(json!({"@type": "Movie", "name": name, "url": "https://films.example/1"})))
 }
 
-async fn place(agent: std::sync::Arc<Scripted>) -> Place {
+async fn place(agent: std::sync::Arc<ScriptedAgent>) -> Place {
     Setup::default().with(finds(), agent).start().await
 }
 
-fn scripted(events: Vec<Event>) -> std::sync::Arc<Scripted> {
-    Scripted::new(events.into_iter().map(Step::Do).collect())
+fn scripted(events: Vec<Event>) -> std::sync::Arc<ScriptedAgent> {
+    ScriptedAgent::new(events.into_iter().map(Step::Do).collect())
 }
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn s6_a_conversation_is_shown_as_an_answer() {
 
 #[tokio::test]
 async fn s5_1_refusals_and_failures_keep_their_status_and_the_box() {
-    let refusal = PolicyPart::new(Kind::Forbidden, "Two coins.");
+    let refusal = PolicyPart::new(RefusalKind::Forbidden, "Two coins.");
     for (ending, status, said) in [
         (Ending::Refused(Box::new(refusal)), 403, "Two coins."),
         (Ending::failed("The shelf fell over."), 502, "The shelf fell over."),
@@ -106,7 +106,7 @@ async fn what_is_known_is_sent_before_the_rest_is() {
         Step::Do(findings("First. Second.")),
         Step::Do(done()),
     ];
-    let place = place(Scripted::new(steps)).await;
+    let place = place(ScriptedAgent::new(steps)).await;
     let response = place.open(get("/~finds?user=sea").header("accept", HTML), "").await;
     let began = tokio::time::Instant::now();
     let mut frames = response.into_body().into_data_stream();

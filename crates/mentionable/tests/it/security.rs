@@ -1,7 +1,7 @@
 //! REST 8: CSRF, CORS, caching and indexing.
 
 use forecourt_core::AgentCard;
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use http::Method;
 
 use crate::support::{Place, Setup, echo, form, get, post_to, request};
@@ -36,7 +36,7 @@ async fn s8_2_1_posts_from_pages_of_other_sites_are_403() {
 
 async fn open() -> Place {
     let card = AgentCard { cors: true, ..card("open") };
-    Setup::default().with(card, Scripted::saying(["hi"])).start().await
+    Setup::default().with(card, ScriptedAgent::saying(["hi"])).start().await
 }
 
 const CORS: [(&str, &str); 4] = [
@@ -84,7 +84,7 @@ async fn s8_6_without_the_option_there_is_nothing_to_read() {
 #[tokio::test]
 async fn s8_5_long_caching_is_the_agents_choice_for_whole_answers_only() {
     let card = AgentCard { cache_control: Some("public, max-age=60".into()), ..card("faq") };
-    let place = Setup::default().with(card, Scripted::saying(["hi"])).start().await;
+    let place = Setup::default().with(card, ScriptedAgent::saying(["hi"])).start().await;
     assert_eq!(place.send(get("/~faq?user=a")).await.is(200).field("cache-control"), Some("public, max-age=60"));
     assert_eq!(place.send(get("/~faq?x=a")).await.is(400).field("cache-control"), Some("private, max-age=0"));
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use forecourt_core::AgentCard;
 use forecourt_core::message::text_of;
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 
 use crate::support::{Place, Setup, echo, get};
 
-async fn remembering() -> (Place, Arc<Scripted>) {
-    let agent = Scripted::saying(["answer"]);
+async fn remembering() -> (Place, Arc<ScriptedAgent>) {
+    let agent = ScriptedAgent::saying(["answer"]);
     let card = AgentCard { remembers: true, cache_control: Some("public, max-age=60".into()), ..card("bot") };
     (Setup::default().with(card, agent.clone()).start().await, agent)
 }
@@ -69,7 +69,7 @@ async fn s6_an_agent_without_memory_gives_no_token() {
 }
 
 /// Asks in a conversation, as somebody or as nobody; gives the token that came back and how much was remembered.
-async fn said(place: &Place, agent: &Scripted, session: Option<&str>, name: Option<&str>) -> (String, usize) {
+async fn said(place: &Place, agent: &ScriptedAgent, session: Option<&str>, name: Option<&str>) -> (String, usize) {
     let query = session.map(|session| format!("&session={session}")).unwrap_or_default();
     let mut request = get(&format!("/~bot?user=a{query}")).header("accept", "text/markdown");
     if let Some(name) = name {
@@ -80,8 +80,8 @@ async fn said(place: &Place, agent: &Scripted, session: Option<&str>, name: Opti
     (answer.field("x-mentionable-session").unwrap().to_owned(), history)
 }
 
-async fn trusting() -> (Place, Arc<Scripted>) {
-    let agent = Scripted::saying(["answer"]);
+async fn trusting() -> (Place, Arc<ScriptedAgent>) {
+    let agent = ScriptedAgent::saying(["answer"]);
     let card = AgentCard { remembers: true, ..card("bot") };
     let setup = Setup { identity: None, ..Setup::default() }.with(card, agent.clone());
     (setup.start().await, agent)

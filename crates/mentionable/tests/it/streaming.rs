@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{AgentCard, Ending, Event, File, FileSource, Part, PolicyPart, Question, ToolCall, ToolOutcome};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn call(outcome: ToolOutcome) -> Event {
 }
 
 fn refusal() -> Event {
-    Event::Ending(Ending::Refused(Box::new(PolicyPart::new(Kind::Forbidden, "no\n\nevent: end"))))
+    Event::Ending(Ending::Refused(Box::new(PolicyPart::new(RefusalKind::Forbidden, "no\n\nevent: end"))))
 }
 
 const END: &str = "event: end\ndata: {}\n\n";
@@ -66,7 +66,7 @@ async fn s4_3_a_failure_in_the_middle_closes_without_end_and_says_why_in_a_comme
         let stream = stream(&bot([vec![text("half")], last].concat()).await).await;
         assert_eq!(stream, format!("data: half\n\n: error {why}\n\n"));
     }
-    let crash = Scripted::new(vec![Step::Do(text("half")), Step::Panic]);
+    let crash = ScriptedAgent::new(vec![Step::Do(text("half")), Step::Panic]);
     let place = Setup::default().with(card("bot"), crash).start().await;
     assert_eq!(stream(&place).await, "data: half\n\n: error the agent broke down\n\n");
 }
@@ -92,7 +92,7 @@ async fn s4_3_a_failure_before_the_first_byte_is_502() {
 async fn s4_3_the_first_byte_is_waited_for_until_a_sign_of_life_is_due() {
     for (seconds, status, body) in [(14, 502, r#"{"error":"late"}"#), (16, 200, ": \n\n: error late\n\n")] {
         let steps = vec![Step::Wait(Duration::from_secs(seconds)), Step::Do(Event::Ending(Ending::failed("late")))];
-        let place = Setup::default().with(card("bot"), Scripted::new(steps)).start().await;
+        let place = Setup::default().with(card("bot"), ScriptedAgent::new(steps)).start().await;
         let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(status);
         assert_eq!(answer.text(), body);
     }
@@ -110,7 +110,7 @@ fn at_once() -> AgentCard {
 async fn s4_3_an_agent_that_does_not_stream_gives_one_frame_then_its_tool_calls() {
     let steps = vec![text("a"), call(ToolOutcome::Running), text("b"), call(ToolOutcome::Result(json!(1))), done()];
     let place =
-        Setup::default().with(at_once(), Scripted::new(steps.into_iter().map(Step::Do).collect())).start().await;
+        Setup::default().with(at_once(), ScriptedAgent::new(steps.into_iter().map(Step::Do).collect())).start().await;
     let stream = stream(&place).await;
     assert!(stream.starts_with("data: ab\n\nevent: tool_call\ndata: "), "{stream}");
     assert!(stream.contains(r#""result":1"#) && stream.matches("event: tool_call").count() == 1, "{stream}");
@@ -120,7 +120,7 @@ async fn s4_3_an_agent_that_does_not_stream_gives_one_frame_then_its_tool_calls(
 #[tokio::test]
 async fn s4_3_an_agent_that_does_not_stream_refuses_and_fails_alike() {
     for (last, status) in [(refusal(), 200), (Event::Ending(Ending::failed("x")), 502)] {
-        let agent = Scripted::new(vec![Step::Do(text("half")), Step::Do(last)]);
+        let agent = ScriptedAgent::new(vec![Step::Do(text("half")), Step::Do(last)]);
         let place = Setup::default().with(at_once(), agent).start().await;
         let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(status);
         assert_eq!(answer.text().ends_with(END), status == 200);
@@ -168,7 +168,7 @@ async fn s5_3_the_words_are_the_same_in_every_form() {
     for streams in [true, false] {
         let steps = rich().into_iter().map(Step::Do).collect();
         let agent = AgentCard { streams, ..card("bot") };
-        let place = Setup::default().with(agent, Scripted::new(steps)).start().await;
+        let place = Setup::default().with(agent, ScriptedAgent::new(steps)).start().await;
         let json = place.ask("/~bot?user=a", "application/json").await.is(200).json();
         let texts = json["parts"].as_array().unwrap().iter().filter(|part| part["kind"] == "text");
         let texts: String = texts.map(|part| part["content"].as_str().unwrap()).collect();
@@ -228,7 +228,7 @@ async fn opened(place: &Place) -> futures::stream::BoxStream<'static, String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_stream_gives_a_sign_of_life_each_15_seconds() {
-    let agent = Scripted::new(vec![Step::Do(text("a")), Step::Wait(Duration::from_secs(40)), Step::Do(done())]);
+    let agent = ScriptedAgent::new(vec![Step::Do(text("a")), Step::Wait(Duration::from_secs(40)), Step::Do(done())]);
     let place = Setup::default().with(card("bot"), agent).start().await;
     let chunks: Vec<_> = opened(&place).await.collect().await;
     assert_eq!(chunks, ["data: a\n\n", ": \n\n", ": \n\n", END]);
@@ -236,7 +236,7 @@ async fn a_silent_stream_gives_a_sign_of_life_each_15_seconds() {
 
 #[tokio::test]
 async fn a_client_that_goes_stops_its_agent() {
-    let agent = Scripted::new(vec![Step::Do(text("a")), Step::Hang]);
+    let agent = ScriptedAgent::new(vec![Step::Do(text("a")), Step::Hang]);
     let place = Setup::default().with(card("bot"), agent.clone()).start().await;
     for _ in 0..1000 {
         let mut chunks = opened(&place).await;
@@ -253,11 +253,12 @@ async fn the_gate_refuses_in_a_frame_too() {
             &'a self,
             _: &'a AgentCard,
             _: &'a forecourt_core::Message,
-        ) -> futures::future::BoxFuture<'a, forecourt_core::policy::Verdict> {
-            Box::pin(async { Err(Box::new(PolicyPart::new(Kind::Forbidden, "closed"))) })
+        ) -> futures::future::BoxFuture<'a, forecourt_core::policy::RuleVerdict> {
+            Box::pin(async { Err(Box::new(PolicyPart::new(RefusalKind::Forbidden, "closed"))) })
         }
     }
-    let place = Setup::default().guarded(card("bot"), Scripted::saying(["x"]), vec![Arc::new(Closed)]).start().await;
+    let place =
+        Setup::default().guarded(card("bot"), ScriptedAgent::saying(["x"]), vec![Arc::new(Closed)]).start().await;
     let stream = stream(&place).await;
     assert!(stream.starts_with("event: policy\n") && stream.ends_with(END), "{stream}");
 }

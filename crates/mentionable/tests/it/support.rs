@@ -6,11 +6,11 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use forecourt_core::{Admitted, Agent, AgentCard, ClientAddr, Ending, Event, EventStream, Part, Rule};
 use forecourt_egress::EgressConfig;
-use forecourt_host::{Host, LimitSettings, Resident};
+use forecourt_host::{Host, HostedAgent, LimitSettings};
 use forecourt_identity::IdentityConfig;
 use forecourt_mentionable::PROTOCOL;
-use forecourt_testhost::{Blueprint, Mounted, ORIGIN, resident, unlimited};
-use forecourt_testkit::{HandClock, Scripted, Step, card};
+use forecourt_testhost::{Blueprint, MountedHost, ORIGIN, resident, unlimited};
+use forecourt_testkit::{HandClock, ScriptedAgent, Step, card};
 use futures::stream;
 use http::request::Builder;
 use http::{HeaderMap, Method, Request, StatusCode};
@@ -19,7 +19,7 @@ use tower::ServiceExt;
 
 /// A host in the making. Its first agent is the default one; `echo` is always there.
 pub struct Setup {
-    pub residents: Vec<Resident>,
+    pub residents: Vec<HostedAgent>,
     pub egress: EgressConfig,
     /// `None` trusts the tokens of [`Place::token`].
     pub identity: Option<IdentityConfig>,
@@ -33,7 +33,7 @@ pub struct Place {
     pub host: Arc<Host>,
     pub clock: Arc<HandClock>,
     router: axum::Router,
-    mounted: Mounted,
+    mounted: MountedHost,
 }
 
 /// An answer, read whole.
@@ -74,7 +74,7 @@ impl Setup {
 
     /// The same with the agent `bot`, which plays `events`.
     pub fn bot(self, events: Vec<Event>) -> Self {
-        self.with(card("bot"), Scripted::new(events.into_iter().map(Step::Do).collect()))
+        self.with(card("bot"), ScriptedAgent::new(events.into_iter().map(Step::Do).collect()))
     }
 
     pub async fn start(self) -> Place {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::extract::{Request, State};
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -52,7 +52,7 @@ async fn register(place: &Place, path: &str, body: Value) -> Answer {
 async fn s5_5_a_change_is_told_with_its_signature() {
     let (place, mut receiver) = with_receiver(vec![]).await;
     drop(place);
-    let agent = Scripted::new(vec![Step::Wait(Duration::from_millis(300)), Step::Do(done())]);
+    let agent = ScriptedAgent::new(vec![Step::Wait(Duration::from_millis(300)), Step::Do(done())]);
     let egress = forecourt_egress::EgressConfig {
         allow: vec!["127.0.0.0/8".parse().unwrap()],
         allow_http: true,
@@ -73,7 +73,7 @@ async fn s5_5_a_change_is_told_with_its_signature() {
 }
 
 async fn working() -> (Place, String) {
-    let place = Setup::default().with(card("bot"), Scripted::new(vec![Step::Hang])).start().await;
+    let place = Setup::default().with(card("bot"), ScriptedAgent::new(vec![Step::Hang])).start().await;
     let path = begun(&place).await;
     (place, path)
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use forecourt_core::findings::URL_HOST;
 use forecourt_core::message::text_of;
-use forecourt_core::{Admitted, Agent, AgentCard, Ending, Event, EventStream, Message, Narrowing};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_core::{Admitted, Agent, AgentCard, Ending, Event, EventStream, Message, SearchRefinement};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use serde_json::{Value, json};
 
 use crate::support::*;
 
 /// A search that has items of one host.
 struct Library {
-    plays: Arc<Scripted>,
+    plays: Arc<ScriptedAgent>,
     host: &'static str,
 }
 
@@ -30,14 +30,17 @@ fn finder(handle: &str) -> AgentCard {
     AgentCard { finds: true, ..remembering(handle) }
 }
 
-fn playing(events: Vec<Event>) -> Arc<Scripted> {
-    Scripted::new(events.into_iter().map(Step::Do).collect())
+fn playing(events: Vec<Event>) -> Arc<ScriptedAgent> {
+    ScriptedAgent::new(events.into_iter().map(Step::Do).collect())
 }
 
 /// `chef` and `books` find items, `echo` between them does not.
-async fn three(chef: Vec<Event>, books: Vec<Event>) -> (Place, Arc<Scripted>, Arc<Scripted>, Arc<Scripted>) {
-    let (chef, echo, books) = (playing(chef), Scripted::saying(["echo"]), playing(books));
-    let library = |plays: &Arc<Scripted>, host| Arc::new(Library { plays: plays.clone(), host });
+async fn three(
+    chef: Vec<Event>,
+    books: Vec<Event>,
+) -> (Place, Arc<ScriptedAgent>, Arc<ScriptedAgent>, Arc<ScriptedAgent>) {
+    let (chef, echo, books) = (playing(chef), ScriptedAgent::saying(["echo"]), playing(books));
+    let library = |plays: &Arc<ScriptedAgent>, host| Arc::new(Library { plays: plays.clone(), host });
     let setup = Setup::default().with(finder("chef"), library(&chef, "soups.example"));
     let setup = setup.with(card("echo"), echo.clone()).with(finder("books"), library(&books, "books.example"));
     (setup.start().await, chef, echo, books)
@@ -52,7 +55,7 @@ fn names(answer: &Value) -> Vec<&str> {
     items.filter_map(|item| item["name"].as_str()).collect()
 }
 
-fn narrowing(message: &Message) -> &Narrowing {
+fn narrowing(message: &Message) -> &SearchRefinement {
     &message.search.narrowing
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::{Ending, Event, Part, TaskId, TaskState};
 use forecourt_host::{Run, TaskAccess};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -43,7 +43,7 @@ async fn s4_1_2_what_takes_longer_than_the_host_waits_is_a_promise_under_202() {
 
 #[tokio::test(start_paused = true)]
 async fn s4_1_2_how_long_the_host_waits_is_configured() {
-    let agent = || Scripted::new(slow());
+    let agent = || ScriptedAgent::new(slow());
     let quick = Setup::default().with(card("bot"), agent()).section("promise_after_seconds = 61").start().await;
     assert_eq!(quick.say("plan").await.verdict().1, "answer");
     let never = Setup::default().with(card("bot"), agent()).section("promise_after_seconds = 0").start().await;
@@ -162,8 +162,8 @@ async fn s4_2_unknown_expired_malformed_and_foreign_tokens_look_alike() {
 
 #[tokio::test(start_paused = true)]
 async fn s4_2_another_agents_promise_is_not_kept_at_this_address() {
-    let slow = Scripted::new(slow());
-    let place = Setup::default().with(card("bot"), slow).with(card("gate"), Scripted::saying(["x"])).start().await;
+    let slow = ScriptedAgent::new(slow());
+    let place = Setup::default().with(card("bot"), slow).with(card("gate"), ScriptedAgent::saying(["x"])).start().await;
     let token = token(&place.say("plan").await);
     let body = json!({"promise_token": token, "action": "checkin"}).to_string();
     assert_eq!(place.send(post("/~gate/await"), body.clone()).await.status, 404);

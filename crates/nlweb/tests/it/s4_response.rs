@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::{Ending, Event, File, Part};
-use forecourt_testkit::{Scripted, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -76,7 +76,7 @@ async fn s4_1_1_words_beside_items_are_the_summary() {
 #[tokio::test(start_paused = true)]
 async fn s4_1_1_chatgpt_app_has_words_and_data() {
     let section = "output_template = \"https://example.com/widget\"\nwidget_accessible = true";
-    let agent = Scripted::new(found(&["Pea"]).into_iter().map(Step::Do).collect());
+    let agent = ScriptedAgent::new(found(&["Pea"]).into_iter().map(Step::Do).collect());
     let place = Setup::default().with(card("bot"), agent).section(section).start().await;
     let prefer = json!({"response_format": "chatgpt_app", "mode": "list, summarize"});
     let answer = place.ask(json!({"query": {"text": "soup"}, "prefer": prefer})).await.json();
@@ -124,7 +124,7 @@ async fn s4_1_3_all_types_of_questions_come_as_the_agent_asks_them() {
 
 #[tokio::test(start_paused = true)]
 async fn s4_1_3_an_answer_to_a_question_goes_on_in_the_session() {
-    let asks = Scripted::new(vec![Step::Do(Event::Ending(Ending::Question(question())))]);
+    let asks = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Question(question())))]);
     let place = Setup::default().with(remembering("bot"), asks.clone()).start().await;
     let first = place.say("pasta").await.json();
     let session = &first["_meta"]["session_context"];
@@ -148,7 +148,7 @@ async fn s4_1_4_an_agent_that_fails_is_an_internal_error_and_a_slow_one_a_timeou
     assert_eq!(failed.verdict(), (200, "failure".to_owned(), "INTERNAL_ERROR".to_owned()));
     assert_eq!(failed.message(), "The oven broke.");
     let setup = Setup { time_max: Some(Duration::from_secs(3)), ..Setup::default() };
-    let slow = setup.with(card("bot"), Scripted::new(vec![Step::Hang])).start().await.say("x").await;
+    let slow = setup.with(card("bot"), ScriptedAgent::new(vec![Step::Hang])).start().await.say("x").await;
     assert_eq!(slow.verdict(), (200, "failure".to_owned(), "TIMEOUT".to_owned()));
 }
 
@@ -173,7 +173,7 @@ async fn s5_actions_are_attached_to_items_they_fit() {
         server = "tv"
         tool = "play"
     "#;
-    let agent = Scripted::new(vec![Step::Do(item("Soup")), Step::Do(done())]);
+    let agent = ScriptedAgent::new(vec![Step::Do(item("Soup")), Step::Do(done())]);
     let place = Setup::default().with(card("bot"), agent).section(section).start().await;
     assert_eq!(
         place.say("x").await.json()["results"][0]["actions"],
@@ -193,10 +193,10 @@ async fn s5_settings_that_can_not_work_are_refused_at_start() {
         ("promise_after_seconds = 101".to_owned(), "at most 100"),
         ("nonsense = 1".to_owned(), "nonsense"),
     ] {
-        let setup = Setup::default().with(card("bot"), Scripted::saying(["x"])).section(&section);
+        let setup = Setup::default().with(card("bot"), ScriptedAgent::saying(["x"])).section(&section);
         let problems = setup.try_start().await.err().map(|problems| format!("{problems:?}")).unwrap_or_default();
         assert!(problems.contains(says), "{section}: {problems}");
     }
-    let fits = Setup::default().with(card("bot"), Scripted::saying(["x"])).section("promise_after_seconds = 100");
+    let fits = Setup::default().with(card("bot"), ScriptedAgent::saying(["x"])).section("promise_after_seconds = 100");
     assert!(fits.try_start().await.is_ok());
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Event, File, Part, PolicyPart};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ async fn s6_1_an_error_may_be_followed_by_more() {
 
 #[tokio::test(start_paused = true)]
 async fn s6_1_what_fails_is_an_error_and_never_looks_complete() {
-    let part = PolicyPart::new(Kind::Forbidden, "Not for you.");
+    let part = PolicyPart::new(RefusalKind::Forbidden, "Not for you.");
     for (events, names, code) in [
         (nothing(), vec!["start", "error", "complete"], "NO_RESULTS"),
         (
@@ -104,7 +104,7 @@ async fn s6_1_a_question_comes_with_the_end() {
 
 #[tokio::test(start_paused = true)]
 async fn s6_who_is_refused_at_once_learns_it_from_the_status() {
-    let part = PolicyPart::new(Kind::TooManyRequests { retry_after_seconds: Some(7) }, "Slowly.");
+    let part = PolicyPart::new(RefusalKind::TooManyRequests { retry_after_seconds: Some(7) }, "Slowly.");
     let answer = bot(vec![refuse(part)]).await.stream(soup()).await;
     assert_eq!(answer.verdict(), (429, "failure".to_owned(), "RATE_LIMITED".to_owned()));
     assert_eq!(answer.field("retry-after"), "7");
@@ -138,7 +138,7 @@ async fn s6_a_stream_of_chatgpt_app_holds_the_words() {
 #[tokio::test(start_paused = true)]
 async fn s6_who_leaves_stops_the_agent() {
     let steps = vec![Step::Do(item("a")), Step::Hang];
-    let agent = Scripted::new(steps);
+    let agent = ScriptedAgent::new(steps);
     let place = Setup::default().with(remembering("bot"), agent.clone()).start().await;
     for _ in 0..50 {
         let response = place.open(post("/ask").header("accept", "text/event-stream"), soup().to_string()).await;

@@ -3,12 +3,12 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, Kind};
+use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
 use forecourt_core::{AgentCard, PolicyPart};
 use forecourt_host::{LimitSettings, Rate};
 use forecourt_nlweb::PROTOCOL;
 use forecourt_settings::Section;
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use serde_json::json;
 
 use crate::support::*;
@@ -82,17 +82,17 @@ async fn s7_4_bodies_are_bounded() {
 
 #[tokio::test(start_paused = true)]
 async fn s7_4_each_refusal_has_its_status_its_fields_and_its_words() {
-    let login = Kind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer").with("realm", "x")] };
+    let login = RefusalKind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer").with("realm", "x")] };
     let payments = vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: serde_json::Map::new() }];
     for (kind, status, code, field) in [
         (login, 401, "UNAUTHORIZED", "www-authenticate"),
-        (Kind::TooManyRequests { retry_after_seconds: Some(3) }, 429, "RATE_LIMITED", "retry-after"),
-        (Kind::PaymentRequired { accepted_payments: payments }, 402, "PAYMENT_REQUIRED", ""),
-        (Kind::Forbidden, 403, "FORBIDDEN", ""),
-        (Kind::UnavailableForLegalReasons, 451, "UNAVAILABLE_FOR_LEGAL_REASONS", ""),
-        (Kind::ServiceUnavailable { retry_after_seconds: Some(9) }, 503, "SERVICE_UNAVAILABLE", "retry-after"),
-        (Kind::ServiceUnavailable { retry_after_seconds: None }, 503, "SERVICE_UNAVAILABLE", "retry-after"),
-        (Kind::Other("stamp_required".to_owned()), 403, "STAMP_REQUIRED", ""),
+        (RefusalKind::TooManyRequests { retry_after_seconds: Some(3) }, 429, "RATE_LIMITED", "retry-after"),
+        (RefusalKind::PaymentRequired { accepted_payments: payments }, 402, "PAYMENT_REQUIRED", ""),
+        (RefusalKind::Forbidden, 403, "FORBIDDEN", ""),
+        (RefusalKind::UnavailableForLegalReasons, 451, "UNAVAILABLE_FOR_LEGAL_REASONS", ""),
+        (RefusalKind::ServiceUnavailable { retry_after_seconds: Some(9) }, 503, "SERVICE_UNAVAILABLE", "retry-after"),
+        (RefusalKind::ServiceUnavailable { retry_after_seconds: None }, 503, "SERVICE_UNAVAILABLE", "retry-after"),
+        (RefusalKind::Other("stamp_required".to_owned()), 403, "STAMP_REQUIRED", ""),
     ] {
         let mut part = PolicyPart::new(kind, "Not now.");
         part.url = Some(format!("{ORIGIN}/why"));
@@ -136,7 +136,7 @@ async fn s2_5_asking_too_often_is_429_with_seconds_to_wait() {
     let one = NonZeroU32::MIN;
     let limits = LimitSettings { per_address: Rate { per_second: one, burst: one }, ..LimitSettings::default() };
     let setup = Setup { limits: Some(limits), ..Setup::default() };
-    let place = setup.with(card("bot"), Scripted::saying(["x"])).start().await;
+    let place = setup.with(card("bot"), ScriptedAgent::saying(["x"])).start().await;
     assert_eq!(place.say("x").await.status, 200);
     for answer in [
         place.say("x").await,
@@ -152,8 +152,11 @@ async fn s2_5_asking_too_often_is_429_with_seconds_to_wait() {
 #[tokio::test(start_paused = true)]
 async fn pages_of_other_origins_ask_agents_that_allow_it() {
     let open = AgentCard { cors: true, ..card("open") };
-    let place =
-        Setup::default().with(card("shut"), Scripted::saying(["x"])).with(open, Scripted::saying(["x"])).start().await;
+    let place = Setup::default()
+        .with(card("shut"), ScriptedAgent::saying(["x"]))
+        .with(open, ScriptedAgent::saying(["x"]))
+        .start()
+        .await;
     for (path, origin) in [("/ask", ""), ("/~shut/ask", ""), ("/~open/ask", "*"), ("/~open/await", "*")] {
         for method in ["OPTIONS", "POST"] {
             let request = request(method, path).header("content-type", "application/json");

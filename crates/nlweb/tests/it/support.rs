@@ -8,13 +8,13 @@ use forecourt_core::findings::ItemFindings;
 use forecourt_core::{
     Agent, AgentCard, ClientAddr, Ending, Event, Findings, Part, PolicyPart, Progress, Question, Rule,
 };
-use forecourt_host::{Host, LimitSettings, Resident};
+use forecourt_host::{Host, HostedAgent, LimitSettings};
 use forecourt_nlweb::PROTOCOL;
 use forecourt_settings::Problems;
 use forecourt_surface::tool::Tool;
 pub(crate) use forecourt_testhost::ORIGIN;
-use forecourt_testhost::{Blueprint, Mounted, resident, unlimited};
-use forecourt_testkit::{HandClock, Scripted, Step, card};
+use forecourt_testhost::{Blueprint, MountedHost, resident, unlimited};
+use forecourt_testkit::{HandClock, ScriptedAgent, Step, card};
 use http::Request;
 use http::request::Builder;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ use crate::answer::Answer;
 /// A host in the making. Its first agent is the default one.
 #[derive(Default)]
 pub(crate) struct Setup {
-    pub(crate) residents: Vec<Resident>,
+    pub(crate) residents: Vec<HostedAgent>,
     pub(crate) limits: Option<LimitSettings>,
     pub(crate) section: String,
     pub(crate) time_max: Option<Duration>,
@@ -37,7 +37,7 @@ pub(crate) struct Place {
     pub(crate) clock: Arc<HandClock>,
     pub(crate) tools: Vec<Tool>,
     router: axum::Router,
-    mounted: Mounted,
+    mounted: MountedHost,
 }
 
 impl Setup {
@@ -130,14 +130,14 @@ pub(crate) async fn bot(events: Vec<Event>) -> Place {
 }
 
 /// `bot`, which plays `steps`, alone.
-pub(crate) async fn scripted(steps: Vec<Step>) -> (Place, Arc<Scripted>) {
-    let agent = Scripted::new(steps);
+pub(crate) async fn scripted(steps: Vec<Step>) -> (Place, Arc<ScriptedAgent>) {
+    let agent = ScriptedAgent::new(steps);
     (Setup::default().with(card("bot"), agent.clone()).start().await, agent)
 }
 
 /// `chef`, the default, and `gate`; each says its name and keeps conversations.
-pub(crate) async fn two() -> (Place, Arc<Scripted>, Arc<Scripted>) {
-    let (chef, gate) = (Scripted::saying(["chef"]), Scripted::saying(["gate"]));
+pub(crate) async fn two() -> (Place, Arc<ScriptedAgent>, Arc<ScriptedAgent>) {
+    let (chef, gate) = (ScriptedAgent::saying(["chef"]), ScriptedAgent::saying(["gate"]));
     let place =
         Setup::default().with(remembering("chef"), chef.clone()).with(remembering("gate"), gate.clone()).start().await;
     (place, chef, gate)

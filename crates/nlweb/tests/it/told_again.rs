@@ -1,6 +1,6 @@
 //! NLWeb 4.1.1, 6.1: what a search tells of its answer while it is made, such as a summary that comes last.
 
-use forecourt_core::findings::{ItemFindings, Reason};
+use forecourt_core::findings::{ItemFindings, MatchReason};
 use forecourt_core::{Event, Findings, FindingsDetail};
 use forecourt_testkit::Step;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::support::*;
 
 /// Two items, one after the other, each with why it is here, then the summary.
 fn sharpened() -> Vec<Event> {
-    let reason = |why: &str| Reason { why: why.to_owned(), ..Reason::default() };
+    let reason = |why: &str| MatchReason { why: why.to_owned(), ..MatchReason::default() };
     let pea = ItemFindings::scored(90.0).because(reason("Has peas."));
     let first = Findings { count: 2, items: vec![pea.clone()], ..Findings::default() };
     let leek = ItemFindings::scored(40.0).because(reason("Has leek."));

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Event, PolicyPart, Sender};
-use forecourt_surface::tool::{Answered, Called, ToolCall, ToolEvent};
-use forecourt_testkit::{Scripted, Step};
+use forecourt_surface::tool::{ElicitedAnswer, ToolCall, ToolEvent, ToolOutput};
+use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
 
 use crate::support::*;
 
-async fn call(place: &Place, name: &str, arguments: Value, answered: Option<Answered>) -> Called {
+async fn call(place: &Place, name: &str, arguments: Value, answered: Option<ElicitedAnswer>) -> ToolOutput {
     let tool = place.tools.iter().find(|tool| tool.name == name).unwrap();
     let call = ToolCall {
         arguments,
@@ -92,14 +92,14 @@ async fn a_3_what_is_wrong_is_an_error_that_helps() {
         assert!(called.is_error);
         assert_eq!(called.structured["error"]["code"], code);
     }
-    let part = PolicyPart::new(Kind::Forbidden, "No.");
+    let part = PolicyPart::new(RefusalKind::Forbidden, "No.");
     let refused = call(&bot(vec![refuse(part)]).await, "ask", soup(), None).await;
     assert_eq!(refused.refusal.map(|part| part.message), Some("No.".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn s4_1_3_a_question_can_be_put_to_a_person_and_answered() {
-    let agent = Scripted::new(vec![Step::Do(Event::Ending(Ending::Question(question())))]);
+    let agent = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Question(question())))]);
     let place = Setup::default().with(remembering("bot"), agent.clone()).start().await;
     let asked = call(&place, "ask", soup(), None).await;
     assert!(!asked.is_error);
@@ -109,7 +109,7 @@ async fn s4_1_3_a_question_can_be_put_to_a_person_and_answered() {
         ("diet".to_owned(), json!(["vegan", "none"])),
         ("spicy".to_owned(), json!(false)),
     ]);
-    let answered = Answered { question, answers, earlier: asked.structured };
+    let answered = ElicitedAnswer { question, answers, earlier: asked.structured };
     call(&place, "ask", soup(), Some(answered)).await;
     let heard = agent.heard().remove(1);
     assert_eq!(heard.text(), "vegan, none, tomato, no");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::body;
 use super::dialect::{Dialect, Direction, LADDER, with_definitions};
 use super::media;
-use super::notes::{Notes, Part};
+use super::notes::{ImportNotes, Part};
 use super::operation::Operation;
 
 /// What names a status has here.
@@ -58,7 +58,7 @@ pub(super) struct Failures {
 ///
 /// # Errors
 /// None of them is JSON, in a sentence.
-pub(super) fn success(operation: &Operation<'_>, notes: &mut Notes) -> Result<Success, String> {
+pub(super) fn success(operation: &Operation<'_>, notes: &mut ImportNotes) -> Result<Success, String> {
     let Some((status, response)) = best(operation) else {
         notes.review(Part::Output, "the document says nothing of a success");
         return Ok(Success { schema: json!({}), description: String::new(), media: None, is_list: false });
@@ -131,7 +131,7 @@ fn is_object(operation: &Operation<'_>, schema: &Value) -> bool {
 }
 
 /// The schema of an answer, with as much of it as fits into the bounds of schemas.
-fn fitted(operation: &Operation<'_>, schema: &Value, notes: &mut Notes) -> Value {
+fn fitted(operation: &Operation<'_>, schema: &Value, notes: &mut ImportNotes) -> Value {
     let mut refused = String::new();
     for levels in LADDER {
         let mut dialect = Dialect::new(operation.document, Direction::Out, levels);
@@ -159,7 +159,7 @@ fn fitted(operation: &Operation<'_>, schema: &Value, notes: &mut Notes) -> Value
 }
 
 /// Names for the failures of an operation, and those of every service that `is_elsewhere`.
-pub(super) fn failures(operation: &Operation<'_>, is_elsewhere: bool, notes: &mut Notes) -> Failures {
+pub(super) fn failures(operation: &Operation<'_>, is_elsewhere: bool, notes: &mut ImportNotes) -> Failures {
     let mut failures = Failures { names: Vec::new(), map: BTreeMap::new() };
     for (status, _) in responses(operation) {
         match status.as_bytes() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::document::{Document, reference};
+use crate::document::{OpenApiDocument, reference};
 use crate::limits::{JOINED_DEPTH_MAX, JOINED_PARTS_MAX};
 
 /// Fields by name, as the document declares them, and what their joining gave up.
@@ -17,13 +17,13 @@ pub(super) struct Fields {
 }
 
 /// The fields of a body: its own, those of all it is composed of, and those of any alternative.
-pub(super) fn fields(document: &Document, schema: &Value) -> Fields {
+pub(super) fn fields(document: &OpenApiDocument, schema: &Value) -> Fields {
     Walk { document, open: Vec::new(), left: JOINED_PARTS_MAX }.fields(schema)
 }
 
 /// A walk through a body and all that it is composed of.
 struct Walk<'a> {
-    document: &'a Document,
+    document: &'a OpenApiDocument,
     /// What leads to the place where it is: references, and "" for being a part of something.
     open: Vec<&'a str>,
     /// Schemas that may still be looked at. Few that refer to each other can stand for very many.

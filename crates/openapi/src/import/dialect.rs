@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use crate::document::{Document, reference};
+use crate::document::{OpenApiDocument, reference};
 
 /// Which way the values of a schema go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) const LADDER: [Levels; 5] = [
 
 /// Turns schemas of one document that end up in one schema of ours.
 pub(super) struct Dialect<'a> {
-    document: &'a Document,
+    document: &'a OpenApiDocument,
     direction: Direction,
     levels: Levels,
     /// The name under `$defs` of each place that was referred to.
@@ -54,7 +54,7 @@ pub(super) struct Dialect<'a> {
 }
 
 impl<'a> Dialect<'a> {
-    pub(super) fn new(document: &'a Document, direction: Direction, levels: Levels) -> Dialect<'a> {
+    pub(super) fn new(document: &'a OpenApiDocument, direction: Direction, levels: Levels) -> Dialect<'a> {
         Dialect {
             document,
             direction,

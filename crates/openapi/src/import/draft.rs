@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::answers::{self, Failures, Success};
 use super::input::{self, Input};
-use super::notes::{Notes, Part};
+use super::notes::{ImportNotes, Part};
 use super::operation::Operation;
 use super::path::{Rewritten, Route};
 use super::security::{self, Access};
@@ -36,7 +36,7 @@ pub(super) struct Draft<'a> {
     pub(super) access: Access,
     pub(super) url: String,
     pub(super) deprecated_in: Option<String>,
-    pub(super) notes: Notes,
+    pub(super) notes: ImportNotes,
 }
 
 /// The verb and the path of an endpoint, with what depends on them.
@@ -45,7 +45,7 @@ pub(super) struct Pair {
     pub(super) path: String,
     pub(super) scopes: Vec<String>,
     pub(super) semantic: Semantic,
-    pub(super) notes: Notes,
+    pub(super) notes: ImportNotes,
 }
 
 impl<'a> Draft<'a> {
@@ -54,7 +54,7 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// What keeps it from being an endpoint, in a sentence.
     pub(super) fn new(operation: &'a Operation<'a>, base: &'a Base) -> Result<Draft<'a>, String> {
-        let mut notes = Notes::default();
+        let mut notes = ImportNotes::default();
         let below = format!("{}/", operation.path.trim_end_matches('/'));
         let mut route = Route::new(operation.path);
         route.is_branch = operation.all_paths().any(|path| path.starts_with(&below) && path != below);
@@ -149,7 +149,7 @@ impl<'a> Draft<'a> {
     }
 
     fn pair(&self, verb: &str, way: Rewritten, catalog: &Catalog) -> Pair {
-        let mut notes = Notes::default();
+        let mut notes = ImportNotes::default();
         if let Some(change) = &way.change {
             notes.review(Part::Path, change);
         }
@@ -165,7 +165,7 @@ impl<'a> Draft<'a> {
 
     /// What a caller must hold: what the document states, else the service's own scopes, else a guess,
     /// so that nothing is open by oversight.
-    fn scopes(&self, verb: &str, catalog: &Catalog, notes: &mut Notes) -> Vec<String> {
+    fn scopes(&self, verb: &str, catalog: &Catalog, notes: &mut ImportNotes) -> Vec<String> {
         if let Some(stated) = self.operation.value["x-agtp-required-scopes"].as_array() {
             let scope = |stated: &Value| Some(Scope::parse_required(stated.as_str()?).ok()?.as_str().to_owned());
             match stated.iter().map(scope).collect() {
@@ -195,7 +195,7 @@ fn reached(
     route: &Route,
     input: &Input,
     success: &Success,
-    notes: &mut Notes,
+    notes: &mut ImportNotes,
 ) -> Result<(String, Access), String> {
     let start = base.url.clone().map_or_else(|| server::base(operation), Ok)?;
     if server::is_plain(&start) {
@@ -218,7 +218,7 @@ fn is_version(literal: &str) -> bool {
 }
 
 /// Says why the verb was chosen.
-fn said(choice: &Choice, operation: &Operation<'_>, others: &[String], notes: &mut Notes) {
+fn said(choice: &Choice, operation: &Operation<'_>, others: &[String], notes: &mut ImportNotes) {
     let instead = others.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
     match &choice.seen {
         Some(seen) => notes.review(Part::Method, format!("from {seen}; or {instead}")),
@@ -237,7 +237,7 @@ fn url(start: &str, route: &Route, input: &Input) -> String {
 }
 
 /// Since when it is deprecated; the document says only that it is.
-fn deprecated(operation: &Operation<'_>, notes: &mut Notes) -> Option<String> {
+fn deprecated(operation: &Operation<'_>, notes: &mut ImportNotes) -> Option<String> {
     let stated = operation.value["x-agtp-deprecated"]["deprecated_in"].as_str().filter(|version| is_plain(version));
     if let Some(version) = stated {
         return Some(version.to_owned());

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::notes::{Notes, Part};
+use super::notes::{ImportNotes, Part};
 use super::operation::{Operation, Parameter};
 use super::security::{Access, variable};
 use super::style;
@@ -13,7 +13,7 @@ use super::style;
 const IGNORED: [&str; 3] = ["accept", "content-type", "authorization"];
 
 /// Adds the fields of an operation to those that carry its credentials.
-pub(super) fn add(operation: &Operation<'_>, prefix: &str, access: &mut Access, notes: &mut Notes) {
+pub(super) fn add(operation: &Operation<'_>, prefix: &str, access: &mut Access, notes: &mut ImportNotes) {
     for parameter in &operation.parameters {
         let name = parameter.name;
         let is_taken = || access.headers.keys().any(|other| other.eq_ignore_ascii_case(name));
@@ -35,7 +35,7 @@ pub(super) fn add(operation: &Operation<'_>, prefix: &str, access: &mut Access, 
     }
 }
 
-fn header(parameter: &Parameter<'_>, prefix: &str, access: &mut Access, notes: &mut Notes) {
+fn header(parameter: &Parameter<'_>, prefix: &str, access: &mut Access, notes: &mut ImportNotes) {
     let name = parameter.name;
     if let Some(value) = only_value(parameter) {
         access.headers.insert(name.to_owned(), value.replace("${", "$${"));

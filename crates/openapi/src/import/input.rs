@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::body;
 use super::dialect::{Dialect, Direction, LADDER, Levels, free, with_definitions};
 use super::media;
-use super::notes::{Notes, Part};
+use super::notes::{ImportNotes, Part};
 use super::operation::{Operation, Parameter};
 use super::path::Route;
 use super::style;
@@ -45,7 +45,7 @@ struct Field {
 ///
 /// # Errors
 /// A body that no input can be, in a sentence.
-pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Notes) -> Result<Input, String> {
+pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut ImportNotes) -> Result<Input, String> {
     let mut input = Input::default();
     let mut fields: Vec<Field> = Vec::new();
     let in_query = BY_QUERY.contains(&operation.http.as_str());
@@ -98,7 +98,7 @@ fn add_body(
     operation: &Operation<'_>,
     fields: &mut Vec<Field>,
     input: &mut Input,
-    notes: &mut Notes,
+    notes: &mut ImportNotes,
 ) -> Result<(), String> {
     let body = operation.document.resolve(&operation.value["requestBody"])?;
     let is_required = body["required"] == Value::Bool(true);
@@ -166,7 +166,7 @@ fn field(ours: String, parameter: Option<&Parameter<'_>>, is_required: bool) -> 
 }
 
 /// The schema of the fields, with as much of it as fits into the bounds of schemas.
-fn fitted(operation: &Operation<'_>, fields: &[Field], notes: &mut Notes) -> Result<Value, String> {
+fn fitted(operation: &Operation<'_>, fields: &[Field], notes: &mut ImportNotes) -> Result<Value, String> {
     let mut refused = String::new();
     for levels in LADDER {
         let (schema, found) = schema(operation, fields, levels);

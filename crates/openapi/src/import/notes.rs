@@ -42,14 +42,14 @@ impl Part {
 
 /// Notes about one operation, each said once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Notes {
+pub struct ImportNotes {
     /// Guesses, by what they are about.
     pub reviews: Vec<(Part, String)>,
     /// What the endpoint does not do though the operation does.
     pub losses: Vec<String>,
 }
 
-impl Notes {
+impl ImportNotes {
     /// Marks a guess.
     pub(crate) fn review(&mut self, part: Part, note: impl AsRef<str>) {
         let note = (part, line(note.as_ref(), NOTE_CHARS_MAX));
@@ -67,7 +67,7 @@ impl Notes {
     }
 
     /// Takes in the notes about the rest of the same operation.
-    pub(crate) fn extend(&mut self, more: &Notes) {
+    pub(crate) fn extend(&mut self, more: &ImportNotes) {
         more.reviews.iter().for_each(|(part, note)| self.review(*part, note));
         more.losses.iter().for_each(|note| self.loss(note));
     }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_note_is_short_and_said_once() {
-        let mut notes = Notes::default();
+        let mut notes = ImportNotes::default();
         for _ in 0..2 {
             notes.loss("a\nb");
             notes.review(Part::Path, "x".repeat(NOTE_CHARS_MAX + 1));
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn an_operation_has_at_most_so_many_notes() {
-        let mut notes = Notes::default();
+        let mut notes = ImportNotes::default();
         (0..=NOTES_MAX).for_each(|n| notes.loss(n.to_string()));
         (0..=NOTES_MAX).for_each(|n| notes.review(Part::Input, n.to_string()));
         assert_eq!((notes.losses.len(), notes.reviews.len()), (NOTES_MAX, NOTES_MAX));

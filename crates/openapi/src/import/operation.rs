@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::ANYTHING;
-use crate::document::Document;
+use crate::document::OpenApiDocument;
 
 /// The keys of a path item that are operations.
 pub(super) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "patch", "head", "options", "trace"];
 
 /// One operation.
 pub(super) struct Operation<'a> {
-    pub(super) document: &'a Document,
+    pub(super) document: &'a OpenApiDocument,
     /// The path, as the document has it.
     pub(super) path: &'a str,
     /// `GET` and so on.
@@ -37,7 +37,7 @@ pub(super) struct Parameter<'a> {
 
 impl<'a> Operation<'a> {
     /// Every operation of a document, in the order of its paths.
-    pub(super) fn all(document: &'a Document) -> Vec<Operation<'a>> {
+    pub(super) fn all(document: &'a OpenApiDocument) -> Vec<Operation<'a>> {
         let paths = document.root()["paths"].as_object();
         let items = paths.into_iter().flatten().filter(|(path, _)| path.starts_with('/'));
         let items = items.filter_map(|(path, item)| Some((path, document.resolve(item).ok()?)));
@@ -48,7 +48,7 @@ impl<'a> Operation<'a> {
         all
     }
 
-    fn of(document: &'a Document, path: &'a str, item: &'a Value) -> Vec<Operation<'a>> {
+    fn of(document: &'a OpenApiDocument, path: &'a str, item: &'a Value) -> Vec<Operation<'a>> {
         let found = METHODS.iter().filter_map(|method| Some((method, item.get(*method).filter(|v| v.is_object())?)));
         found
             .map(|(method, value)| Operation {
@@ -80,7 +80,7 @@ impl<'a> Operation<'a> {
 }
 
 /// Those of the path item and those of the operation, which go before.
-fn parameters<'a>(document: &'a Document, item: &'a Value, operation: &'a Value) -> Vec<Parameter<'a>> {
+fn parameters<'a>(document: &'a OpenApiDocument, item: &'a Value, operation: &'a Value) -> Vec<Parameter<'a>> {
     let mut found: Vec<Parameter<'a>> = Vec::new();
     for value in [operation, item].into_iter().filter_map(|owner| owner["parameters"].as_array()).flatten() {
         let Some(parameter) = document.resolve(value).ok().and_then(Parameter::read) else { continue };

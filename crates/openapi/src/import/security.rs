@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use forecourt_contract::Scope;
 use serde_json::{Map, Value};
 
-use super::notes::{Notes, Part};
+use super::notes::{ImportNotes, Part};
 use super::operation::Operation;
 use super::words::snake;
 
@@ -25,7 +25,7 @@ pub(super) struct Access {
 }
 
 /// The credentials of an operation: of several ways the first that header fields can carry.
-pub(super) fn access(operation: &Operation<'_>, prefix: &str, notes: &mut Notes) -> Access {
+pub(super) fn access(operation: &Operation<'_>, prefix: &str, notes: &mut ImportNotes) -> Access {
     let declared = operation.value.get("security").or_else(|| operation.document.root().get("security"));
     let ways: Vec<&Map<String, Value>> =
         declared.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object).collect();

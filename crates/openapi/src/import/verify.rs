@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_contract::endpoint::{Surroundings, read};
+use forecourt_contract::endpoint::{RegistrationContext, read};
 use forecourt_contract::{Catalog, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry};
 use forecourt_settings::{Problems, Section};
 use futures::FutureExt;
@@ -53,10 +53,10 @@ fn endpoint(files: &[File], variables: &BTreeMap<String, String>, catalog: &Cata
     let environment = |name: &str| variables.contains_key(name).then(|| "value".to_owned());
     let section = Section::parse(own.0, own.1, &environment)?;
     let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());
-    let around = Surroundings {
+    let around = RegistrationContext {
         // Marked where it is used; a deployment says whether it is.
         is_http_open: true,
-        ..Surroundings::new(catalog, &policy, &recipes)
+        ..RegistrationContext::new(catalog, &policy, &recipes)
     };
     let beside = |path: &Path| {
         let file = files.iter().find(|file| path.ends_with(&file.name));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Pair};
-use super::notes::{Notes, Part};
+use super::notes::{ImportNotes, Part};
 use super::toml::{inline, key, quoted, raw, table};
 use super::words::line;
 use super::{Base, File};
@@ -13,7 +13,7 @@ use crate::limits::{INLINE_LINES_MAX, SENTENCE_CHARS_MAX};
 const TIMEOUT_SECONDS: u64 = 30;
 
 /// The file of an endpoint, and the schemas beside it that are too long for it.
-pub(super) fn files(name: &str, draft: &Draft<'_>, pair: &Pair, notes: &Notes, base: &Base) -> Vec<File> {
+pub(super) fn files(name: &str, draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes, base: &Base) -> Vec<File> {
     let input = place(name, "input", &draft.input.schema);
     let output = place(name, "output", &draft.success.schema);
     let mut text = head(draft, pair, notes, base);
@@ -62,7 +62,7 @@ fn place(name: &str, which: &str, schema: &Value) -> Placed {
     }
 }
 
-fn head(draft: &Draft<'_>, pair: &Pair, notes: &Notes, base: &Base) -> Vec<String> {
+fn head(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes, base: &Base) -> Vec<String> {
     let operation = draft.operation;
     let id = match operation.text("operationId") {
         "" => String::new(),
@@ -85,11 +85,11 @@ fn head(draft: &Draft<'_>, pair: &Pair, notes: &Notes, base: &Base) -> Vec<Strin
     lines
 }
 
-fn marks(notes: &Notes, part: Part) -> Vec<String> {
+fn marks(notes: &ImportNotes, part: Part) -> Vec<String> {
     notes.about(part).map(|note| format!("# REVIEW: {note}")).collect()
 }
 
-fn endpoint(draft: &Draft<'_>, pair: &Pair, notes: &Notes) -> Vec<String> {
+fn endpoint(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes) -> Vec<String> {
     let mut lines = vec!["[endpoint]".to_owned()];
     lines.extend(marks(notes, Part::Method));
     lines.push(format!("method = {}", quoted(&pair.verb)));
@@ -109,7 +109,7 @@ fn list(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
 }
 
-fn semantic(pair: &Pair, notes: &Notes) -> Vec<String> {
+fn semantic(pair: &Pair, notes: &ImportNotes) -> Vec<String> {
     let semantic = &pair.semantic;
     let mut lines = vec![String::new()];
     lines.extend(marks(notes, Part::Semantic));
@@ -128,7 +128,7 @@ fn semantic(pair: &Pair, notes: &Notes) -> Vec<String> {
     lines
 }
 
-fn deprecated(draft: &Draft<'_>, notes: &Notes) -> Vec<String> {
+fn deprecated(draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {
     let Some(version) = &draft.deprecated_in else { return Vec::new() };
     let mut lines = vec![String::new()];
     lines.extend(marks(notes, Part::Deprecated));
@@ -146,7 +146,7 @@ fn function(path: &str) -> Vec<String> {
     ]
 }
 
-fn handler(draft: &Draft<'_>, notes: &Notes) -> Vec<String> {
+fn handler(draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.extend(marks(notes, Part::Handler));
     lines.extend([

@@ -1,14 +1,19 @@
 //! Endpoints as OpenAPI, and back again.
 
 use forecourt_contract::{Catalog, Endpoint};
-use forecourt_openapi::{About, Export, Fate, Options, export, import};
+use forecourt_openapi::{About, Export, ImportFate, Options, export, import};
 use serde_json::{Value, json};
 
 use crate::support::{WORKSHOP, answering, document, endpoint, imported, one, registered, written};
 
 fn workshop() -> Vec<Endpoint> {
     let import = import(WORKSHOP.as_bytes(), &Options::default()).unwrap();
-    import.operations.iter().filter(|o| matches!(o.fate, Fate::Written(_))).map(|o| registered(written(o))).collect()
+    import
+        .operations
+        .iter()
+        .filter(|o| matches!(o.fate, ImportFate::Written(_)))
+        .map(|o| registered(written(o)))
+        .collect()
 }
 
 fn exported(endpoints: &[Endpoint]) -> Export {
@@ -113,5 +118,5 @@ fn nothing_is_exported_of_nothing() {
     let export = exported(&[]);
     assert_eq!((export.document["paths"].clone(), export.losses.len()), (json!({}), 0));
     let import = imported(&document(json!({"/a": {"head": {}}})));
-    assert!(matches!(import.operations[0].fate, Fate::Skipped(_)));
+    assert!(matches!(import.operations[0].fate, ImportFate::Skipped(_)));
 }

@@ -2,7 +2,7 @@
 
 use forecourt_openapi::document::DocumentFault;
 use forecourt_openapi::limits::{DOCUMENT_BYTES_MAX, FIELDS_MAX, JOINED_PARTS_MAX, OPERATIONS_MAX, REFERENCE_HOPS_MAX};
-use forecourt_openapi::{Fate, ImportFault, Options, import};
+use forecourt_openapi::{ImportFate, ImportFault, Options, import};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -297,7 +297,7 @@ proptest! {
         document["openapi"] = json!(if is_3_0 { "3.0.1" } else { "3.1.0" });
         document["components"] = json!({"schemas": {"A": schema, "B": other}});
         for found in &imported(&document).operations {
-            if let Fate::Written(written) = &found.fate {
+            if let ImportFate::Written(written) = &found.fate {
                 registered(written);
             }
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use forecourt_contract::endpoint::{Surroundings, read};
+use forecourt_contract::endpoint::{RegistrationContext, read};
 use forecourt_contract::{Catalog, Endpoint, MethodPolicy, RecipeBook};
-use forecourt_openapi::{Fate, Import, Imported, Options, Written, import};
+use forecourt_openapi::{EndpointFiles, Import, ImportFate, ImportedOperation, Options, import};
 use forecourt_settings::Section;
 use serde_json::{Value, json};
 
@@ -45,9 +45,9 @@ pub(crate) fn taking(schema: Value) -> Value {
     })
 }
 
-pub(crate) fn written(operation: &Imported) -> &Written {
+pub(crate) fn written(operation: &ImportedOperation) -> &EndpointFiles {
     match &operation.fate {
-        Fate::Written(written) => written,
+        ImportFate::Written(written) => written,
         other => panic!("{} {}: {other:?}", operation.http, operation.path),
     }
 }
@@ -59,17 +59,17 @@ pub(crate) fn endpoint(document: &Value) -> Endpoint {
 
 pub(crate) fn reason(document: &Value) -> String {
     match &imported(document).operations[0].fate {
-        Fate::Failed(reason) => reason.clone(),
+        ImportFate::Failed(reason) => reason.clone(),
         other => panic!("{other:?}"),
     }
 }
 
 /// What a host makes of the files, with every variable set.
-pub(crate) fn registered(written: &Written) -> Endpoint {
+pub(crate) fn registered(written: &EndpointFiles) -> Endpoint {
     let own = &written.files[0];
     let section = Section::parse(Path::new(&own.name), &own.text, &|_: &str| Some("s3cret".to_owned())).unwrap();
     let (catalog, policy, recipes) = (Catalog::shipped(), MethodPolicy::default(), RecipeBook::default());
-    let around = Surroundings {
+    let around = RegistrationContext {
         catalog: &catalog,
         policy: &policy,
         recipes: &recipes,

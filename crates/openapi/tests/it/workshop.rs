@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use forecourt_contract::endpoint::{Binding, UPSTREAM_ERRORS};
-use forecourt_openapi::{Fate, Import, Options, Part, import};
+use forecourt_openapi::{Import, ImportFate, Options, Part, import};
 use serde_json::json;
 
 use crate::support::{WORKSHOP, one, registered, written};
@@ -13,8 +13,9 @@ fn workshop() -> Import {
 }
 
 /// The operation that became `method` at `path`.
-fn found<'a>(import: &'a Import, method: &str, path: &str) -> &'a forecourt_openapi::Written {
-    let all = import.operations.iter().filter(|operation| matches!(operation.fate, Fate::Written(_))).map(written);
+fn found<'a>(import: &'a Import, method: &str, path: &str) -> &'a forecourt_openapi::EndpointFiles {
+    let all =
+        import.operations.iter().filter(|operation| matches!(operation.fate, ImportFate::Written(_))).map(written);
     all.into_iter().find(|written| written.method == method && written.path == path).expect(path)
 }
 
@@ -60,7 +61,7 @@ fn s14_1_every_operation_gets_a_verb_of_the_catalog() {
     let became: Vec<(String, String)> = import
         .operations
         .iter()
-        .filter(|operation| matches!(operation.fate, Fate::Written(_)))
+        .filter(|operation| matches!(operation.fate, ImportFate::Written(_)))
         .map(|operation| {
             let written = written(operation);
             (format!("{} {}", operation.http, operation.path), format!("{} {}", written.method, written.path))
@@ -77,9 +78,9 @@ fn what_no_endpoint_can_be_is_said() {
         .operations
         .iter()
         .filter_map(|operation| match &operation.fate {
-            Fate::Written(_) => None,
-            Fate::Skipped(reason) => Some(format!("skipped {} {}: {reason}", operation.http, operation.path)),
-            Fate::Failed(reason) => Some(format!("failed {} {}: {reason}", operation.http, operation.path)),
+            ImportFate::Written(_) => None,
+            ImportFate::Skipped(reason) => Some(format!("skipped {} {}: {reason}", operation.http, operation.path)),
+            ImportFate::Failed(reason) => Some(format!("failed {} {}: {reason}", operation.http, operation.path)),
         })
         .collect();
     assert_eq!(
@@ -99,7 +100,7 @@ fn what_no_endpoint_can_be_is_said() {
 fn s13_2_everything_that_is_written_registers() {
     let import = workshop();
     let written: Vec<_> =
-        import.operations.iter().filter(|o| matches!(o.fate, Fate::Written(_))).map(written).collect();
+        import.operations.iter().filter(|o| matches!(o.fate, ImportFate::Written(_))).map(written).collect();
     let mut names = BTreeSet::new();
     for written in &written {
         let endpoint = registered(written);
@@ -193,7 +194,7 @@ fn s14_1_every_guess_is_marked() {
     let revenue = found(&import, "FETCH", "/reports/revenue");
     assert!(revenue.files[0].text.contains("deprecated_in = \"2.3.0\""));
     assert!(revenue.notes.reviews.iter().any(|(part, note)| *part == Part::Input && note.contains("linear")));
-    for operation in import.operations.iter().filter(|operation| matches!(operation.fate, Fate::Written(_))) {
+    for operation in import.operations.iter().filter(|operation| matches!(operation.fate, ImportFate::Written(_))) {
         let written = written(operation);
         let marks = written.files[0].text.matches("# REVIEW: ").count();
         assert_eq!(marks, written.notes.reviews.len(), "{}", written.path);

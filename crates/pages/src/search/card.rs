@@ -1,7 +1,7 @@
 //! One item as a result: its picture, its name, where it comes from, why it is here.
 
 use askama::Template;
-use forecourt_core::findings::Reason;
+use forecourt_core::findings::MatchReason;
 
 use super::link::Place;
 use crate::item::{Action, Item};
@@ -20,7 +20,7 @@ struct Card<'a> {
 }
 
 /// An item as an element of the list of results. That it has what was chosen goes without saying.
-pub(super) fn card(number: usize, item: &Item, reason: Option<&Reason>, place: &Place) -> String {
+pub(super) fn card(number: usize, item: &Item, reason: Option<&MatchReason>, place: &Place) -> String {
     let snippet = reason.map(|reason| clean::line(&reason.snippet)).filter(|snippet| !snippet.is_empty());
     let is_chosen = |fit: &&String| place.narrowing.exactly.iter().any(|(_, value)| value.eq_ignore_ascii_case(fit));
     let fits = reason.iter().flat_map(|reason| &reason.fits).filter(|fit| !is_chosen(fit));

@@ -56,7 +56,7 @@ fn capital(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::Narrowing;
+    use forecourt_core::SearchRefinement;
 
     use super::*;
 
@@ -64,7 +64,7 @@ mod tests {
         let values = (0..values).map(|n| (format!("v{n}"), 100 - n)).collect();
         let facet = Facet { field: "genre".to_owned(), label: "genre".to_owned(), values };
         let exactly = chosen.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
-        let narrowing = Narrowing { exactly, ..Narrowing::default() };
+        let narrowing = SearchRefinement { exactly, ..SearchRefinement::default() };
         let place = Place { path: "/~a".to_owned(), question: "q".to_owned(), narrowing };
         views(&Findings { facets: vec![facet], ..Findings::default() }, &place)
     }
@@ -85,7 +85,7 @@ mod tests {
         assert!(seen(0, &[]).is_empty());
         let values = vec![("x".repeat(FACET_VALUE_CHARS_MAX), 2), ("x".repeat(FACET_VALUE_CHARS_MAX + 1), 1)];
         let facet = Facet { field: "a".to_owned(), label: String::new(), values };
-        let place = Place { path: String::new(), question: String::new(), narrowing: Narrowing::default() };
+        let place = Place { path: String::new(), question: String::new(), narrowing: SearchRefinement::default() };
         let view = views(&Findings { facets: vec![facet], ..Findings::default() }, &place).remove(0);
         assert_eq!((view.label.as_str(), view.open.len()), ("", 1));
     }

@@ -1,6 +1,6 @@
 //! Where a question and what narrows it down are: one URL for each, that can be kept and shared.
 
-use forecourt_core::Narrowing;
+use forecourt_core::SearchRefinement;
 
 use super::{DECIDED, FILTER_PREFIX, RESULTS, pair};
 
@@ -12,13 +12,13 @@ pub(super) struct Place {
     /// The question as it was asked.
     pub(super) question: String,
     /// What narrows it down.
-    pub(super) narrowing: Narrowing,
+    pub(super) narrowing: SearchRefinement,
 }
 
 impl Place {
     /// The page with a value chosen, or without it when it was chosen: from its first results on.
     pub(super) fn toggled(&self, field: &str, value: &str) -> String {
-        let mut narrowing = Narrowing { results: None, ..self.narrowing.clone() };
+        let mut narrowing = SearchRefinement { results: None, ..self.narrowing.clone() };
         let before = narrowing.exactly.len();
         narrowing.exactly.retain(|(name, other)| !is_same(name, other, field, value));
         if narrowing.exactly.len() == before {
@@ -29,17 +29,17 @@ impl Place {
 
     /// The same page with so many results.
     pub(super) fn with_results(&self, results: usize) -> String {
-        self.url(&Narrowing { results: Some(results), ..self.narrowing.clone() })
+        self.url(&SearchRefinement { results: Some(results), ..self.narrowing.clone() })
     }
 
     /// The page with nothing chosen.
     pub(super) fn widest(&self) -> String {
-        self.url(&Narrowing { exactly: Vec::new(), results: None, ..self.narrowing.clone() })
+        self.url(&SearchRefinement { exactly: Vec::new(), results: None, ..self.narrowing.clone() })
     }
 
     /// The page without the question that would come first.
     pub(super) fn decided(&self) -> String {
-        self.url(&Narrowing { decided: true, ..self.narrowing.clone() })
+        self.url(&SearchRefinement { decided: true, ..self.narrowing.clone() })
     }
 
     /// Whether a value is chosen.
@@ -47,7 +47,7 @@ impl Place {
         self.narrowing.exactly.iter().any(|(name, other)| is_same(name, other, field, value))
     }
 
-    fn url(&self, narrowing: &Narrowing) -> String {
+    fn url(&self, narrowing: &SearchRefinement) -> String {
         let filters = narrowing.exactly.iter().map(|(field, value)| pair(&format!("{FILTER_PREFIX}{field}"), value));
         let results = narrowing.results.map(|results| pair(RESULTS, &results.to_string()));
         let decided = narrowing.decided.then(|| pair(DECIDED.0, DECIDED.1));
@@ -67,7 +67,7 @@ mod tests {
 
     fn place(exactly: &[(&str, &str)]) -> Place {
         let exactly = exactly.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
-        let narrowing = Narrowing { exactly, results: Some(20), decided: false };
+        let narrowing = SearchRefinement { exactly, results: Some(20), decided: false };
         Place { path: "/~chef".to_owned(), question: "a & b".to_owned(), narrowing }
     }
 

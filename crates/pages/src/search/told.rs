@@ -1,7 +1,7 @@
 //! An answer into pieces of the page, as it comes.
 
 use askama::Template;
-use forecourt_core::{Collected, Ending, Event, Findings, Part};
+use forecourt_core::{CollectedReply, Ending, Event, Findings, Part};
 
 use super::card::card;
 use super::facets::{self, FacetView};
@@ -134,7 +134,7 @@ impl SearchAnswer {
         html.push_str(&template::finish(&End {
             agent: self.agent,
             version: self.version,
-            parts: PartView::of(&Collected::new(self.others, Ending::Complete), None),
+            parts: PartView::of(&CollectedReply::new(self.others, Ending::Complete), None),
             words: (has_words && self.findings.is_some()).then(|| markdown::to_html(&self.words)),
             session_link: session.and_then(|session| clean::href(&format!("{}#session={session}", self.place.path))),
             session: None,

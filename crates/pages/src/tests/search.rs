@@ -1,7 +1,7 @@
 //! The search page as a browser reads it.
 
-use forecourt_core::findings::{Facet, ItemFindings, Reason};
-use forecourt_core::{Event, Findings, Narrowing};
+use forecourt_core::findings::{Facet, ItemFindings, MatchReason};
+use forecourt_core::{Event, Findings, SearchRefinement};
 
 use super::*;
 use crate::testing::Tag;
@@ -15,7 +15,7 @@ fn findings(text: &str) -> Findings {
         total: Some(1_234),
         counted: 200,
         facets: vec![Facet { field: text.to_owned(), label: text.to_owned(), values }],
-        items: vec![ItemFindings::scored(1.0).because(Reason {
+        items: vec![ItemFindings::scored(1.0).because(MatchReason {
             snippet: text.to_owned(),
             fits: vec![text.to_owned()],
             why: text.to_owned(),
@@ -34,7 +34,7 @@ fn item(text: &str) -> Part {
 }
 
 /// The page of a search that is about nothing but `text`.
-fn page(text: &str, narrowing: &Narrowing, events: Vec<Event>) -> String {
+fn page(text: &str, narrowing: &SearchRefinement, events: Vec<Event>) -> String {
     let (card, language) = (card(text), Language::english());
     let page = SearchPage {
         card: &card,
@@ -51,8 +51,8 @@ fn page(text: &str, narrowing: &Narrowing, events: Vec<Event>) -> String {
     page.begin() + &told + &answer.end(Some(text))
 }
 
-fn chosen(text: &str) -> Narrowing {
-    Narrowing { exactly: vec![(text.to_owned(), text.to_owned())], results: Some(20), decided: false }
+fn chosen(text: &str) -> SearchRefinement {
+    SearchRefinement { exactly: vec![(text.to_owned(), text.to_owned())], results: Some(20), decided: false }
 }
 
 /// What was found, and how it ends.
@@ -126,7 +126,8 @@ fn hostile_items_are_words() {
         "image": "https://a.example/\"onerror=alert(1) x=\"", "description": "</li></ol><h1>owned</h1>",
         "potentialAction": {"name": "\"><img src=x onerror=alert(1)>", "target": "data:text/html,x"},
     });
-    let page = page("q", &Narrowing::default(), vec![Event::Part(Part::data(evil)), Event::Ending(Ending::Complete)]);
+    let page =
+        page("q", &SearchRefinement::default(), vec![Event::Part(Part::data(evil)), Event::Ending(Ending::Complete)]);
     check(&page);
     let tags = tags(&page);
     assert_eq!((count(&tags, "h1"), count(&tags, "ol"), count(&tags, "img")), (1, 1, 1));
@@ -138,7 +139,8 @@ fn hostile_items_are_words() {
 #[test]
 fn a_picture_says_nothing_of_who_looks_and_comes_when_it_is_seen() {
     let item = json!({"name": "A", "image": "https://a.example/i.png"});
-    let page = page("q", &Narrowing::default(), vec![Event::Part(Part::data(item)), Event::Ending(Ending::Complete)]);
+    let page =
+        page("q", &SearchRefinement::default(), vec![Event::Part(Part::data(item)), Event::Ending(Ending::Complete)]);
     let tags = tags(&page);
     let image = tags.iter().find(|tag| tag.name == "img").unwrap();
     for (name, value) in
@@ -154,7 +156,7 @@ fn a_picture_says_nothing_of_who_looks_and_comes_when_it_is_seen() {
 
 #[test]
 fn s4_1_a_search_has_all_that_an_answer_has() {
-    let page = page("soup", &Narrowing::default(), found("soup", Ending::Complete));
+    let page = page("soup", &SearchRefinement::default(), found("soup", Ending::Complete));
     assert!(page.contains("<title>soup — @chef@demo.localhost — Mentionable</title>"));
     let tags = tags(&page);
     assert_eq!(meta(&tags, "mentionable:agent"), Some("@chef@demo.localhost"));
@@ -189,7 +191,7 @@ fn a_page_shows_so_many_results_and_then_says_so() {
         let told = Event::Findings(Box::new(findings("a")));
         [told].into_iter().chain(items).chain([Event::Ending(Ending::Complete)]).collect::<Vec<_>>()
     };
-    let none = Narrowing::default();
+    let none = SearchRefinement::default();
     assert!(page("q", &none, events(limits::RESULTS_SHOWN_MAX - 1)).contains("results=100#result-100"));
     assert!(page("q", &none, events(limits::RESULTS_SHOWN_MAX)).contains("These are the best."));
 }
@@ -208,7 +210,7 @@ fn nothing_found_is_said_and_offers_the_way_back() {
 fn words_without_findings_are_the_answer() {
     let events =
         vec![Event::Text("I am **".to_owned()), Event::Text("Chef**".to_owned()), Event::Ending(Ending::Complete)];
-    let page = page("hello", &Narrowing::default(), events);
+    let page = page("hello", &SearchRefinement::default(), events);
     assert!(page.contains("<p>I am <strong>Chef</strong></p>"), "{page}");
 }
 
@@ -219,7 +221,8 @@ fn a_summary_that_follows_is_waited_for_on_the_page() {
         Event::Findings(Box::new(Findings { summary: summary.to_owned(), count: 1, notes, ..Findings::default() }))
     };
     let begun = vec![told("", &[]), Event::Part(item("a")), told("", &[])];
-    let waiting = page("q", &Narrowing::default(), [begun.clone(), vec![Event::Ending(Ending::failed("no"))]].concat());
+    let waiting =
+        page("q", &SearchRefinement::default(), [begun.clone(), vec![Event::Ending(Ending::failed("no"))]].concat());
     assert_eq!(
         waiting.matches("class=\"summary").count(),
         2,
@@ -227,7 +230,7 @@ fn a_summary_that_follows_is_waited_for_on_the_page() {
     );
     assert!(waiting.contains("<span class=\"summary\" hidden></span>"));
     let whole = vec![told("Well [1](https://a.example/).", &["Not ranked."]), Event::Ending(Ending::Complete)];
-    let whole = page("q", &Narrowing::default(), [begun, whole].concat());
+    let whole = page("q", &SearchRefinement::default(), [begun, whole].concat());
     assert!(whole.contains("Not ranked.") && whole.contains("href=\"https://a.example/\""), "{whole}");
     assert!(!whole.contains("<span class=\"summary\""), "{whole}");
 }
@@ -246,7 +249,7 @@ fn a_summary_that_is_told_again_follows_the_one_before_it() {
         Event::Part(item("b")),
         Event::Ending(Ending::Complete),
     ];
-    let page = page("q", &Narrowing::default(), events);
+    let page = page("q", &SearchRefinement::default(), events);
     assert_eq!(page.matches("class=\"summary").count(), 2, "{page}");
     assert!(page.find("One. Two.") > page.find("result-1"));
     assert!(page.contains("<ol class=\"cards\" start=\"2\">"), "the list goes on: {page}");

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forecourt_server::{Authorities, Certificates, ClientCertificates, Hosts, StreamListener, TlsError, local_ca};
+use forecourt_server::{
+    AllowedHosts, Authorities, Certificates, ClientCertificates, StreamListener, TlsError, local_ca,
+};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, CustomExtension, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ED25519, date_time_ymd,
@@ -121,7 +123,7 @@ fn bundle(folder: &Path, authorities: &[&Authority]) -> PathBuf {
 
 fn certificates(folder: &Path) -> Arc<Certificates> {
     let files = local_ca::ensure(folder, "demo.localhost", days_from_now(-1)).unwrap();
-    Certificates::load(files, Hosts::new(["demo.localhost"], true)).unwrap()
+    Certificates::load(files, AllowedHosts::new(["demo.localhost"], true)).unwrap()
 }
 
 fn known(params: &mut CertificateParams) {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_server::{
-    Certificates, ClientCertificates, Connection, Hosts, Metrics, Speak, StreamListener, StreamSettings, local_ca,
+    AllowedHosts, Certificates, ClientCertificates, Connection, Metrics, Speak, StreamListener, StreamSettings,
+    local_ca,
 };
 use rustls::version::{TLS12, TLS13};
 use tempfile::TempDir;
@@ -102,7 +103,7 @@ async fn one_more_than_there_is_room_for_is_closed() {
 async fn security_10_only_the_newest_tls_and_the_protocols_own_name_or_none() {
     let folder = TempDir::new().unwrap();
     let files = local_ca::ensure(folder.path(), "demo.localhost", days_from_now(-1)).unwrap();
-    let certificates = Certificates::load(files, Hosts::new(["demo.localhost"], true)).unwrap();
+    let certificates = Certificates::load(files, AllowedHosts::new(["demo.localhost"], true)).unwrap();
     let config = certificates.stream_config(b"lines", &ClientCertificates::Ignored).unwrap();
     assert_eq!(config.max_early_data_size, 0, "nothing is taken before the handshake is done");
     let config = Arc::new(config);

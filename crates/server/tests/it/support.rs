@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::routing::{any, get, post};
 use forecourt_core::ClientAddr;
-use forecourt_server::{Front, FrontSettings, Hosts, HttpLimits, Listener, Metrics, TrustedProxies};
+use forecourt_server::{AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, TrustedProxies};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Full};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -35,7 +35,7 @@ pub(crate) struct TestServer {
 
 pub(crate) fn settings(limits: HttpLimits) -> FrontSettings {
     FrontSettings {
-        hosts: Hosts::new(["demo.localhost"], true),
+        hosts: AllowedHosts::new(["demo.localhost"], true),
         proxies: TrustedProxies::default(),
         limits,
         metrics: Arc::default(),
@@ -52,7 +52,7 @@ pub(crate) fn start(settings: FrontSettings, listener: Listener) -> TestServer {
     let (address, metrics, stop) = (listener.address(), Arc::clone(&settings.metrics), CancellationToken::new());
     let (release, waiting) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let router = router(Arc::clone(&release), Arc::clone(&waiting));
-    let done = tokio::spawn(listener.serve(Front::new(settings), router, stop.clone()));
+    let done = tokio::spawn(listener.serve(ListenerContext::new(settings), router, stop.clone()));
     TestServer { address, metrics, stop, done, release, waiting }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use forecourt_core::Timestamp;
 use forecourt_server::tls::CertificateFiles;
-use forecourt_server::{Certificates, Hosts, HttpLimits, Listener, TlsError, local_ca};
+use forecourt_server::{AllowedHosts, Certificates, HttpLimits, Listener, TlsError, local_ca};
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject;
@@ -25,8 +25,8 @@ const DOMAIN: &str = "demo.localhost";
 const DAY: i64 = 24 * 3600;
 const GET: &str = "GET /e HTTP/1.1\r\nHost: demo.localhost\r\nConnection: close\r\n\r\n";
 
-fn hosts() -> Hosts {
-    Hosts::new([DOMAIN], true)
+fn hosts() -> AllowedHosts {
+    AllowedHosts::new([DOMAIN], true)
 }
 
 pub(crate) fn days_from_now(days: i64) -> Timestamp {

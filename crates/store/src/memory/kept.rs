@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use forecourt_core::limits::{ARTIFACT_BYTES_MAX, OUTCOME_FREE_BYTES, ROW_BYTES};
-use forecourt_core::store::{Addition, Conversation, Entry, KeptArtifact, Span, TaskChange, Webhook, cost};
+use forecourt_core::store::{
+    Conversation, ConversationAppend, LedgerEntry, Span, StoredArtifact, TaskChange, Webhook, cost,
+};
 use forecourt_core::{Account, Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 
 use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
@@ -45,7 +47,7 @@ struct Record {
     place: i64,
     task: Task,
     events: Vec<Event>,
-    artifacts: HashMap<String, KeptArtifact>,
+    artifacts: HashMap<String, StoredArtifact>,
     /// By number, in the order in which they were registered.
     webhooks: BTreeMap<u64, Webhook>,
     account: Account,
@@ -165,7 +167,7 @@ impl Kept {
         tasks.filter(orphaned).take(limit).cloned().collect()
     }
 
-    pub(super) fn put_artifact(&mut self, task: &TaskId, artifact: KeptArtifact) -> Result<(), StoreError> {
+    pub(super) fn put_artifact(&mut self, task: &TaskId, artifact: StoredArtifact) -> Result<(), StoreError> {
         let size = artifact.bytes.len();
         if size > ARTIFACT_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("an artifact has at most {ARTIFACT_BYTES_MAX} bytes")));
@@ -186,12 +188,12 @@ impl Kept {
         Ok(())
     }
 
-    pub(super) fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> Option<KeptArtifact> {
+    pub(super) fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> Option<StoredArtifact> {
         self.record(task, now)?.artifacts.get(id).cloned()
     }
 
-    pub(super) fn append_turns(&mut self, name: ThreadName, addition: Addition) -> Result<bool, StoreError> {
-        let Addition { owner, account, turns, keep, expires_at } = addition;
+    pub(super) fn append_turns(&mut self, name: ThreadName, addition: ConversationAppend) -> Result<bool, StoreError> {
+        let ConversationAppend { owner, account, turns, keep, expires_at } = addition;
         if !self.threads.contains_key(&name) {
             room(self.threads.len(), MEMORY_THREADS_MAX, "conversation")?;
         }
@@ -255,13 +257,13 @@ impl Kept {
     pub(super) fn append_entry(
         &mut self,
         stream: String,
-        entry: Entry,
+        entry: LedgerEntry,
         last: Option<u64>,
     ) -> Result<Option<u64>, StoreError> {
         self.ledger.append(stream, entry, last, &mut self.accounts)
     }
 
-    pub(super) fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, Entry)> {
+    pub(super) fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, LedgerEntry)> {
         self.ledger.read(stream, span, limit, now)
     }
 

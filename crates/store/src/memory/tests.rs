@@ -1,7 +1,7 @@
 //! The bounds of a store in memory, at n and n + 1.
 
 use forecourt_core::limits::DELIVERIES_PENDING_MAX;
-use forecourt_core::store::{Added, AtEnd, Entry, KeptArtifact, TaskChange, Webhook};
+use forecourt_core::store::{IfTaskEnded, LedgerEntry, StoredArtifact, TaskChange, Webhook, WebhookRegistration};
 use forecourt_core::{Account, Handle, Task, TaskId, TaskState, ThreadId, Timestamp};
 use forecourt_testkit::CountedEntropy;
 use forecourt_testkit::store_suite::{addition, after, completed, is_unavailable, some_task, start, webhook};
@@ -66,7 +66,7 @@ fn claims_are_bounded() {
 fn entries_are_bounded_until_some_expire() {
     let mut kept = Kept::default();
     let append =
-        |kept: &mut Kept| kept.append_entry("a".to_owned(), Entry::new(0.into(), start()).until(after(60)), None);
+        |kept: &mut Kept| kept.append_entry("a".to_owned(), LedgerEntry::new(0.into(), start()).until(after(60)), None);
     for _ in 0..MEMORY_ENTRIES_MAX {
         append(&mut kept).unwrap();
     }
@@ -82,14 +82,17 @@ fn waiting_deliveries_are_bounded() {
     for _ in 0..DELIVERIES_PENDING_MAX / PER_TASK {
         let id = working(&mut kept);
         for n in 0..PER_TASK {
-            assert_eq!(kept.add_webhook(&id, hook(n), PER_TASK, AtEnd::Refuse).unwrap(), Added::Yes);
+            assert_eq!(
+                kept.add_webhook(&id, hook(n), PER_TASK, IfTaskEnded::Refuse).unwrap(),
+                WebhookRegistration::Yes
+            );
         }
         assert!(kept.advance_task(&id, change(after(1))).unwrap());
     }
     let id = working(&mut kept);
-    assert!(is_unavailable(&kept.add_webhook(&id, hook(0), PER_TASK, AtEnd::Refuse)));
+    assert!(is_unavailable(&kept.add_webhook(&id, hook(0), PER_TASK, IfTaskEnded::Refuse)));
     kept.settle_delivery(1, None);
-    assert_eq!(kept.add_webhook(&id, hook(0), PER_TASK, AtEnd::Refuse).unwrap(), Added::Yes);
+    assert_eq!(kept.add_webhook(&id, hook(0), PER_TASK, IfTaskEnded::Refuse).unwrap(), WebhookRegistration::Yes);
 }
 
 #[test]
@@ -98,7 +101,7 @@ fn artifacts_are_bounded_by_their_bytes() {
     let mut kept = Kept::default();
     let id = working(&mut kept);
     let bytes = bytes::Bytes::from(vec![0; SIZE]);
-    let artifact = |n: u64| KeptArtifact {
+    let artifact = |n: u64| StoredArtifact {
         id: n.to_string(),
         mime: "image/png".to_owned(),
         name: None,

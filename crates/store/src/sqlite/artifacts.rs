@@ -1,7 +1,7 @@
 //! The statements about files made by tasks.
 
 use forecourt_core::limits::ARTIFACT_BYTES_MAX;
-use forecourt_core::store::KeptArtifact;
+use forecourt_core::store::StoredArtifact;
 use forecourt_core::{StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ fn bytes_label<'a>(task: &'a Hash, artifact: &'a Hash) -> Label<'a> {
 
 impl NewArtifact {
     /// Fails when there are more than [`ARTIFACT_BYTES_MAX`] bytes.
-    pub(super) fn new(seal: &Seal, task: Hash, artifact: KeptArtifact) -> Result<Self, StoreError> {
+    pub(super) fn new(seal: &Seal, task: Hash, artifact: StoredArtifact) -> Result<Self, StoreError> {
         if artifact.bytes.len() > ARTIFACT_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("an artifact has at most {ARTIFACT_BYTES_MAX} bytes")));
         }
@@ -81,7 +81,7 @@ pub(super) fn read(
     task: &Hash,
     id: &Hash,
     now: Timestamp,
-) -> Result<Option<KeptArtifact>, Fault> {
+) -> Result<Option<StoredArtifact>, Fault> {
     let mut select = db.prepare_cached(
         "SELECT artifacts.body, bytes FROM artifacts JOIN tasks ON tasks.id = artifacts.task
          WHERE tasks.hash = ?1 AND artifacts.hash = ?2 AND tasks.expires_at > ?3",
@@ -90,7 +90,7 @@ pub(super) fn read(
     let Some((body, bytes)): Option<(Vec<u8>, Vec<u8>)> = found else { return Ok(None) };
     let body: Body = seal.open(body_label(task, id), body)?;
     let bytes = seal.open_bytes(bytes_label(task, id), bytes)?;
-    Ok(Some(KeptArtifact { id: body.id, mime: body.mime, name: body.name, bytes: bytes.into() }))
+    Ok(Some(StoredArtifact { id: body.id, mime: body.mime, name: body.name, bytes: bytes.into() }))
 }
 
 /// One of the running sums.

@@ -1,6 +1,6 @@
 //! What goes wrong inside, and what the caller is told of it.
 
-use forecourt_core::{Bound, StoreError};
+use forecourt_core::{QuotaBound, StoreError};
 use rusqlite::{Connection, Error, ErrorCode};
 
 use super::quota;
@@ -29,7 +29,7 @@ impl Fault {
     pub(super) fn to_store_error(&self) -> StoreError {
         match self {
             Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
-                StoreError::Full { bound: Bound::Disk }
+                StoreError::Full { bound: QuotaBound::Disk }
             }
             Self::Sql(error) if is_passing(error) => StoreError::Unavailable(error.to_string()),
             Self::Sql(error) => StoreError::Corrupt(error.to_string()),
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_named() {
-        assert!(matches!(seen(ffi::SQLITE_FULL), StoreError::Full { bound: Bound::Disk }));
+        assert!(matches!(seen(ffi::SQLITE_FULL), StoreError::Full { bound: QuotaBound::Disk }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The statements about streams of entries.
 
 use forecourt_core::limits::ENTRY_BYTES_MAX;
-use forecourt_core::store::{Entry, Span, cost};
+use forecourt_core::store::{LedgerEntry, Span, cost};
 use forecourt_core::{Account, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
@@ -27,7 +27,7 @@ fn label(stream: &Hash) -> Label<'_> {
 
 impl NewEntry {
     /// Seals it. Fails when it is too large.
-    pub(super) fn new(seal: &Seal, stream: Hash, entry: &Entry) -> Result<Self, StoreError> {
+    pub(super) fn new(seal: &Seal, stream: Hash, entry: &LedgerEntry) -> Result<Self, StoreError> {
         let body = seal.seal(label(&stream), &entry.body)?;
         if entry.body.to_string().len() > ENTRY_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("an entry has at most {ENTRY_BYTES_MAX} bytes")));
@@ -93,7 +93,7 @@ pub(super) fn read(
     span: Span,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<(u64, Entry)>, Fault> {
+) -> Result<Vec<(u64, LedgerEntry)>, Fault> {
     const OLDEST_FIRST: &str = "SELECT n, at, entries.expires_at, body FROM entries JOIN streams ON streams.id = stream
          WHERE hash = ?1 AND n > ?2 AND ifnull(expires_at > ?3, 1) ORDER BY n LIMIT ?4";
     const NEWEST_FIRST: &str = "SELECT n, at, entries.expires_at, body FROM entries JOIN streams ON streams.id = stream
@@ -111,7 +111,7 @@ pub(super) fn read(
         let body: Value = seal.open(label(stream), sealed)?;
         Ok((
             n.unsigned_abs(),
-            Entry { body, at: moment(at), expires_at: expires_at.map(moment), account: Account::HOST },
+            LedgerEntry { body, at: moment(at), expires_at: expires_at.map(moment), account: Account::HOST },
         ))
     };
     rows.map(open).collect()

@@ -5,7 +5,7 @@
 
 use forecourt_core::limits::OUTCOME_FREE_BYTES;
 use forecourt_core::store::cost;
-use forecourt_core::{Account, Bound, StoreError};
+use forecourt_core::{Account, QuotaBound, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
@@ -77,7 +77,7 @@ impl Bounds {
     fn fits(self, db: &Connection, stored: Option<i64>, bytes: u64) -> Kept<()> {
         let over = |stored: i64| stored.unsigned_abs().saturating_add(bytes) > self.caller;
         if stored.is_some_and(over) {
-            return Ok(Err(StoreError::Full { bound: Bound::Caller { max: self.caller } }));
+            return Ok(Err(StoreError::Full { bound: QuotaBound::Caller { max: self.caller } }));
         }
         self.store_room(db, bytes)
     }
@@ -85,7 +85,7 @@ impl Bounds {
     /// Whether the whole store may have `bytes` more.
     pub(super) fn store_room(self, db: &Connection, bytes: u64) -> Kept<()> {
         if used(db)?.saturating_add(bytes) > self.store - self.store / RESERVE {
-            return Ok(Err(StoreError::Full { bound: Bound::Store { max: self.store } }));
+            return Ok(Err(StoreError::Full { bound: QuotaBound::Store { max: self.store } }));
         }
         Ok(Ok(()))
     }
@@ -132,11 +132,11 @@ pub(super) fn signed(bytes: u64) -> i64 {
 }
 
 /// Which bound a write met that found no page: that of the database, or the disk's.
-pub(super) fn met(db: &Connection) -> Bound {
+pub(super) fn met(db: &Connection) -> QuotaBound {
     let read = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0)).unwrap_or_default().unsigned_abs();
     let (max, pages) = (read("PRAGMA max_page_count"), read("PRAGMA page_count"));
     let size = read("PRAGMA page_size");
     // A write may need many pages at once, so that the last ones are never taken.
     let near = pages + (max / RESERVE).max(1) >= max;
-    if near { Bound::Store { max: max * size } } else { Bound::Disk }
+    if near { QuotaBound::Store { max: max * size } } else { QuotaBound::Disk }
 }

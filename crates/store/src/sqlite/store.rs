@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use forecourt_core::store::{
-    Added, Addition, AtEnd, Conversation, Delivery, Entry, KeptArtifact, Notice, Span, StoreFuture, TaskChange,
-    TaskFilter, TaskPage, Webhook,
+    Conversation, ConversationAppend, Delivery, IfTaskEnded, LedgerEntry, Notification, Span, StoreFuture,
+    StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use rusqlite::Connection;
@@ -92,7 +92,7 @@ impl Store for Sqlite {
         self.read(move |db, seal| tasks::orphaned(db, seal, &run, limit))
     }
 
-    fn put_artifact(&self, task: &TaskId, artifact: KeptArtifact) -> StoreFuture<'_, ()> {
+    fn put_artifact(&self, task: &TaskId, artifact: StoredArtifact) -> StoreFuture<'_, ()> {
         let task = hash(task.expose());
         Box::pin(async move {
             let unavailable = |what: &str| StoreError::Unavailable(what.to_owned());
@@ -109,12 +109,18 @@ impl Store for Sqlite {
         })
     }
 
-    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<KeptArtifact>> {
+    fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<StoredArtifact>> {
         let (task, id) = (hash(task.expose()), hash(id));
         self.read(move |db, seal| artifacts::read(db, seal, &task, &id, now))
     }
 
-    fn add_webhook(&self, task: &TaskId, webhook: Webhook, limit: usize, at_end: AtEnd) -> StoreFuture<'_, Added> {
+    fn add_webhook(
+        &self,
+        task: &TaskId,
+        webhook: Webhook,
+        limit: usize,
+        at_end: IfTaskEnded,
+    ) -> StoreFuture<'_, WebhookRegistration> {
         let task = hash(task.expose());
         Box::pin(async move {
             let webhook = NewWebhook::new(&self.seal, &task, &webhook)?;
@@ -134,7 +140,7 @@ impl Store for Sqlite {
         Box::pin(self.writer.write(move |db| webhooks::remove(db, &task, &id)))
     }
 
-    fn enqueue(&self, notice: Notice) -> StoreFuture<'_, ()> {
+    fn enqueue(&self, notice: Notification) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let notice = NewNotice::new(&self.seal, &notice)?;
             let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
@@ -157,7 +163,7 @@ impl Store for Sqlite {
         Box::pin(self.writer.write(move |db| webhooks::release(db, now)))
     }
 
-    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: Addition) -> StoreFuture<'_, bool> {
+    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> StoreFuture<'_, bool> {
         let bounds = self.bounds();
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         Box::pin(async move {
@@ -197,7 +203,7 @@ impl Store for Sqlite {
         Box::pin(self.writer.write(move |db| claims::claim(db, &key, now, expires_at)))
     }
 
-    fn append_entry(&self, stream: &str, entry: Entry, last: Option<u64>) -> StoreFuture<'_, Option<u64>> {
+    fn append_entry(&self, stream: &str, entry: LedgerEntry, last: Option<u64>) -> StoreFuture<'_, Option<u64>> {
         let stream = hash(stream);
         Box::pin(async move {
             let entry = NewEntry::new(&self.seal, stream, &entry)?;
@@ -206,7 +212,13 @@ impl Store for Sqlite {
         })
     }
 
-    fn entries(&self, stream: &str, span: Span, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<(u64, Entry)>> {
+    fn entries(
+        &self,
+        stream: &str,
+        span: Span,
+        limit: usize,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>> {
         let stream = hash(stream);
         self.read(move |db, seal| ledger::read(db, seal, &stream, span, limit, now))
     }

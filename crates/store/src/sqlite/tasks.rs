@@ -1,6 +1,6 @@
 //! The statements about tasks.
 
-use forecourt_core::reply::Collected;
+use forecourt_core::reply::CollectedReply;
 use forecourt_core::store::{Resumption, TaskChange, Webhook, cost};
 use forecourt_core::{
     Account, Ending, Event, Handle, Part, Role, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
@@ -80,7 +80,7 @@ fn outcome_label(task: &Hash) -> Label<'_> {
     Label { kind: "outcome", of: task, part: b"" }
 }
 
-fn seal_outcome(seal: &Seal, task: &Hash, outcome: Option<&Collected>) -> Result<Option<Vec<u8>>, StoreError> {
+fn seal_outcome(seal: &Seal, task: &Hash, outcome: Option<&CollectedReply>) -> Result<Option<Vec<u8>>, StoreError> {
     outcome.map(|outcome| seal.seal(outcome_label(task), &slim::with_parts(outcome)?)).transpose()
 }
 

@@ -1,6 +1,6 @@
 //! The statements about conversations.
 
-use forecourt_core::store::{Addition, Conversation, cost};
+use forecourt_core::store::{Conversation, ConversationAppend, cost};
 use forecourt_core::{Handle, StoreError, Timestamp, Turn};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -21,15 +21,15 @@ impl ThreadName {
         Label { kind: "turn", of: &self.hash, part: self.agent.as_str().as_bytes() }
     }
 
-    pub(super) fn seal(&self, seal: &Seal, addition: Addition) -> Result<SealedAddition, StoreError> {
-        let Addition { owner, account, turns, keep, expires_at } = addition;
+    pub(super) fn seal(&self, seal: &Seal, addition: ConversationAppend) -> Result<SealedAddition, StoreError> {
+        let ConversationAppend { owner, account, turns, keep, expires_at } = addition;
         let turn = |turn| seal.seal_plain(self.label(), &slim::with_parts(turn)?);
         let turns = turns.iter().map(turn).collect::<Result<_, _>>()?;
         Ok(SealedAddition { owner, holder: Holder::new(seal, &account), turns, keep, expires_at })
     }
 }
 
-/// An [`Addition`], ready to be written.
+/// An [`ConversationAppend`], ready to be written.
 pub(super) struct SealedAddition {
     owner: Option<String>,
     holder: Holder,

@@ -1,7 +1,7 @@
 //! The statements about webhooks and the deliveries that wait for them.
 
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
-use forecourt_core::store::{Added, AtEnd, Delivery, Notice, Webhook, cost};
+use forecourt_core::store::{Delivery, IfTaskEnded, Notification, Webhook, WebhookRegistration, cost};
 use forecourt_core::{StoreError, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -42,7 +42,7 @@ pub(super) fn cost_of_all(webhooks: &[NewWebhook]) -> u64 {
 pub(super) fn add_all(db: &Connection, task: &Hash, webhooks: &[NewWebhook], pending_max: usize) -> Result<(), Fault> {
     let Some((row, _)) = row_and_state(db, task)? else { return Ok(()) };
     for webhook in webhooks {
-        if put(db, task, row, webhook, WEBHOOKS_PER_TASK_MAX, pending_max)? != Added::Yes {
+        if put(db, task, row, webhook, WEBHOOKS_PER_TASK_MAX, pending_max)? != WebhookRegistration::Yes {
             let reason = format!("a task takes at most {WEBHOOKS_PER_TASK_MAX} webhooks");
             return Err(StoreError::Unavailable(reason).into());
         }
@@ -64,17 +64,23 @@ pub(super) struct Room {
 /// Registers a webhook unless the task has as many as it may, has ended (but for `at_end`) or is gone; one
 /// of its id is replaced. Fails while as many deliveries wait as may: registering is what can be put off,
 /// settling a task is not.
-pub(super) fn add(db: &Connection, task: &Hash, webhook: &NewWebhook, room: Room, at_end: AtEnd) -> Kept<Added> {
+pub(super) fn add(
+    db: &Connection,
+    task: &Hash,
+    webhook: &NewWebhook,
+    room: Room,
+    at_end: IfTaskEnded,
+) -> Kept<WebhookRegistration> {
     if let Err(full) = room.bounds.task_room(db, task, cost(webhook.body.len()))? {
         return Ok(Err(full));
     }
-    let Some((row, state)) = row_and_state(db, task)? else { return Ok(Ok(Added::NoTask)) };
+    let Some((row, state)) = row_and_state(db, task)? else { return Ok(Ok(WebhookRegistration::NoTask)) };
     let has_ended = state.is_final();
-    if has_ended && at_end == AtEnd::Refuse {
-        return Ok(Ok(Added::Ended));
+    if has_ended && at_end == IfTaskEnded::Refuse {
+        return Ok(Ok(WebhookRegistration::Ended));
     }
     let added = put(db, task, row, webhook, room.limit, room.pending_max)?;
-    if has_ended && added == Added::Yes {
+    if has_ended && added == WebhookRegistration::Yes {
         tell(db, task, Some(&webhook.hash))?;
     }
     Ok(Ok(added))
@@ -108,24 +114,24 @@ fn put(
     webhook: &NewWebhook,
     limit: usize,
     pending_max: usize,
-) -> Result<Added, Fault> {
+) -> Result<WebhookRegistration, Fault> {
     let bytes = signed(cost(webhook.body.len()));
     let before = body_cost(db, row, &webhook.hash)?;
     let mut replace = db.prepare_cached("UPDATE webhooks SET body = ?3 WHERE task = ?1 AND hash = ?2")?;
     if replace.execute(params![row, webhook.hash, webhook.body])? > 0 {
         quota::add(db, task, bytes - signed(before))?;
-        return Ok(Added::Yes);
+        return Ok(WebhookRegistration::Yes);
     }
     let mut registered = db.prepare_cached("SELECT count(*), ifnull(max(n), 0) FROM webhooks WHERE task = ?1")?;
     let (registered, last): (i64, i64) = registered.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if registered >= count(limit) {
-        return Ok(Added::TooMany);
+        return Ok(WebhookRegistration::TooMany);
     }
     has_room(db, pending_max)?;
     let mut insert = db.prepare_cached("INSERT INTO webhooks (task, n, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
     insert.execute(params![row, last + 1, webhook.hash, webhook.body])?;
     quota::add(db, task, bytes)?;
-    Ok(Added::Yes)
+    Ok(WebhookRegistration::Yes)
 }
 
 /// What a webhook of a task costs, 0 when there is none of this name.
@@ -156,7 +162,7 @@ pub(super) struct NewNotice {
 }
 
 impl NewNotice {
-    pub(super) fn new(seal: &Seal, notice: &Notice) -> Result<Self, StoreError> {
+    pub(super) fn new(seal: &Seal, notice: &Notification) -> Result<Self, StoreError> {
         let body = seal.seal(notice_label(&hash("")), &notice.webhook)?;
         let holder = Holder::new(seal, &notice.account);
         Ok(Self { body, holder, due_at: notice.due_at, expires_at: notice.expires_at })

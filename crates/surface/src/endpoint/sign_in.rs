@@ -2,7 +2,7 @@
 
 use forecourt_contract::refusal::IdentityRefusal;
 use forecourt_contract::{Refusal, Scope};
-use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{PolicyPart, Sender};
 use forecourt_host::Site;
 
@@ -27,5 +27,5 @@ pub(super) fn part(refusal: &Refusal, scopes: &[Scope], site: &Site, sender: &Se
     };
     let needed = scopes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let challenge = if needed.is_empty() { challenge } else { challenge.with("scope", needed) };
-    Some(Box::new(PolicyPart::new(Kind::Unauthorized { auth_challenges: vec![challenge] }, words)))
+    Some(Box::new(PolicyPart::new(RefusalKind::Unauthorized { auth_challenges: vec![challenge] }, words)))
 }

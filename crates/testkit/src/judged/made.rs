@@ -17,7 +17,7 @@ use super::draw::Draw;
 
 /// How one set is made.
 #[derive(Debug, Clone, Copy)]
-pub struct Made {
+pub struct DerivedSet {
     /// What it is called.
     pub name: &'static str,
     /// The items, a line each: a file below the folder of data.
@@ -28,12 +28,12 @@ pub struct Made {
 }
 
 /// All of them.
-pub const MADE: &[Made] = &[
-    Made { name: "films-sentences", items: FILMS, make: sentences, hidden: &[] },
-    Made { name: "films-words", items: FILMS, make: words, hidden: &[] },
-    Made { name: "films-facts", items: FILMS, make: genre_and_actor, hidden: &[] },
-    Made { name: "recipes-pantry", items: RECIPES, make: ingredients, hidden: &[] },
-    Made { name: "recipes-kinds", items: RECIPES, make: kinds, hidden: &["recipeCategory"] },
+pub const MADE: &[DerivedSet] = &[
+    DerivedSet { name: "films-sentences", items: FILMS, make: sentences, hidden: &[] },
+    DerivedSet { name: "films-words", items: FILMS, make: words, hidden: &[] },
+    DerivedSet { name: "films-facts", items: FILMS, make: genre_and_actor, hidden: &[] },
+    DerivedSet { name: "recipes-pantry", items: RECIPES, make: ingredients, hidden: &[] },
+    DerivedSet { name: "recipes-kinds", items: RECIPES, make: kinds, hidden: &["recipeCategory"] },
 ];
 
 const FILMS: &str = "movies/movies.jsonl";
@@ -46,7 +46,7 @@ struct Asked {
     cut: Option<String>,
 }
 
-impl Made {
+impl DerivedSet {
     /// Writes the set into a folder: so many items, drawn from those of a file, and at most so many
     /// questions.
     pub fn write(&self, file: &Path, folder: &Path, items: usize, questions: usize) -> io::Result<()> {

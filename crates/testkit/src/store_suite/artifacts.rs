@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use forecourt_core::limits::ARTIFACT_BYTES_MAX;
-use forecourt_core::store::KeptArtifact;
+use forecourt_core::store::StoredArtifact;
 
 use super::*;
 
 /// An artifact of this id and these bytes.
-pub fn artifact(id: &str, bytes: impl Into<Bytes>) -> KeptArtifact {
-    KeptArtifact {
+pub fn artifact(id: &str, bytes: impl Into<Bytes>) -> StoredArtifact {
+    StoredArtifact {
         id: id.to_owned(),
         mime: "image/png".to_owned(),
         name: Some("plot.png".to_owned()),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use forecourt_core::store::{Added, AtEnd, Delivery, Notice, TaskChange};
+use forecourt_core::store::{Delivery, IfTaskEnded, Notification, TaskChange, WebhookRegistration};
 use forecourt_core::{Task, TaskState};
 use futures::future::join_all;
 
@@ -24,7 +24,7 @@ async fn hooked(store: &Fresh, names: &[&str]) -> TaskId {
 }
 
 async fn add(store: &Fresh, task: &TaskId, url: &str) {
-    assert_eq!(store.add_webhook(task, webhook(url), 5, AtEnd::Refuse).await.unwrap(), Added::Yes);
+    assert_eq!(store.add_webhook(task, webhook(url), 5, IfTaskEnded::Refuse).await.unwrap(), WebhookRegistration::Yes);
 }
 
 async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
@@ -33,8 +33,9 @@ async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
 
 /// A webhook for a task that there is not.
 pub async fn a_webhook_needs_a_task(store: Fresh) {
-    let added = store.add_webhook(&some_task().id, webhook("https://example.com/"), 5, AtEnd::Refuse).await.unwrap();
-    assert_eq!(added, Added::NoTask);
+    let added =
+        store.add_webhook(&some_task().id, webhook("https://example.com/"), 5, IfTaskEnded::Refuse).await.unwrap();
+    assert_eq!(added, WebhookRegistration::NoTask);
 }
 
 /// The last that fits, and one more.
@@ -44,7 +45,7 @@ pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
         add(&store, &id, &format!("https://example.com/{n}")).await;
     }
     let one_more = webhook("https://example.com/5");
-    assert_eq!(store.add_webhook(&id, one_more, 5, AtEnd::Refuse).await.unwrap(), Added::TooMany);
+    assert_eq!(store.add_webhook(&id, one_more, 5, IfTaskEnded::Refuse).await.unwrap(), WebhookRegistration::TooMany);
     assert!(store.advance_task(&id, completed()).await.unwrap());
     assert_eq!(claim(&store, 1, 60).await.len(), 5);
 }
@@ -53,7 +54,7 @@ pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
 pub async fn a_webhook_of_the_same_id_is_replaced_in_its_place(store: Fresh) {
     let id = hooked(&store, &["a", "b"]).await;
     let moved = Webhook { id: webhook("https://example.com/a").id, ..webhook("https://example.com/c") };
-    assert_eq!(store.add_webhook(&id, moved.clone(), 2, AtEnd::Refuse).await.unwrap(), Added::Yes);
+    assert_eq!(store.add_webhook(&id, moved.clone(), 2, IfTaskEnded::Refuse).await.unwrap(), WebhookRegistration::Yes);
     let wanted = [moved.clone(), webhook("https://example.com/b")];
     assert_eq!(store.webhooks(&id).await.unwrap(), wanted);
     assert!(store.advance_task(&id, completed()).await.unwrap());
@@ -66,9 +67,9 @@ pub async fn a_webhook_of_the_same_id_is_replaced_in_its_place(store: Fresh) {
 pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
     for state in TaskState::ALL {
         let id = created(&store, Task { state, ..some_task() }).await;
-        let wanted = if state.is_final() { Added::Ended } else { Added::Yes };
+        let wanted = if state.is_final() { WebhookRegistration::Ended } else { WebhookRegistration::Yes };
         assert_eq!(
-            store.add_webhook(&id, webhook("https://example.com/"), 5, AtEnd::Refuse).await.unwrap(),
+            store.add_webhook(&id, webhook("https://example.com/"), 5, IfTaskEnded::Refuse).await.unwrap(),
             wanted,
             "{state:?}"
         );
@@ -79,11 +80,11 @@ pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
 pub async fn of_a_webhook_and_an_end_at_once_none_is_lost(store: Fresh) {
     for _ in 0..16 {
         let id = created(&store, some_task()).await;
-        let add = store.add_webhook(&id, webhook("https://example.com/"), 5, AtEnd::Refuse);
+        let add = store.add_webhook(&id, webhook("https://example.com/"), 5, IfTaskEnded::Refuse);
         let (added, moved) = futures::future::join(add, store.advance_task(&id, completed())).await;
         assert!(moved.unwrap());
         let told = claim(&store, 1, 60).await.len();
-        assert_eq!(told, usize::from(added.unwrap() == Added::Yes));
+        assert_eq!(told, usize::from(added.unwrap() == WebhookRegistration::Yes));
     }
 }
 
@@ -204,16 +205,16 @@ pub async fn a_webhook_of_an_ended_task_is_told_at_once(store: Fresh) {
     assert_eq!(claim(&store, 2, 60).await.len(), 1);
     let late = webhook("https://example.com/late");
     for _ in 0..2 {
-        assert_eq!(store.add_webhook(&id, late.clone(), 5, AtEnd::Tell).await.unwrap(), Added::Yes);
+        assert_eq!(store.add_webhook(&id, late.clone(), 5, IfTaskEnded::Tell).await.unwrap(), WebhookRegistration::Yes);
         let due = claim(&store, 3, 60).await;
         assert_eq!(due.iter().map(|d| &d.webhook).collect::<Vec<_>>(), [&late]);
         assert_eq!(due[0].task, store.task(&id, start()).await.unwrap());
     }
 }
 
-fn notice(name: &str, due: u64, until: u64) -> Notice {
+fn notice(name: &str, due: u64, until: u64) -> Notification {
     let webhook = webhook(&format!("https://example.com/{name}"));
-    Notice { webhook, account: Account::HOST, due_at: after(due), expires_at: after(until) }
+    Notification { webhook, account: Account::HOST, due_at: after(due), expires_at: after(until) }
 }
 
 /// Beside what tasks tell, in the order in which all are due.

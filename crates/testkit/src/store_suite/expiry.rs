@@ -1,6 +1,6 @@
 //! What is over goes, in small batches, and takes along what hangs on it.
 
-use forecourt_core::store::{Added, Span};
+use forecourt_core::store::{Span, WebhookRegistration};
 use forecourt_core::{Event, Role, Task, Turn};
 
 use super::artifacts::artifact;
@@ -44,8 +44,11 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     store.append_events(&id, 1, events).await.unwrap();
     store.put_artifact(&id, artifact("a", "x")).await.unwrap();
     assert_eq!(
-        store.add_webhook(&id, webhook("https://example.com/"), 1, forecourt_core::store::AtEnd::Refuse).await.unwrap(),
-        Added::Yes
+        store
+            .add_webhook(&id, webhook("https://example.com/"), 1, forecourt_core::store::IfTaskEnded::Refuse)
+            .await
+            .unwrap(),
+        WebhookRegistration::Yes
     );
     assert!(store.advance_task(&id, completed()).await.unwrap());
 
@@ -55,8 +58,11 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     assert_eq!(store.artifact(&id, "a", start()).await.unwrap(), None);
     assert!(store.claim_deliveries(after(10), after(60), 10).await.unwrap().is_empty());
     assert_eq!(
-        store.add_webhook(&id, webhook("https://example.com/"), 1, forecourt_core::store::AtEnd::Refuse).await.unwrap(),
-        Added::Yes
+        store
+            .add_webhook(&id, webhook("https://example.com/"), 1, forecourt_core::store::IfTaskEnded::Refuse)
+            .await
+            .unwrap(),
+        WebhookRegistration::Yes
     );
 }
 

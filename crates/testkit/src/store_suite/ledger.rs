@@ -1,7 +1,7 @@
 //! Streams of entries: numbered, never changed, and somebody is first.
 
 use forecourt_core::limits::ENTRY_BYTES_MAX;
-use forecourt_core::store::{Entry, Span};
+use forecourt_core::store::{LedgerEntry, Span};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -11,8 +11,8 @@ const ALL: Span = Span::After(0);
 const NEWEST: Span = Span::Before(u64::MAX);
 
 /// An entry that stays.
-pub fn entry(body: Value, at: u64) -> Entry {
-    Entry::new(body, after(at))
+pub fn entry(body: Value, at: u64) -> LedgerEntry {
+    LedgerEntry::new(body, after(at))
 }
 
 async fn append(store: &Fresh, stream: &str, body: Value) -> u64 {
@@ -43,7 +43,7 @@ pub async fn entries_are_numbered_from_one_for_each_stream(store: Fresh) {
 /// To the nanosecond, with and without an end.
 pub async fn an_entry_reads_back_as_it_was(store: Fresh) {
     let body = json!({"a": [1, -2.5, "\u{e9}\u{0}", null, true], "b": {}});
-    let written = Entry { at: after(1) + Duration::from_nanos(1), ..entry(body, 0) };
+    let written = LedgerEntry { at: after(1) + Duration::from_nanos(1), ..entry(body, 0) };
     let ends = written.clone().until(after(9));
     for entry in [&written, &ends] {
         store.append_entry("a", entry.clone(), None).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use forecourt_core::store::{AtEnd, Bound, Entry, KeptArtifact, Notice, Resumption};
+use forecourt_core::store::{IfTaskEnded, LedgerEntry, Notification, QuotaBound, Resumption, StoredArtifact};
 use forecourt_core::{Event, limits};
 use serde_json::json;
 
@@ -36,8 +36,8 @@ fn said(account: Account, len: usize) -> Task {
 }
 
 /// What is added to a conversation of this account.
-fn on(account: Account, turns: Vec<Turn>) -> Addition {
-    Addition { account, ..addition(turns, 10, after(60)) }
+fn on(account: Account, turns: Vec<Turn>) -> ConversationAppend {
+    ConversationAppend { account, ..addition(turns, 10, after(60)) }
 }
 
 /// A webhook of about a piece.
@@ -48,7 +48,7 @@ fn long_webhook(name: &str) -> Webhook {
 
 /// Whether a result names the bound of a caller.
 pub fn is_full<T>(result: &Result<T, StoreError>) -> bool {
-    matches!(result, Err(StoreError::Full { bound: Bound::Caller { max: CALLER_BYTES } }))
+    matches!(result, Err(StoreError::Full { bound: QuotaBound::Caller { max: CALLER_BYTES } }))
 }
 
 /// Keeps things until one is refused by name; gives how many were kept, some and not more than fit.
@@ -103,12 +103,12 @@ pub async fn design_36_all_that_hangs_on_a_task_counts(store: Fresh) {
     filled(PIECE, |n| store.append_events(&ids[0], n as u64 + 1, vec![Event::Text(noise(PIECE))])).await;
     filled(PIECE, |n| {
         let (id, bytes) = (format!("artifact-{n}"), noise(PIECE).into_bytes());
-        store.put_artifact(&ids[1], KeptArtifact { id, mime: "x/y".to_owned(), name: None, bytes: bytes.into() })
+        store.put_artifact(&ids[1], StoredArtifact { id, mime: "x/y".to_owned(), name: None, bytes: bytes.into() })
     })
     .await;
     filled(PIECE, |n| {
         let webhook = long_webhook(&n.to_string());
-        store.add_webhook(&ids[2], webhook, PIECES, AtEnd::Refuse)
+        store.add_webhook(&ids[2], webhook, PIECES, IfTaskEnded::Refuse)
     })
     .await;
     for account in accounts {
@@ -133,7 +133,7 @@ pub async fn design_36_webhooks_that_come_with_a_task_count(store: Fresh) {
 /// Until it is told, or of no use any more.
 pub async fn design_36_a_notice_counts_while_it_waits(store: Fresh) {
     let notice =
-        |account: Account| Notice { webhook: long_webhook("a"), account, due_at: start(), expires_at: after(60) };
+        |account: Account| Notification { webhook: long_webhook("a"), account, due_at: start(), expires_at: after(60) };
     let kept = filled(PIECE, |_| store.enqueue(notice(ann()))).await;
     assert!(is_full(&store.create_task(said(ann(), PIECE), Vec::new()).await));
     store.enqueue(notice(Account::HOST)).await.unwrap();
@@ -150,7 +150,8 @@ pub async fn design_36_a_notice_counts_while_it_waits(store: Fresh) {
 pub async fn design_36_what_another_owner_would_add_costs_nothing(store: Fresh) {
     let thread = some_thread();
     let turns = || vec![Turn::text(Role::User, noise(CALLER_BYTES as usize * 2 / 3))];
-    let of = |account: Account, owner: &str| Addition { owner: Some(owner.to_owned()), ..on(account, turns()) };
+    let of =
+        |account: Account, owner: &str| ConversationAppend { owner: Some(owner.to_owned()), ..on(account, turns()) };
     assert!(store.append_turns(&thread, &chef(), of(ann(), "ann")).await.unwrap());
     assert!(!store.append_turns(&thread, &chef(), of(bob(), "bob")).await.unwrap());
     store.room(&bob(), CALLER_BYTES).await.unwrap();
@@ -188,8 +189,10 @@ pub async fn design_36_conversations_routes_and_entries_count(store: Fresh) {
     filled(limits::ROW_BYTES as usize, |n| store.set_route(&threads[n], &agent, after(60), &accounts[1])).await;
     // One that is there already costs nothing more.
     store.set_route(&threads[0], &handle("baker"), after(60), &accounts[1]).await.unwrap();
-    filled(PIECE, |_| store.append_entry("s", Entry::new(json!(noise(PIECE)), start()).on(accounts[2].clone()), None))
-        .await;
+    filled(PIECE, |_| {
+        store.append_entry("s", LedgerEntry::new(json!(noise(PIECE)), start()).on(accounts[2].clone()), None)
+    })
+    .await;
 }
 
 /// Its bytes move along.
@@ -213,7 +216,7 @@ pub async fn design_36_what_expires_is_given_back(store: Fresh) {
         let turns = vec![Turn::text(Role::User, noise(third))];
         store.append_turns(&some_thread(), &chef(), on(ann(), turns)).await.unwrap();
         store.set_route(&some_thread(), &chef(), after(60), &ann()).await.unwrap();
-        let entry = Entry::new(json!(noise(third)), start()).until(after(60)).on(ann());
+        let entry = LedgerEntry::new(json!(noise(third)), start()).until(after(60)).on(ann());
         store.append_entry("s", entry, None).await.unwrap();
         assert!(is_full(&store.create_task(said(ann(), third), Vec::new()).await));
         while store.expire(after(3600), 100).await.unwrap() > 0 {}
@@ -240,7 +243,7 @@ pub async fn a_refused_write_changes_nothing(store: Fresh) {
     let turns = vec![Turn::text(Role::User, noise(PIECE))];
     assert!(is_full(&store.append_turns(&thread, &chef(), on(ann(), turns)).await));
     assert_eq!(store.thread(&thread, &chef(), start()).await.unwrap(), None);
-    assert!(is_full(&store.add_webhook(&id, webhook("https://example.com/"), 5, AtEnd::Refuse).await));
+    assert!(is_full(&store.add_webhook(&id, webhook("https://example.com/"), 5, IfTaskEnded::Refuse).await));
     assert_eq!(store.webhooks(&id).await.unwrap(), []);
 }
 

@@ -60,7 +60,7 @@ pub async fn a_conversation_is_its_first_owners(store: Fresh) {
     let thread = some_thread();
     append(&store, &thread, &["a"], 10, 60).await;
     let add = async |owner: Option<&str>, word: &str| {
-        let addition = Addition { owner: owner.map(str::to_owned), ..addition(turns([word]), 10, after(60)) };
+        let addition = ConversationAppend { owner: owner.map(str::to_owned), ..addition(turns([word]), 10, after(60)) };
         store.append_turns(&thread, &chef(), addition).await.unwrap()
     };
     assert!(add(Some("ada"), "b").await);

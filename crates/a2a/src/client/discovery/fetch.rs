@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use forecourt_agents::declined::Declined;
+use forecourt_agents::declined::UpstreamError;
 use forecourt_core::json;
-use forecourt_egress::{Deadlines, Egress, EgressError, Outgoing, Purpose};
+use forecourt_egress::{Deadlines, Egress, EgressError, Purpose, UpstreamRequest};
 use http::header::{ACCEPT, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub(super) async fn look(
     let total = bounds.total.min(CARD_TIME_MAX);
     let bounds =
         Deadlines { first_byte: bounds.first_byte.min(total), total, body_bytes_max: CARD_BYTES_MAX, ..bounds };
-    let mut request = Outgoing::get(url.as_str()).within(bounds);
+    let mut request = UpstreamRequest::get(url.as_str()).within(bounds);
     request.headers = headers.clone();
     request.headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.1"));
     if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
@@ -55,7 +55,7 @@ pub(super) async fn look(
         StatusCode::NOT_MODIFIED => return Ok(Looked::Same { fresh }),
         StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::METHOD_NOT_ALLOWED => return Ok(Looked::Nothing),
         status if !status.is_success() => {
-            if let Some(declined) = Declined::of(status, &answer.headers) {
+            if let Some(declined) = UpstreamError::of(status, &answer.headers) {
                 return Err(DiscoveryError::Declined(declined));
             }
             return Err(DiscoveryError::Unavailable(format!("the server answered {}", status.as_u16())));

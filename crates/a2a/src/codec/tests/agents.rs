@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::DIALECTS;
 use crate::codec::{Dialect, Method};
-use crate::model::{Fault, Item, Operation, Outcome, Part, Role};
+use crate::model::{Item, Operation, OperationError, OperationOutcome, Part, Role};
 
 use Dialect::{Json03, Json10};
 
@@ -28,7 +28,7 @@ fn what_is_no_item_is_no_answer() {
     ];
     for dialect in DIALECTS {
         for row in &rows {
-            assert_eq!(dialect.read_item(row.clone()), Err(Fault::InvalidAgentResponse), "{dialect:?} {row}");
+            assert_eq!(dialect.read_item(row.clone()), Err(OperationError::InvalidAgentResponse), "{dialect:?} {row}");
         }
     }
 }
@@ -37,10 +37,10 @@ fn what_is_no_item_is_no_answer() {
 fn an_update_is_no_answer_to_a_send_nor_to_a_get() {
     let update = json!({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}});
     for method in [Method::Send, Method::Get, Method::Cancel] {
-        assert_eq!(Json10.read_outcome(method, update.clone()), Err(Fault::InvalidAgentResponse));
+        assert_eq!(Json10.read_outcome(method, update.clone()), Err(OperationError::InvalidAgentResponse));
     }
-    assert!(matches!(Json10.read_outcome(Method::Subscribe, update), Ok(Outcome::Sent(Item::Status(_)))));
-    assert_eq!(Json10.read_outcome(Method::ExtendedCard, json!([])), Err(Fault::InvalidAgentResponse));
+    assert!(matches!(Json10.read_outcome(Method::Subscribe, update), Ok(OperationOutcome::Sent(Item::Status(_)))));
+    assert_eq!(Json10.read_outcome(Method::ExtendedCard, json!([])), Err(OperationError::InvalidAgentResponse));
 }
 
 fn task(dialect: Dialect, value: Value) -> crate::model::Task {
@@ -97,13 +97,13 @@ fn parts_of_0_3_are_understood_in_an_answer_of_1_0() {
 fn an_extended_card_is_any_object() {
     assert_eq!(Json10.write_params(&Operation::ExtendedCard), json!({}));
     let card = json!({"name":"x"});
-    assert_eq!(Json10.read_outcome(Method::ExtendedCard, card.clone()), Ok(Outcome::Card(card)));
+    assert_eq!(Json10.read_outcome(Method::ExtendedCard, card.clone()), Ok(OperationOutcome::Card(card)));
 }
 
 #[test]
 fn lists_without_numbers_count_themselves() {
     let tasks = json!({"tasks":[{"id":"t","status":{}}]});
-    let Ok(Outcome::Listing(listing)) = Json10.read_outcome(Method::List, tasks) else { panic!() };
+    let Ok(OperationOutcome::Listing(listing)) = Json10.read_outcome(Method::List, tasks) else { panic!() };
     assert_eq!((listing.tasks.len(), listing.page_size, listing.total), (1, 1, 1));
-    assert_eq!(Json10.read_outcome(Method::List, json!([])), Err(Fault::InvalidAgentResponse));
+    assert_eq!(Json10.read_outcome(Method::List, json!([])), Err(OperationError::InvalidAgentResponse));
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{refused, sent};
 use crate::codec::limits::*;
 use crate::codec::{Dialect, Method};
-use crate::model::Fault;
+use crate::model::OperationError;
 
 use Dialect::Json10;
 
@@ -90,5 +90,5 @@ fn an_answer() {
     let list = many(json!({"artifactId":"a","parts":[]}));
     let read = |n| Json10.read_item(json!({"task":{"id":"t","status":{},"artifacts":list(n)}}));
     assert!(read(ANSWER_ITEMS_MAX).is_ok());
-    assert_eq!(read(ANSWER_ITEMS_MAX + 1), Err(Fault::InvalidAgentResponse));
+    assert_eq!(read(ANSWER_ITEMS_MAX + 1), Err(OperationError::InvalidAgentResponse));
 }

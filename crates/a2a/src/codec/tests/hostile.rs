@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{DIALECTS, message};
 use crate::codec::{self, Dialect, Method};
-use crate::model::{Fault, Part, Role};
+use crate::model::{OperationError, Part, Role};
 
 /// Reads `value` as everything that it could be.
 fn read_as_everything(value: &Value) {
@@ -19,10 +19,10 @@ fn read_as(value: &Value, methods: &[Method]) {
     for dialect in DIALECTS {
         for &method in methods {
             if let Err(fault) = dialect.read_params(method, value.clone()) {
-                assert!(matches!(&fault, Fault::InvalidParams(all) if !all.is_empty()), "{fault:?}");
+                assert!(matches!(&fault, OperationError::InvalidParams(all) if !all.is_empty()), "{fault:?}");
             }
             if let Err(fault) = dialect.read_outcome(method, value.clone()) {
-                assert_eq!(fault, Fault::InvalidAgentResponse);
+                assert_eq!(fault, OperationError::InvalidAgentResponse);
             }
         }
     }

@@ -30,8 +30,8 @@ fn push_configurations_have_the_shape_of_their_dialect() {
             "authentication":{"scheme":"Bearer","credentials":"k"}}),
     );
     for (dialect, shape) in results {
-        assert_eq!(dialect.write_outcome(&Outcome::Push(config())), shape);
-        assert_eq!(dialect.read_outcome(Method::PushGet, shape.clone()), Ok(Outcome::Push(config())));
+        assert_eq!(dialect.write_outcome(&OperationOutcome::Push(config())), shape);
+        assert_eq!(dialect.read_outcome(Method::PushGet, shape.clone()), Ok(OperationOutcome::Push(config())));
         let create = match dialect {
             Proto03 => json!({"parent":"tasks/t","configId":"p","config":shape}),
             Json03 | Json10 => shape.clone(),
@@ -43,8 +43,8 @@ fn push_configurations_have_the_shape_of_their_dialect() {
             Json03 => json!([shape]),
             Proto03 | Json10 => json!({"configs":[shape],"nextPageToken":""}),
         };
-        assert_eq!(dialect.write_outcome(&Outcome::Pushes(listing.clone())), page);
-        assert_eq!(dialect.read_outcome(Method::PushList, page), Ok(Outcome::Pushes(listing)));
+        assert_eq!(dialect.write_outcome(&OperationOutcome::Pushes(listing.clone())), page);
+        assert_eq!(dialect.read_outcome(Method::PushList, page), Ok(OperationOutcome::Pushes(listing)));
     }
 }
 
@@ -113,7 +113,7 @@ fn push_lists_are_asked_for_by_task() {
 #[test]
 fn removal_answers_null_in_the_json_of_0_3() {
     for (dialect, shape) in all(json!(null), json!({}), json!({})) {
-        assert_eq!(dialect.write_outcome(&Outcome::Removed), shape);
-        assert_eq!(dialect.read_outcome(Method::PushDelete, shape), Ok(Outcome::Removed));
+        assert_eq!(dialect.write_outcome(&OperationOutcome::Removed), shape);
+        assert_eq!(dialect.read_outcome(Method::PushDelete, shape), Ok(OperationOutcome::Removed));
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{DIALECTS, refused};
 use crate::codec::limits::VIOLATIONS_MAX;
 use crate::codec::{Dialect, Method};
-use crate::model::{Fault, Operation};
+use crate::model::{Operation, OperationError};
 
 use Dialect::{Json03, Json10, Proto03};
 
@@ -190,5 +190,5 @@ fn every_problem_is_named_up_to_a_bound() {
 fn the_message_of_a_refusal_says_what_would_be_right() {
     let fault = Json10.read_params(Method::Send, send_with(Json10, "parts", json!([]))).unwrap_err();
     assert_eq!(fault.to_string(), "message.parts: must have at least one item");
-    assert!(matches!(fault, Fault::InvalidParams(_)));
+    assert!(matches!(fault, OperationError::InvalidParams(_)));
 }

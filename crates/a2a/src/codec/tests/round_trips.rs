@@ -291,11 +291,11 @@ proptest! {
     #[test]
     fn a_list_reaches_the_client(tasks in vec(task(), 0..3), next_page_token in "[a-z]{0,4}", total in 0..99_u64) {
         for dialect in DIALECTS {
-            let listing = Listing { tasks: tasks.clone(), next_page_token: next_page_token.clone(), page_size: 50, total };
-            let written = dialect.write_outcome(&Outcome::Listing(listing.clone()));
+            let listing = TaskListing { tasks: tasks.clone(), next_page_token: next_page_token.clone(), page_size: 50, total };
+            let written = dialect.write_outcome(&OperationOutcome::Listing(listing.clone()));
             let mut want = listing;
             want.tasks.iter_mut().for_each(|task| task.through(dialect));
-            prop_assert_eq!(dialect.read_outcome(Method::List, written), Ok(Outcome::Listing(want)));
+            prop_assert_eq!(dialect.read_outcome(Method::List, written), Ok(OperationOutcome::Listing(want)));
         }
     }
 
@@ -303,9 +303,9 @@ proptest! {
     fn push_configurations_reach_the_client(configs in vec(push(), 0..3)) {
         for dialect in DIALECTS {
             let mut want = PushListing { configs: configs.clone(), next_page_token: String::new() };
-            let written = dialect.write_outcome(&Outcome::Pushes(want.clone()));
+            let written = dialect.write_outcome(&OperationOutcome::Pushes(want.clone()));
             want.configs.iter_mut().for_each(|config| config.through(dialect));
-            prop_assert_eq!(dialect.read_outcome(Method::PushList, written), Ok(Outcome::Pushes(want)));
+            prop_assert_eq!(dialect.read_outcome(Method::PushList, written), Ok(OperationOutcome::Pushes(want)));
         }
     }
 }

@@ -217,11 +217,11 @@ fn task_shapes() -> [(Dialect, Value); 3] {
 fn tasks_have_the_shape_of_their_dialect() {
     for (dialect, shape) in task_shapes() {
         assert_eq!(codec::task::write(dialect, &task()), shape);
-        assert_eq!(dialect.write_outcome(&Outcome::Task(task())), shape);
+        assert_eq!(dialect.write_outcome(&OperationOutcome::Task(task())), shape);
         let sent = if dialect == Json03 { shape.clone() } else { json!({"task":shape}) };
-        assert_eq!(dialect.write_outcome(&Outcome::Sent(Item::Task(task()))), sent);
-        assert_eq!(dialect.read_outcome(Method::Send, sent), Ok(Outcome::Sent(Item::Task(task()))));
-        assert_eq!(dialect.read_outcome(Method::Get, shape), Ok(Outcome::Task(task())));
+        assert_eq!(dialect.write_outcome(&OperationOutcome::Sent(Item::Task(task()))), sent);
+        assert_eq!(dialect.read_outcome(Method::Send, sent), Ok(OperationOutcome::Sent(Item::Task(task()))));
+        assert_eq!(dialect.read_outcome(Method::Get, shape), Ok(OperationOutcome::Task(task())));
     }
 }
 
@@ -301,9 +301,9 @@ fn tasks_are_named_by_id_or_by_path() {
 
 #[test]
 fn lists_have_all_four_members() {
-    let listing = Listing { tasks: vec![], next_page_token: String::new(), page_size: 50, total: 0 };
+    let listing = TaskListing { tasks: vec![], next_page_token: String::new(), page_size: 50, total: 0 };
     for dialect in DIALECTS {
-        let written = dialect.write_outcome(&Outcome::Listing(listing.clone()));
+        let written = dialect.write_outcome(&OperationOutcome::Listing(listing.clone()));
         assert_eq!(written, json!({"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}));
     }
 }

@@ -3,14 +3,14 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use forecourt_core::PolicyPart;
-use forecourt_core::policy::{AuthChallenge, Kind};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use serde_json::json;
 
 use super::*;
 use crate::grpc::schema;
 use crate::grpc::status::{DETAILS_BYTES_MAX, MESSAGE_CHARS_MAX};
 use crate::model::Version::{V0_3, V1_0};
-use crate::model::{Fault, Violation};
+use crate::model::{OperationError, Violation};
 
 async fn denied(deny: impl Fn() -> Denial + Send + Sync + 'static) -> Got {
     let script = move |_: &Call| now(Err(deny()));
@@ -34,20 +34,20 @@ fn details(got: &Got) -> Option<Value> {
 async fn s5_4_each_row_of_the_table_has_its_code_and_its_reason() {
     let text = || "why".to_owned();
     let rows = [
-        (Fault::Parse(text()), 3, "INVALID_REQUEST"),
-        (Fault::InvalidRequest(text()), 3, "INVALID_REQUEST"),
-        (Fault::MethodNotFound(text()), 12, "METHOD_NOT_FOUND"),
-        (Fault::param("a", "b"), 3, "INVALID_PARAMS"),
-        (Fault::Internal, 13, "INTERNAL_ERROR"),
-        (Fault::TaskNotFound, 5, "TASK_NOT_FOUND"),
-        (Fault::TaskNotCancelable, 9, "TASK_NOT_CANCELABLE"),
-        (Fault::PushNotificationNotSupported, 9, "PUSH_NOTIFICATION_NOT_SUPPORTED"),
-        (Fault::UnsupportedOperation(text()), 9, "UNSUPPORTED_OPERATION"),
-        (Fault::ContentTypeNotSupported(text()), 3, "CONTENT_TYPE_NOT_SUPPORTED"),
-        (Fault::InvalidAgentResponse, 13, "INVALID_AGENT_RESPONSE"),
-        (Fault::ExtendedAgentCardNotConfigured, 9, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"),
-        (Fault::ExtensionSupportRequired(text()), 9, "EXTENSION_SUPPORT_REQUIRED"),
-        (Fault::VersionNotSupported(text()), 9, "VERSION_NOT_SUPPORTED"),
+        (OperationError::Parse(text()), 3, "INVALID_REQUEST"),
+        (OperationError::InvalidRequest(text()), 3, "INVALID_REQUEST"),
+        (OperationError::MethodNotFound(text()), 12, "METHOD_NOT_FOUND"),
+        (OperationError::param("a", "b"), 3, "INVALID_PARAMS"),
+        (OperationError::Internal, 13, "INTERNAL_ERROR"),
+        (OperationError::TaskNotFound, 5, "TASK_NOT_FOUND"),
+        (OperationError::TaskNotCancelable, 9, "TASK_NOT_CANCELABLE"),
+        (OperationError::PushNotificationNotSupported, 9, "PUSH_NOTIFICATION_NOT_SUPPORTED"),
+        (OperationError::UnsupportedOperation(text()), 9, "UNSUPPORTED_OPERATION"),
+        (OperationError::ContentTypeNotSupported(text()), 3, "CONTENT_TYPE_NOT_SUPPORTED"),
+        (OperationError::InvalidAgentResponse, 13, "INVALID_AGENT_RESPONSE"),
+        (OperationError::ExtendedAgentCardNotConfigured, 9, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"),
+        (OperationError::ExtensionSupportRequired(text()), 9, "EXTENSION_SUPPORT_REQUIRED"),
+        (OperationError::VersionNotSupported(text()), 9, "VERSION_NOT_SUPPORTED"),
     ];
     for (fault, code, reason) in rows {
         let told = fault.clone();
@@ -79,13 +79,13 @@ async fn s5_4_wrong_parameters_are_named_each() {
 async fn refusals_have_a_code_and_their_fields() {
     let challenge = AuthChallenge::new("Bearer").with("realm", "a.example");
     let kinds = [
-        (Kind::Unauthorized { auth_challenges: vec![challenge] }, 16),
-        (Kind::Forbidden, 7),
-        (Kind::UnavailableForLegalReasons, 7),
-        (Kind::TooManyRequests { retry_after_seconds: Some(3) }, 8),
-        (Kind::ServiceUnavailable { retry_after_seconds: None }, 14),
-        (Kind::PaymentRequired { accepted_payments: Vec::new() }, 9),
-        (Kind::Other("later".to_owned()), 9),
+        (RefusalKind::Unauthorized { auth_challenges: vec![challenge] }, 16),
+        (RefusalKind::Forbidden, 7),
+        (RefusalKind::UnavailableForLegalReasons, 7),
+        (RefusalKind::TooManyRequests { retry_after_seconds: Some(3) }, 8),
+        (RefusalKind::ServiceUnavailable { retry_after_seconds: None }, 14),
+        (RefusalKind::PaymentRequired { accepted_payments: Vec::new() }, 9),
+        (RefusalKind::Other("later".to_owned()), 9),
     ];
     for (kind, code) in kinds {
         let part = Box::new(PolicyPart::new(kind, "No."));
@@ -111,7 +111,7 @@ async fn unknown_methods_are_unimplemented() {
 
 #[tokio::test]
 async fn s3_6_2_a_version_that_is_not_the_packages_is_not_supported() {
-    let script = |_: &Call| now(Err(Fault::TaskNotFound.into()));
+    let script = |_: &Call| now(Err(OperationError::TaskNotFound.into()));
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     let ids = [(V0_3, "0a077461736b732f74"), (V1_0, "120174")];
     for (version, said, code) in [
@@ -149,20 +149,20 @@ async fn what_is_no_grpc_is_an_unsupported_media_type() {
 #[tokio::test]
 async fn the_sentence_and_the_details_are_bounded() {
     for (chars, kept) in [(MESSAGE_CHARS_MAX, MESSAGE_CHARS_MAX), (MESSAGE_CHARS_MAX + 1, MESSAGE_CHARS_MAX + 1)] {
-        let got = denied(move || Fault::UnsupportedOperation("x".repeat(chars)).into()).await;
+        let got = denied(move || OperationError::UnsupportedOperation("x".repeat(chars)).into()).await;
         let message = details(&got).expect("there are details")["message"].as_str().map(|text| text.chars().count());
         assert_eq!(message, Some(kept), "the last one is an ellipsis");
     }
     let violations = |bytes: usize| vec![Violation { field: "f".to_owned(), description: "x".repeat(bytes) }];
-    let got = denied(move || Fault::InvalidParams(violations(DETAILS_BYTES_MAX / 2)).into()).await;
+    let got = denied(move || OperationError::InvalidParams(violations(DETAILS_BYTES_MAX / 2)).into()).await;
     assert!(details(&got).is_some());
-    let got = denied(move || Fault::InvalidParams(violations(DETAILS_BYTES_MAX)).into()).await;
+    let got = denied(move || OperationError::InvalidParams(violations(DETAILS_BYTES_MAX)).into()).await;
     assert_eq!((details(&got), got.code()), (None, 3));
 }
 
 #[tokio::test]
 async fn an_answer_that_can_not_be_written_is_internal() {
-    let script = |_: &Call| now(Ok(once(Outcome::Card(json!({"name": 1})))));
+    let script = |_: &Call| now(Ok(once(OperationOutcome::Card(json!({"name": 1})))));
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     let got = client.call(V1_0, Method::ExtendedCard, json!({})).await;
     assert_eq!((got.http, got.code(), got.messages.len()), (200, 13, 0));

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::model::Version::{V0_3, V1_0};
 use crate::model::{
-    Artifact, ArtifactUpdate, Content, Item, Listing, Metadata, Operation, Part, PushConfig, PushListing, Status,
-    StatusUpdate, Task,
+    Artifact, ArtifactUpdate, Content, Item, Metadata, Operation, Part, PushConfig, PushListing, Status, StatusUpdate,
+    Task, TaskListing,
 };
 
 fn status(state: TaskState) -> Status {
@@ -69,21 +69,21 @@ fn items() -> Vec<Item> {
 
 fn script(call: &Call) -> BoxFuture<'static, Result<Reply, Denial>> {
     now(Ok(match &call.operation {
-        Operation::Send(_) => once(Outcome::Sent(Item::Task(task()))),
+        Operation::Send(_) => once(OperationOutcome::Sent(Item::Task(task()))),
         Operation::Stream(_) | Operation::Subscribe { .. } => Answer::Stream(futures::stream::iter(items()).boxed()),
-        Operation::Get { .. } | Operation::Cancel { .. } => once(Outcome::Task(task())),
-        Operation::List(_) => once(Outcome::Listing(Listing {
+        Operation::Get { .. } | Operation::Cancel { .. } => once(OperationOutcome::Task(task())),
+        Operation::List(_) => once(OperationOutcome::Listing(TaskListing {
             tasks: vec![task()],
             next_page_token: "n".to_owned(),
             page_size: 50,
             total: 51,
         })),
-        Operation::PushCreate(_) | Operation::PushGet { .. } => once(Outcome::Push(push())),
+        Operation::PushCreate(_) | Operation::PushGet { .. } => once(OperationOutcome::Push(push())),
         Operation::PushList { .. } => {
-            once(Outcome::Pushes(PushListing { configs: vec![push()], next_page_token: String::new() }))
+            once(OperationOutcome::Pushes(PushListing { configs: vec![push()], next_page_token: String::new() }))
         }
-        Operation::PushDelete { .. } => once(Outcome::Removed),
-        Operation::ExtendedCard => once(Outcome::Card(json!({
+        Operation::PushDelete { .. } => once(OperationOutcome::Removed),
+        Operation::ExtendedCard => once(OperationOutcome::Card(json!({
             "name": "Chef", "protocolVersion": "0.3.0", "@context": "x",
             "securitySchemes": {"bearer": {"type": "http", "scheme": "Bearer"}},
             "security": [{"bearer": ["ask"]}],
@@ -202,7 +202,7 @@ async fn a_call_brings_its_head_its_body_and_its_tenant() {
 
 #[tokio::test]
 async fn a_stream_may_be_one_direct_message() {
-    let script = |_: &Call| now(Ok(once(Outcome::Sent(items().swap_remove(0)))));
+    let script = |_: &Call| now(Ok(once(OperationOutcome::Sent(items().swap_remove(0)))));
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     for version in [V0_3, V1_0] {
         let (_, message, streamed) = table(version).swap_remove(1);
@@ -215,7 +215,7 @@ async fn a_stream_may_be_one_direct_message() {
 async fn s3_6_extensions_that_were_at_work_are_named_in_the_metadata() {
     let script = |_: &Call| -> BoxFuture<'static, Result<Reply, Denial>> {
         let extensions = vec!["https://a.example/x".to_owned(), "https://b.example/\n".to_owned()];
-        Box::pin(std::future::ready(Ok(Reply { extensions, answer: once(Outcome::Task(task())) })))
+        Box::pin(std::future::ready(Ok(Reply { extensions, answer: once(OperationOutcome::Task(task())) })))
     };
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     for (version, name) in [(V0_3, "x-a2a-extensions"), (V1_0, "a2a-extensions")] {
@@ -247,7 +247,7 @@ async fn file_there_and_back(version: Version, agent: &str, sent: &[u8]) -> (Vec
     let script = |call: &Call| {
         let Operation::Send(send) = &call.operation else { panic!("it is a send") };
         let answer = crate::model::Message { role: crate::model::Role::Agent, ..send.message.clone() };
-        now(Ok(once(Outcome::Sent(Item::Message(answer)))))
+        now(Ok(once(OperationOutcome::Sent(Item::Message(answer)))))
     };
     let host = Arc::new(Host { calls: Mutex::default(), script });
     let mut client = Client::of(host.clone()).await;

@@ -61,7 +61,7 @@ async fn a_client_that_says_nothing_waits_as_long_as_it_takes() {
     let script = |_: &Call| -> BoxFuture<'static, Result<Reply, Denial>> {
         Box::pin(async {
             tokio::time::sleep(Duration::from_secs(600)).await;
-            Ok(Reply { extensions: Vec::new(), answer: once(Outcome::Sent(said("late"))) })
+            Ok(Reply { extensions: Vec::new(), answer: once(OperationOutcome::Sent(said("late"))) })
         })
     };
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;

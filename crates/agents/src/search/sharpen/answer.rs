@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_content::Hit;
-use forecourt_core::findings::Reason;
+use forecourt_core::findings::MatchReason;
 use forecourt_core::{Admitted, Ending, Event, EventStream, Findings, Part};
 use futures::{Stream, StreamExt, pin_mut, stream};
 use serde_json::Value;
@@ -227,7 +227,7 @@ impl Answer {
     /// What is told beside the answer, as it is known by now.
     fn tell(&self) -> Option<Event> {
         let words = self.words();
-        let reason = |at: &usize| Reason { why: self.why(*at).to_owned(), ..words.reason(&self.begun.hits[*at]) };
+        let reason = |at: &usize| MatchReason { why: self.why(*at).to_owned(), ..words.reason(&self.begun.hits[*at]) };
         let score = |at: &usize| match self.order.score(*at) {
             Some(score) => f32::from(score),
             None if self.whys.is_empty() => self.begun.hits[*at].score,

@@ -1,7 +1,7 @@
 //! A question worded anew by a model: complete from the turns before it, and searched for by other words too.
 //! Constraints stay those that the content understands; the model only passes them on.
 
-use forecourt_content::{Error, Filter, Hit, Library, Query, Test, Understood};
+use forecourt_content::{Error, Filter, Hit, Library, ParsedQuestion, Query, Test};
 use forecourt_core::message::text_of;
 use forecourt_core::{Language, Message, Part, Role, behind_mention};
 use serde_json::{Value, json};
@@ -110,11 +110,11 @@ impl Rewritten {
     ///
     /// What the caller says in this very turn holds, what is known of the caller too, and what was ruled out
     /// stays so, whatever the model makes of it.
-    pub(super) fn asked(&self, plain: Asked, said: &Said, understand: &dyn Fn(&str) -> Understood) -> Asked {
+    pub(super) fn asked(&self, plain: Asked, said: &Said, understand: &dyn Fn(&str) -> ParsedQuestion) -> Asked {
         if !said.is_follow_up() {
             return plain;
         }
-        let Understood { text, mut filters, notes: others } = understand(&self.question);
+        let ParsedQuestion { text, mut filters, notes: others } = understand(&self.question);
         filters.truncate(QUESTION_FILTERS_MAX);
         let stays = |filter: &&Filter| matches!(filter.test, Test::Lacks { .. }) || plain.known.contains(filter);
         for filter in plain.filters.iter().filter(stays).cloned().chain(understand(&said.question).filters) {
@@ -188,8 +188,8 @@ mod tests {
     }
 
     /// Understands minutes and nuts.
-    fn understand(text: &str) -> Understood {
-        let mut out = Understood { text: text.to_owned(), ..Understood::default() };
+    fn understand(text: &str) -> ParsedQuestion {
+        let mut out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
         let lacks = Test::Lacks { words: vec!["nut".to_owned()], unless: vec![] };
         for (words, filter) in [
             ("under 30 minutes", Filter::within("totalTime", None, Some(30.0))),
@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn filters(question: &str, plain: &str, now: &str) -> (String, Vec<String>) {
-        let Understood { text, filters, .. } = understand(plain);
+        let ParsedQuestion { text, filters, .. } = understand(plain);
         let plain = Asked { text, filters, ..Asked::default() };
         let said = Said::new(&message(now, &[(Role::User, "before")]), "recipes");
         let asked = Rewritten { question: question.to_owned(), also: vec![] }.asked(plain, &said, &understand);

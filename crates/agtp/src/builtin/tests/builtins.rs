@@ -108,7 +108,7 @@ async fn s5_8_2_a_long_list_of_skills_is_cut_short() {
     talker.description = "é".repeat(crate::limits::SKILLS_SUMMARY_CHARS_MAX + 1);
     let mut terse = card("terse");
     terse.description = "é".repeat(crate::limits::SKILLS_SUMMARY_CHARS_MAX);
-    let residents = [talker, terse].map(|card| resident(card, Scripted::saying(["hi"]), Vec::new()));
+    let residents = [talker, terse].map(|card| resident(card, ScriptedAgent::saying(["hi"]), Vec::new()));
     let place = Place::of(Blueprint { residents: residents.into(), ..Blueprint::default() }).await;
     let agents = place.json(&stranger("/agents")).await;
     for (at, ends) in [(0, true), (1, false)] {

@@ -1,7 +1,7 @@
 //! Agents by criteria. AGTP-API 8.10; base 3.1.
 
-use forecourt_core::Standing;
-use forecourt_host::StandingWish;
+use forecourt_core::LifecycleState;
+use forecourt_host::LifecycleChange;
 
 use super::*;
 use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CRITERIA_CHARS_MAX, CRITERIA_WORDS_MAX};
@@ -77,7 +77,7 @@ async fn filters_hold_of_every_candidate() {
 #[tokio::test]
 async fn no_more_candidates_than_are_asked_for() {
     let many = (0..CANDIDATES_DEFAULT + 1).map(|n| card(&format!("agent{n:02}")));
-    let residents = many.map(|card| resident(card, Scripted::saying(["hi"]), Vec::new())).collect();
+    let residents = many.map(|card| resident(card, ScriptedAgent::saying(["hi"]), Vec::new())).collect();
     let place = Place::of(Blueprint { residents, ..Blueprint::default() }).await;
     let ask = |parameters| asking(place.by("agent00", "/"), parameters);
     for (count, expected) in [(json!(3), 3), (json!("3"), 3), (json!(CANDIDATES_MAX), CANDIDATES_DEFAULT + 1)] {
@@ -132,11 +132,11 @@ async fn agents_out_of_service_are_not_found() {
     let clerk = place.agent("clerk").handle.clone().unwrap();
     let all = looking(&place, json!({"criteria": {}}));
     for (to, expected) in [
-        (Standing::Suspended, vec!["chef"]),
-        (Standing::Deprecated, vec!["chef", "clerk"]),
-        (Standing::Retired, vec!["chef"]),
+        (LifecycleState::Suspended, vec!["chef"]),
+        (LifecycleState::Deprecated, vec!["chef", "clerk"]),
+        (LifecycleState::Retired, vec!["chef"]),
     ] {
-        let wish = StandingWish { to, ..StandingWish::default() };
+        let wish = LifecycleChange { to, ..LifecycleChange::default() };
         place.mounted.mount.host.change_standing(&clerk, &wish, &|_| None).await.unwrap();
         assert_eq!(names(&place.json(&all).await), expected, "{to:?}");
     }

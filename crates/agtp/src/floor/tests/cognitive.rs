@@ -1,7 +1,7 @@
 //! QUERY, DESCRIBE, SUMMARIZE, PLAN, PROPOSE and INSPECT. Base 3.1, 3.3.
 
 use forecourt_core::{AgentCard, Ending};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testkit::{ScriptedAgent, card};
 use serde_json::{Value, json};
 
 use super::{asks, call, ends, finds, server, server_as, server_with, word};
@@ -58,7 +58,7 @@ async fn s3_1_a_parameter_of_another_kind_is_named() {
 
 #[tokio::test]
 async fn s3_1_a_query_is_answered_by_the_agent_in_the_callers_name() {
-    let agent = Scripted::saying(["Soup."]);
+    let agent = ScriptedAgent::saying(["Soup."]);
     let server = server_with(agent.clone()).await;
     let (code, body) = call(&server, "QUERY", json!({"intent": "dinner?", "context": {"diet": "vegan"}})).await;
     assert_eq!(code, 200, "{body}");
@@ -120,7 +120,7 @@ async fn s3_1_a_summary_is_the_texts_own_sentences_where_the_agent_does_not_writ
 
 #[tokio::test]
 async fn s3_1_an_agent_that_writes_is_asked_for_the_summary() {
-    let agent = Scripted::saying(["Hummus is chickpeas."]);
+    let agent = ScriptedAgent::saying(["Hummus is chickpeas."]);
     let server = server_as(composing(), agent.clone()).await;
     let (_, body) = call(&server, "SUMMARIZE", json!({"source": "A long text.", "focus": "hummus"})).await;
     assert_eq!((&body["summary"], &body["kind"]), (&json!("Hummus is chickpeas."), &json!("abstractive")));
@@ -149,7 +149,7 @@ async fn s3_1_every_step_of_a_plan_is_a_pair_that_can_be_called() {
     assert_eq!(steps.len(), 2, "{body}");
     for step in steps {
         let registry = &server.service.contract().registry;
-        let is_there = |at: &forecourt_contract::registry::Registered| {
+        let is_there = |at: &forecourt_contract::registry::RegisteredEndpoint| {
             at.endpoint.method.as_str() == step["method"] && at.endpoint.path.as_str() == step["path"]
         };
         assert!(registry.iter().any(is_there), "{step}");
@@ -182,7 +182,7 @@ async fn s3_1_what_a_caller_lacks_for_a_step_is_told() {
 
 #[tokio::test]
 async fn s3_1_an_agent_that_writes_orders_the_steps() {
-    let agent = Scripted::saying(["First EXECUTE /plays, then BOOK /rooms/{room}. Never DELETE /all."]);
+    let agent = ScriptedAgent::saying(["First EXECUTE /plays, then BOOK /rooms/{room}. Never DELETE /all."]);
     let server = server_as(composing(), agent).await;
     let (_, body) = call(&server, "PLAN", json!({"goal": "a night out"})).await;
     let pairs: Vec<_> =

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use forecourt_contract::Call;
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Message};
-use forecourt_host::{Host, Invoked};
+use forecourt_host::{Host, InvokeOutcome};
 use forecourt_surface::endpoint;
 use forecourt_surface::tool::ToolCall;
 use forecourt_testhost::resident;
@@ -59,7 +59,7 @@ async fn hand_on(host: &Host, message: &Message, onward: &Value) -> String {
     let caller = host.caller(message.sender.clone()).await.unwrap();
     let body = onward.as_object().unwrap().clone();
     let call = Call { method, path, body, caller, depth: message.hop + 1, ..Call::default() };
-    let Ok(Invoked::Answered(outcome)) = host.invoke(call, "test").await else { panic!() };
+    let Ok(InvokeOutcome::Answered(outcome)) = host.invoke(call, "test").await else { panic!() };
     match outcome.answer {
         Ok(answer) => answer["result"]["content"].as_str().unwrap().to_owned(),
         Err(refusal) => format!("refused: {refusal:?}"),

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use forecourt_core::{Ending, Event, TaskId};
-use forecourt_host::{Answer, Decision, QUEUE_WAITING_PER_CALLER_MAX, TaskAccess};
+use forecourt_host::{OperatorAnswer, OperatorDecision, QUEUE_WAITING_PER_CALLER_MAX, TaskAccess};
 use forecourt_identity::jws::Jws;
-use forecourt_testkit::{Scripted, Step};
+use forecourt_testkit::{ScriptedAgent, Step};
 use serde_json::{Value, json};
 
 use super::{asks, call, ends, hangs, server, server_as, server_with, word};
@@ -26,7 +26,7 @@ async fn s3_1_mechanics_are_for_agents_that_say_who_they_are() {
 
 #[tokio::test(start_paused = true)]
 async fn s3_1_an_action_that_is_done_in_time_is_answered() {
-    let agent = Scripted::saying(["Booked."]);
+    let agent = ScriptedAgent::saying(["Booked."]);
     let server = server_with(agent.clone()).await;
     let parameters =
         json!({"action": "book", "parameters": {"room": 5}, "payload": "notes", "payload_type": "text/plain"});
@@ -44,7 +44,7 @@ async fn s3_1_an_action_that_takes_longer_is_202_with_a_task_that_can_be_read() 
         Step::Do(Event::Text("Done.".to_owned())),
         Step::Do(Event::Ending(Ending::Complete)),
     ];
-    let server = server_with(Scripted::new(slow)).await;
+    let server = server_with(ScriptedAgent::new(slow)).await;
     let (code, body) = call(&server, "EXECUTE", json!({"action": "bake", "timeout": 1})).await;
     assert_eq!((code, &body["status"]), (202, &json!("working")), "{body}");
     let task = body["task_id"].clone();
@@ -198,8 +198,8 @@ async fn s3_1_an_escalation_waits_for_the_operator_and_its_answer_can_be_read() 
         (asked.inquiry.by, asked.inquiry.agent.unwrap().to_string()),
         (Some(server.id("chef")), "chef".to_owned())
     );
-    let answer = Answer {
-        decision: Decision::Accepted,
+    let answer = OperatorAnswer {
+        decision: OperatorDecision::Accepted,
         reason: Some("Yes.".to_owned()),
         by: "ops".to_owned(),
         at: asked.asked_at,
@@ -325,7 +325,7 @@ async fn s3_1_a_target_that_nobody_knows_is_404_and_the_reference_implementation
 
 #[tokio::test(start_paused = true)]
 async fn s3_1_a_notification_is_handed_over_and_receipted() {
-    let agent = Scripted::saying(["Thanks."]);
+    let agent = ScriptedAgent::saying(["Thanks."]);
     let server = server_with(agent.clone()).await;
     let id = server.id("chef");
     for recipient in [id.as_str(), "chef", "@chef@demo.localhost", &format!("agtp://{id}")] {

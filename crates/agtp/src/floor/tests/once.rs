@@ -3,7 +3,7 @@
 use forecourt_core::Ending;
 use forecourt_host::{LimitSettings, Rate};
 use forecourt_testhost::Blueprint;
-use forecourt_testkit::Scripted;
+use forecourt_testkit::ScriptedAgent;
 use serde_json::{Value, json};
 
 use super::{call_with, ends, server, server_with, word};
@@ -13,7 +13,7 @@ const KEY: &str = "\r\nIdempotency-Key: k-1";
 
 #[tokio::test(start_paused = true)]
 async fn s2_4_a_call_with_a_key_is_made_once() {
-    let agent = Scripted::saying(["Booked."]);
+    let agent = ScriptedAgent::saying(["Booked."]);
     let server = server_with(agent.clone()).await;
     let ask = || call_with(&server, "EXECUTE", KEY, json!({"action": "book"}));
     let (first, second) = (ask().await, ask().await);
@@ -39,7 +39,7 @@ async fn s2_4_an_endpoint_is_called_once_for_a_key() {
 
 #[tokio::test(start_paused = true)]
 async fn s2_4_the_key_in_the_parameters_counts_too() {
-    let agent = Scripted::saying(["Booked."]);
+    let agent = ScriptedAgent::saying(["Booked."]);
     let server = server_with(agent.clone()).await;
     for _ in 0..2 {
         let parameters = json!({"action": "book", "idempotency_key": "k-2"});

@@ -64,7 +64,7 @@ fn manifest() -> Value {
     })
 }
 
-fn checked(manifest: &Value) -> Verdict {
+fn checked(manifest: &Value) -> ManifestVerdict {
     check(manifest.to_string().as_bytes(), NOW)
 }
 

@@ -1,8 +1,8 @@
 //! Counting and keeping revisions.
 
 use forecourt_core::store::Span;
-use forecourt_testhost::{Blueprint, Mounted, resident};
-use forecourt_testkit::{Scripted, card};
+use forecourt_testhost::{Blueprint, MountedHost, resident};
+use forecourt_testkit::{ScriptedAgent, card};
 
 use super::*;
 
@@ -14,8 +14,8 @@ fn hashes(content: &str, endpoints: &str) -> Hashes {
     Hashes { content: content.to_owned(), endpoints: endpoints.to_owned() }
 }
 
-async fn host() -> Mounted {
-    let residents = vec![resident(card("chef"), Scripted::saying(["hi"]), Vec::new())];
+async fn host() -> MountedHost {
+    let residents = vec![resident(card("chef"), ScriptedAgent::saying(["hi"]), Vec::new())];
     Blueprint { residents, ..Blueprint::default() }.start(None).await
 }
 

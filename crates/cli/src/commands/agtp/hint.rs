@@ -138,11 +138,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::registry::agtp::{Draft, StatusLine};
+    use crate::registry::agtp::{RequestBuilder, StatusLine};
 
     fn told(code: u16, body: &Value) -> String {
         let uri = AgtpUri::parse("agtp://a.example:4481/room").unwrap();
-        let request = Draft::new("BOOK", uri.target()).finish().unwrap();
+        let request = RequestBuilder::new("BOOK", uri.target()).finish().unwrap();
         let mut response = Response::new(StatusLine::new(code, "Reason"));
         response.body = body.to_string().into();
         match judge(&response, &request, &uri) {

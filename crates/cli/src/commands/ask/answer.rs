@@ -1,8 +1,8 @@
 //! An answer, whatever form it has, on the terminal.
 
-use forecourt_core::policy::Kind;
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{PolicyPart, json};
-use forecourt_egress::Incoming;
+use forecourt_egress::UpstreamResponse;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, LOCATION};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::output::{Failure, Outcome, print_json, stderrln};
 const ERROR_CHARS_MAX: usize = 300;
 
 /// Prints an answer, and gives what it leaves to do.
-pub(super) async fn print(incoming: Incoming, to: &Line, as_json: bool) -> Result<Answered, Failure> {
+pub(super) async fn print(incoming: UpstreamResponse, to: &Line, as_json: bool) -> Result<Answered, Failure> {
     let session = incoming.headers.get(&SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let media_type = incoming.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -28,7 +28,13 @@ pub(super) async fn print(incoming: Incoming, to: &Line, as_json: bool) -> Resul
     Ok(answered)
 }
 
-async fn whole(incoming: Incoming, media_type: &str, to: &Line, as_json: bool, answered: &mut Answered) -> Outcome {
+async fn whole(
+    incoming: UpstreamResponse,
+    media_type: &str,
+    to: &Line,
+    as_json: bool,
+    answered: &mut Answered,
+) -> Outcome {
     let status = incoming.status;
     let location = incoming.headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let bytes = incoming.body.collect().await;
@@ -155,11 +161,10 @@ pub(super) fn refused_with(part: &PolicyPart, shown: &str, canonical_host: &str)
 }
 
 /// Seconds to wait, if the refusal says so.
-fn wait(kind: &Kind) -> Option<u64> {
+fn wait(kind: &RefusalKind) -> Option<u64> {
     match kind {
-        Kind::TooManyRequests { retry_after_seconds } | Kind::ServiceUnavailable { retry_after_seconds } => {
-            *retry_after_seconds
-        }
+        RefusalKind::TooManyRequests { retry_after_seconds }
+        | RefusalKind::ServiceUnavailable { retry_after_seconds } => *retry_after_seconds,
         _ => None,
     }
 }

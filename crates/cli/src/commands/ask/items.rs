@@ -2,7 +2,7 @@
 
 use forecourt_agents::sse_reader::SseReader;
 use forecourt_core::json;
-use forecourt_egress::{Deadlines, Incoming, Outgoing};
+use forecourt_egress::{Deadlines, UpstreamRequest, UpstreamResponse};
 use futures::StreamExt;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use serde_json::Value;
@@ -78,12 +78,12 @@ impl Exchange<'_> {
         self.read(incoming).await
     }
 
-    async fn send(&self, path: &str, body: &Value) -> Result<Incoming, Failure> {
+    async fn send(&self, path: &str, body: &Value) -> Result<UpstreamResponse, Failure> {
         let (ask, to) = (self.ask, self.to);
         let mut url = to.endpoint.clone();
         url.set_path(path);
         let bounds = to.purpose.deadlines(to.egress.config());
-        let mut request = Outgoing::post(url.to_string(), body.to_string())
+        let mut request = UpstreamRequest::post(url.to_string(), body.to_string())
             .header(CONTENT_TYPE, JSON)
             .header(ACCEPT, if ask.json { JSON } else { STREAM })
             .within(Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds });
@@ -94,7 +94,7 @@ impl Exchange<'_> {
     }
 
     /// Shows a response, whole or as it comes.
-    async fn read(&mut self, incoming: Incoming) -> Result<End, Failure> {
+    async fn read(&mut self, incoming: UpstreamResponse) -> Result<End, Failure> {
         let media_type = incoming.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         if media_type.starts_with("text/event-stream") {
             return self.follow(incoming).await;
@@ -114,7 +114,7 @@ impl Exchange<'_> {
         self.shown.told(response(&body))
     }
 
-    async fn follow(&mut self, mut incoming: Incoming) -> Result<End, Failure> {
+    async fn follow(&mut self, mut incoming: UpstreamResponse) -> Result<End, Failure> {
         let broken = |reason: String| {
             Failure::unreachable(format!("the answer broke off: {reason}"))
                 .hint("what came before is not the whole answer; ask again")

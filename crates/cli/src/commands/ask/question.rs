@@ -8,7 +8,7 @@ use super::tool::person::{Terminal, filled_in};
 use crate::args::Ask;
 use crate::commands::printable::line;
 use crate::output::{Failure, stderrln};
-use crate::registry::mcp::{Choice, Field, Form, Kind, Person};
+use crate::registry::mcp::{AnswerKind, Choice, Field, Form, Person};
 
 /// Questions that are put; a person would hardly answer more.
 const QUESTIONS_MAX: usize = 20;
@@ -79,13 +79,15 @@ fn field(at: usize, question: &Value) -> Option<Field> {
         all.map(|one| Choice { value: one.to_owned(), title: one.to_owned() }).collect()
     };
     let kind = match word("type").unwrap_or_default() {
-        "single_select" => Kind::One(choices()),
-        "multi_select" => Kind::Many(choices()),
-        "number" => Kind::Number { whole: false },
-        "boolean" => Kind::Boolean,
-        _ => Kind::Text,
+        "single_select" => AnswerKind::One(choices()),
+        "multi_select" => AnswerKind::Many(choices()),
+        "number" => AnswerKind::Number { whole: false },
+        "boolean" => AnswerKind::Boolean,
+        _ => AnswerKind::Text,
     };
-    if at >= QUESTIONS_MAX || matches!(&kind, Kind::One(choices) | Kind::Many(choices) if choices.is_empty()) {
+    if at >= QUESTIONS_MAX
+        || matches!(&kind, AnswerKind::One(choices) | AnswerKind::Many(choices) if choices.is_empty())
+    {
         return None;
     }
     Some(Field {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_agents::declined::Declined;
+use forecourt_agents::declined::UpstreamError;
 use forecourt_core::{Domain, Entropy, SystemClock, ids};
 use forecourt_egress::{Egress, Purpose};
 use forecourt_host::SystemEntropy;
@@ -24,7 +24,7 @@ use crate::commands::printable::line;
 use crate::commands::way::{self, Way};
 use crate::output::{Failure, Outcome};
 use crate::registry::a2a::{
-    ClientFault, Discovery, DiscoveryError, Found, Patience, Peer, PeerConfig, Rules, Start, follow,
+    ClientFault, ClientTimeouts, Discovery, DiscoveryError, Found, Peer, PeerConfig, Rules, Start, follow,
 };
 use crate::registry::a2a_model::{Configuration, Content, Message, Metadata, Part, Role, Send};
 
@@ -160,7 +160,7 @@ fn other(
     if let Some(language) = &ask.lang {
         headers.insert(ACCEPT_LANGUAGE, field("--lang", language)?);
     }
-    let patience = Patience { first: PATIENCE, idle: SILENCE, total: PATIENCE };
+    let patience = ClientTimeouts { first: PATIENCE, idle: SILENCE, total: PATIENCE };
     let canonical_host = canonical_host.unwrap_or_else(|| found.canonical_host.clone());
     let (endpoint, streams) = (found.endpoint.clone(), found.streams());
     Ok(Other {
@@ -186,7 +186,7 @@ fn failed(fault: &ClientFault, other: &Other, shown: &Shown) -> Failure {
         ClientFault::Unreachable(reason) => {
             way::unconnected(&other.peer.endpoint().canonical_host(), reason, super::is_here(endpoint))
         }
-        ClientFault::Declined { declined: Declined::Credentials | Declined::Forbidden, .. } => {
+        ClientFault::Declined { declined: UpstreamError::Credentials | UpstreamError::Forbidden, .. } => {
             Failure::yours(format!("{name}: {}", line(&fault.to_string(), 400))).hint("--token TOKEN says who you are")
         }
         ClientFault::Declined { .. } => Failure::yours(format!("{name}: {}", line(&fault.to_string(), 400))),

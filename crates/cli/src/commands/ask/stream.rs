@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forecourt_agents::sse_reader::{SseEvent, SseReader};
 use forecourt_core::json;
-use forecourt_egress::Incoming;
+use forecourt_egress::UpstreamResponse;
 use futures::StreamExt;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ enum Break {
 }
 
 /// Prints words as they come on standard output, and tools at work on standard error.
-pub(super) async fn print(mut incoming: Incoming, to: &Line) -> Result<Answered, Failure> {
+pub(super) async fn print(mut incoming: UpstreamResponse, to: &Line) -> Result<Answered, Failure> {
     let mut shown = Shown::default();
     let ended = follow(&mut incoming, &mut shown).await;
     reading(shown.words.end())?;
@@ -58,7 +58,7 @@ pub(super) async fn print(mut incoming: Incoming, to: &Line) -> Result<Answered,
     }
 }
 
-async fn follow(incoming: &mut Incoming, shown: &mut Shown) -> Result<End, Break> {
+async fn follow(incoming: &mut UpstreamResponse, shown: &mut Shown) -> Result<End, Break> {
     let mut reader = SseReader::new(EVENT_BYTES_MAX).with_comments();
     while let Some(chunk) = incoming.body.next().await {
         let chunk = chunk.map_err(|error| Break::Stream(error.log_reason()))?;

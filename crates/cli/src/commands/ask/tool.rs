@@ -20,7 +20,7 @@ use crate::commands::printable::line;
 use crate::commands::way;
 use crate::output::{Failure, Outcome, print_json};
 use crate::registry::discovery::ResolvedAgent;
-use crate::registry::mcp::{Answer, Place, Trouble, Visit};
+use crate::registry::mcp::{CallReply, ServerLocation, Trouble, Visit};
 use crate::registry::nlweb::{checkin, response};
 
 const WIRE: Wire =
@@ -36,7 +36,7 @@ pub(super) async fn run(ask: Ask) -> Outcome {
     no_files(&ask, MCP)?;
     let to = WIRE.connect(&ask).await?;
     check_token(&ask, &to.endpoint)?;
-    let place = Place {
+    let place = ServerLocation {
         egress: (*to.egress).clone(),
         purpose: to.purpose,
         url: to.endpoint.to_string(),
@@ -71,7 +71,7 @@ async fn conversation(visit: &Visit, ask: &Ask, to: &Line) -> Outcome {
 }
 
 /// Shows an answer: as NLWeb tells it, or by its words when the server's `ask` is another one.
-fn show(shown: &mut Shown<'_>, answer: &Answer, ask: &Ask, to: &Line) -> Result<End, Failure> {
+fn show(shown: &mut Shown<'_>, answer: &CallReply, ask: &Ask, to: &Line) -> Result<End, Failure> {
     if ask.json {
         print_json(&answer.raw)?;
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forecourt_openapi::{Fate, Import, Imported};
+use forecourt_openapi::{Import, ImportFate, ImportedOperation};
 use serde_json::{Value, json};
 
 use crate::commands::printable::line;
@@ -39,18 +39,18 @@ pub(super) fn print(import: &Import, out: &Path) {
     }
 }
 
-fn operation(found: &Imported) -> String {
+fn operation(found: &ImportedOperation) -> String {
     format!("{:<6} {}", found.http, line(&found.path, SHOWN_CHARS_MAX))
 }
 
-fn became(found: &Imported) -> String {
+fn became(found: &ImportedOperation) -> String {
     match &found.fate {
-        Fate::Written(written) => match written.notes.reviews.len() {
+        ImportFate::Written(written) => match written.notes.reviews.len() {
             0 => format!("{} {}", written.method, written.path),
             marks => format!("{} {}  ({marks} to review)", written.method, written.path),
         },
-        Fate::Skipped(reason) => format!("left out: {}", line(reason, SHOWN_CHARS_MAX)),
-        Fate::Failed(reason) => format!("FAILED: {}", line(reason, 2 * SHOWN_CHARS_MAX)),
+        ImportFate::Skipped(reason) => format!("left out: {}", line(reason, SHOWN_CHARS_MAX)),
+        ImportFate::Failed(reason) => format!("FAILED: {}", line(reason, 2 * SHOWN_CHARS_MAX)),
     }
 }
 
@@ -67,12 +67,12 @@ pub(super) fn json(import: &Import) -> Value {
     })
 }
 
-fn of_operation(found: &Imported) -> Value {
+fn of_operation(found: &ImportedOperation) -> Value {
     let from = json!({ "method": found.http, "path": found.path });
     match &found.fate {
-        Fate::Skipped(reason) => json!({ "from": from, "skipped": reason }),
-        Fate::Failed(reason) => json!({ "from": from, "failed": reason }),
-        Fate::Written(written) => {
+        ImportFate::Skipped(reason) => json!({ "from": from, "skipped": reason }),
+        ImportFate::Failed(reason) => json!({ "from": from, "failed": reason }),
+        ImportFate::Written(written) => {
             let reviews = written.notes.reviews.iter();
             let reviews: Vec<Value> =
                 reviews.map(|(part, note)| json!({ "about": part.name(), "note": note })).collect();

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use crate::output::stderrln;
-use forecourt_agents::Progressed;
+use forecourt_agents::LoadProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The time between two lines in a pipe. What takes less says only what came of it.
@@ -36,7 +36,7 @@ impl Live {
     }
 
     /// It has come this far.
-    pub(super) fn show(&mut self, progressed: &Progressed) {
+    pub(super) fn show(&mut self, progressed: &LoadProgress) {
         let elapsed = self.begun.elapsed();
         match &mut self.shown {
             Shown::Bar(bar) => {
@@ -75,8 +75,8 @@ fn bar(what: &str) -> ProgressBar {
 
 /// What was done, how fast, what was left out and what is to come. Files are measured by their bytes; pages
 /// have none before they are read.
-fn words(progressed: &Progressed, elapsed: Duration) -> String {
-    let Progressed { files, files_total, items, skipped, bytes, bytes_total } = *progressed;
+fn words(progressed: &LoadProgress, elapsed: Duration) -> String {
+    let LoadProgress { files, files_total, items, skipped, bytes, bytes_total } = *progressed;
     let rate = items as f64 / elapsed.as_secs_f64().max(0.001);
     let left = match (bytes_total, bytes) {
         (0, _) => format!("{files} pages, {} to go", files_total.saturating_sub(files)),
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn files_are_told_by_their_bytes_and_pages_by_their_number() {
-        let files = Progressed {
+        let files = LoadProgress {
             files: 1,
             files_total: 3,
             items: 5_000,
@@ -118,11 +118,11 @@ mod tests {
         };
         let told = words(&files, Duration::from_secs(2));
         assert_eq!(told, "5000 items, 2500/s, 2 skipped, 6 s left, 2.5 MB of 10.0 MB");
-        let read = Progressed { bytes: 10_000_000, ..files };
+        let read = LoadProgress { bytes: 10_000_000, ..files };
         assert!(words(&read, Duration::from_secs(2)).ends_with("10.0 MB read, writing the index"));
-        let pages = Progressed { files: 4, files_total: 10, items: 8, ..Progressed::default() };
+        let pages = LoadProgress { files: 4, files_total: 10, items: 8, ..LoadProgress::default() };
         assert_eq!(words(&pages, Duration::from_secs(4)), "8 items, 2/s, 0 skipped, 4 pages, 6 to go");
-        assert!(words(&Progressed::default(), Duration::ZERO).contains("0/s"));
+        assert!(words(&LoadProgress::default(), Duration::ZERO).contains("0/s"));
         assert_eq!([time(118.5), time(121.0), size(1)], ["119 s", "3 min", "1 kB"]);
     }
 }

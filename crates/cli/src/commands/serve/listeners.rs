@@ -10,7 +10,8 @@ use axum::Router;
 use forecourt_core::Timestamp;
 use forecourt_server::tls::CertificateFiles;
 use forecourt_server::{
-    Certificates, Front, FrontSettings, Hosts, HttpLimits, Listener, Metrics, ServeError, TrustedProxies, local_ca,
+    AllowedHosts, Certificates, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, ServeError,
+    TrustedProxies, local_ca,
 };
 use forecourt_surface::Surface;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,7 @@ pub(super) struct Listeners {
     https: Listener,
     admin: Listener,
     own: Own,
-    hosts: Hosts,
+    hosts: AllowedHosts,
     proxies: TrustedProxies,
     limits: HttpLimits,
     metrics: Arc<Metrics>,
@@ -63,7 +64,7 @@ impl Listeners {
             (None, Some(authority)) => authority.ensure()?,
             (None, None) => unreachable!("one of the two is there"),
         };
-        let hosts = Hosts::new(names(loaded), local);
+        let hosts = AllowedHosts::new(names(loaded), local);
         let certificates = Certificates::load(files, hosts.clone()).map_err(yours)?;
         let config = certificates.http_config().map_err(yours)?;
         let own = Own::bind(crate::host::listens(loaded)?, &certificates, &loaded.tls).await?;
@@ -126,8 +127,8 @@ impl Listeners {
 
     /// Serves until `stop`.
     pub(super) async fn serve(self, surfaces: Vec<Surface>, admin: Router, stop: CancellationToken) {
-        let front = |hosts: Hosts, proxies: TrustedProxies| {
-            Front::new(FrontSettings {
+        let front = |hosts: AllowedHosts, proxies: TrustedProxies| {
+            ListenerContext::new(FrontSettings {
                 hosts,
                 proxies,
                 limits: self.limits.clone(),
@@ -141,9 +142,9 @@ impl Listeners {
             false => self.hosts.clone(),
         };
         let public = front(hosts, self.proxies.clone());
-        let operator = front(Hosts::new(self.hosts.names().to_vec(), true), TrustedProxies::default());
+        let operator = front(AllowedHosts::new(self.hosts.names().to_vec(), true), TrustedProxies::default());
         // Sockets of a protocol's own carry HTTP on loopback alone.
-        let local = front(Hosts::new(self.hosts.names().to_vec(), true), self.proxies.clone());
+        let local = front(AllowedHosts::new(self.hosts.names().to_vec(), true), self.proxies.clone());
         let shared = Shared { limits: self.limits.clone(), metrics: self.metrics.clone(), front: local };
         let (shared_paths, own): (Vec<_>, Vec<_>) =
             surfaces.into_iter().partition(|surface| matches!(surface, Surface::Http(_)));

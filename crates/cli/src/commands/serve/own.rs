@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use forecourt_server::{
-    Certificates, Front, HttpLimits, Listener, Metrics, ServeError, StreamListener, StreamSettings,
+    Certificates, HttpLimits, Listener, ListenerContext, Metrics, ServeError, StreamListener, StreamSettings,
 };
 use forecourt_surface::{Carries, Listen, Surface};
 use tokio::task::JoinSet;
@@ -25,7 +25,7 @@ pub(super) struct Own {
 pub(super) struct Shared {
     pub limits: HttpLimits,
     pub metrics: Arc<Metrics>,
-    pub front: Arc<Front>,
+    pub front: Arc<ListenerContext>,
 }
 
 impl Own {

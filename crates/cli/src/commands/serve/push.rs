@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use forecourt_agents::limits::PUSH_BYTES_MAX;
-use forecourt_agents::{ContentError, Indexing, Put, Removed};
+use forecourt_agents::{ContentError, IndexedContent, PutOutcome, RemoveOutcome};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ const RETRY_AFTER: &str = "1";
 #[derive(Clone)]
 struct Doors {
     /// By handle.
-    contents: Arc<BTreeMap<String, Arc<dyn Indexing>>>,
+    contents: Arc<BTreeMap<String, Arc<dyn IndexedContent>>>,
     slots: Arc<Semaphore>,
     place: Arc<Place>,
 }
@@ -135,7 +135,7 @@ async fn remove(
 }
 
 impl Doors {
-    fn content(&self, handle: &str) -> Result<Arc<dyn Indexing>, Refused> {
+    fn content(&self, handle: &str) -> Result<Arc<dyn IndexedContent>, Refused> {
         self.contents.get(handle.trim_start_matches('@')).cloned().ok_or_else(|| {
             let known: Vec<&str> = self.contents.keys().map(String::as_str).collect();
             let known =
@@ -202,14 +202,14 @@ async fn blocking<T: Send + 'static>(
     Ok(tokio::task::spawn_blocking(work).await.map_err(broke)??)
 }
 
-fn shown_put(done: &Put) -> Value {
+fn shown_put(done: &PutOutcome) -> Value {
     let reasons: Vec<Value> =
         done.reasons.iter().map(|skipped| json!({"line": skipped.line, "reason": skipped.reason})).collect();
     json!({"stored": done.stored, "unchanged": done.unchanged, "skipped": done.skipped, "reasons": reasons,
         "searchable": done.is_searchable})
 }
 
-fn shown_removed(done: &Removed) -> Value {
+fn shown_removed(done: &RemoveOutcome) -> Value {
     json!({"removed": done.removed, "unknown": done.unknown, "searchable": done.is_searchable})
 }
 

@@ -9,7 +9,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use forecourt_core::Error;
 use forecourt_core::limits::RETRY_AFTER;
-use forecourt_host::{Answer, Answered, Asked, Decision, Host};
+use forecourt_host::{Host, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorQuestion};
 use http::{StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ struct Wanted {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decided {
-    decision: Decision,
+    decision: OperatorDecision,
     reason: Option<String>,
     by: Option<String>,
 }
@@ -70,7 +70,7 @@ async fn list(State(host): State<Arc<Host>>, Query(wanted): Query<Wanted>) -> Re
     Ok(Json(json!({"waiting": waiting, "questions": questions})))
 }
 
-async fn one(State(host): State<Arc<Host>>, Path(id): Path<String>) -> Result<Json<Asked>, Refused> {
+async fn one(State(host): State<Arc<Host>>, Path(id): Path<String>) -> Result<Json<OperatorQuestion>, Refused> {
     host.question(&id).await?.map(Json).ok_or_else(unknown)
 }
 
@@ -78,17 +78,18 @@ async fn answer(
     State(host): State<Arc<Host>>,
     Path(id): Path<String>,
     body: Body,
-) -> Result<(StatusCode, Json<Asked>), Refused> {
+) -> Result<(StatusCode, Json<OperatorQuestion>), Refused> {
     let wrong = |_| Refused(StatusCode::BAD_REQUEST, FORM.to_owned());
     let body = to_bytes(body, ANSWER_BYTES_MAX).await.map_err(wrong)?;
     let wrong = |_| Refused(StatusCode::BAD_REQUEST, FORM.to_owned());
     let Decided { decision, reason, by } = serde_json::from_slice(&body).map_err(wrong)?;
-    let answer = Answer { decision, reason, by: by.unwrap_or_else(|| OPERATOR.to_owned()), at: host.clock().now() };
+    let answer =
+        OperatorAnswer { decision, reason, by: by.unwrap_or_else(|| OPERATOR.to_owned()), at: host.clock().now() };
     match host.answer_question(&id, answer).await? {
-        Answered::Now(asked) => Ok((StatusCode::OK, Json(*asked))),
+        OperatorAnswerOutcome::Now(asked) => Ok((StatusCode::OK, Json(*asked))),
         // What holds, so that the operator sees who was first.
-        Answered::Before(asked) => Ok((StatusCode::CONFLICT, Json(*asked))),
-        Answered::Unknown => Err(unknown()),
+        OperatorAnswerOutcome::Before(asked) => Ok((StatusCode::CONFLICT, Json(*asked))),
+        OperatorAnswerOutcome::Unknown => Err(unknown()),
     }
 }
 
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn a_decision_is_one_of_three_words() {
         let read = |text: &str| serde_json::from_str::<Decided>(text).map(|decided| decided.decision).ok();
-        assert_eq!(read(r#"{"decision": "deferred"}"#), Some(Decision::Deferred));
+        assert_eq!(read(r#"{"decision": "deferred"}"#), Some(OperatorDecision::Deferred));
         for wrong in [r#"{"decision": "yes"}"#, r#"{"decision": "accepted", "x": 1}"#, "{}", "[]", ""] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

@@ -1,4 +1,4 @@
-use forecourt_egress::Target;
+use forecourt_egress::CheckedUrl;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -80,7 +80,7 @@ proptest! {
             return Ok(());
         };
         // As the client reads it, which resolves segments that lead up.
-        let target = Target::parse(&url).unwrap();
+        let target = CheckedUrl::parse(&url).unwrap();
         prop_assert_eq!(target.host(), "api.example");
         let segments: Vec<String> = target.url().path_segments().unwrap().map(|s| percent_decode_str(s).decode_utf8_lossy().into_owned()).collect();
         prop_assert_eq!(segments, ["v1".to_owned(), x, "end".to_owned()]);

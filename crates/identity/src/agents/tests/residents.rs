@@ -26,14 +26,14 @@ fn s5_8_1_an_origin_is_made_at_the_first_start_and_stays() {
 fn nothing_is_kept_by_who_only_looks() {
     let place = Place::new();
     let chef = card("chef");
-    let look = |home: Home<'_>| load(&home, [(&chef, &AgentIdentitySettings::default())]);
+    let look = |home: AgentHome<'_>| load(&home, [(&chef, &AgentIdentitySettings::default())]);
     for data in [None, Some(place.data.path()), Some(Path::new("is/not/there"))] {
-        let (known, notices) = look(Home { data, keeps: false, ..place.home() });
+        let (known, notices) = look(AgentHome { data, keeps: false, ..place.home() });
         assert_eq!((known.len(), raised(&notices)), (1, vec![]));
         assert_eq!(std::fs::read_dir(place.data.path()).unwrap().count(), 0);
     }
     let made = place.load().0.hosted()[0].agent_id.clone();
-    let (known, _) = look(Home { keeps: false, ..place.home() });
+    let (known, _) = look(AgentHome { keeps: false, ..place.home() });
     assert_eq!(known.hosted()[0].agent_id, made, "what is there is seen");
 }
 

@@ -17,7 +17,7 @@ pub enum ResolveError {
     #[error("{what} can't be had from {url}: {obstacle}")]
     Unavailable {
         /// Which one.
-        what: Source,
+        what: ResolveSource,
         /// Where it should be.
         url: String,
         /// What was in the way.
@@ -27,7 +27,7 @@ pub enum ResolveError {
     #[error("{what} at {url} is not the JSON document that it should be")]
     Unreadable {
         /// Which one.
-        what: Source,
+        what: ResolveSource,
         /// Where it is.
         url: String,
     },
@@ -50,7 +50,7 @@ pub enum ResolveError {
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ResolveSource {
     /// An answer of WebFinger.
     WebFinger,
     /// An agent card.
@@ -78,7 +78,7 @@ pub enum Obstacle {
     Other(String),
 }
 
-impl std::fmt::Display for Source {
+impl std::fmt::Display for ResolveSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::WebFinger => "the WebFinger answer",
@@ -90,7 +90,7 @@ impl std::fmt::Display for Source {
 }
 
 impl ResolveError {
-    pub(super) fn unavailable(what: Source, url: &str, error: EgressError) -> Self {
+    pub(super) fn unavailable(what: ResolveSource, url: &str, error: EgressError) -> Self {
         let obstacle = match error {
             EgressError::Unconnected(reason) => Obstacle::Unconnected(reason),
             EgressError::Refused(Refusal::Unresolved) => Obstacle::Unresolved,

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use forecourt_core::json;
-use forecourt_egress::{Deadlines, Egress, Outgoing, Purpose};
+use forecourt_egress::{Deadlines, Egress, Purpose, UpstreamRequest};
 use http::HeaderMap;
 use http::header::CACHE_CONTROL;
 use serde_json::Value;
 
 use super::super::limits::DOCUMENT_TIME_MAX;
-use super::error::{ResolveError, Source};
+use super::error::{ResolveError, ResolveSource};
 
 /// Something that was fetched, and how long its server lets it be kept.
 pub(super) struct Fetched<T> {
@@ -22,12 +22,12 @@ pub(super) struct Fetched<T> {
 pub(super) async fn json(
     egress: &Egress,
     purpose: Purpose,
-    what: Source,
+    what: ResolveSource,
     url: &str,
 ) -> Result<Fetched<Value>, ResolveError> {
     let bounds = purpose.deadlines(egress.config());
     let bounds = Deadlines { total: bounds.total.min(DOCUMENT_TIME_MAX), ..bounds };
-    let fetched = egress.fetch(purpose, Outgoing::get(url).within(bounds)).await;
+    let fetched = egress.fetch(purpose, UpstreamRequest::get(url).within(bounds)).await;
     let fetched = fetched.map_err(|error| ResolveError::unavailable(what, url, error))?;
     let value = json::parse(&fetched.bytes).ok().filter(Value::is_object);
     let value = value.ok_or_else(|| ResolveError::Unreadable { what, url: url.to_owned() })?;

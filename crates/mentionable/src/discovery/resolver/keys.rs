@@ -2,7 +2,7 @@
 //! address or the card URL in `keyid`.
 
 use forecourt_core::{Domain, Timestamp};
-use forecourt_identity::{Fault, FoundKeys, KeyDirectory, KeyId};
+use forecourt_identity::{FoundKeys, KeyDirectory, KeyId, ProofError};
 use futures::future::BoxFuture;
 use url::Url;
 
@@ -11,27 +11,27 @@ use super::super::names::CARDS_PATH;
 use super::{HTTPS_PORT, Resolver};
 
 impl KeyDirectory for Resolver {
-    fn find<'a>(&'a self, id: &'a KeyId, now: Timestamp) -> BoxFuture<'a, Result<FoundKeys, Fault>> {
+    fn find<'a>(&'a self, id: &'a KeyId, now: Timestamp) -> BoxFuture<'a, Result<FoundKeys, ProofError>> {
         Box::pin(self.keys_of(id, now))
     }
 }
 
 impl Resolver {
-    async fn keys_of(&self, id: &KeyId, now: Timestamp) -> Result<FoundKeys, Fault> {
+    async fn keys_of(&self, id: &KeyId, now: Timestamp) -> Result<FoundKeys, ProofError> {
         let (acct, port) = match id {
             KeyId::Agent(address) => (Acct::from(address), HTTPS_PORT),
-            KeyId::Card(url) => owner_of_card(url).ok_or(Fault::UnknownKey)?,
+            KeyId::Card(url) => owner_of_card(url).ok_or(ProofError::UnknownKey)?,
         };
         let agent = self.resolve_at(&acct, port).await.map_err(|error| {
             tracing::debug!(%error, "the keys of an agent can't be found");
-            if error.is_transient() { Fault::KeysUnavailable } else { Fault::UnknownKey }
+            if error.is_transient() { ProofError::KeysUnavailable } else { ProofError::UnknownKey }
         })?;
         // Whoever claims a card must be led to that card by the domain of its address.
         if matches!(id, KeyId::Card(url) if !is_same(url, &agent.card_url)) {
-            return Err(Fault::UnknownKey);
+            return Err(ProofError::UnknownKey);
         }
-        let address = acct.to_address().ok_or(Fault::UnknownKey)?;
-        Ok(FoundKeys { address, keys: agent.keys(now).ok_or(Fault::UnknownKey)? })
+        let address = acct.to_address().ok_or(ProofError::UnknownKey)?;
+        Ok(FoundKeys { address, keys: agent.keys(now).ok_or(ProofError::UnknownKey)? })
     }
 }
 

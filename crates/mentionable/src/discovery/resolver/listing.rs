@@ -8,18 +8,18 @@ use super::super::names::TERM_PROTOCOLS;
 
 /// Who lives on a domain.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listing {
+pub struct DirectoryListing {
     /// The name of the place; empty when it does not say.
     pub name: String,
     /// Its agents in its order, at most [`LISTED_MAX`].
-    pub agents: Vec<Listed>,
+    pub agents: Vec<DirectoryAgent>,
     /// The document itself.
     pub document: Value,
 }
 
 /// One agent of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct DirectoryAgent {
     /// Its address.
     pub acct: Acct,
     /// Its name for people.
@@ -30,7 +30,7 @@ pub struct Listed {
     pub protocols: Vec<String>,
 }
 
-impl Listing {
+impl DirectoryListing {
     /// Reads a directory. Contacts that are no agents are passed over. `None`: it is no directory.
     pub(super) fn read(document: Value) -> Option<Self> {
         let contacts = document["contactPoint"].as_array()?;
@@ -39,9 +39,9 @@ impl Listing {
     }
 }
 
-fn listed(contact: &Value) -> Option<Listed> {
+fn listed(contact: &Value) -> Option<DirectoryAgent> {
     let protocols = contact[TERM_PROTOCOLS].as_array().map_or(&[][..], Vec::as_slice);
-    Some(Listed {
+    Some(DirectoryAgent {
         acct: Acct::parse(contact["email"].as_str()?).ok()?,
         name: text(contact, "name"),
         description: text(contact, "description"),

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use forecourt_core::origin;
-use forecourt_egress::Target;
+use forecourt_egress::CheckedUrl;
 use forecourt_identity::{Algorithm, VerifyKey};
 use serde_json::Value;
 
-use super::{CardFault, CardProblem, Expected};
+use super::{CardFault, CardProblem, ExpectedCard};
 use crate::discovery::acct::Acct;
 use crate::discovery::names::{PROTOCOL_VERSION, TRANSPORT_REST};
 use crate::discovery::resolver::https_host;
@@ -52,7 +52,7 @@ impl Kind {
 
 impl Rules {
     /// Agent card 3.1.
-    pub(super) fn card(&mut self, card: &Value, expected: Expected<'_>) {
+    pub(super) fn card(&mut self, card: &Value, expected: ExpectedCard<'_>) {
         if !card.is_object() {
             return self.report(CardFault::WrongType, "", "a card is a JSON object");
         }
@@ -213,7 +213,7 @@ impl Rules {
     /// An https URL that must be there.
     fn https<'v>(&mut self, object: &'v Value, base: &str, key: &str) -> Option<&'v str> {
         let text = self.required(object, base, key, Kind::Text)?.as_str()?;
-        if Target::parse(text).is_ok_and(|target| target.is_https()) {
+        if CheckedUrl::parse(text).is_ok_and(|target| target.is_https()) {
             return Some(text);
         }
         self.report(CardFault::NotHttps, format!("{base}/{key}"), "must be an absolute https URL without userinfo");

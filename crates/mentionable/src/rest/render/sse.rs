@@ -13,9 +13,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::collect;
-use forecourt_core::{Collected, Ending, Event, EventStream, FileSource, Part, PolicyPart, ToolCall};
+use forecourt_core::{CollectedReply, Ending, Event, EventStream, FileSource, Part, PolicyPart, ToolCall};
 use forecourt_pages::clean;
-use forecourt_surface::sse::{Fragments, HEARTBEAT_EVERY, comment, event, message};
+use forecourt_surface::sse::{HEARTBEAT_EVERY, SseFragments, comment, event, message};
 use futures::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn flowing(mut events: EventStream) -> impl Stream<Item = Bytes> + Send {
 /// The words so far, as frames.
 #[derive(Default)]
 struct Words {
-    fragments: Fragments,
+    fragments: SseFragments,
     spoken: bool,
 }
 
@@ -141,14 +141,14 @@ fn closing(words: &mut Words, parts: Vec<Part>, ending: Ending) -> Vec<Bytes> {
 }
 
 /// The frames of an agent that answers all at once.
-fn gathered(collected: Collected) -> Vec<Bytes> {
-    let Collected { parts, ending, .. } = collected;
+fn gathered(collected: CollectedReply) -> Vec<Bytes> {
+    let CollectedReply { parts, ending, .. } = collected;
     match &ending {
         Ending::Complete | Ending::Message(_) | Ending::Question(_) => {}
         Ending::Refused(part) => return vec![policy(part), end()],
         Ending::Failed { .. } | Ending::Canceled => return vec![failed(ending)],
     }
-    let parts = super::parts(Collected::new(parts, ending));
+    let parts = super::parts(CollectedReply::new(parts, ending));
     let is_wordless = parts.iter().filter_map(Part::as_text).all(str::is_empty);
     let calls: Vec<Bytes> = parts
         .iter()

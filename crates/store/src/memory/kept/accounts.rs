@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::store::cost;
-use forecourt_core::{Account, Bound, StoreError, Task};
+use forecourt_core::{Account, QuotaBound, StoreError, Task};
 use serde::Serialize;
 
 use crate::slim;
@@ -33,7 +33,7 @@ impl Accounts {
         if account.key().is_none() || stored.saturating_add(bytes) <= self.max {
             return Ok(());
         }
-        Err(StoreError::Full { bound: Bound::Caller { max: self.max } })
+        Err(StoreError::Full { bound: QuotaBound::Caller { max: self.max } })
     }
 
     /// Counts so many more.

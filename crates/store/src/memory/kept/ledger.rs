@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use forecourt_core::limits::ENTRY_BYTES_MAX;
-use forecourt_core::store::{Entry, Span, cost};
+use forecourt_core::store::{LedgerEntry, Span, cost};
 use forecourt_core::{Account, StoreError, Timestamp};
 
 use super::accounts::{Accounts, json_len};
 use super::room;
 use crate::limits::MEMORY_ENTRIES_MAX;
 
-fn give_back(entry: &Entry, accounts: &mut Accounts) {
+fn give_back(entry: &LedgerEntry, accounts: &mut Accounts) {
     accounts.give_back(&entry.account, cost(json_len(&entry.body)));
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Ledger {
 /// Never empty.
 #[derive(Default)]
 struct Stream {
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, LedgerEntry>,
     /// The number of the last entry, also when that one has expired.
     last: u64,
 }
@@ -33,7 +33,7 @@ impl Ledger {
     pub(super) fn append(
         &mut self,
         name: String,
-        entry: Entry,
+        entry: LedgerEntry,
         expected: Option<u64>,
         accounts: &mut Accounts,
     ) -> Result<Option<u64>, StoreError> {
@@ -62,10 +62,10 @@ impl Ledger {
         Ok(Some(stream.last))
     }
 
-    pub(super) fn read(&self, name: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, Entry)> {
+    pub(super) fn read(&self, name: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, LedgerEntry)> {
         let Some(stream) = self.streams.get(name) else { return Vec::new() };
-        let shown = |(n, entry): (&u64, &Entry)| {
-            entry.is_there(now).then(|| (*n, Entry { account: Account::HOST, ..entry.clone() }))
+        let shown = |(n, entry): (&u64, &LedgerEntry)| {
+            entry.is_there(now).then(|| (*n, LedgerEntry { account: Account::HOST, ..entry.clone() }))
         };
         match span {
             Span::After(n) => stream.entries.range(n.saturating_add(1)..).filter_map(shown).take(limit).collect(),

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use forecourt_core::limits::{DELIVERIES_PENDING_MAX, WEBHOOKS_PER_TASK_MAX};
-use forecourt_core::store::{Added, AtEnd, Delivery, Notice, Webhook, cost};
-use forecourt_core::{Collected, StoreError, Task, TaskId, TaskState, Timestamp};
+use forecourt_core::store::{Delivery, IfTaskEnded, Notification, Webhook, WebhookRegistration, cost};
+use forecourt_core::{CollectedReply, StoreError, Task, TaskId, TaskState, Timestamp};
 
 use super::accounts::{Accounts, json_len};
 use super::{Kept, Record, room};
@@ -27,14 +27,14 @@ enum About {
         state: TaskState,
         settled_at: Timestamp,
         /// Boxed, as it is much the largest.
-        outcome: Box<Option<Collected>>,
+        outcome: Box<Option<CollectedReply>>,
     },
     /// Nothing that is kept here.
-    Notice(Box<Notice>),
+    Notice(Box<Notification>),
 }
 
 /// What a notice costs.
-fn notice_cost(notice: &Notice) -> u64 {
+fn notice_cost(notice: &Notification) -> u64 {
     cost(json_len(&notice.webhook))
 }
 
@@ -52,7 +52,7 @@ impl Waiting {
     }
 
     /// The notice that it tells.
-    fn notice(&self) -> Option<&Notice> {
+    fn notice(&self) -> Option<&Notification> {
         match &self.about {
             About::Task { .. } => None,
             About::Notice(notice) => Some(notice),
@@ -100,19 +100,19 @@ impl Kept {
         task: &TaskId,
         webhook: Webhook,
         limit: usize,
-        at_end: AtEnd,
-    ) -> Result<Added, StoreError> {
-        let Some(record) = self.tasks.get_mut(task) else { return Ok(Added::NoTask) };
+        at_end: IfTaskEnded,
+    ) -> Result<WebhookRegistration, StoreError> {
+        let Some(record) = self.tasks.get_mut(task) else { return Ok(WebhookRegistration::NoTask) };
         let has_ended = record.task.state.is_final();
-        if has_ended && at_end == AtEnd::Refuse {
-            return Ok(Added::Ended);
+        if has_ended && at_end == IfTaskEnded::Refuse {
+            return Ok(WebhookRegistration::Ended);
         }
         let bytes = cost(json_len(&webhook));
         self.accounts.room(&record.account, bytes)?;
         let id = webhook.id.clone();
         if !record.webhooks.values().any(|earlier| earlier.id == webhook.id) {
             if record.webhooks.len() >= limit {
-                return Ok(Added::TooMany);
+                return Ok(WebhookRegistration::TooMany);
             }
             room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
         }
@@ -120,7 +120,7 @@ impl Kept {
         if has_ended {
             self.tell_of(task, Some(&id));
         }
-        Ok(Added::Yes)
+        Ok(WebhookRegistration::Yes)
     }
 
     /// Whether a task that has `had` webhooks may begin, or go on, with `more`.
@@ -132,7 +132,7 @@ impl Kept {
         room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")
     }
 
-    pub(in crate::memory) fn enqueue(&mut self, notice: Notice) -> Result<(), StoreError> {
+    pub(in crate::memory) fn enqueue(&mut self, notice: Notification) -> Result<(), StoreError> {
         let bytes = notice_cost(&notice);
         self.accounts.room(&notice.account, bytes)?;
         room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;

@@ -9,7 +9,7 @@ use super::super::answer::{reading, refused_with};
 use crate::args::Ask;
 use crate::commands::printable::{Words, line};
 use crate::output::{Failure, Outcome, stderrln};
-use crate::registry::a2a::{Arrived, Unfolding};
+use crate::registry::a2a::{StreamItem, Unfolding};
 
 /// Tool calls whose state is remembered; beyond, each change is shown.
 const TOOLS_MAX: usize = 1_000;
@@ -47,7 +47,7 @@ impl Shown {
     }
 
     /// Shows what is new in an item. Gives how the answer ended, once it has.
-    pub(super) fn item(&mut self, arrived: Arrived) -> Result<Option<Outcome>, Failure> {
+    pub(super) fn item(&mut self, arrived: StreamItem) -> Result<Option<Outcome>, Failure> {
         if self.as_json {
             reading(self.words.say(&format!("{}\n", arrived.raw)))?;
         }

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use crate::commands::printable::{line, printable};
 use crate::output::{stderr, stderrln};
-use crate::registry::mcp::{Choice, Field, Form, Kind, Person};
+use crate::registry::mcp::{AnswerKind, Choice, Field, Form, Person};
 
 /// Characters of somebody else's sentence.
 const WORDS_CHARS_MAX: usize = 500;
@@ -86,10 +86,10 @@ fn prompt(field: &Field) -> String {
         all.collect::<Vec<_>>().join(", ")
     };
     let choices = match &field.kind {
-        Kind::One(choices) => format!(" ({})", listed(choices)),
-        Kind::Many(choices) => format!(" (any of {}; commas between)", listed(choices)),
-        Kind::Boolean => " (y/n)".to_owned(),
-        Kind::Text | Kind::Number { .. } => String::new(),
+        AnswerKind::One(choices) => format!(" ({})", listed(choices)),
+        AnswerKind::Many(choices) => format!(" (any of {}; commas between)", listed(choices)),
+        AnswerKind::Boolean => " (y/n)".to_owned(),
+        AnswerKind::Text | AnswerKind::Number { .. } => String::new(),
     };
     let default = match &field.default {
         Some(value) => format!(" [{}]", line(&plain(value), 60)),
@@ -127,12 +127,12 @@ mod tests {
         let field = Field {
             name: "diet".into(),
             title: "Which \u{1b}[31mdiet?".into(),
-            kind: Kind::One(vec![choice("vegan"), choice("any")]),
+            kind: AnswerKind::One(vec![choice("vegan"), choice("any")]),
             required: true,
             default: Some("any".into()),
         };
         assert_eq!(prompt(&field), "Which [31mdiet? (1 vegan, 2 any) [any]: ");
-        let number = Field { kind: Kind::Number { whole: false }, default: Some(30.0.into()), ..field };
+        let number = Field { kind: AnswerKind::Number { whole: false }, default: Some(30.0.into()), ..field };
         assert!(prompt(&number).ends_with("diet? [30]: "));
     }
 }
