@@ -66,6 +66,7 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents for agents: JSON-RPC, HTTP+JSON and gRPC, in the versions 1.0 and 0.3",
     schema: || schemars::schema_for!(A2aSettings),
     sockets: &[],
+    moved: &[],
     open: |section| Ok(Box::new(A2aWire { settings: section.read()?, section })),
 };
 

@@ -196,6 +196,9 @@ pub(crate) struct Init {
 pub(crate) struct Check {
     #[command(flatten)]
     pub place: Place,
+    /// Rewrite keys that have another name or section than in the release before. Comments and layout stay.
+    #[arg(long)]
+    pub fix: bool,
     /// Print what was found as JSON.
     #[arg(long)]
     pub json: bool,

@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use forecourt_core::Handle;
 use forecourt_egress::EgressConfig;
 use forecourt_egress::limits::SECRET_BYTES_MAX;
-use forecourt_endpoints::python;
+use forecourt_endpoints::{policy, python};
 use forecourt_host::{LimitSettings, OperatorWebhook};
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::{AdminToken, HttpLimits};
-use forecourt_settings::{Environment, Problem, Problems, Section, files};
+use forecourt_settings::{Environment, KeyMove, MovedKey, Problem, Problems, Section, files};
 
 use crate::args::ListenFlags;
 use crate::host;
-use crate::registry::ENDPOINTS;
+use crate::registry::PROTOCOLS;
 use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettings, Tls};
 use crate::wires::Wires;
 
@@ -29,6 +29,12 @@ const SECRET_BYTES: RangeInclusive<usize> = AdminToken::BYTES_MIN..=SECRET_BYTES
 const STORE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 /// Agents in one deployment.
 pub(crate) const AGENTS_MAX: usize = 10_000;
+
+/// Keys of sections that no protocol owns and that had other names.
+const MOVED: &[MovedKey] = &[
+    MovedKey { old: "egress.at_once", new: "egress.max_concurrent" },
+    MovedKey { old: "egress.at_once_per_host", new: "egress.max_concurrent_per_host" },
+];
 
 /// Everything that the files of a deployment say.
 pub(crate) struct Loaded {
@@ -117,6 +123,12 @@ impl Loaded {
         problems.into_result(())
     }
 
+    /// Keys that the files have by their old names: complete once the agents were built.
+    pub(crate) fn moved_keys(&self) -> Vec<KeyMove> {
+        let agents = self.agents.iter().flat_map(|agent| agent.section.moved_keys());
+        self.root.moved_keys().into_iter().chain(agents).collect()
+    }
+
     /// The agent that takes what nobody else is named for.
     pub(crate) fn default_agent(&self) -> &Handle {
         match &self.deployment.default_agent {
@@ -141,6 +153,8 @@ fn read_top(dir: &Path, environment: &dyn Environment, flags: &ListenFlags) -> R
     let hint = "`forecourt init DIR` makes a working deployment";
     let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;
     let mut root = Section::parse(&file, &text, environment)?;
+    root.accept_moved(MOVED);
+    PROTOCOLS.iter().for_each(|protocol| root.accept_moved(protocol.moved));
     let mut problems = Problems::new();
     let listen = problems.absorb(root.take_or_empty("listen").read()).map(|listen| flags.or(listen));
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
@@ -153,7 +167,7 @@ fn read_top(dir: &Path, environment: &dyn Environment, flags: &ListenFlags) -> R
     let http = problems.absorb(root.take_or_empty("http").read());
     let path = std::env::var("PATH").ok();
     let functions = problems.absorb(python::Options::read(&root.take_or_empty("functions"), path));
-    let endpoints = root.clone().take_or_empty(ENDPOINTS.name);
+    let endpoints = root.take_or_empty(policy::SECTION);
     let wires = problems.absorb(Wires::open(&mut root, |name| flags.named(name)));
     let deployment = problems.absorb(root.read::<Deployment>());
     if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {

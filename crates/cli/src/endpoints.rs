@@ -8,16 +8,15 @@ use forecourt_contract::endpoint::EndpointOffer;
 use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_core::Message;
 use forecourt_egress::Egress;
-use forecourt_endpoints::{Functions, Kinds, Python, load};
+use forecourt_endpoints::{EndpointPolicy, Functions, Kinds, Python, load};
 use forecourt_host::Host;
 use forecourt_settings::{Problems, ProcessEnvironment};
+use forecourt_surface::endpoint;
 use forecourt_surface::tool::ToolCall;
-use forecourt_surface::{EndpointSettings, endpoint};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::deployment::Loaded;
-use crate::registry::ENDPOINTS;
 
 /// What answers calls, with what was refused of the files.
 pub(crate) struct Endpoints {
@@ -38,7 +37,8 @@ impl Endpoints {
     /// Loads what can be loaded. Fails when the settings can't be read, or when the operator wants all
     /// endpoints or none and one is refused.
     pub(crate) fn load(loaded: &Loaded, egress: &Egress) -> Result<Self, Problems> {
-        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&loaded.endpoints)?;
+        let EndpointPolicy { terms, must_be_whole } = EndpointPolicy::read(&loaded.endpoints)?;
+        let notices = loaded.wires.notices();
         let python = Python::new(loaded.functions.clone());
         let kinds = Kinds { egress: egress.clone(), functions: Functions::new().then(Arc::new(python)) };
         let found = load(&loaded.dir, terms, &ProcessEnvironment, &kinds);

@@ -2,7 +2,7 @@
 //! and one line here.
 
 use forecourt_agents::Backend;
-use forecourt_surface::{EndpointSection, Protocol};
+use forecourt_surface::Protocol;
 
 /// The protocols, in the order in which they are shown.
 pub(crate) const PROTOCOLS: &[Protocol] = &[
@@ -12,9 +12,6 @@ pub(crate) const PROTOCOLS: &[Protocol] = &[
     forecourt_mcp::PROTOCOL,
     forecourt_agtp::PROTOCOL,
 ];
-
-/// The section whose settings hold for the endpoints of all protocols.
-pub(crate) const ENDPOINTS: EndpointSection = forecourt_agtp::ENDPOINTS;
 
 const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND]];
 

@@ -30,6 +30,7 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents as web addresses: plain HTTP in, pages, markdown, JSON or events out",
     schema: || schemars::schema_for!(MentionableSettings),
     sockets: &[],
+    moved: &[],
     open: |section| Ok(Box::new(MentionableWire { settings: section.read()?, section })),
 };
 

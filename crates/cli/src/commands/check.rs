@@ -1,6 +1,9 @@
 //! `forecourt check`: everything that `serve` would refuse, without listening.
 
+use std::path::Path;
+
 use forecourt_contract::Endpoint;
+use forecourt_settings::{KeyMove, files, rewrite};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +40,7 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     let Some(mut endpoints) = problems.absorb(Endpoints::load(&loaded, &egress)) else { return Err(problems.into()) };
     problems.extend(std::mem::take(&mut endpoints.refused));
     let agents = problems.absorb(host::agents(&loaded, &site, &egress, &data, &endpoints));
+    moved(&loaded.moved_keys(), check.fix)?;
     let Some(host::Agents { residents, siblings, content }) = agents else { return Err(problems.into()) };
     problems.extend(inspect::contents(&content));
     let stop = CancellationToken::new();
@@ -51,6 +55,35 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     identities::doubtful(&running.identity_notices).for_each(|notice| stderrln!("warning: {notice}"));
     endpoints.doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
     Ok(problems.into_result(Found { running, endpoints })?)
+}
+
+/// Tells which keys have their old names; with `fix`, gives them the new ones.
+fn moved(moved: &[KeyMove], fix: bool) -> Outcome {
+    if !fix {
+        moved.iter().for_each(|key| stderrln!("warning: {key}"));
+        return Ok(());
+    }
+    for of_file in moved.chunk_by(|one, next| one.file() == next.file()) {
+        let Some(file) = of_file.first().map(KeyMove::file) else { continue };
+        let wrong = |reason: String| Failure::yours(format!("{}: {reason}", file.display()));
+        let text = files::text_of(file).map_err(|problem| wrong(problem.message().to_owned()))?;
+        let rewritten = rewrite(&text, of_file).map_err(wrong)?;
+        replace(file, &rewritten).map_err(|error| wrong(error.to_string()))?;
+        stderrln!("rewrote {} of {}", counted(of_file.len(), "key"), file.display());
+    }
+    Ok(())
+}
+
+/// Puts a text in the place of a file in one step, so that a crash leaves the old one or the new one.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let beside = file.with_extension("toml.new");
+    std::fs::write(&beside, text)?;
+    std::fs::set_permissions(&beside, std::fs::metadata(file)?.permissions())?;
+    std::fs::rename(&beside, file)
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn show(check: &Check, Found { running, endpoints }: Found) -> Outcome {

@@ -2,7 +2,7 @@
 
 use forecourt_contract::{endpoint, recipe};
 use forecourt_egress::EgressConfig;
-use forecourt_endpoints::python;
+use forecourt_endpoints::{policy, python};
 use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
@@ -59,7 +59,7 @@ pub(crate) fn reference() -> Reference {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }
-    sections.extend([python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
+    sections.extend([policy::DOCUMENTED, python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
     document(&sections)
 }
 

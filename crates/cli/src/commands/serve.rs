@@ -103,6 +103,7 @@ fn before_any_port(loaded: &Loaded, data: &Path) -> Result<Endpoints, Failure> {
     let egress = host::egress(loaded, &site, &[])?;
     let endpoints = Endpoints::load(loaded, &egress)?;
     host::agents(loaded, &site, &egress, data, &endpoints)?;
+    loaded.moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
     Ok(endpoints)
 }
 
