@@ -14,6 +14,7 @@
 //! | `once.rs` | calls that are made once, however often they are sent | base 2.4 |
 //! | `problem.rs`, `problem/` | every refusal, with its code and what helps to recover | base 4; AGTP-API 11 |
 //! | `to_wire.rs` | from an answer to a response | base 2.2, 2.5 |
+//! | `commands.rs`, `commands/` | `forecourt agtp`, `manifest` and `genesis` | |
 //! | `gateway.rs` | HTTP clients as callers | base 12 |
 //! | `settings.rs`, `settings/` | the section `[agtp]` | base 10 |
 //! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
@@ -24,6 +25,7 @@ mod ask;
 mod builtin;
 pub mod client;
 pub mod codec;
+mod commands;
 pub mod connection;
 mod floor;
 mod from_wire;
@@ -66,6 +68,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(AgtpSettings),
     sockets: settings::SOCKETS,
     moved: settings::MOVED,
+    commands: commands::COMMANDS,
     open: |section| Ok(Box::new(AgtpWire::open(section)?)),
 };
 

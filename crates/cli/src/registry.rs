@@ -37,12 +37,3 @@ pub(crate) mod mcp {
     pub(crate) use forecourt_mcp::form::{AnswerKind, Choice, Field, Form};
     pub(crate) use forecourt_mcp::visit::{CallReply, Person, ServerLocation, Trouble, Visit};
 }
-
-/// What `agtp` and `manifest` speak, and what they judge.
-pub(crate) mod agtp {
-    pub(crate) use forecourt_agtp::client::{AgtpUri, Client, ClientError, JSON, RequestBuilder, Server, YAML};
-    pub(crate) use forecourt_agtp::manifest::{MEDIA_TYPE as MANIFEST, check};
-    #[cfg(test)]
-    pub(crate) use forecourt_agtp::wire::StatusLine;
-    pub(crate) use forecourt_agtp::wire::{Request, Response};
-}

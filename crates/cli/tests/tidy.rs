@@ -19,7 +19,7 @@ const LINES_MAX: usize = 700;
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
     &["contract", "egress", "embed", "store", "pages", "process", "server"],
-    &["content", "endpoints", "openapi"],
+    &["client", "content", "endpoints", "openapi"],
     &["identity", "host", "agents"],
     &["surface"],
     &["a2a", "agtp", "mcp", "mentionable", "nlweb"],

@@ -69,7 +69,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let serving = Serving {
         domain: site.domain.clone(),
         https_port: loaded.listen.https.port(),
-        agtp_port: listeners.own_address("agtp").map(|address| address.port()),
+        sockets: listeners.own().into_iter().map(|(name, address)| (name.to_owned(), address.port())).collect(),
         data: data.clone(),
     };
     serving.write()?;

@@ -6,23 +6,23 @@ use std::path::Path;
 use forecourt_core::json;
 use serde_json::{Map, Value, json};
 
-use crate::args::Agtp;
-use crate::commands::printable::{Words, line};
-use crate::output::{Failure, Outcome, print_json, stderrln};
-use crate::registry::agtp::Response;
+use crate::commands::args::CallArguments;
+use crate::wire::Response;
+use forecourt_client::output::{Failure, Outcome, print_json, stderrln};
+use forecourt_client::printable::{Words, line};
 
 /// Fields that tell callers to move on. AGTP-API 4.4 and 6.5.
 const WARNINGS: [&str; 2] = ["AGTP-Catalog-Warning", "AGTP-Endpoint-Warning"];
 
 /// Prints what was asked for: the body, with its head, or all of it as JSON. Warnings go aside.
-pub(super) fn print(response: &Response, agtp: &Agtp) -> Outcome {
+pub(super) fn print(response: &Response, arguments: &CallArguments) -> Outcome {
     for name in WARNINGS {
         response.field(name).iter().for_each(|warning| stderrln!("warning: {name}: {}", line(warning, 200)));
     }
-    if agtp.json {
+    if arguments.json {
         return print_json(&whole(response));
     }
-    let mut text = if agtp.include { head(response) } else { String::new() };
+    let mut text = if arguments.include { head(response) } else { String::new() };
     let is_terminal = io::stdout().is_terminal();
     let pretty = parsed(response).filter(|_| is_terminal).and_then(|value| serde_json::to_string_pretty(&value).ok());
     match (pretty, std::str::from_utf8(&response.body)) {
@@ -84,7 +84,7 @@ fn whole(response: &Response) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::agtp::StatusLine;
+    use crate::wire::StatusLine;
 
     #[test]
     fn the_whole_answer_is_one_object() {

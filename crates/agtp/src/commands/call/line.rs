@@ -5,12 +5,18 @@ use std::path::{Path, PathBuf};
 use forecourt_core::Domain;
 use forecourt_egress::{ClientCertificate, EgressError, Purpose};
 
-use crate::args::{Agtp, ManifestCheck, Trust};
-use crate::commands::printable::line;
-use crate::commands::way;
-use crate::output::Failure;
-use crate::registry::agtp::{AgtpUri, Client, ClientError, Request, Response, Server};
-use crate::state::Serving;
+use crate::client::AgtpUri;
+use crate::client::Client;
+use crate::client::ClientError;
+use crate::client::Server;
+use crate::commands::args::{CallArguments, ManifestCheck, Trust};
+use crate::settings::TLS;
+use crate::wire::Request;
+use crate::wire::Response;
+use forecourt_client::network;
+use forecourt_client::output::Failure;
+use forecourt_client::printable::line;
+use forecourt_client::serving::Serving;
 
 /// How somebody wishes to be connected.
 pub(in crate::commands) struct Wish<'a> {
@@ -29,8 +35,8 @@ pub(in crate::commands) struct Line {
 
 impl<'a> Wish<'a> {
     /// The wish of whoever calls.
-    pub(in crate::commands) fn of(agtp: &'a Agtp) -> Self {
-        Self::new(agtp.plaintext, &agtp.trust).showing(agtp.certificate.as_deref())
+    pub(in crate::commands) fn of(arguments: &'a CallArguments) -> Self {
+        Self::new(arguments.plaintext, &arguments.trust).showing(arguments.certificate.as_deref())
     }
 
     /// The wish of whoever checks a manifest.
@@ -58,7 +64,8 @@ impl Line {
     pub(in crate::commands) fn to(uri: &AgtpUri, wish: &Wish<'_>) -> Result<Self, Failure> {
         let domain = Domain::parse(uri.host()).ok().filter(Domain::is_local);
         let serving = domain.and_then(|domain| Serving::find(&domain, wish.data.as_deref()));
-        let recorded = serving.as_ref().and_then(|serving| serving.agtp_port).filter(|_| !wish.is_plain);
+        let recorded =
+            serving.as_ref().and_then(|serving| serving.sockets.get(TLS).copied()).filter(|_| !wish.is_plain);
         let port = uri.port().or(recorded).unwrap_or_else(|| uri.port_or_default());
         let folder = wish.data.clone().or(serving.map(|serving| serving.data));
         let server = Server { host: uri.host().to_owned(), port };
@@ -79,7 +86,7 @@ impl Line {
         let at = format!("{}:{}", self.server.host, self.server.port);
         match error {
             ClientError::Unreachable(EgressError::Unconnected(reason)) if reason.contains("certificate") => {
-                way::unconnected(&at, reason, self.is_local)
+                network::unconnected(&at, reason, self.is_local)
             }
             ClientError::Unreachable(EgressError::Unconnected(reason)) => {
                 let cause = line(reason, 100);
@@ -107,7 +114,7 @@ impl Line {
 
 fn client(wish: &Wish<'_>, folder: Option<PathBuf>) -> Result<Client, Failure> {
     let wrong = |error: forecourt_egress::SetupError| Failure::yours(error.to_string());
-    let builder = Client::builder(way::typed(folder, wish.trusts_everyone)?, Purpose::Upstream);
+    let builder = Client::builder(network::typed(folder, wish.trusts_everyone)?, Purpose::Upstream);
     let builder = if wish.is_plain { builder.plaintext() } else { builder };
     let builder = match wish.certificate {
         None => builder,

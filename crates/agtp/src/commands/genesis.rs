@@ -12,9 +12,9 @@ use forecourt_identity::limits::IDENTITY_FILE_BYTES_MAX;
 use forecourt_identity::{HostKeys, SigningKey};
 use serde_json::{Map, Value};
 
-use crate::args::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
-use crate::commands::printable::line;
-use crate::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
+use crate::commands::args::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
+use forecourt_client::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
+use forecourt_client::printable::line;
 
 /// Characters of a field that are shown on one line.
 const SHOWN_CHARS_MAX: usize = 200;

@@ -1,4 +1,4 @@
-//! `forecourt agtp`: one call over AGTP, and its answer.
+//! This module is `forecourt agtp`: one call over AGTP, and its answer.
 
 mod answer;
 mod hint;
@@ -11,9 +11,12 @@ use std::path::Path;
 use forecourt_core::{AgentId, Clock, SystemClock};
 use forecourt_host::SystemEntropy;
 
-use crate::args::Agtp;
-use crate::output::{Failure, Outcome};
-use crate::registry::agtp::{AgtpUri, JSON, RequestBuilder, YAML};
+use crate::client::AgtpUri;
+use crate::client::JSON;
+use crate::client::RequestBuilder;
+use crate::client::YAML;
+use crate::commands::args::CallArguments;
+use forecourt_client::output::{Failure, Outcome};
 
 pub(super) use self::line::{Line, Wish};
 
@@ -21,19 +24,19 @@ pub(super) use self::line::{Line, Wish};
 const BODY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Calls, and prints the answer.
-pub(crate) async fn run(agtp: Agtp) -> Outcome {
-    let uri = parse(&agtp.uri)?;
-    let line = Line::to(&uri, &Wish::of(&agtp))?;
-    let request = draft(&agtp, &uri, &line)?.finish();
+pub(crate) async fn run(arguments: CallArguments) -> Outcome {
+    let uri = parse(&arguments.uri)?;
+    let line = Line::to(&uri, &Wish::of(&arguments))?;
+    let request = draft(&arguments, &uri, &line)?.finish();
     let request = request.map_err(|fault| Failure::usage(format!("this can't be sent: {fault}")))?;
     let response = line.send(&request).await?;
-    match &agtp.out {
+    match &arguments.out {
         // A file holds what was asked for, or is not written.
         Some(file) => {
             hint::judge(&response, &request, &uri)?;
             return answer::write(&response, file);
         }
-        None => answer::print(&response, &agtp)?,
+        None => answer::print(&response, &arguments)?,
     }
     hint::judge(&response, &request, &uri)
 }
@@ -45,28 +48,28 @@ pub(super) fn parse(text: &str) -> Result<AgtpUri, Failure> {
     AgtpUri::parse(text).map_err(|fault| Failure::usage(format!("`{text}` is not a URI of AGTP: {fault}")).hint(hint))
 }
 
-fn draft(agtp: &Agtp, uri: &AgtpUri, line: &Line) -> Result<RequestBuilder, Failure> {
-    let mut draft = RequestBuilder::new(&agtp.method, uri.target());
-    if let Some(agent) = agent(agtp, uri)? {
+fn draft(arguments: &CallArguments, uri: &AgtpUri, line: &Line) -> Result<RequestBuilder, Failure> {
+    let mut draft = RequestBuilder::new(&arguments.method, uri.target());
+    if let Some(agent) = agent(arguments, uri)? {
         draft = draft.agent(&agent);
     }
-    if let Some(scope) = &agtp.scope {
+    if let Some(scope) = &arguments.scope {
         draft = draft.scope(scope);
     }
-    let session = agtp.session.clone().unwrap_or_else(|| session::of_terminal(line.server(), &SystemEntropy));
+    let session = arguments.session.clone().unwrap_or_else(|| session::of_terminal(line.server(), &SystemEntropy));
     draft = draft.session(&session).stamped(SystemClock.now(), &SystemEntropy);
-    for header in &agtp.headers {
+    for header in &arguments.headers {
         let Some((name, value)) = header.split_once(':') else {
             return Err(Failure::usage(format!("-H '{header}' has no colon")).hint("write -H 'Name: value'"));
         };
         draft = draft.field(name, value);
     }
-    let Some((media_type, body)) = agtp.body.as_deref().map(body).transpose()? else { return Ok(draft) };
+    let Some((media_type, body)) = arguments.body.as_deref().map(body).transpose()? else { return Ok(draft) };
     Ok(draft.body(media_type, body))
 }
 
-fn agent(agtp: &Agtp, uri: &AgtpUri) -> Result<Option<AgentId>, Failure> {
-    let Some(text) = &agtp.agent_id else { return Ok(uri.agent().cloned()) };
+fn agent(arguments: &CallArguments, uri: &AgtpUri) -> Result<Option<AgentId>, Failure> {
+    let Some(text) = &arguments.agent_id else { return Ok(uri.agent().cloned()) };
     AgentId::parse(text).map(Some).map_err(|fault| Failure::usage(format!("--agent-id: {fault}")))
 }
 

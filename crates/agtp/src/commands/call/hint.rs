@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use super::answer::parsed;
-use crate::commands::printable::line;
-use crate::output::{Failure, Outcome};
-use crate::registry::agtp::{AgtpUri, Request, Response};
+use crate::client::AgtpUri;
+use crate::wire::Request;
+use crate::wire::Response;
+use forecourt_client::output::{Failure, Outcome};
+use forecourt_client::printable::line;
 
 /// Characters of the server's own words that are shown.
 const WORDS_CHARS_MAX: usize = 400;
@@ -138,7 +140,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::registry::agtp::{RequestBuilder, StatusLine};
+    use crate::client::RequestBuilder;
+    use crate::wire::StatusLine;
 
     fn told(code: u16, body: &Value) -> String {
         let uri = AgtpUri::parse("agtp://a.example:4481/room").unwrap();

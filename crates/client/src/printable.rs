@@ -1,4 +1,4 @@
-//! What strangers wrote, on somebody's terminal.
+//! This module shows what strangers wrote on somebody's terminal.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,12 +6,12 @@ use crate::output::is_obeyed;
 
 /// Text without what a terminal would obey: control characters other than line ends and tabs, and
 /// marks that turn the direction of writing around. Security sheet, section 3.
-pub(super) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_obeyed(*c)).collect()
 }
 
 /// The same on one line, cut at `chars_max`.
-pub(super) fn line(text: &str, chars_max: usize) -> String {
+pub fn line(text: &str, chars_max: usize) -> String {
     let mut words = printable(text).split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = words.char_indices().nth(chars_max) {
         words.truncate(at);
@@ -21,20 +21,27 @@ pub(super) fn line(text: &str, chars_max: usize) -> String {
 }
 
 /// Standard output for words that come in pieces: as they are in a pipe, printable on a terminal.
-pub(super) struct Words {
+pub struct Words {
     out: io::Stdout,
     terminal: bool,
     ended: bool,
 }
 
+impl Default for Words {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Words {
-    pub(super) fn new() -> Self {
+    /// Standard output as it is now.
+    pub fn new() -> Self {
         let out = io::stdout();
         Self { terminal: out.is_terminal(), out, ended: true }
     }
 
     /// Shows a piece at once. Fails when nobody reads any more.
-    pub(super) fn say(&mut self, text: &str) -> io::Result<()> {
+    pub fn say(&mut self, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -47,7 +54,7 @@ impl Words {
     }
 
     /// Ends the last line, so that what follows begins on its own.
-    pub(super) fn end(&mut self) -> io::Result<()> {
+    pub fn end(&mut self) -> io::Result<()> {
         match self.ended {
             true => Ok(()),
             false => self.say("\n"),

@@ -1,19 +1,22 @@
 //! `forecourt manifest`: whether a manifest of AGTP keeps the rules. AGTP-API A.3.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forecourt_core::Timestamp;
-use forecourt_settings::{ProcessEnvironment, files};
+use forecourt_settings::files;
 use serde_json::json;
 
-use super::agtp::{Line, Wish, parse};
-use super::printable::line;
-use crate::args::{ListenFlags, ManifestArguments, ManifestCheck, ManifestWhat, Place};
-use crate::deployment::Loaded;
-use crate::output::{Failure, Outcome, print_json, stdout};
-use crate::registry::agtp::check::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
-use crate::registry::agtp::{MANIFEST, RequestBuilder};
+use super::call::{Line, Wish, parse};
+use crate::client::RequestBuilder;
+use crate::commands::args::{ManifestArguments, ManifestCheck, ManifestWhat};
+use crate::manifest::MEDIA_TYPE as MANIFEST;
+use crate::manifest::check::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
+use forecourt_client::output::{Failure, Outcome, print_json, stdout};
+use forecourt_client::printable::line;
+use forecourt_client::serving::Serving;
 
+/// The data folder of a deployment, unless it was told otherwise.
+const DATA_FOLDER: &str = ".forecourt";
 /// Bytes of a file that is read: more than any manifest that is fetched.
 const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Characters of a finding that are shown.
@@ -30,7 +33,10 @@ async fn run_check(arguments: &ManifestCheck) -> Outcome {
     let what = Path::new(&arguments.what);
     let verdict = match arguments.what.contains("://") {
         true => fetched(&arguments.what, Wish::of_check(arguments)).await?,
-        false if what.is_dir() => fetched(&served(what)?, Wish::of_check(arguments).at(data_of(what))).await?,
+        false if what.is_dir() => {
+            let data = arguments.trust.data.clone().unwrap_or_else(|| what.join(DATA_FOLDER));
+            fetched(&served(&data)?, Wish::of_check(arguments).at(data)).await?
+        }
         false => check(&read(what)?, Timestamp::now()),
     };
     match arguments.json {
@@ -58,15 +64,13 @@ async fn fetched(uri: &str, wish: Wish<'_>) -> Result<ManifestVerdict, Failure> 
     }
 }
 
-/// Where the deployment in `folder` keeps its state, unless it was told otherwise.
-fn data_of(folder: &Path) -> PathBuf {
-    Place { dir: folder.to_path_buf(), data: None }.data_dir()
-}
-
-/// Where the deployment in `folder` is served.
-fn served(folder: &Path) -> Result<String, Failure> {
-    let loaded = Loaded::read(folder, &ProcessEnvironment, &ListenFlags::default())?;
-    Ok(format!("agtp://{}", loaded.deployment.domain))
+/// Where the deployment with this data folder is served.
+fn served(data: &Path) -> Result<String, Failure> {
+    let serving = Serving::of_data(data).ok_or_else(|| {
+        let failure = Failure::unreachable(format!("no deployment is served from {}", data.display()));
+        failure.hint("`forecourt serve DIR` starts one; --data names another data folder")
+    })?;
+    Ok(format!("agtp://{}", serving.domain))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {

@@ -1,4 +1,4 @@
-//! How a command ends: data on stdout, the rest on stderr, and exit codes that mean something.
+//! This module says how a command ends: data on stdout, the rest on stderr, and exit codes that mean something.
 
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
@@ -10,32 +10,34 @@ use forecourt_settings::{Problem, Problems};
 use serde_json::{Value, json};
 
 /// The exit codes, as `--help` shows them.
-pub(crate) const EXIT_CODES: &str = "Exit codes:
+pub const EXIT_CODES: &str = "Exit codes:
   0  done
   1  refused, or something is wrong that the message names
   2  the command line is not right
   3  the other side can't be reached, failed, or broke off";
 
 /// Writes to standard output and ends the line; see [`stdout`].
+#[macro_export]
 macro_rules! stdoutln {
-    () => { $crate::output::stdout(format_args!("\n")) };
+    () => { $crate::output::stdout(::std::format_args!("\n")) };
     ($($words:tt)*) => { $crate::output::stdout(format_args!("{}\n", format_args!($($words)*))) };
 }
 
 /// Writes to standard error and ends the line; see [`stderr`].
+#[macro_export]
 macro_rules! stderrln {
     () => { $crate::output::stderr(format_args!("\n")) };
     ($($words:tt)*) => { $crate::output::stderr(format_args!("{}\n", format_args!($($words)*))) };
 }
 
-pub(crate) use {stderrln, stdoutln};
+pub use crate::{stderrln, stdoutln};
 
 /// Why something that was said on standard output is not there, the first time that it happened.
 static UNSAID: OnceLock<String> = OnceLock::new();
 
 /// Writes to standard output. A reader that went away, such as `head`, has what it wanted; any other fault is told
 /// when the command ends.
-pub(crate) fn stdout(words: Arguments<'_>) {
+pub fn stdout(words: Arguments<'_>) {
     let mut out = io::stdout().lock();
     match out.write_fmt(words).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(UNSAID.set(error.to_string())),
@@ -44,12 +46,12 @@ pub(crate) fn stdout(words: Arguments<'_>) {
 }
 
 /// Writes to standard error, where nobody has to listen.
-pub(crate) fn stderr(words: Arguments<'_>) {
+pub fn stderr(words: Arguments<'_>) {
     drop(io::stderr().lock().write_fmt(words));
 }
 
 /// What a command comes to, unless its output was lost on the way.
-pub(crate) fn finished(outcome: Outcome) -> Outcome {
+pub fn finished(outcome: Outcome) -> Outcome {
     outcome?;
     match UNSAID.get() {
         Some(reason) => Err(Failure::yours(format!("standard output can't be written: {reason}"))),
@@ -59,7 +61,7 @@ pub(crate) fn finished(outcome: Outcome) -> Outcome {
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     message: String,
     hint: Option<String>,
     code: u8,
@@ -68,38 +70,38 @@ pub(crate) struct Failure {
 }
 
 /// The result of every command.
-pub(crate) type Outcome = Result<(), Failure>;
+pub type Outcome = Result<(), Failure>;
 
 impl Failure {
     /// A refusal, or something for the user to change. Exit code 1.
-    pub(crate) fn yours(message: impl Into<String>) -> Self {
+    pub fn yours(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, code: 1, problems: None }
     }
 
     /// Something that should not have happened on this machine. Exit code 1.
-    pub(crate) fn ours(message: impl Into<String>) -> Self {
+    pub fn ours(message: impl Into<String>) -> Self {
         Self::yours(message)
     }
 
     /// A command line that makes no sense, found before anything was done. Exit code 2.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    pub fn usage(message: impl Into<String>) -> Self {
         Self { code: 2, ..Self::yours(message) }
     }
 
     /// The other side can't be reached, failed, or broke off: trying again may help. Exit code 3.
-    pub(crate) fn unreachable(message: impl Into<String>) -> Self {
+    pub fn unreachable(message: impl Into<String>) -> Self {
         Self { code: 3, ..Self::yours(message) }
     }
 
     /// The same failure with a next step.
     #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// As one problem of a file.
-    pub(crate) fn into_problem(self, file: &Path) -> Problem {
+    pub fn into_problem(self, file: &Path) -> Problem {
         let problem = Problem::of_file(file, self.message);
         match self.hint {
             Some(hint) => problem.hint(hint),
@@ -108,7 +110,7 @@ impl Failure {
     }
 
     /// Each thing that is wrong; of `file`, where only a sentence is known.
-    pub(crate) fn into_problems(self, file: &Path) -> Problems {
+    pub fn into_problems(self, file: &Path) -> Problems {
         match self.problems {
             Some(problems) => problems,
             None => self.into_problem(file).into(),
@@ -116,7 +118,7 @@ impl Failure {
     }
 
     /// All that is wrong, for programs: `file` and `line` where it is known which.
-    pub(crate) fn as_json(&self) -> Value {
+    pub fn as_json(&self) -> Value {
         let all: Vec<Value> = match &self.problems {
             Some(problems) => problems.iter().map(problem_json).collect(),
             None => vec![json!({"message": self.message, "file": null, "line": null, "hint": self.hint})],
@@ -126,12 +128,12 @@ impl Failure {
 
     /// The same failure, of which nothing more is said.
     #[must_use]
-    pub(crate) fn said(self) -> Self {
+    pub fn said(self) -> Self {
         Self { message: String::new(), hint: None, ..self }
     }
 
     /// Prints the failure and gives its exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    pub fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
             let prefix = if self.message.starts_with("error") { "" } else { "error: " };
             stderrln!("{prefix}{}", self.message);
@@ -171,7 +173,7 @@ fn problem_json(problem: &Problem) -> Value {
 
 /// Prints a value as indented JSON on stdout. What a terminal would obey is escaped: the values may be a
 /// stranger's.
-pub(crate) fn print_json(value: &impl serde::Serialize) -> Outcome {
+pub fn print_json(value: &impl serde::Serialize) -> Outcome {
     let text = serde_json::to_string_pretty(value).map_err(|e| Failure::ours(e.to_string()))?;
     stdoutln!("{}", escaped(&text));
     Ok(())
@@ -179,7 +181,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Outcome {
 
 /// Whether a terminal would obey it: a control character, or a mark that turns the direction of writing
 /// around.
-pub(crate) fn is_obeyed(c: char) -> bool {
+pub fn is_obeyed(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

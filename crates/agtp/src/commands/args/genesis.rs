@@ -1,13 +1,15 @@
-//! `forecourt genesis`.
+//! This module has the flags of `forecourt genesis`.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use forecourt_contract::scope::Scope;
 use forecourt_core::{AgentId, Timestamp};
 use forecourt_identity::genesis::{Archetype, TrustTier};
 
-#[derive(Debug, Args)]
+/// Make and check origins of agents: the documents whose hashes are their ids over AGTP.
+#[derive(Debug, Parser)]
+#[command(name = "genesis")]
 pub(crate) struct GenesisArguments {
     #[command(subcommand)]
     pub what: GenesisWhat,

@@ -1,11 +1,26 @@
-//! The flags of what speaks AGTP, and of what judges it.
+//! This module has the flags of the commands that speak AGTP, and of those that judge what it carries.
+
+mod genesis;
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
-#[derive(Debug, Args)]
-pub(crate) struct Agtp {
+pub(crate) use genesis::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
+
+/// Call a server over AGTP: what curl is to the web.
+///
+/// Prints the body of the answer, indented on a terminal. Exits with 0 when the answer is a success,
+/// and else with 1 and what to do next. Names under .localhost are looked for on this machine.
+///
+/// Calls from one terminal belong to one session of the server: `Session-ID` is made of a secret in
+/// the user's state folder and the terminal's session, and differs from server to server.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agtp",
+    after_help = "Examples:\n  forecourt agtp DISCOVER agtp://demo.localhost/methods\n  forecourt agtp QUERY \"agtp://demo.localhost/rooms?floor=2\" -i\n  forecourt agtp BOOK agtp://demo.localhost/room --scope booking:room -d '{\"room_id\": \"7\"}'"
+)]
+pub(crate) struct CallArguments {
     /// The method, such as QUERY or BOOK. Sent as it is written.
     pub method: String,
     /// Whom to call: `agtp://host[:port]/path?query`, `agtp://host/agents/NAME` or `agtp://ID@host`. Without a
@@ -57,7 +72,9 @@ pub(crate) struct Trust {
     pub insecure: bool,
 }
 
-#[derive(Debug, Args)]
+/// Check the manifest of a server of AGTP, whoever runs it.
+#[derive(Debug, Parser)]
+#[command(name = "manifest")]
 pub(crate) struct ManifestArguments {
     #[command(subcommand)]
     pub what: ManifestWhat,
@@ -88,34 +105,4 @@ pub(crate) struct ManifestCheck {
     pub plaintext: bool,
     #[command(flatten)]
     pub trust: Trust,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CatalogArguments {
-    #[command(subcommand)]
-    pub what: CatalogWhat,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum CatalogWhat {
-    /// Show what a newer catalog changes, and what it would break in a deployment.
-    ///
-    /// Exits with 0 when nothing breaks, with 1 when something of the deployment does, and with 2 when a
-    /// file can't be read.
-    #[command(after_help = "Example:\n  forecourt catalog diff old.json new.json --against-deployment mysite")]
-    Diff(CatalogDiff),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CatalogDiff {
-    /// The catalog in use.
-    pub old: PathBuf,
-    /// The one to change to.
-    pub new: PathBuf,
-    /// Look for what would break in this folder: endpoints, recipes and the method policy.
-    #[arg(long, value_name = "DIR")]
-    pub against_deployment: Option<PathBuf>,
-    /// Print the comparison as JSON.
-    #[arg(long)]
-    pub json: bool,
 }

@@ -1,8 +1,10 @@
-//! Where a running deployment can be found: written by `serve`, read by `ask` and `discover`.
+//! This module says where a running deployment can be found: written by `serve`, read by clients.
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use aws_lc_rs::digest;
 use forecourt_core::Domain;
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +14,14 @@ use crate::output::Failure;
 const FILE: &str = "serving.json";
 /// Deployments of one domain that are looked at.
 const POINTERS_MAX: usize = 64;
+/// Bytes of the hash that tells the pointers to two data folders apart.
+const PLACE_BYTES: usize = 16;
 /// The file in the data folder that a running `serve` holds.
 const LOCK: &str = "serving.lock";
 
 /// Takes the data folder for this process alone, as long as the result is kept; the system lets go of
 /// it with the process. Two daemons in one folder would take each other's tasks for cut off.
-pub(crate) fn hold(data: &Path) -> Result<File, Failure> {
+pub fn hold(data: &Path) -> Result<File, Failure> {
     let file = data.join(LOCK);
     let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be used: {error}", file.display()));
     let lock = File::options().create(true).truncate(false).write(true).open(&file).map_err(wrong)?;
@@ -33,21 +37,21 @@ pub(crate) fn hold(data: &Path) -> Result<File, Failure> {
 
 /// What a running `serve` says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Serving {
+pub struct Serving {
     /// The domain it serves.
     pub domain: Domain,
     /// The port of its HTTPS listener.
     pub https_port: u16,
-    /// The port on which it speaks AGTP over TLS, if it does.
+    /// The ports of sockets that protocols have for themselves, by the names of their flags.
     #[serde(default)]
-    pub agtp_port: Option<u16>,
+    pub sockets: BTreeMap<String, u16>,
     /// Its data folder, where the local authority's certificate is.
     pub data: PathBuf,
 }
 
 impl Serving {
     /// Writes it into the data folder, and a pointer to that where every user's tools look.
-    pub(crate) fn write(&self) -> std::io::Result<()> {
+    pub fn write(&self) -> std::io::Result<()> {
         let text = serde_json::to_vec(self)?;
         std::fs::write(self.data.join(FILE), &text)?;
         if let Some(folder) = user_folder() {
@@ -57,14 +61,19 @@ impl Serving {
         Ok(())
     }
 
+    /// What was last served from the data folder `data`.
+    pub fn of_data(data: &Path) -> Option<Self> {
+        read(&data.join(FILE))
+    }
+
     /// The local deployment of `domain`: the first of [`Self::all`].
-    pub(crate) fn find(domain: &Domain, data: Option<&Path>) -> Option<Self> {
+    pub fn find(domain: &Domain, data: Option<&Path>) -> Option<Self> {
         Self::all(domain, data).into_iter().next()
     }
 
     /// The local deployments of `domain`: the one in `data` if given; else all that are being served, that
     /// of this folder first and then the last one that was started. When none is, the one that was.
-    pub(crate) fn all(domain: &Domain, data: Option<&Path>) -> Vec<Self> {
+    pub fn all(domain: &Domain, data: Option<&Path>) -> Vec<Self> {
         let places = match data {
             Some(data) => vec![data.join(FILE)],
             None => {
@@ -106,7 +115,7 @@ fn read(file: &Path) -> Option<Serving> {
 }
 
 /// Where what belongs to a user is kept, whichever deployment it is about.
-pub(crate) fn user_folder() -> Option<PathBuf> {
+pub fn user_folder() -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
     state.filter(|path| path.is_absolute()).or_else(home).map(|folder| folder.join("forecourt"))
@@ -114,8 +123,9 @@ pub(crate) fn user_folder() -> Option<PathBuf> {
 
 /// The pointer to one deployment: a file for each data folder, so that none takes another's place.
 fn pointer(folder: &Path, serving: &Serving) -> PathBuf {
-    let place = forecourt_surface::document::tag(serving.data.as_os_str().as_encoded_bytes());
-    folder.join(format!("{}.{}.json", serving.domain, place.trim_matches('"')))
+    let hash = digest::digest(&digest::SHA256, serving.data.as_os_str().as_encoded_bytes());
+    let place: String = hash.as_ref()[..PLACE_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
+    folder.join(format!("{}.{place}.json", serving.domain))
 }
 
 /// The pointers to deployments of a domain, the last one written first; at most [`POINTERS_MAX`].
@@ -152,7 +162,7 @@ mod tests {
         let serving = |data: &str| Serving {
             domain: domain.clone(),
             https_port: 8443,
-            agtp_port: None,
+            sockets: BTreeMap::new(),
             data: PathBuf::from(data),
         };
         for data in ["/a", "/b"] {
@@ -171,8 +181,12 @@ mod tests {
     fn what_was_written_is_found_by_its_domain_only() {
         let data = tempfile::tempdir().unwrap();
         let domain = Domain::parse("demo.localhost").unwrap();
-        let serving =
-            Serving { domain: domain.clone(), https_port: 8443, agtp_port: None, data: data.path().to_path_buf() };
+        let serving = Serving {
+            domain: domain.clone(),
+            https_port: 8443,
+            sockets: BTreeMap::new(),
+            data: data.path().to_path_buf(),
+        };
         std::fs::write(data.path().join(FILE), serde_json::to_vec(&serving).unwrap()).unwrap();
         assert_eq!(Serving::find(&domain, Some(data.path())), Some(serving));
         assert_eq!(Serving::find(&Domain::parse("other.localhost").unwrap(), Some(data.path())), None);
