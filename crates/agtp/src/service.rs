@@ -20,7 +20,6 @@ use forecourt_egress::Egress;
 use forecourt_host::Host;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::{HostKeys, Verifier};
-use forecourt_settings::Problems;
 use forecourt_surface::Mount;
 
 use crate::ask::Ask;
@@ -56,11 +55,7 @@ pub(crate) struct Service {
 
 impl Service {
     /// A service on a host, which from now on answers the host's own pairs in compositions too.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the section.
-    pub(crate) fn new(mount: &Mount) -> Result<Arc<Self>, Problems> {
-        let settings = AgtpSettings::read(&mount.section)?;
+    pub(crate) fn new(mount: &Mount, settings: AgtpSettings) -> Arc<Self> {
         let letterhead = ResponseDefaults::new(&settings, mount);
         let inventory = Inventory::new(mount, settings.clone());
         let service = Arc::new(Self {
@@ -77,7 +72,7 @@ impl Service {
         });
         mount.services.publish(service.clone());
         mount.services.publish_native(service.clone());
-        Ok(service)
+        service
     }
 
     /// What calls are held against.
