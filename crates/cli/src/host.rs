@@ -19,6 +19,7 @@ use forecourt_host::{
 };
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::{HostKeys, Verifier};
+use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_surface::endpoint;
@@ -215,6 +216,8 @@ fn card(agent: &LoadedAgent, site: &Site, built: &BuiltAgent, reach: &[AgentEndp
 pub(crate) struct Running {
     pub host: Arc<Host>,
     pub surfaces: Vec<Surface>,
+    /// What is mounted where, for metrics and the log.
+    pub classes: RouteClasses,
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// What there is to say about the files of agents' identities.
     pub identity_notices: Vec<IdentityNotice>,
@@ -306,7 +309,8 @@ pub(crate) async fn start(
         section: Section::empty(loaded.root.file(), ""),
     };
     let mount = Mount { tools: tools(loaded, &mount), ..mount };
-    Ok(Running { host, surfaces: surfaces(loaded, &mount)?, keys, identity_notices, mount })
+    let (surfaces, classes) = surfaces(loaded, &mount)?;
+    Ok(Running { host, surfaces, classes, keys, identity_notices, mount })
 }
 
 /// Proof in, sender out: the configured keys, and those that protocols can find.
@@ -356,10 +360,10 @@ fn tools(loaded: &Loaded, mount: &Mount) -> Arc<[Tool]> {
 }
 
 /// Builds the surfaces of every protocol. Two that claim one path are refused.
-fn surfaces(loaded: &Loaded, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+fn surfaces(loaded: &Loaded, mount: &Mount) -> Result<(Vec<Surface>, RouteClasses), Problems> {
     let mut problems = Problems::new();
     let mut claimed = HashSet::new();
-    let mut built = Vec::new();
+    let (mut built, mut classes) = (Vec::new(), Vec::new());
     for protocol in PROTOCOLS {
         let section = loaded.protocols[protocol.name].clone();
         for surface in problems.absorb((protocol.surfaces)(Mount { section, ..mount.clone() })).unwrap_or_default() {
@@ -371,10 +375,11 @@ fn surfaces(loaded: &Loaded, mount: &Mount) -> Result<Vec<Surface>, Problems> {
                 let text = format!("two protocols claim the path {path}, one of them is {}", protocol.name);
                 problems.push(Problem::of_file(loaded.root.file(), text));
             }
+            classes.extend(paths.iter().map(|path| (protocol.name, *path)));
             built.push(surface);
         }
     }
-    problems.into_result(built)
+    problems.into_result((built, RouteClasses::new(classes)))
 }
 
 fn store(loaded: &Loaded, state: &State<'_>) -> Result<Arc<dyn Store>, Failure> {
