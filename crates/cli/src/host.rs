@@ -16,6 +16,7 @@ use forecourt_egress::{Egress, EgressConfig, Purpose};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, OperatorWebhook, Run, Site, SystemEntropy, rules};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::{HostKeys, Verifier};
+use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_surface::endpoint;
@@ -210,6 +211,8 @@ fn card(agent: &LoadedAgent, site: &Site, built: &BuiltAgent, wires: &Wires) -> 
 pub(crate) struct Running {
     pub host: Arc<Host>,
     pub surfaces: Vec<Surface>,
+    /// What is mounted where, for metrics and the log.
+    pub classes: RouteClasses,
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// What there is to say about the files of agents' identities.
     pub identity_notices: Vec<IdentityNotice>,
@@ -290,8 +293,8 @@ pub(crate) async fn start(
     };
     let tools = loaded.wires.tools(&mount).chain(endpoint::tools(&mount.host)).collect();
     let mount = Mount { tools, ..mount };
-    let surfaces = loaded.wires.surfaces(&mount, loaded.root.file())?;
-    Ok(Running { host, surfaces, keys, identity_notices, mount })
+    let (surfaces, classes) = loaded.wires.surfaces(&mount, loaded.root.file())?;
+    Ok(Running { host, surfaces, classes, keys, identity_notices, mount })
 }
 
 /// Proof in, sender out: the configured keys, and those that protocols can find.
