@@ -15,7 +15,7 @@ pub(crate) use speak::serve;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use forecourt_contract::{Dispatcher, Native};
+use forecourt_contract::{Current, Dispatcher};
 use forecourt_egress::Egress;
 use forecourt_host::Host;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
@@ -49,6 +49,8 @@ pub(crate) struct Service {
     pub discovery: Discovery,
     /// What every answer says.
     pub letterhead: ResponseDefaults,
+    /// The service that takes this one's place once the deployment is replaced.
+    pub current: Current<Service>,
 }
 
 impl Service {
@@ -66,10 +68,10 @@ impl Service {
             discovery: Discovery::new(inventory, mount.keys.clone()),
             settings,
             letterhead,
+            current: mount.services.current(),
         });
-        let native: Arc<dyn Native> = service.clone();
-        // Whoever was first stays: there is one service to a host.
-        let _ = service.contract().native.set(Arc::downgrade(&native));
+        mount.services.publish(service.clone());
+        mount.services.publish_native(service.clone());
         service
     }
 
