@@ -54,7 +54,7 @@ fn word() -> impl Strategy<Value = String> {
     prop_oneof![9 => known, 1 => ".{0,8}"]
 }
 
-fn json() -> impl Strategy<Value = Value> {
+pub(super) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -71,7 +71,7 @@ fn json() -> impl Strategy<Value = Value> {
 }
 
 /// A good request with one of its values replaced by `other`.
-fn spoil(value: &mut Value, path: &[usize], other: Value) {
+pub(super) fn spoil(value: &mut Value, path: &[usize], other: Value) {
     let child = match (path, &mut *value) {
         ([step, ..], Value::Array(items)) if !items.is_empty() => {
             let index = step % items.len();

@@ -186,7 +186,7 @@ fn task() -> impl Strategy<Value = Task> {
     )
 }
 
-fn item() -> impl Strategy<Value = Item> {
+pub(super) fn item() -> impl Strategy<Value = Item> {
     let status =
         (id(), id(), status(), any::<bool>(), metadata()).prop_map(|(task, context, status, is_final, metadata)| {
             StatusUpdate { task, context, status, is_final, metadata }
@@ -221,7 +221,7 @@ fn push() -> impl Strategy<Value = PushConfig> {
     })
 }
 
-fn send() -> impl Strategy<Value = Box<Send>> {
+pub(super) fn send() -> impl Strategy<Value = Box<Send>> {
     let configuration = (vec(id(), 0..3), of(0..1000_u32), any::<bool>(), of(push())).prop_map(
         |(accepted_output_modes, history_length, blocking, push)| Configuration {
             accepted_output_modes,
@@ -248,7 +248,7 @@ fn query() -> impl Strategy<Value = ListQuery> {
     )
 }
 
-fn operation() -> impl Strategy<Value = (Method, Operation)> {
+pub(super) fn operation() -> impl Strategy<Value = (Method, Operation)> {
     let pages = (id(), of(1..=100_u32), of(id()));
     prop_oneof![
         send().prop_map(|send| (Method::Send, Operation::Send(send))),
