@@ -24,6 +24,7 @@
 
 pub mod call;
 pub mod catalog;
+mod definition_problem;
 pub mod deprecation;
 pub mod dispatch;
 pub mod endpoint;
