@@ -25,6 +25,7 @@
 
 pub mod call;
 pub mod catalog;
+mod definition_problem;
 pub mod deprecation;
 pub mod dispatch;
 pub mod endpoint;

@@ -13,7 +13,7 @@ use axum::routing::future::RouteFuture;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
 use forecourt_core::{Error, Message, Reply};
 use forecourt_host::{Host, Run};
-use forecourt_server::{Connection, Speak};
+use forecourt_server::{Connection, RouteClasses, Speak};
 use forecourt_surface::Surface;
 use futures::future::BoxFuture;
 use http::Request;
@@ -27,6 +27,8 @@ pub(crate) struct OpenHouse {
     pub host: Arc<Host>,
     pub services: Arc<HostServices>,
     pub contents: Vec<Content>,
+    /// What is mounted where, for metrics and the log.
+    pub classes: RouteClasses,
     /// What answers on the listeners that all protocols share.
     shared: Router,
     /// What answers HTTP on a protocol's own listener, by its name.
@@ -43,7 +45,7 @@ impl OpenHouse {
         host: Arc<Host>,
         services: Arc<HostServices>,
         contents: Vec<Content>,
-        surfaces: Vec<Surface>,
+        (surfaces, classes): (Vec<Surface>, RouteClasses),
         ended: CancellationToken,
     ) -> Self {
         let (mut shared, mut own, mut streams) = (Router::new(), HashMap::new(), HashMap::new());
@@ -54,7 +56,7 @@ impl OpenHouse {
                 Surface::Stream { listen, speak, .. } => drop(streams.insert(listen, speak)),
             }
         }
-        Self { host, services, contents, shared, own, streams, _ended: ended.drop_guard() }
+        Self { host, services, contents, classes, shared, own, streams, _ended: ended.drop_guard() }
     }
 }
 

@@ -9,6 +9,7 @@ use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_host::{Envelope, Site};
 use forecourt_identity::KeyDirectory;
+use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_surface::tool::Tool;
 use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, Surface, Wire};
@@ -94,14 +95,15 @@ impl Wires {
         problems.into_result(documents.into_iter().flatten().collect())
     }
 
-    /// Builds the surfaces of every protocol. `file` is where problems are that no section has.
+    /// Builds the surfaces of every protocol, with the classes of their routes for the metrics. `file` is
+    /// where problems are that no section has.
     ///
     /// # Errors
     /// Everything that is wrong with any of them, and paths that two of them claim.
-    pub(crate) fn surfaces(&self, mount: &Mount, file: &Path) -> Result<Vec<Surface>, Problems> {
+    pub(crate) fn surfaces(&self, mount: &Mount, file: &Path) -> Result<(Vec<Surface>, RouteClasses), Problems> {
         let mut problems = Problems::new();
         let mut claimed = HashSet::new();
-        let mut built = Vec::new();
+        let (mut built, mut classes) = (Vec::new(), Vec::new());
         for OpenProtocol { protocol, wire } in &self.0 {
             for surface in problems.absorb(wire.surfaces(mount)).unwrap_or_default() {
                 let paths = match &surface {
@@ -112,10 +114,11 @@ impl Wires {
                     let text = format!("two protocols claim the path {path}, one of them is {}", protocol.name);
                     problems.push(Problem::of_file(file, text));
                 }
+                classes.extend(paths.iter().map(|path| (protocol.name, *path)));
                 built.push(surface);
             }
         }
-        problems.into_result(built)
+        problems.into_result((built, RouteClasses::new(classes)))
     }
 
     /// Serves one client over standard input and output, by the first protocol that is spoken there.

@@ -6,7 +6,8 @@ use forecourt_contract::call::Identity;
 use forecourt_contract::dispatch::NegotiatedEndpoints;
 use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
-use forecourt_contract::recipe::{FailedStep, Run};
+use forecourt_contract::recipe::Run;
+use forecourt_contract::refusal::FailedStep;
 use forecourt_contract::refusal::{BrokenContract, IdentityRefusal};
 use forecourt_contract::registry::RegisteredEndpoint;
 use forecourt_contract::{

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use forecourt_host::SystemEntropy;
 use forecourt_server::{
     Certificates, HttpLimits, Listener, ListenerContext, Metrics, ServeError, StreamListener, StreamSettings,
 };
@@ -86,11 +87,16 @@ impl Own {
         all
     }
 
+    /// The names of those that carry HTTP.
+    pub(super) fn http_names(&self) -> impl Iterator<Item = &'static str> {
+        self.http.keys().copied()
+    }
+
     /// Serves until `stop` what the house of the moment answers on these sockets.
     pub(super) async fn serve(self, live: &Arc<LiveHouse>, shared: Shared, stop: CancellationToken) {
         let mut serving = JoinSet::new();
         for (name, listener) in self.streams {
-            serving.spawn(listener.serve(shared.stream_settings(), live.stream(name), stop.clone()));
+            serving.spawn(listener.serve(shared.stream_settings(name), live.stream(name), stop.clone()));
         }
         for (name, listener) in self.http {
             serving.spawn(listener.serve(shared.front.clone(), live.own(name), stop.clone()));
@@ -100,13 +106,15 @@ impl Own {
 }
 
 impl Shared {
-    fn stream_settings(&self) -> StreamSettings {
+    fn stream_settings(&self, protocol: &'static str) -> StreamSettings {
         StreamSettings {
+            protocol,
             connections_max: self.limits.connections_max,
             connections_per_address_max: self.limits.connections_per_address_max,
             handshake_time: self.limits.handshake_time,
             drain_time: self.limits.drain_time,
             metrics: self.metrics.clone(),
+            entropy: Arc::new(SystemEntropy),
         }
     }
 }
