@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use forecourt_client::ClientCommand;
 
-use crate::registry::PROTOCOLS;
-use crate::settings::Listen;
+use forecourt::settings::ListenOverrides;
+use forecourt::registry::PROTOCOLS;
 
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
@@ -171,18 +171,9 @@ pub(crate) struct ListenFlags {
 }
 
 impl ListenFlags {
-    /// The shared sockets, where the files say `listen`.
-    pub(crate) fn or(&self, listen: Listen) -> Listen {
-        Listen {
-            http: self.http.unwrap_or(listen.http),
-            https: self.https.unwrap_or(listen.https),
-            admin: self.admin.unwrap_or(listen.admin),
-        }
-    }
-
-    /// The flag of a protocol's own socket.
-    pub(crate) fn named(&self, name: &str) -> Option<SocketAddr> {
-        self.own.named(name)
+    /// What goes before the files.
+    pub(crate) fn overrides(&self) -> ListenOverrides {
+        ListenOverrides { http: self.http, https: self.https, admin: self.admin, own: self.own.all() }
     }
 }
 

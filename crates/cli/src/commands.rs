@@ -15,11 +15,11 @@ mod reference;
 mod serve;
 mod way;
 
+use forecourt::Deployment;
 use forecourt_client::printable;
 use forecourt_settings::ProcessEnvironment;
 
 use crate::args::{Command, Invocation, ListenFlags, Place};
-use crate::deployment::Loaded;
 use crate::output::{Failure, Outcome};
 
 /// Runs the one command that was asked for.
@@ -45,11 +45,12 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
 }
 
 /// Reads the deployment of a command.
-fn load(place: &Place) -> Result<Loaded, Failure> {
+fn load(place: &Place) -> Result<Deployment, Failure> {
     load_with(place, &ListenFlags::default())
 }
 
-/// The same with sockets where flags say.
-fn load_with(place: &Place, flags: &ListenFlags) -> Result<Loaded, Failure> {
-    Ok(Loaded::read(&place.dir, &ProcessEnvironment, flags)?)
+/// The same with its sockets where these flags say.
+fn load_with(place: &Place, flags: &ListenFlags) -> Result<Deployment, Failure> {
+    let deployment = Deployment::read_with(&place.dir, &ProcessEnvironment, &flags.overrides())?;
+    Ok(deployment.with_data_folder(place.data_dir()))
 }

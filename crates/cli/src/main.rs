@@ -5,20 +5,10 @@
 
 mod args;
 mod commands;
-mod data_folder;
-mod deployment;
-mod endpoints;
-mod host;
-mod identities;
-mod inspect;
-mod manual;
-mod registry;
-mod settings;
-mod wires;
 
 use std::process::ExitCode;
 
-use forecourt_client::{output, serving as state};
+use forecourt_client::output;
 
 use crate::output::Failure;
 

@@ -8,8 +8,6 @@ use aws_lc_rs::digest;
 use forecourt_core::Domain;
 use serde::{Deserialize, Serialize};
 
-use crate::output::Failure;
-
 /// The file in the data folder.
 const FILE: &str = "serving.json";
 /// Deployments of one domain that are looked at.
@@ -17,23 +15,7 @@ const POINTERS_MAX: usize = 64;
 /// Bytes of the hash that tells the pointers to two data folders apart.
 const PLACE_BYTES: usize = 16;
 /// The file in the data folder that a running `serve` holds.
-const LOCK: &str = "serving.lock";
-
-/// Takes the data folder for this process alone, as long as the result is kept; the system lets go of
-/// it with the process. Two daemons in one folder would take each other's tasks for cut off.
-pub fn hold(data: &Path) -> Result<File, Failure> {
-    let file = data.join(LOCK);
-    let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be used: {error}", file.display()));
-    let lock = File::options().create(true).truncate(false).write(true).open(&file).map_err(wrong)?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::Error(error)) => Err(wrong(error)),
-        Err(TryLockError::WouldBlock) => {
-            Err(Failure::yours(format!("a deployment is being served from {} already", data.display()))
-                .hint("stop it first, or name another folder with --data DIR"))
-        }
-    }
-}
+pub const LOCK: &str = "serving.lock";
 
 /// What a running `serve` says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,15 +127,6 @@ fn pointers(folder: &Path, domain: &Domain) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_folder_is_held_by_one_and_free_again_after_it() {
-        let data = tempfile::tempdir().unwrap();
-        let held = hold(data.path()).unwrap();
-        assert!(hold(data.path()).is_err());
-        drop(held);
-        hold(data.path()).unwrap();
-    }
 
     #[test]
     fn each_deployment_of_a_domain_has_a_pointer_of_its_own() {

@@ -1,8 +1,8 @@
 //! What the host answers itself, as steps of compositions reach it. AGTP-API 12.1.
 
-use forecourt_contract::Refusal;
 use forecourt_contract::call::{Call, Caller, Identity};
 use forecourt_contract::refusal::NativeRefusalKind;
+use forecourt_contract::{HostHandle, Refusal};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Handle, LifecycleState};
 use forecourt_egress::{Egress, EgressConfig};
@@ -58,7 +58,12 @@ async fn server_with(steps: &[&str]) -> (Server, tempfile::TempDir) {
     let section = "[endpoints]\nscope_required = false";
     let terms = crate::tests::support::terms(section);
     let egress = Egress::builder(EgressConfig::default()).build().unwrap();
-    let loaded = load(folder.path(), terms, &|_: &str| None, &Kinds { egress, functions: Functions::new() });
+    let loaded = load(
+        folder.path(),
+        terms,
+        &|_: &str| None,
+        &Kinds { egress, functions: Functions::new(), host: HostHandle::default() },
+    );
     assert!(loaded.refused.is_empty(), "{}", loaded.refused);
     let server = server_of(Blueprint { contract: loaded.dispatcher, ..blueprint(section) }).await;
     (server, folder)

@@ -1,21 +1,21 @@
 //! This module makes flags of the sockets that protocols have for themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use forecourt_surface::Socket;
 
-use crate::registry::PROTOCOLS;
+use forecourt::registry::PROTOCOLS;
 
 /// Where the sockets of protocols are wanted, by the names of their flags.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SocketFlags(BTreeMap<&'static str, SocketAddr>);
 
 impl SocketFlags {
-    /// The address behind the flag `name`.
-    pub(crate) fn named(&self, name: &str) -> Option<SocketAddr> {
-        self.0.get(name).copied()
+    /// Every address that was given, by the name of its flag.
+    pub(crate) fn all(&self) -> HashMap<String, SocketAddr> {
+        self.0.iter().map(|(name, address)| ((*name).to_owned(), *address)).collect()
     }
 }
 
