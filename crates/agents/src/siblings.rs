@@ -18,7 +18,7 @@ use forecourt_core::{Address, Error, Handle, Message, Reply};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-pub(crate) use ask::AskAgent;
+pub use ask::AskAgent;
 
 /// Carries a message of one agent to another agent of the same host.
 pub trait Carrier: Send + Sync {
@@ -82,6 +82,6 @@ impl Siblings {
 
 /// Whether an agent that answers `message` may ask another one. The last agent of a chain must
 /// answer by itself. Companions 4.6.
-pub(crate) fn may_ask(message: &Message) -> bool {
+pub fn may_ask(message: &Message) -> bool {
     message.hop.saturating_add(1) < HOPS_MAX
 }

@@ -16,7 +16,12 @@ pub(crate) const PROTOCOLS: &[Protocol] = &[
 /// The section whose settings hold for the endpoints of all protocols.
 pub(crate) const ENDPOINTS: EndpointSection = forecourt_agtp::ENDPOINTS;
 
-const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND]];
+const BACKENDS: &[&[Backend]] = &[
+    forecourt_search::BACKENDS,
+    forecourt_model::BACKENDS,
+    forecourt_agents::BACKENDS,
+    &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND],
+];
 
 /// The backends, in the order in which they are documented.
 pub(crate) fn backends() -> impl Iterator<Item = &'static Backend> {

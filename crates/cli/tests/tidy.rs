@@ -21,8 +21,8 @@ const LAYERS: &[&[&str]] = &[
     &["contract", "egress", "embed", "store", "pages", "process", "server"],
     &["content", "endpoints", "openapi"],
     &["identity", "host", "agents"],
-    &["surface"],
-    &["a2a", "agtp", "mcp", "mentionable", "nlweb"],
+    &["search", "surface"],
+    &["a2a", "agtp", "mcp", "mentionable", "model", "nlweb"],
     &["cli"],
 ];
 
