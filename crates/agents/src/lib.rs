@@ -7,6 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`backend`] | what a backend is given, and what it gives back |
+//! | [`content_watcher`] | the content of all agents, kept up to date |
 //! | [`echo`], [`script`] | repetition, and scripted events for demonstrations and tests |
 //! | [`http`], [`command`] | somebody else's program, over a webhook or over its standard streams |
 //! | [`answer`] | the JSON in which such programs answer, the same for both |
@@ -22,6 +23,7 @@
 pub mod answer;
 pub mod backend;
 pub mod command;
+pub mod content_watcher;
 pub mod declined;
 pub mod echo;
 pub mod endpoints;

@@ -60,3 +60,19 @@ pub const SIBLING_WORDS_CHARS_MAX: usize = 200;
 pub const SIBLING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Bytes of JSON of another agent's answer that a model reads.
 pub const SIBLING_ANSWER_BYTES_MAX: usize = 24 * 1024;
+
+/// How often content is looked at, while there are at most [`CONTENT_LOOKS_MAX`] agents with content.
+pub const CONTENT_LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Agents whose content is looked at in one round. A look is about 50 µs for a small folder, so that looking takes
+/// a quarter of a percent of a processor at most; a thousand agents are seen to change within 20 s.
+pub const CONTENT_LOOKS_MAX: usize = 100;
+/// Agents whose content is indexed at once.
+pub const CONTENT_RUNS_MAX: usize = 2;
+/// Agents whose sites are visited at once. A visit is mostly waiting.
+pub const CONTENT_FETCHES_MAX: usize = 32;
+/// The longest time between two tries to index what could not be indexed.
+pub const CONTENT_RETRY_AFTER_MAX: Duration = Duration::from_secs(5 * 60);
+/// How often a long run of indexing says in the log how far it is.
+pub const CONTENT_PROGRESS_EVERY: Duration = Duration::from_secs(10);
+/// Reasons of one visit that reach the log.
+pub const CONTENT_WARNINGS_LOGGED: usize = 10;

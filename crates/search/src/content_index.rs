@@ -26,6 +26,8 @@ pub struct ContentIndex {
     sources: Vec<ContentSource>,
     sites: Sites,
     options: Options,
+    /// Of the settings that shape the index.
+    settings_hash: u64,
     library: OnceLock<Arc<Library>>,
     /// Held while the index is opened, since only one can have it open.
     opening: Mutex<()>,
@@ -38,13 +40,17 @@ impl ContentIndex {
     pub fn new(context: &Context, sources: Vec<ContentSource>, options: Options) -> Self {
         let folder = context.data_dir.join("index").join(context.handle.as_str());
         let pushed = context.data_dir.join("pushed").join(format!("{}.db", context.handle));
-        let options = Options { pushed: Some(pushed), ..options };
+        // No agent has a handle that begins so.
+        let lock = context.data_dir.join("index/.lock");
+        let settings_hash = settings_hash(context, &sources, &options);
+        let options = Options { pushed: Some(pushed), lock: Some(lock), ..options };
         Self {
             folder,
             clock: context.clock.clone(),
             sources,
             sites: Sites::none(context),
             options,
+            settings_hash,
             library: OnceLock::new(),
             opening: Mutex::new(()),
             pushing: Mutex::new(()),
@@ -90,10 +96,7 @@ impl ContentIndex {
 
     /// What the index is made from: the content, and the settings that shape it; and what it holds.
     fn mark(&self, fingerprint: u64, library: &Library) -> String {
-        let mut hasher = DefaultHasher::new();
-        (self.options.language.as_ref().map(|language| language.as_str()), &self.options.model).hash(&mut hasher);
-        self.sources.iter().for_each(|source| (&source.path, &source.url).hash(&mut hasher));
-        format!("{fingerprint:016x} {:016x} {}\n", hasher.finish(), holds(library))
+        format!("{fingerprint:016x} {:016x} {}\n", self.settings_hash, holds(library))
     }
 
     fn write_mark(&self, mark: &str) {
@@ -183,6 +186,16 @@ impl IndexedContent for ContentIndex {
     fn forget_pushed(&self) -> Result<(), Error> {
         self.library()?.forget_pushed()
     }
+}
+
+/// The settings that shape an index, as they are written: the same for a deployment that was moved, or is
+/// reached by another path.
+fn settings_hash(context: &Context, sources: &[ContentSource], options: &Options) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let model = options.model.as_ref().map(|model| model.strip_prefix(&context.folder).unwrap_or(model));
+    (options.language.as_ref().map(|language| language.as_str()), model).hash(&mut hasher);
+    sources.iter().for_each(|source| (&source.label, &source.url).hash(&mut hasher));
+    hasher.finish()
 }
 
 /// How much can be found: items, and those by meaning.

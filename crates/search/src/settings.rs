@@ -245,5 +245,5 @@ fn source(
         problems.push(problem.hint(format!("built in: {}", known.join(", "))));
         return None;
     };
-    Some(ContentSource { path, url: urls.get(name).cloned() })
+    Some(ContentSource { path, label: name.to_owned(), url: urls.get(name).cloned() })
 }

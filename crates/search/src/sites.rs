@@ -35,7 +35,9 @@ impl Sites {
     /// The files of all sites that were visited before.
     pub(super) fn sources(&self) -> Vec<ContentSource> {
         let files = self.sites.iter().map(|site| self.file(site)).filter(|file| file.exists());
-        files.map(ContentSource::new).collect()
+        let label = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // The name of the file says which site it is of, and how that is read.
+        files.map(|path| ContentSource { label: label(&path), path, url: None }).collect()
     }
 
     /// Whether a visit to all of them has ever come to its end.

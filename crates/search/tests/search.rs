@@ -236,6 +236,36 @@ async fn before_the_first_run_callers_are_asked_to_wait() {
     assert_eq!(part.kind, RefusalKind::ServiceUnavailable { retry_after_seconds: Some(2) });
 }
 
+/// Whether the index of the deployment at this path is the one that it needs, without another run.
+fn is_current(folder: &Path) -> bool {
+    let indexing = build(SETTINGS, &in_folder(folder)).indexing.unwrap();
+    indexing.is_current(indexing.fingerprint().unwrap())
+}
+
+#[tokio::test]
+async fn an_index_stays_current_however_its_deployment_is_spelled() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("site");
+    std::fs::create_dir_all(folder.join("sub")).unwrap();
+    write(&folder, &recipes());
+    build(SETTINGS, &in_folder(&folder)).indexing.unwrap().index(&mut |_| {}).unwrap();
+    assert!(is_current(&folder));
+    assert!(is_current(&folder.join("sub/..")), "another spelling");
+    #[cfg(unix)]
+    {
+        let link = parent.path().join("link");
+        std::os::unix::fs::symlink(&folder, &link).unwrap();
+        assert!(is_current(&link), "a symlink");
+    }
+    let moved = parent.path().join("moved");
+    std::fs::rename(&folder, &moved).unwrap();
+    assert!(is_current(&moved), "a moved folder");
+    let indexed = build(SETTINGS, &in_folder(&moved)).indexing.unwrap().index(&mut |_| {}).unwrap();
+    assert_eq!((indexed.loaded, indexed.updated, indexed.unchanged), (0, 0, 6), "no item is written again");
+    write(&moved, &recipes()[..2]);
+    assert!(!is_current(&moved));
+}
+
 #[tokio::test]
 async fn an_index_is_current_until_its_files_or_settings_change() {
     let (folder, context) = deployment();

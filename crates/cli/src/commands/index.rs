@@ -35,7 +35,7 @@ pub(crate) async fn run(index: &Index) -> Outcome {
     let mut unreadable = Vec::new();
     for content in &agents.content {
         let wrong = |error| Failure::yours(format!("@{}: {error}", content.handle));
-        let fetched = fetched(content, true, || false).await.map_err(wrong)?;
+        let fetched = fetched(content).await.map_err(wrong)?;
         report_fetched(content, &fetched);
         let indexed = indexed(content, true).await.map_err(wrong)?;
         report(content, &indexed);
@@ -81,18 +81,6 @@ pub(crate) async fn index_new(contents: &[Content]) -> Outcome {
 }
 
 /// Indexes the content of one agent on a thread of its own.
-pub(crate) async fn index_one(content: &Content) -> Result<IndexReport, String> {
-    indexed(content, false).await
-}
-
-/// Asks for what one agent has elsewhere, on a thread of its own, until that is `cancelled`.
-pub(crate) async fn fetch_one(
-    content: &Content,
-    cancelled: impl Fn() -> bool + Send + Sync + 'static,
-) -> Result<FetchSummary, String> {
-    fetched(content, false, cancelled).await
-}
-
 async fn indexed(content: &Content, in_pipes: bool) -> Result<IndexReport, String> {
     let content = content.clone();
     let work = move || {
@@ -104,15 +92,12 @@ async fn indexed(content: &Content, in_pipes: bool) -> Result<IndexReport, Strin
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 
-async fn fetched(
-    content: &Content,
-    in_pipes: bool,
-    cancelled: impl Fn() -> bool + Send + Sync + 'static,
-) -> Result<FetchSummary, String> {
+/// Asks for what one agent has elsewhere, on a thread of its own.
+async fn fetched(content: &Content) -> Result<FetchSummary, String> {
     let content = content.clone();
     let work = move || {
-        let mut live = Live::begin(format!("@{} sites", content.handle), in_pipes);
-        let fetched = content.indexing.fetch(&mut |progressed| live.show(progressed), &cancelled);
+        let mut live = Live::begin(format!("@{} sites", content.handle), true);
+        let fetched = content.indexing.fetch(&mut |progressed| live.show(progressed), &|| false);
         live.end();
         fetched.map_err(|error| error.to_string())
     };

@@ -76,7 +76,7 @@ async fn serve(loaded: &Loaded, data: &Path, state: State<'_>) -> Outcome {
     let stop = CancellationToken::new();
     let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
     let running = host::start(loaded, site, egress, inhabitants, state, stop.clone()).await?;
-    content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
+    tokio::spawn(watch::content(content, stop.clone()));
     StdioServer::new(&running.mount(loaded, &MCP))?.serve(tokio::io::stdin(), tokio::io::stdout()).await;
     running.host.drain(DRAIN).await;
     stop.cancel();

@@ -84,7 +84,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
         loaded.admin_token.clone(),
     );
     let admin = admin(registry, ready(host.clone(), place.clone(), content.clone())).merge(guarded);
-    content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
+    tokio::spawn(watch::content(content, stop.clone()));
     tokio::spawn(watch::keys(data, running.keys.clone(), stop.clone()));
     let served = tokio::spawn(listeners.serve(running.surfaces, admin, stop.clone()));
     told.told().await;
