@@ -26,7 +26,7 @@ use std::sync::Arc;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
 use forecourt_agents::provider::Provider;
 use forecourt_core::{Admitted, Agent, EventStream};
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{MovedKey, Problems, Section};
 use futures::stream;
 
 use messages::PromptSettings;
@@ -45,7 +45,11 @@ pub const BACKEND: Backend = Backend {
     build,
 };
 
-fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
+/// Keys by the names that they had in the release before.
+const MOVED: &[MovedKey] = &[MovedKey { old: "noun", new: "item_label" }];
+
+fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
+    section.accept_moved(MOVED);
     let ModelParts { prompt, provider, toolbox, tools_are_optional, indexing } = settings::read(&section, context)?;
     let uses_tools = !toolbox.is_empty();
     let built = BuiltAgent::new(ModelAgent(Arc::new(Model { prompt, provider, toolbox, tools_are_optional })));

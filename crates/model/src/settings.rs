@@ -71,7 +71,7 @@ pub(super) struct ModelSettings {
     /// A folder with an embedding model for searches, as in a `search` backend.
     model_dir: Option<PathBuf>,
     /// What several items of the content are called.
-    #[serde(default = "item_label", alias = "noun")]
+    #[serde(default = "item_label")]
     item_label: String,
     /// The other agents of this host that the model may ask: all (`true`), none, or these handles; at
     /// most 50. Without it, all, if the API takes tools.

@@ -55,7 +55,7 @@ use std::sync::Arc;
 use async_stream::stream;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
 use forecourt_core::{Admitted, Agent, EventStream};
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{MovedKey, Problems, Section};
 
 pub use content_index::ContentIndex;
 use engine::SearchEngine;
@@ -75,12 +75,12 @@ pub const BACKEND: Backend = Backend {
     build,
 };
 
+/// Keys by the names that they had in the release before.
+const MOVED: &[MovedKey] = &[MovedKey { old: "sharpen", new: "rerank" }, MovedKey { old: "noun", new: "item_label" }];
+
 fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let reranker = section
-        .take("rerank")
-        .or_else(|| section.take("sharpen"))
-        .map(|section| rerank::settings::read(&section, context))
-        .transpose();
+    section.accept_moved(MOVED);
+    let reranker = section.take("rerank").map(|section| rerank::settings::read(&section, context)).transpose();
     let (settings, index) = match (settings::read(&section, context), &reranker) {
         (Ok(read), _) => read,
         (Err(mut problems), Err(others)) => {

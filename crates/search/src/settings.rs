@@ -49,7 +49,7 @@ pub(super) struct SearchSettings {
     #[schemars(with = "Option<String>")]
     language: Option<Language>,
     /// What several items are called in answers.
-    #[serde(default = "item_label", alias = "noun")]
+    #[serde(default = "item_label")]
     pub(super) item_label: String,
     /// Whether to ask back when very many items fit and a property, such as a category, splits them well:
     /// `true` (more than 100 items), `false`, or `{ over = N }`. Never twice in a row.
@@ -60,7 +60,7 @@ pub(super) struct SearchSettings {
     pub(super) results: usize,
     /// A language model that words questions anew, ranks what was found and sums it up. Without it, and
     /// whenever it fails, answers are those of the search alone.
-    #[serde(rename = "rerank", alias = "sharpen")]
+    #[serde(rename = "rerank")]
     _rerank: Option<RerankSettings>,
 }
 

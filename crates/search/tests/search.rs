@@ -15,7 +15,7 @@ use forecourt_core::{
 use forecourt_search::limits::{CONTENT_SOURCES_MAX, RESULTS_MAX};
 use futures::StreamExt;
 use serde_json::{Value, json};
-use support::{ask, ask_after, build, events, in_folder, message, problems, stream};
+use support::{ask, ask_after, build, events, in_folder, message, problems, section, stream};
 use tempfile::TempDir;
 
 const SETTINGS: &str =
@@ -234,6 +234,19 @@ async fn before_the_first_run_callers_are_asked_to_wait() {
     let answer = ask(&build(SETTINGS, &context), "chickpeas").await;
     let Ending::Refused(part) = answer.ending else { panic!("{answer:?}") };
     assert_eq!(part.kind, RefusalKind::ServiceUnavailable { retry_after_seconds: Some(2) });
+}
+
+#[test]
+fn keys_of_the_release_before_are_taken_and_told() {
+    let section = section(
+        "[backend]\nkind = \"search\"\ncontent = [\"a\"]\nnoun = \"recipes\"\n[backend.sharpen]\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"m\"\n",
+    );
+    let read = section.clone();
+    assert!((forecourt_search::BACKEND.build)(section, &in_folder(Path::new("."))).is_ok());
+    let told: Vec<String> = read.moved_keys().iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("agents/agent.toml:4: `backend.noun` is now `backend.item_label`"), "{told:?}");
+    assert!(told[1].contains("agents/agent.toml:5: `backend.sharpen` is now `backend.rerank`"), "{told:?}");
 }
 
 /// Whether the index of the deployment at this path is the one that it needs, without another run.

@@ -133,10 +133,9 @@ fn put(root: &mut Table, path: &[&str], entry: Entry) {
         return;
     }
     let span = entry.key_span.clone();
-    let between = root.entry((*first).to_owned()).or_insert_with(|| Entry {
-        key_span: span.clone(),
-        value: Node { span, kind: Kind::Table(Table::new()) },
-    });
+    let between = root
+        .entry((*first).to_owned())
+        .or_insert_with(|| Entry { key_span: span.clone(), value: Node { span, kind: Kind::Table(Table::new()) } });
     if let Kind::Table(next) = &mut between.value.kind {
         put(next, rest, entry);
     }
