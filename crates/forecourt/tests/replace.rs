@@ -10,6 +10,8 @@ use forecourt::settings::{AgentSettings, ListenOverrides};
 use forecourt::{Admitted, Agent, BuiltAgent, Deployment, Ending, Event, EventStream, Handle, Server, reply};
 use futures::StreamExt;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 const SETTINGS: &str = "domain = \"demo.localhost\"\n[store]\nkind = \"memory\"\n[log]\nlevel = \"error\"\n\
@@ -67,7 +69,9 @@ fn settings(handle: &str) -> AgentSettings {
 
 fn read(folder: &Path) -> Deployment {
     let mut overrides = ListenOverrides::free_ports();
-    overrides.own.insert("agtp".to_owned(), "127.0.0.1:0".parse().unwrap());
+    for name in ["agtp", "agtp-plaintext"] {
+        overrides.own.insert(name.to_owned(), "127.0.0.1:0".parse().unwrap());
+    }
     Deployment::read_with(folder, &|_: &str| None, &overrides).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
@@ -152,6 +156,38 @@ async fn session(client: &reqwest::Client, base: &str) -> String {
     id
 }
 
+/// A connection of AGTP that stays open, and asks who is here.
+struct AgtpConnection(TcpStream);
+
+impl AgtpConnection {
+    async fn open(place: &Place) -> Self {
+        let address = place.server.addresses().own("agtp-plaintext").expect("a plain listener");
+        Self(TcpStream::connect(address).await.unwrap())
+    }
+
+    /// The head and the body of the answer.
+    async fn discover(&mut self) -> Result<String, String> {
+        let wrong = |error: std::io::Error| format!("AGTP: {error}");
+        self.0.write_all(b"AGTP/1.0 DISCOVER /agents\r\n\r\n").await.map_err(wrong)?;
+        let mut answer = String::new();
+        let mut buffer = [0; 4096];
+        loop {
+            let read = self.0.read(&mut buffer).await.map_err(wrong)?;
+            answer.push_str(&String::from_utf8_lossy(&buffer[..read]));
+            let Some((head, body)) = answer.split_once("\r\n\r\n") else {
+                if read == 0 {
+                    return Err(format!("AGTP: the connection ended: {answer}"));
+                }
+                continue;
+            };
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap_or("0");
+            if body.len() >= length.parse::<usize>().unwrap_or(0) {
+                return if head.starts_with("AGTP/1.0 200") { Ok(answer) } else { Err(answer) };
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_houses_one_after_another_and_no_request_fails() {
     let says = |number: usize| {
@@ -174,11 +210,14 @@ async fn a_hundred_houses_one_after_another_and_no_request_fails() {
             })
         })
         .collect();
+    let mut connection = AgtpConnection::open(&place).await;
     for number in 1..=100 {
         let before = done.load(Ordering::Relaxed);
         place.replace(says(number)).await;
         let (status, said) = place.ask("says", "which").await;
         assert_eq!((status, said.trim()), (200, format!("house {number}").as_str()), "new requests meet the new house");
+        let listed = connection.discover().await.unwrap();
+        assert!(listed.contains(&format!("Says of house {number}")), "an open connection meets the new house: {listed}");
         // Every house is lived in before it goes.
         let lived = async {
             while done.load(Ordering::Relaxed) < before + 6 && load.iter().all(|worker| !worker.is_finished()) {
