@@ -83,8 +83,15 @@ impl Running {
             notices: mounted.notices.clone(),
             hosts: Vec::new(),
         };
-        let running =
-            Self { latest: Mutex::new(latest), replacing: tokio::sync::Mutex::default(), live, storage, store, keys, stop };
+        let running = Self {
+            latest: Mutex::new(latest),
+            replacing: tokio::sync::Mutex::default(),
+            live,
+            storage,
+            store,
+            keys,
+            stop,
+        };
         running.open(mounted);
         Ok(running)
     }
@@ -107,7 +114,9 @@ impl Running {
         let host = before.replaced_by(parts).await.map_err(|error| Error::new(error.to_string()))?;
         let Self { live, storage, store, keys, stop, .. } = self;
         let mounted = Around { live, storage, store, keys, stop }.mount(house, host)?;
+        let agents = mounted.open.host.directory().iter().count();
         self.open(mounted);
+        tracing::info!(agents, houses = self.houses(), "the deployment was replaced");
         Ok(())
     }
 

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forecourt::settings::{AgentSettings, ListenOverrides};
-use forecourt::{
-    Admitted, Agent, BuiltAgent, Deployment, Ending, Event, EventStream, Handle, Server, reply,
-};
+use forecourt::{Admitted, Agent, BuiltAgent, Deployment, Ending, Event, EventStream, Handle, Server, reply};
 use futures::StreamExt;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 const SETTINGS: &str = "domain = \"demo.localhost\"\n[store]\nkind = \"memory\"\n[log]\nlevel = \"error\"\n\
@@ -69,7 +69,9 @@ fn settings(handle: &str) -> AgentSettings {
 
 fn read(folder: &Path) -> Deployment {
     let mut overrides = ListenOverrides::free_ports();
-    overrides.own.insert("agtp".to_owned(), "127.0.0.1:0".parse().unwrap());
+    for name in ["agtp", "agtp-plaintext"] {
+        overrides.own.insert(name.to_owned(), "127.0.0.1:0".parse().unwrap());
+    }
     Deployment::read_with(folder, &|_: &str| None, &overrides).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
@@ -141,7 +143,8 @@ fn rand() -> usize {
 
 /// Begins a session of MCP, of a client that knows nothing newer.
 async fn session(client: &reqwest::Client, base: &str) -> String {
-    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let hello =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let send = |body: Value| {
         let accept = "application/json, text/event-stream";
         client.post(format!("{base}/mcp")).header("Accept", accept).json(&body)
@@ -153,9 +156,43 @@ async fn session(client: &reqwest::Client, base: &str) -> String {
     id
 }
 
+/// A connection of AGTP that stays open, and asks who is here.
+struct AgtpConnection(TcpStream);
+
+impl AgtpConnection {
+    async fn open(place: &Place) -> Self {
+        let address = place.server.addresses().own("agtp-plaintext").expect("a plain listener");
+        Self(TcpStream::connect(address).await.unwrap())
+    }
+
+    /// The head and the body of the answer.
+    async fn discover(&mut self) -> Result<String, String> {
+        let wrong = |error: std::io::Error| format!("AGTP: {error}");
+        self.0.write_all(b"AGTP/1.0 DISCOVER /agents\r\n\r\n").await.map_err(wrong)?;
+        let mut answer = String::new();
+        let mut buffer = [0; 4096];
+        loop {
+            let read = self.0.read(&mut buffer).await.map_err(wrong)?;
+            answer.push_str(&String::from_utf8_lossy(&buffer[..read]));
+            let Some((head, body)) = answer.split_once("\r\n\r\n") else {
+                if read == 0 {
+                    return Err(format!("AGTP: the connection ended: {answer}"));
+                }
+                continue;
+            };
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap_or("0");
+            if body.len() >= length.parse::<usize>().unwrap_or(0) {
+                return if head.starts_with("AGTP/1.0 200") { Ok(answer) } else { Err(answer) };
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_houses_one_after_another_and_no_request_fails() {
-    let says = |number: usize| move |deployment: Deployment| deployment.with_agent(settings("says"), BuiltAgent::new(Says(number)));
+    let says = |number: usize| {
+        move |deployment: Deployment| deployment.with_agent(settings("says"), BuiltAgent::new(Says(number)))
+    };
     let place = Place::serving(says(0)).await;
     let base = place.url("");
     let session = session(&place.client, &base).await;
@@ -173,11 +210,17 @@ async fn a_hundred_houses_one_after_another_and_no_request_fails() {
             })
         })
         .collect();
+    let mut connection = AgtpConnection::open(&place).await;
     for number in 1..=100 {
         let before = done.load(Ordering::Relaxed);
         place.replace(says(number)).await;
         let (status, said) = place.ask("says", "which").await;
         assert_eq!((status, said.trim()), (200, format!("house {number}").as_str()), "new requests meet the new house");
+        let listed = connection.discover().await.unwrap();
+        assert!(
+            listed.contains(&format!("Says of house {number}")),
+            "an open connection meets the new house: {listed}"
+        );
         // Every house is lived in before it goes.
         let lived = async {
             while done.load(Ordering::Relaxed) < before + 6 && load.iter().all(|worker| !worker.is_finished()) {
@@ -199,8 +242,7 @@ async fn a_hundred_houses_one_after_another_and_no_request_fails() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_that_is_gone_ends_its_work_and_is_not_found_any_more() {
     let (open, gate) = watch::channel(false);
-    let place =
-        Place::serving(|deployment| deployment.with_agent(settings("gate"), BuiltAgent::new(Gate(gate)))).await;
+    let place = Place::serving(|deployment| deployment.with_agent(settings("gate"), BuiltAgent::new(Gate(gate)))).await;
     let streaming = place.client.get(place.url("/~gate?user=hi")).header("Accept", "text/event-stream").send();
     let mut stream = streaming.await.unwrap();
     let mut said = String::new();
@@ -239,7 +281,11 @@ async fn an_agent_that_is_gone_ends_its_work_and_is_not_found_any_more() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_house_that_fails_changes_nothing_and_says_why() {
     let place = Place::serving(|deployment| deployment).await;
-    std::fs::write(place.folder.path().join("agents/broken.toml"), "handle = \"broken\"\nname = 3\n[backend]\nkind = \"echo\"").unwrap();
+    std::fs::write(
+        place.folder.path().join("agents/broken.toml"),
+        "handle = \"broken\"\nname = 3\n[backend]\nkind = \"echo\"",
+    )
+    .unwrap();
     let wrong = Deployment::read(place.folder.path()).err().expect("a name is a text");
     assert!(wrong.to_string().contains("broken.toml:2"), "{wrong}");
     std::fs::write(place.folder.path().join("agents/broken.toml"), ECHO).unwrap();
@@ -265,8 +311,7 @@ async fn a_house_that_fails_changes_nothing_and_says_why() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_that_panics_is_one_honest_failure() {
-    let place =
-        Place::serving(|deployment| deployment.with_agent(settings("panics"), BuiltAgent::new(Panics))).await;
+    let place = Place::serving(|deployment| deployment.with_agent(settings("panics"), BuiltAgent::new(Panics))).await;
     for words in ["at once", "later"] {
         let (status, said) = place.ask("panics", words).await;
         assert!(status >= 500 || said.contains("crashed"), "{words}: {status} {said}");

@@ -27,6 +27,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let bound = Server::bind(&mut deployment).await?;
     deployment.moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
     let house = deployment.build()?;
+    house.missing_content().into_result(())?;
     index_new(house.contents()).await?;
     let server = bound.start(house).await?;
     banner::print(&server.host(), server.addresses(), server.data_folder());
