@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
+use crate::conversations::{ConversationWriter, Conversations};
 use crate::deliver::{Deliverer, DeliveryWakeup, Envelope};
 use crate::directory::{Directory, Site};
 use crate::limits::{LimitSettings, Throttle};
@@ -21,7 +22,6 @@ use crate::random::SystemEntropy;
 use crate::receive::Host;
 use crate::standing::Standings;
 use crate::tasks::{TaskParts, Tasks};
-use crate::threads::Threads;
 use crate::upkeep;
 
 /// What a host is made of. The rest has defaults: the machine's clock and randomness.
@@ -81,11 +81,13 @@ impl HostBuilder {
     pub async fn start(self, stop: CancellationToken) -> Result<Arc<Host>, Error> {
         let metrics = Arc::new(Metrics::default());
         let wakeup = DeliveryWakeup::default();
-        let threads = Threads { store: self.store.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
+        let writer = Arc::new(ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone()));
+        let conversations =
+            Conversations { writer: writer.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
         let parts = TaskParts {
             site: Arc::new(self.site.clone()),
             store: self.store.clone(),
-            threads: threads.clone(),
+            conversations: conversations.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             metrics: metrics.clone(),
@@ -123,13 +125,14 @@ impl HostBuilder {
         };
         let posting = TaskTracker::new();
         posting.spawn(deliverer.run(stop.clone()));
+        posting.spawn(writer.run());
         posting.close();
         tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop.clone()));
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
             throttle: Throttle::new(&self.limits),
-            threads,
+            conversations,
             standings,
             queue,
             notifier,

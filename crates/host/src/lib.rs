@@ -7,6 +7,7 @@ mod attachments;
 mod authority;
 mod begin;
 mod builder;
+mod conversations;
 mod deliver;
 mod directory;
 mod follow;
@@ -26,11 +27,14 @@ mod run;
 mod running;
 mod standing;
 mod tasks;
-mod threads;
 mod upkeep;
 mod work;
 
 pub use builder::HostBuilder;
+pub use conversations::{
+    CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
+    CONVERSATIONS_PENDING_BYTES_MAX,
+};
 pub use deliver::{Envelope, WebhookPost};
 pub use directory::{Directory, HostedAgent, Site};
 pub use follow::FollowUntil;

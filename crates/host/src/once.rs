@@ -13,9 +13,9 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::conversations::after;
 use crate::limits::LimitSettings;
 use crate::receive::Host;
-use crate::threads::after;
 
 /// How long a key is remembered.
 pub const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);

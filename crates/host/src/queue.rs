@@ -11,9 +11,9 @@ use forecourt_core::{Clock, Entropy, Error, Handle, Store, Timestamp, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::conversations::after;
 use crate::notifier;
 use crate::receive::Host;
-use crate::threads::after;
 
 /// How long a question and its answer are kept, from when each was written.
 pub const QUEUE_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);

@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::attachments::Attachments;
 use crate::authority::continued;
 use crate::begin::Request;
+use crate::conversations::{Conversations, RecalledMessage, after};
 use crate::directory::{Directory, HostedAgent, Site};
 use crate::in_flight::CallerKey;
 use crate::limits::Throttle;
@@ -25,14 +26,13 @@ use crate::queue::Queue;
 use crate::run::Run;
 use crate::standing::Standings;
 use crate::tasks::Tasks;
-use crate::threads::{Recalled, Threads, after};
 
 /// Everything a domain offers, behind two verbs.
 pub struct Host {
     pub(crate) site: Site,
     pub(crate) directory: Directory,
     pub(crate) throttle: Throttle,
-    pub(crate) threads: Threads,
+    pub(crate) conversations: Conversations,
     pub(crate) standings: Standings,
     pub(crate) queue: Queue,
     pub(crate) notifier: Option<OperatorNotifier>,
@@ -57,6 +57,8 @@ struct Entered {
     earlier: Option<Task>,
     /// Whom its work counts against.
     caller: CallerKey,
+    /// Whether its conversation was kept before.
+    is_known: bool,
 }
 
 impl Host {
@@ -65,11 +67,11 @@ impl Host {
     /// A refusal is an answer; an [`Error`] is a fault, or a request that means nothing here.
     pub async fn receive(&self, message: Message, run: Run) -> Result<Reply, Error> {
         let via = message.received_via;
-        let Entered { resident, message, earlier, caller } = match self.enter(message, &run).await? {
+        let Entered { resident, message, earlier, caller, is_known } = match self.enter(message, &run).await? {
             Ok(entered) => entered,
             Err(Turned { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
         };
-        let request = Request::new(resident, &message, earlier, caller, &run);
+        let request = Request::new(resident, &message, earlier, caller, is_known, &run);
         match request.resident.policy.admit(request.resident.card.clone(), message).await {
             Ok(admitted) => self.tasks.run(request, self.attachments.fetch(admitted).await?, run).await,
             Err(refusal) if run.tells_of_refusals() => self.tasks.run_refusal(request, *refusal, run).await,
@@ -96,10 +98,11 @@ impl Host {
         };
         // On the heap, so that no step carries its size to the next.
         let message = continued(Box::new(message), earlier.as_ref());
-        let Recalled { message, is_known } = self.threads.recall(&resident, message, earlier.as_ref()).await?;
+        let RecalledMessage { message, is_known } =
+            self.conversations.recall(&resident, message, earlier.as_ref()).await?;
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
         let caller = self.tasks.in_flight.key(&message.sender, session);
-        Ok(Ok(Entered { resident, message, earlier, caller }))
+        Ok(Ok(Entered { resident, message, earlier, caller, is_known }))
     }
 
     /// A message as its agent would be given it: what it names by address as bytes, after the limits and
@@ -175,8 +178,7 @@ impl Host {
 
     /// Whether a conversation with an agent is kept here that `sender` may go on with.
     pub async fn remembers(&self, thread: &ThreadId, agent: &Handle, sender: &Sender) -> Result<bool, Error> {
-        let kept = self.store.thread(thread, agent, self.clock.now()).await?;
-        Ok(kept.is_some_and(|kept| kept.is_open_to(sender.owner())))
+        self.conversations.is_kept(thread, agent, sender).await
     }
 
     /// Which agent a conversation is with, as far as [`Host::set_route`] was told. Hub card 3.3.
@@ -198,14 +200,19 @@ impl Host {
         Ok(self.store.ready().await?)
     }
 
-    /// Stops taking messages, waits for running work up to `patience`, and ends what is left as
-    /// failed, with a reason. No accepted task is lost.
-    pub async fn drain(&self, patience: Duration) {
-        self.tasks.drain(patience).await;
+    /// Stops taking messages, waits for running work up to `wait_max`, and ends what is left as
+    /// failed, with a reason. No accepted task is lost, and no turn of a conversation.
+    pub async fn drain(&self, wait_max: Duration) {
+        self.tasks.drain(wait_max).await;
     }
 
-    /// Waits, after the stop that the host was started with, for the posts under way, so that none is
-    /// cut off: one that was begun counts as made. What is due but not begun, the next run posts.
+    /// Writes the turns of conversations that wait to be written.
+    pub async fn write_conversations(&self) {
+        self.conversations.writer.write_all().await;
+    }
+
+    /// Waits, after the stop that the host was started with, for the last turns of conversations to be written
+    /// and for the posts under way, so that none is cut off: one that was begun counts as made. What is due but not begun, the next run posts.
     pub async fn stopped(&self) {
         self.posting.wait().await;
     }

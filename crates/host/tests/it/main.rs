@@ -1,5 +1,6 @@
 //! The host, driven as protocols drive it.
 
+mod conversations;
 mod deliver;
 mod invoke;
 mod limits;
@@ -11,5 +12,4 @@ mod standing;
 mod stored;
 mod support;
 mod tasks;
-mod threads;
 mod tracked;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use forecourt_core::store::{
-    Conversation, ConversationAppend, Delivery, IfTaskEnded, LedgerEntry, Notification, Span, StoreFuture,
-    StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
+    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, Span,
+    StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use rusqlite::Connection;
@@ -163,7 +163,12 @@ impl Store for Sqlite {
         Box::pin(self.writer.write(move |db| webhooks::release(db, now)))
     }
 
-    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> StoreFuture<'_, bool> {
+    fn append_turns(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        addition: ConversationAppend,
+    ) -> StoreFuture<'_, Option<ConversationVersion>> {
         let bounds = self.bounds();
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         Box::pin(async move {
@@ -175,6 +180,16 @@ impl Store for Sqlite {
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>> {
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         self.read(move |db, seal| threads::read(db, seal, &name, now))
+    }
+
+    fn thread_version(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Option<ConversationVersion>> {
+        let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
+        self.read(move |db, _| threads::version(db, &name, now))
     }
 
     fn set_route(
