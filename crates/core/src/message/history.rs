@@ -3,6 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
+
 use super::Turn;
 
 /// Earlier turns, oldest first. Reads like a slice; copying it copies no turn, so that a long conversation
@@ -33,6 +35,12 @@ impl Deref for History {
 
     fn deref(&self) -> &[Turn] {
         &self.turns[self.skipped..]
+    }
+}
+
+impl Serialize for History {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self[..].serialize(serializer)
     }
 }
 
