@@ -43,54 +43,84 @@ mod to_wire;
 pub mod wire;
 mod words;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use forecourt_core::{AgentCard, Endpoint};
-use forecourt_host::Site;
+use forecourt_host::{Envelope, Site};
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{AgentEndpoints, EndpointSection, Mount, Protocol, Surface};
+use forecourt_surface::{EndpointSection, Listen, Mount, Protocol, Surface, Wire};
 
 use service::{Service, on_connections};
+use settings::AgtpSettings;
 
-/// The protocol's name: its section, its listener, its messages.
+/// The protocol's name: its section, its listener, its messages, its requests in metrics.
 pub(crate) const NAME: &str = "agtp";
+/// The name of HTTP requests through the gateway in metrics.
+const GATEWAY_CLASS: &str = "agtp-gateway";
 
 /// AGTP, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
     about: "Agents and endpoints with contracts over the Agent Transfer Protocol, AGTP/1.0",
-    schema: || schemars::schema_for!(settings::AgtpSettings),
+    schema: || schemars::schema_for!(AgtpSettings),
     sockets: settings::SOCKETS,
-    listens: settings::listens,
-    surfaces,
-    endpoints,
-    documents: |_| Ok(Vec::new()),
-    tools: |_| Vec::new(),
-    envelope: Some(floor::post),
-    key_directory: None,
+    open: |section| Ok(Box::new(AgtpWire::open(&section)?)),
 };
 
 /// The section that holds the settings of all endpoints.
 pub const ENDPOINTS: EndpointSection = EndpointSection { name: NAME, read: settings::endpoint_settings };
 
-/// Base 1, form 3: agents by their names.
-fn endpoints(site: &Site, section: &Section) -> AgentEndpoints {
-    let place = settings::AgtpSettings::read(section).ok().and_then(|settings| settings.place(site));
-    let url = move |card: &AgentCard| Some(format!("agtp://{}/agents/{}", place.as_ref()?, card.handle()));
-    Box::new(move |card| url(card).map(|url| Endpoint { protocol: NAME, url }).into_iter().collect())
+/// AGTP with the settings of one deployment.
+struct AgtpWire {
+    settings: AgtpSettings,
+    /// As the section asks for them.
+    listens: Vec<Listen>,
 }
 
-fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
-    let service = Service::new(&mount)?;
-    service.settings.notices().iter().for_each(|notice| tracing::warn!("{notice}"));
-    if let Some(address) = service.settings.plaintext {
-        tracing::warn!("AGTP without TLS on {address}: for development, and never for anything else");
+impl AgtpWire {
+    fn open(section: &Section) -> Result<Self, Problems> {
+        let settings = AgtpSettings::read(section)?;
+        let listens = settings.listens(section);
+        Ok(Self { settings, listens })
     }
-    let router = gateway::router(Arc::clone(&service));
-    let speak = on_connections(service);
-    Ok(vec![
-        Surface::Stream { listen: settings::TLS, speak: speak.clone() },
-        Surface::Stream { listen: settings::PLAINTEXT, speak },
-        Surface::OwnHttp { listen: settings::GATEWAY, router },
-    ])
+}
+
+impl Wire for AgtpWire {
+    fn listens(&self) -> Vec<Listen> {
+        self.listens.clone()
+    }
+
+    fn bound(&mut self, name: &str, address: SocketAddr) {
+        self.settings.bound(name, address);
+    }
+
+    /// Base 1, form 3: agents by their names.
+    fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
+        let url = self.settings.place(site).map(|place| format!("agtp://{place}/agents/{}", card.handle()));
+        url.map(|url| Endpoint { protocol: NAME, url }).into_iter().collect()
+    }
+
+    fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+        let service = Service::new(mount, self.settings.clone());
+        self.settings.notices().iter().for_each(|notice| tracing::warn!("{notice}"));
+        if let Some(address) = self.settings.plaintext {
+            tracing::warn!("AGTP without TLS on {address}: for development, and never for anything else");
+        }
+        let router = gateway::router(Arc::clone(&service));
+        let speak = on_connections(service);
+        Ok(vec![
+            Surface::Stream { listen: settings::TLS, class: NAME, speak: speak.clone() },
+            Surface::Stream { listen: settings::PLAINTEXT, class: NAME, speak },
+            Surface::OwnHttp { listen: settings::GATEWAY, class: GATEWAY_CLASS, router },
+        ])
+    }
+
+    fn envelope(&self) -> Option<Envelope> {
+        Some(floor::post)
+    }
+
+    fn request_classes(&self) -> &'static [&'static str] {
+        &[NAME, GATEWAY_CLASS]
+    }
 }

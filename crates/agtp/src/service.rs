@@ -20,7 +20,6 @@ use forecourt_egress::Egress;
 use forecourt_host::Host;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::{HostKeys, Verifier};
-use forecourt_settings::Problems;
 use forecourt_surface::Mount;
 
 use crate::ask::Ask;
@@ -54,11 +53,7 @@ pub(crate) struct Service {
 
 impl Service {
     /// A service on a host, which from now on answers the host's own pairs in compositions too.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the section.
-    pub(crate) fn new(mount: &Mount) -> Result<Arc<Self>, Problems> {
-        let settings = AgtpSettings::read(&mount.section)?;
+    pub(crate) fn new(mount: &Mount, settings: AgtpSettings) -> Arc<Self> {
         let letterhead = ResponseDefaults::new(&settings, mount);
         let inventory = Inventory::new(mount, settings.clone());
         let service = Arc::new(Self {
@@ -75,7 +70,7 @@ impl Service {
         let native: Arc<dyn Native> = service.clone();
         // Whoever was first stays: there is one service to a host.
         let _ = service.contract().native.set(Arc::downgrade(&native));
-        Ok(service)
+        service
     }
 
     /// What calls are held against.

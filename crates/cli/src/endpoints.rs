@@ -38,7 +38,7 @@ impl Endpoints {
     /// Loads what can be loaded. Fails when the settings can't be read, or when the operator wants all
     /// endpoints or none and one is refused.
     pub(crate) fn load(loaded: &Loaded, egress: &Egress) -> Result<Self, Problems> {
-        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&loaded.protocols[ENDPOINTS.name])?;
+        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&loaded.endpoints)?;
         let python = Python::new(loaded.functions.clone());
         let kinds = Kinds { egress: egress.clone(), functions: Functions::new().then(Arc::new(python)) };
         let found = load(&loaded.dir, terms, &ProcessEnvironment, &kinds);

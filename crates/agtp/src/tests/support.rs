@@ -55,7 +55,8 @@ pub(crate) fn blueprint(section: &str) -> Blueprint {
 /// The server of a blueprint.
 pub(crate) async fn server_of(blueprint: Blueprint) -> Server {
     let mounted = blueprint.start(Some(&crate::PROTOCOL)).await;
-    let service = Service::new(&mounted.mount).expect("settings");
+    let service =
+        Service::new(&mounted.mount, crate::settings::AgtpSettings::read(&mounted.section).expect("settings"));
     Server { mounted, service, stop: CancellationToken::new() }
 }
 
