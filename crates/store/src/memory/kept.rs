@@ -232,6 +232,9 @@ impl Kept {
         thread.last_turn += turns.len() as u64;
         thread.turns.extend(turns);
         thread.turns.drain(..thread.turns.len() - kept);
+        if thread.turns.is_empty() {
+            thread.last_turn = 0;
+        }
         (thread.owner, thread.account, thread.bytes, thread.expires_at) = (owner, account, bytes, expires_at);
         Ok(Some(thread.version()))
     }

@@ -64,7 +64,7 @@ pub(super) fn append(
     }
     let bytes = trim(db, thread, *keep)?;
     charge(db, thread, *holder, bytes, bounds)?;
-    let last_turn = last.unsigned_abs() + turns.len() as u64;
+    let last_turn = if *keep == 0 { 0 } else { last.unsigned_abs() + turns.len() as u64 };
     Ok(Ok(Some(ConversationVersion { last_turn, expires_at: moment(nanos(*expires_at)) })))
 }
 
