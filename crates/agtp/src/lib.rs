@@ -5,21 +5,24 @@
 //! | `wire.rs`, `wire/` | requests and responses as they are on the wire | base 2.1, 2.4, 2.5 |
 //! | `codec.rs`, `codec/` | bytes to messages and back, without a socket | base 2.1 |
 //! | `client.rs`, `client/` | requests to servers elsewhere, over connections that are kept; URIs | base 1, 2 |
-//! | `from_wire.rs`, `from_wire/` | from a request to what is asked, and by whom | base 2.2, 2.4, 6.7 |
-//! | `service.rs`, `service/` | from what is asked to an answer, in the order of checks | base 5; AGTP-API 6.1, 13.2 |
+//! | `from_wire.rs`, `from_wire/` | a request as values of the contract, without host or clock | base 2.1, 2.2, 2.4 |
+//! | `answer.rs`, `answer/` | the trip of a request: who calls, where to, the order of checks | base 5, 6.7; AGTP-API 6.1, 13.2 |
+//! | `service.rs`, `service/` | what every answer can need: host, agents, keys, settings | |
+//! | `sessions.rs`, `sessions/` | sessions that rest | base 3.1, 3.4 |
 //! | `builtin.rs`, `builtin/` | what DISCOVER answers | base 2.6; AGTP-API 5.8 to 5.10 |
 //! | `manifest.rs`, `manifest/` | the manifest: written, counted, signed, kept ready | base 11; AGTP-API 8 |
 //! | `inventory.rs`, `inventory/` | what there is, as the two above show it | AGTP-API 5.8, 8 |
 //! | `floor.rs`, `floor/` | the other methods that every host answers | base 3 |
 //! | `once.rs` | calls that are made once, however often they are sent | base 2.4 |
 //! | `problem.rs`, `problem/` | every refusal, with its code and what helps to recover | base 4; AGTP-API 11 |
-//! | `to_wire.rs` | from an answer to a response | base 2.2, 2.5 |
+//! | `to_wire.rs` | an answer as a response, without host or clock | base 2.2, 2.5 |
 //! | `gateway.rs` | HTTP clients as callers | base 12 |
 //! | `settings.rs`, `settings/` | the section `[agtp]` | base 10 |
 //! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
 //! | `words.rs` | texts compared by their words | |
 //! | `limits.rs` | every bound, with its unit | |
 
+mod answer;
 mod ask;
 mod builtin;
 pub mod client;
@@ -35,6 +38,7 @@ mod once;
 mod problem;
 mod reply;
 mod service;
+mod sessions;
 pub mod settings;
 mod status;
 #[cfg(test)]
@@ -51,7 +55,8 @@ use forecourt_host::{Envelope, Site};
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::{EndpointSection, Listen, Mount, Protocol, Surface, Wire};
 
-use service::{Service, on_connections};
+use answer::on_connections;
+use service::Service;
 use settings::AgtpSettings;
 
 /// The protocol's name: its section, its listener, its messages, its requests in metrics.

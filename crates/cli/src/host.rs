@@ -1,12 +1,13 @@
 //! From checked settings to a host: built values, everything wrong found at once.
 
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use forecourt_agents::siblings::{Carrier, Sibling, Siblings};
+use forecourt_agents::siblings::{Sibling, Siblings};
 use forecourt_agents::{BuiltAgent, Context, IndexedContent};
+use forecourt_contract::{Dispatcher, HostApi, HostHandle, HostServices};
 use forecourt_core::agent::Icon;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{
@@ -41,8 +42,6 @@ pub(crate) const SIGNED: &str = "host:signing-key";
 /// The agents of a deployment, built, and the content behind them.
 pub(crate) struct Agents {
     pub residents: Vec<HostedAgent>,
-    /// The same agents as they see each other, waiting for the host that carries their words.
-    pub siblings: Siblings,
     pub content: Vec<Content>,
 }
 
@@ -88,11 +87,12 @@ pub(crate) fn agents(
     endpoints: &Endpoints,
 ) -> Result<Agents, Problems> {
     let mut problems = Problems::new();
-    let mut agents = Agents { residents: Vec::new(), siblings: siblings(&loaded.agents, site), content: Vec::new() };
+    let mut agents = Agents { residents: Vec::new(), content: Vec::new() };
     let tools = endpoints.tools();
+    let siblings = siblings(&loaded.agents, site, endpoints.host.clone());
     for agent in &loaded.agents {
         let context = Context {
-            siblings: agents.siblings.clone(),
+            siblings: siblings.clone(),
             endpoints: tools.clone(),
             ..context(agent, &loaded.dir, site, egress, data)
         };
@@ -121,7 +121,7 @@ pub(crate) fn backend_problems(folder: &Path, agents: &[LoadedAgent]) -> Problem
         return problems;
     };
     let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
-    let siblings = siblings(agents, &site);
+    let siblings = siblings(agents, &site, HostHandle::default());
     for agent in agents {
         let context = Context { siblings: siblings.clone(), ..context(agent, folder, &site, &egress, folder) };
         problems.absorb(build(&agent.backend, &context));
@@ -130,24 +130,32 @@ pub(crate) fn backend_problems(folder: &Path, agents: &[LoadedAgent]) -> Problem
 }
 
 /// The agents as they see each other.
-fn siblings(agents: &[LoadedAgent], site: &Site) -> Siblings {
-    Siblings::new(agents.iter().map(|agent| Sibling {
+fn siblings(agents: &[LoadedAgent], site: &Site, host: HostHandle) -> Siblings {
+    let seen = agents.iter().map(|agent| Sibling {
         address: site.address(&agent.settings.handle),
         name: agent.settings.name.clone(),
         description: agent.settings.description.clone(),
-    }))
+    });
+    Siblings::new(seen, host)
 }
 
-/// The host as its own agents reach it. Held weakly, since the host holds them.
-struct Inside(Weak<Host>);
+/// The host as those inside it reach it.
+struct Inside {
+    host: Arc<Host>,
+    services: Arc<HostServices>,
+}
 
-impl Carrier for Inside {
-    fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
-        let host = self.0.upgrade();
-        Box::pin(async move {
-            let host = host.ok_or(Error::unavailable())?;
-            host.receive(message, Run::without_task()).await
-        })
+impl HostApi for Inside {
+    fn receive(self: Arc<Self>, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+        Box::pin(async move { self.host.receive(message, Run::without_task()).await })
+    }
+
+    fn dispatcher(self: Arc<Self>) -> Option<Arc<Dispatcher>> {
+        Some(self.host.contract().clone())
+    }
+
+    fn services(self: Arc<Self>) -> Option<Arc<HostServices>> {
+        Some(self.services.clone())
     }
 }
 
@@ -218,6 +226,7 @@ pub(crate) struct Running {
     pub identity_notices: Vec<IdentityNotice>,
     /// What protocols are given.
     pub mount: Mount,
+    _inside: Arc<Inside>,
 }
 
 impl Running {
@@ -246,9 +255,8 @@ pub(crate) enum State<'a> {
 }
 
 /// What a host is put to work with.
-pub(crate) struct Inhabitants<'a> {
+pub(crate) struct HostParts<'a> {
     pub residents: Vec<HostedAgent>,
-    pub siblings: &'a Siblings,
     pub endpoints: &'a Endpoints,
 }
 
@@ -257,11 +265,11 @@ pub(crate) async fn start(
     loaded: &Loaded,
     site: Site,
     egress: Egress,
-    inhabitants: Inhabitants<'_>,
+    parts: HostParts<'_>,
     state: State<'_>,
     stop: CancellationToken,
 ) -> Result<Running, Failure> {
-    let Inhabitants { residents, siblings, endpoints } = inhabitants;
+    let HostParts { residents, endpoints } = parts;
     let egress = Arc::new(egress);
     let store = store(loaded, &state)?;
     let keys = Arc::new(ArcSwap::from_pointee(keys(&state)?));
@@ -278,8 +286,10 @@ pub(crate) async fn start(
     builder.envelopes = loaded.wires.envelopes();
     builder.contract = endpoints.contract.clone();
     let host = builder.start(stop).await.map_err(|e| Failure::ours(e.to_string()))?;
-    endpoints.bind(&host);
-    siblings.bind(Arc::new(Inside(Arc::downgrade(&host))));
+    let services = Arc::new(HostServices::new(endpoints.host.clone()));
+    services.publish(host.clone());
+    let inside = Arc::new(Inside { host: host.clone(), services: services.clone() });
+    endpoints.host.bind(&inside);
     let (agents, identity_notices) = identities::load(loaded, &host, &keys.load(), &state);
     let agents = Arc::new(agents);
     let verifier = verifier.with_agents(agents.clone(), host.site().domain.clone());
@@ -290,11 +300,12 @@ pub(crate) async fn start(
         keys: keys.clone(),
         egress,
         tools: Arc::new([]),
+        services,
     };
     let tools = loaded.wires.tools(&mount).chain(endpoint::tools(&mount.host)).collect();
     let mount = Mount { tools, ..mount };
     let (surfaces, classes) = loaded.wires.surfaces(&mount, loaded.root.file())?;
-    Ok(Running { host, surfaces, classes, keys, identity_notices, mount })
+    Ok(Running { host, surfaces, classes, keys, identity_notices, mount, _inside: inside })
 }
 
 /// Proof in, sender out: the configured keys, and those that protocols can find.

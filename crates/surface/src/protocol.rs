@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use forecourt_contract::HostServices;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_endpoints::RegistrationTerms;
@@ -136,6 +137,8 @@ pub struct Mount {
     pub egress: Arc<Egress>,
     /// The operations that all protocols offer, for those that carry tools.
     pub tools: Arc<[Tool]>,
+    /// What protocols set up for each other and for connections that outlive a change of the deployment.
+    pub services: Arc<HostServices>,
 }
 
 /// A key that says where a socket is. A flag of the command line goes before it.

@@ -71,11 +71,11 @@ async fn serve(loaded: &Loaded, data: &Path, state: State<'_>) -> Outcome {
     let site = host::site(loaded);
     let egress = host::egress(loaded, &site, &[])?;
     let endpoints = Endpoints::load(loaded, &egress)?;
-    let host::Agents { residents, siblings, content } = host::agents(loaded, &site, &egress, data, &endpoints)?;
+    let host::Agents { residents, content } = host::agents(loaded, &site, &egress, data, &endpoints)?;
     index_new(&content).await?;
     let stop = CancellationToken::new();
-    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
-    let running = host::start(loaded, site, egress, inhabitants, state, stop.clone()).await?;
+    let parts = host::HostParts { residents, endpoints: &endpoints };
+    let running = host::start(loaded, site, egress, parts, state, stop.clone()).await?;
     content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
     if let Some(served) = loaded.wires.stdio(&running.mount)? {
         served.await;

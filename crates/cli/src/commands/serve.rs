@@ -61,10 +61,10 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     index_new(&agents.content).await?;
 
     let stop = CancellationToken::new();
-    let host::Agents { residents, siblings, content } = agents;
+    let host::Agents { residents, content } = agents;
     let state = State::Kept(&data);
-    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
-    let running = host::start(&loaded, site.clone(), egress, inhabitants, state, stop.clone()).await?;
+    let parts = host::HostParts { residents, endpoints: &endpoints };
+    let running = host::start(&loaded, site.clone(), egress, parts, state, stop.clone()).await?;
     let registry = registry(&running, listeners.metrics());
     let serving = Serving {
         domain: site.domain.clone(),
