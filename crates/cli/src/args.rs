@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::settings::Listen;
+use forecourt::settings::ListenOverrides;
 
 pub(crate) use agtp::{
     Agtp, CatalogArguments, CatalogDiff, CatalogWhat, ManifestArguments, ManifestCheck, ManifestWhat, Trust,
@@ -163,23 +163,11 @@ pub(crate) struct ListenFlags {
 }
 
 impl ListenFlags {
-    /// The shared sockets, where the files say `listen`.
-    pub(crate) fn or(&self, listen: Listen) -> Listen {
-        Listen {
-            http: self.http.unwrap_or(listen.http),
-            https: self.https.unwrap_or(listen.https),
-            admin: self.admin.unwrap_or(listen.admin),
-        }
-    }
-
-    /// The flag of a protocol's own socket.
-    pub(crate) fn named(&self, name: &str) -> Option<SocketAddr> {
-        match name {
-            "agtp" => self.agtp,
-            "agtp-plaintext" => self.agtp_plaintext,
-            "gateway" => self.gateway,
-            _ => None,
-        }
+    /// What goes before the files.
+    pub(crate) fn overrides(&self) -> ListenOverrides {
+        let own = [("agtp", self.agtp), ("agtp-plaintext", self.agtp_plaintext), ("gateway", self.gateway)];
+        let own = own.into_iter().filter_map(|(name, address)| Some((name.to_owned(), address?))).collect();
+        ListenOverrides { http: self.http, https: self.https, admin: self.admin, own }
     }
 }
 

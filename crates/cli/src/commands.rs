@@ -19,10 +19,10 @@ mod reference;
 mod serve;
 mod way;
 
+use forecourt::Deployment;
 use forecourt_settings::ProcessEnvironment;
 
 use crate::args::{Arguments, Command, ListenFlags, Place};
-use crate::deployment::Loaded;
 use crate::output::{Failure, Outcome};
 
 /// Runs the one command that was asked for.
@@ -47,11 +47,12 @@ pub(crate) async fn run(arguments: Arguments) -> Outcome {
 }
 
 /// Reads the deployment of a command.
-fn load(place: &Place) -> Result<Loaded, Failure> {
+fn load(place: &Place) -> Result<Deployment, Failure> {
     load_with(place, &ListenFlags::default())
 }
 
-/// The same with sockets where flags say.
-fn load_with(place: &Place, flags: &ListenFlags) -> Result<Loaded, Failure> {
-    Ok(Loaded::read(&place.dir, &ProcessEnvironment, flags)?)
+/// The same with its sockets where these flags say.
+fn load_with(place: &Place, flags: &ListenFlags) -> Result<Deployment, Failure> {
+    let deployment = Deployment::read_with(&place.dir, &ProcessEnvironment, &flags.overrides())?;
+    Ok(deployment.with_data_folder(place.data_dir()))
 }

@@ -5,18 +5,7 @@
 
 mod args;
 mod commands;
-mod data_folder;
-mod deployment;
-mod endpoints;
-mod host;
-mod identities;
-mod inspect;
-mod manual;
 mod output;
-mod registry;
-mod settings;
-mod state;
-mod wires;
 
 use std::process::ExitCode;
 

@@ -143,6 +143,16 @@ impl Failure {
     }
 }
 
+impl From<forecourt::Error> for Failure {
+    fn from(error: forecourt::Error) -> Self {
+        let failure = match error.problems() {
+            Some(problems) => Self::from(problems.clone()),
+            None => Self::yours(error.message()),
+        };
+        Self { hint: error.next_step().map(str::to_owned), ..failure }
+    }
+}
+
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         Self { problems: Some(problems.clone()), ..Self::yours(problems.to_string()) }

@@ -13,7 +13,7 @@ use forecourt_host::SystemEntropy;
 
 use crate::args::Agtp;
 use crate::output::{Failure, Outcome};
-use crate::registry::agtp::{AgtpUri, JSON, RequestBuilder, YAML};
+use forecourt::registry::agtp::{AgtpUri, JSON, RequestBuilder, YAML};
 
 pub(super) use self::line::{Line, Wish};
 

@@ -9,10 +9,10 @@ use serde_json::json;
 use super::agtp::{Line, Wish, parse};
 use super::printable::line;
 use crate::args::{ListenFlags, ManifestArguments, ManifestCheck, ManifestWhat, Place};
-use crate::deployment::Loaded;
+use forecourt::Deployment;
 use crate::output::{Failure, Outcome, print_json, stdout};
-use crate::registry::agtp::check::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
-use crate::registry::agtp::{MANIFEST, RequestBuilder};
+use forecourt::registry::agtp::check::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
+use forecourt::registry::agtp::{MANIFEST, RequestBuilder};
 
 /// Bytes of a file that is read: more than any manifest that is fetched.
 const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -65,8 +65,8 @@ fn data_of(folder: &Path) -> PathBuf {
 
 /// Where the deployment in `folder` is served.
 fn served(folder: &Path) -> Result<String, Failure> {
-    let loaded = Loaded::read(folder, &ProcessEnvironment, &ListenFlags::default())?;
-    Ok(format!("agtp://{}", loaded.deployment.domain))
+    let deployment = Deployment::read(folder)?;
+    Ok(format!("agtp://{}", deployment.domain()))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {

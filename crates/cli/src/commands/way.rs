@@ -12,8 +12,8 @@ use ipnet::IpNet;
 use super::printable::line;
 use crate::args::{Ask, Discover};
 use crate::output::Failure;
-use crate::registry::discovery::{Acct, Obstacle, ResolveError, ResolvedAgent, Resolver};
-use crate::state::Serving;
+use forecourt::registry::discovery::{Acct, Obstacle, ResolveError, ResolvedAgent, Resolver};
+use forecourt::serving::Serving;
 
 /// The port of https.
 const HTTPS_PORT: u16 = 443;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::args::Agtp;
 use crate::commands::printable::{Words, line};
 use crate::output::{Failure, Outcome, print_json, stderrln};
-use crate::registry::agtp::Response;
+use forecourt::registry::agtp::Response;
 
 /// Fields that tell callers to move on. AGTP-API 4.4 and 6.5.
 const WARNINGS: [&str; 2] = ["AGTP-Catalog-Warning", "AGTP-Endpoint-Warning"];
@@ -84,7 +84,7 @@ fn whole(response: &Response) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::agtp::StatusLine;
+    use forecourt::registry::agtp::StatusLine;
 
     #[test]
     fn the_whole_answer_is_one_object() {

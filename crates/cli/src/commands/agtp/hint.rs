@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::answer::parsed;
 use crate::commands::printable::line;
 use crate::output::{Failure, Outcome};
-use crate::registry::agtp::{AgtpUri, Request, Response};
+use forecourt::registry::agtp::{AgtpUri, Request, Response};
 
 /// Characters of the server's own words that are shown.
 const WORDS_CHARS_MAX: usize = 400;
@@ -138,7 +138,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::registry::agtp::{RequestBuilder, StatusLine};
+    use forecourt::registry::agtp::{RequestBuilder, StatusLine};
 
     fn told(code: u16, body: &Value) -> String {
         let uri = AgtpUri::parse("agtp://a.example:4481/room").unwrap();

@@ -9,8 +9,8 @@ use crate::args::{Agtp, ManifestCheck, Trust};
 use crate::commands::printable::line;
 use crate::commands::way;
 use crate::output::Failure;
-use crate::registry::agtp::{AgtpUri, Client, ClientError, Request, Response, Server};
-use crate::state::Serving;
+use forecourt::registry::agtp::{AgtpUri, Client, ClientError, Request, Response, Server};
+use forecourt::serving::Serving;
 
 /// How somebody wishes to be connected.
 pub(in crate::commands) struct Wish<'a> {

@@ -11,8 +11,8 @@ use forecourt_core::Entropy;
 use forecourt_core::ids::mint;
 use nix::unistd::getsid;
 
-use crate::registry::agtp::Server;
-use crate::state::user_folder;
+use forecourt::registry::agtp::Server;
+use forecourt::serving::user_folder;
 
 /// The file of the secret in the user's state folder.
 const FILE: &str = "agtp-session.key";

@@ -12,7 +12,7 @@ use forecourt_settings::{Problem, files};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::deployment::FILE;
+use forecourt::deployment::FILE;
 use crate::output::Failure;
 
 /// The files of recipes, under either name.

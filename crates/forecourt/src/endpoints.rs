@@ -8,7 +8,7 @@ use forecourt_contract::endpoint::EndpointOffer;
 use forecourt_contract::{Dispatcher, Endpoint, HostHandle};
 use forecourt_core::Message;
 use forecourt_egress::Egress;
-use forecourt_endpoints::{Functions, Kinds, Python, load};
+use forecourt_endpoints::{Kinds, Python, load};
 use forecourt_host::Host;
 use forecourt_settings::{Problems, ProcessEnvironment};
 use forecourt_surface::tool::ToolCall;
@@ -16,7 +16,7 @@ use forecourt_surface::{EndpointSettings, endpoint};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::deployment::Loaded;
+use crate::deployment::Deployment;
 use crate::registry::ENDPOINTS;
 
 /// What answers calls, with what was refused of the files.
@@ -34,13 +34,13 @@ pub(crate) struct Endpoints {
 impl Endpoints {
     /// Loads what can be loaded. Fails when the settings can't be read, or when the operator wants all
     /// endpoints or none and one is refused.
-    pub(crate) fn load(loaded: &Loaded, egress: &Egress) -> Result<Self, Problems> {
-        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&loaded.endpoints)?;
-        let python = Python::new(loaded.functions.clone());
+    pub(crate) fn load(deployment: &Deployment, egress: &Egress) -> Result<Self, Problems> {
+        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&deployment.endpoints)?;
+        let python = Python::new(deployment.functions.clone());
         let host = HostHandle::default();
-        let functions = Functions::new().then(Arc::new(python));
+        let functions = deployment.own_functions.clone().then(Arc::new(python));
         let kinds = Kinds { egress: egress.clone(), functions, host: host.clone() };
-        let found = load(&loaded.dir, terms, &ProcessEnvironment, &kinds);
+        let found = load(&deployment.dir, terms, &ProcessEnvironment, &kinds);
         found.warn();
         match must_be_whole && !found.refused.is_empty() {
             true => Err(found.refused),

@@ -12,35 +12,37 @@ use forecourt_settings::{Problem, Problems};
 use forecourt_store::Sqlite;
 use forecourt_surface::Carries;
 
-use crate::deployment::Loaded;
-use crate::host::{Content, DATABASE, SIGNED};
+use crate::deployment::Deployment;
+use crate::house::Content;
+use crate::storage::{DATABASE, SIGNED};
 use crate::settings::StoreKind;
 
 /// Everything that stands in the way beside the settings themselves: where it would listen, its
 /// certificate, and what is in the data folder. Changes nothing.
-pub(crate) fn inspect(loaded: &Loaded, data: &Path) -> Problems {
+pub fn inspect(deployment: &Deployment) -> Problems {
+    let data = deployment.data_folder();
     let mut problems = Problems::new();
-    listeners(loaded, &mut problems);
-    certificate(loaded, data, &mut problems);
-    if loaded.store.kind == StoreKind::Sqlite {
+    listeners(deployment, &mut problems);
+    certificate(deployment, data, &mut problems);
+    if deployment.store.kind == StoreKind::Sqlite {
         state(data, &mut problems);
     }
     problems
 }
 
 /// Only TLS leaves this machine, and with a certificate that strangers can trust.
-fn listeners(loaded: &Loaded, problems: &mut Problems) {
-    let file = loaded.root.file();
+fn listeners(deployment: &Deployment, problems: &mut Problems) {
+    let file = deployment.root.file();
     let plain = |name: &str, address: SocketAddr| {
         let text = format!("{name} on {address} would leave this machine in plain text");
         Problem::of_file(file, text).hint("listen on 127.0.0.1, and put what leaves the machine behind TLS")
     };
-    let shared = [("HTTP", loaded.listen.http), ("the admin listener", loaded.listen.admin)];
+    let shared = [("HTTP", deployment.listen.http), ("the admin listener", deployment.listen.admin)];
     for (name, address) in shared.into_iter().filter(|(_, address)| !is_here(*address)) {
         problems.push(plain(name, address));
     }
-    let mut tls = vec![("HTTPS", loaded.listen.https)];
-    for listen in loaded.wires.listens() {
+    let mut tls = vec![("HTTPS", deployment.listen.https)];
+    for listen in deployment.wires.listens() {
         match (listen.carries, listen.address) {
             (Carries::Tls { .. }, Some(address)) => tls.push((listen.name, address)),
             (_, Some(address)) if !is_here(address) => problems.push(plain(listen.name, address)),
@@ -48,7 +50,7 @@ fn listeners(loaded: &Loaded, problems: &mut Problems) {
         }
     }
     for (name, address) in tls {
-        problems.absorb(loaded.tls.suits(name, address).map_err(|failure| failure.into_problem(file)));
+        problems.absorb(deployment.tls.suits(name, address).map_err(|failure| failure.into_problem(file)));
     }
 }
 
@@ -56,13 +58,13 @@ fn is_here(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-fn certificate(loaded: &Loaded, data: &Path, problems: &mut Problems) {
-    let looked = match loaded.tls.files() {
+fn certificate(deployment: &Deployment, data: &Path, problems: &mut Problems) {
+    let looked = match deployment.tls.files() {
         Some(files) => tls::inspect(&files, Timestamp::now()).map_err(|error| (files.certificate, error)),
         None => local_ca::inspect(data).map_err(|error| (local_ca::ca_certificate(data), error)),
     };
     if let Err((file, error)) = looked {
-        let hint = match loaded.tls.files() {
+        let hint = match deployment.tls.files() {
             Some(_) => "`cert` and `key` in [tls] name a chain and its private key, both in PEM form",
             None => "remove ca.pem and ca.key: a new authority is made, which clients must be told to trust",
         };

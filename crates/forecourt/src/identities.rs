@@ -2,27 +2,26 @@
 
 use std::collections::HashMap;
 
+use forecourt_core::Handle;
 use forecourt_host::Host;
 use forecourt_identity::HostKeys;
 use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, IdentityNotice, KnownAgents, Severity};
 use forecourt_settings::{Problem, Problems};
 
-use crate::deployment::Loaded;
-use crate::host::State;
+use crate::deployment::Deployment;
+use crate::storage::Storage;
 
 /// Finds them out, and tells the log: agents whose files are refused are not there, the others are.
 pub(crate) fn load(
-    loaded: &Loaded,
+    deployment: &Deployment,
+    identities: Vec<(Handle, AgentIdentitySettings)>,
     host: &Host,
     keys: &HostKeys,
-    state: &State<'_>,
+    storage: &Storage,
 ) -> (KnownAgents, Vec<IdentityNotice>) {
-    let (data, keeps) = match state {
-        State::Kept(data) | State::Apart { own: data, .. } => (*data, true),
-        State::Signing(data) | State::Looking(data) => (*data, false),
-    };
+    let (data, keeps) = storage.identities();
     let home = AgentHome {
-        folder: &loaded.dir,
+        folder: &deployment.dir,
         data: Some(data),
         keeps,
         domain: &host.site().domain,
@@ -30,11 +29,10 @@ pub(crate) fn load(
         now: host.clock().now(),
         entropy: host.entropy().as_ref(),
     };
-    let settings: HashMap<_, &AgentIdentitySettings> =
-        loaded.agents.iter().map(|agent| (&agent.settings.handle, &agent.identity)).collect();
+    let settings: HashMap<Handle, AgentIdentitySettings> = identities.into_iter().collect();
     let residents = host.directory().iter().map(|resident| resident.card.as_ref());
     let (known, notices) =
-        agents::load(&home, residents.filter_map(|card| Some((card, *settings.get(card.handle())?))));
+        agents::load(&home, residents.filter_map(|card| Some((card, settings.get(card.handle())?))));
     notices.iter().for_each(log);
     (known, notices)
 }
@@ -48,7 +46,7 @@ fn log(notice: &IdentityNotice) {
 }
 
 /// The files that are refused.
-pub(crate) fn refused(notices: &[IdentityNotice]) -> Problems {
+pub fn refused(notices: &[IdentityNotice]) -> Problems {
     let refused = notices.iter().filter(|notice| notice.severity == Severity::Refused);
     let mut problems = Problems::new();
     refused.for_each(|notice| problems.push(Problem::of_file(&notice.file, notice.reason.as_str())));
@@ -56,6 +54,6 @@ pub(crate) fn refused(notices: &[IdentityNotice]) -> Problems {
 }
 
 /// What works, though perhaps not as it was meant.
-pub(crate) fn doubtful(notices: &[IdentityNotice]) -> impl Iterator<Item = &IdentityNotice> {
+pub fn doubtful(notices: &[IdentityNotice]) -> impl Iterator<Item = &IdentityNotice> {
     notices.iter().filter(|notice| notice.severity == Severity::Warning)
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
+use forecourt_agents::{FetchSummary, IndexReport};
 use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::index::{fetch_one, index_one};
-use crate::host::Content;
+use crate::house::Content;
 
 /// How often files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ const WARNINGS_LOGGED: usize = 10;
 /// Keeps the content of one agent up to date, until `stop`: indexes it when its files change, and asks for
 /// what is elsewhere when that is due. Questions are answered from the old index meanwhile. What could not
 /// be indexed is tried again, at once when it changes and else ever more rarely.
-pub(in crate::commands) async fn content(content: Content, stop: CancellationToken) {
+pub async fn content(content: Content, stop: CancellationToken) {
     let mut failed = Failed::default();
     let mut fetching: Option<JoinHandle<()>> = None;
     loop {
@@ -109,6 +109,26 @@ async fn fetch(content: Content, stop: CancellationToken) {
     }
 }
 
+/// Indexes the content of one agent on a thread of its own.
+///
+/// # Errors
+/// It can't be indexed; the old index stays.
+pub(crate) async fn index_one(content: &Content) -> Result<IndexReport, String> {
+    let indexing = content.indexing.clone();
+    let work = move || indexing.index(&mut |_| {}).map_err(|error| error.to_string());
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+}
+
+/// Asks for what one agent has elsewhere, on a thread of its own, until that is `cancelled`.
+async fn fetch_one(
+    content: &Content,
+    cancelled: impl Fn() -> bool + Send + Sync + 'static,
+) -> Result<FetchSummary, String> {
+    let indexing = content.indexing.clone();
+    let work = move || indexing.fetch(&mut |_| {}, &cancelled).map_err(|error| error.to_string());
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+}
+
 /// The fingerprint of content and whether the index has all of it, looked at on a thread that may block.
 async fn look(content: &Content) -> Option<(u64, bool)> {
     let indexing = content.indexing.clone();
@@ -117,7 +137,7 @@ async fn look(content: &Content) -> Option<(u64, bool)> {
 }
 
 /// Takes up keys that `forecourt keys --rotate` has written, until `stop`.
-pub(super) async fn keys(data: PathBuf, keys: Arc<ArcSwap<HostKeys>>, stop: CancellationToken) {
+pub(crate) async fn keys(data: PathBuf, keys: Arc<ArcSwap<HostKeys>>, stop: CancellationToken) {
     let mut seen = newest(&data);
     while stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_some() {
         let found = newest(&data);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::Uid;
 
-use crate::output::Failure;
+use crate::error::Error;
 
 /// What its owner may do with a file.
 const PRIVATE_FILE: u32 = 0o600;
@@ -18,7 +18,7 @@ const PRIVATE_FOLDER: u32 = 0o700;
 const SHARED: u32 = 0o1000;
 
 /// Has all that this process, and every program that it starts, makes from here on be its owner's alone.
-pub(crate) fn keep_private() {
+pub fn keep_private() {
     umask(Mode::from_bits_truncate(0o077));
 }
 
@@ -26,12 +26,12 @@ pub(crate) fn keep_private() {
 ///
 /// Refuses a folder that is not this program's to close: another user's, one that all users share, and one
 /// with a deployment in it.
-pub(crate) fn make(data: &Path) -> Result<PathBuf, Failure> {
+pub fn make(data: &Path) -> Result<PathBuf, Error> {
     let made = DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(data);
     let data = made.and_then(|()| data.canonicalize()).map_err(|error| unusable(data, &error))?;
     let is = data.metadata().map_err(|error| unusable(&data, &error))?;
     if let Some(why) = not_ours(&data, &is) {
-        return Err(Failure::yours(format!("the data folder {} cannot be used: {why}", data.display()))
+        return Err(Error::new(format!("the data folder {} cannot be used: {why}", data.display()))
             .hint("give it a folder of its own with --data DIR"));
     }
     close(&data).map_err(|error| unusable(&data, &error))?;
@@ -112,14 +112,14 @@ fn present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-fn unusable(data: &Path, error: &io::Error) -> Failure {
+fn unusable(data: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "the disk is full: make room on it, or name another folder with --data DIR"
         }
         _ => "name another one with --data DIR",
     };
-    Failure::yours(format!("the data folder {} cannot be used: {error}", data.display())).hint(hint)
+    Error::new(format!("the data folder {} cannot be used: {error}", data.display())).hint(hint)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use forecourt_agents::Backend;
 use forecourt_surface::{EndpointSection, Protocol};
 
 /// The protocols, in the order in which they are shown.
-pub(crate) const PROTOCOLS: &[Protocol] = &[
+pub const PROTOCOLS: &[Protocol] = &[
     forecourt_mentionable::PROTOCOL,
     forecourt_a2a::PROTOCOL,
     forecourt_nlweb::PROTOCOL,
@@ -14,38 +14,38 @@ pub(crate) const PROTOCOLS: &[Protocol] = &[
 ];
 
 /// The section whose settings hold for the endpoints of all protocols.
-pub(crate) const ENDPOINTS: EndpointSection = forecourt_agtp::ENDPOINTS;
+pub const ENDPOINTS: EndpointSection = forecourt_agtp::ENDPOINTS;
 
 const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND]];
 
 /// The backends, in the order in which they are documented.
-pub(crate) fn backends() -> impl Iterator<Item = &'static Backend> {
+pub fn backends() -> impl Iterator<Item = &'static Backend> {
     BACKENDS.iter().copied().flatten()
 }
 
 /// How agents are found, here and elsewhere: what `ask` and `discover` go by.
-pub(crate) use forecourt_mentionable::discovery;
+pub use forecourt_mentionable::discovery;
 
 /// How `ask --via nlweb` reads what it is told.
-pub(crate) use forecourt_nlweb::client as nlweb;
+pub use forecourt_nlweb::client as nlweb;
 
 /// How `ask --via a2a` talks to agents.
-pub(crate) use forecourt_a2a::{client as a2a, model as a2a_model};
+pub use forecourt_a2a::{client as a2a, model as a2a_model};
 
 /// How `mcp` reaches a server elsewhere.
-pub(crate) use forecourt_mcp::bridge::bridge;
+pub use forecourt_mcp::bridge::bridge;
 
 /// How `ask --via mcp` calls tools, and who answers their questions.
-pub(crate) mod mcp {
-    pub(crate) use forecourt_mcp::form::{AnswerKind, Choice, Field, Form};
-    pub(crate) use forecourt_mcp::visit::{CallReply, Person, ServerLocation, Trouble, Visit};
+pub mod mcp {
+    pub use forecourt_mcp::form::{AnswerKind, Choice, Field, Form};
+    pub use forecourt_mcp::visit::{CallReply, Person, ServerLocation, Trouble, Visit};
 }
 
 /// What `agtp` and `manifest` speak, and what they judge.
-pub(crate) mod agtp {
-    pub(crate) use forecourt_agtp::client::{AgtpUri, Client, ClientError, JSON, RequestBuilder, Server, YAML};
-    pub(crate) use forecourt_agtp::manifest::{MEDIA_TYPE as MANIFEST, check};
+pub mod agtp {
+    pub use forecourt_agtp::client::{AgtpUri, Client, ClientError, JSON, RequestBuilder, Server, YAML};
+    pub use forecourt_agtp::manifest::{MEDIA_TYPE as MANIFEST, check};
     #[cfg(test)]
-    pub(crate) use forecourt_agtp::wire::StatusLine;
-    pub(crate) use forecourt_agtp::wire::{Request, Response};
+    pub use forecourt_agtp::wire::StatusLine;
+    pub use forecourt_agtp::wire::{Request, Response};
 }

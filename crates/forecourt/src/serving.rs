@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use forecourt_core::Domain;
 use serde::{Deserialize, Serialize};
 
-use crate::output::Failure;
+use crate::error::Error;
 
 /// The file in the data folder.
 const FILE: &str = "serving.json";
@@ -17,15 +17,15 @@ const LOCK: &str = "serving.lock";
 
 /// Takes the data folder for this process alone, as long as the result is kept; the system lets go of
 /// it with the process. Two daemons in one folder would take each other's tasks for cut off.
-pub(crate) fn hold(data: &Path) -> Result<File, Failure> {
+pub fn hold(data: &Path) -> Result<File, Error> {
     let file = data.join(LOCK);
-    let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be used: {error}", file.display()));
+    let wrong = |error: std::io::Error| Error::new(format!("{} cannot be used: {error}", file.display()));
     let lock = File::options().create(true).truncate(false).write(true).open(&file).map_err(wrong)?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::Error(error)) => Err(wrong(error)),
         Err(TryLockError::WouldBlock) => {
-            Err(Failure::yours(format!("a deployment is being served from {} already", data.display()))
+            Err(Error::new(format!("a deployment is being served from {} already", data.display()))
                 .hint("stop it first, or name another folder with --data DIR"))
         }
     }
@@ -33,7 +33,7 @@ pub(crate) fn hold(data: &Path) -> Result<File, Failure> {
 
 /// What a running `serve` says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Serving {
+pub struct Serving {
     /// The domain it serves.
     pub domain: Domain,
     /// The port of its HTTPS listener.
@@ -47,7 +47,7 @@ pub(crate) struct Serving {
 
 impl Serving {
     /// Writes it into the data folder, and a pointer to that where every user's tools look.
-    pub(crate) fn write(&self) -> std::io::Result<()> {
+    pub fn write(&self) -> std::io::Result<()> {
         let text = serde_json::to_vec(self)?;
         std::fs::write(self.data.join(FILE), &text)?;
         if let Some(folder) = user_folder() {
@@ -58,13 +58,13 @@ impl Serving {
     }
 
     /// The local deployment of `domain`: the first of [`Self::all`].
-    pub(crate) fn find(domain: &Domain, data: Option<&Path>) -> Option<Self> {
+    pub fn find(domain: &Domain, data: Option<&Path>) -> Option<Self> {
         Self::all(domain, data).into_iter().next()
     }
 
     /// The local deployments of `domain`: the one in `data` if given; else all that are being served, that
     /// of this folder first and then the last one that was started. When none is, the one that was.
-    pub(crate) fn all(domain: &Domain, data: Option<&Path>) -> Vec<Self> {
+    pub fn all(domain: &Domain, data: Option<&Path>) -> Vec<Self> {
         let places = match data {
             Some(data) => vec![data.join(FILE)],
             None => {
@@ -106,7 +106,7 @@ fn read(file: &Path) -> Option<Serving> {
 }
 
 /// Where what belongs to a user is kept, whichever deployment it is about.
-pub(crate) fn user_folder() -> Option<PathBuf> {
+pub fn user_folder() -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
     state.filter(|path| path.is_absolute()).or_else(home).map(|folder| folder.join("forecourt"))

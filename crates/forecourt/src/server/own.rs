@@ -8,11 +8,12 @@ use forecourt_host::SystemEntropy;
 use forecourt_server::{
     Certificates, HttpLimits, Listener, ListenerContext, Metrics, ServeError, StreamListener, StreamSettings,
 };
-use forecourt_surface::{Carries, Listen, Surface};
+use forecourt_surface::{Carries, Listen};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::output::Failure;
+use crate::error::Error;
+use crate::live::LiveHouse;
 use crate::settings::Tls;
 
 /// Bound, not yet serving; by name.
@@ -35,7 +36,7 @@ impl Own {
         wanted: Vec<Listen>,
         certificates: &Arc<Certificates>,
         tls: &Tls,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let mut own = Self::default();
         for listen in wanted {
             let Some(address) = listen.address else { continue };
@@ -91,23 +92,14 @@ impl Own {
         self.http.keys().copied()
     }
 
-    /// Serves until `stop` what surfaces answer on these sockets.
-    pub(super) async fn serve(mut self, surfaces: Vec<Surface>, shared: Shared, stop: CancellationToken) {
+    /// Serves until `stop` what the house of the moment answers on these sockets.
+    pub(super) async fn serve(self, live: &Arc<LiveHouse>, shared: Shared, stop: CancellationToken) {
         let mut serving = JoinSet::new();
-        for surface in surfaces {
-            match surface {
-                Surface::Http(_) => {}
-                Surface::Stream { listen, speak, .. } => {
-                    if let Some(listener) = self.streams.remove(listen) {
-                        serving.spawn(listener.serve(shared.stream_settings(listen), speak, stop.clone()));
-                    }
-                }
-                Surface::OwnHttp { listen, router, .. } => {
-                    if let Some(listener) = self.http.remove(listen) {
-                        serving.spawn(listener.serve(shared.front.clone(), router, stop.clone()));
-                    }
-                }
-            }
+        for (name, listener) in self.streams {
+            serving.spawn(listener.serve(shared.stream_settings(name), live.stream(name), stop.clone()));
+        }
+        for (name, listener) in self.http {
+            serving.spawn(listener.serve(shared.front.clone(), live.own(name), stop.clone()));
         }
         serving.join_all().await;
     }
@@ -127,6 +119,6 @@ impl Shared {
     }
 }
 
-fn taken(error: &ServeError, name: &str) -> Failure {
-    Failure::yours(error.to_string()).hint(format!("--{name} {}:0 takes a free port", Ipv4Addr::LOCALHOST))
+fn taken(error: &ServeError, name: &str) -> Error {
+    Error::new(error.to_string()).hint(format!("--{name} {}:0 takes a free port", Ipv4Addr::LOCALHOST))
 }

@@ -2,7 +2,6 @@
 //!
 //! An answer says what is on disk. Both calls can be made again without harm.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
@@ -18,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::data_folder::Place;
-use crate::host::Content;
+use crate::live::LiveHouse;
 
 /// Calls that are worked on at once. One more is told to come again.
 const AT_ONCE_MAX: usize = 4;
@@ -27,16 +26,15 @@ const RETRY_AFTER: &str = "1";
 
 #[derive(Clone)]
 struct Doors {
-    /// By handle.
-    contents: Arc<BTreeMap<String, Arc<dyn IndexedContent>>>,
+    /// Whose agents they are for.
+    live: Arc<LiveHouse>,
     slots: Arc<Semaphore>,
     place: Arc<Place>,
 }
 
 /// The routes, which are to be put behind the admin token.
-pub(super) fn routes(contents: &[Content], place: Arc<Place>) -> Router {
-    let contents = contents.iter().map(|content| (content.handle.to_string(), content.indexing.clone()));
-    let doors = Doors { contents: Arc::new(contents.collect()), slots: Arc::new(Semaphore::new(AT_ONCE_MAX)), place };
+pub(super) fn routes(live: Arc<LiveHouse>, place: Arc<Place>) -> Router {
+    let doors = Doors { live, slots: Arc::new(Semaphore::new(AT_ONCE_MAX)), place };
     Router::new().route("/content/{handle}", post(put).delete(remove)).with_state(doors)
 }
 
@@ -136,8 +134,12 @@ async fn remove(
 
 impl Doors {
     fn content(&self, handle: &str) -> Result<Arc<dyn IndexedContent>, Refused> {
-        self.contents.get(handle.trim_start_matches('@')).cloned().ok_or_else(|| {
-            let known: Vec<&str> = self.contents.keys().map(String::as_str).collect();
+        let house = self.live.now();
+        let contents = house.as_ref().map(|house| house.contents.as_slice()).unwrap_or_default();
+        let wanted = handle.trim_start_matches('@');
+        let found = contents.iter().find(|content| content.handle.as_str() == wanted);
+        found.map(|content| content.indexing.clone()).ok_or_else(|| {
+            let known: Vec<&str> = contents.iter().map(|content| content.handle.as_str()).collect();
             let known =
                 if known.is_empty() { "none has any".to_owned() } else { format!("these have: {}", known.join(", ")) };
             Refused(StatusCode::NOT_FOUND, format!("no agent `{handle}` has content; {known}"))

@@ -14,6 +14,8 @@ use http::{StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::live::LiveHouse;
+
 /// Bytes of an answer.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
 /// Who answers here, unless the answer says so itself.
@@ -21,8 +23,8 @@ const OPERATOR: &str = "operator";
 const FORM: &str = "send {\"decision\": \"accepted\", \"rejected\" or \"deferred\", \"reason\": \"…\"}";
 
 /// The routes, which are to be put behind the admin token.
-pub(super) fn routes(host: Arc<Host>) -> Router {
-    Router::new().route("/queue", get(list)).route("/queue/{id}", get(one).post(answer)).with_state(host)
+pub(super) fn routes(live: Arc<LiveHouse>) -> Router {
+    Router::new().route("/queue", get(list)).route("/queue/{id}", get(one).post(answer)).with_state(live)
 }
 
 /// Which questions.
@@ -63,19 +65,19 @@ impl From<Error> for Refused {
 }
 
 /// The oldest first: those that wait, and with `?all=true` those that were answered.
-async fn list(State(host): State<Arc<Host>>, Query(wanted): Query<Wanted>) -> Result<Json<Value>, Refused> {
-    let mut questions = host.questions().await?;
+async fn list(State(live): State<Arc<LiveHouse>>, Query(wanted): Query<Wanted>) -> Result<Json<Value>, Refused> {
+    let mut questions = host(&live)?.questions().await?;
     questions.retain(|asked| wanted.all || asked.waits());
     let waiting = questions.iter().filter(|asked| asked.waits()).count();
     Ok(Json(json!({"waiting": waiting, "questions": questions})))
 }
 
-async fn one(State(host): State<Arc<Host>>, Path(id): Path<String>) -> Result<Json<OperatorQuestion>, Refused> {
-    host.question(&id).await?.map(Json).ok_or_else(unknown)
+async fn one(State(live): State<Arc<LiveHouse>>, Path(id): Path<String>) -> Result<Json<OperatorQuestion>, Refused> {
+    host(&live)?.question(&id).await?.map(Json).ok_or_else(unknown)
 }
 
 async fn answer(
-    State(host): State<Arc<Host>>,
+    State(live): State<Arc<LiveHouse>>,
     Path(id): Path<String>,
     body: Body,
 ) -> Result<(StatusCode, Json<OperatorQuestion>), Refused> {
@@ -83,6 +85,7 @@ async fn answer(
     let body = to_bytes(body, ANSWER_BYTES_MAX).await.map_err(wrong)?;
     let wrong = |_| Refused(StatusCode::BAD_REQUEST, FORM.to_owned());
     let Decided { decision, reason, by } = serde_json::from_slice(&body).map_err(wrong)?;
+    let host = host(&live)?;
     let answer =
         OperatorAnswer { decision, reason, by: by.unwrap_or_else(|| OPERATOR.to_owned()), at: host.clock().now() };
     match host.answer_question(&id, answer).await? {
@@ -91,6 +94,11 @@ async fn answer(
         OperatorAnswerOutcome::Before(asked) => Ok((StatusCode::CONFLICT, Json(*asked))),
         OperatorAnswerOutcome::Unknown => Err(unknown()),
     }
+}
+
+/// The host as it stands now.
+fn host(live: &LiveHouse) -> Result<Arc<Host>, Refused> {
+    Ok(live.now().ok_or_else(Error::unavailable)?.host.clone())
 }
 
 fn unknown() -> Refused {

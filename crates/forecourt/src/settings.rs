@@ -1,5 +1,6 @@
 //! The sections of a deployment that no protocol or backend owns.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -9,12 +10,12 @@ use forecourt_host::RuleSettings;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::output::Failure;
+use crate::error::Error;
 
 /// The top of `forecourt.toml`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Deployment {
+pub struct TopSettings {
     /// The domain of every address here, such as `example.com`. Names under `.localhost` mean this
     /// machine and need no DNS.
     #[schemars(with = "String")]
@@ -37,18 +38,18 @@ pub(crate) struct Deployment {
 
 impl Tls {
     /// The files, when there are both.
-    pub(crate) fn files(&self) -> Option<forecourt_server::tls::CertificateFiles> {
+    pub fn files(&self) -> Option<forecourt_server::tls::CertificateFiles> {
         let (certificate, key) = (self.cert.clone()?, self.key.clone()?);
         Some(forecourt_server::tls::CertificateFiles { certificate, key })
     }
 
     /// Fails when strangers could reach what is within TLS at this address, and there is no certificate
     /// that they can trust.
-    pub(crate) fn suits(&self, name: &str, address: SocketAddr) -> Result<(), Failure> {
+    pub fn suits(&self, name: &str, address: SocketAddr) -> Result<(), Error> {
         if self.files().is_some() || address.ip().is_loopback() {
             return Ok(());
         }
-        Err(Failure::yours(format!("{name} on {address} needs a certificate of your own"))
+        Err(Error::new(format!("{name} on {address} needs a certificate of your own"))
             .hint("set `cert` and `key` in [tls], or listen on 127.0.0.1"))
     }
 }
@@ -56,7 +57,7 @@ impl Tls {
 /// `[listen]`: where the daemon listens. The command line's flags go before these.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Listen {
+pub struct Listen {
     /// Plain HTTP, for development and for proxies on this machine. Loopback only.
     #[schemars(with = "String")]
     pub http: SocketAddr,
@@ -80,7 +81,7 @@ impl Default for Listen {
 /// for loopback only.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Tls {
+pub struct Tls {
     /// The certificate chain, PEM. Read again when it changes.
     pub cert: Option<PathBuf>,
     /// Its private key, PEM.
@@ -90,7 +91,7 @@ pub(crate) struct Tls {
 /// `[admin]`: calls on the operator's listener that change something, and what the operator is told.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct AdminSettings {
+pub struct AdminSettings {
     /// What programs that push content prove themselves with, as `Authorization: Bearer`: at least 16
     /// characters, best from the environment, as `"${FORECOURT_ADMIN_TOKEN}"`. Without it such calls are
     /// refused.
@@ -106,7 +107,7 @@ pub(crate) struct AdminSettings {
 /// `[store]`: where tasks and conversations are kept.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct StoreSettings {
+pub struct StoreSettings {
     /// Which store.
     pub kind: StoreKind,
     /// Bytes of the database file, from 16777216 on. Over it, what would keep more is refused; the last
@@ -123,7 +124,7 @@ impl Default for StoreSettings {
 /// The stores there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum StoreKind {
+pub enum StoreKind {
     /// A file in the data folder. Survives a power cut.
     #[default]
     Sqlite,
@@ -134,7 +135,7 @@ pub(crate) enum StoreKind {
 /// `[log]`: what is written to standard error.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Log {
+pub struct Log {
     /// How much: `error`, `warn`, `info`, `debug`, or filters such as `info,forecourt_host=debug`. Libraries are
     /// heard no further than their warnings, whatever this says.
     pub level: String,
@@ -145,7 +146,7 @@ pub(crate) struct Log {
 /// How log lines look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum LogFormat {
+pub enum LogFormat {
     /// For people.
     #[default]
     Text,
@@ -162,7 +163,7 @@ impl Default for Log {
 /// The top of a file in `agents/`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Agent {
+pub struct AgentSettings {
     /// The local part of its address: 1 to 30 of `a-z`, `0-9`, `_` and `-`.
     #[schemars(with = "String")]
     pub handle: Handle,
@@ -212,7 +213,7 @@ pub(crate) struct Agent {
 /// One thing an agent can do.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SkillSettings {
+pub struct SkillSettings {
     /// Names it among the agent's skills.
     pub id: String,
     /// A name for people.
@@ -231,7 +232,7 @@ pub(crate) struct SkillSettings {
 /// A form of content, for the generated reference.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
-pub(crate) struct ModeSettings {
+pub struct ModeSettings {
     /// `text`, `link`, `file` or `artifact`.
     kind: String,
     /// The media type, for all but links.
@@ -241,7 +242,7 @@ pub(crate) struct ModeSettings {
 /// `[policy]` of an agent.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct PolicySettings {
+pub struct PolicySettings {
     /// Rules in the order in which they are asked; the first refusal stands.
     pub rules: Vec<RuleSettings>,
 }
@@ -259,4 +260,65 @@ fn first_version() -> String {
 fn agent_time() -> NonZeroU32 {
     let seconds = forecourt_core::limits::AGENT_TIME_MAX.as_secs();
     u32::try_from(seconds).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
+}
+
+impl AgentSettings {
+    /// An agent of this handle and name, with everything else as it comes when a file leaves it out.
+    pub fn new(handle: Handle, name: impl Into<String>) -> Self {
+        Self {
+            handle,
+            name: name.into(),
+            description: String::new(),
+            version: first_version(),
+            language: Language::english(),
+            homepage: None,
+            icon: None,
+            examples: Vec::new(),
+            sessions: None,
+            cors: false,
+            cache_control: None,
+            timeout_seconds: agent_time(),
+            skills: Vec::new(),
+            input_modes: None,
+            output_modes: None,
+            policy: PolicySettings::default(),
+        }
+    }
+}
+
+/// Addresses that go before those of the files: the flags of a command line, or what an embedding program
+/// wants.
+#[derive(Debug, Clone, Default)]
+pub struct ListenOverrides {
+    /// Plain HTTP.
+    pub http: Option<SocketAddr>,
+    /// HTTPS.
+    pub https: Option<SocketAddr>,
+    /// The operator's listener.
+    pub admin: Option<SocketAddr>,
+    /// The sockets that protocols have for themselves, by their names.
+    pub own: HashMap<String, SocketAddr>,
+}
+
+impl ListenOverrides {
+    /// Ports of this machine that are free, for every listener that is always there: for tests and for
+    /// programs that ask for the address afterwards.
+    pub fn free_ports() -> Self {
+        let free = Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
+        Self { http: free, https: free, admin: free, own: HashMap::new() }
+    }
+
+    /// The shared sockets, where the files say `listen`.
+    pub(crate) fn or(&self, listen: Listen) -> Listen {
+        Listen {
+            http: self.http.unwrap_or(listen.http),
+            https: self.https.unwrap_or(listen.https),
+            admin: self.admin.unwrap_or(listen.admin),
+        }
+    }
+
+    /// The address of a protocol's own socket.
+    pub(crate) fn named(&self, name: &str) -> Option<SocketAddr> {
+        self.own.get(name).copied()
+    }
 }

@@ -14,12 +14,13 @@ use forecourt_server::{
     AllowedHosts, Certificates, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses,
     ServeError, TrustedProxies, local_ca,
 };
-use forecourt_surface::Surface;
 use tokio_util::sync::CancellationToken;
 
+use super::Addresses;
 use super::own::{Own, Shared};
-use crate::deployment::Loaded;
-use crate::output::Failure;
+use crate::deployment::Deployment;
+use crate::error::Error;
+use crate::live::LiveHouse;
 use crate::settings::Listen;
 
 /// How often certificate files are looked at.
@@ -55,31 +56,31 @@ struct Authority {
 
 impl Listeners {
     /// Binds every address that is asked for.
-    pub(super) async fn bind(loaded: &Loaded, data: &Path) -> Result<Self, Failure> {
-        let Listen { http, https, admin } = loaded.listen;
+    pub(super) async fn bind(deployment: &Deployment, data: &Path) -> Result<Self, Error> {
+        let Listen { http, https, admin } = deployment.listen;
         let local = https.ip().is_loopback();
-        loaded.tls.suits("HTTPS", https)?;
-        let own = loaded.tls.files();
-        let domain = loaded.deployment.domain.as_str().to_owned();
+        deployment.tls.suits("HTTPS", https)?;
+        let own = deployment.tls.files();
+        let domain = deployment.top.domain.as_str().to_owned();
         let authority = own.is_none().then(|| Authority { folder: data.to_path_buf(), domain: domain.clone() });
         let files = match (own, &authority) {
             (Some(files), _) => files,
             (None, Some(authority)) => authority.ensure()?,
             (None, None) => unreachable!("one of the two is there"),
         };
-        let hosts = AllowedHosts::new(names(loaded), local);
+        let hosts = AllowedHosts::new(names(deployment), local);
         let certificates = Certificates::load(files, hosts.clone()).map_err(yours)?;
         let config = certificates.http_config().map_err(yours)?;
-        let own = Own::bind(loaded.wires.listens(), &certificates, &loaded.tls).await?;
+        let own = Own::bind(deployment.wires.listens(), &certificates, &deployment.tls).await?;
         Ok(Self {
             http: Listener::plain(http).await.map_err(|e| taken(e, "--http"))?,
             https: Listener::tls(https, config).await.map_err(|e| taken(e, "--https"))?,
             admin: Listener::plain(admin).await.map_err(|e| taken(e, "--admin"))?,
             own,
             hosts,
-            proxies: TrustedProxies::new(loaded.trusted_proxies().to_vec()),
-            limits: loaded.http.clone(),
-            is_direct: local && loaded.deployment.public_url.is_none() && loaded.trusted_proxies().is_empty(),
+            proxies: TrustedProxies::new(deployment.trusted_proxies().to_vec()),
+            limits: deployment.http.clone(),
+            is_direct: local && deployment.top.public_url.is_none() && deployment.trusted_proxies().is_empty(),
             metrics: Arc::default(),
             certificates,
             authority,
@@ -87,51 +88,20 @@ impl Listeners {
         })
     }
 
-    /// Where the shared sockets are.
-    pub(super) fn shared(&self) -> Listen {
-        Listen { http: self.http.address(), https: self.https.address(), admin: self.admin.address() }
-    }
-
-    /// The sockets that protocols have for themselves: name and address.
-    pub(super) fn own(&self) -> Vec<(&'static str, SocketAddr)> {
-        self.own.addresses()
-    }
-
-    /// Where one of them is, when it is open.
-    pub(super) fn own_address(&self, name: &str) -> Option<SocketAddr> {
-        self.own.address(name)
-    }
-
-    pub(super) fn http_port(&self) -> u16 {
-        self.http.address().port()
-    }
-
-    pub(super) fn admin_address(&self) -> SocketAddr {
-        self.admin.address()
-    }
-
-    pub(super) fn is_local(&self) -> bool {
-        self.local
-    }
-
-    pub(super) fn metrics(&self) -> &Metrics {
-        &self.metrics
+    /// Where the sockets are.
+    pub(super) fn addresses(&self) -> Addresses {
+        let shared = Listen { http: self.http.address(), https: self.https.address(), admin: self.admin.address() };
+        Addresses { shared, own: self.own.addresses(), is_local: self.local }
     }
 
     pub(super) fn shared_metrics(&self) -> Arc<Metrics> {
         self.metrics.clone()
     }
 
-    /// The addresses at which this daemon itself answers, which callers may not make it call.
-    pub(super) fn public_addresses(&self) -> Vec<SocketAddr> {
-        let shared = [&self.http, &self.https, &self.admin].map(Listener::address).into_iter();
-        shared.chain(self.own.addresses().into_iter().map(|(_, address)| address)).collect()
-    }
-
     /// Serves until `stop`.
     pub(super) async fn serve(
         self,
-        surfaces: Vec<Surface>,
+        live: Arc<LiveHouse>,
         classes: RouteClasses,
         admin: Router,
         stop: CancellationToken,
@@ -159,9 +129,7 @@ impl Listeners {
         let local_classes = RouteClasses::new(self.own.http_names().map(|protocol| (protocol, "/{*path}")));
         let local = front(own_names, self.proxies.clone(), local_classes);
         let shared = Shared { limits: self.limits.clone(), metrics: self.metrics.clone(), front: local };
-        let (shared_paths, own): (Vec<_>, Vec<_>) =
-            surfaces.into_iter().partition(|surface| matches!(surface, Surface::Http(_)));
-        let router = router(shared_paths);
+        let router = live.shared();
         let (certificates, authority) = (self.certificates, self.authority);
         let renewal = certificates.watch(RELOAD_EVERY, || {
             if let Some(Err(error)) = authority.as_ref().map(Authority::ensure) {
@@ -173,7 +141,7 @@ impl Listeners {
                 self.http.serve(public.clone(), router.clone(), stop.clone()),
                 self.https.serve(public.clone(), router.clone(), stop.clone()),
                 self.admin.serve(operator, admin, stop.clone()),
-                self.own.serve(own, shared, stop.clone()),
+                self.own.serve(&live, shared, stop.clone()),
             ) } => {}
             () = renewal => {}
         }
@@ -181,36 +149,29 @@ impl Listeners {
 }
 
 impl Authority {
-    fn ensure(&self) -> Result<CertificateFiles, Failure> {
+    fn ensure(&self) -> Result<CertificateFiles, Error> {
         local_ca::ensure(&self.folder, &self.domain, Timestamp::now()).map_err(yours)
     }
 }
 
 /// The names that requests may ask for.
-fn names(loaded: &Loaded) -> Vec<String> {
-    let domain = loaded.deployment.domain.as_str().to_owned();
-    let public = loaded.deployment.public_url.as_deref().and_then(|url| url::Url::parse(url).ok());
+fn names(deployment: &Deployment) -> Vec<String> {
+    let domain = deployment.top.domain.as_str().to_owned();
+    let public = deployment.top.public_url.as_deref().and_then(|url| url::Url::parse(url).ok());
     let public = public.and_then(|url| url.host_str().map(str::to_owned)).filter(|host| *host != domain);
     std::iter::once(domain).chain(public).collect()
 }
 
-fn router(surfaces: Vec<Surface>) -> Router {
-    surfaces.into_iter().fold(Router::new(), |router, surface| match surface {
-        Surface::Http(routes) => router.merge(routes.router),
-        Surface::Stream { .. } | Surface::OwnHttp { .. } => router,
-    })
+fn yours(error: impl std::fmt::Display) -> Error {
+    Error::new(error.to_string())
 }
 
-fn yours(error: impl std::fmt::Display) -> Failure {
-    Failure::yours(error.to_string())
-}
-
-fn taken(error: ServeError, flag: &str) -> Failure {
+fn taken(error: ServeError, flag: &str) -> Error {
     let hint = match &error {
         ServeError::PlainOffLoopback(_) => format!("{flag} 127.0.0.1:PORT listens on loopback"),
         ServeError::Bind { .. } | ServeError::Tls(_) => {
             format!("{flag} ADDR listens elsewhere; port 0 takes a free one")
         }
     };
-    Failure::yours(error.to_string()).hint(hint)
+    Error::new(error.to_string()).hint(hint)
 }
