@@ -11,22 +11,22 @@ mod conversations;
 mod deliver;
 mod directory;
 mod follow;
+mod idempotency;
 mod in_flight;
 mod invoke;
 mod ledger;
+mod lifecycle;
 mod limits;
 mod metrics;
 mod notifier;
-mod once;
+mod operator_queue;
 mod permit;
-mod queue;
 mod random;
 mod receive;
 mod replace;
 mod rules;
 mod run;
 mod running;
-mod standing;
 mod tasks;
 mod upkeep;
 mod work;
@@ -41,17 +41,17 @@ pub use directory::{Directory, HostedAgent, Site};
 pub use follow::FollowUntil;
 pub use in_flight::WAITING_MAX;
 pub use invoke::InvokeOutcome;
-pub use ledger::ENTRIES_PER_READ_MAX;
+pub use ledger::{ENTRIES_PER_READ_MAX, Ledger};
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;
 pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
-pub use once::{
-    IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX, ONCE_PER_CALLER_MAX,
+pub use idempotency::{
+    Idempotency, IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX, ONCE_PER_CALLER_MAX,
     ONCE_TRIES_MAX, ONCE_TTL,
 };
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
-pub use queue::{
-    OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion, QUEUE_ENTRIES_MAX,
+pub use operator_queue::{
+    OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion, OperatorQueue, QUEUE_ENTRIES_MAX,
     QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
 };
 pub use random::SystemEntropy;
@@ -59,6 +59,6 @@ pub use receive::Host;
 pub use replace::HostParts;
 pub use rules::{RuleSettings, rules};
 pub use run::{Run, TaskMode};
-pub use standing::{
-    Attest, CHANGES_PER_READ_MAX, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,
+pub use lifecycle::{
+    Attest, CHANGES_PER_READ_MAX, Lifecycle, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,
 };

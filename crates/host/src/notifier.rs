@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conversations::after;
 use crate::deliver::DeliveryWakeup;
-use crate::queue::OperatorQuestion;
+use crate::operator_queue::OperatorQuestion;
 
 /// Whose posts these are, among those of protocols.
 pub(crate) const NAME: &str = "operator";

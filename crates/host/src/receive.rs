@@ -8,7 +8,7 @@ use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::reply::refused;
 use forecourt_core::{
-    Clock, Entropy, Error, Handle, Message, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
+    Clock, Entropy, Error, Handle, Message, Noun, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
 };
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -19,14 +19,14 @@ use crate::begin::Request;
 use crate::conversations::{Conversations, RecalledMessage, after};
 use crate::deliver::{DeliveryWakeup, Outbound};
 use crate::directory::{Directory, HostedAgent, Site};
+use crate::idempotency::Idempotency;
 use crate::in_flight::CallerKey;
+use crate::ledger::Ledger;
+use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
 use crate::limits::{LimitSettings, Throttle};
 use crate::metrics::Metrics;
-use crate::notifier::OperatorNotifier;
-use crate::once::Keys;
-use crate::queue::Queue;
+use crate::operator_queue::OperatorQueue;
 use crate::run::Run;
-use crate::standing::Standings;
 use crate::tasks::Tasks;
 
 /// Everything a domain offers, behind two verbs.
@@ -35,10 +35,10 @@ pub struct Host {
     pub(crate) directory: Directory,
     pub(crate) throttle: Arc<Throttle>,
     pub(crate) conversations: Conversations,
-    pub(crate) standings: Arc<Standings>,
-    pub(crate) queue: Queue,
-    pub(crate) notifier: Option<OperatorNotifier>,
-    pub(crate) keys: Keys,
+    pub(crate) lifecycle: Arc<Lifecycle>,
+    pub(crate) operator: OperatorQueue,
+    pub(crate) idempotency: Idempotency,
+    pub(crate) ledger: Arc<Ledger>,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
     pub(crate) limits: LimitSettings,
@@ -57,7 +57,7 @@ pub struct Host {
 }
 
 /// A message that found its agent, and may be held against the agent's rules.
-struct Entered {
+struct EnteredMessage {
     resident: Arc<HostedAgent>,
     message: Box<Message>,
     /// The task that it goes on with, as it stands.
@@ -74,9 +74,9 @@ impl Host {
     /// A refusal is an answer; an [`Error`] is a fault, or a request that means nothing here.
     pub async fn receive(&self, message: Message, run: Run) -> Result<Reply, Error> {
         let via = message.received_via;
-        let Entered { resident, message, earlier, caller, is_known } = match self.enter(message, &run).await? {
+        let EnteredMessage { resident, message, earlier, caller, is_known } = match self.enter(message, &run).await? {
             Ok(entered) => entered,
-            Err(Turned { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
+            Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
         };
         let request = Request::new(resident, &message, earlier, caller, is_known, &run);
         match request.resident.policy.admit(request.resident.card.clone(), message).await {
@@ -87,17 +87,17 @@ impl Host {
     }
 
     /// The trip up to the agent's rules: whose message it is, limits, lifecycle, and what was said before.
-    async fn enter(&self, message: Message, run: &Run) -> Result<Result<Entered, Turned>, Error> {
+    async fn enter(&self, message: Message, run: &Run) -> Result<Result<EnteredMessage, TurnedAway>, Error> {
         let resident = self.directory.resolve(&message)?;
         self.tasks.accepting()?;
         if message.hop >= HOPS_MAX {
             return Err(Error::invalid("hops", format!("at most {HOPS_MAX} agents may call each other in a row")));
         }
         if let Err(refusal) = self.throttle.admit(&message) {
-            return Ok(Err(Turned { resident, refusal }));
+            return Ok(Err(TurnedAway { resident, refusal }));
         }
-        if let Some(refusal) = self.unavailable_reason(&message.recipient).await? {
-            return Ok(Err(Turned { resident, refusal: Box::new(refusal) }));
+        if let Some(refusal) = self.lifecycle.unavailable_reason(&message.recipient).await? {
+            return Ok(Err(TurnedAway { resident, refusal: Box::new(refusal) }));
         }
         let earlier = match &run.continues {
             Some(task) => Some(self.tasks.waiting(&resident, &task.id).await?),
@@ -109,7 +109,7 @@ impl Host {
             self.conversations.recall(&resident, message, earlier.as_ref()).await?;
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
         let caller = self.tasks.in_flight.key(&message.sender, session);
-        Ok(Ok(Entered { resident, message, earlier, caller, is_known }))
+        Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known }))
     }
 
     /// A message as its agent would be given it: what it names by address as bytes, after the limits and
@@ -117,9 +117,9 @@ impl Host {
     ///
     /// Fails as [`Host::receive`] does. Inside is the refusal, if there is one.
     pub async fn with_attachments(&self, message: Message) -> Result<Result<Message, Box<PolicyPart>>, Error> {
-        let Entered { resident, message, .. } = match self.enter(message, &Run::without_task()).await? {
+        let EnteredMessage { resident, message, .. } = match self.enter(message, &Run::without_task()).await? {
             Ok(entered) => entered,
-            Err(Turned { refusal, .. }) => return Ok(Err(refusal)),
+            Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
         };
         match resident.policy.admit(resident.card.clone(), message).await {
             Ok(admitted) => Ok(Ok(self.attachments.fetch(admitted).await?.into_message())),
@@ -140,7 +140,7 @@ impl Host {
 }
 
 /// A message that was turned away before the rules of its agent.
-struct Turned {
+struct TurnedAway {
     resident: Arc<HostedAgent>,
     refusal: Box<PolicyPart>,
 }
@@ -165,6 +165,38 @@ impl Host {
     /// The host's randomness.
     pub fn entropy(&self) -> &Arc<dyn Entropy> {
         &self.entropy
+    }
+
+    /// Where the agents stand in their lives.
+    pub fn lifecycle(&self) -> &Lifecycle {
+        &self.lifecycle
+    }
+
+    /// Changes the lifecycle of an agent. Whether somebody may is for the protocol to decide. Fails with
+    /// [`Error::NotFound`] when there is no such agent.
+    pub async fn change_lifecycle(
+        &self,
+        agent: &Handle,
+        change: &LifecycleChange,
+        attest: Attest<'_>,
+    ) -> Result<LifecycleOutcome, Error> {
+        self.directory.find(agent).ok_or_else(|| Error::not_found(Noun::Agent))?;
+        self.lifecycle.change(agent, change, attest).await
+    }
+
+    /// What waits for the operator.
+    pub fn operator(&self) -> &OperatorQueue {
+        &self.operator
+    }
+
+    /// Calls that are made once.
+    pub fn idempotency(&self) -> &Idempotency {
+        &self.idempotency
+    }
+
+    /// Streams of entries that protocols keep.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// What the host counts.
