@@ -89,8 +89,9 @@ impl Wire for A2aWire {
         let skills = skills(mount).cloned().collect();
         let Mount { host, verifier, egress, .. } = mount.clone();
         let settings = self.settings.clone();
-        let service =
-            Service { host, verifier, egress, cards, skills, settings, hub_is_open, arrivals: Arc::default() };
+        // Two sends of one message find each other though the deployment was replaced in between.
+        let arrivals = mount.services.keep(service::Arrivals::default);
+        let service = Service { host, verifier, egress, cards, skills, settings, hub_is_open, arrivals };
         let service = Arc::new(service);
         let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
         let grpc = HttpRoutes {

@@ -13,7 +13,7 @@ use forecourt_core::{AgentCard, Domain, Handle, Policy, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{HostedAgent, Site, SystemEntropy, rules};
 use forecourt_identity::agents::AgentIdentitySettings;
-use forecourt_settings::{Problem, Problems, Section};
+use forecourt_settings::Problems;
 
 use crate::deployment::{AgentDefinition, Backing, Deployment};
 use crate::endpoints::Endpoints;
@@ -114,6 +114,11 @@ impl House {
         inspect::contents(&self.contents)
     }
 
+    /// Content that has no index yet, and is not there or can't be read: nothing could be answered from it.
+    pub fn missing_content(&self) -> Problems {
+        inspect::contents(self.contents.iter().filter(|content| content.indexing.items() == 0))
+    }
+
     /// Unpacks what the program carries in itself for agents to answer from, into the data folder.
     pub fn unpack_manual(&self) -> std::io::Result<PathBuf> {
         manual::unpack(&self.deployment.data).map(|()| manual::folder(&self.deployment.data))
@@ -147,7 +152,8 @@ pub(crate) fn egress(deployment: &Deployment, site: &Site) -> Result<Egress, Pro
     let wrong = |error: forecourt_egress::SetupError| {
         Problems::from(deployment.root.problem(None, format!("[egress] cannot be set up: {error}")))
     };
-    let mut builder = Egress::builder(deployment.egress.clone()).base(&deployment.dir).own_host(&site.origin).map_err(wrong)?;
+    let mut builder =
+        Egress::builder(deployment.egress.clone()).base(&deployment.dir).own_host(&site.origin).map_err(wrong)?;
     if site.canonical_host() != site.domain.as_str() {
         builder = builder.own_host(site.domain.as_str()).map_err(wrong)?;
     }
@@ -243,4 +249,3 @@ fn card(agent: &AgentDefinition, site: &Site, built: &BuiltAgent, wires: &Wires)
     card.endpoints = wires.endpoints(site, &card);
     card
 }
-

@@ -45,7 +45,5 @@ pub mod mcp {
 pub mod agtp {
     pub use forecourt_agtp::client::{AgtpUri, Client, ClientError, JSON, RequestBuilder, Server, YAML};
     pub use forecourt_agtp::manifest::{MEDIA_TYPE as MANIFEST, check};
-    #[cfg(test)]
-    pub use forecourt_agtp::wire::StatusLine;
-    pub use forecourt_agtp::wire::{Request, Response};
+    pub use forecourt_agtp::wire::{Request, Response, StatusLine};
 }

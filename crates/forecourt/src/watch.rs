@@ -23,7 +23,7 @@ const WARNINGS_LOGGED: usize = 10;
 /// Keeps the content of one agent up to date, until `stop`: indexes it when its files change, and asks for
 /// what is elsewhere when that is due. Questions are answered from the old index meanwhile. What could not
 /// be indexed is tried again, at once when it changes and else ever more rarely.
-pub async fn content(content: Content, stop: CancellationToken) {
+pub(crate) async fn content(content: Content, stop: CancellationToken) {
     let mut failed = Failed::default();
     let mut fetching: Option<JoinHandle<()>> = None;
     loop {

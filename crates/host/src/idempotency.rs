@@ -116,12 +116,7 @@ impl Idempotency {
     /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
     /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
     /// with [`Error::Invalid`] when the key is empty or too long, with [`Error::Unavailable`] while the host drains.
-    pub async fn begin(
-        &self,
-        caller: IdempotencyOwner<'_>,
-        key: &str,
-        sent: &[u8],
-    ) -> Result<IdempotencyState, Error> {
+    pub async fn begin(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
         self.tasks.accepting()?;
         if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
             return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));

@@ -39,26 +39,26 @@ pub use conversations::{
 pub use deliver::{Envelope, WebhookPost};
 pub use directory::{Directory, HostedAgent, Site};
 pub use follow::FollowUntil;
+pub use idempotency::{
+    Idempotency, IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX,
+    ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL,
+};
 pub use in_flight::WAITING_MAX;
 pub use invoke::InvokeOutcome;
 pub use ledger::{ENTRIES_PER_READ_MAX, Ledger};
+pub use lifecycle::{
+    Attest, CHANGES_PER_READ_MAX, Lifecycle, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,
+};
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;
 pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
-pub use idempotency::{
-    Idempotency, IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX, ONCE_PER_CALLER_MAX,
-    ONCE_TRIES_MAX, ONCE_TTL,
+pub use operator_queue::{
+    OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion, OperatorQueue,
+    QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
 };
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
-pub use operator_queue::{
-    OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion, OperatorQueue, QUEUE_ENTRIES_MAX,
-    QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
-};
 pub use random::SystemEntropy;
 pub use receive::Host;
 pub use replace::HostParts;
 pub use rules::{RuleSettings, rules};
 pub use run::{Run, TaskMode};
-pub use lifecycle::{
-    Attest, CHANGES_PER_READ_MAX, Lifecycle, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,
-};

@@ -50,8 +50,7 @@ impl Host {
         for agent in directory.iter() {
             self.lifecycle.state(agent.card.handle()).await?;
         }
-        let same_rates =
-            limits.per_address == self.limits.per_address && limits.per_session == self.limits.per_session;
+        let same_rates = limits.per_address == self.limits.per_address && limits.per_session == self.limits.per_session;
         let throttle = if same_rates { self.throttle.clone() } else { Arc::new(Throttle::new(&limits)) };
         let notifier = operator.map(|webhook| OperatorNotifier {
             webhook,

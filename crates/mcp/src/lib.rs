@@ -102,7 +102,7 @@ impl Wire for McpWire {
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
-        let door = Door::new(self.offer(mount)?, mount.verifier.clone());
+        let door = Door::new(self.offer(mount)?, mount);
         Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
     }
 

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use forecourt_core::Timestamp;
-use forecourt_settings::{ProcessEnvironment, files};
+use forecourt_settings::files;
 use serde_json::json;
 
 use super::agtp::{Line, Wish, parse};
 use super::printable::line;
-use crate::args::{ListenFlags, ManifestArguments, ManifestCheck, ManifestWhat, Place};
-use forecourt::Deployment;
+use crate::args::{ManifestArguments, ManifestCheck, ManifestWhat, Place};
 use crate::output::{Failure, Outcome, print_json, stdout};
+use forecourt::Deployment;
 use forecourt::registry::agtp::check::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
 use forecourt::registry::agtp::{MANIFEST, RequestBuilder};
 

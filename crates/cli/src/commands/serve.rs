@@ -26,6 +26,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     room::raise(deployment.connections_max() as u64 * LISTENERS);
     let bound = Server::bind(&mut deployment).await?;
     let house = deployment.build()?;
+    house.missing_content().into_result(())?;
     index_new(house.contents()).await?;
     let server = bound.start(house).await?;
     banner::print(&server.host(), server.addresses(), server.data_folder());

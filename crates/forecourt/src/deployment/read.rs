@@ -20,7 +20,11 @@ const SECRET_BYTES: RangeInclusive<usize> = AdminToken::BYTES_MIN..=SECRET_BYTES
 /// Bytes that the database may have at least: fewer hold no deployment's work.
 const STORE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 
-pub(super) fn read_top(dir: &Path, environment: &dyn Environment, overrides: &ListenOverrides) -> Result<Deployment, Problems> {
+pub(super) fn read_top(
+    dir: &Path,
+    environment: &dyn Environment,
+    overrides: &ListenOverrides,
+) -> Result<Deployment, Problems> {
     let file = dir.join(FILE);
     let hint = "`forecourt init DIR` makes a working deployment";
     let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;

@@ -49,7 +49,9 @@ async fn keys_of_callers_do_not_meet() {
 #[tokio::test]
 async fn what_is_being_done_is_not_done_beside_it() {
     let host = host().await;
-    let IdempotencyState::First(begun) = host.idempotency().begin(ANN, "k", b"one").await.unwrap() else { panic!("not the first") };
+    let IdempotencyState::First(begun) = host.idempotency().begin(ANN, "k", b"one").await.unwrap() else {
+        panic!("not the first")
+    };
     assert!(matches!(host.idempotency().begin(ANN, "k", b"one").await.unwrap(), IdempotencyState::Unsettled));
     host.idempotency().settle(begun, None).await.unwrap();
     done(&host, "ann", "k", b"two").await;
@@ -87,7 +89,9 @@ fn bounded(per_caller: u64, all: u64) -> Setup {
 
 /// The bound that refused a key, and the seconds to wait.
 async fn refused(host: &Host, caller: IdempotencyOwner<'_>, key: &str) -> (String, u64) {
-    let IdempotencyState::Refused(part) = host.idempotency().begin(caller, key, b"one").await.unwrap() else { panic!("not refused") };
+    let IdempotencyState::Refused(part) = host.idempotency().begin(caller, key, b"one").await.unwrap() else {
+        panic!("not refused")
+    };
     assert_eq!(part.kind(), "too_many_requests");
     (part.message.clone(), part.kind.retry_after_seconds().unwrap())
 }
@@ -124,7 +128,10 @@ async fn keys_are_counted_for_each_session_of_a_caller() {
     let host = bounded(1, 100).host(ScriptedAgent::saying(["a"])).await;
     let ann = |session| IdempotencyOwner { name: "ann", session };
     for (key, session) in [("0", None), ("1", Some("s1")), ("2", Some("s2"))] {
-        assert!(matches!(host.idempotency().begin(ann(session), key, b"one").await.unwrap(), IdempotencyState::First(_)));
+        assert!(matches!(
+            host.idempotency().begin(ann(session), key, b"one").await.unwrap(),
+            IdempotencyState::First(_)
+        ));
         refused(&host, ann(session), "one more").await;
     }
     assert!(

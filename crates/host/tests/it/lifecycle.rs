@@ -131,7 +131,8 @@ async fn a_host_of_its_own_state_reads_and_keeps_standings_where_it_is_told_to()
     let kept = host.lifecycle().changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX).await.unwrap();
     assert_eq!(kept.len(), 2);
     assert!(
-        beside.host(ScriptedAgent::saying(["a"])).await.lifecycle().state(&handle()).await.unwrap() == LifecycleState::Retired
+        beside.host(ScriptedAgent::saying(["a"])).await.lifecycle().state(&handle()).await.unwrap()
+            == LifecycleState::Retired
     );
 }
 
