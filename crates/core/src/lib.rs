@@ -59,7 +59,7 @@ pub use identity::IdentityEvidence;
 pub use ids::{MessageId, TaskId, ThreadId};
 pub use language::Language;
 pub use mention::{behind_mention, first_mention};
-pub use message::{ClientAddr, Message, Profile, Role, Sender, Transport, Turn};
+pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::{Admitted, Policy, PolicyPart, Rule};
 pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionOption};

@@ -141,7 +141,7 @@ impl Service {
     /// the caller tells, or carries.
     fn for_each(&self, first: Message, ask: &Ask, chosen: &Chosen) -> Vec<Message> {
         let history = match ask.context.prev.is_empty() {
-            true => carried::turns(&ask.meta.session),
+            true => carried::turns(&ask.meta.session).into(),
             false => first.history.clone(),
         };
         let all = std::iter::once(&chosen.resident).chain(&chosen.beside);

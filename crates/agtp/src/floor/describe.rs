@@ -53,7 +53,7 @@ impl Floor<'_> {
     /// When it changed last where the agent stands; `None`: never.
     async fn changed_at(&self, agent: &AgentIdentity) -> Result<Option<Timestamp>, Problem> {
         let Some(handle) = &agent.handle else { return Ok(None) };
-        let newest = self.service.host.standing_changes(handle, Span::Before(u64::MAX), 1).await?;
+        let newest = self.service.host.lifecycle().changes(handle, Span::Before(u64::MAX), 1).await?;
         Ok(newest.first().map(|(_, kept)| kept.change.at))
     }
 

@@ -33,7 +33,7 @@ impl Floor<'_> {
         let keys = self.service.keys.load();
         let server = self.server_id();
         let attest = |change: &LifecycleTransition| Some(signed(keys.current(), &agent.agent_id, server, change));
-        let changed = self.service.host.change_standing(handle, &wish, &attest).await?;
+        let changed = self.service.host.change_lifecycle(handle, &wish, &attest).await?;
         self.changed(agent, handle, wish.to, changed)
     }
 

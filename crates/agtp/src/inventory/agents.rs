@@ -56,7 +56,10 @@ impl Inventory {
 
     /// Whether an agent answers whoever asks it, as far as is at hand. Base 3.2.
     pub(crate) fn answers(&self, LocalAgent { card, .. }: &LocalAgent<'_>) -> bool {
-        !matches!(self.host.standing_at_hand(card.handle()), LifecycleState::Suspended | LifecycleState::Retired)
+        !matches!(
+            self.host.lifecycle().state_at_hand(card.handle()),
+            LifecycleState::Suspended | LifecycleState::Retired
+        )
     }
 
     /// The list of agents. AGTP-API 5.8.2.
