@@ -16,6 +16,7 @@ mod threads;
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use forecourt_agents::{Backend, BuiltAgent, Context};
 use forecourt_core::{Admitted, Agent, Clock, Entropy, EventStream, Handle};
 use forecourt_egress::{Egress, Purpose};
@@ -52,6 +53,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         patience: settings.patience,
         send_history: settings.send_history,
         discovery: Discovery::new(context.egress.clone(), context.clock.clone(), rules),
+        last_peer: ArcSwapOption::empty(),
         egress: context.egress.clone(),
         handle: context.handle.clone(),
         host: context.host.clone(),
@@ -78,6 +80,8 @@ struct Front {
     patience: ClientTimeouts,
     send_history: bool,
     discovery: Discovery,
+    /// The agent that was asked last, with its address and its fields prepared.
+    last_peer: ArcSwapOption<(Arc<Found>, Peer)>,
     egress: Egress,
     handle: Handle,
     host: String,
@@ -97,14 +101,19 @@ impl Agent for A2aAgent {
 impl Front {
     /// The agent that was found, ready to be asked. The operator wrote its origin down, so its
     /// address may be private.
-    fn peer(&self, found: &Found) -> Peer {
-        Peer::new(PeerConfig {
+    fn peer(&self, found: &Arc<Found>) -> Peer {
+        if let Some((_, peer)) = self.last_peer.load().as_deref().filter(|(known, _)| Arc::ptr_eq(known, found)) {
+            return peer.clone();
+        }
+        let peer = Peer::new(PeerConfig {
             egress: self.egress.clone(),
             purpose: Purpose::Upstream,
             endpoint: found.endpoint.clone(),
             headers: self.headers.clone(),
             patience: self.patience,
             streams: found.streams(),
-        })
+        });
+        self.last_peer.store(Some(Arc::new((found.clone(), peer.clone()))));
+        peer
     }
 }

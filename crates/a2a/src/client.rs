@@ -31,3 +31,4 @@ pub use follow::{Start, follow};
 pub use peer::{Arrivals, Peer, PeerConfig, StreamItem};
 pub use receive::{RefusalStatus, judge};
 pub use unfold::{TaskCursor, Unfolding};
+pub use wire::RawAnswer;

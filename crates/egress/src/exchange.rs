@@ -37,6 +37,12 @@ pub enum RequestUrl {
     Checked(CheckedUrl),
 }
 
+impl From<&CheckedUrl> for RequestUrl {
+    fn from(url: &CheckedUrl) -> Self {
+        Self::Checked(url.clone())
+    }
+}
+
 impl From<&str> for RequestUrl {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
@@ -52,12 +58,6 @@ impl From<&String> for RequestUrl {
 impl From<String> for RequestUrl {
     fn from(text: String) -> Self {
         Self::Text(text)
-    }
-}
-
-impl From<&CheckedUrl> for RequestUrl {
-    fn from(url: &CheckedUrl) -> Self {
-        Self::Checked(url.clone())
     }
 }
 

@@ -90,7 +90,7 @@ fn translated(fault: &OperationError) -> &'static str {
 /// One turn of a conversation.
 struct Turn<'a> {
     front: Arc<Front>,
-    found: &'a Found,
+    found: &'a Arc<Found>,
     peer: Peer,
     thread: Option<forecourt_core::ThreadId>,
     remote: Remote,
@@ -100,7 +100,7 @@ struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    fn new(front: &Arc<Front>, found: &'a Found, message: &Message) -> Self {
+    fn new(front: &Arc<Front>, found: &'a Arc<Found>, message: &Message) -> Self {
         let remote = front.threads.of(message.thread.as_ref());
         let peer = front.peer(found);
         let now = front.clock.now();

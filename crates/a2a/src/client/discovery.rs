@@ -10,6 +10,7 @@ mod signature;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use forecourt_agents::declined::UpstreamError;
 use forecourt_core::{Clock, Timestamp};
 use forecourt_egress::{Egress, Purpose};
@@ -37,6 +38,15 @@ pub struct Discovery {
     clock: Arc<dyn Clock>,
     rules: Rules,
     known: Cache<Url, Arc<Known>>,
+    /// The agent that was found last: a backend asks for one and the same again and again.
+    last: ArcSwapOption<LastFound>,
+}
+
+/// An agent that was found, and until when it need not be looked for.
+struct LastFound {
+    url: Url,
+    found: Arc<Found>,
+    until: Timestamp,
 }
 
 /// What is believed.
@@ -116,37 +126,58 @@ struct Kept {
 impl Discovery {
     /// Finds agents over `egress` and believes what `rules` say.
     pub fn new(egress: Egress, clock: Arc<dyn Clock>, rules: Rules) -> Self {
-        Self { egress, clock, rules, known: Cache::new(CARDS_KEPT_MAX) }
+        Self { egress, clock, rules, known: Cache::new(CARDS_KEPT_MAX), last: ArcSwapOption::empty() }
     }
 
     /// The agent of a URL: that of its card, of a base below which the card is, or of an endpoint. Of
     /// an endpoint whose own card is nowhere, the card of its origin says which versions are spoken
     /// there; without any card it is taken for JSON-RPC of 0.3, as a request without a version is. An
     /// endpoint that somebody named is asked itself, wherever its card would lead.
-    pub async fn find(&self, url: &Url) -> Result<Found, DiscoveryError> {
+    pub async fn find(&self, url: &Url) -> Result<Arc<Found>, DiscoveryError> {
+        let now = self.clock.now();
+        if let Some(last) = self.last.load().as_ref().filter(|last| now < last.until && last.url == *url) {
+            return Ok(last.found.clone());
+        }
+        let (found, until) = Box::pin(self.search(url)).await?;
+        let found = Arc::new(found);
+        self.last.store(Some(Arc::new(LastFound { url: url.clone(), found: found.clone(), until })));
+        Ok(found)
+    }
+
+    /// [`Self::find`], with the moment until which nothing that was read for it changes.
+    async fn search(&self, url: &Url) -> Result<(Found, Timestamp), DiscoveryError> {
         if is_document(url) {
-            let kept = self.kept(url).await?.ok_or_else(|| DiscoveryError::NoCard(url.to_string()))?;
-            return self.found(&kept);
+            let (kept, until) = self.kept(url).await?;
+            let kept = kept.ok_or_else(|| DiscoveryError::NoCard(url.to_string()))?;
+            return Ok((self.found(&kept)?, until));
         }
         let is_endpoint = url.path() != "/";
+        let mut until = Timestamp::MAX;
         for path in WELL_KNOWN {
-            let Some(kept) = self.kept(&below(url, path)).await? else { continue };
-            return match self.found(&kept) {
+            let (kept, holds) = self.kept(&below(url, path)).await?;
+            until = until.min(holds);
+            let Some(kept) = kept else { continue };
+            let found = match self.found(&kept) {
                 Err(DiscoveryError::OtherOrigin(_)) if is_endpoint => named(url, &kept),
                 found => found,
             };
+            return Ok((found?, until));
         }
         if !is_endpoint {
             return Err(DiscoveryError::NoCard(below(url, WELL_KNOWN[0]).to_string()));
         }
         let mut root = url.clone();
         root.set_path("/");
-        if let Some(hub) = self.kept(&below(&root, WELL_KNOWN[0])).await.unwrap_or_default() {
-            return named(url, &hub);
+        // A fault here is no fault of the endpoint's; it is looked at again next time.
+        let (hub, holds) = self.kept(&below(&root, WELL_KNOWN[0])).await.unwrap_or((None, Timestamp::MIN));
+        until = until.min(holds);
+        if let Some(hub) = hub {
+            return Ok((named(url, &hub)?, until));
         }
         let endpoint = Endpoint { url: url.clone(), binding: Binding::JsonRpc, version: Version::V0_3, tenant: None };
         let canonical_host = endpoint.canonical_host();
-        Ok(Found { endpoint, canonical_host, card: None, read_at: self.clock.now(), is_signed: false })
+        let found = Found { endpoint, canonical_host, card: None, read_at: self.clock.now(), is_signed: false };
+        Ok((found, until))
     }
 
     fn found(&self, kept: &Kept) -> Result<Found, DiscoveryError> {
@@ -159,18 +190,19 @@ impl Discovery {
         Ok(kept.agent(endpoint))
     }
 
-    /// The card at `url`, from here or from there. `None`: there is none, which holds for
-    /// [`CARD_KEPT_MIN`]. Those who ask at once share one request, and its fault.
-    async fn kept(&self, url: &Url) -> Result<Option<Arc<Kept>>, DiscoveryError> {
+    /// The card at `url`, from here or from there, and until when that holds. `None`: there is none, which
+    /// holds for [`CARD_KEPT_MIN`]. Those who ask at once share one request, and its fault.
+    async fn kept(&self, url: &Url) -> Result<(Option<Arc<Kept>>, Timestamp), DiscoveryError> {
         let now = self.clock.now();
         let old = self.known.get(url).await;
         if let Some(known) = old.as_ref().filter(|known| now < known.until) {
-            return known.card.clone();
+            return known.card.clone().map(|card| (card, known.until));
         }
         let old = old.and_then(|known| known.card.clone().ok().flatten());
         let known =
             self.known.entry_by_ref(url).or_insert_with_if(self.know(url, old, now), |known| known.until <= now);
-        known.await.into_value().card.clone()
+        let known = known.await.into_value();
+        known.card.clone().map(|card| (card, known.until))
     }
 
     async fn know(&self, url: &Url, old: Option<Arc<Kept>>, now: Timestamp) -> Arc<Known> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_stream::stream;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use forecourt_agents::sse_reader::{SseEvent, SseReader};
 use forecourt_core::json;
 use forecourt_egress::{BodyStream, Deadlines, Egress, Purpose, UpstreamRequest, UpstreamResponse};
@@ -73,6 +73,18 @@ fn backstop(patience: ClientTimeouts) -> Deadlines {
     }
 }
 
+/// A body as JSON, `null` when it is empty. A body that is no JSON is unreadable, or with a status other
+/// than success that status.
+pub(super) fn read_json(status: StatusCode, bytes: &[u8]) -> Result<Value, ClientFault> {
+    if bytes.is_empty() {
+        return Ok(Value::Null);
+    }
+    json::parse(bytes).map_err(|error| match status.is_success() {
+        true => ClientFault::unreadable(error),
+        false => ClientFault::Status(status.as_u16()),
+    })
+}
+
 impl Begun {
     /// Whether the answer is a stream of events.
     pub(super) fn is_stream(&self) -> bool {
@@ -93,24 +105,24 @@ impl Begun {
         }
     }
 
-    /// The whole body as JSON, `null` when it is empty. A body that is no JSON is unreadable, or
-    /// with a status other than success that status.
-    pub(super) async fn json(mut self) -> Result<Value, ClientFault> {
-        let mut bytes = Vec::new();
+    /// The whole body.
+    pub(super) async fn bytes(mut self) -> Result<Bytes, ClientFault> {
+        let mut bytes = BytesMut::new();
+        let mut first = Bytes::new();
         while let Some(chunk) = self.chunk().await {
             let chunk = chunk?;
-            if bytes.len() + chunk.len() > FRAME_BYTES_MAX {
+            if first.len() + bytes.len() + chunk.len() > FRAME_BYTES_MAX {
                 return Err(ClientFault::TooLarge);
             }
+            // Most answers come in one piece, which is not copied.
+            if first.is_empty() && bytes.is_empty() {
+                first = chunk;
+                continue;
+            }
+            bytes.extend_from_slice(&std::mem::take(&mut first));
             bytes.extend_from_slice(&chunk);
         }
-        if bytes.is_empty() {
-            return Ok(Value::Null);
-        }
-        json::parse(&bytes).map_err(|error| match self.status.is_success() {
-            true => ClientFault::unreadable(error),
-            false => ClientFault::Status(self.status.as_u16()),
-        })
+        Ok(if bytes.is_empty() { first } else { bytes.freeze() })
     }
 
     /// The body as server-sent events. Ends after the first fault.
