@@ -28,7 +28,7 @@ use url::Url;
 use self::settings::RemoteAgentSettings;
 use self::threads::Threads;
 use crate::client::limits::CANCELS_MAX;
-use crate::client::{ClientTimeouts, Demotions, Discovery, Found, Peer, PeerConfig, Rules};
+use crate::client::{ClientTimeouts, Demotions, DiscoveredAgent, Discovery, Peer, PeerConfig, Rules};
 
 /// Fronts a remote agent.
 pub const BACKEND: Backend = Backend {
@@ -47,7 +47,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         signed_only: settings.require_signature,
         kept_max: settings.card_refresh,
     };
-    let front = Front {
+    let front = FrontedAgent {
         url: settings.url,
         headers: settings.headers,
         patience: settings.patience,
@@ -72,16 +72,16 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
 }
 
 /// The agent: everything it needs for one answer goes into the stream.
-struct A2aAgent(Arc<Front>);
+struct A2aAgent(Arc<FrontedAgent>);
 
-struct Front {
+struct FrontedAgent {
     url: Url,
     headers: HeaderMap,
     patience: ClientTimeouts,
     send_history: bool,
     discovery: Discovery,
     /// The agent that was asked last, with its address and its fields prepared.
-    last_peer: ArcSwapOption<(Arc<Found>, Peer)>,
+    last_peer: ArcSwapOption<(Arc<DiscoveredAgent>, Peer)>,
     egress: Egress,
     handle: Handle,
     host: String,
@@ -98,10 +98,10 @@ impl Agent for A2aAgent {
     }
 }
 
-impl Front {
+impl FrontedAgent {
     /// The agent that was found, ready to be asked. The operator wrote its origin down, so its
     /// address may be private.
-    fn peer(&self, found: &Arc<Found>) -> Peer {
+    fn peer(&self, found: &Arc<DiscoveredAgent>) -> Peer {
         if let Some((_, peer)) = self.last_peer.load().as_deref().filter(|(known, _)| Arc::ptr_eq(known, found)) {
             return peer.clone();
         }

@@ -23,7 +23,7 @@ mod unfold;
 mod wire;
 
 pub use demotions::Demotions;
-pub use discovery::{Discovery, DiscoveryError, Found, Rules};
+pub use discovery::{DiscoveredAgent, Discovery, DiscoveryError, Rules};
 pub use endpoint::{Binding, Endpoint};
 pub use exchange::ClientTimeouts;
 pub use fault::ClientFault;

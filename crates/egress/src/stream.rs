@@ -66,7 +66,11 @@ fn checked(stream: TcpStream, address: SocketAddr) -> Result<(TcpStream, SocketA
     Ok((stream, peer))
 }
 
-async fn handshake(stream: TcpStream, target: &CheckedUrl, tls: &Arc<ClientConfig>) -> Result<TlsStream<TcpStream>, EgressError> {
+async fn handshake(
+    stream: TcpStream,
+    target: &CheckedUrl,
+    tls: &Arc<ClientConfig>,
+) -> Result<TlsStream<TcpStream>, EgressError> {
     let name = ServerName::try_from(target.host()).map_err(|_| Refusal::Text("has a malformed host"))?;
     let connector = TlsConnector::from(tls.clone());
     connector.connect(name, stream).await.map_err(|error| unconnected(error.to_string()))

@@ -28,7 +28,7 @@ pub struct ClientTimeouts {
 }
 
 /// An answer that has begun.
-pub(super) struct Begun {
+pub(super) struct PeerResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     body: BodyStream,
@@ -42,14 +42,14 @@ pub(super) async fn send(
     purpose: Purpose,
     request: UpstreamRequest,
     patience: ClientTimeouts,
-) -> Result<Begun, ClientFault> {
+) -> Result<PeerResponse, ClientFault> {
     let request = request.within(backstop(patience));
     let mut tries = 1;
     loop {
         let sent = timeout(patience.first, egress.send(purpose, request.clone())).await;
         let fault = match sent {
             Ok(Ok(UpstreamResponse { status, headers, body, .. })) => {
-                return Ok(Begun { status, headers, body, idle: patience.idle });
+                return Ok(PeerResponse { status, headers, body, idle: patience.idle });
             }
             Ok(Err(error)) => ClientFault::of_egress(&error),
             Err(_) => ClientFault::Slow,
@@ -85,7 +85,7 @@ pub(super) fn read_json(status: StatusCode, bytes: &[u8]) -> Result<Value, Clien
     })
 }
 
-impl Begun {
+impl PeerResponse {
     /// Whether the answer is a stream of events.
     pub(super) fn is_stream(&self) -> bool {
         self.mime() == "text/event-stream"

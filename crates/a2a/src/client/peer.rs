@@ -11,7 +11,7 @@ use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::endpoint::Endpoint;
-use super::exchange::{self, Begun, ClientTimeouts};
+use super::exchange::{self, ClientTimeouts, PeerResponse};
 use super::fault::{self, ClientFault};
 use super::limits::EVENT_ID_BYTES_MAX;
 use super::wire::{self, RawAnswer};
@@ -32,10 +32,10 @@ const UNDERSTOOD: HeaderValue =
 /// One remote agent, ready to be asked. Cheap to clone.
 #[derive(Clone)]
 pub struct Peer {
-    line: Arc<Line>,
+    line: Arc<PeerContext>,
 }
 
-struct Line {
+struct PeerContext {
     egress: Egress,
     purpose: Purpose,
     endpoint: Endpoint,
@@ -90,7 +90,7 @@ impl Peer {
         let text = endpoint.url.as_str();
         // What is wrong with it is said when it is asked, as of any other URL.
         let url = CheckedUrl::parse(text).map_or_else(|_| text.into(), |url| RequestUrl::from(&url));
-        Self { line: Arc::new(Line { egress, purpose, endpoint, url, headers, patience, streams }) }
+        Self { line: Arc::new(PeerContext { egress, purpose, endpoint, url, headers, patience, streams }) }
     }
 
     /// Where it is.
@@ -114,7 +114,11 @@ impl Peer {
     }
 
     /// [`Peer::call`], with the answer as it was spelled.
-    pub async fn call_raw(&self, operation: &Operation, hop: u32) -> Result<(OperationOutcome, RawAnswer), ClientFault> {
+    pub async fn call_raw(
+        &self,
+        operation: &Operation,
+        hop: u32,
+    ) -> Result<(OperationOutcome, RawAnswer), ClientFault> {
         let begun = self.send(operation, hop, None).await?;
         self.whole(operation, begun).await
     }
@@ -139,7 +143,7 @@ impl Peer {
         Ok(Box::pin(futures::stream::iter([Ok(one)])))
     }
 
-    fn items(&self, begun: Begun) -> Arrivals {
+    fn items(&self, begun: PeerResponse) -> Arrivals {
         let peer = self.clone();
         Box::pin(stream! {
             let mut events = std::pin::pin!(begun.events());
@@ -159,7 +163,11 @@ impl Peer {
         })
     }
 
-    async fn whole(&self, operation: &Operation, begun: Begun) -> Result<(OperationOutcome, RawAnswer), ClientFault> {
+    async fn whole(
+        &self,
+        operation: &Operation,
+        begun: PeerResponse,
+    ) -> Result<(OperationOutcome, RawAnswer), ClientFault> {
         let status = begun.status;
         let endpoint = &self.line.endpoint;
         if let Some(declined) = UpstreamError::of(status, &begun.headers) {
@@ -177,7 +185,7 @@ impl Peer {
         Ok((outcome, RawAnswer::new(endpoint.binding, bytes)))
     }
 
-    async fn send(&self, operation: &Operation, hop: u32, last_id: Option<&str>) -> Result<Begun, ClientFault> {
+    async fn send(&self, operation: &Operation, hop: u32, last_id: Option<&str>) -> Result<PeerResponse, ClientFault> {
         let line = &self.line;
         let mut request = wire::request(&line.endpoint, &line.url, operation);
         for (name, value) in &line.headers {

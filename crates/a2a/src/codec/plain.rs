@@ -214,12 +214,7 @@ impl PlainMessage<'_> {
     }
 
     /// `levels` are around the message, whose role `role` reads.
-    fn into_message(
-        self,
-        dialect: Dialect,
-        levels: usize,
-        role: fn(Dialect, &str) -> Option<Role>,
-    ) -> Option<Message> {
+    fn into_message(self, dialect: Dialect, levels: usize, role: fn(Dialect, &str) -> Option<Role>) -> Option<Message> {
         let levels = levels + 1;
         if dialect == Dialect::Json03 && self.kind.is_some_and(|kind| kind != "message") {
             return None;
