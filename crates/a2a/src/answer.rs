@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::codec::{Dialect, Files, Method, Spelled};
 use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::rpc;
-use crate::service::{Caller, Carried, EXTENSION_FIELDS, Service, Trouble, is_supported};
+use crate::service::{Caller, EXTENSION_FIELDS, OperationReply, Service, ServiceError, is_supported};
 use crate::version::A2A_VERSION;
 
 const JSON: &str = "application/json";
@@ -82,21 +82,21 @@ impl Binding {
         &self,
         service: &Service,
         caller: &Caller<'_>,
-        carried: Result<Carried, Trouble>,
+        carried: Result<OperationReply, ServiceError>,
     ) -> HttpAnswer {
         let host = service.host.site().canonical_host();
         let mut answer = match carried {
-            Ok(Carried::Once(outcome)) => self.once(&outcome),
-            Ok(Carried::Refused(item, part)) => {
+            Ok(OperationReply::Once(outcome)) => self.once(&outcome),
+            Ok(OperationReply::Refused(item, part)) => {
                 let mut answer = self.once(&OperationOutcome::Sent(item));
                 if !self.streams {
                     add_fields(&mut answer.head, &part, host);
                 }
                 answer
             }
-            Ok(Carried::Stream(items)) => self.streamed(items),
-            Err(Trouble::Fault(fault)) => self.fault(&fault),
-            Err(Trouble::Refused(part)) => self.turned_away(&part, host),
+            Ok(OperationReply::Stream(items)) => self.streamed(items),
+            Err(ServiceError::Fault(fault)) => self.fault(&fault),
+            Err(ServiceError::Refused(part)) => self.turned_away(&part, host),
         };
         echo(&mut answer.head, caller);
         answer
