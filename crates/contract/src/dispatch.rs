@@ -277,7 +277,8 @@ impl Dispatcher {
     }
 
     fn is_there(&self, target: &CallTarget) -> bool {
-        target.matched.is_some() || !self.methods_at(&target.path).is_empty()
+        // A set of all methods at a path is costly to gather, and questions to agents need none.
+        target.matched.is_some() || target.tier == Tier::Native || !self.methods_at(&target.path).is_empty()
     }
 
     /// Section 9: the policy, and whether the path has this method. `None`: the host answers it itself.
