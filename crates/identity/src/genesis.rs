@@ -73,6 +73,11 @@ impl Genesis {
         }
     }
 
+    /// A document that was checked before.
+    pub(crate) fn checked(id: AgentId, document: Map<String, Value>, escaped: bool) -> Self {
+        Self { id, document, escaped }
+    }
+
     /// The agent's name.
     pub fn id(&self) -> &AgentId {
         &self.id

@@ -20,7 +20,7 @@ pub(super) fn reply(
     input: &Map<String, Value>,
 ) -> Result<Reply, Problem> {
     let agent = agent(inventory, audience, ask, input)?;
-    let canonical = agent.and_then(|agent| agent.genesis.as_ref()?.canonical().ok());
+    let canonical = agent.and_then(|agent| agent.genesis()?.canonical().ok());
     let canonical = canonical.ok_or_else(|| {
         Problem::new(Status::NOT_FOUND, "genesis-not-found", "no origin document of this agent is loaded here")
     })?;

@@ -4,7 +4,6 @@ use forecourt_contract::Scope;
 use forecourt_core::{Handle, LifecycleState, LifecycleTransition};
 use forecourt_host::{LifecycleChange, LifecycleOutcome, StoredLifecycleChange};
 use forecourt_identity::agents::AgentIdentity;
-use forecourt_identity::genesis::Genesis;
 use serde_json::{Map, Value, json};
 
 use super::events::{audit_id, event_type, signed};
@@ -61,7 +60,7 @@ impl Floor<'_> {
             return Err(unauthorized("genesis-issuer-cert-required", message));
         };
         let forbidden = |code, message: &str| Err(Problem::new(Status::FORBIDDEN, code, message).with("reason", code));
-        match agent.genesis.as_ref().map(Genesis::issuer_fingerprint) {
+        match agent.genesis().map(|genesis| genesis.issuer_fingerprint()) {
             None => forbidden("genesis-not-loaded", "no origin of this agent is known here, so nobody may change it"),
             Some(issuer) if issuer.as_deref() == Some(shown) => Ok(()),
             Some(_) => forbidden("genesis-issuer-mismatch", "the certificate's key did not issue this agent's origin"),
