@@ -1,7 +1,7 @@
 //! Who agents are: those that live here, and those of elsewhere that the operator knows.
 //!
 //! An agent is named by the hash of its [`Genesis`](crate::genesis::Genesis) and described by an
-//! [`AgentDocument`]. Both are files of the deployment; for an agent that has neither, an origin is made
+//! [`AgentDocument`]. Both are files of the deployment; for an agent that has neither, a genesis document is made
 //! at its first start and kept in the data folder. AGTP base 6.1 to 6.5; AGTP-API 5.8.1, 5.8.2.
 //!
 //! | file | holds |

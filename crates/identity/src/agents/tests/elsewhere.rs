@@ -42,7 +42,7 @@ fn what_can_not_be_read_is_said() {
     place.write("known/lauren.genesis.json/inside", &json!(0));
     let (_, notices) = place.load();
     assert_eq!(raised(&notices), [("lauren.genesis.json".to_owned(), Severity::Refused)]);
-    assert!(notices.iter().any(|notice| notice.reason == "it is no file"), "{notices:?}");
+    assert!(notices.iter().any(|notice| notice.reason == "it is not a regular file"), "{notices:?}");
 
     let place = Place::new();
     place.write("known", &json!("a file"));

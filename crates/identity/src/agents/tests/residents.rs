@@ -5,7 +5,7 @@ fn s5_8_1_an_origin_is_made_at_the_first_start_and_stays() {
     let place = Place::new();
     let (first, notices) = place.load();
     assert_eq!(raised(&notices), []);
-    assert!(notices.iter().any(|notice| notice.reason.contains("an origin was made")), "{notices:?}");
+    assert!(notices.iter().any(|notice| notice.reason.contains("a genesis document was made")), "{notices:?}");
     let chef = &first.hosted()[0];
     let kept = place.data.path().join("agents/chef.genesis.json");
     let read = Genesis::parse(&std::fs::read(&kept).unwrap(), Some(&chef.agent_id)).unwrap();
@@ -14,7 +14,7 @@ fn s5_8_1_an_origin_is_made_at_the_first_start_and_stays() {
     assert_eq!((read.owner(), read.governance_zone()), (Some("demo.localhost"), Some("demo.localhost")));
     assert_eq!(chef.declared.iter().count(), 2, "the default scopes are tokens");
     assert!(!chef.wildcards && chef.is_hosted());
-    // The keys may be rotated: an origin stays what it is.
+    // The keys may be rotated: a genesis document stays what it is.
     let later = Place { keys: HostKeys::in_memory(&counted(9)), ..place };
     let (second, notices) = later.load();
     assert_eq!(second.hosted()[0].agent_id, chef.agent_id);
