@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use forecourt_contract::{Dispatcher, Native};
+use forecourt_contract::{Current, Dispatcher};
 use forecourt_egress::Egress;
 use forecourt_host::Host;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
@@ -44,6 +44,8 @@ pub(crate) struct Service {
     pub discovery: Discovery,
     /// What every answer says.
     pub response_defaults: ResponseDefaults,
+    /// The service that takes this one's place once the deployment is replaced.
+    pub current: Current<Service>,
 }
 
 impl Service {
@@ -61,10 +63,10 @@ impl Service {
             discovery: Discovery::new(inventory, mount.keys.clone()),
             settings,
             response_defaults,
+            current: mount.services.current(),
         });
-        let native: Arc<dyn Native> = service.clone();
-        // Whoever was first stays: there is one service to a host.
-        let _ = service.contract().native.set(Arc::downgrade(&native));
+        mount.services.publish(service.clone());
+        mount.services.publish_native(service.clone());
         service
     }
 

@@ -5,7 +5,7 @@ use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
 
 use crate::args::Keys;
-use crate::data_folder;
+use forecourt::data_folder;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// Shows the keys, after a rotation if that was asked for.
