@@ -95,7 +95,15 @@ impl Provider {
         let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
         let total = deadline.saturating_duration_since(Instant::now());
         let begun = upstream::send(&self.egress, request, Patience { total, ..self.patience }, RETRIES).await;
-        let begun = begun.map_err(|fault| NoReply::Other(fault.ending(WHO)))?;
+        let begun = begun.map_err(|fault| {
+            if fault == Fault::Unreachable {
+                tracing::warn!(
+                    provider = self.url,
+                    "the model provider can't be reached: is it running? With Ollama: `ollama serve`, then `ollama pull MODEL`"
+                );
+            }
+            NoReply::Other(fault.ending(WHO))
+        })?;
         if !begun.status.is_success() {
             return Err(self.declined(begun).await);
         }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::Starter;
 use crate::settings::Listen;
 
 pub(crate) use agtp::{
@@ -40,6 +41,13 @@ pub(crate) enum Command {
     /// up while it runs. SIGTERM drains: running answers finish, nothing that was accepted is lost.
     Serve(Serve),
     /// Make a working deployment in a new folder, commented.
+    ///
+    /// `--with` chooses what it begins with; give it more than once for several agents. Each starter is an
+    /// agent that answers as soon as it is served, with the files that it needs beside it. Edit the files;
+    /// `forecourt check` finds mistakes.
+    #[command(
+        after_help = "Examples:\n  forecourt init mysite                          # an agent over your files\n  forecourt init mysite --with model             # Ollama on this machine\n  forecourt init mysite --with search --with python --domain example.com"
+    )]
     Init(Init),
     /// Find everything that `serve` would refuse, without listening.
     ///
@@ -187,9 +195,12 @@ impl ListenFlags {
 pub(crate) struct Init {
     /// The folder to make; must be empty or new.
     pub dir: PathBuf,
-    /// The domain to write into it.
+    /// The domain to write into it. Names under .localhost mean this machine.
     #[arg(long, default_value = "demo.localhost")]
     pub domain: String,
+    /// What it begins with; the first one is the default agent.
+    #[arg(long, value_enum, value_name = "STARTER", default_value = "search")]
+    pub with: Vec<Starter>,
 }
 
 #[derive(Debug, Args)]

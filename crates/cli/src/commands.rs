@@ -19,6 +19,8 @@ mod reference;
 mod serve;
 mod way;
 
+pub(crate) use init::Starter;
+
 use forecourt_settings::ProcessEnvironment;
 
 use crate::args::{Arguments, Command, Place};
