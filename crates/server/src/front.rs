@@ -12,19 +12,23 @@ use std::time::Instant;
 
 use axum::body::Body;
 use bytes::Bytes;
+use forecourt_core::Entropy;
 use futures::FutureExt;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Request, Response, StatusCode, Version};
+use http::{Method, Request, Response, StatusCode, Version};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tower_service::Service;
+use tracing::{Instrument, Span};
 
 use crate::client::TrustedProxies;
 use crate::connections::Connections;
 use crate::hosts::{AllowedHosts, PlainOrigins};
 use crate::limits::HttpLimits;
-use crate::metrics::{Arriving, Metrics};
+use crate::metrics::{Arriving, Metrics, method_label};
+use crate::request_id::{RequestId, X_REQUEST_ID};
+use crate::route_class::{RouteClass, RouteClasses};
 use crate::strict::{Refusal, check, host};
 use crate::wire::Traffic;
 
@@ -38,22 +42,21 @@ const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 3] = [
 
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// The kind of a path, for the metrics: one of a small closed set, such as a protocol's name.
-pub type Classify = Arc<dyn Fn(&str) -> &'static str + Send + Sync>;
-
 /// What the listeners are told at the start.
 #[derive(Clone)]
 pub struct FrontSettings {
     /// The names that are served.
     pub hosts: AllowedHosts,
-    /// The proxies whose `X-Forwarded-For` is believed.
+    /// The proxies whose `X-Forwarded-For` and `X-Request-Id` are believed.
     pub proxies: TrustedProxies,
     /// What one client may use.
     pub limits: HttpLimits,
     /// Where things are counted.
     pub metrics: Arc<Metrics>,
-    /// The kind of a path.
-    pub classify: Classify,
+    /// What is mounted where.
+    pub classes: RouteClasses,
+    /// What the ids of requests are made from.
+    pub entropy: Arc<dyn Entropy>,
     /// Whether answers over TLS tell browsers to come back over TLS only. Not in development.
     pub hsts: bool,
 }
@@ -105,27 +108,48 @@ where
     let peer = &in_flight.0;
     let settings = &peer.front.settings;
     let method = request.method().clone();
-    let class = (settings.classify)(request.uri().path());
+    let class = settings.classes.of(&method, request.uri().path());
+    let id = request_id(settings, peer.address, request.headers());
+    let span = span(class, &method, &id);
     let refused = if ambiguous {
         Err(Refusal::Malformed("The end of this request is ambiguous."))
     } else {
         check(&request, &settings.hosts, &settings.limits)
     };
     let mut response = match refused {
-        Ok(()) => hand_over(service, peer, request).await,
+        Ok(()) => hand_over(service, peer, request, &id).instrument(span.clone()).await,
         Err(refusal) => refusal.into_response(request.version()),
     };
-    complete(response.headers_mut(), peer.tls && settings.hsts);
-    settings.metrics.answered(class, &method, response.status(), begun.elapsed());
-    response.map(|body| Answer { body, in_flight })
+    let headers = response.headers_mut();
+    complete(headers, peer.tls && settings.hsts);
+    headers.insert(X_REQUEST_ID, id.to_header());
+    let (status, seconds) = (response.status(), begun.elapsed());
+    settings.metrics.answered(class, &method, status, seconds);
+    span.record("status", status.as_u16());
+    tracing::debug!(parent: &span, seconds = seconds.as_secs_f32(), "the head of the answer is ready");
+    response.map(|body| Answer { body, in_flight, span })
 }
 
-async fn hand_over<S>(mut service: S, peer: &Peer, mut request: Request<Incoming>) -> Response<Body>
+/// The id that a trusted proxy gave, so that its log and ours name the request alike; else a fresh one.
+fn request_id(settings: &FrontSettings, peer: IpAddr, headers: &HeaderMap) -> RequestId {
+    let given = settings.proxies.contains(peer).then(|| RequestId::of(headers)).flatten();
+    given.unwrap_or_else(|| RequestId::mint(&*settings.entropy))
+}
+
+/// The span of a request. The path is not in it: it may hold a question, or an id that opens something.
+fn span(class: RouteClass, method: &Method, id: &RequestId) -> Span {
+    let RouteClass { protocol, route } = class;
+    let method = method_label(method);
+    tracing::info_span!("request", %id, protocol, route, method, status = tracing::field::Empty)
+}
+
+async fn hand_over<S>(mut service: S, peer: &Peer, mut request: Request<Incoming>, id: &RequestId) -> Response<Body>
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
 {
     let client = peer.front.settings.proxies.client(peer.address, request.headers());
     request.extensions_mut().insert(client);
+    request.extensions_mut().insert(id.clone());
     if let Some(origin) = host(&request).ok().and_then(|host| peer.origins.of(host)).cloned() {
         request.extensions_mut().insert(origin);
     }
@@ -145,7 +169,7 @@ where
         Err(_panic) => {
             peer.front.settings.metrics.panics.inc();
             tracing::error!("a request ended in a panic");
-            fault()
+            internal_error(id)
         }
     }
 }
@@ -156,19 +180,19 @@ fn incoming(body: Incoming, is_http2: bool, metrics: &Arc<Metrics>) -> Body {
     if !is_http2 || body.is_end_stream() {
         return Body::new(body);
     }
-    Body::new(Asked { body, arriving: Some(Arriving::new(metrics)) })
+    Body::new(ArrivingBody { body, arriving: Some(Arriving::new(metrics)) })
 }
 
 pin_project! {
     /// The body of a request of which more is to come.
-    struct Asked {
+    struct ArrivingBody {
         #[pin]
         body: Incoming,
         arriving: Option<Arriving>,
     }
 }
 
-impl http_body::Body for Asked {
+impl http_body::Body for ArrivingBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -190,8 +214,8 @@ impl http_body::Body for Asked {
     }
 }
 
-fn fault() -> Response<Body> {
-    let mut response = Response::new(Body::from("Something went wrong here."));
+fn internal_error(id: &RequestId) -> Response<Body> {
+    let mut response = Response::new(Body::from(format!("Something went wrong here. Request id: {id}")));
     *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
@@ -234,6 +258,7 @@ pin_project! {
         #[pin]
         body: Body,
         in_flight: InFlight,
+        span: Span,
     }
 }
 
@@ -243,6 +268,8 @@ impl http_body::Body for Answer {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.project();
+        // What is said while an answer streams belongs to its request, too.
+        let _entered = this.span.enter();
         let body = this.body;
         catch_unwind(AssertUnwindSafe(|| body.poll_frame(cx))).unwrap_or_else(|_panic| {
             this.in_flight.0.front.settings.metrics.panics.inc();

@@ -6,6 +6,7 @@
 //! | [`Listener`] | accepting, HTTP/1.1 and HTTP/2, plain on loopback or TLS, draining |
 //! | [`StreamListener`] | the same for protocols that are not HTTP |
 //! | [`ListenerContext`] | host check, client address, default headers, panics, metrics |
+//! | [`RequestId`], [`RouteClass`] | what a request is called in the log, in answers and in metrics |
 //! | [`limits`] | every bound, each a setting |
 //! | [`ClientCertificates`] | whether clients show certificates, and whose are taken |
 //! | [`tls`], [`local_ca`] | certificates that are replaced while serving; an authority for development |
@@ -13,18 +14,26 @@
 //!
 //! ```no_run
 //! # use std::sync::Arc;
-//! # use forecourt_server::{Front, FrontSettings, Hosts, HttpLimits, Listener, Metrics, TrustedProxies};
-//! # async fn example(router: axum::Router, stop: tokio_util::sync::CancellationToken) -> Result<(), Box<dyn std::error::Error>> {
-//! let front = Front::new(FrontSettings {
-//!     hosts: Hosts::new(["demo.localhost"], true),
+//! # use forecourt_core::Entropy;
+//! # use forecourt_server::{
+//! #     AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses, TrustedProxies,
+//! # };
+//! # async fn example(
+//! #     router: axum::Router,
+//! #     entropy: Arc<dyn Entropy>,
+//! #     stop: tokio_util::sync::CancellationToken,
+//! # ) -> Result<(), Box<dyn std::error::Error>> {
+//! let context = ListenerContext::new(FrontSettings {
+//!     hosts: AllowedHosts::new(["demo.localhost"], true),
 //!     proxies: TrustedProxies::default(),
 //!     limits: HttpLimits::default(),
 //!     metrics: Arc::new(Metrics::default()),
-//!     classify: Arc::new(|path| if path.starts_with("/mcp") { "mcp" } else { "other" }),
+//!     classes: RouteClasses::new([("mcp", "/mcp"), ("rest", "/~{handle}")]),
+//!     entropy,
 //!     hsts: false,
 //! });
 //! let listener = Listener::plain("127.0.0.1:8080".parse()?).await?;
-//! listener.serve(front, router, stop).await;
+//! listener.serve(context, router, stop).await;
 //! # Ok(())
 //! # }
 //! ```
@@ -43,6 +52,8 @@ pub mod limits;
 mod listener;
 pub mod local_ca;
 mod metrics;
+mod request_id;
+mod route_class;
 mod stream;
 mod strict;
 pub mod tls;
@@ -52,10 +63,12 @@ pub use admin::{AdminToken, ReadinessCheck, admin, behind_token};
 pub use client::TrustedProxies;
 pub use client_certificates::{Authorities, ClientCertificates};
 pub use error::{ServeError, TlsError};
-pub use front::{Classify, FrontSettings, ListenerContext};
+pub use front::{FrontSettings, ListenerContext};
 pub use hosts::{AllowedHosts, PlainOrigin};
 pub use limits::HttpLimits;
 pub use listener::Listener;
 pub use metrics::Metrics;
-pub use stream::{Connection, Speak, Stream, StreamListener, StreamSettings};
+pub use request_id::RequestId;
+pub use route_class::{RouteClass, RouteClasses};
+pub use stream::{Connection, Speak, Stream, StreamListener, StreamRequest, StreamRequests, StreamSettings};
 pub use tls::Certificates;

@@ -8,6 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// Entries of `X-Forwarded-For` or `Forwarded` that are looked at, from the right.
 pub const FORWARDED_ENTRIES_MAX: usize = 64;
 
+/// Bytes of an `X-Request-Id` that a trusted proxy gives. A longer one is passed over.
+pub const REQUEST_ID_BYTES_MAX: usize = 64;
+
 /// Frames of HTTP/2 that ask for nothing, such as pings, settings, priorities and resets, which a client may
 /// send at once; one more ends the connection.
 pub const IDLE_FRAMES_MAX: u32 = 500;

@@ -12,6 +12,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use crate::route_class::RouteClass;
+
 /// How often it is looked whether a request is still half sent.
 const ARRIVING_LOOK: Duration = Duration::from_millis(20);
 
@@ -19,7 +21,10 @@ const ARRIVING_LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
-    durations: Family<ClassLabel, Histogram, Buckets>,
+    durations: Family<RouteLabels, Histogram, Buckets>,
+    stream_requests: Family<StreamRequestLabels, Counter>,
+    stream_durations: Family<ProtocolLabel, Histogram, Buckets>,
+    stream_connections: Family<ProtocolLabel, Counter>,
     refused: Family<RefusalLabel, Counter>,
     pub(crate) in_flight: Gauge<i64, AtomicI64>,
     pub(crate) arriving: Gauge<i64, AtomicI64>,
@@ -29,14 +34,28 @@ pub struct Metrics {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
-    class: &'static str,
+    protocol: &'static str,
+    route: &'static str,
     method: &'static str,
     status: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ClassLabel {
-    class: &'static str,
+struct RouteLabels {
+    protocol: &'static str,
+    route: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StreamRequestLabels {
+    protocol: &'static str,
+    method: &'static str,
+    status: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ProtocolLabel {
+    protocol: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -59,6 +78,9 @@ impl Default for Metrics {
         Metrics {
             requests: Family::default(),
             durations: Family::new_with_constructor(Buckets),
+            stream_requests: Family::default(),
+            stream_durations: Family::new_with_constructor(Buckets),
+            stream_connections: Family::default(),
             refused: Family::default(),
             in_flight: Gauge::default(),
             arriving: Gauge::default(),
@@ -102,9 +124,15 @@ impl Metrics {
 
     /// Names every counter in `registry`.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("http_requests", "Requests by kind of path, method and status", self.requests.clone());
-        let help = "Seconds until the head of the answer, by kind of path";
+        registry.register("http_requests", "Requests by protocol, route, method and status", self.requests.clone());
+        let help = "Seconds until the head of the answer, by protocol and route";
         registry.register("http_request_seconds", help, self.durations.clone());
+        let help = "Requests on sockets of a protocol's own, by protocol, method and status";
+        registry.register("stream_requests", help, self.stream_requests.clone());
+        let help = "Seconds until the answer on sockets of a protocol's own, by protocol";
+        registry.register("stream_request_seconds", help, self.stream_durations.clone());
+        let help = "Connections that were opened on sockets of a protocol's own, by protocol";
+        registry.register("stream_connections", help, self.stream_connections.clone());
         registry.register("http_in_flight", "Answers that are not written yet", self.in_flight.clone());
         registry.register("http_arriving", "Requests of which more is to come", self.arriving.clone());
         registry.register("http_connections", "Connections open", self.connections.clone());
@@ -117,10 +145,24 @@ impl Metrics {
         self.panics.get()
     }
 
-    pub(crate) fn answered(&self, class: &'static str, method: &Method, status: StatusCode, after: Duration) {
-        let labels = RequestLabels { class, method: method_label(method), status: status_label(status) };
+    pub(crate) fn answered(&self, class: RouteClass, method: &Method, status: StatusCode, after: Duration) {
+        let RouteClass { protocol, route } = class;
+        let labels =
+            RequestLabels { protocol, route, method: method_label(method), status: status_label(status.as_u16()) };
         self.requests.get_or_create(&labels).inc();
-        self.durations.get_or_create(&ClassLabel { class }).observe(after.as_secs_f64());
+        self.durations.get_or_create(&RouteLabels { protocol, route }).observe(after.as_secs_f64());
+    }
+
+    /// Counts a connection on a socket of `protocol`'s own.
+    pub(crate) fn stream_opened(&self, protocol: &'static str) {
+        self.stream_connections.get_or_create(&ProtocolLabel { protocol }).inc();
+    }
+
+    /// Counts a request on a socket of `protocol`'s own. `status` is of three digits, as HTTP's are.
+    pub(crate) fn stream_answered(&self, protocol: &'static str, method: &'static str, status: u16, after: Duration) {
+        let labels = StreamRequestLabels { protocol, method, status: status_label(status) };
+        self.stream_requests.get_or_create(&labels).inc();
+        self.stream_durations.get_or_create(&ProtocolLabel { protocol }).observe(after.as_secs_f64());
     }
 
     pub(crate) fn connection_refused(&self, reason: &'static str) {
@@ -128,7 +170,7 @@ impl Metrics {
     }
 }
 
-fn method_label(method: &Method) -> &'static str {
+pub(crate) fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",
@@ -141,8 +183,8 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-fn status_label(status: StatusCode) -> &'static str {
-    match status.as_u16() / 100 {
+fn status_label(status: u16) -> &'static str {
+    match status / 100 {
         1 => "1xx",
         2 => "2xx",
         3 => "3xx",
@@ -160,7 +202,7 @@ mod tests {
         let metrics = Metrics::default();
         for n in 0..50 {
             let method = Method::from_bytes(format!("M{n}").as_bytes()).unwrap_or_default();
-            metrics.answered("rest", &method, StatusCode::METHOD_NOT_ALLOWED, Duration::ZERO);
+            metrics.answered(RouteClass::UNMATCHED, &method, StatusCode::METHOD_NOT_ALLOWED, Duration::ZERO);
         }
         let mut registry = Registry::default();
         metrics.register(&mut registry);

@@ -4,8 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use forecourt_core::Entropy;
 use futures::future::BoxFuture;
 use rustls::ServerConfig;
 use rustls_pki_types::CertificateDer;
@@ -16,11 +17,13 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use crate::accept::{Bound, Open};
 use crate::connections::Connections;
 use crate::error::ServeError;
 use crate::metrics::Metrics;
+use crate::request_id::RequestId;
 
 /// Speaks a protocol on one connection, until that ends. Deadlines within it are its own affair, and
 /// so is ending soon once [`Connection::stop`] comes.
@@ -38,6 +41,50 @@ pub struct Connection {
     pub certificates: Vec<CertificateDer<'static>>,
     /// Cancelled when the host stops: what is in flight may be finished, and nothing begun.
     pub stop: CancellationToken,
+    /// Names and counts the requests on it.
+    pub requests: StreamRequests,
+}
+
+/// Names and counts the requests of a protocol that has sockets of its own.
+#[derive(Clone)]
+pub struct StreamRequests {
+    protocol: &'static str,
+    metrics: Arc<Metrics>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl StreamRequests {
+    /// A request whose head was read. `method` is of a closed set: it becomes a label of the metrics.
+    pub fn begin(&self, method: &'static str) -> StreamRequest {
+        let id = RequestId::mint(&*self.entropy);
+        let span = tracing::info_span!(
+            "request", %id, protocol = self.protocol, method, status = tracing::field::Empty
+        );
+        let metrics = Arc::clone(&self.metrics);
+        StreamRequest { id, span, protocol: self.protocol, method, metrics, begun: Instant::now() }
+    }
+}
+
+/// A request that is being answered, on a socket of a protocol's own.
+pub struct StreamRequest {
+    /// What it is called in the log and in errors.
+    pub id: RequestId,
+    /// What happens for its sake happens in here.
+    pub span: Span,
+    protocol: &'static str,
+    method: &'static str,
+    metrics: Arc<Metrics>,
+    begun: Instant,
+}
+
+impl StreamRequest {
+    /// Counts it, now that its answer is there. `status` is of three digits, as HTTP's are.
+    pub fn answered(self, status: u16) {
+        let after = self.begun.elapsed();
+        self.metrics.stream_answered(self.protocol, self.method, status, after);
+        self.span.record("status", status);
+        tracing::debug!(parent: &self.span, seconds = after.as_secs_f32(), "the answer is ready");
+    }
 }
 
 /// The bytes of a connection.
@@ -51,6 +98,8 @@ pub enum Stream {
 /// What one client may use of a listener.
 #[derive(Debug, Clone)]
 pub struct StreamSettings {
+    /// What is spoken, for metrics and the log.
+    pub protocol: &'static str,
     /// Connections open at once.
     pub connections_max: usize,
     /// Connections open at once from one IPv4 address or one IPv6 /64.
@@ -59,8 +108,17 @@ pub struct StreamSettings {
     pub handshake_time: Duration,
     /// How long connections have to end once the host is told to stop.
     pub drain_time: Duration,
-    /// Where connections are counted.
+    /// Where connections and requests are counted.
     pub metrics: Arc<Metrics>,
+    /// What the ids of requests are made from.
+    pub entropy: Arc<dyn Entropy>,
+}
+
+impl StreamSettings {
+    fn requests(&self) -> StreamRequests {
+        let (metrics, entropy) = (Arc::clone(&self.metrics), Arc::clone(&self.entropy));
+        StreamRequests { protocol: self.protocol, metrics, entropy }
+    }
 }
 
 /// A bound address on which something else than HTTP is spoken.
@@ -116,6 +174,7 @@ impl Server {
         open.spawn(async move {
             let _guard = guard;
             if let Some(connection) = server.open(stream, peer.ip().to_canonical(), stop).await {
+                server.settings.metrics.stream_opened(server.settings.protocol);
                 (server.speak)(connection).await;
             }
         });
@@ -125,20 +184,17 @@ impl Server {
     async fn open(&self, stream: TcpStream, peer: IpAddr, stop: CancellationToken) -> Option<Connection> {
         // Small answers must not wait for more; failing to say so costs only time.
         let _ = stream.set_nodelay(true);
+        let requests = self.settings.requests();
         let Some(acceptor) = &self.tls else {
-            return Some(Connection {
-                stream: Stream::Plain(stream),
-                peer,
-                tls: false,
-                certificates: Vec::new(),
-                stop,
-            });
+            let stream = Stream::Plain(stream);
+            return Some(Connection { stream, peer, tls: false, certificates: Vec::new(), stop, requests });
         };
         match timeout(self.settings.handshake_time, acceptor.accept(stream)).await {
             Ok(Ok(stream)) => {
                 let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
                 let certificates = shown.iter().map(|der| der.clone().into_owned()).collect();
-                Some(Connection { stream: Stream::Tls(Box::new(stream)), peer, tls: true, certificates, stop })
+                let stream = Stream::Tls(Box::new(stream));
+                Some(Connection { stream, peer, tls: true, certificates, stop, requests })
             }
             Ok(Err(_)) | Err(_) => {
                 self.settings.metrics.connection_refused("handshake");

@@ -11,7 +11,8 @@ use forecourt_egress::{Egress, EgressConfig, Resolve, Resolving};
 use forecourt_identity::HostKeys;
 use forecourt_mentionable::discovery::{Acct, ResolveError, ResolvedAgent, Resolver};
 use forecourt_server::{
-    AllowedHosts, Certificates, FrontSettings, HttpLimits, Listener, ListenerContext, TrustedProxies, local_ca,
+    AllowedHosts, Certificates, FrontSettings, HttpLimits, Listener, ListenerContext, RouteClasses, TrustedProxies,
+    local_ca,
 };
 use forecourt_testkit::{CountedEntropy, HandClock};
 use parking_lot::Mutex;
@@ -176,7 +177,8 @@ async fn listen(router: axum::Router, stop: CancellationToken) -> (u16, Vec<u8>)
         proxies: TrustedProxies::default(),
         limits: HttpLimits::default(),
         metrics: Default::default(),
-        classify: Arc::new(|_| "any"),
+        classes: RouteClasses::new([]),
+        entropy: Arc::new(CountedEntropy::default()),
         hsts: false,
     });
     tokio::spawn(listener.serve(front, router, stop));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_server::{HttpLimits, Listener, ServeError, TrustedProxies, admin};
+use forecourt_server::{FrontSettings, HttpLimits, Listener, ServeError, TrustedProxies, admin};
 use futures::FutureExt;
 use prometheus_client::registry::Registry;
 
@@ -99,12 +99,43 @@ async fn the_operator_sees_health_readiness_and_counts() {
     let (status, text) = ask("/metrics").await;
     assert_eq!(status, 200);
     for line in [
-        "forecourt_http_requests_total{class=\"e\",method=\"GET\",status=\"2xx\"} 1",
-        "forecourt_http_requests_total{class=\"other\",method=\"GET\",status=\"4xx\"} 1",
+        "forecourt_http_requests_total{protocol=\"test\",route=\"/e\",method=\"GET\",status=\"2xx\"} 1",
+        "forecourt_http_requests_total{protocol=\"none\",route=\"none\",method=\"GET\",status=\"4xx\"} 1",
         "forecourt_http_in_flight 0",
         "forecourt_http_panics_total 0",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }
     assert!(!text.contains("made/up"));
+}
+
+/// The value of `x-request-id` in an answer.
+fn request_id(answer: &str) -> String {
+    let mut lines = answer.lines().filter_map(|line| line.split_once(": "));
+    let (_, id) = lines.find(|(name, _)| name.eq_ignore_ascii_case("x-request-id")).expect("an id");
+    id.to_owned()
+}
+
+#[tokio::test]
+async fn every_answer_names_its_request() {
+    let server = plain(HttpLimits::default()).await;
+    let mut seen = std::collections::HashSet::new();
+    for path in ["/e", "/e", "/nothing", "/panic"] {
+        let answer = server.get(path, "X-Request-Id: made-up\r\n").await;
+        let id = request_id(&answer);
+        assert_eq!(id.len(), 16, "{id}");
+        assert_eq!(answer.contains(&format!("Request id: {id}")), path == "/panic", "{answer}");
+        assert!(seen.insert(id), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn the_id_of_a_trusted_proxy_is_kept() {
+    let proxies = TrustedProxies::new(vec!["127.0.0.0/8".parse().unwrap()]);
+    let settings = FrontSettings { proxies, ..settings(HttpLimits::default()) };
+    let server = start(settings, Listener::plain("127.0.0.1:0".parse().unwrap()).await.unwrap());
+    assert_eq!(request_id(&server.get("/e", "X-Request-Id: edge-7.1\r\n").await), "edge-7.1");
+    for odd in ["X-Request-Id: a b\r\n", "X-Request-Id: a\r\nX-Request-Id: b\r\n", ""] {
+        assert_eq!(request_id(&server.get("/e", odd).await).len(), 16, "{odd}");
+    }
 }

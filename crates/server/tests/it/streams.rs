@@ -7,6 +7,7 @@ use forecourt_server::{
     AllowedHosts, Certificates, ClientCertificates, Connection, Metrics, Speak, StreamListener, StreamSettings,
     local_ca,
 };
+use forecourt_testkit::CountedEntropy;
 use rustls::version::{TLS12, TLS13};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -28,7 +29,7 @@ pub(crate) struct Echo {
 fn echo() -> Speak {
     Arc::new(|connection: Connection| {
         Box::pin(async move {
-            let Connection { stream, peer, tls, certificates, stop } = connection;
+            let Connection { stream, peer, tls, certificates, stop, requests } = connection;
             let mut stream = BufReader::new(stream);
             let hello = format!("{peer} {tls} {}\n", certificates.len());
             let _ = stream.write_all(hello.as_bytes()).await;
@@ -40,8 +41,10 @@ fn echo() -> Speak {
                     read = stream.read_line(&mut line) => if !matches!(read, Ok(1..)) { return },
                     () = stop.cancelled() => return,
                 }
+                let request = requests.begin("LINE");
                 let _ = stream.write_all(line.as_bytes()).await;
                 let _ = stream.flush().await;
+                request.answered(200);
             }
         })
     })
@@ -50,11 +53,13 @@ fn echo() -> Speak {
 pub(crate) fn start(listener: StreamListener, change: impl FnOnce(&mut StreamSettings)) -> Echo {
     let (address, metrics, stop) = (listener.address(), Arc::<Metrics>::default(), CancellationToken::new());
     let mut settings = StreamSettings {
+        protocol: "echo",
         connections_max: 10,
         connections_per_address_max: 10,
         handshake_time: Duration::from_secs(10),
         drain_time: Duration::from_secs(10),
         metrics: metrics.clone(),
+        entropy: Arc::new(CountedEntropy::default()),
     };
     change(&mut settings);
     let done = tokio::spawn(listener.serve(settings, echo(), stop.clone()));
@@ -132,4 +137,30 @@ async fn security_10_only_the_newest_tls_and_the_protocols_own_name_or_none() {
     prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
     assert!(text.contains("http_connections_refused_total{reason=\"handshake\"} 4"), "{text}");
     assert!(text.contains("http_connections 0"), "{text}");
+}
+
+#[tokio::test]
+async fn connections_and_requests_are_counted_by_protocol() {
+    let echo = plain(|_| {}).await;
+    let mut stream = BufReader::new(TcpStream::connect(echo.address).await.unwrap());
+    line(&mut stream).await;
+    for said in ["one\n", "two\n", "three\n"] {
+        stream.write_all(said.as_bytes()).await.unwrap();
+        assert_eq!(line(&mut stream).await, said);
+    }
+    drop(stream);
+    echo.stop.cancel();
+    echo.done.await.unwrap();
+
+    let mut registry = prometheus_client::registry::Registry::default();
+    echo.metrics.register(&mut registry);
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+    for said in [
+        "stream_connections_total{protocol=\"echo\"} 1",
+        "stream_requests_total{protocol=\"echo\",method=\"LINE\",status=\"2xx\"} 3",
+        "stream_request_seconds_count{protocol=\"echo\"} 3",
+    ] {
+        assert!(text.contains(said), "{said} is not in\n{text}");
+    }
 }

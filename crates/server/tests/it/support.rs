@@ -9,7 +9,10 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::routing::{any, get, post};
 use forecourt_core::ClientAddr;
-use forecourt_server::{AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, TrustedProxies};
+use forecourt_server::{
+    AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses, TrustedProxies,
+};
+use forecourt_testkit::CountedEntropy;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Full};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -39,7 +42,8 @@ pub(crate) fn settings(limits: HttpLimits) -> FrontSettings {
         proxies: TrustedProxies::default(),
         limits,
         metrics: Arc::default(),
-        classify: Arc::new(|path| if path == "/e" { "e" } else { "other" }),
+        classes: RouteClasses::new([("test", "/e")]),
+        entropy: Arc::new(CountedEntropy::default()),
         hsts: false,
     }
 }

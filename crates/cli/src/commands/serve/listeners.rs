@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use axum::Router;
 use forecourt_core::Timestamp;
+use forecourt_host::SystemEntropy;
 use forecourt_server::tls::CertificateFiles;
 use forecourt_server::{
-    AllowedHosts, Certificates, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, ServeError,
-    TrustedProxies, local_ca,
+    AllowedHosts, Certificates, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses,
+    ServeError, TrustedProxies, local_ca,
 };
 use forecourt_surface::Surface;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +24,8 @@ use crate::settings::Listen;
 
 /// How often certificate files are looked at.
 const RELOAD_EVERY: Duration = Duration::from_secs(30);
+/// What is mounted on the operator's listener, for its metrics.
+const OPERATOR_ROUTES: [&str; 6] = ["/healthz", "/readyz", "/metrics", "/content/{handle}", "/queue", "/queue/{id}"];
 
 /// Bound, not yet serving.
 pub(super) struct Listeners {
@@ -67,7 +70,7 @@ impl Listeners {
         let hosts = AllowedHosts::new(names(loaded), local);
         let certificates = Certificates::load(files, hosts.clone()).map_err(yours)?;
         let config = certificates.http_config().map_err(yours)?;
-        let own = Own::bind(crate::host::listens(loaded)?, &certificates, &loaded.tls).await?;
+        let own = Own::bind(loaded.wires.listens(), &certificates, &loaded.tls).await?;
         Ok(Self {
             http: Listener::plain(http).await.map_err(|e| taken(e, "--http"))?,
             https: Listener::tls(https, config).await.map_err(|e| taken(e, "--https"))?,
@@ -126,14 +129,21 @@ impl Listeners {
     }
 
     /// Serves until `stop`.
-    pub(super) async fn serve(self, surfaces: Vec<Surface>, admin: Router, stop: CancellationToken) {
-        let front = |hosts: AllowedHosts, proxies: TrustedProxies| {
+    pub(super) async fn serve(
+        self,
+        surfaces: Vec<Surface>,
+        classes: RouteClasses,
+        admin: Router,
+        stop: CancellationToken,
+    ) {
+        let front = |hosts: AllowedHosts, proxies: TrustedProxies, classes: RouteClasses| {
             ListenerContext::new(FrontSettings {
                 hosts,
                 proxies,
                 limits: self.limits.clone(),
                 metrics: self.metrics.clone(),
-                classify: Arc::new(class),
+                classes,
+                entropy: Arc::new(SystemEntropy),
                 hsts: !self.local,
             })
         };
@@ -141,10 +151,13 @@ impl Listeners {
             true => self.hosts.clone().naming_plain_origins(),
             false => self.hosts.clone(),
         };
-        let public = front(hosts, self.proxies.clone());
-        let operator = front(AllowedHosts::new(self.hosts.names().to_vec(), true), TrustedProxies::default());
+        let public = front(hosts, self.proxies.clone(), classes);
+        let own_names = AllowedHosts::new(self.hosts.names().to_vec(), true);
+        let operator_classes = RouteClasses::new(OPERATOR_ROUTES.map(|route| ("operator", route)));
+        let operator = front(own_names.clone(), TrustedProxies::default(), operator_classes);
         // Sockets of a protocol's own carry HTTP on loopback alone.
-        let local = front(AllowedHosts::new(self.hosts.names().to_vec(), true), self.proxies.clone());
+        let local_classes = RouteClasses::new(self.own.http_names().map(|protocol| (protocol, "/{*path}")));
+        let local = front(own_names, self.proxies.clone(), local_classes);
         let shared = Shared { limits: self.limits.clone(), metrics: self.metrics.clone(), front: local };
         let (shared_paths, own): (Vec<_>, Vec<_>) =
             surfaces.into_iter().partition(|surface| matches!(surface, Surface::Http(_)));
@@ -186,18 +199,6 @@ fn router(surfaces: Vec<Surface>) -> Router {
         Surface::Http(routes) => router.merge(routes.router),
         Surface::Stream { .. } | Surface::OwnHttp { .. } => router,
     })
-}
-
-/// The route class that metrics are counted under: a closed set, whatever callers ask for.
-fn class(path: &str) -> &'static str {
-    match path.as_bytes() {
-        b"/" => "front",
-        [b'/', b'~', ..] => "agent",
-        _ if path.starts_with("/tasks/") => "task",
-        _ if path.starts_with("/.well-known/") => "discovery",
-        _ if path.starts_with("/assets/") => "asset",
-        _ => "other",
-    }
 }
 
 fn yours(error: impl std::fmt::Display) -> Failure {

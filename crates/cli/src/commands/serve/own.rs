@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use forecourt_host::SystemEntropy;
 use forecourt_server::{
     Certificates, HttpLimits, Listener, ListenerContext, Metrics, ServeError, StreamListener, StreamSettings,
 };
@@ -85,18 +86,23 @@ impl Own {
         all
     }
 
+    /// The names of those that carry HTTP.
+    pub(super) fn http_names(&self) -> impl Iterator<Item = &'static str> {
+        self.http.keys().copied()
+    }
+
     /// Serves until `stop` what surfaces answer on these sockets.
     pub(super) async fn serve(mut self, surfaces: Vec<Surface>, shared: Shared, stop: CancellationToken) {
         let mut serving = JoinSet::new();
         for surface in surfaces {
             match surface {
                 Surface::Http(_) => {}
-                Surface::Stream { listen, speak } => {
+                Surface::Stream { listen, speak, .. } => {
                     if let Some(listener) = self.streams.remove(listen) {
-                        serving.spawn(listener.serve(shared.stream_settings(), speak, stop.clone()));
+                        serving.spawn(listener.serve(shared.stream_settings(listen), speak, stop.clone()));
                     }
                 }
-                Surface::OwnHttp { listen, router } => {
+                Surface::OwnHttp { listen, router, .. } => {
                     if let Some(listener) = self.http.remove(listen) {
                         serving.spawn(listener.serve(shared.front.clone(), router, stop.clone()));
                     }
@@ -108,13 +114,15 @@ impl Own {
 }
 
 impl Shared {
-    fn stream_settings(&self) -> StreamSettings {
+    fn stream_settings(&self, protocol: &'static str) -> StreamSettings {
         StreamSettings {
+            protocol,
             connections_max: self.limits.connections_max,
             connections_per_address_max: self.limits.connections_per_address_max,
             handshake_time: self.limits.handshake_time,
             drain_time: self.limits.drain_time,
             metrics: self.metrics.clone(),
+            entropy: Arc::new(SystemEntropy),
         }
     }
 }
