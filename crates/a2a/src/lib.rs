@@ -67,6 +67,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(A2aSettings),
     sockets: &[],
     open: |section| Ok(Box::new(A2aWire { settings: section.read()?, section })),
+    spelling: service::spelling,
 };
 
 /// A2A with the settings of one deployment.

@@ -71,6 +71,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(AgtpSettings),
     sockets: settings::SOCKETS,
     open: |section| Ok(Box::new(AgtpWire::open(&section)?)),
+    spelling: problem::spelling,
 };
 
 /// The section that holds the settings of all endpoints.

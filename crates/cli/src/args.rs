@@ -18,7 +18,7 @@ pub(crate) use agtp::{
 pub(crate) use genesis::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 
-/// Puts everything a domain has to offer (its agents, its content) on the agentic web.
+/// Makes your site's content, APIs and agents askable: by people, by language models, by other agents.
 ///
 /// A deployment is a folder: forecourt.toml says who you are, agents/*.toml what you offer. Make
 /// one with `forecourt init mysite`, start it with `forecourt serve mysite`, and talk to it with
@@ -49,10 +49,10 @@ pub(crate) enum Command {
         after_help = "Examples:\n  forecourt init mysite                          # an agent over your files\n  forecourt init mysite --with model             # Ollama on this machine\n  forecourt init mysite --with search --with python --domain example.com"
     )]
     Init(Init),
-    /// Find everything that `serve` would refuse, without listening.
+    /// Find mistakes in a deployment, without serving it.
     ///
-    /// Names file and line of every problem at once. Exits with 1 when there is one. When all is
-    /// well it shows what the world will see of each agent.
+    /// Names file and line of every problem that `serve` would refuse, all at once, and exits with 1 when
+    /// there is one. When all is well it shows what callers will see of each agent.
     Check(Check),
     /// Talk to an agent anywhere, by address or URL.
     ///
@@ -66,26 +66,26 @@ pub(crate) enum Command {
     Ask(Ask),
     /// Show what a domain offers, or how one agent can be reached.
     Discover(Discover),
-    /// Load the content of a deployment into its index, with progress.
+    /// Index the content of a deployment now, or explain a ranking.
     ///
     /// Exits with 1 when nothing of an agent's content could be read.
     Index(Index),
-    /// Write out what a deployment publishes, for other programs and plain web hosts.
+    /// Write what a deployment publishes (cards, OpenAPI) as files.
     Export(Export),
-    /// Take over what others describe, as files of a deployment.
+    /// Turn an OpenAPI document into endpoints of a deployment.
     Import(Import),
     /// Show or rotate the key that signs for a deployment.
     Keys(Keys),
-    /// Serve a deployment over standard input and output, for desktop clients of MCP.
+    /// Serve a deployment over stdio, for desktop clients of MCP.
     ///
-    /// Prints nothing but JSON-RPC on standard output, and ends with its input. A client that starts
-    /// programs is told to start this one. While the deployment is served by `serve`, messages are
-    /// carried to that; with a URL, to the server there.
+    /// Prints nothing but JSON-RPC on standard output, and ends with its input. Name this command in the
+    /// settings of the client. While the deployment is served by `serve`, messages are passed on to that;
+    /// with a URL, to the server there.
     #[command(
         after_help = "Example, in the settings of a desktop client:\n  {\"mcpServers\": {\"kitchen\": {\"command\": \"forecourt\", \"args\": [\"mcp\", \"/srv/kitchen\"]}}}"
     )]
     Mcp(Mcp),
-    /// Call a server over AGTP: what curl is to the web.
+    /// Call a server over AGTP, as curl does over HTTP.
     ///
     /// Prints the body of the answer, indented on a terminal. Exits with 0 when the answer is a success,
     /// and else with 1 and what to do next. Names under .localhost are looked for on this machine.
@@ -93,18 +93,33 @@ pub(crate) enum Command {
     /// Calls from one terminal belong to one session of the server: `Session-ID` is made of a secret in
     /// the user's state folder and the terminal's session, and differs from server to server.
     #[command(
-        after_help = "Examples:\n  forecourt agtp DISCOVER agtp://demo.localhost/methods\n  forecourt agtp QUERY \"agtp://demo.localhost/rooms?floor=2\" -i\n  forecourt agtp BOOK agtp://demo.localhost/room --scope booking:room -d '{\"room_id\": \"7\"}'"
+        after_help = "Examples:\n  forecourt agtp DISCOVER agtp://demo.localhost/methods\n  forecourt agtp QUERY agtp://demo.localhost/agents/chef -d '{\"intent\": \"a quick soup\"}' -i\n  forecourt agtp BOOK agtp://demo.localhost/rooms/8 --agent-id ID --scope booking:room -d '{\"guest\": \"Ada\"}'"
     )]
     Agtp(Agtp),
-    /// Check the manifest of a server of AGTP, whoever runs it.
+    /// Check the manifest of any AGTP server.
     Manifest(ManifestArguments),
-    /// Compare catalogs of methods.
+    /// Compare two catalogs of AGTP methods before an upgrade.
     Catalog(CatalogArguments),
-    /// Make and check origins of agents: the documents whose hashes are their ids over AGTP.
+    /// Make and check genesis documents, whose hashes are the Agent-IDs of AGTP.
     Genesis(GenesisArguments),
-    /// Print the reference of all settings, as markdown.
-    #[command(hide = true)]
-    Reference,
+    /// Print the reference of all settings, or of all errors, as markdown.
+    Reference(ReferenceArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArguments {
+    /// What to print.
+    #[arg(value_enum, default_value = "config")]
+    pub what: ReferenceTopic,
+}
+
+/// What there is a reference of.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum ReferenceTopic {
+    /// Every key of forecourt.toml and of agents' files
+    Config,
+    /// Every code that a caller can meet, as each protocol spells it
+    Errors,
 }
 
 /// Which deployment, and where its state is.

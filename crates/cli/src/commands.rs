@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: Arguments) -> Outcome {
         Command::Manifest(manifest) => manifest::run(manifest).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
         Command::Genesis(genesis) => genesis::run(&genesis),
-        Command::Reference => reference::run(),
+        Command::Reference(arguments) => reference::run(&arguments),
     }
 }
 

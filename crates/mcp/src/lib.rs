@@ -81,6 +81,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(McpSettings),
     sockets: &[],
     open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section })),
+    spelling: fault::spelling,
 };
 
 /// MCP with the settings of one deployment.

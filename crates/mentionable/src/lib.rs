@@ -31,6 +31,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(MentionableSettings),
     sockets: &[],
     open: |section| Ok(Box::new(MentionableWire { settings: section.read()?, section })),
+    spelling: rest::spelling,
 };
 
 /// Mentionable with the settings of one deployment.

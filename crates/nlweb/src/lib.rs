@@ -61,6 +61,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(NlwebSettings),
     sockets: &[],
     open: |section| Ok(Box::new(NlwebWire::open(section)?)),
+    spelling: service::spelling,
 };
 
 /// NLWeb with the settings of one deployment.
