@@ -4,7 +4,7 @@ mod errors;
 
 use forecourt_contract::{endpoint, recipe};
 use forecourt_egress::EgressConfig;
-use forecourt_endpoints::python;
+use forecourt_endpoints::{policy, python};
 use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
@@ -14,8 +14,8 @@ use schemars::schema_for;
 
 use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
-use crate::registry::{PROTOCOLS, backends};
-use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettings, Tls};
+use forecourt::registry::{PROTOCOLS, backends};
+use forecourt::settings::{AdminSettings, AgentSettings, Listen, Log, StoreSettings, Tls, TopSettings};
 
 /// Prints a reference as markdown.
 pub(crate) fn run(arguments: &ReferenceArguments) -> Outcome {
@@ -37,7 +37,7 @@ pub(crate) fn markdown() -> String {
 /// Every section with all of its keys.
 pub(crate) fn reference() -> Reference {
     let mut sections = vec![
-        documented("forecourt.toml", "Who you are.", || schema_for!(Deployment)),
+        documented("forecourt.toml", "Who you are.", || schema_for!(TopSettings)),
         documented("forecourt.toml [listen]", "Where the daemon listens. Flags go before these.", || {
             schema_for!(Listen)
         }),
@@ -57,7 +57,7 @@ pub(crate) fn reference() -> Reference {
     for protocol in PROTOCOLS {
         sections.push(documented(leak(format!("forecourt.toml [{}]", protocol.name)), protocol.about, protocol.schema));
     }
-    sections.push(documented("agents/*.toml", "One agent.", || schema_for!(Agent)));
+    sections.push(documented("agents/*.toml", "One agent.", || schema_for!(AgentSettings)));
     sections.push(documented("agents/*.toml [agtp]", "Who an agent is to other agents.", || {
         schema_for!(AgentIdentitySettings)
     }));
@@ -65,7 +65,7 @@ pub(crate) fn reference() -> Reference {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }
-    sections.extend([python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
+    sections.extend([policy::DOCUMENTED, python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
     document(&sections)
 }
 

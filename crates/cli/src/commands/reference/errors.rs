@@ -2,7 +2,7 @@
 
 use forecourt_surface::failure::{self, HostFailure};
 
-use crate::registry::PROTOCOLS;
+use forecourt::registry::PROTOCOLS;
 
 /// The rows of one part of the table, made anew for each protocol that spells them.
 type Rows = fn() -> Vec<forecourt_core::codes::CodeEntry<HostFailure>>;
