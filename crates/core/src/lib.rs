@@ -27,6 +27,7 @@ pub mod agent_id;
 pub mod authority;
 pub mod clean;
 pub mod clock;
+pub mod codes;
 pub mod error;
 pub mod findings;
 pub mod identity;
