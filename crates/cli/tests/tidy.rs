@@ -24,8 +24,8 @@ const LAYERS: &[&[&str]] = &[
     &["contract", "egress", "embed", "store", "pages", "process", "server"],
     &["client", "content", "endpoints", "openapi"],
     &["identity", "host", "agents"],
-    &["surface"],
-    &["a2a", "agtp", "mcp", "mentionable", "nlweb"],
+    &["search", "surface"],
+    &["a2a", "agtp", "mcp", "mentionable", "model", "nlweb"],
     &["forecourt"],
     &["cli"],
 ];

@@ -13,7 +13,7 @@ use forecourt_core::{AgentCard, Domain, Handle, Policy, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{HostedAgent, Site, SystemEntropy, rules};
 use forecourt_identity::agents::AgentIdentitySettings;
-use forecourt_settings::{Problem, Problems, Section};
+use forecourt_settings::Problems;
 
 use crate::deployment::{AgentDefinition, Backing, Deployment};
 use crate::endpoints::Endpoints;

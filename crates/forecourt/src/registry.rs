@@ -13,7 +13,12 @@ pub const PROTOCOLS: &[Protocol] = &[
     forecourt_agtp::PROTOCOL,
 ];
 
-const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND]];
+const BACKENDS: &[&[Backend]] = &[
+    forecourt_search::BACKENDS,
+    forecourt_model::BACKENDS,
+    forecourt_agents::BACKENDS,
+    &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND],
+];
 
 /// The backends, in the order in which they are documented.
 pub fn backends() -> impl Iterator<Item = &'static Backend> {

@@ -1,7 +1,6 @@
 //! The sockets of the daemon: bound before anything else is built, so that a taken port is said at
 //! once, and served when the host is ready.
 
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
