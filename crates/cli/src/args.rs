@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use forecourt_client::ClientCommand;
 
-use forecourt::settings::ListenOverrides;
 use forecourt::registry::PROTOCOLS;
+use forecourt::settings::ListenOverrides;
 
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};

@@ -227,7 +227,10 @@ fn only_the_registry_names_a_protocol() {
 
 #[test]
 fn comments_and_texts_name_nothing() {
-    assert_eq!(identifiers("a(\"agtp://\\\" mcp\", '\"') // a2a\nc\n#[cfg(test)]\nmod tests { nlweb }").trim(), "a(, ) \nc");
+    assert_eq!(
+        identifiers("a(\"agtp://\\\" mcp\", '\"') // a2a\nc\n#[cfg(test)]\nmod tests { nlweb }").trim(),
+        "a(, ) \nc"
+    );
 }
 
 #[test]

@@ -11,8 +11,8 @@ use forecourt_egress::Egress;
 use forecourt_endpoints::{EndpointPolicy, Kinds, Python, load};
 use forecourt_host::Host;
 use forecourt_settings::{Problems, ProcessEnvironment};
-use forecourt_surface::tool::ToolCall;
 use forecourt_surface::endpoint;
+use forecourt_surface::tool::ToolCall;
 use futures::future::BoxFuture;
 use serde_json::Value;
 

@@ -147,7 +147,8 @@ pub(crate) fn egress(deployment: &Deployment, site: &Site) -> Result<Egress, Pro
     let wrong = |error: forecourt_egress::SetupError| {
         Problems::from(deployment.root.problem(None, format!("[egress] cannot be set up: {error}")))
     };
-    let mut builder = Egress::builder(deployment.egress.clone()).base(&deployment.dir).own_host(&site.origin).map_err(wrong)?;
+    let mut builder =
+        Egress::builder(deployment.egress.clone()).base(&deployment.dir).own_host(&site.origin).map_err(wrong)?;
     if site.canonical_host() != site.domain.as_str() {
         builder = builder.own_host(site.domain.as_str()).map_err(wrong)?;
     }
@@ -243,4 +244,3 @@ fn card(agent: &AgentDefinition, site: &Site, built: &BuiltAgent, wires: &Wires)
     card.endpoints = wires.endpoints(site, &card);
     card
 }
-

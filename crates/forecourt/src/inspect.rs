@@ -14,8 +14,8 @@ use forecourt_surface::Carries;
 
 use crate::deployment::Deployment;
 use crate::house::Content;
-use crate::storage::{DATABASE, SIGNED};
 use crate::settings::StoreKind;
+use crate::storage::{DATABASE, SIGNED};
 
 /// Everything that stands in the way beside the settings themselves: where it would listen, its
 /// certificate, and what is in the data folder. Changes nothing.

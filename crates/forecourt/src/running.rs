@@ -83,8 +83,15 @@ impl Running {
             notices: mounted.notices.clone(),
             hosts: Vec::new(),
         };
-        let running =
-            Self { latest: Mutex::new(latest), replacing: tokio::sync::Mutex::default(), live, storage, store, keys, stop };
+        let running = Self {
+            latest: Mutex::new(latest),
+            replacing: tokio::sync::Mutex::default(),
+            live,
+            storage,
+            store,
+            keys,
+            stop,
+        };
         running.open(mounted);
         Ok(running)
     }

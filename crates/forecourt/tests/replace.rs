@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forecourt::settings::{AgentSettings, ListenOverrides};
-use forecourt::{
-    Admitted, Agent, BuiltAgent, Deployment, Ending, Event, EventStream, Handle, Server, reply,
-};
+use forecourt::{Admitted, Agent, BuiltAgent, Deployment, Ending, Event, EventStream, Handle, Server, reply};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -141,7 +139,8 @@ fn rand() -> usize {
 
 /// Begins a session of MCP, of a client that knows nothing newer.
 async fn session(client: &reqwest::Client, base: &str) -> String {
-    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let hello =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let send = |body: Value| {
         let accept = "application/json, text/event-stream";
         client.post(format!("{base}/mcp")).header("Accept", accept).json(&body)
@@ -155,7 +154,9 @@ async fn session(client: &reqwest::Client, base: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_houses_one_after_another_and_no_request_fails() {
-    let says = |number: usize| move |deployment: Deployment| deployment.with_agent(settings("says"), BuiltAgent::new(Says(number)));
+    let says = |number: usize| {
+        move |deployment: Deployment| deployment.with_agent(settings("says"), BuiltAgent::new(Says(number)))
+    };
     let place = Place::serving(says(0)).await;
     let base = place.url("");
     let session = session(&place.client, &base).await;
@@ -199,8 +200,7 @@ async fn a_hundred_houses_one_after_another_and_no_request_fails() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_that_is_gone_ends_its_work_and_is_not_found_any_more() {
     let (open, gate) = watch::channel(false);
-    let place =
-        Place::serving(|deployment| deployment.with_agent(settings("gate"), BuiltAgent::new(Gate(gate)))).await;
+    let place = Place::serving(|deployment| deployment.with_agent(settings("gate"), BuiltAgent::new(Gate(gate)))).await;
     let streaming = place.client.get(place.url("/~gate?user=hi")).header("Accept", "text/event-stream").send();
     let mut stream = streaming.await.unwrap();
     let mut said = String::new();
@@ -239,7 +239,11 @@ async fn an_agent_that_is_gone_ends_its_work_and_is_not_found_any_more() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_house_that_fails_changes_nothing_and_says_why() {
     let place = Place::serving(|deployment| deployment).await;
-    std::fs::write(place.folder.path().join("agents/broken.toml"), "handle = \"broken\"\nname = 3\n[backend]\nkind = \"echo\"").unwrap();
+    std::fs::write(
+        place.folder.path().join("agents/broken.toml"),
+        "handle = \"broken\"\nname = 3\n[backend]\nkind = \"echo\"",
+    )
+    .unwrap();
     let wrong = Deployment::read(place.folder.path()).err().expect("a name is a text");
     assert!(wrong.to_string().contains("broken.toml:2"), "{wrong}");
     std::fs::write(place.folder.path().join("agents/broken.toml"), ECHO).unwrap();
@@ -265,8 +269,7 @@ async fn a_house_that_fails_changes_nothing_and_says_why() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_that_panics_is_one_honest_failure() {
-    let place =
-        Place::serving(|deployment| deployment.with_agent(settings("panics"), BuiltAgent::new(Panics))).await;
+    let place = Place::serving(|deployment| deployment.with_agent(settings("panics"), BuiltAgent::new(Panics))).await;
     for words in ["at once", "later"] {
         let (status, said) = place.ask("panics", words).await;
         assert!(status >= 500 || said.contains("crashed"), "{words}: {status} {said}");

@@ -26,7 +26,11 @@ const MOVED: &[MovedKey] = &[
     MovedKey { old: "egress.at_once_per_host", new: "egress.max_concurrent_per_host" },
 ];
 
-pub(super) fn read_top(dir: &Path, environment: &dyn Environment, overrides: &ListenOverrides) -> Result<Deployment, Problems> {
+pub(super) fn read_top(
+    dir: &Path,
+    environment: &dyn Environment,
+    overrides: &ListenOverrides,
+) -> Result<Deployment, Problems> {
     let file = dir.join(FILE);
     let hint = "`forecourt init DIR` makes a working deployment";
     let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;

@@ -32,11 +32,7 @@ pub(super) struct Shared {
 
 impl Own {
     /// Binds every socket that has an address.
-    pub(super) async fn bind(
-        wanted: Vec<Listen>,
-        certificates: &Arc<Certificates>,
-        tls: &Tls,
-    ) -> Result<Self, Error> {
+    pub(super) async fn bind(wanted: Vec<Listen>, certificates: &Arc<Certificates>, tls: &Tls) -> Result<Self, Error> {
         let mut own = Self::default();
         for listen in wanted {
             let Some(address) = listen.address else { continue };

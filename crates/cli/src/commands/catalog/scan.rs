@@ -12,8 +12,8 @@ use forecourt_settings::{Problem, files};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use forecourt::deployment::FILE;
 use crate::output::Failure;
+use forecourt::deployment::FILE;
 
 /// The files of recipes, under either name.
 const RECIPES: [&str; 2] = ["recipes.toml", "agtp-recipes.toml"];
