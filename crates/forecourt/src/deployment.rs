@@ -129,10 +129,12 @@ impl Deployment {
         }
     }
 
-    /// Keys that the files have by their old names: complete once the deployment was built.
-    pub fn moved_keys(&self) -> Vec<KeyMove> {
-        let agents = self.agents.iter().flat_map(|agent| agent.section.moved_keys());
-        self.root.moved_keys().into_iter().chain(agents).collect()
+    /// Gives the keys that the files have by their old names. All of them are known once the deployment was built,
+    /// which takes it: so this is asked for before, and called after.
+    pub fn moved_keys(&self) -> impl Fn() -> Vec<KeyMove> + use<> {
+        let agents = self.agents.iter().map(|agent| agent.section.clone());
+        let sections: Vec<Section> = std::iter::once(self.root.clone()).chain(agents).collect();
+        move || sections.iter().flat_map(Section::moved_keys).collect()
     }
 
     /// The same deployment with its state in `folder`: by default that is `.forecourt` within its own.

@@ -35,8 +35,9 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     let deployment = super::load(&check.place)?;
     let (data, file) = (deployment.data_folder().to_path_buf(), deployment.folder().join(FILE));
     let mut problems = inspect::inspect(&deployment);
-    moved(&deployment.moved_keys(), check.fix)?;
+    let moved_keys = deployment.moved_keys();
     let built = problems.absorb(deployment.build());
+    moved(&moved_keys(), check.fix)?;
     let Some(house) = built else { return Err(problems.into()) };
     problems.extend(house.refused_endpoints().clone());
     problems.extend(house.content_problems());

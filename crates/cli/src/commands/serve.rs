@@ -25,9 +25,10 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     data_folder::keep_private();
     room::raise(deployment.connections_max() as u64 * LISTENERS);
     let bound = Server::bind(&mut deployment).await?;
-    deployment.moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
+    let moved_keys = deployment.moved_keys();
     let house = deployment.build()?;
     house.missing_content().into_result(())?;
+    moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
     index_new(house.contents()).await?;
     let server = bound.start(house).await?;
     banner::print(&server.host(), server.addresses(), server.data_folder());
