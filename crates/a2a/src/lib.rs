@@ -69,6 +69,7 @@ pub const PROTOCOL: Protocol = Protocol {
     moved: &[],
     commands: &[],
     open: |section| Ok(Box::new(A2aWire { settings: section.read()?, section })),
+    spelling: service::spelling,
 };
 
 /// A2A with the settings of one deployment.

@@ -104,7 +104,15 @@ impl Provider {
         let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
         let total = deadline.saturating_duration_since(Instant::now());
         let response = upstream::send(&self.egress, request, CallTimeouts { total, ..self.timeouts }, RETRIES).await;
-        let response = response.map_err(|fault| ProviderError::Other(fault.ending(WHO)))?;
+        let response = response.map_err(|error| {
+            if error == UpstreamFailure::Unreachable {
+                tracing::warn!(
+                    provider = self.url,
+                    "the model provider can't be reached: is it running? With Ollama: `ollama serve`, then `ollama pull MODEL`"
+                );
+            }
+            ProviderError::Other(error.ending(WHO))
+        })?;
         if !response.status.is_success() {
             return Err(self.declined(response).await);
         }

@@ -75,6 +75,7 @@ pub const PROTOCOL: Protocol = Protocol {
     moved: settings::MOVED,
     commands: commands::COMMANDS,
     open: |section| Ok(Box::new(AgtpWire::open(section)?)),
+    spelling: problem::spelling,
 };
 
 /// AGTP with the settings of one deployment.

@@ -74,7 +74,7 @@ pub struct AgtpSettings {
     /// on loopback, and everywhere else.
     pub require_verified_identity: Option<bool>,
     /// Who may suspend, retire and reinstate agents: anybody (`open`, on loopback only), or who holds the
-    /// key that issued the agent's origin, shown as a client certificate (`genesis_issuer`). Default:
+    /// key that issued the agent's genesis document, shown as a client certificate (`genesis_issuer`). Default:
     /// `open` on loopback, `genesis_issuer` everywhere else.
     pub lifecycle_auth: Option<LifecycleAuth>,
     /// What the host says about itself.
@@ -105,7 +105,7 @@ pub struct AgtpSettings {
 pub enum LifecycleAuth {
     /// Anybody.
     Open,
-    /// Who holds the key that issued the agent's origin.
+    /// Who holds the key that issued the agent's genesis document.
     GenesisIssuer,
 }
 

@@ -13,11 +13,13 @@ use forecourt_client::ClientCommand;
 use forecourt::registry::PROTOCOLS;
 use forecourt::settings::ListenOverrides;
 
+use crate::commands::Starter;
+
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
 
-/// Puts everything a domain has to offer (its agents, its content) on the agentic web.
+/// Makes your site's content, APIs and agents askable: by people, by language models, by other agents.
 ///
 /// A deployment is a folder: forecourt.toml says who you are, agents/*.toml what you offer. Make
 /// one with `forecourt init mysite`, start it with `forecourt serve mysite`, and talk to it with
@@ -69,11 +71,18 @@ pub(crate) enum Command {
     /// up while it runs. SIGTERM drains: running answers finish, nothing that was accepted is lost.
     Serve(Serve),
     /// Make a working deployment in a new folder, commented.
-    Init(Init),
-    /// Find everything that `serve` would refuse, without listening.
     ///
-    /// Names file and line of every problem at once. Exits with 1 when there is one. When all is
-    /// well it shows what the world will see of each agent.
+    /// `--with` chooses what it begins with; give it more than once for several agents. Each starter is an
+    /// agent that answers as soon as it is served, with the files that it needs beside it. Edit the files;
+    /// `forecourt check` finds mistakes.
+    #[command(
+        after_help = "Examples:\n  forecourt init mysite                          # an agent over your files\n  forecourt init mysite --with model             # Ollama on this machine\n  forecourt init mysite --with search --with python --domain example.com"
+    )]
+    Init(Init),
+    /// Find mistakes in a deployment, without serving it.
+    ///
+    /// Names file and line of every problem that `serve` would refuse, all at once, and exits with 1 when
+    /// there is one. When all is well it shows what callers will see of each agent.
     Check(Check),
     /// Talk to an agent anywhere, by address or URL.
     ///
@@ -87,30 +96,45 @@ pub(crate) enum Command {
     Ask(Ask),
     /// Show what a domain offers, or how one agent can be reached.
     Discover(Discover),
-    /// Load the content of a deployment into its index, with progress.
+    /// Index the content of a deployment now, or explain a ranking.
     ///
     /// Exits with 1 when nothing of an agent's content could be read.
     Index(Index),
-    /// Write out what a deployment publishes, for other programs and plain web hosts.
+    /// Write what a deployment publishes (cards, OpenAPI) as files.
     Export(Export),
-    /// Take over what others describe, as files of a deployment.
+    /// Turn an OpenAPI document into endpoints of a deployment.
     Import(Import),
     /// Show or rotate the key that signs for a deployment.
     Keys(Keys),
-    /// Serve a deployment over standard input and output, for desktop clients of MCP.
+    /// Serve a deployment over stdio, for desktop clients of MCP.
     ///
-    /// Prints nothing but JSON-RPC on standard output, and ends with its input. A client that starts
-    /// programs is told to start this one. While the deployment is served by `serve`, messages are
-    /// carried to that; with a URL, to the server there.
+    /// Prints nothing but JSON-RPC on standard output, and ends with its input. Name this command in the
+    /// settings of the client. While the deployment is served by `serve`, messages are passed on to that;
+    /// with a URL, to the server there.
     #[command(
         after_help = "Example, in the settings of a desktop client:\n  {\"mcpServers\": {\"kitchen\": {\"command\": \"forecourt\", \"args\": [\"mcp\", \"/srv/kitchen\"]}}}"
     )]
     Mcp(Mcp),
-    /// Compare catalogs of methods.
+    /// Compare two catalogs of AGTP methods before an upgrade.
     Catalog(CatalogArguments),
-    /// Print the reference of all settings, as markdown.
-    #[command(hide = true)]
-    Reference,
+    /// Print the reference of all settings, or of all errors, as markdown.
+    Reference(ReferenceArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArguments {
+    /// What to print.
+    #[arg(value_enum, default_value = "config")]
+    pub what: ReferenceTopic,
+}
+
+/// What there is a reference of.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum ReferenceTopic {
+    /// Every key of forecourt.toml and of agents' files
+    Config,
+    /// Every code that a caller can meet, as each protocol spells it
+    Errors,
 }
 
 /// Which deployment, and where its state is.
@@ -181,9 +205,12 @@ impl ListenFlags {
 pub(crate) struct Init {
     /// The folder to make; must be empty or new.
     pub dir: PathBuf,
-    /// The domain to write into it.
+    /// The domain to write into it. Names under .localhost mean this machine.
     #[arg(long, default_value = "demo.localhost")]
     pub domain: String,
+    /// What it begins with; the first one is the default agent.
+    #[arg(long, value_enum, value_name = "STARTER", default_value = "search")]
+    pub with: Vec<Starter>,
 }
 
 #[derive(Debug, Args)]

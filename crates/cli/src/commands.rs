@@ -15,6 +15,8 @@ mod reference;
 mod serve;
 mod way;
 
+pub(crate) use init::Starter;
+
 use forecourt::Deployment;
 use forecourt_client::printable;
 use forecourt_settings::ProcessEnvironment;
@@ -40,7 +42,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Keys(keys) => keys::run(&keys),
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
-        Command::Reference => reference::run(),
+        Command::Reference(arguments) => reference::run(&arguments),
     }
 }
 

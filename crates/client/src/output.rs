@@ -2,7 +2,6 @@
 
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -98,23 +97,6 @@ impl Failure {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
-    }
-
-    /// As one problem of a file.
-    pub fn into_problem(self, file: &Path) -> Problem {
-        let problem = Problem::of_file(file, self.message);
-        match self.hint {
-            Some(hint) => problem.hint(hint),
-            None => problem,
-        }
-    }
-
-    /// Each thing that is wrong; of `file`, where only a sentence is known.
-    pub fn into_problems(self, file: &Path) -> Problems {
-        match self.problems {
-            Some(problems) => problems,
-            None => self.into_problem(file).into(),
-        }
     }
 
     /// All that is wrong, for programs: `file` and `line` where it is known which.

@@ -114,6 +114,11 @@ impl House {
         inspect::contents(&self.contents)
     }
 
+    /// Content that has no index yet, and is not there or can't be read: nothing could be answered from it.
+    pub fn missing_content(&self) -> Problems {
+        inspect::contents(self.contents.iter().filter(|content| content.indexing.items() == 0))
+    }
+
     /// Unpacks what the program carries in itself for agents to answer from, into the data folder.
     pub fn unpack_manual(&self) -> std::io::Result<PathBuf> {
         manual::unpack(&self.deployment.data).map(|()| manual::folder(&self.deployment.data))

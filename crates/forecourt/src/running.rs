@@ -114,7 +114,9 @@ impl Running {
         let host = before.replaced_by(parts).await.map_err(|error| Error::new(error.to_string()))?;
         let Self { live, storage, store, keys, stop, .. } = self;
         let mounted = Around { live, storage, store, keys, stop }.mount(house, host)?;
+        let agents = mounted.open.host.directory().iter().count();
         self.open(mounted);
+        tracing::info!(agents, houses = self.houses(), "the deployment was replaced");
         Ok(())
     }
 

@@ -64,14 +64,13 @@ pub struct BoundServer {
 ///     # let agent = ScriptedAgent::saying(["Hello."]);
 ///     # struct Shared(std::sync::Arc<ScriptedAgent>);
 ///     # impl forecourt::Agent for Shared {
-///     #     fn handle(&self, message: forecourt::Admitted) -> forecourt::EventStream { self.0.handle(message) }
+///     #     fn handle(&self, message: forecourt::Admitted) -> forecourt::EventStream { forecourt::Agent::handle(&*self.0, message) }
 ///     # }
 ///     # let agent = Shared(agent);
 ///     let settings = AgentSettings::new(Handle::parse(handle)?, "An agent");
 ///     Ok(deployment.with_agent(settings, BuiltAgent::new(agent)))
 /// };
-/// # let mut first = read("greeter")?;
-/// # first = first.with_data_folder(folder.join("data"));
+/// let mut first = read("greeter")?.with_data_folder(folder.join("data"));
 /// let bound = Server::bind(&mut first).await?;
 /// let server = bound.start(first.build()?).await?;
 ///
@@ -249,9 +248,8 @@ impl BoundServer {
 /// Indexes what has no index yet. Whatever has one answers from it at once, and is brought up to date while
 /// it does.
 async fn index_new(house: &House) -> Result<(), Error> {
-    let new = || house.contents.iter().filter(|content| content.indexing.items() == 0);
-    inspect::contents(new()).into_result(())?;
-    for content in new() {
+    house.missing_content().into_result(())?;
+    for content in house.contents.iter().filter(|content| content.indexing.items() == 0) {
         let wrong = |error| Error::new(format!("@{}: {error}", content.handle));
         watch::index_one(content).await.map_err(wrong)?;
     }

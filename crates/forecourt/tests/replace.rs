@@ -10,6 +10,8 @@ use forecourt::settings::{AgentSettings, ListenOverrides};
 use forecourt::{Admitted, Agent, BuiltAgent, Deployment, Ending, Event, EventStream, Handle, Server, reply};
 use futures::StreamExt;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 const SETTINGS: &str = "domain = \"demo.localhost\"\n[store]\nkind = \"memory\"\n[log]\nlevel = \"error\"\n\
@@ -67,7 +69,9 @@ fn settings(handle: &str) -> AgentSettings {
 
 fn read(folder: &Path) -> Deployment {
     let mut overrides = ListenOverrides::free_ports();
-    overrides.own.insert("agtp".to_owned(), "127.0.0.1:0".parse().unwrap());
+    for name in ["agtp", "agtp-plaintext"] {
+        overrides.own.insert(name.to_owned(), "127.0.0.1:0".parse().unwrap());
+    }
     Deployment::read_with(folder, &|_: &str| None, &overrides).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
@@ -93,7 +97,7 @@ impl Place {
     }
 
     async fn ask(&self, agent: &str, words: &str) -> (u16, String) {
-        let answer = self.client.get(self.url(&format!("/~{agent}"))).query(&[("user", words)]).send().await.unwrap();
+        let answer = self.client.get(self.url(&format!("/~{agent}?user={}", words.replace(' ', "%20")))).send().await.unwrap();
         (answer.status().as_u16(), answer.text().await.unwrap())
     }
 
@@ -116,7 +120,7 @@ async fn request(client: &reqwest::Client, base: &str, kind: usize, session: &st
     let rpc = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
     let accept = "application/json, text/event-stream";
     let tool = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": {"name": "echo", "arguments": {"message": "hello"}}});
+        "params": {"name": "ask_echo", "arguments": {"message": "hello"}}});
     let (wanted, sent) = match kind {
         0 => ("hello", client.get(format!("{base}/~echo?user=hello"))),
         1 => ("hello", client.get(format!("{base}/~echo?user=hello")).header("Accept", "text/event-stream")),
@@ -152,6 +156,38 @@ async fn session(client: &reqwest::Client, base: &str) -> String {
     id
 }
 
+/// A connection of AGTP that stays open, and asks who is here.
+struct AgtpConnection(TcpStream);
+
+impl AgtpConnection {
+    async fn open(place: &Place) -> Self {
+        let address = place.server.addresses().own("agtp-plaintext").expect("a plain listener");
+        Self(TcpStream::connect(address).await.unwrap())
+    }
+
+    /// The head and the body of the answer.
+    async fn discover(&mut self) -> Result<String, String> {
+        let wrong = |error: std::io::Error| format!("AGTP: {error}");
+        self.0.write_all(b"AGTP/1.0 DISCOVER /agents\r\n\r\n").await.map_err(wrong)?;
+        let mut answer = String::new();
+        let mut buffer = [0; 4096];
+        loop {
+            let read = self.0.read(&mut buffer).await.map_err(wrong)?;
+            answer.push_str(&String::from_utf8_lossy(&buffer[..read]));
+            let Some((head, body)) = answer.split_once("\r\n\r\n") else {
+                if read == 0 {
+                    return Err(format!("AGTP: the connection ended: {answer}"));
+                }
+                continue;
+            };
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap_or("0");
+            if body.len() >= length.parse::<usize>().unwrap_or(0) {
+                return if head.starts_with("AGTP/1.0 200") { Ok(answer) } else { Err(answer) };
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_houses_one_after_another_and_no_request_fails() {
     let says = |number: usize| {
@@ -174,11 +210,17 @@ async fn a_hundred_houses_one_after_another_and_no_request_fails() {
             })
         })
         .collect();
+    let mut connection = AgtpConnection::open(&place).await;
     for number in 1..=100 {
         let before = done.load(Ordering::Relaxed);
         place.replace(says(number)).await;
         let (status, said) = place.ask("says", "which").await;
         assert_eq!((status, said.trim()), (200, format!("house {number}").as_str()), "new requests meet the new house");
+        let listed = connection.discover().await.unwrap();
+        assert!(
+            listed.contains(&format!("Says of house {number}")),
+            "an open connection meets the new house: {listed}"
+        );
         // Every house is lived in before it goes.
         let lived = async {
             while done.load(Ordering::Relaxed) < before + 6 && load.iter().all(|worker| !worker.is_finished()) {
@@ -254,9 +296,8 @@ async fn a_house_that_fails_changes_nothing_and_says_why() {
     // It is built, and a protocol finds that it can't serve it.
     let reserved = read(place.folder.path()).with_agent(settings("message"), BuiltAgent::new(Says(1)));
     let house = place.server.build(reserved).unwrap();
-    if let Err(wrong) = place.server.replace(house).await {
-        assert!(!wrong.to_string().is_empty());
-    }
+    let wrong = place.server.replace(house).await.unwrap_err();
+    assert!(wrong.to_string().contains("an agent can't be called"), "{wrong}");
     // Another domain is another deployment.
     std::fs::write(place.folder.path().join("forecourt.toml"), "domain = \"other.localhost\"").unwrap();
     let house = place.server.build(read(place.folder.path())).unwrap();

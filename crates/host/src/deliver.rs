@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use forecourt_core::store::{Delivery, Webhook};
 use forecourt_core::{Clock, Entropy, Store, Task};
-use arc_swap::ArcSwap;
 use forecourt_egress::{Egress, Purpose, signature};
 use futures::{StreamExt, stream};
 use http::header::CONTENT_TYPE;
@@ -20,9 +20,9 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::conversations::after;
 use crate::metrics::Metrics;
 use crate::notifier;
-use crate::threads::after;
 
 /// Posts under way at once.
 pub(crate) const POSTS_AT_ONCE: usize = 16;

@@ -83,6 +83,7 @@ pub const PROTOCOL: Protocol = Protocol {
     moved: &[MovedKey { old: "mcp.patience_seconds", new: "mcp.call_timeout_seconds" }],
     commands: &[],
     open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section })),
+    spelling: fault::spelling,
 };
 
 /// MCP with the settings of one deployment.

@@ -33,6 +33,7 @@ pub const PROTOCOL: Protocol = Protocol {
     moved: &[],
     commands: &[],
     open: |section| Ok(Box::new(MentionableWire { settings: section.read()?, section })),
+    spelling: rest::spelling,
 };
 
 /// Mentionable with the settings of one deployment.

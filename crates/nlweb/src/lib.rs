@@ -63,6 +63,7 @@ pub const PROTOCOL: Protocol = Protocol {
     moved: &[MovedKey { old: "nlweb.promise_after_seconds", new: "nlweb.sync_wait_seconds" }],
     commands: &[],
     open: |section| Ok(Box::new(NlwebWire::open(section)?)),
+    spelling: service::spelling,
 };
 
 /// NLWeb with the settings of one deployment.

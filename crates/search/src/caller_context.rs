@@ -270,7 +270,7 @@ mod tests {
             ..Turn::text(Role::User, "x")
         };
         let mut asking = message(None);
-        asking.history = vec![turn("vegetarian"), turn("no nuts"), Turn::text(Role::User, "y")];
+        asking.history = vec![turn("vegetarian"), turn("no nuts"), Turn::text(Role::User, "y")].into();
         assert_eq!(background(&asking, &Cook).constraints[0].words, "no nuts");
     }
 

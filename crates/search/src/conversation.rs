@@ -286,7 +286,7 @@ mod tests {
 
     /// The words of the filters, and the offset.
     fn paged(history: Vec<Turn>, text: &str) -> (Vec<String>, usize) {
-        let message = Message { history, ..message(text, &[]) };
+        let message = Message { history: history.into(), ..message(text, &[]) };
         let SearchIntent::Items(asked) = wish(&message, "recipes", 10, &Cook) else { panic!("items") };
         (asked.named.into_iter().map(|named| named.filter.words).collect(), asked.offset)
     }
@@ -325,7 +325,7 @@ mod tests {
     fn an_answer_by_name_goes_on_with_what_was_asked() {
         for (text, value) in [("Soup", json!("soup")), ("Soup, Stew", json!(["soup", "stew"])), ("any", json!("any"))] {
             let mut asking = message(text, &[]);
-            asking.history = vec![Turn::text(Role::User, "pumpkin")];
+            asking.history = vec![Turn::text(Role::User, "pumpkin")].into();
             asking.parts.push(Part::data(json!({"filters": {"recipeCategory": value}})));
             let SearchIntent::Items(asked) = wish(&asking, "recipes", 10, &Cook) else { panic!("items") };
             assert_eq!((asked.text.as_str(), asked.was_asked_back), ("pumpkin", true), "{text}");

@@ -398,7 +398,7 @@ async fn very_many_items_are_asked_back_about_once() {
         assert_eq!(categories(&ask_after(&built, history(), said).await), ["Soup"; 3], "{said}");
     }
     let answers = vec![QuestionAnswer { id: "recipeCategory".to_owned(), value: json!("Dessert") }];
-    let typed = Message { history: history(), answers, ..message(vec![Part::text("that one, please")]) };
+    let typed = Message { history: history().into(), answers, ..message(vec![Part::text("that one, please")]) };
     assert_eq!(categories(&collect(stream(&built, typed).await).await), ["Dessert"; 3]);
     // Our own sentence, which anybody can write, is none of our questions.
     let sentence = vec![Turn::text(Role::User, "pumpkin"), Turn::text(Role::Assistant, question.text.clone())];
@@ -407,7 +407,7 @@ async fn very_many_items_are_asked_back_about_once() {
     // A caller that names the question and tells only its own turns.
     let parts = vec![Part::text("Dessert"), Part::data(json!({"filters": {"recipeCategory": "Dessert"}}))];
     let history = vec![Turn::text(Role::User, "pumpkin")];
-    let answer = forecourt_core::Message { history, ..message(parts) };
+    let answer = forecourt_core::Message { history: history.into(), ..message(parts) };
     let named = forecourt_core::reply::collect(support::stream(&built, answer).await).await;
     assert_eq!(categories(&named), ["Dessert"; 3]);
 }

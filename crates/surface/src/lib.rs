@@ -29,6 +29,7 @@ pub mod credentials;
 pub mod disposition;
 pub mod document;
 pub mod endpoint;
+pub mod failure;
 pub mod negotiate;
 pub mod prefer;
 pub mod protocol;

@@ -16,6 +16,7 @@ use forecourt_server::{ClientCertificates, Speak};
 use forecourt_settings::{MovedKey, Problems, Section};
 use futures::future::BoxFuture;
 
+use crate::failure::HostFailure;
 use crate::tool::Tool;
 
 /// A protocol, as the registry knows it before anything is read: what it is called, what its section may
@@ -36,6 +37,9 @@ pub struct Protocol {
     pub commands: &'static [ClientCommand],
     /// Reads its section, once. Everything that [`Wire`] does later goes by what was read here.
     pub open: fn(Section) -> Result<Box<dyn Wire>, Problems>,
+    /// How it spells a failure of the host: statuses and codes, for the table of errors. `None` for what
+    /// none of its callers can meet.
+    pub spelling: fn(HostFailure) -> Option<String>,
 }
 
 /// A protocol that has read its section. What it has none of, it leaves to the defaults.

@@ -83,7 +83,7 @@ pub async fn ask(built: &BuiltAgent, text: &str) -> CollectedReply {
 
 /// The whole answer to a text after earlier turns.
 pub async fn ask_after(built: &BuiltAgent, history: Vec<Turn>, text: &str) -> CollectedReply {
-    let message = Message { history, ..message(vec![Part::text(text)]) };
+    let message = Message { history: history.into(), ..message(vec![Part::text(text)]) };
     collect(stream(built, message).await).await
 }
 

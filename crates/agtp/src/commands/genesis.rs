@@ -181,7 +181,7 @@ fn run_hash(hash: &GenesisHash) -> Outcome {
     };
     stdoutln!("{id}");
     if let Some(fault) = doubt {
-        stderrln!("warning: it is no origin yet: {fault}");
+        stderrln!("warning: it is not a valid genesis document yet: {fault}");
     }
     Ok(())
 }

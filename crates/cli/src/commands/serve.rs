@@ -28,6 +28,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let moved_keys = deployment.moved_keys();
     let house = deployment.build()?;
     moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
+    house.missing_content().into_result(())?;
     index_new(house.contents()).await?;
     let server = bound.start(house).await?;
     banner::print(&server.host(), server.addresses(), server.data_folder());

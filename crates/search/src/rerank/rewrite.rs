@@ -262,7 +262,7 @@ mod tests {
         let context = json!({"memory": "vegan"});
         let turn = Turn { parts: vec![Part::data(json!({ "context": context }))], ..Turn::text(Role::User, "soup") };
         let told = |text: &str| {
-            let asking = Message { history: vec![turn.clone()], ..message(text, &[]) };
+            let asking = Message { history: vec![turn.clone()].into(), ..message(text, &[]) };
             QuestionContext::new(&asking, "recipes").context
         };
         assert_eq!(told("bread"), Some(context.clone()));

@@ -11,9 +11,9 @@ use forecourt_core::{Clock, Entropy, Error, Handle, Store, Timestamp, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::notifier;
-use crate::receive::Host;
-use crate::threads::after;
+use crate::conversations::after;
+use crate::metrics::Metrics;
+use crate::notifier::{self, OperatorNotifier};
 
 /// How long a question and its answer are kept, from when each was written.
 pub const QUEUE_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -114,29 +114,32 @@ pub enum OperatorAnswerOutcome {
 /// One line of the stream.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Line {
+enum QueueLine {
     Asked(Box<OperatorQuestion>),
     Answered { id: String, answer: OperatorAnswer },
 }
 
 /// The stream, read to its end.
-struct Read {
+struct QueueContents {
     /// The oldest first.
     all: Vec<OperatorQuestion>,
     entries: usize,
     last: u64,
 }
 
-#[derive(Clone)]
-pub(crate) struct Queue {
+/// Questions to the operator.
+pub struct OperatorQueue {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Tells the operator that a question waits.
+    pub(crate) notifier: Option<OperatorNotifier>,
 }
 
-impl Queue {
-    async fn read(&self) -> Result<Read, Error> {
-        let mut read = Read { all: Vec::new(), entries: 0, last: 0 };
+impl OperatorQueue {
+    async fn read(&self) -> Result<QueueContents, Error> {
+        let mut read = QueueContents { all: Vec::new(), entries: 0, last: 0 };
         loop {
             let page = self.store.entries(STREAM, Span::After(read.last), ENTRIES_PER_READ, self.clock.now()).await?;
             let is_last = page.len() < ENTRIES_PER_READ;
@@ -149,7 +152,7 @@ impl Queue {
         }
     }
 
-    async fn write(&self, line: &Line, last: u64) -> Result<bool, Error> {
+    async fn write(&self, line: &QueueLine, last: u64) -> Result<bool, Error> {
         let now = self.clock.now();
         let entry =
             LedgerEntry::new(serde_json::to_value(line).map_err(Error::internal)?, now).until(after(now, QUEUE_TTL));
@@ -157,7 +160,7 @@ impl Queue {
     }
 
     /// Asks, unless the same caller waits for an answer to the same question already.
-    async fn ask(&self, inquiry: OperatorInquiry) -> Result<(OperatorQuestion, bool), Error> {
+    async fn append(&self, inquiry: OperatorInquiry) -> Result<(OperatorQuestion, bool), Error> {
         let (id, asked_at) = (ids::mint(&*self.entropy), self.clock.now());
         let asked = OperatorQuestion { id, inquiry, asked_at, answer: None };
         for _ in 0..TRIES_MAX {
@@ -166,14 +169,14 @@ impl Queue {
                 return Ok((same.clone(), false));
             }
             read.has_room(&asked.inquiry)?;
-            if self.write(&Line::Asked(Box::new(asked.clone())), read.last).await? {
+            if self.write(&QueueLine::Asked(Box::new(asked.clone())), read.last).await? {
                 return Ok((asked, true));
             }
         }
         Err(full())
     }
 
-    async fn answer(&self, id: &str, answer: &OperatorAnswer) -> Result<OperatorAnswerOutcome, Error> {
+    async fn append_answer(&self, id: &str, answer: &OperatorAnswer) -> Result<OperatorAnswerOutcome, Error> {
         for _ in 0..TRIES_MAX {
             let mut read = self.read().await?;
             let Some(asked) = read.all.iter_mut().find(|asked| asked.id == id) else {
@@ -184,7 +187,7 @@ impl Queue {
             }
             asked.answer = Some(answer.clone());
             let asked = asked.clone();
-            if self.write(&Line::Answered { id: id.to_owned(), answer: answer.clone() }, read.last).await? {
+            if self.write(&QueueLine::Answered { id: id.to_owned(), answer: answer.clone() }, read.last).await? {
                 return Ok(OperatorAnswerOutcome::Now(Box::new(asked)));
             }
         }
@@ -192,13 +195,13 @@ impl Queue {
     }
 }
 
-impl Read {
-    fn take(&mut self, number: u64, line: Line) {
+impl QueueContents {
+    fn take(&mut self, number: u64, line: QueueLine) {
         self.last = number;
         self.entries += 1;
         match line {
-            Line::Asked(asked) => self.all.push(*asked),
-            Line::Answered { id, answer } => {
+            QueueLine::Asked(asked) => self.all.push(*asked),
+            QueueLine::Answered { id, answer } => {
                 // The question may have expired before its answer.
                 if let Some(asked) = self.all.iter_mut().find(|asked| asked.id == id) {
                     asked.answer = Some(answer);
@@ -229,24 +232,24 @@ fn full() -> Error {
     Error::unavailable()
 }
 
-/// What waits for the operator, for protocols that can ask and for the operator's own pages.
-impl Host {
+/// What protocols ask, and the operator's own pages.
+impl OperatorQueue {
     /// Asks the operator. The same question of the same caller that waits already is given back
     /// instead. Fails with [`Error::Unavailable`] when too many wait.
-    pub async fn ask_operator(&self, inquiry: OperatorInquiry) -> Result<OperatorQuestion, Error> {
-        let (asked, is_new) = self.queue.ask(inquiry).await?;
+    pub async fn ask(&self, inquiry: OperatorInquiry) -> Result<OperatorQuestion, Error> {
+        let (asked, is_new) = self.append(inquiry).await?;
         if is_new {
             let OperatorInquiry { by, reason, urgency, .. } = &asked.inquiry;
             let by = by.as_deref().unwrap_or("nobody in particular");
             tracing::warn!(id = asked.id, by, reason, urgency, "a question waits for the operator");
-            self.tell_operator(&asked).await;
+            self.notify(&asked).await;
         }
         Ok(asked)
     }
 
     /// Sees to it that a question which is kept is told where the operator wants to hear of it. Whoever asked
     /// has asked, whatever comes of this.
-    async fn tell_operator(&self, asked: &OperatorQuestion) {
+    async fn notify(&self, asked: &OperatorQuestion) {
         let Some(notifier) = &self.notifier else { return };
         if let Err(error) = notifier.notify(asked).await {
             self.metrics.delivered(notifier::NAME, false);
@@ -256,7 +259,7 @@ impl Host {
 
     /// Everything that was asked and is kept, the oldest first.
     pub async fn questions(&self) -> Result<Vec<OperatorQuestion>, Error> {
-        Ok(self.queue.read().await?.all)
+        Ok(self.read().await?.all)
     }
 
     /// A question by its name.
@@ -265,8 +268,8 @@ impl Host {
     }
 
     /// Answers a question. Whether somebody may is for the caller of this to decide.
-    pub async fn answer_question(&self, id: &str, answer: OperatorAnswer) -> Result<OperatorAnswerOutcome, Error> {
-        let answered = self.queue.answer(id, &answer).await?;
+    pub async fn answer(&self, id: &str, answer: OperatorAnswer) -> Result<OperatorAnswerOutcome, Error> {
+        let answered = self.append_answer(id, &answer).await?;
         if let OperatorAnswerOutcome::Now(asked) = &answered {
             let decision = answer.decision;
             tracing::info!(id = asked.id, by = answer.by, ?decision, "a question to the operator was answered");

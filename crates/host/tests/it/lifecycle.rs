@@ -16,7 +16,7 @@ fn unsigned(_: &LifecycleTransition) -> Option<String> {
 async fn change(host: &Host, to: LifecycleState) -> LifecycleOutcome {
     let wish =
         LifecycleChange { to, by: Some("ops".to_owned()), reason: Some("a test".to_owned()), ..Default::default() };
-    host.change_standing(&handle(), &wish, &unsigned).await.unwrap()
+    host.change_lifecycle(&handle(), &wish, &unsigned).await.unwrap()
 }
 
 async fn ending(host: &Host) -> Result<Ending, Error> {
@@ -26,7 +26,7 @@ async fn ending(host: &Host) -> Result<Ending, Error> {
 #[tokio::test]
 async fn an_agent_that_nothing_is_known_of_is_active() {
     let host = Setup::default().host(ScriptedAgent::saying(["answer"])).await;
-    assert_eq!(host.standing(&handle()).await.unwrap(), LifecycleState::Active);
+    assert_eq!(host.lifecycle().state(&handle()).await.unwrap(), LifecycleState::Active);
     assert_eq!(ending(&host).await.unwrap(), Ending::Complete);
 }
 
@@ -72,13 +72,13 @@ async fn standings_survive_a_restart_with_all_that_led_to_them() {
     let host = setup.host(ScriptedAgent::saying(["answer"])).await;
     let sign = |change: &LifecycleTransition| Some(format!("signed {}", change.to.name()));
     let wish = LifecycleChange { to: LifecycleState::Deprecated, ..Default::default() };
-    host.change_standing(&handle(), &wish, &sign).await.unwrap();
+    host.change_lifecycle(&handle(), &wish, &sign).await.unwrap();
     change(&host, LifecycleState::Suspended).await;
     change(&host, LifecycleState::Suspended).await;
 
     let host = again.host(ScriptedAgent::saying(["answer"])).await;
-    assert_eq!(host.standing(&handle()).await.unwrap(), LifecycleState::Suspended);
-    let kept = host.standing_changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX + 1).await.unwrap();
+    assert_eq!(host.lifecycle().state(&handle()).await.unwrap(), LifecycleState::Suspended);
+    let kept = host.lifecycle().changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX + 1).await.unwrap();
     let moves: Vec<_> = kept.iter().map(|(n, kept)| (*n, kept.change.from, kept.change.to)).collect();
     assert_eq!(
         moves,
@@ -99,7 +99,7 @@ async fn a_change_is_made_from_the_truth_though_another_host_made_the_last_one()
         (setup.host(ScriptedAgent::saying(["a"])).await, other.host(ScriptedAgent::saying(["a"])).await);
     change(&other, LifecycleState::Retired).await;
     assert_eq!(change(&host, LifecycleState::Suspended).await, LifecycleOutcome::Never(LifecycleState::Retired));
-    assert_eq!(host.standing(&handle()).await.unwrap(), LifecycleState::Retired);
+    assert_eq!(host.lifecycle().state(&handle()).await.unwrap(), LifecycleState::Retired);
 }
 
 #[tokio::test]
@@ -112,9 +112,9 @@ async fn what_another_host_did_is_heard_within_the_bound_and_the_store_is_not_as
     setup.clock.advance(STANDING_AGE_MAX);
     assert_eq!(ending(&host).await.unwrap(), Ending::Complete, "what was read at the start still holds");
     setup.clock.advance(Duration::from_millis(1));
-    assert_eq!(host.standing_at_hand(&handle()), LifecycleState::Active);
+    assert_eq!(host.lifecycle().state_at_hand(&handle()), LifecycleState::Active);
     assert!(matches!(ending(&host).await, Err(Error::Gone { .. })));
-    assert_eq!((host.standing_at_hand(&handle()), agent.heard().len()), (LifecycleState::Retired, 1));
+    assert_eq!((host.lifecycle().state_at_hand(&handle()), agent.heard().len()), (LifecycleState::Retired, 1));
 }
 
 #[tokio::test]
@@ -127,11 +127,12 @@ async fn a_host_of_its_own_state_reads_and_keeps_standings_where_it_is_told_to()
     assert!(matches!(ending(&host).await.unwrap(), Ending::Refused(_)));
     change(&host, LifecycleState::Retired).await;
     deployment.clock.advance(STANDING_AGE_MAX + Duration::from_millis(1));
-    assert_eq!(served.standing(&handle()).await.unwrap(), LifecycleState::Retired);
-    let kept = host.standing_changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX).await.unwrap();
+    assert_eq!(served.lifecycle().state(&handle()).await.unwrap(), LifecycleState::Retired);
+    let kept = host.lifecycle().changes(&handle(), Span::Before(u64::MAX), CHANGES_PER_READ_MAX).await.unwrap();
     assert_eq!(kept.len(), 2);
     assert!(
-        beside.host(ScriptedAgent::saying(["a"])).await.standing(&handle()).await.unwrap() == LifecycleState::Retired
+        beside.host(ScriptedAgent::saying(["a"])).await.lifecycle().state(&handle()).await.unwrap()
+            == LifecycleState::Retired
     );
 }
 
@@ -139,6 +140,6 @@ async fn a_host_of_its_own_state_reads_and_keeps_standings_where_it_is_told_to()
 async fn an_agent_that_is_not_here_is_not_found() {
     let host = Setup::default().host(ScriptedAgent::saying(["answer"])).await;
     let nobody = Handle::parse("nobody").unwrap();
-    let result = host.change_standing(&nobody, &LifecycleChange::default(), &unsigned).await;
+    let result = host.change_lifecycle(&nobody, &LifecycleChange::default(), &unsigned).await;
     assert!(matches!(result, Err(Error::NotFound { .. })));
 }

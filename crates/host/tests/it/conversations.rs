@@ -1,13 +1,16 @@
 //! Conversations: recalled, kept, and never adopted.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::limits::THREAD_TTL;
-use forecourt_core::{Ending, Event, Message, Part, Sender, ThreadId, Turn};
-use forecourt_host::{Run, TaskAccess};
+use forecourt_core::{Clock, Ending, Event, Message, Part, Sender, Store, ThreadId, Turn};
+use forecourt_host::{
+    CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_PENDING_BYTES_MAX, Host, Run, TaskAccess,
+};
 use forecourt_testkit::{CountedEntropy, ScriptedAgent, Step};
 
-use crate::support::{Setup, in_thread, message, signed_in};
+use crate::support::{Setup, handle, in_thread, message, signed_in};
 
 fn setup() -> Setup {
     Setup { remembers: true, ..Setup::default() }
@@ -68,7 +71,7 @@ async fn history_that_came_with_the_message_stands_instead_of_ours() {
     let thread = first.thread.clone();
     first.collect().await;
     let mut next = in_thread("two", thread);
-    next.history = vec![Turn::text(forecourt_core::Role::User, "brought along")];
+    next.history = vec![Turn::text(forecourt_core::Role::User, "brought along")].into();
     host.receive(next, Run::without_task()).await.unwrap().collect().await;
     assert_eq!(texts(&agent.heard()[1].history), ["brought along"]);
 }
@@ -171,4 +174,127 @@ async fn a_name_that_was_made_up_is_one_conversation_for_each_network() {
     }
     let shorter = &minted.expose()[..46];
     assert_ne!(ThreadId::adopt(shorter, &from("192.0.2.1")), ThreadId::adopt(shorter, &from("192.0.2.2")));
+}
+
+/// How many turns the store has of a conversation.
+async fn stored(setup: &Setup, thread: Option<&ThreadId>) -> usize {
+    let kept = setup.store.thread(thread.unwrap(), &handle(), setup.clock.now()).await.unwrap();
+    kept.map_or(0, |kept| kept.turns.len())
+}
+
+async fn say(host: &Arc<Host>, text: &str, thread: Option<ThreadId>) -> Option<ThreadId> {
+    let reply = host.receive(in_thread(text, thread), Run::without_task()).await.unwrap();
+    let thread = reply.thread.clone();
+    reply.collect().await;
+    thread
+}
+
+/// A moment in which whatever is due by then is done.
+async fn pass(time: Duration) {
+    tokio::time::sleep(time + Duration::from_millis(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns_are_written_behind_their_answers_and_a_first_exchange_with_the_second_one() {
+    let setup = setup();
+    let host = setup.host(ScriptedAgent::saying(["answer"])).await;
+    let thread = say(&host, "one", None).await;
+    pass(2 * CONVERSATION_WRITE_AFTER).await;
+    assert_eq!(stored(&setup, thread.as_ref()).await, 0);
+    say(&host, "two", thread.clone()).await;
+    assert_eq!(stored(&setup, thread.as_ref()).await, 0);
+    pass(CONVERSATION_WRITE_AFTER).await;
+    assert_eq!(stored(&setup, thread.as_ref()).await, 4);
+    let left = say(&host, "three", None).await;
+    pass(CONVERSATION_FIRST_WRITE_AFTER).await;
+    assert_eq!(stored(&setup, left.as_ref()).await, 2, "its token goes on to be good");
+    let named = say(&host, "four", ThreadId::adopt("chat", &message("x").sender)).await;
+    pass(CONVERSATION_WRITE_AFTER).await;
+    assert_eq!(stored(&setup, named.as_ref()).await, 2, "whoever names a conversation means to go on with it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_drains_or_stops_writes_what_waits() {
+    let setup = setup();
+    let host = setup.host(ScriptedAgent::saying(["answer"])).await;
+    let drained = say(&host, "one", None).await;
+    host.drain(Duration::ZERO).await;
+    assert_eq!(stored(&setup, drained.as_ref()).await, 2);
+    let host = setup.host(ScriptedAgent::saying(["answer"])).await;
+    let stopped = say(&host, "one", None).await;
+    let late = host.receive(message("two"), Run::without_task()).await.unwrap();
+    setup.stop.cancel();
+    host.stopped().await;
+    assert_eq!(stored(&setup, stopped.as_ref()).await, 2);
+    let thread = late.thread.clone();
+    late.collect().await;
+    assert_eq!(stored(&setup, thread.as_ref()).await, 2, "an answer that comes after the stop is written through");
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_host_on_the_same_store_hears_what_was_said_here() {
+    let setup = setup();
+    let (agents, mut hosts) = ([ScriptedAgent::saying(["a"]), ScriptedAgent::saying(["b"])], Vec::new());
+    for agent in &agents {
+        hosts.push(setup.host(agent.clone()).await);
+    }
+    let thread = say(&hosts[0], "one", None).await;
+    say(&hosts[0], "two", thread.clone()).await;
+    for turn in 0..6 {
+        pass(Duration::from_secs(2)).await;
+        say(&hosts[1 - turn % 2], "next", thread.clone()).await;
+        assert_eq!(agents[1 - turn % 2].heard().last().unwrap().history.len(), 4 + 2 * turn);
+    }
+    hosts[0].write_conversations().await;
+    hosts[1].write_conversations().await;
+    assert_eq!(stored(&setup, thread.as_ref()).await, 16);
+}
+
+#[tokio::test(start_paused = true)]
+async fn over_the_bound_answers_wait_for_the_writer_and_nothing_is_lost() {
+    let setup = setup();
+    let host = setup.host(ScriptedAgent::saying(["answer"])).await;
+    let text = "x".repeat(1024 * 1024 / 2);
+    let mut threads = Vec::new();
+    for _ in 0..CONVERSATIONS_PENDING_BYTES_MAX / text.len() + 1 {
+        threads.push(say(&host, &text, None).await);
+    }
+    assert_eq!(stored(&setup, threads.first().unwrap().as_ref()).await, 2, "the oldest, without waiting for its time");
+    assert_eq!(stored(&setup, threads.last().unwrap().as_ref()).await, 0);
+    host.write_conversations().await;
+    for thread in &threads {
+        assert_eq!(stored(&setup, thread.as_ref()).await, 2);
+    }
+}
+
+#[tokio::test]
+async fn of_two_hundred_at_once_each_goes_on_at_once() {
+    let agent = ScriptedAgent::saying(["answer"]);
+    let setup = setup();
+    let host = setup.host(agent.clone()).await;
+    let (host, setup) = (&host, &setup);
+    let each = (0..200u32).map(|caller| async move {
+        let peer = Some(std::net::Ipv4Addr::from(caller).into());
+        let mut thread = None;
+        for turn in 0..3 {
+            let asked = in_thread("hi", thread.take());
+            let asked = Message { sender: Sender { peer, ..asked.sender }, ..asked };
+            let reply = host.receive(asked, Run::without_task()).await.unwrap();
+            thread.clone_from(&reply.thread);
+            reply.collect().await;
+            if turn == 1 {
+                host.write_conversations().await;
+            }
+        }
+        thread
+    });
+    let threads = futures::future::join_all(each).await;
+    let mut lengths: Vec<usize> = agent.heard().iter().map(|message| message.history.len()).collect();
+    lengths.sort_unstable();
+    assert!(lengths[..200].iter().all(|len| *len == 0));
+    assert!(lengths[200..400].iter().all(|len| *len == 2) && lengths[400..].iter().all(|len| *len == 4));
+    host.write_conversations().await;
+    for thread in threads {
+        assert_eq!(stored(setup, thread.as_ref()).await, 6);
+    }
 }

@@ -13,9 +13,9 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::conversations::after;
 use crate::limits::LimitSettings;
-use crate::receive::Host;
-use crate::threads::after;
+use crate::tasks::Tasks;
 
 /// How long a key is remembered.
 pub const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -39,7 +39,7 @@ const LINES_PER_TRY: u64 = 2;
 /// What is known of a key.
 #[derive(Debug)]
 pub enum IdempotencyState {
-    /// Nothing before: it is to be done, and its answer kept with [`Host::settle_once`].
+    /// Nothing before: it is to be done, and its answer kept with [`Idempotency::settle`].
     First(IdempotencyPermit),
     /// It was done, with this answer.
     Again(Value),
@@ -72,14 +72,14 @@ pub struct IdempotencyPermit {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct KeyLine {
     hash: String,
-    state: State,
+    state: KeyState,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum KeyState {
     /// It is being done.
     Begun,
     /// It was done, with this answer.
@@ -88,35 +88,47 @@ enum State {
     Dropped,
 }
 
-pub(crate) struct Keys {
+/// Calls that are made once.
+pub struct Idempotency {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    tasks: Arc<Tasks>,
     per_caller_max: u64,
     all_max: u64,
     /// When the log was last told that a bound was reached.
     logged: Mutex<Option<Timestamp>>,
 }
 
-impl Keys {
-    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, limits: &LimitSettings) -> Self {
+impl Idempotency {
+    pub(crate) fn new(tasks: Arc<Tasks>, limits: &LimitSettings) -> Self {
         Self {
-            store,
-            clock,
+            store: tasks.store.clone(),
+            clock: tasks.clock.clone(),
+            tasks,
             per_caller_max: limits.idempotency_keys_per_caller_max.get(),
             all_max: limits.idempotency_keys_max.get(),
             logged: Mutex::new(None),
         }
     }
 
-    async fn begin(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
+    /// Begins something under a key of a caller; `sent` is all that makes it this and nothing else.
+    /// Written before anything is done, so that it outlives a crash. Refused when the caller's session has
+    /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
+    /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
+    /// with [`Error::Invalid`] when the key is empty or too long, with [`Error::Unavailable`] while the host drains.
+    pub async fn begin(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
+        self.tasks.accepting()?;
+        if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
+            return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
+        }
         let (now, hash) = (self.clock.now(), hex(sent));
         let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
         let last = match self.last(&stream).await? {
-            Some((number, Line { state: State::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
+            Some((number, KeyLine { state: KeyState::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
                 let message = format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
                 return Ok(IdempotencyState::Refused(too_many(message, ONCE_TTL)));
             }
-            Some((number, Line { state: State::Dropped, .. })) => number,
+            Some((number, KeyLine { state: KeyState::Dropped, .. })) => number,
             Some((_, line)) => return Ok(known(line, &hash)),
             None => 0,
         };
@@ -126,7 +138,7 @@ impl Keys {
         {
             return Ok(IdempotencyState::Refused(refusal));
         }
-        let line = Line { hash: hash.clone(), state: State::Begun };
+        let line = KeyLine { hash: hash.clone(), state: KeyState::Begun };
         if let Some(number) = self.write(&stream, &line, until, last).await? {
             return Ok(IdempotencyState::First(IdempotencyPermit { stream, hash, until, number }));
         }
@@ -134,13 +146,20 @@ impl Keys {
         Ok(self.last(&stream).await?.map_or(IdempotencyState::Unsettled, |(_, line)| known(line, &hash)))
     }
 
-    async fn last(&self, stream: &str) -> Result<Option<(u64, Line)>, Error> {
+    /// Keeps the answer of what was begun, for whoever sends it again. `None`: it was not done, for a
+    /// reason that may pass, and may be sent again.
+    pub async fn settle(&self, begun: IdempotencyPermit, answer: Option<Value>) -> Result<(), Error> {
+        let line = KeyLine { hash: begun.hash, state: answer.map_or(KeyState::Dropped, KeyState::Done) };
+        self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
+    }
+
+    async fn last(&self, stream: &str) -> Result<Option<(u64, KeyLine)>, Error> {
         let newest = self.store.entries(stream, Span::Before(u64::MAX), 1, self.clock.now()).await?;
         let Some((number, entry)) = newest.into_iter().next() else { return Ok(None) };
         Ok(Some((number, serde_json::from_value(entry.body).map_err(Error::internal)?)))
     }
 
-    async fn write(&self, stream: &str, line: &Line, until: Timestamp, last: u64) -> Result<Option<u64>, Error> {
+    async fn write(&self, stream: &str, line: &KeyLine, until: Timestamp, last: u64) -> Result<Option<u64>, Error> {
         let body = serde_json::to_value(line).map_err(Error::internal)?;
         let entry = LedgerEntry::new(body, self.clock.now()).until(until);
         Ok(self.store.append_entry(stream, entry, Some(last)).await?)
@@ -193,11 +212,11 @@ impl Keys {
     }
 }
 
-fn known(line: Line, hash: &str) -> IdempotencyState {
+fn known(line: KeyLine, hash: &str) -> IdempotencyState {
     match line.state {
         _ if line.hash != hash => IdempotencyState::Other,
-        State::Done(answer) => IdempotencyState::Again(answer),
-        State::Begun | State::Dropped => IdempotencyState::Unsettled,
+        KeyState::Done(answer) => IdempotencyState::Again(answer),
+        KeyState::Begun | KeyState::Dropped => IdempotencyState::Unsettled,
     }
 }
 
@@ -211,27 +230,4 @@ fn too_many(message: String, wait: Duration) -> Box<PolicyPart> {
     let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(seconds) };
     let message = format!("{message} Try again in {seconds} s, or call without a key.");
     Box::new(PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) })
-}
-
-/// Calls that are made once.
-impl Host {
-    /// Begins something under a key of a caller; `sent` is all that makes it this and nothing else.
-    /// Written before anything is done, so that it outlives a crash. Refused when the caller's session has
-    /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
-    /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
-    /// with [`Error::Invalid`] when the key is too long, with [`Error::Unavailable`] while the host drains.
-    pub async fn once(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
-        self.tasks.accepting()?;
-        if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
-            return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
-        }
-        self.keys.begin(caller, key, sent).await
-    }
-
-    /// Keeps the answer of what was begun, for whoever sends it again. `None`: it was not done, for a
-    /// reason that may pass, and may be sent again.
-    pub async fn settle_once(&self, begun: IdempotencyPermit, answer: Option<Value>) -> Result<(), Error> {
-        let line = Line { hash: begun.hash, state: answer.map_or(State::Dropped, State::Done) };
-        self.keys.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
-    }
 }

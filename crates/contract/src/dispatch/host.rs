@@ -16,7 +16,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::RwLock;
 
-use crate::dispatch::{Dispatcher, Native};
+use super::{Dispatcher, Native};
 
 /// What a host answers to those inside it. Each method answers for the host as it stands when it is called.
 pub trait HostApi: Send + Sync {

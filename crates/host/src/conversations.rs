@@ -1,49 +1,68 @@
 //! Conversations: what was said before, found by a token that only the host mints.
+//!
+//! An answer does not wait for its turns to be kept. Those of a conversation that somebody goes on with, or that a
+//! client named, are in the store after [`CONVERSATION_WRITE_AFTER`]; the first exchange of one that the host
+//! named, which most callers leave at that, after [`CONVERSATION_FIRST_WRITE_AFTER`] or with the second one.
 
 use std::sync::Arc;
 
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
-use forecourt_core::store::{Account, Conversation, ConversationAppend};
+use forecourt_core::store::{Account, ConversationAppend};
 use forecourt_core::{
-    Clock, CollectedReply, Ending, Entropy, Error, Message, Part, Role, Sender, Store, Task, ThreadId, Timestamp, Turn,
+    Clock, CollectedReply, Ending, Entropy, Error, Handle, History, Message, Part, Role, Sender, Task, ThreadId,
+    Timestamp, Turn,
 };
 
 use crate::begin::with_turns_of;
 use crate::directory::HostedAgent;
 
+mod cache;
+mod writer;
+
+pub use cache::{
+    CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
+    CONVERSATIONS_PENDING_BYTES_MAX,
+};
+pub(crate) use writer::ConversationWriter;
+
 /// Finds and keeps conversations.
 #[derive(Clone)]
-pub(crate) struct Threads {
-    pub(crate) store: Arc<dyn Store>,
+pub(crate) struct Conversations {
+    pub(crate) writer: Arc<ConversationWriter>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
 }
 
-impl Threads {
+impl Conversations {
     /// Gives the message the history of its conversation, and the conversation's id. A token that
     /// is not ours begins a fresh conversation and is never adopted (REST 6); a name that a protocol
     /// adopted stays, even where the agent remembers nothing of it. History that came with the
     /// message stands instead of ours.
     ///
     /// A message that goes on with a task belongs to that task's conversation. A conversation that is
-    /// somebody's ([`Conversation::is_open_to`]) is begun anew for everybody else: knowing its name gives
-    /// nobody what was said in it.
+    /// somebody's ([`is_open_to`]) is begun anew for everybody else: knowing its name gives nobody what was said
+    /// in it.
     pub(crate) async fn recall(
         &self,
         resident: &HostedAgent,
         mut message: Box<Message>,
         earlier: Option<&Task>,
-    ) -> Result<Recalled, Error> {
+    ) -> Result<RecalledMessage, Error> {
         if let Some(task) = earlier {
             message.thread.clone_from(&task.thread);
         }
         let is_ours = |thread: &ThreadId| earlier.is_some() || thread.is_adopted();
         let mut is_known = false;
         if resident.card.remembers {
-            let named = message.thread.take();
-            let thread = match self.known(resident, named.as_ref()).await? {
+            let (named, agent) = (message.thread.take(), resident.card.handle());
+            let known = match &named {
+                // On the heap, since most messages begin a conversation.
+                Some(thread) => Box::pin(self.writer.read(&(thread.clone(), agent.clone()))).await?,
+                None => None,
+            };
+            let thread = match known {
                 None => named.filter(is_ours),
-                Some(known) if known.is_open_to(message.sender.owner()) => {
+                Some(known) if is_open_to(known.owner.as_deref(), message.sender.owner()) => {
                     is_known = true;
                     if message.history.is_empty() {
                         message.history = known.turns;
@@ -60,26 +79,22 @@ impl Threads {
             with_turns_of(task, &mut message.history);
         }
         trim(&mut message.history);
-        Ok(Recalled { message, is_known })
+        Ok(RecalledMessage { message, is_known })
     }
 
-    async fn known(&self, resident: &HostedAgent, named: Option<&ThreadId>) -> Result<Option<Conversation>, Error> {
-        let Some(thread) = named else { return Ok(None) };
-        Ok(self.store.thread(thread, resident.card.handle(), self.clock.now()).await?)
+    /// Whether a conversation is kept that `sender` may go on with.
+    pub(crate) async fn is_kept(&self, thread: &ThreadId, agent: &Handle, sender: &Sender) -> Result<bool, Error> {
+        let known = self.writer.read(&(thread.clone(), agent.clone())).await?;
+        Ok(known.is_some_and(|known| is_open_to(known.owner.as_deref(), sender.owner())))
     }
 
     /// Adds a turn and its answer to their conversation. Refused and failed answers leave no trace.
-    pub(crate) async fn record(
-        &self,
-        resident: &HostedAgent,
-        asked: UserTurn,
-        answer: &CollectedReply,
-    ) -> Result<(), Error> {
-        let UserTurn { thread, turn: asked, account } = asked;
+    pub(crate) async fn record(&self, resident: &HostedAgent, asked: UserTurn, answer: &CollectedReply) {
+        let UserTurn { thread, turn: asked, account, begins } = asked;
         let said = match &answer.ending {
             Ending::Complete | Ending::Message(_) => answer.text(),
             Ending::Question(question) => question.text.clone(),
-            Ending::Refused(_) | Ending::Failed { .. } | Ending::Canceled => return Ok(()),
+            Ending::Refused(_) | Ending::Failed { .. } | Ending::Canceled => return,
         };
         let now = self.clock.now();
         let mut reply = Turn::text(Role::Assistant, said);
@@ -91,16 +106,21 @@ impl Threads {
         let owner = asked.sender.owner().map(str::to_owned);
         let addition =
             ConversationAppend { owner, account, turns: vec![asked, reply], keep: THREAD_TURNS_MAX, expires_at };
-        if !self.store.append_turns(&thread, resident.card.handle(), addition).await? {
+        let agent = resident.card.handle();
+        if !self.writer.append(&(thread, agent.clone()), addition, begins).await {
             // Its owner signed in while this was being answered.
-            tracing::debug!(agent = %resident.card.handle(), "a turn came too late for its conversation");
+            tracing::debug!(%agent, "a turn came too late for its conversation");
         }
-        Ok(())
     }
 }
 
+/// Whether `caller` may go on with a conversation of `owner`: [`forecourt_core::store::Conversation::is_open_to`].
+fn is_open_to(owner: Option<&str>, caller: Option<&str>) -> bool {
+    owner.is_none() || owner == caller
+}
+
 /// A message with its conversation.
-pub(crate) struct Recalled {
+pub(crate) struct RecalledMessage {
     pub(crate) message: Box<Message>,
     /// Whether the conversation was kept here before.
     pub(crate) is_known: bool,
@@ -113,6 +133,8 @@ pub(crate) struct UserTurn {
     pub(crate) turn: Turn,
     /// Whose stored bytes the conversation counts towards: the turn itself tells nobody's address.
     pub(crate) account: Account,
+    /// Whether nothing was kept of the conversation before.
+    pub(crate) begins: bool,
 }
 
 /// The current turn as history will show it: attachments by name, not by bytes; nobody's address.
@@ -145,22 +167,22 @@ pub(crate) fn after(at: Timestamp, by: std::time::Duration) -> Timestamp {
 }
 
 /// Leaves out the oldest turns until count and size fit.
-fn trim(history: &mut Vec<Turn>) {
+fn trim(history: &mut History) {
     let mut bytes = 0;
     let fits = |turn: &&Turn| {
         bytes += turn.parts.iter().filter_map(Part::as_text).map(str::len).sum::<usize>();
         bytes <= HISTORY_BYTES_MAX
     };
     let kept = history.iter().rev().take(HISTORY_TURNS_MAX).take_while(fits).count();
-    history.drain(..history.len() - kept);
+    history.keep_newest(kept);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn turns(count: usize, bytes: usize) -> Vec<Turn> {
-        vec![Turn::text(Role::User, "x".repeat(bytes)); count]
+    fn turns(count: usize, bytes: usize) -> History {
+        vec![Turn::text(Role::User, "x".repeat(bytes)); count].into()
     }
 
     #[test]

@@ -34,6 +34,7 @@ async fn an_answer_in_time_leaves_no_task() {
         setup.store.tasks(TaskFilter { limit: 9, ..TaskFilter::default() }, setup.clock.now()).await.unwrap().total,
         0
     );
+    host.write_conversations().await;
     let turns = setup.store.thread(&thread, &handle(), setup.clock.now()).await.unwrap();
     assert_eq!(turns.unwrap().turns.len(), 2);
 }
