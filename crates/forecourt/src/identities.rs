@@ -31,12 +31,8 @@ pub(crate) fn load(
     };
     let settings: HashMap<Handle, AgentIdentitySettings> = identities.into_iter().collect();
     let residents = host.directory().iter().map(|resident| resident.card.as_ref());
-<<<<<<< HEAD
     let (known, mut notices) =
         agents::load(&home, residents.filter_map(|card| Some((card, settings.get(card.handle())?))));
-=======
-    let (known, notices) = agents::load(&home, residents.filter_map(|card| Some((card, settings.get(card.handle())?))));
->>>>>>> h/wires
     notices.iter().for_each(log);
     notices.retain(|notice| notice.severity != Severity::Told);
     (known, notices)

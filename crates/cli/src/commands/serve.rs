@@ -27,8 +27,8 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let bound = Server::bind(&mut deployment).await?;
     let moved_keys = deployment.moved_keys();
     let house = deployment.build()?;
-    house.missing_content().into_result(())?;
     moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
+    house.missing_content().into_result(())?;
     index_new(house.contents()).await?;
     let server = bound.start(house).await?;
     banner::print(&server.host(), server.addresses(), server.data_folder());
