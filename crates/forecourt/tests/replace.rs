@@ -81,6 +81,8 @@ impl Place {
         std::fs::create_dir(folder.path().join("agents")).unwrap();
         std::fs::write(folder.path().join("forecourt.toml"), SETTINGS).unwrap();
         std::fs::write(folder.path().join("agents/echo.toml"), ECHO).unwrap();
+        // Tests of one process: only the first one has to.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let mut deployment = first(read(folder.path()));
         let bound = Server::bind(&mut deployment).await.unwrap();
         let server = bound.start(deployment.build().unwrap()).await.unwrap();
