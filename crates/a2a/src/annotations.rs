@@ -20,6 +20,11 @@ pub(crate) fn of(
     references: &[String],
     parts: &[Part],
 ) -> Map<String, Value> {
+    // Most messages have nothing beside their parts, and need no map to say so.
+    let is_plain = metadata.is_empty() && extensions.is_empty() && references.is_empty();
+    if is_plain && parts.iter().all(|part| part.metadata.is_empty()) {
+        return Map::new();
+    }
     let annotated = parts.iter().enumerate().filter(|(_, part)| !part.metadata.is_empty());
     let parts: Map<_, _> = annotated.map(|(at, part)| (at.to_string(), part.metadata.clone().into())).collect();
     let kept = [

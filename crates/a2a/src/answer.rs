@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::codec::{Dialect, Files, Method, Spelled};
 use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::rpc;
-use crate::service::{Caller, Carried, EXTENSION_FIELDS, Service, Trouble, is_supported};
+use crate::service::{Caller, EXTENSION_FIELDS, OperationReply, Service, ServiceError, is_supported};
 use crate::version::A2A_VERSION;
 
 const JSON: &str = "application/json";
@@ -82,21 +82,21 @@ impl Binding {
         &self,
         service: &Service,
         caller: &Caller<'_>,
-        carried: Result<Carried, Trouble>,
+        carried: Result<OperationReply, ServiceError>,
     ) -> HttpAnswer {
         let host = service.host.site().canonical_host();
         let mut answer = match carried {
-            Ok(Carried::Once(outcome)) => self.once(&outcome),
-            Ok(Carried::Refused(item, part)) => {
+            Ok(OperationReply::Once(outcome)) => self.once(&outcome),
+            Ok(OperationReply::Refused(item, part)) => {
                 let mut answer = self.once(&OperationOutcome::Sent(item));
                 if !self.streams {
                     add_fields(&mut answer.head, &part, host);
                 }
                 answer
             }
-            Ok(Carried::Stream(items)) => self.streamed(items),
-            Err(Trouble::Fault(fault)) => self.fault(&fault),
-            Err(Trouble::Refused(part)) => self.turned_away(&part, host),
+            Ok(OperationReply::Stream(items)) => self.streamed(items),
+            Err(ServiceError::Fault(fault)) => self.fault(&fault),
+            Err(ServiceError::Refused(part)) => self.turned_away(&part, host),
         };
         echo(&mut answer.head, caller);
         answer
@@ -158,10 +158,19 @@ impl Binding {
     /// code of JSON-RPC (PolicyPart 4.2).
     fn turned_away(&self, part: &PolicyPart, canonical_host: &str) -> HttpAnswer {
         let status = refusal::status(&part.kind);
+        // Neither code says which refusal it is, so that programs go by the reason.
+        let reason = part.kind.name().to_ascii_uppercase();
+        let info =
+            json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "mentionable"}]);
         let body = match &self.rpc {
-            Some(id) => rpc::error(id, &OperationError::InvalidRequest(part.message.clone())),
+            Some(id) => {
+                let mut body = rpc::error(id, &OperationError::InvalidRequest(part.message.clone()));
+                body["error"]["data"] = info;
+                body
+            }
             None => {
-                json!({"error": {"code": status.as_u16(), "status": code_name(status), "message": part.message}})
+                let (code, name) = (status.as_u16(), code_name(status));
+                json!({"error": {"code": code, "status": name, "message": part.message, "details": info}})
             }
         };
         let mut answer = whole(status, JSON, written(&body));

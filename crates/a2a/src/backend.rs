@@ -16,6 +16,7 @@ mod threads;
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use forecourt_agents::{Backend, BuiltAgent, Context};
 use forecourt_core::{Admitted, Agent, Clock, Entropy, EventStream, Handle};
 use forecourt_egress::{Egress, Purpose};
@@ -27,7 +28,7 @@ use url::Url;
 use self::settings::RemoteAgentSettings;
 use self::threads::Threads;
 use crate::client::limits::CANCELS_MAX;
-use crate::client::{ClientTimeouts, Demotions, Discovery, Found, Peer, PeerConfig, Rules};
+use crate::client::{ClientTimeouts, Demotions, DiscoveredAgent, Discovery, Peer, PeerConfig, Rules};
 
 /// Fronts a remote agent.
 pub const BACKEND: Backend = Backend {
@@ -46,12 +47,13 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         signed_only: settings.require_signature,
         kept_max: settings.card_refresh,
     };
-    let front = Front {
+    let front = FrontedAgent {
         url: settings.url,
         headers: settings.headers,
         patience: settings.patience,
         send_history: settings.send_history,
         discovery: Discovery::new(context.egress.clone(), context.clock.clone(), rules),
+        last_peer: ArcSwapOption::empty(),
         egress: context.egress.clone(),
         handle: context.handle.clone(),
         host: context.host.clone(),
@@ -70,14 +72,16 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
 }
 
 /// The agent: everything it needs for one answer goes into the stream.
-struct A2aAgent(Arc<Front>);
+struct A2aAgent(Arc<FrontedAgent>);
 
-struct Front {
+struct FrontedAgent {
     url: Url,
     headers: HeaderMap,
     patience: ClientTimeouts,
     send_history: bool,
     discovery: Discovery,
+    /// The agent that was asked last, with its address and its fields prepared.
+    last_peer: ArcSwapOption<(Arc<DiscoveredAgent>, Peer)>,
     egress: Egress,
     handle: Handle,
     host: String,
@@ -94,17 +98,22 @@ impl Agent for A2aAgent {
     }
 }
 
-impl Front {
+impl FrontedAgent {
     /// The agent that was found, ready to be asked. The operator wrote its origin down, so its
     /// address may be private.
-    fn peer(&self, found: &Found) -> Peer {
-        Peer::new(PeerConfig {
+    fn peer(&self, found: &Arc<DiscoveredAgent>) -> Peer {
+        if let Some((_, peer)) = self.last_peer.load().as_deref().filter(|(known, _)| Arc::ptr_eq(known, found)) {
+            return peer.clone();
+        }
+        let peer = Peer::new(PeerConfig {
             egress: self.egress.clone(),
             purpose: Purpose::Upstream,
             endpoint: found.endpoint.clone(),
             headers: self.headers.clone(),
             patience: self.patience,
             streams: found.streams(),
-        })
+        });
+        self.last_peer.store(Some(Arc::new((found.clone(), peer.clone()))));
+        peer
     }
 }

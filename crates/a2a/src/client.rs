@@ -23,7 +23,7 @@ mod unfold;
 mod wire;
 
 pub use demotions::Demotions;
-pub use discovery::{Discovery, DiscoveryError, Found, Rules};
+pub use discovery::{DiscoveredAgent, Discovery, DiscoveryError, Rules};
 pub use endpoint::{Binding, Endpoint};
 pub use exchange::ClientTimeouts;
 pub use fault::ClientFault;
@@ -31,3 +31,4 @@ pub use follow::{Start, follow};
 pub use peer::{Arrivals, Peer, PeerConfig, StreamItem};
 pub use receive::{RefusalStatus, judge};
 pub use unfold::{TaskCursor, Unfolding};
+pub use wire::RawAnswer;

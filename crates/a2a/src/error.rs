@@ -7,7 +7,7 @@ use crate::model::{OperationError, Version, Violation};
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct ErrorRow {
     /// The code of JSON-RPC.
     pub(crate) rpc: i32,
     /// The status of HTTP+JSON.
@@ -27,9 +27,9 @@ const DOMAIN: &str = "a2a-protocol.org";
 
 impl OperationError {
     /// What this is called on each binding.
-    pub(crate) fn row(&self) -> Row {
-        let general = |rpc, http, grpc| Row { rpc, http, grpc, reason: None };
-        let own = |rpc, http, grpc, reason| Row { rpc, http, grpc, reason: Some(reason) };
+    pub(crate) fn row(&self) -> ErrorRow {
+        let general = |rpc, http, grpc| ErrorRow { rpc, http, grpc, reason: None };
+        let own = |rpc, http, grpc, reason| ErrorRow { rpc, http, grpc, reason: Some(reason) };
         let (bad, missing, ours) = (StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::INTERNAL_SERVER_ERROR);
         match self {
             Self::Parse(_) => general(-32700, bad, INVALID_ARGUMENT),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::card::names::TOOL_EVENTS;
 use crate::model::{Artifact, ArtifactUpdate, Content, Item, Metadata, Part, Status, StatusUpdate};
-use crate::parts::{Home, Placed, answer, fragment, near, tool_event};
+use crate::parts::{FileBase, PartPlacement, answer, fragment, near, tool_event};
 use crate::{policy, view};
 
 /// What has been said of a task so far.
@@ -40,18 +40,18 @@ impl<'a> Frames<'a> {
                 vec![item]
             }
             Event::Part(part) => {
-                let home = Home { origin: self.origin, task: &self.task.id };
+                let home = FileBase { origin: self.origin, task: &self.task.id };
                 match home.place(near(self.permit, part).await, self.own + 1) {
-                    Some(Placed::Answer(part)) => {
+                    Some(PartPlacement::Answer(part)) => {
                         let item = self.piece(part.clone());
                         self.others.push(part);
                         vec![item]
                     }
-                    Some(Placed::Own(artifact)) => {
+                    Some(PartPlacement::Own(artifact)) => {
                         self.own += 1;
                         vec![self.made(artifact)]
                     }
-                    Some(Placed::Tool(event)) => vec![self.at_work(number, vec![event], Metadata::new())],
+                    Some(PartPlacement::Tool(event)) => vec![self.at_work(number, vec![event], Metadata::new())],
                     None => Vec::new(),
                 }
             }

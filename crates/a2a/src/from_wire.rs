@@ -19,7 +19,7 @@ const TAKEN: [&str; 6] =
 
 /// What a message says, before it is known who says it.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct IncomingMessage {
     /// The caller's id for it.
     pub(crate) id: MessageId,
     /// The current turn.
@@ -40,14 +40,14 @@ pub(crate) struct Heard {
 
 /// Reads a message for the agent of `card`. `request` is the metadata of the request around it, where
 /// some callers put ours. Fails when the agent does not take a part.
-pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> Result<Heard, OperationError> {
+pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> Result<IncomingMessage, OperationError> {
     let id = MessageId::parse(&message.id).ok_or_else(|| {
         OperationError::param("message.messageId", "must be 1 to 256 bytes without control characters")
     })?;
     let Message { parts, mut metadata, extensions, references, .. } = message;
     let own = own(&mut metadata, request);
     let annotations = annotations::of(&metadata, &extensions, &references, &parts);
-    Ok(Heard {
+    Ok(IncomingMessage {
         id,
         parts: said(parts, card)?,
         history: history(own.get("history")),
@@ -186,7 +186,7 @@ mod tests {
         Message { id: "m1".to_owned(), role: Role::User, parts, context, task, references, extensions, metadata }
     }
 
-    fn read(parts: Vec<Part>, metadata: Value) -> Result<Heard, OperationError> {
+    fn read(parts: Vec<Part>, metadata: Value) -> Result<IncomingMessage, OperationError> {
         let mut card = card("chef");
         card.input_modes =
             vec![ContentMode::Text { mime: "text/plain".to_owned() }, ContentMode::File { mime: "image/*".to_owned() }];

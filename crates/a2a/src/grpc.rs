@@ -48,12 +48,12 @@ pub(crate) use about::{ABOUT_PATHS, about};
 pub(crate) trait Carry: Send + Sync + 'static {
     /// What comes of `call`. The client may go away at any time: then the future, or the stream in
     /// the reply, is dropped, which must not stop the work.
-    fn carry(&self, call: Call) -> BoxFuture<'_, Result<Reply, Denial>>;
+    fn carry(&self, call: GrpcCall) -> BoxFuture<'_, Result<GrpcReply, Denial>>;
 }
 
 /// A call that was understood.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct GrpcCall {
     /// The version, by the package.
     pub(crate) version: Version,
     /// What it asks for.
@@ -68,15 +68,15 @@ pub(crate) struct Call {
 }
 
 /// What comes of a call.
-pub(crate) struct Reply {
+pub(crate) struct GrpcReply {
     /// Extensions that were at work, by URI.
     pub(crate) extensions: Vec<String>,
     /// What is sent back.
-    pub(crate) answer: Answer,
+    pub(crate) answer: GrpcAnswer,
 }
 
 /// What is sent back.
-pub(crate) enum Answer {
+pub(crate) enum GrpcAnswer {
     /// One message, even where a stream was asked for.
     Once(Box<OperationOutcome>),
     /// A message for each item, until the stream ends.

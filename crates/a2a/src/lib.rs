@@ -66,7 +66,10 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents for agents: JSON-RPC, HTTP+JSON and gRPC, in the versions 1.0 and 0.3",
     schema: || schemars::schema_for!(A2aSettings),
     sockets: &[],
+    moved: &[],
+    commands: &[],
     open: |section| Ok(Box::new(A2aWire { settings: section.read()?, section })),
+    spelling: service::spelling,
 };
 
 /// A2A with the settings of one deployment.

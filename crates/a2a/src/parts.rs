@@ -13,7 +13,7 @@ pub(crate) const ANSWER: &str = "answer";
 
 /// Where a part of an answer belongs.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Placed {
+pub(crate) enum PartPlacement {
     /// In the artifact of the answer.
     Answer(Part),
     /// In an artifact of its own.
@@ -24,31 +24,31 @@ pub(crate) enum Placed {
 
 /// Where the files of a task are.
 #[derive(Clone, Copy)]
-pub(crate) struct Home<'a> {
+pub(crate) struct FileBase<'a> {
     /// The base of addresses here.
     pub(crate) origin: &'a str,
     /// The task.
     pub(crate) task: &'a TaskId,
 }
 
-impl Home<'_> {
+impl FileBase<'_> {
     /// Places a part. `number` counts what has an artifact of its own, from 1, so that it is named
     /// the same as it comes and as it is read later. Policy parts have their own place.
-    pub(crate) fn place(self, part: CorePart, number: u64) -> Option<Placed> {
+    pub(crate) fn place(self, part: CorePart, number: u64) -> Option<PartPlacement> {
         Some(match part {
-            CorePart::Text(text) => Placed::Answer(words(text)),
-            CorePart::Link(link) => Placed::Answer(pointer(link)),
-            CorePart::Data(data) => Placed::Answer(Part { media_type: data.mime, ..Part::data(data.data) }),
-            CorePart::Unknown(unknown) => Placed::Answer(Part::data(Value::Object(unknown.fields))),
+            CorePart::Text(text) => PartPlacement::Answer(words(text)),
+            CorePart::Link(link) => PartPlacement::Answer(pointer(link)),
+            CorePart::Data(data) => PartPlacement::Answer(Part { media_type: data.mime, ..Part::data(data.data) }),
+            CorePart::Unknown(unknown) => PartPlacement::Answer(Part::data(Value::Object(unknown.fields))),
             CorePart::File(file) => {
                 let id = file.id.clone().unwrap_or_else(|| format!("file-{number}"));
                 let name = file.name.clone();
                 let content = self.content(file.source, &id);
                 let part = Part { filename: file.name, media_type: Some(file.mime), ..Part::of(content) };
-                Placed::Own(own(id, name, part))
+                PartPlacement::Own(own(id, name, part))
             }
-            CorePart::Artifact(artifact) => Placed::Own(self.made(artifact, number)),
-            CorePart::ToolCall(call) => Placed::Tool(tool_event(&call)),
+            CorePart::Artifact(artifact) => PartPlacement::Own(self.made(artifact, number)),
+            CorePart::ToolCall(call) => PartPlacement::Tool(tool_event(&call)),
             CorePart::Policy(_) => return None,
         })
     }

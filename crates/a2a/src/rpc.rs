@@ -9,7 +9,7 @@ use crate::model::{OperationError, Version};
 
 /// A request that was read.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct RpcCall {
     /// What its answer is known by: a string, a number, or nothing.
     pub(crate) id: Value,
     /// What is asked.
@@ -20,7 +20,7 @@ pub(crate) struct Call {
     pub(crate) params: Value,
 }
 
-impl Call {
+impl RpcCall {
     /// How its parameters and its answer are spelled.
     pub(crate) fn dialect(&self) -> Dialect {
         dialect(self.version)
@@ -40,7 +40,7 @@ pub(crate) fn dialect(version: Version) -> Dialect {
 pub(crate) fn read(
     body: &[u8],
     asked: Result<Option<Version>, OperationError>,
-) -> Result<Call, (Value, Option<Method>, OperationError)> {
+) -> Result<RpcCall, (Value, Option<Method>, OperationError)> {
     let value = json::parse(body).map_err(|error| (Value::Null, None, OperationError::Parse(error)))?;
     let Value::Object(mut fields) = value else {
         return Err((Value::Null, None, invalid("a request is one object; batches are not understood")));
@@ -51,7 +51,7 @@ pub(crate) fn read(
         _ => return Err((Value::Null, None, invalid("`id` must be a string or a number"))),
     };
     match call(fields, asked) {
-        Ok((method, version, params)) => Ok(Call { id, method, version, params }),
+        Ok((method, version, params)) => Ok(RpcCall { id, method, version, params }),
         Err((method, fault)) => Err((id, method, fault)),
     }
 }

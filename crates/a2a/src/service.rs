@@ -9,6 +9,7 @@ use forecourt_egress::Egress;
 use forecourt_host::{Host, HostedAgent, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
 use forecourt_surface::BaseUrl;
+use forecourt_surface::failure::HostFailure;
 use forecourt_surface::tool::Tool;
 use futures::stream::BoxStream;
 
@@ -50,7 +51,7 @@ pub(crate) struct Service {
 }
 
 /// What comes of an operation.
-pub(crate) enum Carried {
+pub(crate) enum OperationReply {
     /// One thing.
     Once(OperationOutcome),
     /// A task that stands at a refusal, which some bindings also tell in fields of their own.
@@ -61,7 +62,7 @@ pub(crate) enum Carried {
 
 /// Why an operation was not carried out.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum ServiceError {
     /// A fault, theirs or ours.
     Fault(OperationError),
     /// A refusal of what carries no message: credentials that don't hold, too many requests.
@@ -70,7 +71,11 @@ pub(crate) enum Trouble {
 
 impl Service {
     /// Carries out one operation for a caller.
-    pub(crate) async fn carry(self: &Arc<Self>, caller: &Caller<'_>, operation: Operation) -> Result<Carried, Trouble> {
+    pub(crate) async fn carry(
+        self: &Arc<Self>,
+        caller: &Caller<'_>,
+        operation: Operation,
+    ) -> Result<OperationReply, ServiceError> {
         match operation {
             // On the heap, so that small questions don't carry the size of messages around.
             Operation::Send(send) => Box::pin(self.send(caller, *send, false)).await,
@@ -89,7 +94,7 @@ impl Service {
         caller: &Caller<'_>,
         sender: &Sender,
         operation: Operation,
-    ) -> Result<Carried, Trouble> {
+    ) -> Result<OperationReply, ServiceError> {
         let outcome = match operation {
             Operation::Get { task, history_length } => self.get(caller, sender, &task, history_length).await?,
             Operation::List(query) => self.list(caller, sender, query).await?,
@@ -102,16 +107,16 @@ impl Service {
             Operation::ExtendedCard => self.extended_card(caller, sender)?,
             Operation::Send(_) | Operation::Stream(_) => return Err(OperationError::Internal.into()),
         };
-        Ok(Carried::Once(outcome))
+        Ok(OperationReply::Once(outcome))
     }
 
     /// The card for callers who proved who they are.
-    fn extended_card(&self, caller: &Caller<'_>, sender: &Sender) -> Result<OperationOutcome, Trouble> {
+    fn extended_card(&self, caller: &Caller<'_>, sender: &Sender) -> Result<OperationOutcome, ServiceError> {
         if !self.cards.has_extended() {
             return Err(OperationError::UnsupportedOperation("this host has no extended agent card".to_owned()).into());
         }
         if !sender.verified {
-            return Err(Trouble::Refused(Box::new(unproven(self.host.site().canonical_host()))));
+            return Err(ServiceError::Refused(Box::new(unproven(self.host.site().canonical_host()))));
         }
         let cards = self.cards.at(self.base(caller));
         let document = match &caller.agent {
@@ -124,7 +129,7 @@ impl Service {
 
     /// The agent that an operation is about before its text was read: the one whose endpoint was
     /// called, else the default one.
-    pub(crate) fn addressed(&self, caller: &Caller<'_>) -> Result<&Arc<HostedAgent>, Trouble> {
+    pub(crate) fn addressed(&self, caller: &Caller<'_>) -> Result<&Arc<HostedAgent>, ServiceError> {
         match &caller.agent {
             None => Ok(self.host.directory().default_agent()),
             Some(handle) => self.host.directory().find(handle).ok_or_else(|| no_such_agent(handle).into()),
@@ -137,13 +142,18 @@ impl Service {
     }
 
     /// Who calls, as far as the request proves it to the agent of `resident`.
-    pub(crate) async fn sender(&self, caller: &Caller<'_>, resident: &HostedAgent) -> Result<Sender, Trouble> {
+    pub(crate) async fn sender(&self, caller: &Caller<'_>, resident: &HostedAgent) -> Result<Sender, ServiceError> {
         let request = caller.proof(&resident.card.address, self.host.clock().now());
         Ok(forecourt_surface::credentials::sender(&self.verifier, self.host.site(), request).await?)
     }
 
     /// A task that the caller may see at this endpoint. Of what it may not see it learns nothing.
-    pub(crate) async fn readable(&self, caller: &Caller<'_>, sender: &Sender, id: &str) -> Result<TaskPermit, Trouble> {
+    pub(crate) async fn readable(
+        &self,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        id: &str,
+    ) -> Result<TaskPermit, ServiceError> {
         let id = TaskId::parse(id).ok_or(OperationError::TaskNotFound)?;
         let task = self.host.task(&id, TaskAccess::As(sender)).await?;
         let here = caller.agent.as_ref().is_none_or(|agent| *agent == task.agent);
@@ -164,19 +174,19 @@ fn unproven(realm: &str) -> PolicyPart {
     )
 }
 
-impl From<OperationError> for Trouble {
+impl From<OperationError> for ServiceError {
     fn from(fault: OperationError) -> Self {
         Self::Fault(fault)
     }
 }
 
-impl From<Box<PolicyPart>> for Trouble {
+impl From<Box<PolicyPart>> for ServiceError {
     fn from(part: Box<PolicyPart>) -> Self {
         Self::Refused(part)
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for ServiceError {
     fn from(error: Error) -> Self {
         Self::Fault(match error {
             Error::NotFound { what: Noun::Task | Noun::Artifact | Noun::Thread } => OperationError::TaskNotFound,
@@ -196,6 +206,24 @@ impl From<Error> for Trouble {
             }
         })
     }
+}
+
+/// A failure of the host as the bindings spell it, for the table of errors: JSON-RPC, HTTP+JSON and gRPC.
+pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
+    let trouble = match failure {
+        HostFailure::Error(error) => error.into(),
+        HostFailure::Refused(part) => Trouble::Refused(Box::new(part)),
+        // An endpoint is a skill here: its refusal is a task that failed, with the code in its data.
+        HostFailure::Call(_) => return Some("task `failed`".to_owned()),
+    };
+    let row = match trouble {
+        Trouble::Fault(fault) => fault.row(),
+        Trouble::Refused(part) => {
+            let status = forecourt_surface::refusal::status(&part.kind);
+            return Some(format!("HTTP {}", status.as_u16()));
+        }
+    };
+    Some(format!("`{}`, HTTP {}, gRPC `{}`", row.rpc, row.http.as_u16(), row.grpc.1))
 }
 
 /// The refusal of a host that has too much to do.

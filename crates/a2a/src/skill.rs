@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::card::limits::EXAMPLE_FIELDS_MAX;
 use crate::model::{Content, Item, Message, Metadata, OperationOutcome, Part, Role};
-use crate::service::{Caller, Carried, Service, Trouble};
+use crate::service::{Caller, OperationReply, Service, ServiceError};
 use crate::view;
 
 /// What cards say of a skill, with an example of the data that calls it.
@@ -28,13 +28,13 @@ pub(crate) fn listed(tool: &Tool) -> Skill {
 }
 
 /// A call of a skill.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct SkillCall<'a> {
     skill: &'a Tool,
     input: Value,
 }
 
 /// The skill that a message calls, if it is one of `skills`.
-pub(crate) fn wanted<'a>(skills: &'a [Tool], message: &Message) -> Option<Wanted<'a>> {
+pub(crate) fn wanted<'a>(skills: &'a [Tool], message: &Message) -> Option<SkillCall<'a>> {
     let mut data = message.parts.iter().filter_map(|part| match &part.content {
         Content::Data(Value::Object(data)) => Some(data),
         _ => None,
@@ -42,7 +42,7 @@ pub(crate) fn wanted<'a>(skills: &'a [Tool], message: &Message) -> Option<Wanted
     let (Some(only), None) = (data.next(), data.next()) else { return None };
     let id = only.get("skill")?.as_str()?;
     let skill = skills.iter().find(|skill| skill.name == id)?;
-    Some(Wanted { skill, input: only.get("input").cloned().unwrap_or_else(|| json!({})) })
+    Some(SkillCall { skill, input: only.get("input").cloned().unwrap_or_else(|| json!({})) })
 }
 
 impl Service {
@@ -51,8 +51,8 @@ impl Service {
         &self,
         caller: &Caller<'_>,
         message: &Message,
-        wanted: Wanted<'_>,
-    ) -> Result<Carried, Trouble> {
+        wanted: SkillCall<'_>,
+    ) -> Result<OperationReply, ServiceError> {
         let sender = self.sender(caller, self.host.directory().default_agent()).await?;
         let thread = self.thread(message.context.as_deref(), None, &sender).await?;
         let call = ToolCall {
@@ -74,18 +74,22 @@ impl Service {
         Ok(self.told(called, &thread))
     }
 
-    fn told(&self, called: ToolOutput, thread: &ThreadId) -> Carried {
+    fn told(&self, called: ToolOutput, thread: &ThreadId) -> OperationReply {
         if let Some(part) = called.refusal {
             return self.refused(thread, part);
         }
         let mut parts = vec![data(called.structured)];
         if !called.is_error {
-            return Carried::Once(OperationOutcome::Sent(Item::Message(self.saying(parts, called.meta, thread))));
+            return OperationReply::Once(OperationOutcome::Sent(Item::Message(self.saying(
+                parts,
+                called.meta,
+                thread,
+            ))));
         }
         parts.extend(called.text.into_iter().map(Part::text));
         let id = TaskId::mint(&**self.host.entropy()).expose().to_owned();
         let task = view::ended(id, self.saying(parts, called.meta, thread), TaskState::Failed, self.host.clock().now());
-        Carried::Once(OperationOutcome::Sent(Item::Task(task)))
+        OperationReply::Once(OperationOutcome::Sent(Item::Task(task)))
     }
 
     /// What a skill says: its result, and beside it what its endpoint wants known, such as that it is deprecated.

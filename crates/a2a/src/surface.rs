@@ -22,8 +22,8 @@ use crate::codec::{Method, PlainCall};
 use crate::cors::CORS;
 use crate::limits::BODY_BYTES_MAX;
 use crate::model::{Operation, OperationError, Send, Version};
-use crate::service::{Caller, Service, Trouble, no_such_agent, tenant_named};
-use crate::target::{Place, Resource, Target};
+use crate::service::{Caller, Service, ServiceError, no_such_agent, tenant_named};
+use crate::target::{Resource, Target, TargetPlace};
 use crate::{rest, rpc, version};
 
 /// The root of the domain, where clients post to that were given nothing but its name. Pages are read there.
@@ -88,14 +88,17 @@ async fn at(service: &Arc<Service>, target: Target, head: &Parts, body: Body) ->
     let Target { agent, place } = target;
     let missing = agent.as_ref().filter(|agent| service.host.directory().find(agent).is_none());
     if let Some(agent) = missing {
-        let binding =
-            if place == Place::Rpc { Binding::rpc(serde_json::Value::Null) } else { Binding::rest(Version::V1_0) };
+        let binding = if place == TargetPlace::Rpc {
+            Binding::rpc(serde_json::Value::Null)
+        } else {
+            Binding::rest(Version::V1_0)
+        };
         return error(StatusCode::NOT_FOUND, &binding, &no_such_agent(agent)).into_response();
     }
     match place {
-        Place::Card => card(service, head, agent.as_ref()),
-        Place::Rpc => on_rpc(service, agent, head, body).await.into_response(),
-        Place::Rest { version, resource } => {
+        TargetPlace::Card => card(service, head, agent.as_ref()),
+        TargetPlace::Rpc => on_rpc(service, agent, head, body).await.into_response(),
+        TargetPlace::Rest { version, resource } => {
             on_rest(service, agent, head, body, version, &resource).await.into_response()
         }
     }
@@ -154,7 +157,7 @@ async fn on_any_rpc(
     let caller = Caller { agent, version, head, body: Some(body) };
     let carried = match dialect.read_params(method, call.params) {
         Ok(operation) => service.carry(&caller, operation).await,
-        Err(fault) => Err(Trouble::Fault(fault)),
+        Err(fault) => Err(ServiceError::Fault(fault)),
     };
     binding.answer(service, &caller, carried)
 }
@@ -209,7 +212,7 @@ async fn on_rest(
     let caller = Caller { agent, version, head, body: Some(&body) };
     let carried = match rest::dialect(version).read_params(method, binding.files().read(params)) {
         Ok(operation) => service.carry(&caller, operation).await,
-        Err(fault) => Err(Trouble::Fault(fault)),
+        Err(fault) => Err(ServiceError::Fault(fault)),
     };
     binding.answer(service, &caller, carried)
 }

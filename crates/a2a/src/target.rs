@@ -16,12 +16,12 @@ pub(crate) struct Target {
     /// The agent that is addressed; the hub when there is none.
     pub(crate) agent: Option<Handle>,
     /// What is there.
-    pub(crate) place: Place,
+    pub(crate) place: TargetPlace,
 }
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TargetPlace {
     /// The JSON-RPC endpoint.
     Rpc,
     /// A card of A2A for this agent alone.
@@ -58,15 +58,15 @@ impl Target {
     /// Reads a path. `None`: there is nothing at it. A last slash changes nothing.
     pub(crate) fn read(path: &str) -> Option<Self> {
         if path == "/" {
-            return Some(Self { agent: None, place: Place::Rpc });
+            return Some(Self { agent: None, place: TargetPlace::Rpc });
         }
         let below = path.strip_prefix(HUB_PATH)?;
         let below = below.strip_suffix('/').unwrap_or(below);
         if below.is_empty() {
-            return Some(Self { agent: None, place: Place::Rpc });
+            return Some(Self { agent: None, place: TargetPlace::Rpc });
         }
         let below = below.strip_prefix('/')?;
-        if let Some(place) = Place::read(below) {
+        if let Some(place) = TargetPlace::read(below) {
             return Some(Self { agent: None, place });
         }
         let (first, rest) = match below.split_once('/') {
@@ -75,12 +75,12 @@ impl Target {
         };
         // The local part alone: `@` belongs to addresses.
         let agent = Some(Handle::parse(first).ok().filter(|_| !first.starts_with('@'))?);
-        let place = rest.map_or(Some(Place::Rpc), Place::read)?;
+        let place = rest.map_or(Some(TargetPlace::Rpc), TargetPlace::read)?;
         Some(Self { agent, place })
     }
 }
 
-impl Place {
+impl TargetPlace {
     fn read(path: &str) -> Option<Self> {
         if path == ".well-known/agent-card.json" || path == ".well-known/agent.json" {
             return Some(Self::Card);
@@ -179,24 +179,24 @@ mod tests {
 
     use super::*;
 
-    fn read(path: &str) -> (Option<String>, Place) {
+    fn read(path: &str) -> (Option<String>, TargetPlace) {
         let target = Target::read(path).unwrap_or_else(|| panic!("{path} means nothing"));
         (target.agent.map(|agent| agent.to_string()), target.place)
     }
 
-    fn rest(version: Version, resource: Resource) -> Place {
-        Place::Rest { version, resource }
+    fn rest(version: Version, resource: Resource) -> TargetPlace {
+        TargetPlace::Rest { version, resource }
     }
 
     #[test]
     fn s4_the_hub_and_each_agent_have_an_endpoint() {
         for path in ["/", "/a2a", "/a2a/"] {
-            assert_eq!(read(path), (None, Place::Rpc));
+            assert_eq!(read(path), (None, TargetPlace::Rpc));
         }
         for path in ["/a2a/chef", "/a2a/chef/", "/a2a/Chef"] {
-            assert_eq!(read(path), (Some("chef".to_owned()), Place::Rpc));
+            assert_eq!(read(path), (Some("chef".to_owned()), TargetPlace::Rpc));
         }
-        assert_eq!(read("/a2a/chef/.well-known/agent-card.json").1, Place::Card);
+        assert_eq!(read("/a2a/chef/.well-known/agent-card.json").1, TargetPlace::Card);
     }
 
     #[test]

@@ -11,25 +11,25 @@ use crate::annotations;
 use crate::card::names;
 use crate::limits::SNAPSHOT_EVENTS_MAX;
 use crate::model::{Artifact, Message, Metadata, Part, Role, Status, Task as Shown};
-use crate::parts::{Home, Placed, answer, near, of_turn};
+use crate::parts::{FileBase, PartPlacement, answer, near, of_turn};
 use crate::policy;
 
 /// How much of a task is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Want {
+pub(crate) struct TaskDetail {
     /// The newest messages; all for `None`.
     pub(crate) history: Option<u32>,
     /// Whether artifacts are.
     pub(crate) artifacts: bool,
 }
 
-impl Want {
+impl TaskDetail {
     /// Everything.
     pub(crate) const ALL: Self = Self { history: None, artifacts: true };
 }
 
 /// A task as it stands, with what it has made so far. Files here are under `origin`.
-pub(crate) async fn task(task: &TaskPermit, want: Want, origin: &str) -> Shown {
+pub(crate) async fn task(task: &TaskPermit, want: TaskDetail, origin: &str) -> Shown {
     let parts = match &task.outcome {
         Some(outcome) if !outcome.parts.is_empty() => outcome.parts.clone(),
         // Still at work, or broken off: what it has given stands in its log.
@@ -43,7 +43,7 @@ pub(crate) async fn task(task: &TaskPermit, want: Want, origin: &str) -> Shown {
 /// A settled task as it is told to those who wait elsewhere: files by their address.
 pub(crate) fn told(task: &Task, origin: &str) -> Shown {
     let parts = task.outcome.as_ref().map(|outcome| outcome.parts.clone()).unwrap_or_default();
-    shown(task, parts, Want::ALL, origin)
+    shown(task, parts, TaskDetail::ALL, origin)
 }
 
 /// The parts with the bytes of small files in place.
@@ -56,7 +56,7 @@ pub(crate) async fn all_near(task: &TaskPermit, parts: Vec<CorePart>) -> Vec<Cor
 }
 
 /// A task with the parts that it has given.
-pub(crate) fn shown(task: &Task, parts: Vec<CorePart>, want: Want, origin: &str) -> Shown {
+pub(crate) fn shown(task: &Task, parts: Vec<CorePart>, want: TaskDetail, origin: &str) -> Shown {
     let (artifacts, tools) = made(task, parts, origin);
     let mandates = refusal(task).map(policy::mandates).unwrap_or_default();
     let artifacts = if want.artifacts { artifacts.into_iter().chain(mandates).collect() } else { Vec::new() };
@@ -110,13 +110,13 @@ pub(crate) fn gathered(events: impl Iterator<Item = Event>) -> Vec<CorePart> {
 
 /// The artifacts of a task, and what its tools did.
 fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<Part>) {
-    let home = Home { origin, task: &task.id };
+    let home = FileBase { origin, task: &task.id };
     let (mut said, mut artifacts, mut tools) = (Vec::new(), Vec::new(), Vec::new());
     for part in parts {
         match home.place(part, artifacts.len() as u64 + 1) {
-            Some(Placed::Answer(part)) => said.push(part),
-            Some(Placed::Own(artifact)) => artifacts.push(artifact),
-            Some(Placed::Tool(event)) => tools.push(event),
+            Some(PartPlacement::Answer(part)) => said.push(part),
+            Some(PartPlacement::Own(artifact)) => artifacts.push(artifact),
+            Some(PartPlacement::Tool(event)) => tools.push(event),
             None => {}
         }
     }

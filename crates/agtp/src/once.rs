@@ -65,7 +65,7 @@ impl Keyed {
     ) -> Result<Reply, Problem> {
         let Keyed { caller, key, sent, session, peer } = self;
         let caller = IdempotencyOwner { name: &caller, session: session.as_deref() };
-        let once = host.once(caller, &key, &sent).await?;
+        let once = host.idempotency().begin(caller, &key, &sent).await?;
         if !matches!(once, IdempotencyState::First(_)) {
             // What is done for the first time is counted where it is done.
             host.meter(peer).map_err(|part| Problem::from(*part))?;
@@ -85,7 +85,7 @@ impl Keyed {
         };
         let reply = work.await;
         let kept = kept(&reply);
-        if let Err(error) = host.settle_once(begun, kept).await {
+        if let Err(error) = host.idempotency().settle(begun, kept).await {
             tracing::error!(%error, "the answer to a call with a key was not kept");
         }
         reply

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use forecourt_contract::call::CallTrail;
 use forecourt_core::AgentId;
 use forecourt_identity::agents::AgentIdentity;
+use forecourt_identity::genesis::TrustPosture;
 use serde_json::Value;
 
 use crate::reply::{Answered, Body, Problem, Reply};
@@ -34,8 +35,8 @@ pub(crate) struct ResponseStamp {
 pub(crate) struct ResponseDefaults {
     /// Those of answers in which nobody was addressed.
     plain: Fields,
-    /// Those of the agents here.
-    of_agents: HashMap<AgentId, Fields>,
+    /// Those of the agents here. Most agents of a host are vouched for alike, and share theirs.
+    of_agents: HashMap<AgentId, Arc<Fields>>,
     /// The methods that are answered.
     methods: String,
 }
@@ -49,9 +50,16 @@ impl ResponseDefaults {
     ) -> Self {
         let mut plain = Fields::default();
         put(&mut plain, "Server-ID", server_id);
-        let of = |agent: &Arc<AgentIdentity>| {
-            let mut fields = plain.clone();
-            trust(&mut fields, agent);
+        let mut last: Option<(&TrustPosture, Arc<Fields>)> = None;
+        let of = |agent: &'a Arc<AgentIdentity>| {
+            let shared =
+                last.as_ref().filter(|(posture, _)| **posture == agent.posture).map(|(_, fields)| fields.clone());
+            let fields = shared.unwrap_or_else(|| {
+                let mut fields = plain.clone();
+                trust(&mut fields, &agent.posture);
+                Arc::new(fields)
+            });
+            last = Some((&agent.posture, Arc::clone(&fields)));
             (agent.agent_id.clone(), fields)
         };
         let of_agents = agents.into_iter().map(of).collect();
@@ -60,7 +68,7 @@ impl ResponseDefaults {
     }
 
     fn of(&self, agent: Option<&AgentIdentity>) -> &Fields {
-        agent.and_then(|agent| self.of_agents.get(&agent.agent_id)).unwrap_or(&self.plain)
+        agent.and_then(|agent| self.of_agents.get(&agent.agent_id)).map_or(&self.plain, AsRef::as_ref)
     }
 
     /// The response to a request that was understood, or to one that was not but has an end.
@@ -100,8 +108,7 @@ impl ResponseDefaults {
 }
 
 /// How far an agent is vouched for. Base 2.5, 6.5.
-fn trust(fields: &mut Fields, agent: &AgentIdentity) {
-    let posture = &agent.posture;
+fn trust(fields: &mut Fields, posture: &TrustPosture) {
     if let Some(owner) = &posture.owner_id {
         put(fields, "Owner-ID", owner);
     }

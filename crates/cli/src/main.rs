@@ -5,13 +5,11 @@
 
 mod args;
 mod commands;
-mod output;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use forecourt_client::output;
 
-use crate::args::Arguments;
 use crate::output::Failure;
 
 #[global_allocator]
@@ -22,8 +20,8 @@ fn main() -> ExitCode {
         return code;
     }
     keep_pages_small();
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let invocation = match args::parse() {
+        Ok(invocation) => invocation,
         // Help and versions come this way too; they are what was asked for.
         Err(answer) => {
             let _ = answer.print();
@@ -34,7 +32,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return Failure::ours(format!("the runtime did not start: {error}")).report(),
     };
-    let code = match output::finished(runtime.block_on(commands::run(arguments))) {
+    let code = match output::finished(runtime.block_on(commands::run(invocation))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     };

@@ -22,10 +22,10 @@ const LINES_MAX: usize = 700;
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
     &["contract", "egress", "embed", "store", "pages", "process", "server"],
-    &["content", "endpoints", "openapi"],
+    &["client", "content", "endpoints", "openapi"],
     &["identity", "host", "agents"],
-    &["surface"],
-    &["a2a", "agtp", "mcp", "mentionable", "nlweb"],
+    &["search", "surface"],
+    &["a2a", "agtp", "mcp", "mentionable", "model", "nlweb"],
     &["forecourt"],
     &["cli"],
 ];
@@ -96,11 +96,12 @@ fn every_crate_has_a_layer() {
 /// shrink.
 const CIRCLES_LEFT: &[(&str, usize)] = &[
     ("a2a", 3),
-    ("agents", 5),
-    ("cli", 2),
+    ("agents", 3),
+    ("cli", 1),
     ("content", 4),
     ("core", 2),
     ("egress", 1),
+    ("forecourt", 1),
     ("host", 1),
     ("mcp", 1),
     ("mentionable", 2),

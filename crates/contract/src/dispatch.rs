@@ -3,6 +3,7 @@
 //! A stranger learns what is wrong with the call before it learns what there is: method, path
 //! grammar, route, identity and its proof, standing, policy, input, authority, and only then the handler.
 
+pub mod host;
 mod invoke;
 mod steps;
 
@@ -14,7 +15,6 @@ use serde_json::Value;
 
 use crate::call::{Call, CallAnswer, CallOutcome, CallTrail, Caller, Identity, LifecycleState, Tier};
 use crate::catalog::{Catalog, EMBEDDED};
-use crate::host::HostHandle;
 use crate::method::Method;
 use crate::path::RequestPath;
 use crate::policy::{MethodPolicy, ResolvedMethod};
@@ -22,6 +22,7 @@ use crate::recipe::RecipeBook;
 use crate::refusal::{IdentityRefusal, NotAllowed, Pair, Refusal};
 use crate::registry::{MatchedEndpoint, RegisteredEndpoint, Registry};
 use crate::reserved;
+use host::HostHandle;
 use invoke::{invoke, prepare};
 
 /// Endpoints that were agreed on with single callers. Section 6.1, tier C.
@@ -278,7 +279,8 @@ impl Dispatcher {
     }
 
     fn is_there(&self, target: &CallTarget) -> bool {
-        target.matched.is_some() || !self.methods_at(&target.path).is_empty()
+        // A set of all methods at a path is costly to gather, and questions to agents need none.
+        target.matched.is_some() || target.tier == Tier::Native || !self.methods_at(&target.path).is_empty()
     }
 
     /// Section 9: the policy, and whether the path has this method. `None`: the host answers it itself.

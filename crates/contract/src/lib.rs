@@ -30,7 +30,6 @@ pub mod deprecation;
 pub mod dispatch;
 pub mod endpoint;
 pub mod handler;
-pub mod host;
 pub mod input;
 pub mod limits;
 pub mod method;
@@ -45,6 +44,7 @@ pub mod semantic;
 
 pub use call::{Call, CallAnswer, CallOutcome, Caller, Tier};
 pub use catalog::Catalog;
+pub use dispatch::host;
 pub use dispatch::{CallTarget, Dispatcher, Native, RoutedCall, Rules};
 pub use endpoint::Endpoint;
 pub use forecourt_core::scope::{self, Scope, ScopeSet};

@@ -2,6 +2,7 @@
 //!
 //! These are the layer's own words: each wire spells them in one `match` without a wildcard arm.
 
+mod codes;
 mod failed_step;
 mod native;
 mod recovery;
@@ -11,6 +12,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+pub use codes::codes;
 pub use failed_step::FailedStep;
 pub use native::{NativeRefusal, NativeRefusalKind};
 pub use recovery::Recovery;

@@ -1,24 +1,27 @@
 //! The body of an answer, cut at its size and at its deadline.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
+use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, Sleep};
 
-use crate::error::EgressError;
+use crate::dial::ConnectionGuard;
+use crate::error::{EgressError, error_chain};
 use crate::slots::Slot;
 
 /// The bytes of an answer as they come. Ends with an error at its bound or its deadline; holds its
 /// turn ([`crate::limits::AT_ONCE_MAX`]) until it is dropped.
 pub struct BodyStream {
-    chunks: Option<BoxStream<'static, reqwest::Result<Bytes>>>,
+    body: Option<Incoming>,
     left: usize,
     bytes_max: usize,
     deadline: Pin<Box<Sleep>>,
     _turn: Option<Turn>,
+    /// The connection, when it is this exchange's alone.
+    _connection: Option<ConnectionGuard>,
 }
 
 /// What a running exchange holds.
@@ -30,13 +33,20 @@ pub(crate) enum Turn {
 }
 
 impl BodyStream {
-    pub(crate) fn new(response: reqwest::Response, bytes_max: usize, deadline: Instant, turn: Turn) -> Self {
+    pub(crate) fn new(
+        body: Incoming,
+        bytes_max: usize,
+        deadline: Instant,
+        turn: Turn,
+        connection: Option<ConnectionGuard>,
+    ) -> Self {
         Self {
-            chunks: Some(response.bytes_stream().boxed()),
+            body: Some(body),
             left: bytes_max,
             bytes_max,
             deadline: Box::pin(tokio::time::sleep_until(deadline)),
             _turn: Some(turn),
+            _connection: connection,
         }
     }
 
@@ -49,9 +59,25 @@ impl BodyStream {
         Ok(bytes.freeze())
     }
 
-    fn judge(&mut self, chunk: Option<reqwest::Result<Bytes>>) -> Option<Result<Bytes, EgressError>> {
+    /// The next bytes of the body; trailers are passed over.
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Bytes>>> {
+        let Some(body) = self.body.as_mut() else { return Poll::Ready(None) };
+        loop {
+            match ready!(Pin::new(&mut *body).poll_frame(cx)) {
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        return Poll::Ready(Some(Ok(data)));
+                    }
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+
+    fn judge(&mut self, chunk: Option<hyper::Result<Bytes>>) -> Option<Result<Bytes, EgressError>> {
         match chunk? {
-            Err(error) => Some(Err(EgressError::from_client(error))),
+            Err(error) => Some(Err(EgressError::Failed(error_chain(&error)))),
             Ok(bytes) => match self.left.checked_sub(bytes.len()) {
                 None => Some(Err(EgressError::TooLarge { bytes_max: self.bytes_max })),
                 Some(left) => {
@@ -67,8 +93,10 @@ impl Stream for BodyStream {
     type Item = Result<Bytes, EgressError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Some(chunks) = self.chunks.as_mut() else { return Poll::Ready(None) };
-        let polled = chunks.poll_next_unpin(cx);
+        if self.body.is_none() {
+            return Poll::Ready(None);
+        }
+        let polled = self.poll_data(cx);
         // The deadline counts even for a server that always has one more byte.
         let late = self.deadline.as_mut().poll(cx).is_ready();
         let item = match polled {
@@ -78,7 +106,8 @@ impl Stream for BodyStream {
         };
         if !matches!(item, Some(Ok(_))) {
             // Closes the connection and gives the turn back at once.
-            self.chunks = None;
+            self.body = None;
+            self._connection = None;
             self._turn = None;
         }
         Poll::Ready(item)

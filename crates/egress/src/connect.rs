@@ -6,22 +6,18 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use rustls::ClientConfig;
 use rustls::version::TLS13;
-use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout_at};
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
+use tokio::time::Instant;
 
 use crate::body::Turn;
 use crate::certificate::ClientCertificate;
 use crate::egress::{Egress, SetupError};
-use crate::error::{EgressError, Refusal};
+use crate::error::EgressError;
 use crate::purpose::Purpose;
+use crate::stream::{self, NetStream};
 use crate::target::CheckedUrl;
 use crate::trust;
 
@@ -38,17 +34,12 @@ pub struct Tls {
 ///
 /// It takes part in the count of what is under way at once, until it [rests](Connection::rest).
 pub struct Connection {
-    stream: Stream,
+    stream: NetStream,
     peer: SocketAddr,
     egress: Egress,
     purpose: Purpose,
     target: CheckedUrl,
     turn: Option<Turn>,
-}
-
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
 }
 
 impl Egress {
@@ -90,53 +81,9 @@ impl Egress {
         let bounds = purpose.deadlines(self.config());
         let turn = self.inner.turn_by(purpose, &target, Instant::now() + bounds.total).await?;
         let addresses = self.inner.guard.admit(purpose, &target).await?;
-        let deadline = Instant::now() + bounds.connect;
-        let (stream, peer) = dial(&addresses, bounds.connect).await?;
-        let stream = match tls {
-            None => Stream::Plain(stream),
-            Some(tls) => {
-                let shaken = timeout_at(deadline, handshake(stream, &target, tls)).await;
-                Stream::Tls(Box::new(shaken.map_err(|_| unconnected("the TLS handshake took too long"))??))
-            }
-        };
+        let (stream, peer) = stream::open(&target, &addresses, tls.map(|tls| &tls.config), bounds.connect).await?;
         Ok(Connection { stream, peer, egress: self.clone(), purpose, target, turn: Some(turn) })
     }
-}
-
-/// Connects to the first address that answers. Each gets an equal share of what is left of the time.
-async fn dial(addresses: &[SocketAddr], within: Duration) -> Result<(TcpStream, SocketAddr), EgressError> {
-    let deadline = Instant::now() + within;
-    let mut reason = "there is no address".to_owned();
-    for (at, address) in addresses.iter().enumerate() {
-        let left = u32::try_from(addresses.len() - at).unwrap_or(u32::MAX);
-        let share = deadline.saturating_duration_since(Instant::now()) / left;
-        match timeout_at(Instant::now() + share, TcpStream::connect(address)).await {
-            Ok(Ok(stream)) => return checked(stream, *address),
-            Ok(Err(error)) => reason = error.to_string(),
-            Err(_) => "the connection took too long".clone_into(&mut reason),
-        }
-    }
-    Err(EgressError::Unconnected(reason))
-}
-
-/// The peer is compared once more: the connection must lead to the address that was checked.
-fn checked(stream: TcpStream, address: SocketAddr) -> Result<(TcpStream, SocketAddr), EgressError> {
-    let peer = stream.peer_addr().map_err(|error| unconnected(error.to_string()))?;
-    if peer.ip() != address.ip() {
-        return Err(Refusal::PrivateAddress.into());
-    }
-    stream.set_nodelay(true).map_err(|error| unconnected(error.to_string()))?;
-    Ok((stream, peer))
-}
-
-async fn handshake(stream: TcpStream, target: &CheckedUrl, tls: &Tls) -> Result<TlsStream<TcpStream>, EgressError> {
-    let name = ServerName::try_from(target.host()).map_err(|_| Refusal::Text("has a malformed host"))?;
-    let connector = TlsConnector::from(tls.config.clone());
-    connector.connect(name, stream).await.map_err(|error| unconnected(error.to_string()))
-}
-
-fn unconnected(reason: impl Into<String>) -> EgressError {
-    EgressError::Unconnected(reason.into())
 }
 
 impl Connection {
@@ -164,33 +111,21 @@ impl Connection {
 
 impl AsyncRead for Connection {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
-            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
-        }
+        Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
-        }
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 

@@ -1,92 +1,182 @@
-//! The HTTP client itself. The only file that names it; everything it does by itself is off.
+//! The HTTP client itself. The only file that names it; everything it does by itself is off: no proxies, no
+//! redirects, no cookies, no decompression.
+//!
+//! Backends of the operator share a pool of connections. Everything else gets a connection of its own to
+//! the addresses that were checked, which ends with the exchange, so that nothing is shared between callers.
 
+use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use reqwest::dns::{Addrs, Name, Resolving};
-use reqwest::{Client, ClientBuilder};
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use http::header::{HOST, USER_AGENT};
+use http::{HeaderValue, Request, Response, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::{Connected, Connection};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+use tower_service::Service;
 
-use crate::egress::SetupError;
-use crate::error::EgressError;
+use crate::error::{EgressError, error_chain};
 use crate::limits::{CONNECT_TIME_MAX, HEAD_BYTES_MAX, HEAD_FIELDS_MAX, RESOLVE_TIME_MAX, UPSTREAM_IDLE_MAX};
 use crate::resolve::Resolve;
+use crate::stream::{self, NetStream};
 use crate::target::CheckedUrl;
 use crate::trust;
 
+/// How every request names its sender.
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("forecourt/", env!("CARGO_PKG_VERSION")));
+/// How long a connection of the pool may rest.
+const IDLE_TIME_MAX: Duration = Duration::from_secs(90);
+
 /// Makes connections.
 pub(crate) struct Dialer {
-    guarded: ClientConfig,
-    upstream: Client,
+    guarded: Arc<ClientConfig>,
+    upstream: Client<UpstreamConnector, Full<Bytes>>,
+}
+
+/// Ends a connection of one exchange when it is dropped.
+pub(crate) struct ConnectionGuard(AbortHandle);
+
+impl Drop for ConnectionGuard {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Dialer {
-    pub(crate) fn new(tls: &ClientConfig, resolver: Arc<dyn Resolve>) -> Result<Self, SetupError> {
-        let upstream =
-            bare(trust::upstream(tls)).dns_resolver(Open(resolver)).pool_max_idle_per_host(UPSTREAM_IDLE_MAX);
-        // A backend may think for long before it answers, but not before it takes the connection.
-        let upstream = upstream.connect_timeout(CONNECT_TIME_MAX);
-        let upstream = upstream.build().map_err(|error| SetupError::Tls(error.to_string()))?;
-        Ok(Self { guarded: trust::guarded(tls), upstream })
+    pub(crate) fn new(tls: &ClientConfig, resolver: Arc<dyn Resolve>) -> Self {
+        let connector = UpstreamConnector { resolver, tls: Arc::new(trust::upstream(tls)) };
+        let upstream = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_TIME_MAX)
+            .pool_max_idle_per_host(UPSTREAM_IDLE_MAX)
+            .http2_max_header_list_size(HEAD_BYTES_MAX as u32)
+            .build(connector);
+        Self { guarded: Arc::new(trust::guarded(tls)), upstream }
     }
 
-    /// A client for one exchange: it knows no address but `addresses`, and its connection ends with
-    /// it, so that nothing is shared between callers.
-    pub(crate) fn pinned(
+    /// Sends a request to a backend that the operator named, over the pool.
+    pub(crate) async fn send_upstream(
+        &self,
+        target: &CheckedUrl,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, EgressError> {
+        *request.uri_mut() = target.uri().clone();
+        request.headers_mut().insert(USER_AGENT, AGENT);
+        self.upstream.request(request).await.map_err(|error| match error.is_connect() {
+            true => EgressError::Unconnected(error_chain(&error)),
+            false => EgressError::Failed(error_chain(&error)),
+        })
+    }
+
+    /// Sends a request over a connection of its own to one of `addresses`, and to no other. The answer
+    /// breaks off when the guard is dropped.
+    pub(crate) async fn send_pinned(
         &self,
         target: &CheckedUrl,
         addresses: &[SocketAddr],
         connect: Duration,
-    ) -> Result<Client, EgressError> {
-        bare(self.guarded.clone())
-            .http1_only()
-            .http1_max_headers(HEAD_FIELDS_MAX)
-            .dns_resolver(Closed)
-            .resolve_to_addrs(&target.host(), addresses)
-            .connect_timeout(connect)
-            .pool_max_idle_per_host(0)
-            .build()
-            .map_err(EgressError::from_client)
-    }
-
-    /// The shared client for backends that the operator named. Keeps connections.
-    pub(crate) fn upstream(&self) -> Client {
-        self.upstream.clone()
-    }
-}
-
-/// No proxies, no redirects, no retries, no referer, no cookies, no decompression.
-fn bare(tls: ClientConfig) -> ClientBuilder {
-    Client::builder()
-        .tls_backend_preconfigured(tls)
-        .user_agent(concat!("forecourt/", env!("CARGO_PKG_VERSION")))
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .http2_max_header_list_size(HEAD_BYTES_MAX as u32)
-}
-
-/// Answers no name: a guarded client dials only what was pinned.
-struct Closed;
-
-impl reqwest::dns::Resolve for Closed {
-    fn resolve(&self, _: Name) -> Resolving {
-        Box::pin(std::future::ready(Err("this name was not checked".into())))
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<(Response<Incoming>, ConnectionGuard), EgressError> {
+        let tls = target.is_https().then_some(&self.guarded);
+        let (stream, _) = stream::open(target, addresses, tls, connect).await?;
+        let failed = |error: hyper::Error| EgressError::Failed(error_chain(&error));
+        let mut builder = http1::Builder::new();
+        builder.max_headers(HEAD_FIELDS_MAX);
+        let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(failed)?;
+        let running = ConnectionGuard(tokio::spawn(connection).abort_handle());
+        *request.uri_mut() = target.origin_form();
+        request.headers_mut().insert(HOST, target.host_field());
+        request.headers_mut().insert(USER_AGENT, AGENT);
+        let response = sender.send_request(request).await.map_err(failed)?;
+        Ok((response, running))
     }
 }
 
-/// Asks our resolver, so that `*.localhost` and tests work for backends too.
-struct Open(Arc<dyn Resolve>);
+/// Connects to backends of the operator, whose names may mean any address.
+#[derive(Clone)]
+struct UpstreamConnector {
+    resolver: Arc<dyn Resolve>,
+    tls: Arc<ClientConfig>,
+}
 
-impl reqwest::dns::Resolve for Open {
-    fn resolve(&self, name: Name) -> Resolving {
-        let resolver = self.0.clone();
+impl Service<Uri> for UpstreamConnector {
+    type Response = TokioIo<PooledStream>;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connector = self.clone();
         Box::pin(async move {
-            let found = tokio::time::timeout(RESOLVE_TIME_MAX, resolver.resolve(name.as_str())).await??;
-            let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
-            Ok(addresses)
+            // A backend may think for long before it answers, but not before it takes the connection.
+            let stream = timeout(CONNECT_TIME_MAX, connector.connect(&uri)).await?;
+            let stream = stream.map_err(|error| io::Error::other(error.log_reason()))?;
+            Ok(TokioIo::new(PooledStream(stream)))
         })
+    }
+}
+
+impl UpstreamConnector {
+    async fn connect(&self, uri: &Uri) -> Result<NetStream, EgressError> {
+        // The pool knows no path; what it was given was checked.
+        let target = CheckedUrl::parse(&uri.to_string())?;
+        let addresses = match target.address() {
+            Some(address) => vec![address],
+            None => {
+                let found = timeout(RESOLVE_TIME_MAX, self.resolver.resolve(&target.host())).await;
+                let found = found.map_err(|_| EgressError::timed_out("the lookup"))?;
+                found.map_err(|error| EgressError::Unconnected(error.to_string()))?
+            }
+        };
+        let addresses: Vec<_> = addresses.into_iter().map(|ip| SocketAddr::new(ip, target.port())).collect();
+        let tls = target.is_https().then_some(&self.tls);
+        Ok(stream::open(&target, &addresses, tls, CONNECT_TIME_MAX).await?.0)
+    }
+}
+
+/// A connection of the pool, which says whether HTTP/2 was agreed on.
+struct PooledStream(NetStream);
+
+impl Connection for PooledStream {
+    fn connected(&self) -> Connected {
+        match self.0.protocol() {
+            Some(b"h2") => Connected::new().negotiated_h2(),
+            _ => Connected::new(),
+        }
+    }
+}
+
+impl AsyncRead for PooledStream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for PooledStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }

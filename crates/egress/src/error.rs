@@ -72,21 +72,6 @@ impl EgressError {
         }
     }
 
-    /// What went wrong below us, with every cause and without the URL.
-    pub(crate) fn from_client(error: reqwest::Error) -> Self {
-        let error = error.without_url();
-        let mut reason = error.to_string();
-        let mut cause = std::error::Error::source(&error);
-        while let Some(inner) = cause {
-            reason = format!("{reason}: {inner}");
-            cause = inner.source();
-        }
-        match error.is_connect() {
-            true => Self::Unconnected(reason),
-            false => Self::Failed(reason),
-        }
-    }
-
     pub(crate) fn timed_out(what: &str) -> Self {
         Self::Failed(format!("{what} took too long"))
     }
@@ -96,4 +81,15 @@ impl From<Refusal> for EgressError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
+}
+
+/// What went wrong below us, with every cause. The HTTP client writes no URL into its errors.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut chain = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        chain = format!("{chain}: {inner}");
+        cause = inner.source();
+    }
+    chain
 }

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use tokio::time::{Instant, timeout, timeout_at};
-use url::Url;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
+use http_body_util::Full;
+use tokio::time::{Instant, timeout_at};
 
 use crate::body::{BodyStream, Turn};
 use crate::egress::Inner;
@@ -19,13 +19,46 @@ pub struct UpstreamRequest {
     /// GET or POST, usually.
     pub method: Method,
     /// Where to.
-    pub url: String,
+    pub url: RequestUrl,
     /// Its fields. `Host`, `Accept-Encoding`, `User-Agent` and the framing are set for it.
     pub headers: HeaderMap,
     /// Its body.
     pub body: Bytes,
     /// Other bounds than those of its purpose.
     pub deadlines: Option<Deadlines>,
+}
+
+/// Where a request goes.
+#[derive(Clone)]
+pub enum RequestUrl {
+    /// A text, which is checked when the request is sent.
+    Text(String),
+    /// What was checked before, for requests that go there again and again.
+    Checked(CheckedUrl),
+}
+
+impl From<&CheckedUrl> for RequestUrl {
+    fn from(url: &CheckedUrl) -> Self {
+        Self::Checked(url.clone())
+    }
+}
+
+impl From<&str> for RequestUrl {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for RequestUrl {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<String> for RequestUrl {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
 }
 
 /// The head of an answer, and its body on the way.
@@ -35,8 +68,6 @@ pub struct UpstreamResponse {
     pub status: StatusCode,
     /// Its fields, at most [`HEAD_BYTES_MAX`].
     pub headers: HeaderMap,
-    /// Where it came from in the end.
-    pub final_url: Url,
     /// Its body.
     pub body: BodyStream,
 }
@@ -48,8 +79,6 @@ pub struct FetchedBody {
     pub mime: String,
     /// The body, within the bound of its purpose.
     pub bytes: Bytes,
-    /// Where it came from in the end.
-    pub final_url: Url,
     /// The fields of its head.
     pub headers: HeaderMap,
 }
@@ -63,16 +92,16 @@ pub struct DeliveryOutcome {
 
 impl UpstreamRequest {
     /// A GET of `url`.
-    pub fn get(url: impl Into<String>) -> Self {
+    pub fn get(url: impl Into<RequestUrl>) -> Self {
         Self::new(Method::GET, url, Bytes::new())
     }
 
     /// A POST of `body` to `url`.
-    pub fn post(url: impl Into<String>, body: impl Into<Bytes>) -> Self {
+    pub fn post(url: impl Into<RequestUrl>, body: impl Into<Bytes>) -> Self {
         Self::new(Method::POST, url, body.into())
     }
 
-    fn new(method: Method, url: impl Into<String>, body: Bytes) -> Self {
+    fn new(method: Method, url: impl Into<RequestUrl>, body: Bytes) -> Self {
         Self { method, url: url.into(), headers: HeaderMap::new(), body, deadlines: None }
     }
 
@@ -88,15 +117,6 @@ impl UpstreamRequest {
     pub fn within(mut self, deadlines: Deadlines) -> Self {
         self.deadlines = Some(deadlines);
         self
-    }
-
-    /// What is left of it behind a redirect: nothing that was meant for the first server.
-    fn redirected(&self, target: &CheckedUrl) -> Self {
-        let mut next = Self::get(target.url().as_str());
-        if let Some(accept) = self.headers.get(ACCEPT) {
-            next.headers.insert(ACCEPT, accept.clone());
-        }
-        next
     }
 }
 
@@ -125,20 +145,26 @@ impl Inner {
         let bounds = request.deadlines.unwrap_or_else(|| purpose.deadlines(&self.guard.config));
         let deadline = Instant::now() + bounds.total;
         request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static(purpose.accept()));
-        let mut target = CheckedUrl::parse(&request.url)?;
+        let mut target = match &request.url {
+            RequestUrl::Text(text) => CheckedUrl::parse(text)?,
+            RequestUrl::Checked(url) => url.clone(),
+        };
+        if purpose.redirects_max() == 0 {
+            return self.step(purpose, &target, request, bounds, deadline).await;
+        }
         let mut redirects_left = purpose.redirects_max();
+        let (method, accept) = (request.method.clone(), request.headers.get(ACCEPT).cloned());
         loop {
-            let answer = self.step(purpose, &target, &request, bounds, deadline).await?;
-            let Some(location) = redirect_of(&request, &answer) else { return Ok(answer) };
-            if purpose.redirects_max() == 0 {
-                return Ok(answer);
-            }
+            let answer = self.step(purpose, &target, request, bounds, deadline).await?;
+            let Some(location) = redirect_of(&method, &answer) else { return Ok(answer) };
             redirects_left = redirects_left.checked_sub(1).ok_or(Refusal::Redirects)?;
             let next = target.join(location)?;
             if target.is_https() && !next.is_https() {
                 return Err(Refusal::Scheme.into());
             }
-            request = request.redirected(&next);
+            // Nothing that was meant for the first server goes to the next one.
+            request = UpstreamRequest::get(&next);
+            request.headers.extend(accept.clone().map(|accept| (ACCEPT, accept)));
             target = next;
         }
     }
@@ -148,41 +174,36 @@ impl Inner {
         &self,
         purpose: Purpose,
         target: &CheckedUrl,
-        request: &UpstreamRequest,
+        request: UpstreamRequest,
         bounds: Deadlines,
         deadline: Instant,
     ) -> Result<UpstreamResponse, EgressError> {
         let late = |_| EgressError::timed_out("the connection");
         let turn = self.turn_by(purpose, target, deadline).await?;
-        let (client, pinned) = match purpose.is_trusted(target) {
-            true => (self.dialer.upstream(), None),
+        let UpstreamRequest { method, headers, body, .. } = request;
+        let mut sent = Request::new(Full::new(body));
+        *sent.method_mut() = method;
+        *sent.headers_mut() = headers;
+        sent.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let head_by = |now: Instant| deadline.min(now + bounds.connect.saturating_add(bounds.first_byte));
+        let (response, connection) = match purpose.is_trusted(target) {
+            true => {
+                let answer = timeout_at(head_by(Instant::now()), self.dialer.send_upstream(target, sent)).await;
+                (answer.map_err(late)??, None)
+            }
             false => {
                 let admitted = timeout_at(deadline, self.guard.admit(purpose, target)).await.map_err(late)??;
-                (self.dialer.pinned(target, &admitted, bounds.connect)?, Some(admitted))
+                let answer = self.dialer.send_pinned(target, &admitted, bounds.connect, sent);
+                let (answer, connection) = timeout_at(head_by(Instant::now()), answer).await.map_err(late)??;
+                (answer, Some(connection))
             }
         };
-        let sent = client
-            .request(request.method.clone(), target.url().clone())
-            .headers(request.headers.clone())
-            .header(ACCEPT_ENCODING, "identity")
-            .body(request.body.clone())
-            .send();
-        let wait = timeout(bounds.connect.saturating_add(bounds.first_byte), sent);
-        let response = timeout_at(deadline, wait).await.map_err(late)?.map_err(late)?;
-        let response = response.map_err(EgressError::from_client)?;
-        if let Some(admitted) = pinned {
-            // The client had no other address to dial; this makes sure that it had not.
-            let peer = response.remote_addr().map(|peer| peer.ip());
-            if !peer.is_some_and(|peer| admitted.iter().any(|address| address.ip() == peer)) {
-                return Err(Refusal::PrivateAddress.into());
-            }
-        }
         check_head(response.headers())?;
+        let (head, body) = response.into_parts();
         Ok(UpstreamResponse {
-            status: response.status(),
-            headers: response.headers().clone(),
-            final_url: target.url().clone(),
-            body: BodyStream::new(response, bounds.body_bytes_max, deadline, turn),
+            status: head.status,
+            headers: head.headers,
+            body: BodyStream::new(body, bounds.body_bytes_max, deadline, turn, connection),
         })
     }
 
@@ -218,14 +239,13 @@ impl UpstreamResponse {
         Ok(FetchedBody {
             mime: mime.unwrap_or("application/octet-stream").to_owned(),
             bytes: self.body.collect().await?,
-            final_url: self.final_url,
             headers: self.headers,
         })
     }
 }
 
-fn redirect_of<'a>(request: &UpstreamRequest, answer: &'a UpstreamResponse) -> Option<&'a str> {
-    let follows = request.method == Method::GET && matches!(answer.status.as_u16(), 301 | 302 | 303 | 307 | 308);
+fn redirect_of<'a>(method: &Method, answer: &'a UpstreamResponse) -> Option<&'a str> {
+    let follows = *method == Method::GET && matches!(answer.status.as_u16(), 301 | 302 | 303 | 307 | 308);
     let location = follows.then(|| answer.headers.get(LOCATION))??;
     location.to_str().ok()
 }

@@ -13,7 +13,8 @@
 //! | `purpose.rs` | what a request is for, and the rules of that |
 //! | `guard.rs` | the decision, with the addresses to dial |
 //! | `slots.rs` | how many at once, in all and for one host |
-//! | `dial.rs`, `trust.rs`, `certificate.rs` | the connection and its certificates |
+//! | `stream.rs`, `trust.rs`, `certificate.rs` | one connection and its certificates |
+//! | `dial.rs` | HTTP: the pool for backends, a connection for each exchange with everybody else |
 //! | `connect.rs` | connections on which a protocol other than HTTP is spoken |
 //! | `exchange.rs`, `body.rs` | redirects, deadlines and the size of bodies |
 //! | `revisit.rs` | documents that were read before, and what became of them |
@@ -38,6 +39,7 @@ mod resolve;
 mod revisit;
 pub mod signature;
 mod slots;
+mod stream;
 mod target;
 mod trust;
 
@@ -49,7 +51,7 @@ pub use connect::{Connection, Tls};
 pub use data_url::{DataUrl, DataUrlError, data_url};
 pub use egress::{Egress, EgressBuilder, SetupError};
 pub use error::{EgressError, Refusal};
-pub use exchange::{DeliveryOutcome, FetchedBody, UpstreamRequest, UpstreamResponse};
+pub use exchange::{DeliveryOutcome, FetchedBody, RequestUrl, UpstreamRequest, UpstreamResponse};
 pub use purpose::{Deadlines, Purpose};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use revisit::{FetchedDocument, RevisitOutcome, Validators};

@@ -1,8 +1,10 @@
 //! The raw text of a URL into a checked value. Security sheet, section 6, steps 1 and 2.
 
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 
-use url::{Host, Url};
+use http::{HeaderValue, Uri};
+use url::{Host, Position, Url};
 
 use crate::error::Refusal;
 use crate::limits::URL_BYTES_MAX;
@@ -10,13 +12,21 @@ use crate::limits::URL_BYTES_MAX;
 /// An `http` or `https` URL whose text hides nothing: no userinfo, no control characters, no
 /// percent signs in the host, a well-formed host and a plain port. Its fragment is dropped.
 ///
-/// Says nothing about whether its address may be reached; that is the guard's to decide.
+/// Says nothing about whether its address may be reached; that is the guard's to decide. Cheap to clone:
+/// what is asked again and again is parsed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedUrl {
+    parsed: Arc<ParsedUrl>,
+    usual_port: u16,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct ParsedUrl {
     url: Url,
+    /// The same, as the HTTP client has it.
+    uri: Uri,
     host: TargetHost,
     port: u16,
-    usual_port: u16,
 }
 
 /// Where https listens unless a URL says otherwise.
@@ -48,7 +58,8 @@ impl CheckedUrl {
             url.set_host(Some(name)).map_err(|_| Refusal::Text("has a malformed host"))?;
         }
         let port = url.port_or_known_default().ok_or(Refusal::Text("has no port"))?;
-        Ok(Self { url, host, port, usual_port: HTTPS_PORT })
+        let uri = Uri::try_from(url.as_str()).map_err(|_| Refusal::Text("can't be parsed"))?;
+        Ok(Self { parsed: Arc::new(ParsedUrl { url, uri, host, port }), usual_port: HTTPS_PORT })
     }
 
     /// A host and a port on their own. The host is a name, or an address with or without brackets.
@@ -75,24 +86,49 @@ impl CheckedUrl {
             return Self::parse(location);
         }
         check_characters(location)?;
-        let joined = self.url.join(location).map_err(|_| Refusal::Text("can't be parsed"))?;
+        let joined = self.parsed.url.join(location).map_err(|_| Refusal::Text("can't be parsed"))?;
         Self::parse(joined.as_str())
     }
 
     /// The URL as it goes out.
     pub fn url(&self) -> &Url {
-        &self.url
+        &self.parsed.url
+    }
+
+    /// The URL as the HTTP client has it.
+    pub(crate) fn uri(&self) -> &Uri {
+        &self.parsed.uri
+    }
+
+    /// Its path and query alone, as a request says them to the server itself. RFC 9112 3.2.1.
+    pub(crate) fn origin_form(&self) -> Uri {
+        self.parsed.uri.path_and_query().cloned().map_or_else(|| Uri::from_static("/"), Uri::from)
+    }
+
+    /// The value of `Host`: with the port, unless that is the usual one of its scheme.
+    pub(crate) fn host_field(&self) -> HeaderValue {
+        let text = &self.parsed.url[Position::BeforeHost..Position::AfterPort];
+        // A host and a port that were checked are visible ASCII.
+        HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static(""))
+    }
+
+    /// The address that it names itself, if it is no name.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        match &self.parsed.host {
+            TargetHost::Address(address) => Some(*address),
+            TargetHost::Name(_) => None,
+        }
     }
 
     /// Whether the connection is encrypted.
     pub fn is_https(&self) -> bool {
-        self.url.scheme() == "https"
+        self.parsed.url.scheme() == "https"
     }
 
     /// The host as it is compared and counted: a name without a trailing dot, or an address without
     /// brackets.
     pub fn host(&self) -> String {
-        match &self.host {
+        match &self.parsed.host {
             TargetHost::Address(address) => address.to_string(),
             TargetHost::Name(name) => name.clone(),
         }
@@ -100,21 +136,21 @@ impl CheckedUrl {
 
     /// The port, given or implied.
     pub fn port(&self) -> u16 {
-        self.port
+        self.parsed.port
     }
 
     /// Whether it has the port that its protocol has everywhere, so that nobody needs to open it.
     pub(crate) fn is_on_usual_port(&self) -> bool {
-        self.port == self.usual_port
+        self.parsed.port == self.usual_port
     }
 
     pub(crate) fn by(&self) -> &TargetHost {
-        &self.host
+        &self.parsed.host
     }
 
     /// Whether the name is a single label, or one that only private networks resolve.
     pub(crate) fn is_private_name(&self) -> bool {
-        match &self.host {
+        match &self.parsed.host {
             TargetHost::Address(_) => false,
             TargetHost::Name(name) => {
                 !name.contains('.') || PRIVATE_SUFFIXES.iter().any(|suffix| ends_in(name, suffix))

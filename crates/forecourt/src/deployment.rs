@@ -16,7 +16,7 @@ use forecourt_host::{LimitSettings, OperatorWebhook};
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::{AdminToken, HttpLimits};
-use forecourt_settings::{Environment, Problem, Problems, ProcessEnvironment, Section};
+use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
 use serde_json::Value;
 
 use self::read::{read_agents, read_top};
@@ -127,6 +127,12 @@ impl Deployment {
                 Err(problems)
             }
         }
+    }
+
+    /// Keys that the files have by their old names: complete once the deployment was built.
+    pub fn moved_keys(&self) -> Vec<KeyMove> {
+        let agents = self.agents.iter().flat_map(|agent| agent.section.moved_keys());
+        self.root.moved_keys().into_iter().chain(agents).collect()
     }
 
     /// The same deployment with its state in `folder`: by default that is `.forecourt` within its own.

@@ -8,16 +8,15 @@ use forecourt_contract::endpoint::EndpointOffer;
 use forecourt_contract::{Dispatcher, Endpoint, HostHandle};
 use forecourt_core::Message;
 use forecourt_egress::Egress;
-use forecourt_endpoints::{Kinds, Python, load};
+use forecourt_endpoints::{EndpointPolicy, Kinds, Python, load};
 use forecourt_host::Host;
 use forecourt_settings::{Problems, ProcessEnvironment};
+use forecourt_surface::endpoint;
 use forecourt_surface::tool::ToolCall;
-use forecourt_surface::{EndpointSettings, endpoint};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::deployment::Deployment;
-use crate::registry::ENDPOINTS;
 
 /// What answers calls, with what was refused of the files.
 pub(crate) struct Endpoints {
@@ -35,7 +34,8 @@ impl Endpoints {
     /// Loads what can be loaded. Fails when the settings can't be read, or when the operator wants all
     /// endpoints or none and one is refused.
     pub(crate) fn load(deployment: &Deployment, egress: &Egress) -> Result<Self, Problems> {
-        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&deployment.endpoints)?;
+        let EndpointPolicy { terms, must_be_whole } = EndpointPolicy::read(&deployment.endpoints)?;
+        let notices = deployment.wires.notices();
         let python = Python::new(deployment.functions.clone());
         let host = HostHandle::default();
         let functions = deployment.own_functions.clone().then(Arc::new(python));

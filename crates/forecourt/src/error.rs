@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use forecourt_client::Failure;
 use forecourt_settings::{Problem, Problems};
 
 /// Why something was not done: what happened, and what to do about it.
@@ -66,6 +67,19 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let failure = match error.problems {
+            Some(problems) => Self::from(problems),
+            None => Self::yours(error.message),
+        };
+        match error.hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
 
 impl From<Problems> for Error {
     fn from(problems: Problems) -> Self {

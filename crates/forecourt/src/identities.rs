@@ -31,8 +31,10 @@ pub(crate) fn load(
     };
     let settings: HashMap<Handle, AgentIdentitySettings> = identities.into_iter().collect();
     let residents = host.directory().iter().map(|resident| resident.card.as_ref());
-    let (known, notices) = agents::load(&home, residents.filter_map(|card| Some((card, settings.get(card.handle())?))));
+    let (known, mut notices) =
+        agents::load(&home, residents.filter_map(|card| Some((card, settings.get(card.handle())?))));
     notices.iter().for_each(log);
+    notices.retain(|notice| notice.severity != Severity::Told);
     (known, notices)
 }
 
@@ -40,7 +42,8 @@ fn log(notice: &IdentityNotice) {
     match notice.severity {
         Severity::Refused => tracing::error!("an identity is not used: {notice}"),
         Severity::Warning => tracing::warn!("{notice}"),
-        Severity::Told => tracing::info!("{notice}"),
+        // One for each agent of a host, of which there may be thousands.
+        Severity::Told => tracing::debug!("{notice}"),
     }
 }
 

@@ -22,6 +22,7 @@ const PAGES: &[(&str, &str)] = &[
     ("operating.md", include_str!("../../../docs/manual/operating.md")),
     ("embedding.md", include_str!("../../../docs/manual/embedding.md")),
     ("configuration.md", include_str!("../../../docs/reference/config.md")),
+    ("errors.md", include_str!("../../../docs/reference/errors.md")),
 ];
 
 /// What a search backend calls it: `content = ["builtin:manual"]`.

@@ -2,7 +2,7 @@
 //! and one line here.
 
 use forecourt_agents::Backend;
-use forecourt_surface::{EndpointSection, Protocol};
+use forecourt_surface::Protocol;
 
 /// The protocols, in the order in which they are shown.
 pub const PROTOCOLS: &[Protocol] = &[
@@ -13,10 +13,12 @@ pub const PROTOCOLS: &[Protocol] = &[
     forecourt_agtp::PROTOCOL,
 ];
 
-/// The section whose settings hold for the endpoints of all protocols.
-pub const ENDPOINTS: EndpointSection = forecourt_agtp::ENDPOINTS;
-
-const BACKENDS: &[&[Backend]] = &[forecourt_agents::BACKENDS, &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND]];
+const BACKENDS: &[&[Backend]] = &[
+    forecourt_search::BACKENDS,
+    forecourt_model::BACKENDS,
+    forecourt_agents::BACKENDS,
+    &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND],
+];
 
 /// The backends, in the order in which they are documented.
 pub fn backends() -> impl Iterator<Item = &'static Backend> {
@@ -39,11 +41,4 @@ pub use forecourt_mcp::bridge::bridge;
 pub mod mcp {
     pub use forecourt_mcp::form::{AnswerKind, Choice, Field, Form};
     pub use forecourt_mcp::visit::{CallReply, Person, ServerLocation, Trouble, Visit};
-}
-
-/// What `agtp` and `manifest` speak, and what they judge.
-pub mod agtp {
-    pub use forecourt_agtp::client::{AgtpUri, Client, ClientError, JSON, RequestBuilder, Server, YAML};
-    pub use forecourt_agtp::manifest::{MEDIA_TYPE as MANIFEST, check};
-    pub use forecourt_agtp::wire::{Request, Response, StatusLine};
 }

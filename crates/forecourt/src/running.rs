@@ -125,9 +125,7 @@ impl Running {
         let Mounted { open, mount, notices, deployment, ended } = mounted;
         open.host.take_over();
         if let Storage::Kept(_) | Storage::Apart { .. } = self.storage {
-            for content in open.contents.clone() {
-                tokio::spawn(watch::content(content, ended.clone()));
-            }
+            tokio::spawn(watch::content(open.contents.clone(), ended.clone()));
         }
         let mut latest = self.latest.lock();
         latest.hosts.retain(|host| host.strong_count() > 0);

@@ -219,8 +219,8 @@ impl BoundServer {
         let stop = CancellationToken::new();
         let running = Running::start(house, Storage::Kept(data.clone()), stop.clone()).await?;
         let https_port = addresses.shared.https.port();
-        let agtp_port = addresses.own("agtp").map(|address| address.port());
-        Serving { domain, https_port, agtp_port, data: data.clone() }.write()?;
+        let sockets = addresses.own.iter().map(|(name, address)| ((*name).to_owned(), address.port())).collect();
+        Serving { domain, https_port, sockets, data: data.clone() }.write()?;
         let place = Arc::new(data_folder::Place::of(&data)?);
         let (live, metrics) = (running.live().clone(), listeners.shared_metrics());
         let guarded = push::routes(live.clone(), place.clone()).merge(queue::routes(live.clone()));

@@ -69,6 +69,11 @@ impl Wires {
         self.wires().flat_map(|wire| wire.endpoints(site, card)).collect()
     }
 
+    /// What of their sections has no effect, in a sentence each.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.wires().flat_map(Wire::notices).collect()
+    }
+
     /// How each protocol writes the posts that tell of settled tasks, by its name.
     pub(crate) fn envelopes(&self) -> HashMap<String, Envelope> {
         self.0.iter().filter_map(|open| Some((open.protocol.name.to_owned(), open.wire.envelope()?))).collect()

@@ -20,9 +20,9 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::conversations::after;
 use crate::metrics::Metrics;
 use crate::notifier;
-use crate::threads::after;
 
 /// Posts under way at once.
 pub(crate) const POSTS_AT_ONCE: usize = 16;

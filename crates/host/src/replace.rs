@@ -11,9 +11,10 @@ use forecourt_egress::Egress;
 use crate::attachments::Attachments;
 use crate::deliver::{Envelope, Outbound};
 use crate::directory::{Directory, Site};
+use crate::idempotency::Idempotency;
 use crate::limits::{LimitSettings, Throttle};
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
-use crate::once::Keys;
+use crate::operator_queue::OperatorQueue;
 use crate::receive::Host;
 
 /// What of a host is replaced while it works.
@@ -47,7 +48,7 @@ impl Host {
     pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
         let HostParts { site, directory, egress, limits, contract, operator, envelopes } = parts;
         for agent in directory.iter() {
-            self.standings.of(agent.card.handle()).await?;
+            self.lifecycle.state(agent.card.handle()).await?;
         }
         let same_rates = limits.per_address == self.limits.per_address && limits.per_session == self.limits.per_session;
         let throttle = if same_rates { self.throttle.clone() } else { Arc::new(Throttle::new(&limits)) };
@@ -62,11 +63,17 @@ impl Host {
             site,
             directory,
             throttle,
-            threads: self.threads.clone(),
-            standings: self.standings.clone(),
-            queue: self.queue.clone(),
-            notifier,
-            keys: Keys::new(self.store.clone(), self.clock.clone(), &limits),
+            conversations: self.conversations.clone(),
+            lifecycle: self.lifecycle.clone(),
+            operator: OperatorQueue {
+                store: self.store.clone(),
+                clock: self.clock.clone(),
+                entropy: self.entropy.clone(),
+                metrics: self.metrics.clone(),
+                notifier,
+            },
+            idempotency: Idempotency::new(self.tasks.clone(), &limits),
+            ledger: self.ledger.clone(),
             contract,
             attachments: Attachments { egress: egress.clone() },
             limits,

@@ -106,7 +106,7 @@ impl Offer {
     pub(crate) fn new(mount: &Mount, settings: McpSettings, section: &Section) -> Result<Self, Problems> {
         let prompts = named::prompts(&settings, section)?;
         let resources = resources::resources(&settings, section)?;
-        let patience = Duration::from_secs(settings.patience_seconds.get().into());
+        let patience = Duration::from_secs(settings.call_timeout_seconds.get().into());
         let own = mount.host.directory().iter().map(|resident| agents::tool(&mount.host, &resident.card, patience));
         let awaiting = task::tool(&mount.host, patience);
         let named = named::tools(&mount.host, &settings, section, patience)?;

@@ -8,17 +8,19 @@ use forecourt_agents::relay;
 use forecourt_core::{Ending, Event, EventStream, Message, TaskState, ids};
 use futures::StreamExt;
 
-use super::leaving::Leaving;
-use super::threads::Remote;
-use super::{Front, outgoing};
-use crate::client::{Arrivals, ClientFault, DiscoveryError, Found, Peer, Start, TaskCursor, Unfolding, follow};
+use super::leaving::RemoteCancel;
+use super::threads::RemoteThread;
+use super::{FrontedAgent, outgoing};
+use crate::client::{
+    Arrivals, ClientFault, DiscoveredAgent, DiscoveryError, Peer, Start, TaskCursor, Unfolding, follow,
+};
 use crate::model::OperationError;
 
 /// How our own words call the remote agent.
 const WHO: &str = "The agent behind this one";
 
 /// Asks the remote agent. The work stops, there as well, when the stream is dropped.
-pub(super) fn answer(front: Arc<Front>, message: Message) -> EventStream {
+pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream {
     Box::pin(stream! {
         let Some(chain) = outgoing::chain(&message) else {
             yield failed("Too many agents stand in line before this one.");
@@ -89,18 +91,18 @@ fn translated(fault: &OperationError) -> &'static str {
 
 /// One turn of a conversation.
 struct Turn<'a> {
-    front: Arc<Front>,
-    found: &'a Found,
+    front: Arc<FrontedAgent>,
+    found: &'a Arc<DiscoveredAgent>,
     peer: Peer,
     thread: Option<forecourt_core::ThreadId>,
-    remote: Remote,
+    remote: RemoteThread,
     hop: u32,
     unfolding: Unfolding,
-    leaving: Leaving,
+    leaving: RemoteCancel,
 }
 
 impl<'a> Turn<'a> {
-    fn new(front: &Arc<Front>, found: &'a Found, message: &Message) -> Self {
+    fn new(front: &Arc<FrontedAgent>, found: &'a Arc<DiscoveredAgent>, message: &Message) -> Self {
         let remote = front.threads.of(message.thread.as_ref());
         let peer = front.peer(found);
         let now = front.clock.now();
@@ -115,7 +117,7 @@ impl<'a> Turn<'a> {
             remote,
             hop: message.hop,
             unfolding: Unfolding::new(found.refusal_host(), believes).after(taken),
-            leaving: Leaving::new(peer, message.hop, front.cancels.clone()),
+            leaving: RemoteCancel::new(peer, message.hop, front.cancels.clone()),
         }
     }
 
@@ -151,7 +153,7 @@ impl<'a> Turn<'a> {
         let is_open = waits && !matches!(ending, Ending::Failed { .. });
         let waiting = self.unfolding.task().filter(|_| is_open).map(str::to_owned);
         let taken = if waiting.is_some() { self.unfolding.taken() } else { TaskCursor::default() };
-        self.front.threads.keep(self.thread.as_ref(), Remote { context, waiting, taken });
+        self.front.threads.keep(self.thread.as_ref(), RemoteThread { context, waiting, taken });
     }
 
     /// The ending that a fault comes to.

@@ -13,7 +13,7 @@ use crate::model::{Metadata, Operation};
 
 /// Held for as long as an answer is read. Dropped before the task has settled, it cancels the task,
 /// in the background and within [`CANCEL_TIME_MAX`].
-pub(super) struct Leaving {
+pub(super) struct RemoteCancel {
     peer: Peer,
     hop: u32,
     slots: Arc<Semaphore>,
@@ -21,7 +21,7 @@ pub(super) struct Leaving {
     is_settled: bool,
 }
 
-impl Leaving {
+impl RemoteCancel {
     pub(super) fn new(peer: Peer, hop: u32, slots: Arc<Semaphore>) -> Self {
         Self { peer, hop, slots, task: None, is_settled: false }
     }
@@ -35,7 +35,7 @@ impl Leaving {
     }
 }
 
-impl Drop for Leaving {
+impl Drop for RemoteCancel {
     fn drop(&mut self) {
         let Some(task) = self.task.take().filter(|_| !self.is_settled) else { return };
         let (Ok(runtime), Ok(slot)) = (Handle::try_current(), self.slots.clone().try_acquire_owned()) else { return };

@@ -5,7 +5,7 @@ use forecourt_core::part::ArtifactContent;
 use forecourt_core::{FileSource, Message, Part, ToolOutcome};
 use serde_json::{Map, Value, json};
 
-use super::threads::Remote;
+use super::threads::RemoteThread;
 use crate::model::{self, Configuration, Content, Metadata, Role, Send};
 
 /// What ours is called among metadata.
@@ -28,7 +28,7 @@ pub(super) fn chain(message: &Message) -> Option<(u32, u32)> {
 pub(super) fn send(
     message: &Message,
     id: String,
-    remote: &Remote,
+    remote: &RemoteThread,
     (hop, max): (u32, u32),
     send_history: bool,
 ) -> Box<Send> {

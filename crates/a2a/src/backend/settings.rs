@@ -73,7 +73,7 @@ fn total_seconds() -> u64 {
 }
 
 /// The section, checked.
-pub(super) struct Checked {
+pub(super) struct CheckedSettings {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) origins: Vec<Origin>,
@@ -84,7 +84,7 @@ pub(super) struct Checked {
 }
 
 /// Reads and checks the section.
-pub(super) fn read(section: &Section) -> Result<Checked, Problems> {
+pub(super) fn read(section: &Section) -> Result<CheckedSettings, Problems> {
     let settings: RemoteAgentSettings = section.read()?;
     let mut problems = Problems::new();
     upstream_url(section, "url", &settings.url, &mut problems);
@@ -101,7 +101,7 @@ pub(super) fn read(section: &Section) -> Result<Checked, Problems> {
     let origins = origins(section, &settings.origins, &mut problems);
     let headers = fields(section, &settings.headers, &mut problems);
     let Ok(url) = Url::parse(&settings.url) else { return Err(problems) };
-    problems.into_result(Checked {
+    problems.into_result(CheckedSettings {
         url,
         headers,
         origins,

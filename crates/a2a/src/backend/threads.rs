@@ -9,7 +9,7 @@ use crate::client::limits::THREADS_MAX;
 
 /// The other end of a conversation.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Remote {
+pub(super) struct RemoteThread {
     /// Its `contextId`.
     pub(super) context: Option<String>,
     /// The task that waits for the next turn.
@@ -21,7 +21,7 @@ pub(super) struct Remote {
 /// The other ends, for as long as a conversation is kept. A restart forgets them: the remote agent
 /// then begins anew, and is told the history if the settings want that.
 pub(super) struct Threads {
-    remotes: Cache<ThreadId, Remote>,
+    remotes: Cache<ThreadId, RemoteThread>,
 }
 
 impl Default for Threads {
@@ -32,11 +32,11 @@ impl Default for Threads {
 
 impl Threads {
     /// The other end of `thread`, empty when there is none.
-    pub(super) fn of(&self, thread: Option<&ThreadId>) -> Remote {
+    pub(super) fn of(&self, thread: Option<&ThreadId>) -> RemoteThread {
         thread.and_then(|thread| self.remotes.get(thread)).unwrap_or_default()
     }
 
-    pub(super) fn keep(&self, thread: Option<&ThreadId>, remote: Remote) {
+    pub(super) fn keep(&self, thread: Option<&ThreadId>, remote: RemoteThread) {
         if let Some(thread) = thread {
             self.remotes.insert(thread.clone(), remote);
         }

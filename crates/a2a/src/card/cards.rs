@@ -12,7 +12,7 @@ use forecourt_surface::{BaseUrl, PublishedDocument};
 use moka::sync::Cache;
 use serde_json::Value;
 
-use super::facts::{self, Facts, Place};
+use super::facts::{self, CardContext, Facts};
 use super::limits::{CARD_FRESH, KEPT_BYTES_MAX};
 use super::names::{CARD_PATH, HUB_PATH, JWKS_PATH, OLD_CARD_PATH};
 use super::validate::{Problem, validate, validate_agent};
@@ -179,9 +179,9 @@ impl CardsAt<'_> {
         self.cards.rendered.get_with(key, || document(&written(), self.cards.since))
     }
 
-    fn place(&self, shows_grpc: bool) -> Place<'_> {
+    fn place(&self, shows_grpc: bool) -> CardContext<'_> {
         let Cards { host, verifier, settings, .. } = self.cards;
-        Place { site: host.site(), base: self.base, verifier, settings, shows_grpc }
+        CardContext { site: host.site(), base: self.base, verifier, settings, shows_grpc }
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) struct Sibling {
 
 /// What all cards of one host share.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct CardContext<'a> {
     pub(crate) site: &'a Site,
     /// What its URLs begin with.
     pub(crate) base: BaseUrl<'a>,
@@ -94,7 +94,7 @@ pub(crate) struct Place<'a> {
 
 /// The hub's card: a host of one agent is that agent, a host of several is their router.
 /// Hub card 2.1, 2.2.
-pub(crate) fn hub(place: Place<'_>, directory: &Directory) -> Facts {
+pub(crate) fn hub(place: CardContext<'_>, directory: &Directory) -> Facts {
     let default = &directory.default_agent().card;
     let mut facts = of_agent(place, default, place.base.url(HUB_PATH));
     if directory.iter().nth(1).is_some() {
@@ -119,7 +119,7 @@ pub(crate) fn hub(place: Place<'_>, directory: &Directory) -> Facts {
 }
 
 /// The hub's card for callers that are known: the skills of everybody, each under its agent's handle.
-pub(crate) fn extended_hub(place: Place<'_>, directory: &Directory) -> Facts {
+pub(crate) fn extended_hub(place: CardContext<'_>, directory: &Directory) -> Facts {
     let mut facts = hub(place, directory);
     let all = directory.iter().flat_map(|resident| {
         let handle = resident.card.handle();
@@ -135,12 +135,12 @@ pub(crate) fn extended_hub(place: Place<'_>, directory: &Directory) -> Facts {
 }
 
 /// The card of one agent at its own endpoint. Hub card 4.
-pub(crate) fn agent(place: Place<'_>, card: &AgentCard) -> Facts {
+pub(crate) fn agent(place: CardContext<'_>, card: &AgentCard) -> Facts {
     let facts = of_agent(place, card, place.base.url(&format!("{HUB_PATH}/{}", card.handle())));
     Facts { tenant: Some(card.handle().to_string()), ..facts }
 }
 
-fn of_agent(place: Place<'_>, card: &AgentCard, url: String) -> Facts {
+fn of_agent(place: CardContext<'_>, card: &AgentCard, url: String) -> Facts {
     Facts {
         name: card.name.clone(),
         description: or(&card.description, || format!("{} at {}.", card.name, card.address)),
@@ -212,7 +212,7 @@ fn called_by_name(skill: &Skill) -> ListedSkill {
 }
 
 /// Where an agent can be asked over plain HTTP, if that is spoken here.
-fn rest(place: Place<'_>, card: &AgentCard) -> Option<RestEndpoint> {
+fn rest(place: CardContext<'_>, card: &AgentCard) -> Option<RestEndpoint> {
     let endpoint = card.endpoint(names::REST_PROTOCOL)?;
     Some(RestEndpoint { handle: card.handle().to_string(), endpoint: place.base.rebase(endpoint).into_owned() })
 }

@@ -10,11 +10,11 @@ use super::limits::{CARD_KEPT_MAX, DEMOTED_MAX};
 /// The conversations in which an agent broke the rules that it says it keeps. Each is forgotten when
 /// the agent's card is read anew, or after an hour.
 pub struct Demotions {
-    since: Cache<String, Demoted>,
+    since: Cache<String, DemotionKey>,
 }
 
 #[derive(Clone, Copy)]
-struct Demoted {
+struct DemotionKey {
     until: Timestamp,
     /// When the card that promised better was read.
     card: Timestamp,
@@ -31,7 +31,7 @@ impl Demotions {
     pub fn demote(&self, context: &str, card: Timestamp, now: Timestamp) {
         tracing::warn!("a remote agent gave a malformed refusal although it says that it keeps PolicyPart");
         let until = now.checked_add(window()).unwrap_or(Timestamp::MAX);
-        self.since.insert(context.to_owned(), Demoted { until, card });
+        self.since.insert(context.to_owned(), DemotionKey { until, card });
     }
 
     /// Whether refusals in `context` are not believed at `now`.

@@ -10,6 +10,7 @@ mod signature;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use forecourt_agents::declined::UpstreamError;
 use forecourt_core::{Clock, Timestamp};
 use forecourt_egress::{Egress, Purpose};
@@ -18,7 +19,7 @@ use moka::future::Cache;
 use serde_json::Value;
 use url::{Origin, Url};
 
-use self::fetch::{Document, Looked, look};
+use self::fetch::{CardDocument, CardResponse, look};
 use super::endpoint::{Binding, Endpoint, choose};
 use super::limits::{CARD_KEPT_MAX, CARD_KEPT_MIN, CARDS_KEPT_MAX};
 use super::receive::ANY_PORT;
@@ -36,7 +37,16 @@ pub struct Discovery {
     egress: Egress,
     clock: Arc<dyn Clock>,
     rules: Rules,
-    known: Cache<Url, Arc<Known>>,
+    known: Cache<Url, Arc<CardLookup>>,
+    /// The agent that was found last: a backend asks for one and the same again and again.
+    last: ArcSwapOption<LastFound>,
+}
+
+/// An agent that was found, and until when it need not be looked for.
+struct LastFound {
+    url: Url,
+    found: Arc<DiscoveredAgent>,
+    until: Timestamp,
 }
 
 /// What is believed.
@@ -56,7 +66,7 @@ pub struct Rules {
 
 /// An agent that was found.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct DiscoveredAgent {
     /// Where to ask.
     pub endpoint: Endpoint,
     /// The host that links of its refusals must lead to: the one that its card names, also when it is
@@ -97,13 +107,13 @@ pub enum DiscoveryError {
 }
 
 /// What a look at a URL came to, and until when there is no need for another.
-struct Known {
-    card: Result<Option<Arc<Kept>>, DiscoveryError>,
+struct CardLookup {
+    card: Result<Option<Arc<CachedCard>>, DiscoveryError>,
     until: Timestamp,
 }
 
 #[derive(Clone)]
-struct Kept {
+struct CachedCard {
     card: Arc<RemoteCard>,
     /// Its interfaces that can be used here.
     offered: Vec<Endpoint>,
@@ -116,40 +126,62 @@ struct Kept {
 impl Discovery {
     /// Finds agents over `egress` and believes what `rules` say.
     pub fn new(egress: Egress, clock: Arc<dyn Clock>, rules: Rules) -> Self {
-        Self { egress, clock, rules, known: Cache::new(CARDS_KEPT_MAX) }
+        Self { egress, clock, rules, known: Cache::new(CARDS_KEPT_MAX), last: ArcSwapOption::empty() }
     }
 
     /// The agent of a URL: that of its card, of a base below which the card is, or of an endpoint. Of
     /// an endpoint whose own card is nowhere, the card of its origin says which versions are spoken
     /// there; without any card it is taken for JSON-RPC of 0.3, as a request without a version is. An
     /// endpoint that somebody named is asked itself, wherever its card would lead.
-    pub async fn find(&self, url: &Url) -> Result<Found, DiscoveryError> {
+    pub async fn find(&self, url: &Url) -> Result<Arc<DiscoveredAgent>, DiscoveryError> {
+        let now = self.clock.now();
+        if let Some(last) = self.last.load().as_ref().filter(|last| now < last.until && last.url == *url) {
+            return Ok(last.found.clone());
+        }
+        let (found, until) = Box::pin(self.search(url)).await?;
+        let found = Arc::new(found);
+        self.last.store(Some(Arc::new(LastFound { url: url.clone(), found: found.clone(), until })));
+        Ok(found)
+    }
+
+    /// [`Self::find`], with the moment until which nothing that was read for it changes.
+    async fn search(&self, url: &Url) -> Result<(DiscoveredAgent, Timestamp), DiscoveryError> {
         if is_document(url) {
-            let kept = self.kept(url).await?.ok_or_else(|| DiscoveryError::NoCard(url.to_string()))?;
-            return self.found(&kept);
+            let (kept, until) = self.kept(url).await?;
+            let kept = kept.ok_or_else(|| DiscoveryError::NoCard(url.to_string()))?;
+            return Ok((self.found(&kept)?, until));
         }
         let is_endpoint = url.path() != "/";
+        let mut until = Timestamp::MAX;
         for path in WELL_KNOWN {
-            let Some(kept) = self.kept(&below(url, path)).await? else { continue };
-            return match self.found(&kept) {
+            let (kept, holds) = self.kept(&below(url, path)).await?;
+            until = until.min(holds);
+            let Some(kept) = kept else { continue };
+            let found = match self.found(&kept) {
                 Err(DiscoveryError::OtherOrigin(_)) if is_endpoint => named(url, &kept),
                 found => found,
             };
+            return Ok((found?, until));
         }
         if !is_endpoint {
             return Err(DiscoveryError::NoCard(below(url, WELL_KNOWN[0]).to_string()));
         }
         let mut root = url.clone();
         root.set_path("/");
-        if let Some(hub) = self.kept(&below(&root, WELL_KNOWN[0])).await.unwrap_or_default() {
-            return named(url, &hub);
+        // A fault here is no fault of the endpoint's; it is looked at again next time.
+        let (hub, holds) = self.kept(&below(&root, WELL_KNOWN[0])).await.unwrap_or((None, Timestamp::MIN));
+        until = until.min(holds);
+        if let Some(hub) = hub {
+            return Ok((named(url, &hub)?, until));
         }
         let endpoint = Endpoint { url: url.clone(), binding: Binding::JsonRpc, version: Version::V0_3, tenant: None };
         let canonical_host = endpoint.canonical_host();
-        Ok(Found { endpoint, canonical_host, card: None, read_at: self.clock.now(), is_signed: false })
+        let found =
+            DiscoveredAgent { endpoint, canonical_host, card: None, read_at: self.clock.now(), is_signed: false };
+        Ok((found, until))
     }
 
-    fn found(&self, kept: &Kept) -> Result<Found, DiscoveryError> {
+    fn found(&self, kept: &CachedCard) -> Result<DiscoveredAgent, DiscoveryError> {
         let mut origins = self.rules.origins.clone();
         origins.push(kept.url.origin());
         let endpoint = choose(&kept.offered, &origins).map_err(|stranger| match stranger {
@@ -159,58 +191,61 @@ impl Discovery {
         Ok(kept.agent(endpoint))
     }
 
-    /// The card at `url`, from here or from there. `None`: there is none, which holds for
-    /// [`CARD_KEPT_MIN`]. Those who ask at once share one request, and its fault.
-    async fn kept(&self, url: &Url) -> Result<Option<Arc<Kept>>, DiscoveryError> {
+    /// The card at `url`, from here or from there, and until when that holds. `None`: there is none, which
+    /// holds for [`CARD_KEPT_MIN`]. Those who ask at once share one request, and its fault.
+    async fn kept(&self, url: &Url) -> Result<(Option<Arc<CachedCard>>, Timestamp), DiscoveryError> {
         let now = self.clock.now();
         let old = self.known.get(url).await;
         if let Some(known) = old.as_ref().filter(|known| now < known.until) {
-            return known.card.clone();
+            return known.card.clone().map(|card| (card, known.until));
         }
         let old = old.and_then(|known| known.card.clone().ok().flatten());
         let known =
             self.known.entry_by_ref(url).or_insert_with_if(self.know(url, old, now), |known| known.until <= now);
-        known.await.into_value().card.clone()
+        let known = known.await.into_value();
+        known.card.clone().map(|card| (card, known.until))
     }
 
-    async fn know(&self, url: &Url, old: Option<Arc<Kept>>, now: Timestamp) -> Arc<Known> {
+    async fn know(&self, url: &Url, old: Option<Arc<CachedCard>>, now: Timestamp) -> Arc<CardLookup> {
         let (card, holds) = match self.look(url, old, now).await {
             Ok(Some((kept, fresh))) => (Ok(Some(Arc::new(kept))), self.bounded(fresh)),
             Ok(None) => (Ok(None), CARD_KEPT_MIN),
             Err(error) => (Err(error), Duration::ZERO),
         };
-        Arc::new(Known { card, until: now.checked_add(holds).unwrap_or(Timestamp::MAX) })
+        Arc::new(CardLookup { card, until: now.checked_add(holds).unwrap_or(Timestamp::MAX) })
     }
 
     /// The card as its server has it now, and for how long that lets it be kept.
     async fn look(
         &self,
         url: &Url,
-        old: Option<Arc<Kept>>,
+        old: Option<Arc<CachedCard>>,
         now: Timestamp,
-    ) -> Result<Option<(Kept, Duration)>, DiscoveryError> {
+    ) -> Result<Option<(CachedCard, Duration)>, DiscoveryError> {
         let etag = old.as_ref().and_then(|kept| kept.etag.as_deref());
         match (look(&self.egress, self.rules.purpose, &self.rules.headers, url, etag).await?, old) {
-            (Looked::Nothing, _) => Ok(None),
+            (CardResponse::Nothing, _) => Ok(None),
             // It counts as read anew. PolicyPart 3.6.
-            (Looked::Same { fresh }, Some(old)) => Ok(Some((Kept { read_at: now, ..(*old).clone() }, fresh))),
-            (Looked::Same { .. }, None) => Err(DiscoveryError::Unavailable("it answered 304 unasked".to_owned())),
-            (Looked::Document(document), _) => {
+            (CardResponse::Same { fresh }, Some(old)) => {
+                Ok(Some((CachedCard { read_at: now, ..(*old).clone() }, fresh)))
+            }
+            (CardResponse::Same { .. }, None) => Err(DiscoveryError::Unavailable("it answered 304 unasked".to_owned())),
+            (CardResponse::Document(document), _) => {
                 let fresh = document.fresh;
                 self.read(url, document, now).await.map(|kept| Some((kept, fresh)))
             }
         }
     }
 
-    async fn read(&self, url: &Url, document: Document, now: Timestamp) -> Result<Kept, DiscoveryError> {
-        let Document { value, etag, .. } = document;
+    async fn read(&self, url: &Url, document: CardDocument, now: Timestamp) -> Result<CachedCard, DiscoveryError> {
+        let CardDocument { value, etag, .. } = document;
         let card = card::read(&value).map_err(|problems| {
             let first = problems.first().map(ToString::to_string).unwrap_or_default();
             DiscoveryError::Unreadable(url.to_string(), first)
         })?;
         let is_signed = self.is_signed(url, &value, &card, now).await?;
         let offered = endpoints(&card);
-        Ok(Kept { card: Arc::new(card), offered, etag, url: url.clone(), read_at: now, is_signed })
+        Ok(CachedCard { card: Arc::new(card), offered, etag, url: url.clone(), read_at: now, is_signed })
     }
 
     async fn is_signed(
@@ -233,14 +268,14 @@ impl Discovery {
     }
 }
 
-impl Kept {
-    fn agent(&self, endpoint: Endpoint) -> Found {
+impl CachedCard {
+    fn agent(&self, endpoint: Endpoint) -> DiscoveredAgent {
         let (card, canonical_host) = (Some(self.card.clone()), endpoint.canonical_host());
-        Found { endpoint, canonical_host, card, read_at: self.read_at, is_signed: self.is_signed }
+        DiscoveredAgent { endpoint, canonical_host, card, read_at: self.read_at, is_signed: self.is_signed }
     }
 }
 
-impl Found {
+impl DiscoveredAgent {
     /// [`Self::canonical_host`]; of an agent whose card names plain HTTP, which is for development alone, at
     /// [`ANY_PORT`]: its pages are at another port of the same host there.
     pub fn refusal_host(&self) -> String {
@@ -264,13 +299,13 @@ impl Found {
 }
 
 /// An endpoint that somebody named, spoken to as `kept` says of it, or of its neighbours.
-fn named(url: &Url, kept: &Kept) -> Result<Found, DiscoveryError> {
+fn named(url: &Url, kept: &CachedCard) -> Result<DiscoveredAgent, DiscoveryError> {
     let listed = kept.offered.iter().find(|one| one.url == *url);
     let rpc = kept.offered.iter().filter(|one| one.binding == Binding::JsonRpc);
     let like_it = rpc.min_by_key(|one| one.rank());
     let declared = listed.or(like_it).cloned().ok_or(DiscoveryError::NoInterface)?;
     let canonical_host = declared.canonical_host();
-    Ok(Found { canonical_host, ..kept.agent(Endpoint { url: url.clone(), ..declared }) })
+    Ok(DiscoveredAgent { canonical_host, ..kept.agent(Endpoint { url: url.clone(), ..declared }) })
 }
 
 /// The interfaces of a card that can be used here. gRPC is not among them.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_stream::stream;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use forecourt_agents::sse_reader::{SseEvent, SseReader};
 use forecourt_core::json;
 use forecourt_egress::{BodyStream, Deadlines, Egress, Purpose, UpstreamRequest, UpstreamResponse};
@@ -28,7 +28,7 @@ pub struct ClientTimeouts {
 }
 
 /// An answer that has begun.
-pub(super) struct Begun {
+pub(super) struct PeerResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     body: BodyStream,
@@ -42,14 +42,14 @@ pub(super) async fn send(
     purpose: Purpose,
     request: UpstreamRequest,
     patience: ClientTimeouts,
-) -> Result<Begun, ClientFault> {
+) -> Result<PeerResponse, ClientFault> {
     let request = request.within(backstop(patience));
     let mut tries = 1;
     loop {
         let sent = timeout(patience.first, egress.send(purpose, request.clone())).await;
         let fault = match sent {
             Ok(Ok(UpstreamResponse { status, headers, body, .. })) => {
-                return Ok(Begun { status, headers, body, idle: patience.idle });
+                return Ok(PeerResponse { status, headers, body, idle: patience.idle });
             }
             Ok(Err(error)) => ClientFault::of_egress(&error),
             Err(_) => ClientFault::Slow,
@@ -73,7 +73,19 @@ fn backstop(patience: ClientTimeouts) -> Deadlines {
     }
 }
 
-impl Begun {
+/// A body as JSON, `null` when it is empty. A body that is no JSON is unreadable, or with a status other
+/// than success that status.
+pub(super) fn read_json(status: StatusCode, bytes: &[u8]) -> Result<Value, ClientFault> {
+    if bytes.is_empty() {
+        return Ok(Value::Null);
+    }
+    json::parse(bytes).map_err(|error| match status.is_success() {
+        true => ClientFault::unreadable(error),
+        false => ClientFault::Status(status.as_u16()),
+    })
+}
+
+impl PeerResponse {
     /// Whether the answer is a stream of events.
     pub(super) fn is_stream(&self) -> bool {
         self.mime() == "text/event-stream"
@@ -93,24 +105,24 @@ impl Begun {
         }
     }
 
-    /// The whole body as JSON, `null` when it is empty. A body that is no JSON is unreadable, or
-    /// with a status other than success that status.
-    pub(super) async fn json(mut self) -> Result<Value, ClientFault> {
-        let mut bytes = Vec::new();
+    /// The whole body.
+    pub(super) async fn bytes(mut self) -> Result<Bytes, ClientFault> {
+        let mut bytes = BytesMut::new();
+        let mut first = Bytes::new();
         while let Some(chunk) = self.chunk().await {
             let chunk = chunk?;
-            if bytes.len() + chunk.len() > FRAME_BYTES_MAX {
+            if first.len() + bytes.len() + chunk.len() > FRAME_BYTES_MAX {
                 return Err(ClientFault::TooLarge);
             }
+            // Most answers come in one piece, which is not copied.
+            if first.is_empty() && bytes.is_empty() {
+                first = chunk;
+                continue;
+            }
+            bytes.extend_from_slice(&std::mem::take(&mut first));
             bytes.extend_from_slice(&chunk);
         }
-        if bytes.is_empty() {
-            return Ok(Value::Null);
-        }
-        json::parse(&bytes).map_err(|error| match self.status.is_success() {
-            true => ClientFault::unreadable(error),
-            false => ClientFault::Status(self.status.as_u16()),
-        })
+        Ok(if bytes.is_empty() { first } else { bytes.freeze() })
     }
 
     /// The body as server-sent events. Ends after the first fault.

@@ -30,7 +30,7 @@ pub enum Start {
 /// that comes; a stream that closes before its end is one. The first item of [`Start::Task`] is the
 /// task as it stands.
 pub fn follow(peer: Peer, start: Start, hop: u32) -> Arrivals {
-    let mut trip = Trip::new(peer, start, hop);
+    let mut trip = FollowState::new(peer, start, hop);
     Box::pin(stream! {
         loop {
             match trip.step().await {
@@ -51,19 +51,19 @@ pub fn follow(peer: Peer, start: Start, hop: u32) -> Arrivals {
 
 /// How to ask next.
 #[derive(Debug, Clone)]
-enum Way {
+enum NextRequest {
     Send(Box<Send>),
     Subscribe,
     Look,
 }
 
-struct Trip {
+struct FollowState {
     peer: Peer,
     hop: u32,
     deadline: Instant,
     /// The connection, if one stands.
     arrivals: Option<Arrivals>,
-    way: Way,
+    way: NextRequest,
     task: Option<String>,
     last_id: Option<String>,
     /// Whether this connection has brought its first item.
@@ -77,13 +77,13 @@ struct Trip {
     looks: u32,
 }
 
-impl Trip {
+impl FollowState {
     fn new(peer: Peer, start: Start, hop: u32) -> Self {
         let streams = peer.streams();
         let (way, task) = match start {
-            Start::Send(send) => (Way::Send(send), None),
-            Start::Task(task) if streams => (Way::Subscribe, Some(task)),
-            Start::Task(task) => (Way::Look, Some(task)),
+            Start::Send(send) => (NextRequest::Send(send), None),
+            Start::Task(task) if streams => (NextRequest::Subscribe, Some(task)),
+            Start::Task(task) => (NextRequest::Look, Some(task)),
         };
         Self {
             deadline: Instant::now() + peer.patience().total,
@@ -142,15 +142,15 @@ impl Trip {
     async fn open(&mut self) -> Result<Arrivals, ClientFault> {
         let task = || self.task.clone().unwrap_or_default();
         match &self.way {
-            Way::Send(send) if self.peer.streams() => {
+            NextRequest::Send(send) if self.peer.streams() => {
                 self.peer.stream(&Operation::Stream(send.clone()), self.hop, None).await
             }
-            Way::Send(send) => self.peer.stream(&Operation::Send(send.clone()), self.hop, None).await,
-            Way::Subscribe => {
+            NextRequest::Send(send) => self.peer.stream(&Operation::Send(send.clone()), self.hop, None).await,
+            NextRequest::Subscribe => {
                 let operation = Operation::Subscribe { task: task() };
                 self.peer.stream(&operation, self.hop, self.last_id.as_deref()).await
             }
-            Way::Look => {
+            NextRequest::Look => {
                 let arrived = self.read().await?;
                 Ok(Box::pin(futures::stream::iter([Ok(arrived)])))
             }
@@ -201,7 +201,7 @@ impl Trip {
         if self.task.is_none() || fault == ClientFault::Overtime {
             return Err(fault);
         }
-        let was_look = matches!(self.way, Way::Look);
+        let was_look = matches!(self.way, NextRequest::Look);
         if was_look && fault == ClientFault::Broken && self.has_begun {
             // A look in good order that found the task at work.
             self.looks += 1;
@@ -214,15 +214,15 @@ impl Trip {
             return Err(fault);
         }
         let pause = doubled(RESUME_PAUSE, self.fruitless - 1);
-        let was_send = matches!(self.way, Way::Send(_));
+        let was_send = matches!(self.way, NextRequest::Send(_));
         self.is_resumed = true;
         match fault.fault() {
             None if !fault.is_passing() => return Err(fault),
-            None if self.peer.streams() && !was_look => self.way = Way::Subscribe,
-            None => self.way = Way::Look,
+            None if self.peer.streams() && !was_look => self.way = NextRequest::Subscribe,
+            None => self.way = NextRequest::Look,
             // The agent does not let us subscribe, or not any more: the task has ended.
             Some(said) if !was_send && !was_look && may_look(said) => {
-                self.way = Way::Look;
+                self.way = NextRequest::Look;
                 return Ok(Duration::ZERO);
             }
             Some(_) => return Err(fault),

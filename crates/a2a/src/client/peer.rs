@@ -4,17 +4,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_stream::stream;
+use bytes::Bytes;
 use forecourt_agents::declined::UpstreamError;
-use forecourt_egress::{Egress, Purpose, hops};
+use forecourt_egress::{CheckedUrl, Egress, Purpose, RequestUrl, hops};
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
 
 use super::endpoint::Endpoint;
-use super::exchange::{self, Begun, ClientTimeouts};
+use super::exchange::{self, ClientTimeouts, PeerResponse};
 use super::fault::{self, ClientFault};
 use super::limits::EVENT_ID_BYTES_MAX;
-use super::wire;
+use super::wire::{self, RawAnswer};
 use crate::model::{Item, Operation, OperationOutcome, Version};
 
 /// Which generation a request speaks.
@@ -32,13 +32,16 @@ const UNDERSTOOD: HeaderValue =
 /// One remote agent, ready to be asked. Cheap to clone.
 #[derive(Clone)]
 pub struct Peer {
-    line: Arc<Line>,
+    line: Arc<PeerContext>,
 }
 
-struct Line {
+struct PeerContext {
     egress: Egress,
     purpose: Purpose,
     endpoint: Endpoint,
+    /// Where it is, parsed once for all requests.
+    url: RequestUrl,
+    /// The fields of every request.
     headers: HeaderMap,
     patience: ClientTimeouts,
     streams: bool,
@@ -66,7 +69,7 @@ pub struct StreamItem {
     /// What it says.
     pub item: Item,
     /// How it was spelled.
-    pub raw: Value,
+    pub raw: RawAnswer,
     /// The id that the stream may go on from, if the server gives any.
     pub id: Option<String>,
 }
@@ -77,8 +80,17 @@ pub type Arrivals = Pin<Box<dyn Stream<Item = Result<StreamItem, ClientFault>> +
 impl Peer {
     /// The agent behind `config`. Connects to nothing yet.
     pub fn new(config: PeerConfig) -> Self {
-        let PeerConfig { egress, purpose, endpoint, headers, patience, streams } = config;
-        Self { line: Arc::new(Line { egress, purpose, endpoint, headers, patience, streams }) }
+        let PeerConfig { egress, purpose, endpoint, mut headers, patience, streams } = config;
+        let (version, extensions) = match endpoint.version {
+            Version::V1_0 => ("1.0", EXTENSIONS),
+            Version::V0_3 => ("0.3", X_EXTENSIONS),
+        };
+        headers.insert(VERSION, HeaderValue::from_static(version));
+        headers.insert(extensions, UNDERSTOOD);
+        let text = endpoint.url.as_str();
+        // What is wrong with it is said when it is asked, as of any other URL.
+        let url = CheckedUrl::parse(text).map_or_else(|_| text.into(), |url| RequestUrl::from(&url));
+        Self { line: Arc::new(PeerContext { egress, purpose, endpoint, url, headers, patience, streams }) }
     }
 
     /// Where it is.
@@ -102,7 +114,11 @@ impl Peer {
     }
 
     /// [`Peer::call`], with the answer as it was spelled.
-    pub async fn call_raw(&self, operation: &Operation, hop: u32) -> Result<(OperationOutcome, Value), ClientFault> {
+    pub async fn call_raw(
+        &self,
+        operation: &Operation,
+        hop: u32,
+    ) -> Result<(OperationOutcome, RawAnswer), ClientFault> {
         let begun = self.send(operation, hop, None).await?;
         self.whole(operation, begun).await
     }
@@ -127,13 +143,15 @@ impl Peer {
         Ok(Box::pin(futures::stream::iter([Ok(one)])))
     }
 
-    fn items(&self, begun: Begun) -> Arrivals {
+    fn items(&self, begun: PeerResponse) -> Arrivals {
         let peer = self.clone();
         Box::pin(stream! {
             let mut events = std::pin::pin!(begun.events());
             while let Some(event) = events.next().await {
                 let arrived = event.and_then(|event| {
-                    let (item, raw) = wire::item(&peer.line.endpoint, &event.data)?;
+                    let data = Bytes::from(event.data);
+                    let item = wire::item(&peer.line.endpoint, &data)?;
+                    let raw = RawAnswer::new(peer.line.endpoint.binding, data);
                     Ok(StreamItem { item, raw, id: event.last_id.filter(|id| id.len() <= EVENT_ID_BYTES_MAX) })
                 });
                 let is_over = arrived.is_err();
@@ -145,29 +163,33 @@ impl Peer {
         })
     }
 
-    async fn whole(&self, operation: &Operation, begun: Begun) -> Result<(OperationOutcome, Value), ClientFault> {
-        if let Some(declined) = UpstreamError::of(begun.status, &begun.headers) {
-            return Err(fault::of_declined(declined, &begun.json().await.unwrap_or_default()));
+    async fn whole(
+        &self,
+        operation: &Operation,
+        begun: PeerResponse,
+    ) -> Result<(OperationOutcome, RawAnswer), ClientFault> {
+        let status = begun.status;
+        let endpoint = &self.line.endpoint;
+        if let Some(declined) = UpstreamError::of(status, &begun.headers) {
+            let body = begun.bytes().await.and_then(|bytes| exchange::read_json(status, &bytes));
+            return Err(fault::of_declined(declined, &body.unwrap_or_default()));
         }
-        let status = begun.status.as_u16();
-        wire::outcome(&self.line.endpoint, wire::method_of(operation), status, begun.json().await?)
+        let bytes = begun.bytes().await?;
+        let outcome = match wire::plain_outcome(endpoint, wire::method_of(operation), status, &bytes) {
+            Some(outcome) => outcome,
+            None => {
+                let body = exchange::read_json(status, &bytes)?;
+                wire::outcome(endpoint, wire::method_of(operation), status.as_u16(), body)?
+            }
+        };
+        Ok((outcome, RawAnswer::new(endpoint.binding, bytes)))
     }
 
-    async fn send(&self, operation: &Operation, hop: u32, last_id: Option<&str>) -> Result<Begun, ClientFault> {
+    async fn send(&self, operation: &Operation, hop: u32, last_id: Option<&str>) -> Result<PeerResponse, ClientFault> {
         let line = &self.line;
-        let mut request = wire::request(&line.endpoint, operation);
+        let mut request = wire::request(&line.endpoint, &line.url, operation);
         for (name, value) in &line.headers {
             request.headers.insert(name, value.clone());
-        }
-        match line.endpoint.version {
-            Version::V1_0 => {
-                request.headers.insert(VERSION, HeaderValue::from_static("1.0"));
-                request.headers.insert(EXTENSIONS, UNDERSTOOD);
-            }
-            Version::V0_3 => {
-                request.headers.insert(VERSION, HeaderValue::from_static("0.3"));
-                request.headers.insert(X_EXTENSIONS, UNDERSTOOD);
-            }
         }
         if let Some(id) = last_id.and_then(|id| HeaderValue::from_str(id).ok()) {
             request.headers.insert(LAST_EVENT_ID, id);

@@ -23,7 +23,7 @@ pub struct Unfolding {
     believes: bool,
     /// What an earlier turn took.
     before: TaskCursor,
-    artifacts: Vec<Seen>,
+    artifacts: Vec<TakenArtifact>,
     /// Whether any text was given.
     has_spoken: bool,
     tools: Tools,
@@ -39,11 +39,11 @@ pub struct Unfolding {
 
 /// What was taken of a task in one turn, for the next one.
 #[derive(Clone, Default)]
-pub struct TaskCursor(Arc<Vec<Seen>>);
+pub struct TaskCursor(Arc<Vec<TakenArtifact>>);
 
 /// What was taken of one artifact.
 #[derive(Clone)]
-struct Seen {
+struct TakenArtifact {
     id: String,
     /// Whether an earlier turn took it.
     is_old: bool,
@@ -179,7 +179,7 @@ impl Unfolding {
     fn recall(&mut self, id: &str) {
         let is_known = self.artifacts.iter().any(|seen| seen.id == id);
         let old = self.before.0.iter().find(|seen| seen.id == id).filter(|_| !is_known);
-        self.artifacts.extend(old.map(|seen| Seen { is_old: true, ..seen.clone() }));
+        self.artifacts.extend(old.map(|seen| TakenArtifact { is_old: true, ..seen.clone() }));
     }
 
     /// What an artifact holds beyond what was taken of it.
@@ -187,7 +187,12 @@ impl Unfolding {
         let (texts, others) = self.tools.split(artifact.parts, artifact.name.as_deref());
         let text = texts.concat();
         let at = self.artifacts.iter().position(|seen| seen.id == artifact.id).unwrap_or_else(|| {
-            self.artifacts.push(Seen { id: artifact.id, is_old: false, text: String::new(), others: Vec::new() });
+            self.artifacts.push(TakenArtifact {
+                id: artifact.id,
+                is_old: false,
+                text: String::new(),
+                others: Vec::new(),
+            });
             self.artifacts.len() - 1
         });
         let seen = &mut self.artifacts[at];
@@ -315,7 +320,7 @@ struct New {
     others: Vec<Event>,
 }
 
-impl Seen {
+impl TakenArtifact {
     /// The next pieces.
     fn add(&mut self, text: String, others: Vec<Event>) -> New {
         let goes_on = !self.text.is_empty();

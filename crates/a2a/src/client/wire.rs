@@ -1,8 +1,9 @@
 //! From an operation to a request, and from an answer to what it says, in both bindings.
 
-use forecourt_egress::UpstreamRequest;
+use bytes::Bytes;
+use forecourt_egress::{RequestUrl, UpstreamRequest};
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderValue, Method as Verb};
+use http::{HeaderValue, Method as Verb, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use url::Url;
@@ -40,17 +41,17 @@ fn is_streamed(method: Method) -> bool {
 }
 
 /// The request for an operation, without the fields that all requests share.
-pub(super) fn request(endpoint: &Endpoint, operation: &Operation) -> UpstreamRequest {
+pub(super) fn request(endpoint: &Endpoint, url: &RequestUrl, operation: &Operation) -> UpstreamRequest {
     let method = method_of(operation);
     let params = Spelled(endpoint.dialect(), operation);
     let request = match (endpoint.binding, &endpoint.tenant) {
-        (Binding::JsonRpc, None) => rpc(endpoint, method, params),
+        (Binding::JsonRpc, None) => rpc(endpoint, url, method, params),
         (Binding::JsonRpc, Some(tenant)) => {
             let mut params = params.to_value();
             if let Some(fields) = params.as_object_mut() {
                 fields.insert("tenant".to_owned(), tenant.as_str().into());
             }
-            rpc(endpoint, method, params)
+            rpc(endpoint, url, method, params)
         }
         (Binding::Rest, _) => rest(endpoint, operation, params),
     };
@@ -66,10 +67,10 @@ struct RequestFrame<P> {
     params: P,
 }
 
-fn rpc(endpoint: &Endpoint, method: Method, params: impl Serialize) -> UpstreamRequest {
+fn rpc(endpoint: &Endpoint, url: &RequestUrl, method: Method, params: impl Serialize) -> UpstreamRequest {
     let frame = RequestFrame { id: RPC_ID, jsonrpc: "2.0", method: method.rpc_name(endpoint.version), params };
     let body = serde_json::to_vec(&frame).unwrap_or_default();
-    UpstreamRequest::post(endpoint.url.as_str(), body).header(CONTENT_TYPE, JSON)
+    UpstreamRequest::post(url.clone(), body).header(CONTENT_TYPE, JSON)
 }
 
 fn rest(endpoint: &Endpoint, operation: &Operation, params: Spelled<'_, Operation>) -> UpstreamRequest {
@@ -134,30 +135,63 @@ fn based(endpoint: &Endpoint, path: &[String]) -> Url {
     url
 }
 
-/// What an answer in one piece says, and how it was spelled.
+/// How an answer was spelled: kept as it came, and read again by the few who want to see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawAnswer {
+    binding: Binding,
+    frame: Bytes,
+}
+
+impl RawAnswer {
+    pub(super) fn new(binding: Binding, frame: Bytes) -> Self {
+        Self { binding, frame }
+    }
+}
+
+/// The result without its frame, as compact JSON; `null` when it can't be read.
+impl std::fmt::Display for RawAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let body = forecourt_core::json::parse(&self.frame).unwrap_or_default();
+        write!(f, "{}", result(self.binding, 200, body).unwrap_or_default())
+    }
+}
+
+/// What an answer in one piece says if it is the usual one: a plain message.
+pub(super) fn plain_outcome(
+    endpoint: &Endpoint,
+    method: Method,
+    status: StatusCode,
+    body: &[u8],
+) -> Option<OperationOutcome> {
+    if !status.is_success() || !matches!(method, Method::Send | Method::Stream) {
+        return None;
+    }
+    let message = endpoint.dialect().read_plain_answer(endpoint.binding == Binding::JsonRpc, body)?;
+    Some(OperationOutcome::Sent(Item::Message(message)))
+}
+
+/// What an answer in one piece says.
 pub(super) fn outcome(
     endpoint: &Endpoint,
     method: Method,
     status: u16,
     body: Value,
-) -> Result<(OperationOutcome, Value), ClientFault> {
-    let raw = result(endpoint, status, body)?;
-    let read = endpoint.dialect().read_outcome(method, raw.clone());
-    read.map(|outcome| (outcome, raw)).map_err(ClientFault::unreadable)
+) -> Result<OperationOutcome, ClientFault> {
+    let result = result(endpoint.binding, status, body)?;
+    endpoint.dialect().read_outcome(method, result).map_err(ClientFault::unreadable)
 }
 
-/// What one frame of a stream says, and how it was spelled.
-pub(super) fn item(endpoint: &Endpoint, data: &str) -> Result<(Item, Value), ClientFault> {
-    let body = forecourt_core::json::parse(data.as_bytes()).map_err(ClientFault::unreadable)?;
-    let raw = result(endpoint, 200, body)?;
-    let read = endpoint.dialect().read_item(raw.clone());
-    read.map(|item| (item, raw)).map_err(ClientFault::unreadable)
+/// What one frame of a stream says.
+pub(super) fn item(endpoint: &Endpoint, data: &[u8]) -> Result<Item, ClientFault> {
+    let body = forecourt_core::json::parse(data).map_err(ClientFault::unreadable)?;
+    let result = result(endpoint.binding, 200, body)?;
+    endpoint.dialect().read_item(result).map_err(ClientFault::unreadable)
 }
 
 /// The result in its frame, or the error in it.
-fn result(endpoint: &Endpoint, status: u16, mut body: Value) -> Result<Value, ClientFault> {
+fn result(binding: Binding, status: u16, mut body: Value) -> Result<Value, ClientFault> {
     let is_success = (200..300).contains(&status);
-    match endpoint.binding {
+    match binding {
         // Errors in a frame count whatever the status: servers send both 200 and others.
         Binding::JsonRpc if body.get("error").is_some_and(|error| !error.is_null()) => Err(of_rpc(&body["error"])),
         Binding::JsonRpc if is_success => match body.as_object_mut().and_then(|frame| frame.remove("result")) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::limits::{ANSWER_ITEMS_MAX, PAGE_TOKEN_BYTES_MAX};
 use super::push::Registration;
-use super::read::{Fields, Path, Reading, objects};
+use super::read::{ObjectReader, Path, Reading, objects};
 use super::write::{ObjectWriter, Spelled};
 use super::{Dialect, Method, item, push, task};
 use crate::model::{Item, OperationError, OperationOutcome, PushListing, TaskListing};
@@ -43,9 +43,13 @@ impl Dialect {
         }
     }
 
-    fn read_answer<T>(self, value: Value, read: impl FnOnce(Fields<'_>) -> Option<T>) -> Result<T, OperationError> {
+    fn read_answer<T>(
+        self,
+        value: Value,
+        read: impl FnOnce(ObjectReader<'_>) -> Option<T>,
+    ) -> Result<T, OperationError> {
         let reading = Reading::lenient(self);
-        let answer = Fields::of(value, &Path::Root, &reading).and_then(read);
+        let answer = ObjectReader::of(value, &Path::Root, &reading).and_then(read);
         finish(reading, answer)
     }
 
@@ -69,7 +73,7 @@ fn finish<T>(reading: Reading, answer: Option<T>) -> Result<T, OperationError> {
     })
 }
 
-fn read_listing(mut fields: Fields<'_>) -> Option<TaskListing> {
+fn read_listing(mut fields: ObjectReader<'_>) -> Option<TaskListing> {
     let tasks = fields.objects("tasks", ANSWER_ITEMS_MAX, task::read);
     let next_page_token = fields.text("nextPageToken", PAGE_TOKEN_BYTES_MAX).unwrap_or_default();
     let here = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
@@ -78,7 +82,7 @@ fn read_listing(mut fields: Fields<'_>) -> Option<TaskListing> {
     Some(TaskListing { tasks, next_page_token, page_size, total: total.into() })
 }
 
-fn read_push_page(mut fields: Fields<'_>) -> Option<PushListing> {
+fn read_push_page(mut fields: ObjectReader<'_>) -> Option<PushListing> {
     let configs = fields.objects("configs", ANSWER_ITEMS_MAX, |mut fields| push::read_registration(&mut fields));
     let next_page_token = fields.text("nextPageToken", PAGE_TOKEN_BYTES_MAX).unwrap_or_default();
     Some(PushListing { configs, next_page_token })

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, Serializer};
 
 use super::limits::MODE_BYTES_MAX;
-use super::read::Fields;
+use super::read::ObjectReader;
 use super::write::{ObjectWriter, Spelled};
 use super::{Dialect, message, task};
 use crate::model::{ArtifactUpdate, Item, Message, StatusUpdate};
@@ -33,7 +33,7 @@ const WRAPPERS: [(&str, Shape); 11] = [
 ];
 
 /// Reads an item of an agent, wrapped or bare whatever the dialect: agents that mix versions are met.
-pub(super) fn read(mut fields: Fields<'_>) -> Option<Item> {
+pub(super) fn read(mut fields: ObjectReader<'_>) -> Option<Item> {
     if let Some(shape) = bare_shape(&mut fields) {
         return read_as(shape, fields);
     }
@@ -48,7 +48,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Option<Item> {
 }
 
 /// What a bare item says that it is, or what its members make it.
-fn bare_shape(fields: &mut Fields<'_>) -> Option<Shape> {
+fn bare_shape(fields: &mut ObjectReader<'_>) -> Option<Shape> {
     match fields.text("kind", MODE_BYTES_MAX).as_deref() {
         Some("task") => Some(Shape::Task),
         Some("message") => Some(Shape::Message),
@@ -62,7 +62,7 @@ fn bare_shape(fields: &mut Fields<'_>) -> Option<Shape> {
     }
 }
 
-fn read_as(shape: Shape, fields: Fields<'_>) -> Option<Item> {
+fn read_as(shape: Shape, fields: ObjectReader<'_>) -> Option<Item> {
     match shape {
         Shape::Task => task::read(fields).map(Item::Task),
         Shape::Message => message::read(fields).map(Item::Message),
@@ -71,7 +71,7 @@ fn read_as(shape: Shape, fields: Fields<'_>) -> Option<Item> {
     }
 }
 
-fn read_status_update(mut fields: Fields<'_>) -> Option<StatusUpdate> {
+fn read_status_update(mut fields: ObjectReader<'_>) -> Option<StatusUpdate> {
     let task = fields.required_id("taskId");
     let context = fields.expected_id("contextId");
     let status = fields.required("status", task::read_status);
@@ -80,7 +80,7 @@ fn read_status_update(mut fields: Fields<'_>) -> Option<StatusUpdate> {
     Some(StatusUpdate { task: task?, context: context?, status: status?, is_final, metadata })
 }
 
-fn read_artifact_update(mut fields: Fields<'_>) -> Option<ArtifactUpdate> {
+fn read_artifact_update(mut fields: ObjectReader<'_>) -> Option<ArtifactUpdate> {
     let task = fields.required_id("taskId");
     let context = fields.expected_id("contextId");
     let artifact = fields.required("artifact", task::read_artifact);

@@ -4,13 +4,13 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::limits::{CLIENT_ID_BYTES_MAX, EXTENSIONS_MAX, PARTS_MAX, REFERENCES_MAX, URL_BYTES_MAX};
-use super::read::Fields;
+use super::read::ObjectReader;
 use super::write::{ObjectWriter, Spelled};
 use super::{Dialect, part};
 use crate::model::{Message, Part, Role};
 
 /// Reads one message. A client's has an id, the role of a user and at least one part.
-pub(super) fn read(mut fields: Fields<'_>) -> Option<Message> {
+pub(super) fn read(mut fields: ObjectReader<'_>) -> Option<Message> {
     check_kind(&mut fields, "message");
     let id = fields.expected_id("messageId");
     let role = read_role(&mut fields);
@@ -24,13 +24,13 @@ pub(super) fn read(mut fields: Fields<'_>) -> Option<Message> {
 }
 
 /// In 0.3 an object that says what it is must say the truth. 1.0 has no such field.
-fn check_kind(fields: &mut Fields<'_>, kind: &str) {
+fn check_kind(fields: &mut ObjectReader<'_>, kind: &str) {
     if fields.dialect() == Dialect::Json03 && fields.take("kind").is_some_and(|said| said != kind) {
         fields.odd("kind", &format!("must be {kind}"));
     }
 }
 
-fn read_role(fields: &mut Fields<'_>) -> Option<Role> {
+fn read_role(fields: &mut ObjectReader<'_>) -> Option<Role> {
     if fields.lenient() {
         return Some(fields.take("role").and_then(|role| Dialect::role_in_any(&role)).unwrap_or(Role::Agent));
     }
@@ -43,7 +43,7 @@ fn read_role(fields: &mut Fields<'_>) -> Option<Role> {
 }
 
 /// The parts; the protocol buffers of 0.3 call them content.
-fn read_parts(fields: &mut Fields<'_>) -> Vec<Part> {
+fn read_parts(fields: &mut ObjectReader<'_>) -> Vec<Part> {
     let name = match fields.dialect() {
         Dialect::Proto03 if fields.has("content") || !fields.has("parts") => "content",
         _ => "parts",

@@ -7,7 +7,7 @@ use super::{Dialect, Method};
 use crate::model::{Role, Version};
 
 /// What one method is called.
-struct Names {
+struct MethodNames {
     v0_3: &'static str,
     v1_0: &'static str,
     grpc_0_3: &'static str,
@@ -56,7 +56,7 @@ impl Method {
         }
     }
 
-    fn names(self) -> Names {
+    fn names(self) -> MethodNames {
         let (v0_3, v1_0, grpc_0_3) = match self {
             Self::Send => ("message/send", "SendMessage", "SendMessage"),
             Self::Stream => ("message/stream", "SendStreamingMessage", "SendStreamingMessage"),
@@ -84,7 +84,7 @@ impl Method {
             ),
             Self::ExtendedCard => ("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard", "GetAgentCard"),
         };
-        Names { v0_3, v1_0, grpc_0_3 }
+        MethodNames { v0_3, v1_0, grpc_0_3 }
     }
 }
 

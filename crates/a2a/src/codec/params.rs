@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::limits::{MODE_BYTES_MAX, MODES_MAX, PAGE_SIZES, PAGE_TOKEN_BYTES_MAX};
-use super::read::{Fields, Path, Reading};
+use super::read::{ObjectReader, Path, Reading};
 use super::{Dialect, Method, message, push};
 use crate::model::{Configuration, ListQuery, Operation, OperationError, PushConfig, Send};
 
@@ -21,12 +21,12 @@ impl Dialect {
             Value::Null => Value::Object(Map::new()),
             params => params,
         };
-        let operation = Fields::of(params, &Path::Root, &reading).and_then(|fields| read(method, fields));
+        let operation = ObjectReader::of(params, &Path::Root, &reading).and_then(|fields| read(method, fields));
         reading.finish(operation).map_err(OperationError::InvalidParams)
     }
 }
 
-fn read(method: Method, mut fields: Fields<'_>) -> Option<Operation> {
+fn read(method: Method, mut fields: ObjectReader<'_>) -> Option<Operation> {
     Some(match method {
         Method::Send => Operation::Send(Box::new(read_send(fields)?)),
         Method::Stream => Operation::Stream(Box::new(read_send(fields)?)),
@@ -48,7 +48,7 @@ fn read(method: Method, mut fields: Fields<'_>) -> Option<Operation> {
     })
 }
 
-fn read_send(mut fields: Fields<'_>) -> Option<Send> {
+fn read_send(mut fields: ObjectReader<'_>) -> Option<Send> {
     let name = match fields.dialect() {
         // What the protocol buffers call it; their JSON says message.
         Dialect::Proto03 if !fields.has("message") && fields.has("request") => "request",
@@ -60,7 +60,7 @@ fn read_send(mut fields: Fields<'_>) -> Option<Send> {
     Some(Send { message: message?, configuration, metadata })
 }
 
-fn read_configuration(mut fields: Fields<'_>) -> Option<Configuration> {
+fn read_configuration(mut fields: ObjectReader<'_>) -> Option<Configuration> {
     let accepted_output_modes = fields.texts("acceptedOutputModes", MODES_MAX, MODE_BYTES_MAX);
     let history_length = fields.count("historyLength");
     let blocking = read_blocking(&mut fields);
@@ -81,7 +81,7 @@ pub(super) fn push_field(dialect: Dialect) -> &'static str {
 /// Whether to wait, which is meant unless the client says otherwise. A configuration in the protocol
 /// buffers of 0.3 says so by leaving it out: there `blocking` is false without being written.
 /// Drafts of 1.0 said it as 0.3 does.
-fn read_blocking(fields: &mut Fields<'_>) -> bool {
+fn read_blocking(fields: &mut ObjectReader<'_>) -> bool {
     let blocking = fields.flag("blocking");
     match fields.dialect() {
         Dialect::Json03 => blocking.unwrap_or(true),
@@ -93,7 +93,7 @@ fn read_blocking(fields: &mut Fields<'_>) -> bool {
 }
 
 /// The task that is meant: by its id, or by its path in the protocol buffers of 0.3.
-fn read_task(fields: &mut Fields<'_>) -> Option<String> {
+fn read_task(fields: &mut ObjectReader<'_>) -> Option<String> {
     match fields.dialect() {
         Dialect::Proto03 if !fields.has("id") => {
             let name = push::read_name(fields, "name");
@@ -103,7 +103,7 @@ fn read_task(fields: &mut Fields<'_>) -> Option<String> {
     }
 }
 
-fn read_list(mut fields: Fields<'_>) -> ListQuery {
+fn read_list(mut fields: ObjectReader<'_>) -> ListQuery {
     ListQuery {
         context: fields.id("contextId"),
         state: read_state_filter(&mut fields),
@@ -116,7 +116,7 @@ fn read_list(mut fields: Fields<'_>) -> ListQuery {
 }
 
 /// The state to filter by; what the enums call unspecified is no filter.
-fn read_state_filter(fields: &mut Fields<'_>) -> Option<forecourt_core::TaskState> {
+fn read_state_filter(fields: &mut ObjectReader<'_>) -> Option<forecourt_core::TaskState> {
     let value = fields.take("status")?;
     let unspecified = value == "TASK_STATE_UNSPECIFIED" || value == 0 || value == "";
     let state = fields.dialect().state(&value);
@@ -126,7 +126,7 @@ fn read_state_filter(fields: &mut Fields<'_>) -> Option<forecourt_core::TaskStat
     state
 }
 
-fn read_page_size(fields: &mut Fields<'_>) -> Option<u32> {
+fn read_page_size(fields: &mut ObjectReader<'_>) -> Option<u32> {
     let size = fields.count("pageSize")?;
     if !PAGE_SIZES.contains(&size) {
         fields.wrong("pageSize", &format!("must be from {} to {}", PAGE_SIZES.start(), PAGE_SIZES.end()));
@@ -134,7 +134,7 @@ fn read_page_size(fields: &mut Fields<'_>) -> Option<u32> {
     Some(size)
 }
 
-fn read_push_create(mut fields: Fields<'_>) -> Option<PushConfig> {
+fn read_push_create(mut fields: ObjectReader<'_>) -> Option<PushConfig> {
     let config = push::read_registration(&mut fields)?;
     if config.task.is_none() {
         let field = match fields.dialect() {
@@ -147,7 +147,7 @@ fn read_push_create(mut fields: Fields<'_>) -> Option<PushConfig> {
 }
 
 /// `{id: task, pushNotificationConfigId}` in the JSON of 0.3, a path in its protocol buffers, `{taskId, id}` in 1.0.
-fn read_push_name(fields: &mut Fields<'_>) -> (Option<String>, Option<String>) {
+fn read_push_name(fields: &mut ObjectReader<'_>) -> (Option<String>, Option<String>) {
     match fields.dialect() {
         Dialect::Json03 => (fields.required_id("id"), fields.id("pushNotificationConfigId")),
         Dialect::Proto03 => {
@@ -159,12 +159,12 @@ fn read_push_name(fields: &mut Fields<'_>) -> (Option<String>, Option<String>) {
     }
 }
 
-fn read_push_get(fields: &mut Fields<'_>) -> Option<Operation> {
+fn read_push_get(fields: &mut ObjectReader<'_>) -> Option<Operation> {
     let (task, id) = read_push_name(fields);
     Some(Operation::PushGet { task: task?, id })
 }
 
-fn read_push_delete(fields: &mut Fields<'_>) -> Option<Operation> {
+fn read_push_delete(fields: &mut ObjectReader<'_>) -> Option<Operation> {
     let (task, id) = read_push_name(fields);
     let id = match fields.dialect() {
         Dialect::Json03 => required(fields, "pushNotificationConfigId", id),
@@ -174,7 +174,7 @@ fn read_push_delete(fields: &mut Fields<'_>) -> Option<Operation> {
     Some(Operation::PushDelete { task: task?, id: id? })
 }
 
-fn read_push_list(fields: &mut Fields<'_>) -> Option<Operation> {
+fn read_push_list(fields: &mut ObjectReader<'_>) -> Option<Operation> {
     let task = match fields.dialect() {
         Dialect::Json03 => fields.required_id("id"),
         Dialect::Proto03 => {
@@ -190,7 +190,7 @@ fn read_push_list(fields: &mut Fields<'_>) -> Option<Operation> {
 }
 
 /// `value`, whose absence is noted.
-fn required(fields: &Fields<'_>, name: &'static str, value: Option<String>) -> Option<String> {
+fn required(fields: &ObjectReader<'_>, name: &'static str, value: Option<String>) -> Option<String> {
     if value.is_none() {
         fields.wrong(name, "is required");
     }

@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::Dialect;
 use super::limits::{LABEL_BYTES_MAX, MODE_BYTES_MAX};
-use super::read::Fields;
+use super::read::ObjectReader;
 use super::write::{ObjectWriter, Spelled};
 use crate::model::{Content, Metadata, Part};
 
 /// Reads one part. Of an agent, one that holds nothing is left out.
-pub(super) fn read(fields: Fields<'_>) -> Option<Part> {
+pub(super) fn read(fields: ObjectReader<'_>) -> Option<Part> {
     let is_0_3 = match fields.dialect() {
         Dialect::Json03 | Dialect::Proto03 => true,
         Dialect::Json10 => fields.lenient() && fields.has("kind"),
@@ -25,7 +25,7 @@ pub(super) fn read(fields: Fields<'_>) -> Option<Part> {
     }
 }
 
-fn read_1_0(mut fields: Fields<'_>) -> Option<Part> {
+fn read_1_0(mut fields: ObjectReader<'_>) -> Option<Part> {
     let filename = fields.text("filename", LABEL_BYTES_MAX);
     let media_type = fields.text("mediaType", MODE_BYTES_MAX);
     let metadata = fields.metadata("metadata");
@@ -43,7 +43,7 @@ fn read_1_0(mut fields: Fields<'_>) -> Option<Part> {
     Some(Part { content: content?, filename, media_type, metadata })
 }
 
-fn read_0_3(mut fields: Fields<'_>) -> Option<Part> {
+fn read_0_3(mut fields: ObjectReader<'_>) -> Option<Part> {
     let kind = fields.text("kind", MODE_BYTES_MAX);
     let metadata = fields.metadata("metadata");
     let (holds, part) = match (fields.take("text"), fields.take("file"), fields.take("data")) {
@@ -69,7 +69,7 @@ fn read_0_3(mut fields: Fields<'_>) -> Option<Part> {
 }
 
 /// `{uri | bytes, name?, mimeType?}`, or with the names of the protocol buffers.
-fn read_file(mut fields: Fields<'_>) -> Option<Part> {
+fn read_file(mut fields: ObjectReader<'_>) -> Option<Part> {
     let filename = fields.text("name", LABEL_BYTES_MAX);
     let media_type = fields.text("mimeType", MODE_BYTES_MAX);
     let uri = fields.take("uri").or_else(|| fields.take("fileWithUri"));
@@ -85,7 +85,7 @@ fn read_file(mut fields: Fields<'_>) -> Option<Part> {
 }
 
 /// The value itself, or what a `DataPart` of the protocol buffers has around it.
-fn read_data(fields: &Fields<'_>, has_kind: bool, data: Value) -> Value {
+fn read_data(fields: &ObjectReader<'_>, has_kind: bool, data: Value) -> Value {
     match data {
         Value::Object(mut part) if fields.dialect() == Dialect::Proto03 && !has_kind => {
             part.remove("data").unwrap_or(Value::Object(part))
@@ -94,7 +94,7 @@ fn read_data(fields: &Fields<'_>, has_kind: bool, data: Value) -> Value {
     }
 }
 
-fn address(fields: &Fields<'_>, name: &'static str, value: Value) -> Option<Content> {
+fn address(fields: &ObjectReader<'_>, name: &'static str, value: Value) -> Option<Content> {
     match fields.string(name, value)? {
         url if url.is_empty() => {
             fields.wrong(name, "must not be empty");
@@ -105,7 +105,7 @@ fn address(fields: &Fields<'_>, name: &'static str, value: Value) -> Option<Cont
 }
 
 /// Base64 in either alphabet, with or without padding, as protocol buffers are read.
-fn bytes(fields: &Fields<'_>, name: &'static str, value: Value) -> Option<Content> {
+fn bytes(fields: &ObjectReader<'_>, name: &'static str, value: Value) -> Option<Content> {
     const INDIFFERENT: GeneralPurposeConfig =
         GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     const PLAIN: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, INDIFFERENT);

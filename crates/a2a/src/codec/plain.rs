@@ -60,6 +60,76 @@ impl Dialect {
     }
 }
 
+impl Dialect {
+    /// Reads an agent's answer to a send if it is one plain message; `None` when it is anything else, which
+    /// [`Dialect::read_outcome`] reads. `is_framed`: by JSON-RPC.
+    pub(crate) fn read_plain_answer(self, is_framed: bool, body: &[u8]) -> Option<Message> {
+        if self == Self::Json03 {
+            // Bare, and told from a task by its kind alone.
+            let frame = serde_json::from_slice::<AnswerFrame<'_, PlainMessage<'_>>>(body).ok()?;
+            let is_message = is_framed && frame.is_usual() && frame.result.kind == Some("message");
+            return frame.result.into_message(self, 1, spoken_role).filter(|_| is_message);
+        }
+        if !is_framed {
+            return serde_json::from_slice::<WrappedMessage<'_>>(body).ok()?.into_message(self, 0);
+        }
+        let frame = serde_json::from_slice::<AnswerFrame<'_, WrappedMessage<'_>>>(body).ok()?;
+        if !frame.is_usual() {
+            return None;
+        }
+        frame.result.into_message(self, 1)
+    }
+}
+
+/// The role of a message in an answer.
+fn spoken_role(dialect: Dialect, name: &str) -> Option<Role> {
+    [Role::User, Role::Agent].into_iter().find(|role| dialect.role_name(*role) == name)
+}
+
+/// The role of a message that is sent, which is the user's.
+fn sent_role(dialect: Dialect, name: &str) -> Option<Role> {
+    match (dialect, name) {
+        (Dialect::Json10 | Dialect::Proto03, "ROLE_USER") | (Dialect::Json03 | Dialect::Proto03, "user") => {
+            Some(Role::User)
+        }
+        _ => None,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnswerFrame<'a, R> {
+    jsonrpc: Option<&'a str>,
+    #[serde(default)]
+    id: Value,
+    result: R,
+}
+
+impl<R> AnswerFrame<'_, R> {
+    fn is_usual(&self) -> bool {
+        self.jsonrpc.is_some() && matches!(self.id, Value::Null | Value::String(_) | Value::Number(_))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrappedMessage<'a> {
+    #[serde(borrow)]
+    message: PlainMessage<'a>,
+}
+
+impl WrappedMessage<'_> {
+    /// `levels` are around the wrapper.
+    fn into_message(self, dialect: Dialect, levels: usize) -> Option<Message> {
+        let has_kinds = self.message.kind.is_some() || self.message.has_kinds();
+        // Kinds are of 0.3, whose parts are read by other rules.
+        if has_kinds {
+            return None;
+        }
+        self.message.into_message(dialect, levels + 1, spoken_role)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Envelope<'a> {
@@ -128,7 +198,7 @@ impl PlainSend<'_> {
     fn into_send(self, dialect: Dialect, levels: usize) -> Option<Send> {
         let levels = levels + 1;
         Some(Send {
-            message: self.message.into_message(dialect, levels)?,
+            message: self.message.into_message(dialect, levels, sent_role)?,
             configuration: match self.configuration {
                 Some(configuration) => configuration.into_configuration(dialect)?,
                 None => Configuration::default(),
@@ -139,17 +209,17 @@ impl PlainSend<'_> {
 }
 
 impl PlainMessage<'_> {
-    fn into_message(self, dialect: Dialect, levels: usize) -> Option<Message> {
+    fn has_kinds(&self) -> bool {
+        self.parts.iter().chain(&self.content).flatten().any(|part| part.kind.is_some())
+    }
+
+    /// `levels` are around the message, whose role `role` reads.
+    fn into_message(self, dialect: Dialect, levels: usize, role: fn(Dialect, &str) -> Option<Role>) -> Option<Message> {
         let levels = levels + 1;
         if dialect == Dialect::Json03 && self.kind.is_some_and(|kind| kind != "message") {
             return None;
         }
-        let role = match (dialect, self.role) {
-            (Dialect::Json10, "ROLE_USER") | (Dialect::Json03, "user") | (Dialect::Proto03, "ROLE_USER" | "user") => {
-                Role::User
-            }
-            _ => return None,
-        };
+        let role = role(dialect, self.role)?;
         // Each dialect has one name for them; the other one is unknown to it.
         let parts = match dialect {
             Dialect::Proto03 if self.parts.is_none() => self.content?,

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::Dialect;
 use super::limits::{CLIENT_ID_BYTES_MAX, SCHEMES_MAX, SECRET_BYTES_MAX, URL_BYTES_MAX};
-use super::read::Fields;
+use super::read::ObjectReader;
 use super::write::{ObjectWriter, Spelled};
 use crate::model::{PushAuthentication, PushConfig};
 
 /// A task and perhaps one of its configurations, as `tasks/{task}/pushNotificationConfigs/{id}` names them.
 #[derive(Default)]
-pub(super) struct Name {
+pub(super) struct PushName {
     pub(super) task: Option<String>,
     pub(super) id: Option<String>,
 }
@@ -21,8 +21,8 @@ pub(super) struct Name {
 const NAME_BYTES_MAX: usize = 2 * CLIENT_ID_BYTES_MAX + 64;
 
 /// Reads such a name; an absent one names nothing.
-pub(super) fn read_name(fields: &mut Fields<'_>, field: &'static str) -> Name {
-    let Some(text) = fields.text(field, NAME_BYTES_MAX) else { return Name::default() };
+pub(super) fn read_name(fields: &mut ObjectReader<'_>, field: &'static str) -> PushName {
+    let Some(text) = fields.text(field, NAME_BYTES_MAX) else { return PushName::default() };
     let name = parse_name(&text);
     if name.is_none() {
         fields.odd(field, "must be tasks/{id} or tasks/{id}/pushNotificationConfigs/{id}");
@@ -30,12 +30,12 @@ pub(super) fn read_name(fields: &mut Fields<'_>, field: &'static str) -> Name {
     name.unwrap_or_default()
 }
 
-fn parse_name(name: &str) -> Option<Name> {
+fn parse_name(name: &str) -> Option<PushName> {
     let fits = |id: &str| (1..=CLIENT_ID_BYTES_MAX).contains(&id.len()).then(|| id.to_owned());
     let path = name.strip_prefix("tasks/")?;
     Some(match path.split_once("/pushNotificationConfigs/") {
-        Some((task, id)) => Name { task: Some(fits(task)?), id: Some(fits(id)?) },
-        None => Name { task: Some(fits(path)?), id: None },
+        Some((task, id)) => PushName { task: Some(fits(task)?), id: Some(fits(id)?) },
+        None => PushName { task: Some(fits(path)?), id: None },
     })
 }
 
@@ -49,7 +49,7 @@ pub(super) fn name(task: &str, id: Option<&str>) -> String {
 
 /// Reads a configuration that stands alone and therefore names its task, as it is registered or read back.
 /// Of several names the plain id counts: over REST it comes from the path.
-pub(super) fn read_registration(fields: &mut Fields<'_>) -> Option<PushConfig> {
+pub(super) fn read_registration(fields: &mut ObjectReader<'_>) -> Option<PushConfig> {
     let parent = read_name(fields, "parent");
     let id = fields.id("configId");
     let config = match fields.dialect() {
@@ -67,7 +67,7 @@ pub(super) fn read_registration(fields: &mut Fields<'_>) -> Option<PushConfig> {
 }
 
 /// A configuration below its task's id or below its own name; drafts of 1.0 had it so too.
-fn read_named(fields: &mut Fields<'_>) -> Option<PushConfig> {
+fn read_named(fields: &mut ObjectReader<'_>) -> Option<PushConfig> {
     let nested = fields.dialect() != Dialect::Json10 || fields.has("pushNotificationConfig");
     if !nested {
         return read(fields);
@@ -82,7 +82,7 @@ fn read_named(fields: &mut Fields<'_>) -> Option<PushConfig> {
 }
 
 /// Reads a configuration by itself.
-pub(super) fn read(fields: &mut Fields<'_>) -> Option<PushConfig> {
+pub(super) fn read(fields: &mut ObjectReader<'_>) -> Option<PushConfig> {
     let id = fields.id("id");
     let task = fields.id("taskId");
     let url = fields.demand("url").and_then(|url| read_url(fields, url));
@@ -91,7 +91,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Option<PushConfig> {
     Some(PushConfig { id, task, url: url?, token, authentication })
 }
 
-fn read_url(fields: &Fields<'_>, url: Value) -> Option<String> {
+fn read_url(fields: &ObjectReader<'_>, url: Value) -> Option<String> {
     match url {
         Value::String(url) if (1..=URL_BYTES_MAX).contains(&url.len()) => Some(url),
         _ => {
@@ -102,7 +102,7 @@ fn read_url(fields: &Fields<'_>, url: Value) -> Option<String> {
 }
 
 /// One scheme in 1.0, a list in 0.3; either is taken in both.
-fn read_authentication(mut fields: Fields<'_>) -> Option<PushAuthentication> {
+fn read_authentication(mut fields: ObjectReader<'_>) -> Option<PushAuthentication> {
     let scheme = secret(&mut fields, "scheme");
     let schemes = fields.texts("schemes", SCHEMES_MAX, SECRET_BYTES_MAX);
     if !schemes.iter().all(|scheme| is_header_text(scheme)) {
@@ -117,7 +117,7 @@ fn read_authentication(mut fields: Fields<'_>) -> Option<PushAuthentication> {
 }
 
 /// A text that ends up in a header of each post.
-fn secret(fields: &mut Fields<'_>, name: &'static str) -> Option<String> {
+fn secret(fields: &mut ObjectReader<'_>, name: &'static str) -> Option<String> {
     let text = fields.text(name, SECRET_BYTES_MAX)?;
     if !is_header_text(&text) {
         fields.odd(name, "must be visible ASCII characters and spaces");

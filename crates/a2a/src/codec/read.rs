@@ -69,7 +69,7 @@ impl Reading {
 }
 
 /// The members of one object that have not been read yet.
-pub(super) struct Fields<'a> {
+pub(super) struct ObjectReader<'a> {
     map: Map<String, Value>,
     /// Whether any key may be the snake_case twin of one that is asked for.
     snake: bool,
@@ -77,7 +77,7 @@ pub(super) struct Fields<'a> {
     reading: &'a Reading,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> ObjectReader<'a> {
     /// The members of `value`, which is noted as wrong when it is no object.
     pub(super) fn of(value: Value, path: &'a Path<'a>, reading: &'a Reading) -> Option<Self> {
         let Value::Object(map) = value else {
@@ -253,20 +253,28 @@ impl<'a> Fields<'a> {
         &self,
         name: &'static str,
         value: Value,
-        read: impl FnOnce(Fields<'_>) -> Option<T>,
+        read: impl FnOnce(ObjectReader<'_>) -> Option<T>,
     ) -> Option<T> {
         let path = Path::Field(self.path, name);
-        Fields::of(value, &path, self.reading).and_then(read)
+        ObjectReader::of(value, &path, self.reading).and_then(read)
     }
 
     /// What `read` makes of the object at `name`.
-    pub(super) fn object<T>(&mut self, name: &'static str, read: impl FnOnce(Fields<'_>) -> Option<T>) -> Option<T> {
+    pub(super) fn object<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(ObjectReader<'_>) -> Option<T>,
+    ) -> Option<T> {
         let value = self.take(name)?;
         self.nested(name, value, read)
     }
 
     /// What `read` makes of the object at `name`, which must be there.
-    pub(super) fn required<T>(&mut self, name: &'static str, read: impl FnOnce(Fields<'_>) -> Option<T>) -> Option<T> {
+    pub(super) fn required<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(ObjectReader<'_>) -> Option<T>,
+    ) -> Option<T> {
         let value = self.demand(name)?;
         self.nested(name, value, read)
     }
@@ -276,7 +284,7 @@ impl<'a> Fields<'a> {
         &mut self,
         name: &'static str,
         max: usize,
-        read: impl FnMut(Fields<'_>) -> Option<T>,
+        read: impl FnMut(ObjectReader<'_>) -> Option<T>,
     ) -> Vec<T> {
         match self.take(name) {
             Some(list) => self.objects_in(name, list, max, read),
@@ -290,7 +298,7 @@ impl<'a> Fields<'a> {
         name: &'static str,
         list: Value,
         max: usize,
-        read: impl FnMut(Fields<'_>) -> Option<T>,
+        read: impl FnMut(ObjectReader<'_>) -> Option<T>,
     ) -> Vec<T> {
         objects(list, max, &Path::Field(self.path, name), self.reading, read)
     }
@@ -302,7 +310,7 @@ pub(super) fn objects<T>(
     max: usize,
     path: &Path<'_>,
     reading: &Reading,
-    mut read: impl FnMut(Fields<'_>) -> Option<T>,
+    mut read: impl FnMut(ObjectReader<'_>) -> Option<T>,
 ) -> Vec<T> {
     let Value::Array(list) = list else {
         reading.note(path, "must be a list");
@@ -312,7 +320,7 @@ pub(super) fn objects<T>(
         reading.note(path, &format!("must have at most {max} items"));
         return Vec::new();
     }
-    let mut each = |(index, value)| Fields::of(value, &Path::Index(path, index), reading).and_then(&mut read);
+    let mut each = |(index, value)| ObjectReader::of(value, &Path::Index(path, index), reading).and_then(&mut read);
     list.into_iter().enumerate().filter_map(&mut each).collect()
 }
 

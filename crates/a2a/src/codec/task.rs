@@ -4,13 +4,13 @@ use forecourt_core::TaskState;
 use serde::ser::{Serialize, Serializer};
 
 use super::limits::{ANSWER_ITEMS_MAX, EXTENSIONS_MAX, LABEL_BYTES_MAX, PARTS_MAX, URL_BYTES_MAX};
-use super::read::Fields;
+use super::read::ObjectReader;
 use super::write::{Moment, ObjectWriter, Spelled};
 use super::{Dialect, message, part};
 use crate::model::{Artifact, Status, Task};
 
 /// Reads one task.
-pub(super) fn read(mut fields: Fields<'_>) -> Option<Task> {
+pub(super) fn read(mut fields: ObjectReader<'_>) -> Option<Task> {
     let id = fields.required_id("id");
     let context = fields.expected_id("contextId");
     let status = fields.required("status", read_status);
@@ -21,7 +21,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Option<Task> {
 }
 
 /// Reads where a task stands. What is not known is taken for working.
-pub(super) fn read_status(mut fields: Fields<'_>) -> Option<Status> {
+pub(super) fn read_status(mut fields: ObjectReader<'_>) -> Option<Status> {
     let state = fields.take("state").and_then(|state| Dialect::state_in_any(&state));
     let message = match fields.object("message", message::read) {
         None if fields.dialect() == Dialect::Proto03 => fields.object("update", message::read),
@@ -32,7 +32,7 @@ pub(super) fn read_status(mut fields: Fields<'_>) -> Option<Status> {
 }
 
 /// Reads one artifact.
-pub(super) fn read_artifact(mut fields: Fields<'_>) -> Option<Artifact> {
+pub(super) fn read_artifact(mut fields: ObjectReader<'_>) -> Option<Artifact> {
     let id = fields.expected_id("artifactId");
     let name = fields.text("name", LABEL_BYTES_MAX);
     let description = fields.text("description", LABEL_BYTES_MAX);

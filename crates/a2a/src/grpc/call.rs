@@ -20,7 +20,7 @@ use tonic::{Request as Received, Response as Sent, Status};
 
 use super::schema::{Rpc, dialect};
 use super::transcode::Transcoder;
-use super::{Answer, Call, Carry, Reply, card, deadline, status};
+use super::{Carry, GrpcAnswer, GrpcCall, GrpcReply, card, deadline, status};
 use crate::codec::{Files, Spelled};
 use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::version;
@@ -148,18 +148,24 @@ impl Spelling {
 }
 
 /// From a message to a call.
-fn understand(spelling: Spelling, rpc: &Rpc, message: Value, head: Parts, body: Bytes) -> Result<Call, OperationError> {
+fn understand(
+    spelling: Spelling,
+    rpc: &Rpc,
+    message: Value,
+    head: Parts,
+    body: Bytes,
+) -> Result<GrpcCall, OperationError> {
     let version = spelling.version;
     let tenant = message.get("tenant").and_then(Value::as_str).map(str::to_owned);
     let operation = dialect(version).read_params(rpc.method, spelling.files.read(message))?;
-    Ok(Call { version, operation, tenant, head, body })
+    Ok(GrpcCall { version, operation, tenant, head, body })
 }
 
 /// From a reply to what is sent.
-fn respond(spelling: Spelling, reply: Reply, until: Option<Instant>) -> Sent<Messages> {
+fn respond(spelling: Spelling, reply: GrpcReply, until: Option<Instant>) -> Sent<Messages> {
     let messages = match reply.answer {
-        Answer::Once(outcome) => stream::iter([Ok(spelling.outcome(*outcome))]).boxed(),
-        Answer::Stream(items) => within(items.map(move |item| spelling.item(&item)).boxed(), until),
+        GrpcAnswer::Once(outcome) => stream::iter([Ok(spelling.outcome(*outcome))]).boxed(),
+        GrpcAnswer::Stream(items) => within(items.map(move |item| spelling.item(&item)).boxed(), until),
     };
     Sent::from_parts(metadata(spelling.version, &reply.extensions), messages, Default::default())
 }

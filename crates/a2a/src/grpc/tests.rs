@@ -23,7 +23,7 @@ use prost_reflect::prost::Message;
 use serde_json::Value;
 
 use super::schema::Rpc;
-use super::{Answer, Call, Carry, Denial, Reply, routes, transcode};
+use super::{Carry, Denial, GrpcAnswer, GrpcCall, GrpcReply, routes, transcode};
 use crate::codec::Method;
 use crate::model::{OperationOutcome, Version};
 
@@ -32,25 +32,25 @@ const BODY_BYTES_MAX: usize = 4096;
 
 /// A host that keeps the calls and answers each as the script says.
 struct Host<F> {
-    calls: Mutex<Vec<Call>>,
+    calls: Mutex<Vec<GrpcCall>>,
     script: F,
 }
 
-impl<F: Fn(&Call) -> BoxFuture<'static, Result<Reply, Denial>> + Send + Sync + 'static> Carry for Host<F> {
-    fn carry(&self, call: Call) -> BoxFuture<'_, Result<Reply, Denial>> {
+impl<F: Fn(&GrpcCall) -> BoxFuture<'static, Result<GrpcReply, Denial>> + Send + Sync + 'static> Carry for Host<F> {
+    fn carry(&self, call: GrpcCall) -> BoxFuture<'_, Result<GrpcReply, Denial>> {
         let answer = (self.script)(&call);
         self.calls.lock().push(call);
         answer
     }
 }
 
-fn now(result: Result<Answer, Denial>) -> BoxFuture<'static, Result<Reply, Denial>> {
-    let reply = result.map(|answer| Reply { extensions: Vec::new(), answer });
+fn now(result: Result<GrpcAnswer, Denial>) -> BoxFuture<'static, Result<GrpcReply, Denial>> {
+    let reply = result.map(|answer| GrpcReply { extensions: Vec::new(), answer });
     Box::pin(std::future::ready(reply))
 }
 
-fn once(outcome: OperationOutcome) -> Answer {
-    Answer::Once(Box::new(outcome))
+fn once(outcome: OperationOutcome) -> GrpcAnswer {
+    GrpcAnswer::Once(Box::new(outcome))
 }
 
 fn path(version: Version, name: &str) -> String {

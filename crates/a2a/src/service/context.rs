@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_core::{Handle, Sender, ThreadId, first_mention};
 use forecourt_host::HostedAgent;
 
-use super::{Service, Trouble};
+use super::{Service, ServiceError};
 use crate::model::{Content, Message, OperationError};
 
 impl Service {
@@ -23,7 +23,11 @@ impl Service {
     ///
     /// Kept by the name that the caller has for it: one name may stand for conversations with several
     /// agents, and the last of them that was mentioned counts.
-    pub(super) async fn sticky(&self, context: &str, sender: &Sender) -> Result<Option<&Arc<HostedAgent>>, Trouble> {
+    pub(super) async fn sticky(
+        &self,
+        context: &str,
+        sender: &Sender,
+    ) -> Result<Option<&Arc<HostedAgent>>, ServiceError> {
         let agent = self.host.route(&adopted(context, sender)?).await?;
         Ok(agent.and_then(|agent| self.host.directory().find(&agent)))
     }
@@ -35,7 +39,7 @@ impl Service {
         context: Option<&str>,
         agent: Option<&Handle>,
         sender: &Sender,
-    ) -> Result<ThreadId, Trouble> {
+    ) -> Result<ThreadId, ServiceError> {
         let Some(name) = context else {
             return Ok(ThreadId::mint_context(&**self.host.entropy()));
         };
@@ -48,14 +52,14 @@ impl Service {
     }
 
     /// Everything that a name of a conversation may mean to this sender.
-    pub(super) fn threads(&self, name: &str, sender: &Sender) -> Result<Vec<ThreadId>, Trouble> {
+    pub(super) fn threads(&self, name: &str, sender: &Sender) -> Result<Vec<ThreadId>, ServiceError> {
         let own = ThreadId::parse(name);
         Ok(std::iter::once(adopted(name, sender)?).chain(own).collect())
     }
 }
 
 /// What `sender` calls `name`.
-pub(super) fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, Trouble> {
+pub(super) fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, ServiceError> {
     let wrong = || OperationError::param("contextId", "must be 1 to 256 bytes without control characters");
     Ok(ThreadId::adopt(name, sender).ok_or_else(wrong)?)
 }

@@ -4,10 +4,10 @@
 use forecourt_core::Sender;
 use forecourt_core::store::{Cursor, TaskFilter};
 
-use super::{Caller, Service, Trouble};
+use super::{Caller, Service, ServiceError};
 use crate::limits::PAGE_SIZE;
 use crate::model::{ListQuery, OperationError, OperationOutcome, TaskListing};
-use crate::view::{self, Want};
+use crate::view::{self, TaskDetail};
 
 impl Service {
     pub(super) async fn list(
@@ -15,7 +15,7 @@ impl Service {
         caller: &Caller<'_>,
         sender: &Sender,
         query: ListQuery,
-    ) -> Result<OperationOutcome, Trouble> {
+    ) -> Result<OperationOutcome, ServiceError> {
         let page_size = query.page_size.unwrap_or(PAGE_SIZE);
         let threads = match &query.context {
             Some(name) => self.threads(name, sender)?,
@@ -31,7 +31,7 @@ impl Service {
             limit: page_size as usize,
         };
         let page = self.host.tasks(sender, filter).await?;
-        let want = Want { history: query.history_length, artifacts: query.include_artifacts };
+        let want = TaskDetail { history: query.history_length, artifacts: query.include_artifacts };
         let mut tasks = Vec::with_capacity(page.tasks.len());
         for task in &page.tasks {
             tasks.push(view::task(task, want, self.base(caller).origin()).await);

@@ -8,7 +8,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use super::{Caller, Service, Trouble};
+use super::{Caller, Service, ServiceError};
 use crate::NAME;
 use crate::codec::{Dialect, Spelled};
 use crate::limits::PUSH_SECRET_BYTES_MAX;
@@ -28,7 +28,7 @@ impl Service {
         caller: &Caller<'_>,
         sender: &Sender,
         config: PushConfig,
-    ) -> Result<OperationOutcome, Trouble> {
+    ) -> Result<OperationOutcome, ServiceError> {
         let id = config.task.clone().ok_or_else(|| OperationError::param("taskId", "is missing"))?;
         let task = self.readable(caller, sender, &id).await?;
         let webhook = self.webhook(caller, config).await?;
@@ -42,7 +42,7 @@ impl Service {
         sender: &Sender,
         task: &str,
         id: Option<&str>,
-    ) -> Result<OperationOutcome, Trouble> {
+    ) -> Result<OperationOutcome, ServiceError> {
         let webhooks = self.webhooks(caller, sender, task).await?;
         let found = webhooks.iter().find(|webhook| id.is_none_or(|id| webhook.id == id));
         let found = found.ok_or(OperationError::TaskNotFound)?;
@@ -54,7 +54,7 @@ impl Service {
         caller: &Caller<'_>,
         sender: &Sender,
         task: &str,
-    ) -> Result<OperationOutcome, Trouble> {
+    ) -> Result<OperationOutcome, ServiceError> {
         let webhooks = self.webhooks(caller, sender, task).await?;
         let configs = webhooks.iter().map(|webhook| config_of(webhook, task)).collect();
         // A task takes so few that they are always one page.
@@ -68,14 +68,14 @@ impl Service {
         sender: &Sender,
         task: &str,
         id: &str,
-    ) -> Result<OperationOutcome, Trouble> {
+    ) -> Result<OperationOutcome, ServiceError> {
         let task = self.readable(caller, sender, task).await?;
         task.remove_webhook(id).await?;
         Ok(OperationOutcome::Removed)
     }
 
     /// The webhooks of a task that were registered over this protocol.
-    async fn webhooks(&self, caller: &Caller<'_>, sender: &Sender, task: &str) -> Result<Vec<Webhook>, Trouble> {
+    async fn webhooks(&self, caller: &Caller<'_>, sender: &Sender, task: &str) -> Result<Vec<Webhook>, ServiceError> {
         let task = self.readable(caller, sender, task).await?;
         let mut webhooks = task.webhooks().await?;
         webhooks.retain(|webhook| webhook.protocol == NAME);
@@ -83,7 +83,7 @@ impl Service {
     }
 
     /// A registration that may be made: its address is checked now, and again at each delivery.
-    pub(super) async fn webhook(&self, caller: &Caller<'_>, config: PushConfig) -> Result<Webhook, Trouble> {
+    pub(super) async fn webhook(&self, caller: &Caller<'_>, config: PushConfig) -> Result<Webhook, ServiceError> {
         let PushConfig { id, url, token, authentication, .. } = config;
         if let Err(error) = self.egress.permits(Purpose::Webhook, &url).await {
             tracing::info!(reason = error.log_reason(), "a push address was not accepted");

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::OwnedMutexGuard;
 
-use super::{Caller, Carried, Service, Trouble};
+use super::{Caller, OperationReply, Service, ServiceError};
 use crate::NAME;
 use crate::codec::{Dialect, MessageItem, Spelled};
 use crate::limits::{RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
@@ -26,7 +26,7 @@ const GONE: &str =
     "this message was carried out, and its task can't be read any more; to have it done again, send another messageId";
 
 /// What a message is known by when it comes again.
-pub(super) struct Sent {
+pub(super) struct MessageFingerprint {
     /// Names it among the messages of its caller; a hash.
     name: String,
     /// Tells it from another message under the same id.
@@ -39,20 +39,20 @@ pub(super) struct Sent {
 pub(crate) struct Arrivals(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
 
 /// The right to take in one message. The next one with its name gets it when this is dropped.
-pub(super) struct Turn {
+pub(super) struct ArrivalTurn {
     arrivals: Arc<Arrivals>,
     name: String,
     _guard: OwnedMutexGuard<()>,
 }
 
 impl Arrivals {
-    async fn turn(self: &Arc<Self>, name: &str) -> Turn {
+    async fn turn(self: &Arc<Self>, name: &str) -> ArrivalTurn {
         let lock = self.0.lock().entry(name.to_owned()).or_default().clone();
-        Turn { arrivals: self.clone(), name: name.to_owned(), _guard: lock.lock_owned().await }
+        ArrivalTurn { arrivals: self.clone(), name: name.to_owned(), _guard: lock.lock_owned().await }
     }
 }
 
-impl Drop for Turn {
+impl Drop for ArrivalTurn {
     fn drop(&mut self) {
         let mut all = self.arrivals.0.lock();
         // The map holds one, this turn the other; whoever waits holds one more.
@@ -62,7 +62,7 @@ impl Drop for Turn {
     }
 }
 
-impl Sent {
+impl MessageFingerprint {
     /// What `message` is known by; `None` when its id says nothing, or nobody knows who sent it.
     pub(super) fn of(message: &Message, caller: &Caller<'_>, sender: &Sender) -> Option<Self> {
         if !is_random(&message.id) {
@@ -86,17 +86,17 @@ impl Service {
         &self,
         caller: &Caller<'_>,
         sender: &Sender,
-        sent: &Sent,
-    ) -> Result<(Turn, Option<TaskPermit>), Trouble> {
+        sent: &MessageFingerprint,
+    ) -> Result<(ArrivalTurn, Option<TaskPermit>), ServiceError> {
         let turn = self.arrivals.turn(&sent.name).await;
-        let last = self.host.last_entry(NAME, &sent.name).await?;
+        let last = self.host.ledger().last(NAME, &sent.name).await?;
         let same = last.filter(|(_, entry)| entry.body["hash"] == sent.hash.as_str());
         let Some(id) = same.and_then(|(_, entry)| entry.body["task"].as_str().map(str::to_owned)) else {
             return Ok((turn, None));
         };
         match self.readable(caller, sender, &id).await {
             Ok(task) => Ok((turn, Some(task))),
-            Err(Trouble::Fault(OperationError::TaskNotFound)) => {
+            Err(ServiceError::Fault(OperationError::TaskNotFound)) => {
                 Err(OperationError::UnsupportedOperation(GONE.to_owned()).into())
             }
             Err(other) => Err(other),
@@ -104,11 +104,11 @@ impl Service {
     }
 
     /// Remembers which task a message became. The writing is waited for by the next one of this name alone.
-    pub(super) fn remember_sent(&self, turn: Turn, sent: Sent, task: &TaskId) {
+    pub(super) fn remember_sent(&self, turn: ArrivalTurn, sent: MessageFingerprint, task: &TaskId) {
         let (host, body) = (self.host.clone(), json!({"hash": sent.hash, "task": task.expose()}));
         let until = end_of(host.clock().now());
         tokio::spawn(async move {
-            if let Err(error) = host.write_entry(NAME, &sent.name, body, Some(until), None).await {
+            if let Err(error) = host.ledger().append(NAME, &sent.name, body, Some(until), None).await {
                 tracing::warn!(%error, "a message that is sent again may be carried out again");
             }
             drop(turn);
@@ -122,7 +122,7 @@ impl Service {
         task: TaskPermit,
         configuration: &Configuration,
         streams: bool,
-    ) -> Result<Carried, Trouble> {
+    ) -> Result<OperationReply, ServiceError> {
         if streams {
             let begun = at_work(task.task().clone());
             return Ok(self.follow(caller, task, begun, Vec::new(), Pauses::None));

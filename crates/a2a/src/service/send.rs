@@ -12,22 +12,22 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::context::adopted;
-use super::repeats::Sent;
+use super::repeats::MessageFingerprint;
 use super::tasks::{Pauses, at_work};
-use super::{Caller, Carried, Service, Trouble, no_such_agent};
+use super::{Caller, OperationReply, Service, ServiceError, no_such_agent};
 use crate::card::names;
-use crate::from_wire::{Heard, heard};
+use crate::from_wire::{IncomingMessage, heard};
 use crate::limits::DIRECT_ANSWER_WITHIN;
 use crate::model::{Configuration, Item, Metadata, OperationError, OperationOutcome, Role, Send};
 use crate::parts::fragment;
 use crate::skill;
-use crate::view::{self, Want};
+use crate::view::{self, TaskDetail};
 
 /// The name of this protocol in messages.
 const TRANSPORT: &str = crate::NAME;
 
 /// Whom a message is for, and what it goes on with.
-struct Routed<'a> {
+struct MessageRoute<'a> {
     resident: &'a Arc<HostedAgent>,
     sender: Sender,
     thread: ThreadId,
@@ -38,7 +38,7 @@ struct Routed<'a> {
 
 /// Whom a message names.
 #[derive(Clone, Copy)]
-struct Aimed<'a> {
+struct AddressedAgents<'a> {
     mentioned: Option<&'a Arc<HostedAgent>>,
     /// The agent of the endpoint, else the one that is mentioned.
     named: Option<&'a Arc<HostedAgent>>,
@@ -53,7 +53,7 @@ impl Service {
         caller: &Caller<'_>,
         send: Send,
         streams: bool,
-    ) -> Result<Carried, Trouble> {
+    ) -> Result<OperationReply, ServiceError> {
         let Send { message, configuration, metadata } = send;
         if caller.agent.is_none()
             && message.task.is_none()
@@ -63,7 +63,7 @@ impl Service {
         }
         let aimed = self.aimed(caller, &message)?;
         let sender = self.sender(caller, aimed.assumed).await?;
-        let sent = match Sent::of(&message, caller, &sender) {
+        let sent = match MessageFingerprint::of(&message, caller, &sender) {
             None => None,
             Some(sent) => match self.arrived(caller, &sender, &sent).await? {
                 (_, Some(task)) => {
@@ -80,7 +80,7 @@ impl Service {
             Some(push) => Some(self.webhook(caller, push).await?),
             None => None,
         };
-        let Routed { resident, sender, thread, continues, sticks } = routed;
+        let MessageRoute { resident, sender, thread, continues, sticks } = routed;
         let before = match &continues {
             Some(task) => task.last_event().await?,
             None => 0,
@@ -125,7 +125,7 @@ impl Service {
 
     /// Whom a message names before it is known who sends it and what it goes on with. An endpoint of one
     /// agent is for that agent; on the hub a mention counts. Hub card 3.2.
-    fn aimed(&self, caller: &Caller<'_>, message: &crate::model::Message) -> Result<Aimed<'_>, Trouble> {
+    fn aimed(&self, caller: &Caller<'_>, message: &crate::model::Message) -> Result<AddressedAgents<'_>, ServiceError> {
         let directory = self.host.directory();
         let own = match &caller.agent {
             Some(handle) => Some(directory.find(handle).ok_or_else(|| no_such_agent(handle))?),
@@ -133,7 +133,7 @@ impl Service {
         };
         let mentioned = if own.is_none() { self.mentioned(message) } else { None };
         let named = own.or(mentioned);
-        Ok(Aimed { mentioned, named, assumed: named.unwrap_or_else(|| directory.default_agent()) })
+        Ok(AddressedAgents { mentioned, named, assumed: named.unwrap_or_else(|| directory.default_agent()) })
     }
 
     /// Finds the agent of a message: on the hub a task stays with its own, a mention switches, and a
@@ -142,11 +142,11 @@ impl Service {
         &'a self,
         caller: &Caller<'_>,
         message: &crate::model::Message,
-        aimed: Aimed<'a>,
+        aimed: AddressedAgents<'a>,
         sender: Sender,
-    ) -> Result<Routed<'a>, Trouble> {
+    ) -> Result<MessageRoute<'a>, ServiceError> {
         let directory = self.host.directory();
-        let Aimed { mentioned, named, assumed } = aimed;
+        let AddressedAgents { mentioned, named, assumed } = aimed;
         if let Some(id) = &message.task {
             let task = self.continued(caller, &sender, id, message.context.as_deref()).await?;
             let resident = directory.find(&task.agent).ok_or(OperationError::TaskNotFound)?;
@@ -155,7 +155,7 @@ impl Service {
                 Some(thread) => thread.clone(),
                 None => self.thread(Some(&view::context(&task)), None, &sender).await?,
             };
-            return Ok(Routed { resident, sender, thread, continues: Some(task), sticks: None });
+            return Ok(MessageRoute { resident, sender, thread, continues: Some(task), sticks: None });
         }
         let context = message.context.as_deref();
         let sticky = match (named, context) {
@@ -169,7 +169,7 @@ impl Service {
             Some(_) => Some(adopted(thread.expose(), &sender)?),
             None => None,
         };
-        Ok(Routed { resident, sender, thread, continues: None, sticks })
+        Ok(MessageRoute { resident, sender, thread, continues: None, sticks })
     }
 
     /// The sender as `resident` sees it. Evidence is made out to one agent, so that it is looked at
@@ -180,7 +180,7 @@ impl Service {
         assumed: &Arc<HostedAgent>,
         caller: &Caller<'_>,
         sender: Sender,
-    ) -> Result<Sender, Trouble> {
+    ) -> Result<Sender, ServiceError> {
         match Arc::ptr_eq(resident, assumed) {
             true => Ok(sender),
             false => self.sender(caller, resident).await,
@@ -194,7 +194,7 @@ impl Service {
         sender: &Sender,
         id: &str,
         context: Option<&str>,
-    ) -> Result<TaskPermit, Trouble> {
+    ) -> Result<TaskPermit, ServiceError> {
         let task = self.readable(caller, sender, id).await?;
         if context.is_some_and(|context| context != view::context(&task)) {
             return Err(OperationError::param("message.contextId", "is not the conversation of that task").into());
@@ -214,9 +214,9 @@ impl Service {
         resident: &HostedAgent,
         mut sender: Sender,
         thread: ThreadId,
-        heard: Heard,
+        heard: IncomingMessage,
     ) -> Message {
-        let Heard { id, parts, history, hop, evidence, metadata, mut extensions, annotations } = heard;
+        let IncomingMessage { id, parts, history, hop, evidence, metadata, mut extensions, annotations } = heard;
         let received_at = self.host.clock().now();
         self.forwarded(&mut sender, evidence, resident, received_at).await;
         for uri in caller.extensions() {
@@ -227,7 +227,7 @@ impl Service {
         Message {
             thread: Some(thread),
             sender,
-            history,
+            history: history.into(),
             language: negotiate::language(&caller.head.headers),
             hop: caller.hop().max(hop),
             metadata,
@@ -258,10 +258,12 @@ impl Service {
     }
 
     /// An answer without a task: a message, or a refusal before there was one.
-    async fn direct(&self, reply: Reply, thread: &ThreadId) -> Carried {
+    async fn direct(&self, reply: Reply, thread: &ThreadId) -> OperationReply {
         let collected = reply.collect().await;
         match collected.ending {
-            Ending::Message(text) => Carried::Once(OperationOutcome::Sent(Item::Message(self.remark(text, thread)))),
+            Ending::Message(text) => {
+                OperationReply::Once(OperationOutcome::Sent(Item::Message(self.remark(text, thread))))
+            }
             Ending::Refused(part) => self.refused(thread, part),
             _ => {
                 let part = forecourt_core::policy::RefusalKind::ServiceUnavailable { retry_after_seconds: None };
@@ -284,18 +286,18 @@ impl Service {
         }
     }
 
-    fn declined(&self, thread: &ThreadId, error: Error) -> Carried {
-        match Trouble::from(error) {
-            Trouble::Refused(part) => self.refused(thread, part),
-            Trouble::Fault(_) => self.refused(thread, Box::new(super::unavailable(RETRY_AFTER))),
+    fn declined(&self, thread: &ThreadId, error: Error) -> OperationReply {
+        match ServiceError::from(error) {
+            ServiceError::Refused(part) => self.refused(thread, part),
+            ServiceError::Fault(_) => self.refused(thread, Box::new(super::unavailable(RETRY_AFTER))),
         }
     }
 
-    pub(crate) fn refused(&self, thread: &ThreadId, part: Box<PolicyPart>) -> Carried {
+    pub(crate) fn refused(&self, thread: &ThreadId, part: Box<PolicyPart>) -> OperationReply {
         let id = TaskId::mint(&**self.host.entropy());
         let now = self.host.clock().now();
         let task = view::refused(id.expose().to_owned(), thread.expose().to_owned(), &part, now);
-        Carried::Refused(Item::Task(task), part)
+        OperationReply::Refused(Item::Task(task), part)
     }
 
     /// How long a request is held open for an answer.
@@ -316,13 +318,13 @@ impl Service {
         caller: &Caller<'_>,
         task: &TaskPermit,
         configuration: &Configuration,
-    ) -> Result<Carried, Trouble> {
+    ) -> Result<OperationReply, ServiceError> {
         let task = task.reload().await?;
-        let want = Want { history: configuration.history_length, artifacts: true };
+        let want = TaskDetail { history: configuration.history_length, artifacts: true };
         let shown = Item::Task(view::task(&task, want, self.base(caller).origin()).await);
         Ok(match task.outcome.clone().map(|outcome| outcome.ending) {
-            Some(Ending::Refused(part)) => Carried::Refused(shown, part),
-            _ => Carried::Once(OperationOutcome::Sent(shown)),
+            Some(Ending::Refused(part)) => OperationReply::Refused(shown, part),
+            _ => OperationReply::Once(OperationOutcome::Sent(shown)),
         })
     }
 }

@@ -7,10 +7,10 @@ use forecourt_core::{Error, Event, Sender, Task, TaskState};
 use forecourt_host::{FollowUntil, TaskPermit};
 use futures::StreamExt;
 
-use super::{Caller, Carried, Service, Trouble};
+use super::{Caller, OperationReply, Service, ServiceError};
 use crate::frames::Frames;
 use crate::model::{Item, OperationError, OperationOutcome, Version};
-use crate::view::{self, Want};
+use crate::view::{self, TaskDetail};
 
 impl Service {
     pub(super) async fn get(
@@ -19,9 +19,11 @@ impl Service {
         sender: &Sender,
         id: &str,
         history: Option<u32>,
-    ) -> Result<OperationOutcome, Trouble> {
+    ) -> Result<OperationOutcome, ServiceError> {
         let task = self.readable(caller, sender, id).await?;
-        Ok(OperationOutcome::Task(view::task(&task, Want { history, ..Want::ALL }, self.base(caller).origin()).await))
+        Ok(OperationOutcome::Task(
+            view::task(&task, TaskDetail { history, ..TaskDetail::ALL }, self.base(caller).origin()).await,
+        ))
     }
 
     pub(super) async fn cancel(
@@ -29,13 +31,13 @@ impl Service {
         caller: &Caller<'_>,
         sender: &Sender,
         id: &str,
-    ) -> Result<OperationOutcome, Trouble> {
+    ) -> Result<OperationOutcome, ServiceError> {
         let task = self.readable(caller, sender, id).await?;
         let canceled = task.cancel().await.map_err(|error| match error {
             Error::Conflict { .. } => OperationError::TaskNotCancelable.into(),
-            other => Trouble::from(other),
+            other => ServiceError::from(other),
         })?;
-        Ok(OperationOutcome::Task(view::task(&canceled, Want::ALL, self.base(caller).origin()).await))
+        Ok(OperationOutcome::Task(view::task(&canceled, TaskDetail::ALL, self.base(caller).origin()).await))
     }
 
     /// Follows a task: first as it stands, then what happens. A reader that says what it has seen gets
@@ -45,7 +47,7 @@ impl Service {
         caller: &Caller<'_>,
         sender: &Sender,
         id: &str,
-    ) -> Result<Carried, Trouble> {
+    ) -> Result<OperationReply, ServiceError> {
         let task = self.readable(caller, sender, id).await?;
         let seen = caller.last_event();
         if task.state.is_final() && seen.is_none() {
@@ -78,13 +80,13 @@ impl Service {
         task: Task,
         passed: Vec<(u64, Event)>,
         pauses: Pauses,
-    ) -> Carried {
+    ) -> OperationReply {
         let (host, origin) = (self.host.clone(), self.base(caller).origin().to_owned());
-        Carried::Stream(Box::pin(stream! {
+        OperationReply::Stream(Box::pin(stream! {
             let after = passed.last().map_or(0, |(number, _)| *number);
             let parts = view::gathered(passed.iter().map(|(_, event)| event.clone()));
             let parts = view::all_near(&permit, parts).await;
-            yield (None, Item::Task(view::shown(&task, parts, Want::ALL, &origin)));
+            yield (None, Item::Task(view::shown(&task, parts, TaskDetail::ALL, &origin)));
             let mut frames = Frames::new(&host, &permit, &task, &origin);
             for (number, event) in passed {
                 frames.pass(number, event).await;

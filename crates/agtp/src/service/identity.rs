@@ -26,7 +26,7 @@ impl Service {
     /// Where an agent stands in its life. Those of elsewhere are in service.
     pub(crate) async fn standing(&self, agent: &AgentIdentity) -> Result<LifecycleState, Error> {
         match &agent.handle {
-            Some(handle) => self.host.standing(handle).await,
+            Some(handle) => self.host.lifecycle().state(handle).await,
             None => Ok(LifecycleState::Active),
         }
     }

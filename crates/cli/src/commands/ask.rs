@@ -79,7 +79,7 @@ async fn rest(mut ask: Ask) -> Outcome {
     loop {
         let bounds = line.purpose.deadlines(line.egress.config());
         let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
-        let outgoing = UpstreamRequest { url: line.endpoint.to_string(), ..request }.within(bounds);
+        let outgoing = UpstreamRequest { url: line.endpoint.as_str().into(), ..request }.within(bounds);
         let incoming = line.egress.send(line.purpose, outgoing).await.map_err(|error| unreachable(&line, &error))?;
         let answered = answer::print(incoming, &line, ask.json).await?;
         let Some(next) = question::answered(ask, answered).await? else { return Ok(()) };

@@ -1,10 +1,12 @@
 //! `forecourt check`: everything that `serve` would refuse, without listening.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use forecourt::deployment::FILE;
 use forecourt::{Running, Storage, identities, inspect};
 use forecourt_contract::{Dispatcher, Endpoint};
+use forecourt_settings::{KeyMove, files, rewrite};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +35,9 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     let deployment = super::load(&check.place)?;
     let (data, file) = (deployment.data_folder().to_path_buf(), deployment.folder().join(FILE));
     let mut problems = inspect::inspect(&deployment);
-    let Some(house) = problems.absorb(deployment.build()) else { return Err(problems.into()) };
+    moved(&deployment.moved_keys(), check.fix)?;
+    let built = problems.absorb(deployment.build());
+    let Some(house) = built else { return Err(problems.into()) };
     problems.extend(house.refused_endpoints().clone());
     problems.extend(house.content_problems());
     let endpoints = house.endpoints().clone();
@@ -49,6 +53,35 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     identities::doubtful(&notices).for_each(|notice| stderrln!("warning: {notice}"));
     doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
     Ok(problems.into_result(Found { running, endpoints })?)
+}
+
+/// Tells which keys have their old names; with `fix`, gives them the new ones.
+fn moved(moved: &[KeyMove], fix: bool) -> Outcome {
+    if !fix {
+        moved.iter().for_each(|key| stderrln!("warning: {key}"));
+        return Ok(());
+    }
+    for of_file in moved.chunk_by(|one, next| one.file() == next.file()) {
+        let Some(file) = of_file.first().map(KeyMove::file) else { continue };
+        let wrong = |reason: String| Failure::yours(format!("{}: {reason}", file.display()));
+        let text = files::text_of(file).map_err(|problem| wrong(problem.message().to_owned()))?;
+        let rewritten = rewrite(&text, of_file).map_err(wrong)?;
+        replace(file, &rewritten).map_err(|error| wrong(error.to_string()))?;
+        stderrln!("rewrote {} of {}", counted(of_file.len(), "key"), file.display());
+    }
+    Ok(())
+}
+
+/// Puts a text in the place of a file in one step, so that a crash leaves the old one or the new one.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let beside = file.with_extension("toml.new");
+    std::fs::write(&beside, text)?;
+    std::fs::set_permissions(&beside, std::fs::metadata(file)?.permissions())?;
+    std::fs::rename(&beside, file)
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn show(check: &Check, Found { running, endpoints }: Found) -> Outcome {

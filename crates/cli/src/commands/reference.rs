@@ -1,8 +1,10 @@
-//! The reference of all settings, from the types that read them.
+//! The reference of all settings, from the types that read them, and that of all errors.
+
+mod errors;
 
 use forecourt_contract::{endpoint, recipe};
 use forecourt_egress::EgressConfig;
-use forecourt_endpoints::python;
+use forecourt_endpoints::{policy, python};
 use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
@@ -10,13 +12,17 @@ use forecourt_server::HttpLimits;
 use forecourt_settings::{Documented, Reference, document};
 use schemars::schema_for;
 
+use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
 use forecourt::registry::{PROTOCOLS, backends};
 use forecourt::settings::{AdminSettings, AgentSettings, Listen, Log, StoreSettings, Tls, TopSettings};
 
-/// Prints the reference as markdown.
-pub(crate) fn run() -> Outcome {
-    stdout(format_args!("{}", markdown()));
+/// Prints a reference as markdown.
+pub(crate) fn run(arguments: &ReferenceArguments) -> Outcome {
+    match arguments.what {
+        ReferenceTopic::Config => stdout(format_args!("{}", markdown())),
+        ReferenceTopic::Errors => stdout(format_args!("{}", errors::markdown())),
+    }
     Ok(())
 }
 
@@ -59,7 +65,7 @@ pub(crate) fn reference() -> Reference {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }
-    sections.extend([python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
+    sections.extend([policy::DOCUMENTED, python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
     document(&sections)
 }
 

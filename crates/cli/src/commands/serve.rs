@@ -25,6 +25,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     data_folder::keep_private();
     room::raise(deployment.connections_max() as u64 * LISTENERS);
     let bound = Server::bind(&mut deployment).await?;
+    deployment.moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
     let house = deployment.build()?;
     house.missing_content().into_result(())?;
     index_new(house.contents()).await?;

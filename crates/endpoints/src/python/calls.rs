@@ -41,7 +41,7 @@ impl Pool {
         let cause = match answer.map(|Answer { outcome, .. }| outcome) {
             Ok(Outcome::Ended(ended)) => return ended,
             Ok(Outcome::Fault(fault)) => fault,
-            Ok(Outcome::Ready) => "the worker's answer is none".to_owned(),
+            Ok(Outcome::Ready) => "the worker's answer can't be read".to_owned(),
             Err(cause) => cause,
         };
         Err(Failure::Crashed(told(cause)))

@@ -4,14 +4,14 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use forecourt_egress::limits::SECRET_BYTES_MAX;
-use forecourt_endpoints::{Functions, python};
+use forecourt_endpoints::{Functions, policy, python};
 use forecourt_host::OperatorWebhook;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::AdminToken;
-use forecourt_settings::{Environment, Problem, Problems, Section, files};
+use forecourt_settings::{Environment, MovedKey, Problem, Problems, Section, files};
 
 use super::{AGENTS_MAX, AgentDefinition, Backing, DATA, Deployment, FILE};
-use crate::registry::ENDPOINTS;
+use crate::registry::PROTOCOLS;
 use crate::settings::{AdminSettings, AgentSettings, ListenOverrides, StoreSettings, Tls, TopSettings};
 use crate::wires::Wires;
 
@@ -19,6 +19,12 @@ use crate::wires::Wires;
 const SECRET_BYTES: RangeInclusive<usize> = AdminToken::BYTES_MIN..=SECRET_BYTES_MAX;
 /// Bytes that the database may have at least: fewer hold no deployment's work.
 const STORE_BYTES_MIN: u64 = 16 * 1024 * 1024;
+
+/// Keys of sections that no protocol owns and that had other names.
+const MOVED: &[MovedKey] = &[
+    MovedKey { old: "egress.at_once", new: "egress.max_concurrent" },
+    MovedKey { old: "egress.at_once_per_host", new: "egress.max_concurrent_per_host" },
+];
 
 pub(super) fn read_top(
     dir: &Path,
@@ -29,6 +35,8 @@ pub(super) fn read_top(
     let hint = "`forecourt init DIR` makes a working deployment";
     let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;
     let mut root = Section::parse(&file, &text, environment)?;
+    root.accept_moved(MOVED);
+    PROTOCOLS.iter().for_each(|protocol| root.accept_moved(protocol.moved));
     let mut problems = Problems::new();
     let listen = problems.absorb(root.take_or_empty("listen").read()).map(|listen| overrides.or(listen));
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
@@ -41,7 +49,7 @@ pub(super) fn read_top(
     let http = problems.absorb(root.take_or_empty("http").read());
     let path = std::env::var("PATH").ok();
     let functions = problems.absorb(python::Options::read(&root.take_or_empty("functions"), path));
-    let endpoints = root.clone().take_or_empty(ENDPOINTS.name);
+    let endpoints = root.take_or_empty(policy::SECTION);
     let wires = problems.absorb(Wires::open(&mut root, |name| overrides.named(name)));
     let deployment = problems.absorb(root.read::<TopSettings>());
     if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {

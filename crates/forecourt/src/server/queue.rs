@@ -88,7 +88,7 @@ async fn answer(
     let host = host(&live)?;
     let answer =
         OperatorAnswer { decision, reason, by: by.unwrap_or_else(|| OPERATOR.to_owned()), at: host.clock().now() };
-    match host.answer_question(&id, answer).await? {
+    match host.operator().answer(&id, answer).await? {
         OperatorAnswerOutcome::Now(asked) => Ok((StatusCode::OK, Json(*asked))),
         // What holds, so that the operator sees who was first.
         OperatorAnswerOutcome::Before(asked) => Ok((StatusCode::CONFLICT, Json(*asked))),

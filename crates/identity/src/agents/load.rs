@@ -52,8 +52,9 @@ impl Loading {
     /// Adds an agent, and says what is to be said about it.
     fn add(&mut self, agent: AgentIdentity, file: &Path) {
         for scope in agent.ignored_scopes() {
-            let reason =
-                format!("the scope `{scope}` grants nothing: it is no token such as booking:room, or one too many");
+            let reason = format!(
+                "the scope `{scope}` grants nothing: it is not a scope such as booking:room, or there are too many"
+            );
             self.notices.push(IdentityNotice::warning(file, reason));
         }
         if let Err(taken) = self.known.add(agent) {

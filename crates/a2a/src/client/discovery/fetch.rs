@@ -14,18 +14,18 @@ use super::super::limits::{CARD_BYTES_MAX, CARD_TIME_MAX};
 use super::DiscoveryError;
 
 /// What a look at a URL found.
-pub(super) enum Looked {
+pub(super) enum CardResponse {
     /// Nothing.
     Nothing,
     /// What we have already.
     Same {
         fresh: Duration,
     },
-    Document(Document),
+    Document(CardDocument),
 }
 
 /// A JSON object, and how long its server lets it be kept.
-pub(super) struct Document {
+pub(super) struct CardDocument {
     pub(super) value: Value,
     pub(super) etag: Option<String>,
     pub(super) fresh: Duration,
@@ -38,7 +38,7 @@ pub(super) async fn look(
     headers: &HeaderMap,
     url: &Url,
     etag: Option<&str>,
-) -> Result<Looked, DiscoveryError> {
+) -> Result<CardResponse, DiscoveryError> {
     let bounds = purpose.deadlines(egress.config());
     let total = bounds.total.min(CARD_TIME_MAX);
     let bounds =
@@ -52,8 +52,8 @@ pub(super) async fn look(
     let answer = egress.send(purpose, request).await.map_err(|error| unavailable(&error))?;
     let fresh = freshness(&answer.headers);
     match answer.status {
-        StatusCode::NOT_MODIFIED => return Ok(Looked::Same { fresh }),
-        StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::METHOD_NOT_ALLOWED => return Ok(Looked::Nothing),
+        StatusCode::NOT_MODIFIED => return Ok(CardResponse::Same { fresh }),
+        StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::METHOD_NOT_ALLOWED => return Ok(CardResponse::Nothing),
         status if !status.is_success() => {
             if let Some(declined) = UpstreamError::of(status, &answer.headers) {
                 return Err(DiscoveryError::Declined(declined));
@@ -67,7 +67,7 @@ pub(super) async fn look(
     let unreadable = |reason: String| DiscoveryError::Unreadable(url.to_string(), reason);
     let value = json::parse(&bytes).map_err(unreadable)?;
     match value.is_object() {
-        true => Ok(Looked::Document(Document { value, etag, fresh })),
+        true => Ok(CardResponse::Document(CardDocument { value, etag, fresh })),
         false => Err(unreadable("it is no object".to_owned())),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::DiscoveryError;
-use super::fetch::{Looked, look};
+use super::fetch::{CardResponse, look};
 use crate::card::{RemoteCard, verify_signature};
 
 /// Whether `card` carries a signature by a key that its own origin publishes. A key set anywhere else
@@ -27,7 +27,7 @@ pub(super) async fn check(
     let Some(jku) = own else { return Ok(false) };
     let wrong = |reason: String| DiscoveryError::Signature(reason);
     let keys = match look(egress, purpose, &HeaderMap::new(), &jku, None).await? {
-        Looked::Document(document) => document.value,
+        CardResponse::Document(document) => document.value,
         _ => return Err(wrong("its keys are not where it says".to_owned())),
     };
     let keys = KeySet::from_jwks(&keys).map_err(|_| wrong("its keys can't be read".to_owned()))?;

@@ -3,12 +3,13 @@
 use forecourt_core::json;
 use forecourt_core::limits::JSON_DEPTH_MAX;
 use forecourt_testkit::{dear, vectors, vectors_dir};
+use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::DIALECTS;
 use super::hostile::{json, spoil};
-use super::round_trips::{item, operation, send};
+use super::round_trips::{any_message, item, operation, send};
 use crate::codec::limits::{CLIENT_ID_BYTES_MAX, LABEL_BYTES_MAX, MODE_BYTES_MAX, PARTS_MAX};
 use crate::codec::{Dialect, Method, PlainCall, Spelled};
 use crate::model::*;
@@ -31,6 +32,35 @@ fn call(body: &[u8]) -> Option<PlainCall> {
     let operation = long.dialect().read_params(Method::Send, long.params).expect("what is plain is right");
     assert_eq!(operation, Operation::Send(call.send.clone()));
     Some(call)
+}
+
+/// An answer, likewise.
+fn answer(dialect: Dialect, is_framed: bool, body: &[u8]) -> Option<Message> {
+    let message = dialect.read_plain_answer(is_framed, body)?;
+    let mut tree = json::parse(body).expect("what is plain is JSON");
+    let result = if is_framed { tree["result"].take() } else { tree };
+    let long = dialect.read_outcome(Method::Send, result);
+    assert_eq!(long, Ok(OperationOutcome::Sent(Item::Message(message.clone()))), "{dialect:?}");
+    Some(message)
+}
+
+#[test]
+fn usual_answers_are_plain() {
+    let message = |role, parts| json!({"messageId": "m", "role": role, "contextId": "c", "parts": parts});
+    let in_1_0 = json!({"message": message("ROLE_AGENT", json!([{"text": "a", "mediaType": "text/markdown"}]))});
+    let mut in_0_3 = message("agent", json!([{"kind": "text", "text": "a"}]));
+    in_0_3["kind"] = "message".into();
+    for (dialect, result) in [(Json10, in_1_0.clone()), (Json03, in_0_3.clone())] {
+        let frame = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
+        assert!(answer(dialect, true, frame.as_bytes()).is_some(), "{dialect:?}");
+    }
+    assert!(answer(Json10, false, in_1_0.to_string().as_bytes()).is_some());
+    let task = json!({"jsonrpc": "2.0", "id": 1, "result": {"task": {"id": "t"}}}).to_string();
+    let fault = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "x"}}).to_string();
+    let mixed = json!({"jsonrpc": "2.0", "id": 1, "result": {"message": in_0_3}}).to_string();
+    for body in [task, fault, mixed] {
+        assert!(answer(Json10, true, body.as_bytes()).is_none(), "{body}");
+    }
 }
 
 fn usual(dialect: Dialect) -> serde_json::Value {
@@ -159,7 +189,7 @@ proptest! {
 
     #[test]
     fn a_spoiled_send_is_never_read_otherwise(
-        path in proptest::collection::vec(any::<usize>(), 1..6),
+        path in vec(any::<usize>(), 1..6),
         other in json(),
         dialect in proptest::sample::select(DIALECTS.to_vec()),
     ) {
@@ -168,6 +198,20 @@ proptest! {
         plain(dialect, params.to_string().as_bytes());
         let frame = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});
         call(frame.to_string().as_bytes());
+    }
+
+    #[test]
+    fn a_plain_answer_means_the_same(message in any_message(), path in vec(any::<usize>(), 1..6), other in json()) {
+        for dialect in DIALECTS {
+            let bare = Spelled(dialect, &Item::Message(message.clone())).to_value();
+            for is_framed in [true, false] {
+                let frame = json!({"jsonrpc": "2.0", "id": 1, "result": bare.clone()});
+                let mut body = if is_framed { frame } else { bare.clone() };
+                answer(dialect, is_framed, body.to_string().as_bytes());
+                spoil(&mut body, &path, other.clone());
+                answer(dialect, is_framed, body.to_string().as_bytes());
+            }
+        }
     }
 
     #[test]

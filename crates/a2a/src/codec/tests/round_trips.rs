@@ -140,7 +140,7 @@ fn message(role: impl Strategy<Value = Role>) -> impl Strategy<Value = Message> 
     )
 }
 
-fn any_message() -> impl Strategy<Value = Message> {
+pub(super) fn any_message() -> impl Strategy<Value = Message> {
     message(proptest::sample::select(vec![Role::User, Role::Agent]))
 }
 

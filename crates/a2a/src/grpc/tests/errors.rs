@@ -13,14 +13,14 @@ use crate::model::Version::{V0_3, V1_0};
 use crate::model::{OperationError, Violation};
 
 async fn denied(deny: impl Fn() -> Denial + Send + Sync + 'static) -> Got {
-    let script = move |_: &Call| now(Err(deny()));
+    let script = move |_: &GrpcCall| now(Err(deny()));
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     client.call(V1_0, Method::Get, json!({"id": "t"})).await
 }
 
 /// A client whose host must not be reached.
 async fn unreached() -> Client {
-    let script = |_: &Call| -> BoxFuture<'static, Result<Reply, Denial>> { panic!("the host was asked") };
+    let script = |_: &GrpcCall| -> BoxFuture<'static, Result<GrpcReply, Denial>> { panic!("the host was asked") };
     Client::of(Arc::new(Host { calls: Mutex::default(), script })).await
 }
 
@@ -111,7 +111,7 @@ async fn unknown_methods_are_unimplemented() {
 
 #[tokio::test]
 async fn s3_6_2_a_version_that_is_not_the_packages_is_not_supported() {
-    let script = |_: &Call| now(Err(OperationError::TaskNotFound.into()));
+    let script = |_: &GrpcCall| now(Err(OperationError::TaskNotFound.into()));
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     let ids = [(V0_3, "0a077461736b732f74"), (V1_0, "120174")];
     for (version, said, code) in [
@@ -162,7 +162,7 @@ async fn the_sentence_and_the_details_are_bounded() {
 
 #[tokio::test]
 async fn an_answer_that_can_not_be_written_is_internal() {
-    let script = |_: &Call| now(Ok(once(OperationOutcome::Card(json!({"name": 1})))));
+    let script = |_: &GrpcCall| now(Ok(once(OperationOutcome::Card(json!({"name": 1})))));
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     let got = client.call(V1_0, Method::ExtendedCard, json!({})).await;
     assert_eq!((got.http, got.code(), got.messages.len()), (200, 13, 0));

@@ -6,7 +6,7 @@ use super::*;
 use crate::model::Version::{V0_3, V1_0};
 
 async fn client() -> Client {
-    let script = |_: &Call| now(Err(crate::model::OperationError::TaskNotFound.into()));
+    let script = |_: &GrpcCall| now(Err(crate::model::OperationError::TaskNotFound.into()));
     Client::of(Arc::new(Host { calls: Mutex::default(), script })).await
 }
 

@@ -67,10 +67,12 @@ fn items() -> Vec<Item> {
     ]
 }
 
-fn script(call: &Call) -> BoxFuture<'static, Result<Reply, Denial>> {
+fn script(call: &GrpcCall) -> BoxFuture<'static, Result<GrpcReply, Denial>> {
     now(Ok(match &call.operation {
         Operation::Send(_) => once(OperationOutcome::Sent(Item::Task(task()))),
-        Operation::Stream(_) | Operation::Subscribe { .. } => Answer::Stream(futures::stream::iter(items()).boxed()),
+        Operation::Stream(_) | Operation::Subscribe { .. } => {
+            GrpcAnswer::Stream(futures::stream::iter(items()).boxed())
+        }
         Operation::Get { .. } | Operation::Cancel { .. } => once(OperationOutcome::Task(task())),
         Operation::List(_) => once(OperationOutcome::Listing(TaskListing {
             tasks: vec![task()],
@@ -202,7 +204,7 @@ async fn a_call_brings_its_head_its_body_and_its_tenant() {
 
 #[tokio::test]
 async fn a_stream_may_be_one_direct_message() {
-    let script = |_: &Call| now(Ok(once(OperationOutcome::Sent(items().swap_remove(0)))));
+    let script = |_: &GrpcCall| now(Ok(once(OperationOutcome::Sent(items().swap_remove(0)))));
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     for version in [V0_3, V1_0] {
         let (_, message, streamed) = table(version).swap_remove(1);
@@ -213,9 +215,9 @@ async fn a_stream_may_be_one_direct_message() {
 
 #[tokio::test]
 async fn s3_6_extensions_that_were_at_work_are_named_in_the_metadata() {
-    let script = |_: &Call| -> BoxFuture<'static, Result<Reply, Denial>> {
+    let script = |_: &GrpcCall| -> BoxFuture<'static, Result<GrpcReply, Denial>> {
         let extensions = vec!["https://a.example/x".to_owned(), "https://b.example/\n".to_owned()];
-        Box::pin(std::future::ready(Ok(Reply { extensions, answer: once(OperationOutcome::Task(task())) })))
+        Box::pin(std::future::ready(Ok(GrpcReply { extensions, answer: once(OperationOutcome::Task(task())) })))
     };
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     for (version, name) in [(V0_3, "x-a2a-extensions"), (V1_0, "a2a-extensions")] {
@@ -244,7 +246,7 @@ async fn in_0_3_a_configuration_without_blocking_does_not_wait() {
 
 /// What the host is told of a file, and what comes back of the same file, as the bytes of the field.
 async fn file_there_and_back(version: Version, agent: &str, sent: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let script = |call: &Call| {
+    let script = |call: &GrpcCall| {
         let Operation::Send(send) = &call.operation else { panic!("it is a send") };
         let answer = crate::model::Message { role: crate::model::Role::Agent, ..send.message.clone() };
         now(Ok(once(OperationOutcome::Sent(Item::Message(answer)))))

@@ -38,7 +38,7 @@ impl Drop for Dropped {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_takes_longer_than_the_client_waits_is_given_up() {
-    let script = |_: &Call| -> BoxFuture<'static, Result<Reply, Denial>> { Box::pin(std::future::pending()) };
+    let script = |_: &GrpcCall| -> BoxFuture<'static, Result<GrpcReply, Denial>> { Box::pin(std::future::pending()) };
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     let start = tokio::time::Instant::now();
     let got = client.post(V1_0, "GetTask", &[("grpc-timeout", "1500m")], framed(GET)).await;
@@ -47,8 +47,8 @@ async fn an_answer_that_takes_longer_than_the_client_waits_is_given_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_takes_longer_than_the_client_waits_ends_with_an_error() {
-    let script = |_: &Call| {
-        now(Ok(Answer::Stream(futures::stream::iter([said("a")]).chain(futures::stream::pending()).boxed())))
+    let script = |_: &GrpcCall| {
+        now(Ok(GrpcAnswer::Stream(futures::stream::iter([said("a")]).chain(futures::stream::pending()).boxed())))
     };
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     let got = client.post(V1_0, "SubscribeToTask", &[("grpc-timeout", "2S")], framed(GET)).await;
@@ -58,10 +58,10 @@ async fn a_stream_that_takes_longer_than_the_client_waits_ends_with_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_says_nothing_waits_as_long_as_it_takes() {
-    let script = |_: &Call| -> BoxFuture<'static, Result<Reply, Denial>> {
+    let script = |_: &GrpcCall| -> BoxFuture<'static, Result<GrpcReply, Denial>> {
         Box::pin(async {
             tokio::time::sleep(Duration::from_secs(600)).await;
-            Ok(Reply { extensions: Vec::new(), answer: once(OperationOutcome::Sent(said("late"))) })
+            Ok(GrpcReply { extensions: Vec::new(), answer: once(OperationOutcome::Sent(said("late"))) })
         })
     };
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
@@ -73,7 +73,8 @@ async fn a_client_that_says_nothing_waits_as_long_as_it_takes() {
 async fn messages_of_a_stream_arrive_as_they_come() {
     let (send, items) = futures::channel::mpsc::unbounded();
     let items = Mutex::new(Some(items));
-    let script = move |_: &Call| now(Ok(Answer::Stream(items.lock().take().expect("it is called once").boxed())));
+    let script =
+        move |_: &GrpcCall| now(Ok(GrpcAnswer::Stream(items.lock().take().expect("it is called once").boxed())));
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     let request = Request::post(path(V1_0, "SubscribeToTask")).header("content-type", "application/grpc");
     let response = client.send(request.body(Body::from(framed(GET))).expect("a request")).await;
@@ -92,14 +93,14 @@ async fn messages_of_a_stream_arrive_as_they_come() {
 async fn a_client_that_goes_away_ends_its_stream() {
     let (tell, told) = oneshot::channel();
     let dropped = Mutex::new(Some(Dropped(Some(tell))));
-    let script = move |_: &Call| {
+    let script = move |_: &GrpcCall| {
         let dropped = dropped.lock().take();
         let items = async_stream::stream! {
             let _dropped = dropped;
             yield said("a");
             std::future::pending::<()>().await;
         };
-        now(Ok(Answer::Stream(items.boxed())))
+        now(Ok(GrpcAnswer::Stream(items.boxed())))
     };
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;
     let request = Request::post(path(V1_0, "SubscribeToTask")).header("content-type", "application/grpc");

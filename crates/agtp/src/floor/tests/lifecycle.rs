@@ -112,7 +112,7 @@ async fn s3_2_where_it_is_not_open_it_takes_the_key_that_issued_the_origin() {
     assert_eq!((code, &body["error"]["reason"]), (403, &json!("genesis-issuer-mismatch")));
     assert!(events(&server).await.is_empty());
     let chef = server.service.agents.of_name("chef").expect("an agent");
-    let issuer = chef.genesis.as_ref().and_then(|genesis| genesis.issuer_fingerprint()).expect("an issuer");
+    let issuer = chef.genesis().and_then(|genesis| genesis.issuer_fingerprint()).expect("an issuer");
     let (code, body) = by_key(&server, &issuer).await;
     assert_eq!((code, &body["status"]), (200, &json!("suspended")), "{body}");
 }
