@@ -81,6 +81,8 @@ impl Place {
         std::fs::create_dir(folder.path().join("agents")).unwrap();
         std::fs::write(folder.path().join("forecourt.toml"), SETTINGS).unwrap();
         std::fs::write(folder.path().join("agents/echo.toml"), ECHO).unwrap();
+        // Tests of one process: only the first one has to.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let mut deployment = first(read(folder.path()));
         let bound = Server::bind(&mut deployment).await.unwrap();
         let server = bound.start(deployment.build().unwrap()).await.unwrap();
@@ -97,8 +99,9 @@ impl Place {
     }
 
     async fn ask(&self, agent: &str, words: &str) -> (u16, String) {
-        let answer = self.client.get(self.url(&format!("/~{agent}?user={}", words.replace(' ', "%20")))).send().await.unwrap();
-        (answer.status().as_u16(), answer.text().await.unwrap())
+        let url = self.url(&format!("/~{agent}?user={}", words.replace(' ', "%20")));
+        let answer = self.client.get(url).header("Accept", "text/plain").send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap().trim().to_owned())
     }
 
     /// Waits until nothing but the last house is left.
@@ -249,14 +252,20 @@ async fn an_agent_that_is_gone_ends_its_work_and_is_not_found_any_more() {
     while !said.contains("before") {
         said.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().expect("more")).unwrap());
     }
-    let begun = place.client.get(place.url("/~gate?user=hi")).header("Prefer", "respond-async").send().await.unwrap();
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    let asking = place.client.post(place.url("/~gate")).header(form.0, form.1).body("user=hi");
+    let begun = asking.header("Prefer", "respond-async").send().await.unwrap();
     assert_eq!(begun.status(), 202);
     let task = begun.headers()["content-location"].to_str().unwrap().to_owned();
 
     place.replace(|deployment| deployment).await;
     assert_eq!(place.ask("gate", "hi").await.0, 404);
     assert_eq!(place.ask("echo", "hi").await.0, 200);
-    assert_eq!(place.client.get(place.url(&task)).send().await.unwrap().status(), 202, "its task goes on");
+    assert_eq!(
+        place.client.get(place.url(&task)).header("Accept", "application/json").send().await.unwrap().status(),
+        202,
+        "its task goes on"
+    );
     open.send(true).unwrap();
     while let Some(more) = stream.chunk().await.unwrap() {
         said.push_str(std::str::from_utf8(&more).unwrap());
@@ -264,7 +273,7 @@ async fn an_agent_that_is_gone_ends_its_work_and_is_not_found_any_more() {
     assert!(said.contains("after"), "the stream came to its end: {said}");
     let ended = async {
         loop {
-            let answer = place.client.get(place.url(&task)).send().await.unwrap();
+            let answer = place.client.get(place.url(&task)).header("Accept", "application/json").send().await.unwrap();
             if answer.status() != 202 {
                 return (answer.status().as_u16(), answer.text().await.unwrap());
             }
