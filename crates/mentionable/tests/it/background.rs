@@ -117,7 +117,7 @@ async fn s5_4_1_unknown_and_expired_tasks_are_404_in_json() {
     place.clock.advance(Duration::from_secs(1));
     for path in [path, format!("/tasks/{}", "A".repeat(43)), "/tasks/x".into()] {
         let answer = place.send(get(&path)).await.is(404);
-        assert_eq!(answer.text(), r#"{"error":"task not found or expired"}"#);
+        assert_eq!(answer.text(), r#"{"error":"task not found or expired","code":"task-not-found"}"#);
         answer.has_required_fields("@echo@demo.localhost");
         assert!(place.ask(&path, "text/html").await.is(404).text().starts_with("<!doctype html>"));
     }
