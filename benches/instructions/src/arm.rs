@@ -73,10 +73,10 @@ impl Arm {
     pub(crate) async fn serve(self) -> anyhow::Result<Question> {
         match self {
             Self::RestAxum => http::axum(bench_baseline::rest::router(), http::rest).await,
-            Self::Rest => http::ours(&forecourt_mentionable::PROTOCOL, http::rest).await,
+            Self::Rest => http::ours(&forecourt_mentionable::PROTOCOL, "/{agent}", http::rest).await,
             Self::A2aAxum => http::axum(bench_baseline::a2a::router(0), http::a2a).await,
-            Self::A2a => http::ours(&forecourt_a2a::PROTOCOL, http::a2a).await,
-            Self::Mcp => http::ours(&forecourt_mcp::PROTOCOL, http::mcp).await,
+            Self::A2a => http::ours(&forecourt_a2a::PROTOCOL, "/a2a/{agent}", http::a2a).await,
+            Self::Mcp => http::ours(&forecourt_mcp::PROTOCOL, "/mcp/{agent}", http::mcp).await,
             Self::AgtpText => agtp::text().await,
             Self::Agtp => agtp::ours().await,
         }

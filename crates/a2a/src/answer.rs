@@ -158,10 +158,19 @@ impl Binding {
     /// code of JSON-RPC (PolicyPart 4.2).
     fn turned_away(&self, part: &PolicyPart, canonical_host: &str) -> HttpAnswer {
         let status = refusal::status(&part.kind);
+        // Neither code says which refusal it is, so that programs go by the reason.
+        let reason = part.kind.name().to_ascii_uppercase();
+        let info =
+            json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "mentionable"}]);
         let body = match &self.rpc {
-            Some(id) => rpc::error(id, &OperationError::InvalidRequest(part.message.clone())),
+            Some(id) => {
+                let mut body = rpc::error(id, &OperationError::InvalidRequest(part.message.clone()));
+                body["error"]["data"] = info;
+                body
+            }
             None => {
-                json!({"error": {"code": status.as_u16(), "status": code_name(status), "message": part.message}})
+                let (code, name) = (status.as_u16(), code_name(status));
+                json!({"error": {"code": code, "status": name, "message": part.message, "details": info}})
             }
         };
         let mut answer = whole(status, JSON, written(&body));

@@ -9,6 +9,7 @@ use forecourt_egress::Egress;
 use forecourt_host::{Host, HostedAgent, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
 use forecourt_surface::BaseUrl;
+use forecourt_surface::failure::HostFailure;
 use forecourt_surface::tool::Tool;
 use futures::stream::BoxStream;
 
@@ -205,6 +206,24 @@ impl From<Error> for ServiceError {
             }
         })
     }
+}
+
+/// A failure of the host as the bindings spell it, for the table of errors: JSON-RPC, HTTP+JSON and gRPC.
+pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
+    let trouble = match failure {
+        HostFailure::Error(error) => error.into(),
+        HostFailure::Refused(part) => Trouble::Refused(Box::new(part)),
+        // An endpoint is a skill here: its refusal is a task that failed, with the code in its data.
+        HostFailure::Call(_) => return Some("task `failed`".to_owned()),
+    };
+    let row = match trouble {
+        Trouble::Fault(fault) => fault.row(),
+        Trouble::Refused(part) => {
+            let status = forecourt_surface::refusal::status(&part.kind);
+            return Some(format!("HTTP {}", status.as_u16()));
+        }
+    };
+    Some(format!("`{}`, HTTP {}, gRPC `{}`", row.rpc, row.http.as_u16(), row.grpc.1))
 }
 
 /// The refusal of a host that has too much to do.

@@ -34,7 +34,7 @@ async fn a_stream_of_1_0_is_passed_on_piece_by_piece_and_once() {
     let built = build(&peer.base, "headers = { Authorization = \"Bearer ${KEY}\" }\n");
     let mut asked = message("hi");
     asked.hop = 2;
-    asked.history = vec![Turn::text(Role::User, "before")];
+    asked.history = vec![Turn::text(Role::User, "before")].into();
     let events: Vec<Event> = futures::StreamExt::collect(begin(&built, asked).await).await;
     assert_eq!(texts(&events), ["Hel", "lo"]);
     let Event::Progress(note) = &events[0] else { panic!("{events:?}") };

@@ -11,7 +11,7 @@ const ECHO: &str = "[backend]\nkind = \"echo\"\n";
 #[tokio::test]
 async fn text_entries_come_back_unchanged_joined_by_a_newline() {
     let mut asked = message(vec![Part::text("  a\r\n"), Part::markdown("**b**")]);
-    asked.history = vec![Turn::text(Role::User, "earlier")];
+    asked.history = vec![Turn::text(Role::User, "earlier")].into();
     let answer = events(&build(ECHO, &context()), asked).await;
     assert_eq!(answer, [Event::Ending(Ending::Message("  a\r\n\n**b**".to_owned()))]);
 }

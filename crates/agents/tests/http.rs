@@ -81,7 +81,7 @@ async fn the_service_hears_the_normalized_message_signed_and_marked() {
     let (url, mut heard) = service(json(r#"{"text": "ok"}"#)).await;
     let more = "secret = \"${KEY}\"\nheaders = { Authorization = \"Bearer ${KEY}\" }\n";
     let mut asked = message(vec![Part::text("hi")]);
-    asked.history = vec![Turn::text(Role::User, "before")];
+    asked.history = vec![Turn::text(Role::User, "before")].into();
     asked.hop = 2;
     let answer = events(&build(&settings(&url, more), &context()), asked).await;
     assert_eq!(answer, [Event::Text("ok".to_owned()), Event::Ending(Ending::Complete)]);

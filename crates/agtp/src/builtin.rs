@@ -6,7 +6,7 @@
 //! | `surface.rs` | which surface a request is for |
 //! | `warned.rs` | who was told that a form is deprecated |
 //! | `manifest.rs` | the manifest, or that the caller has it |
-//! | `genesis.rs` | the origin of an agent |
+//! | `genesis.rs` | the genesis document of an agent |
 //! | `patterns.rs` | what can be negotiated |
 //! | `search.rs`, `relevance.rs` | agents by what they are good at |
 

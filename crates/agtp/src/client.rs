@@ -84,7 +84,7 @@ pub enum ClientError {
     #[error("the answer took too long")]
     Late,
     /// What came is no answer.
-    #[error("what the server sent is no answer of AGTP/1.0: {}", about(*.0))]
+    #[error("what the server sent is not an AGTP/1.0 response: {}", about(*.0))]
     Malformed(HeadError),
 }
 

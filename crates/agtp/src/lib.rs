@@ -5,25 +5,30 @@
 //! | `wire.rs`, `wire/` | requests and responses as they are on the wire | base 2.1, 2.4, 2.5 |
 //! | `codec.rs`, `codec/` | bytes to messages and back, without a socket | base 2.1 |
 //! | `client.rs`, `client/` | requests to servers elsewhere, over connections that are kept; URIs | base 1, 2 |
-//! | `from_wire.rs`, `from_wire/` | from a request to what is asked, and by whom | base 2.2, 2.4, 6.7 |
-//! | `service.rs`, `service/` | from what is asked to an answer, in the order of checks | base 5; AGTP-API 6.1, 13.2 |
+//! | `from_wire.rs`, `from_wire/` | a request as values of the contract, without host or clock | base 2.1, 2.2, 2.4 |
+//! | `answer.rs`, `answer/` | the trip of a request: who calls, where to, the order of checks | base 5, 6.7; AGTP-API 6.1, 13.2 |
+//! | `service.rs`, `service/` | what every answer can need: host, agents, keys, settings | |
+//! | `sessions.rs`, `sessions/` | sessions that rest | base 3.1, 3.4 |
 //! | `builtin.rs`, `builtin/` | what DISCOVER answers | base 2.6; AGTP-API 5.8 to 5.10 |
 //! | `manifest.rs`, `manifest/` | the manifest: written, counted, signed, kept ready | base 11; AGTP-API 8 |
 //! | `inventory.rs`, `inventory/` | what there is, as the two above show it | AGTP-API 5.8, 8 |
 //! | `floor.rs`, `floor/` | the other methods that every host answers | base 3 |
 //! | `once.rs` | calls that are made once, however often they are sent | base 2.4 |
 //! | `problem.rs`, `problem/` | every refusal, with its code and what helps to recover | base 4; AGTP-API 11 |
-//! | `to_wire.rs` | from an answer to a response | base 2.2, 2.5 |
+//! | `to_wire.rs` | an answer as a response, without host or clock | base 2.2, 2.5 |
+//! | `commands.rs`, `commands/` | `forecourt agtp`, `manifest` and `genesis` | |
 //! | `gateway.rs` | HTTP clients as callers | base 12 |
 //! | `settings.rs`, `settings/` | the section `[agtp]` | base 10 |
 //! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
 //! | `words.rs` | texts compared by their words | |
 //! | `limits.rs` | every bound, with its unit | |
 
+mod answer;
 mod ask;
 mod builtin;
 pub mod client;
 pub mod codec;
+mod commands;
 pub mod connection;
 mod floor;
 mod from_wire;
@@ -35,6 +40,7 @@ mod once;
 mod problem;
 mod reply;
 mod service;
+mod sessions;
 pub mod settings;
 mod status;
 #[cfg(test)]
@@ -49,9 +55,10 @@ use std::sync::Arc;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::{Envelope, Site};
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{EndpointSection, Listen, Mount, Protocol, Surface, Wire};
+use forecourt_surface::{Listen, Mount, Protocol, Surface, Wire};
 
-use service::{Service, on_connections};
+use answer::on_connections;
+use service::Service;
 use settings::AgtpSettings;
 
 /// The protocol's name: its section, its listener, its messages, its requests in metrics.
@@ -65,24 +72,26 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents and endpoints with contracts over the Agent Transfer Protocol, AGTP/1.0",
     schema: || schemars::schema_for!(AgtpSettings),
     sockets: settings::SOCKETS,
-    open: |section| Ok(Box::new(AgtpWire::open(&section)?)),
+    moved: settings::MOVED,
+    commands: commands::COMMANDS,
+    open: |section| Ok(Box::new(AgtpWire::open(section)?)),
+    spelling: problem::spelling,
 };
-
-/// The section that holds the settings of all endpoints.
-pub const ENDPOINTS: EndpointSection = EndpointSection { name: NAME, read: settings::endpoint_settings };
 
 /// AGTP with the settings of one deployment.
 struct AgtpWire {
     settings: AgtpSettings,
     /// As the section asks for them.
     listens: Vec<Listen>,
+    /// Where problems stand that are found later.
+    section: Section,
 }
 
 impl AgtpWire {
-    fn open(section: &Section) -> Result<Self, Problems> {
-        let settings = AgtpSettings::read(section)?;
-        let listens = settings.listens(section);
-        Ok(Self { settings, listens })
+    fn open(section: Section) -> Result<Self, Problems> {
+        let settings = AgtpSettings::read(&section)?;
+        let listens = settings.listens(&section);
+        Ok(Self { settings, listens, section })
     }
 }
 
@@ -102,8 +111,9 @@ impl Wire for AgtpWire {
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+        self.settings.fits(&mount.host.contract().rules, &self.section)?;
         let service = Service::new(mount, self.settings.clone());
-        self.settings.notices().iter().for_each(|notice| tracing::warn!("{notice}"));
+        self.notices().iter().for_each(|notice| tracing::warn!("{notice}"));
         if let Some(address) = self.settings.plaintext {
             tracing::warn!("AGTP without TLS on {address}: for development, and never for anything else");
         }
@@ -118,6 +128,10 @@ impl Wire for AgtpWire {
 
     fn envelope(&self) -> Option<Envelope> {
         Some(floor::post)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.settings.notices()
     }
 
     fn request_classes(&self) -> &'static [&'static str] {

@@ -16,6 +16,8 @@ use forecourt_core::Error;
 use forecourt_core::error::whole_seconds;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_identity::certificate::Mismatch;
+use forecourt_surface::failure::HostFailure;
+use serde_json::Value;
 
 use crate::codec::HeadError;
 use crate::connection::ConnectionError;
@@ -128,30 +130,38 @@ impl From<Violation> for Problem {
 impl From<Error> for Problem {
     /// What went wrong inside goes to the log, and nothing of it on the wire.
     fn from(error: Error) -> Self {
-        let message = error.to_string();
+        let (code, message) = (error.code(), error.to_string());
         match error {
-            Error::NotFound { what } => Self::new(Status::NOT_FOUND, &format!("{what}-not-found"), message),
-            Error::Gone { what } => Self::new(Status::GONE, &format!("{what}-revoked"), message),
-            Error::Conflict { state, .. } => {
-                Self::new(Status::CONFLICT, "state-conflict", message).with("state", state.name())
-            }
+            Error::NotFound { .. } => Self::new(Status::NOT_FOUND, code, message),
+            Error::Gone { .. } => Self::new(Status::GONE, code, message),
+            Error::Conflict { state, .. } => Self::new(Status::CONFLICT, code, message).with("state", state.name()),
             Error::Invalid { field, reason } => Violation::new(format!("/{field}"), reason).into(),
             Error::Full { bound } => {
-                let (status, code) = match bound.is_callers() {
-                    true => (Status::RATE_LIMITED, "storage-quota-exceeded"),
-                    false => (Status::UNAVAILABLE, "storage-full"),
-                };
+                let status = if bound.is_callers() { Status::RATE_LIMITED } else { Status::UNAVAILABLE };
                 Self::new(status, code, message).retry(Some(FULL_RETRY.as_secs()))
             }
             Error::Unavailable { retry_after } => {
-                Self::new(Status::UNAVAILABLE, "unavailable", message).retry(Some(whole_seconds(retry_after)))
+                Self::new(Status::UNAVAILABLE, code, message).retry(Some(whole_seconds(retry_after)))
             }
             Error::Internal(cause) => {
                 tracing::error!(%cause, "a request failed");
-                Self::new(Status::SERVER_ERROR, "server-error", message)
+                Self::new(Status::SERVER_ERROR, code, message)
             }
         }
     }
+}
+
+/// A failure of the host as this wire spells it, for the table of errors.
+pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
+    let problem: Problem = match failure {
+        HostFailure::Error(error) => error.into(),
+        HostFailure::Refused(part) => part.into(),
+        HostFailure::Call(refusal) => refusal.into(),
+    };
+    let word = |name| problem.error.get(name).and_then(Value::as_str);
+    let (status, code) = (problem.status.code, word("code")?);
+    // A 262 has one code for all that is missing, and says in `type` what.
+    Some(word("type").map_or_else(|| format!("{status} `{code}`"), |kind| format!("{status} `{code}`, `{kind}`")))
 }
 
 #[cfg(test)]

@@ -1,23 +1,25 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
-mod agtp;
-mod genesis;
+mod catalog;
 mod openapi;
+mod sockets;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use forecourt_client::ClientCommand;
 
-use crate::settings::Listen;
+use forecourt::registry::PROTOCOLS;
+use forecourt::settings::ListenOverrides;
 
-pub(crate) use agtp::{
-    Agtp, CatalogArguments, CatalogDiff, CatalogWhat, ManifestArguments, ManifestCheck, ManifestWhat, Trust,
-};
-pub(crate) use genesis::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
+use crate::commands::Starter;
+
+pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
+pub(crate) use sockets::SocketFlags;
 
-/// Puts everything a domain has to offer (its agents, its content) on the agentic web.
+/// Makes your site's content, APIs and agents askable: by people, by language models, by other agents.
 ///
 /// A deployment is a folder: forecourt.toml says who you are, agents/*.toml what you offer. Make
 /// one with `forecourt init mysite`, start it with `forecourt serve mysite`, and talk to it with
@@ -31,6 +33,35 @@ pub(crate) struct Arguments {
     pub command: Command,
 }
 
+/// What was asked for.
+pub(crate) enum Invocation {
+    /// A command of the program's own.
+    Own(Command),
+    /// One that comes with a protocol, and what was typed behind it.
+    Client(&'static ClientCommand, ArgMatches),
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// It makes no sense, or help or the version was asked for.
+pub(crate) fn parse() -> Result<Invocation, clap::Error> {
+    let matches = command().try_get_matches()?;
+    let clients = || PROTOCOLS.iter().flat_map(|protocol| protocol.commands);
+    if let Some((name, typed)) = matches.subcommand()
+        && let Some(client) = clients().find(|client| (client.command)().get_name() == name)
+    {
+        return Ok(Invocation::Client(client, typed.clone()));
+    }
+    Arguments::from_arg_matches(&matches).map(|arguments| Invocation::Own(arguments.command))
+}
+
+/// The whole command line, with the commands that protocols bring.
+fn command() -> clap::Command {
+    let clients = PROTOCOLS.iter().flat_map(|protocol| protocol.commands);
+    clients.fold(Arguments::command(), |command, client| command.subcommand((client.command)()))
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve a deployment until it is told to stop.
@@ -40,11 +71,18 @@ pub(crate) enum Command {
     /// up while it runs. SIGTERM drains: running answers finish, nothing that was accepted is lost.
     Serve(Serve),
     /// Make a working deployment in a new folder, commented.
-    Init(Init),
-    /// Find everything that `serve` would refuse, without listening.
     ///
-    /// Names file and line of every problem at once. Exits with 1 when there is one. When all is
-    /// well it shows what the world will see of each agent.
+    /// `--with` chooses what it begins with; give it more than once for several agents. Each starter is an
+    /// agent that answers as soon as it is served, with the files that it needs beside it. Edit the files;
+    /// `forecourt check` finds mistakes.
+    #[command(
+        after_help = "Examples:\n  forecourt init mysite                          # an agent over your files\n  forecourt init mysite --with model             # Ollama on this machine\n  forecourt init mysite --with search --with python --domain example.com"
+    )]
+    Init(Init),
+    /// Find mistakes in a deployment, without serving it.
+    ///
+    /// Names file and line of every problem that `serve` would refuse, all at once, and exits with 1 when
+    /// there is one. When all is well it shows what callers will see of each agent.
     Check(Check),
     /// Talk to an agent anywhere, by address or URL.
     ///
@@ -58,45 +96,45 @@ pub(crate) enum Command {
     Ask(Ask),
     /// Show what a domain offers, or how one agent can be reached.
     Discover(Discover),
-    /// Load the content of a deployment into its index, with progress.
+    /// Index the content of a deployment now, or explain a ranking.
     ///
     /// Exits with 1 when nothing of an agent's content could be read.
     Index(Index),
-    /// Write out what a deployment publishes, for other programs and plain web hosts.
+    /// Write what a deployment publishes (cards, OpenAPI) as files.
     Export(Export),
-    /// Take over what others describe, as files of a deployment.
+    /// Turn an OpenAPI document into endpoints of a deployment.
     Import(Import),
     /// Show or rotate the key that signs for a deployment.
     Keys(Keys),
-    /// Serve a deployment over standard input and output, for desktop clients of MCP.
+    /// Serve a deployment over stdio, for desktop clients of MCP.
     ///
-    /// Prints nothing but JSON-RPC on standard output, and ends with its input. A client that starts
-    /// programs is told to start this one. While the deployment is served by `serve`, messages are
-    /// carried to that; with a URL, to the server there.
+    /// Prints nothing but JSON-RPC on standard output, and ends with its input. Name this command in the
+    /// settings of the client. While the deployment is served by `serve`, messages are passed on to that;
+    /// with a URL, to the server there.
     #[command(
         after_help = "Example, in the settings of a desktop client:\n  {\"mcpServers\": {\"kitchen\": {\"command\": \"forecourt\", \"args\": [\"mcp\", \"/srv/kitchen\"]}}}"
     )]
     Mcp(Mcp),
-    /// Call a server over AGTP: what curl is to the web.
-    ///
-    /// Prints the body of the answer, indented on a terminal. Exits with 0 when the answer is a success,
-    /// and else with 1 and what to do next. Names under .localhost are looked for on this machine.
-    ///
-    /// Calls from one terminal belong to one session of the server: `Session-ID` is made of a secret in
-    /// the user's state folder and the terminal's session, and differs from server to server.
-    #[command(
-        after_help = "Examples:\n  forecourt agtp DISCOVER agtp://demo.localhost/methods\n  forecourt agtp QUERY \"agtp://demo.localhost/rooms?floor=2\" -i\n  forecourt agtp BOOK agtp://demo.localhost/room --scope booking:room -d '{\"room_id\": \"7\"}'"
-    )]
-    Agtp(Agtp),
-    /// Check the manifest of a server of AGTP, whoever runs it.
-    Manifest(ManifestArguments),
-    /// Compare catalogs of methods.
+    /// Compare two catalogs of AGTP methods before an upgrade.
     Catalog(CatalogArguments),
-    /// Make and check origins of agents: the documents whose hashes are their ids over AGTP.
-    Genesis(GenesisArguments),
-    /// Print the reference of all settings, as markdown.
-    #[command(hide = true)]
-    Reference,
+    /// Print the reference of all settings, or of all errors, as markdown.
+    Reference(ReferenceArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArguments {
+    /// What to print.
+    #[arg(value_enum, default_value = "config")]
+    pub what: ReferenceTopic,
+}
+
+/// What there is a reference of.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum ReferenceTopic {
+    /// Every key of forecourt.toml and of agents' files
+    Config,
+    /// Every code that a caller can meet, as each protocol spells it
+    Errors,
 }
 
 /// Which deployment, and where its state is.
@@ -140,7 +178,7 @@ pub(crate) struct Mcp {
 }
 
 /// Flags that go before `[listen]`.
-#[derive(Debug, Clone, Copy, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ListenFlags {
     /// Plain HTTP on this address; loopback only. Port 0 takes a free one.
     #[arg(long)]
@@ -151,35 +189,15 @@ pub(crate) struct ListenFlags {
     /// Health, readiness and metrics on this address; loopback only.
     #[arg(long)]
     pub admin: Option<SocketAddr>,
-    /// AGTP within TLS 1.3 on this address. [default: 127.0.0.1:4480]
-    #[arg(long)]
-    pub agtp: Option<SocketAddr>,
-    /// AGTP as it is, for development, on this address; loopback only.
-    #[arg(long, value_name = "ADDR")]
-    pub agtp_plaintext: Option<SocketAddr>,
-    /// The HTTP gateway to AGTP endpoints on this address; loopback only.
-    #[arg(long, value_name = "ADDR")]
-    pub gateway: Option<SocketAddr>,
+    /// Those of protocols.
+    #[command(flatten)]
+    pub own: SocketFlags,
 }
 
 impl ListenFlags {
-    /// The shared sockets, where the files say `listen`.
-    pub(crate) fn or(&self, listen: Listen) -> Listen {
-        Listen {
-            http: self.http.unwrap_or(listen.http),
-            https: self.https.unwrap_or(listen.https),
-            admin: self.admin.unwrap_or(listen.admin),
-        }
-    }
-
-    /// The flag of a protocol's own socket.
-    pub(crate) fn named(&self, name: &str) -> Option<SocketAddr> {
-        match name {
-            "agtp" => self.agtp,
-            "agtp-plaintext" => self.agtp_plaintext,
-            "gateway" => self.gateway,
-            _ => None,
-        }
+    /// What goes before the files.
+    pub(crate) fn overrides(&self) -> ListenOverrides {
+        ListenOverrides { http: self.http, https: self.https, admin: self.admin, own: self.own.all() }
     }
 }
 
@@ -187,15 +205,21 @@ impl ListenFlags {
 pub(crate) struct Init {
     /// The folder to make; must be empty or new.
     pub dir: PathBuf,
-    /// The domain to write into it.
+    /// The domain to write into it. Names under .localhost mean this machine.
     #[arg(long, default_value = "demo.localhost")]
     pub domain: String,
+    /// What it begins with; the first one is the default agent.
+    #[arg(long, value_enum, value_name = "STARTER", default_value = "search")]
+    pub with: Vec<Starter>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     #[command(flatten)]
     pub place: Place,
+    /// Rewrite keys that have another name or section than in the release before. Comments and layout stay.
+    #[arg(long)]
+    pub fix: bool,
     /// Print what was found as JSON.
     #[arg(long)]
     pub json: bool,

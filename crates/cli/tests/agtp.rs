@@ -185,8 +185,8 @@ fn s4_4_warnings_are_told_aside() {
 #[test]
 fn answers_that_are_none_are_faults() {
     for (response, said) in [
-        ("HTTP/1.1 400 Bad Request\r\n\r\n", "no answer of AGTP/1.0"),
-        ("AGTP/1.0 200 OK\r\nContent-Length: x\r\n\r\n", "no answer of AGTP/1.0"),
+        ("HTTP/1.1 400 Bad Request\r\n\r\n", "not an AGTP/1.0 response"),
+        ("AGTP/1.0 200 OK\r\nContent-Length: x\r\n\r\n", "not an AGTP/1.0 response"),
         ("AGTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nshort", "broke off"),
         ("", "without an answer"),
     ] {

@@ -9,6 +9,9 @@ use std::process::Command;
 use regex::Regex;
 use walkdir::WalkDir;
 
+#[path = "tidy/circles.rs"]
+mod circles;
+
 /// Lines above which a source file is named in the report.
 const LINES_REPORTED: usize = 400;
 /// Lines that no source file may have.
@@ -19,10 +22,11 @@ const LINES_MAX: usize = 700;
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
     &["contract", "egress", "embed", "store", "pages", "process", "server"],
-    &["content", "endpoints", "openapi"],
+    &["client", "content", "endpoints", "openapi"],
     &["identity", "host", "agents"],
-    &["surface"],
-    &["a2a", "agtp", "mcp", "mentionable", "nlweb"],
+    &["search", "surface"],
+    &["a2a", "agtp", "mcp", "mentionable", "model", "nlweb"],
+    &["forecourt"],
     &["cli"],
 ];
 
@@ -56,8 +60,10 @@ fn shown(path: &Path) -> String {
 fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
     let used = manifest.split("[dev-dependencies]").next().unwrap();
-    let pattern = Regex::new(r"(?m)^forecourt-([a-z]+)\b").unwrap();
-    pattern.captures_iter(used).map(|found| found[1].to_owned()).collect()
+    // The library of all of them is called as the project is.
+    let pattern = Regex::new(r"(?m)^forecourt(?:-([a-z]+))?\b").unwrap();
+    let named = |found: regex::Captures<'_>| found.get(1).map_or("forecourt", |name| name.as_str()).to_owned();
+    pattern.captures_iter(used).map(named).collect()
 }
 
 #[test]
@@ -86,6 +92,37 @@ fn every_crate_has_a_layer() {
     assert_eq!(known, found);
 }
 
+/// Crates in which modules still import each other in a circle, and how many circles each has. It may only
+/// shrink.
+const CIRCLES_LEFT: &[(&str, usize)] = &[
+    ("a2a", 3),
+    ("agents", 3),
+    ("cli", 1),
+    ("content", 4),
+    ("core", 2),
+    ("egress", 1),
+    ("forecourt", 1),
+    ("host", 1),
+    ("mcp", 1),
+    ("mentionable", 2),
+    ("pages", 1),
+    ("server", 1),
+    ("settings", 1),
+    ("store", 2),
+];
+
+#[test]
+fn modules_import_each_other_one_way() {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    for folder in crates.filter(|folder| folder.join("src").is_dir()) {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let found = circles::circles(&folder.join("src"));
+        let left = CIRCLES_LEFT.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
+        let advice = if found.len() < left { "fewer than CIRCLES_LEFT says: shrink it" } else { "circles" };
+        assert_eq!(found.len(), left, "{name}: {advice}: {found:#?}");
+    }
+}
+
 #[test]
 fn the_core_has_no_io_runtime_or_wire() {
     let manifest = fs::read_to_string(root().join("crates/core/Cargo.toml")).unwrap();
@@ -107,7 +144,7 @@ fn only_the_registry_names_a_protocol() {
             .filter(|path| fs::read_to_string(path).unwrap().contains(&name))
             .map(|path| shown(&path))
             .collect();
-        assert_eq!(leaks, ["crates/cli/src/registry.rs"], "{protocol} leaks");
+        assert_eq!(leaks, ["crates/forecourt/src/registry.rs"], "{protocol} leaks");
     }
 }
 

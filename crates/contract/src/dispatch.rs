@@ -3,11 +3,12 @@
 //! A stranger learns what is wrong with the call before it learns what there is: method, path
 //! grammar, route, identity and its proof, standing, policy, input, authority, and only then the handler.
 
+pub mod host;
 mod invoke;
 mod steps;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -21,6 +22,7 @@ use crate::recipe::RecipeBook;
 use crate::refusal::{IdentityRefusal, NotAllowed, Pair, Refusal};
 use crate::registry::{MatchedEndpoint, RegisteredEndpoint, Registry};
 use crate::reserved;
+use host::HostHandle;
 use invoke::{invoke, prepare};
 
 /// Endpoints that were agreed on with single callers. Section 6.1, tier C.
@@ -68,8 +70,8 @@ pub struct Dispatcher {
     pub rules: Rules,
     /// The agreements, where there are any.
     pub negotiated: Option<Arc<dyn NegotiatedEndpoints>>,
-    /// What answers the native pairs, set once it is there. It may itself hold the dispatcher.
-    pub native: OnceLock<Weak<dyn Native>>,
+    /// The host around it, which knows what answers the native pairs.
+    pub host: HostHandle,
 }
 
 impl Default for Dispatcher {
@@ -82,7 +84,7 @@ impl Default for Dispatcher {
             recipes: Arc::default(),
             rules: Rules::default(),
             negotiated: None,
-            native: OnceLock::new(),
+            host: HostHandle::default(),
         }
     }
 }
@@ -109,8 +111,8 @@ pub struct CallTarget {
 }
 
 impl Dispatcher {
-    /// Answers a call. The host's own pairs ([`Tier::Native`]) go to [`Dispatcher::native`]; while
-    /// that is not there they are refused as not implemented.
+    /// Answers a call. The host's own pairs ([`Tier::Native`]) go to what [`Dispatcher::host`] has for
+    /// them; while there is nothing they are refused as not implemented.
     pub async fn dispatch(&self, call: Call) -> CallOutcome {
         let aimed = self.aim(&call);
         let CallOutcome { answer, trail } =
@@ -163,12 +165,12 @@ impl Dispatcher {
         invoke(&target, matched.registered, input, call).await.map(CallAnswer::Endpoint)
     }
 
-    /// What the host answers itself, by what is bound for it.
+    /// What the host answers itself, by what a protocol has set up for it.
     ///
     /// # Errors
-    /// What it refuses; [`NotAllowed::NotImplemented`] while nothing is bound.
+    /// What it refuses; [`NotAllowed::NotImplemented`] while nothing is set up.
     pub async fn native(&self, call: Call, target: CallTarget) -> Result<Value, Refusal> {
-        match self.native.get().and_then(Weak::upgrade) {
+        match self.host.native() {
             Some(native) => native.answer(call, target).await,
             None => Err(self.not_allowed(&target, NotAllowed::NotImplemented)),
         }
@@ -277,7 +279,8 @@ impl Dispatcher {
     }
 
     fn is_there(&self, target: &CallTarget) -> bool {
-        target.matched.is_some() || !self.methods_at(&target.path).is_empty()
+        // A set of all methods at a path is costly to gather, and questions to agents need none.
+        target.matched.is_some() || target.tier == Tier::Native || !self.methods_at(&target.path).is_empty()
     }
 
     /// Section 9: the policy, and whether the path has this method. `None`: the host answers it itself.

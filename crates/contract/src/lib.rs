@@ -20,10 +20,12 @@
 //! | [`call`], [`refusal`] | 6.1, 11 | what is asked, and why it is not answered |
 //! | [`dispatch`] | 6.1, 13.2 | the order of checks, in one function |
 //! | [`handler`] | 12 | the trait of what answers |
+//! | [`host`] | | the way back to the host for what lies inside it |
 //! | [`limits`] | | every bound, with its unit |
 
 pub mod call;
 pub mod catalog;
+mod definition_problem;
 pub mod deprecation;
 pub mod dispatch;
 pub mod endpoint;
@@ -42,10 +44,12 @@ pub mod semantic;
 
 pub use call::{Call, CallAnswer, CallOutcome, Caller, Tier};
 pub use catalog::Catalog;
+pub use dispatch::host;
 pub use dispatch::{CallTarget, Dispatcher, Native, RoutedCall, Rules};
 pub use endpoint::Endpoint;
 pub use forecourt_core::scope::{self, Scope, ScopeSet};
 pub use handler::{Failure, Handler, Invocation};
+pub use host::{Current, HostApi, HostHandle, HostServices};
 pub use method::Method;
 pub use path::{RequestPath, Template};
 pub use policy::MethodPolicy;

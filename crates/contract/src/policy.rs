@@ -53,7 +53,7 @@ pub struct ResolvedMethod {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyFault {
     /// A name that no method can have.
-    #[error("`{0}` is no method name: 3 to 32 capital letters")]
+    #[error("invalid method name `{0}`: 3 to 32 capital letters")]
     Name(String),
     /// A word where a list, or one of the known words, belongs.
     #[error("`{key}` is a list of methods or {words}, not `{found}`")]
@@ -75,10 +75,10 @@ pub enum PolicyFault {
     #[error("the alias `{0}` leads to `{1}`, which is neither in the catalog nor under `custom`")]
     Nowhere(Method, Method),
     /// An alias of what every host answers itself. Section 6.1, tier A.
-    #[error("`{0}` is a method that every host answers under its own name: it is no alias")]
+    #[error("`{0}` is a method that every host answers under its own name: it can't be an alias")]
     Floor(Method),
     /// A redirect with a path that is none.
-    #[error("a redirect of `{0}` has a path that is none: {1}")]
+    #[error("a redirect of `{0}` has an invalid path: {1}")]
     Path(String, PathFault),
 }
 

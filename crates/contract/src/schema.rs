@@ -14,7 +14,8 @@ mod integers;
 mod strict;
 mod work;
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
@@ -27,12 +28,31 @@ use crate::limits::{PATTERN_COMPILED_BYTES_MAX, SCHEMA_BYTES_MAX, VIOLATION_CHAR
 use graph::Graph;
 use work::Work;
 
-/// A compiled schema and the document that it came from.
+/// What begins the names of both keywords that hold patterns, in the text of a schema.
+const PATTERN: &str = "\"pattern";
+
+/// A schema that was checked, and the document that it came from. Cheap to clone: all clones share both.
 #[derive(Clone)]
-pub struct Schema {
-    source: Value,
-    validator: Arc<Validator>,
+pub struct Schema(Arc<CheckedSchema>);
+
+struct CheckedSchema {
+    source: Arc<Value>,
+    closing: Closing,
     work: Work,
+    /// Made when a value is checked for the first time: a host has many endpoints that nobody calls, and a
+    /// validator takes several times the room of its document.
+    validator: OnceLock<Validator>,
+}
+
+/// What a schema is closed against besides what it says itself.
+#[derive(Clone, Copy)]
+enum Closing {
+    /// Nothing.
+    Nothing,
+    /// Properties of nested objects that are not declared.
+    Inside,
+    /// The same of the outermost object.
+    All,
 }
 
 impl Schema {
@@ -41,7 +61,7 @@ impl Schema {
     /// # Errors
     /// It is not valid under Draft 2020-12, leads out of its document, or is beyond a bound.
     pub fn compile(source: Value) -> Result<Schema, SchemaFault> {
-        Schema::built(source, Value::clone)
+        Schema::built(source, Closing::Nothing)
     }
 
     /// Compiles the schema of an input: an object that takes no property but the declared ones.
@@ -55,7 +75,7 @@ impl Schema {
         if source.get("additionalProperties") != Some(&Value::Bool(false)) {
             return Err(SchemaFault::NotStrict);
         }
-        Schema::built(source, strict::closed)
+        Schema::built(source, Closing::Inside)
     }
 
     /// Compiles the schema of an output, which lets through what it does not declare; with
@@ -64,31 +84,35 @@ impl Schema {
     /// # Errors
     /// As [`Schema::compile`].
     pub fn output(source: Value, is_strict: bool) -> Result<Schema, SchemaFault> {
-        Schema::built(source, if is_strict { strict::closed_all } else { Value::clone })
+        Schema::built(source, if is_strict { Closing::All } else { Closing::Nothing })
     }
 
-    fn built(source: Value, checked_as: impl Fn(&Value) -> Value) -> Result<Schema, SchemaFault> {
-        if source.to_string().len() > SCHEMA_BYTES_MAX {
+    fn built(source: Value, closing: Closing) -> Result<Schema, SchemaFault> {
+        let text = source.to_string();
+        if text.len() > SCHEMA_BYTES_MAX {
             return Err(SchemaFault::TooLong);
         }
         Graph::of(&source)?;
-        let checked = checked_as(&source);
+        let checked = closing.apply(&source);
         // Closing adds keywords, so the work is that of the schema which is really checked.
         let work = Work::of(&Graph::of(&checked)?)?;
-        let patterns =
-            PatternOptions::regex().size_limit(PATTERN_COMPILED_BYTES_MAX).dfa_size_limit(PATTERN_COMPILED_BYTES_MAX);
-        let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
-        let validator = options
-            .should_validate_formats(true)
-            .with_pattern_options(patterns)
-            .build(&checked)
-            .map_err(|error| SchemaFault::Invalid(shortened(&error.masked_with("it").to_string())))?;
-        Ok(Schema { source, validator: Arc::new(validator), work })
+        let validator = OnceLock::new();
+        match text.contains(PATTERN) {
+            // Whether a pattern is one, and a small one, is known once it is compiled.
+            true => drop(validator.set(compiled(&checked).map_err(|error| invalid(&error))?)),
+            false => jsonschema::draft202012::meta::validate(&checked).map_err(|error| invalid(&error))?,
+        }
+        Ok(Schema(Arc::new(CheckedSchema { source: Arc::new(source), closing, work, validator })))
     }
 
     /// The document, as it was declared.
     pub fn source(&self) -> &Value {
-        &self.source
+        &self.0.source
+    }
+
+    /// The same, for lists that hold it as long as the schema does.
+    pub fn shared_source(&self) -> &Arc<Value> {
+        &self.0.source
     }
 
     /// Whether the document declares a property of that name at its top.
@@ -98,7 +122,7 @@ impl Schema {
 
     /// The declared properties at its top.
     pub fn properties(&self) -> Option<&Map<String, Value>> {
-        self.source.get("properties")?.as_object()
+        self.source().get("properties")?.as_object()
     }
 
     /// The JSON types that a property is declared to have. Empty: none, or not at the top.
@@ -106,7 +130,7 @@ impl Schema {
         let mut schema = self.properties().and_then(|properties| properties.get(property));
         // Each reference leads to another place of a document that has no circle of them.
         while let Some(reference) = schema.and_then(|schema| schema.get("$ref")).and_then(Value::as_str) {
-            schema = target(&self.source, reference);
+            schema = target(self.source(), reference);
         }
         match schema.and_then(|schema| schema.get("type")) {
             Some(Value::String(name)) => vec![name],
@@ -121,7 +145,7 @@ impl Schema {
     /// As [`Schema::check`].
     pub fn take(&self, mut value: Value) -> Result<Value, Violation> {
         self.check(&value)?;
-        integers::written_plainly(&self.source, &mut value);
+        integers::written_plainly(self.source(), &mut value);
         Ok(value)
     }
 
@@ -130,14 +154,50 @@ impl Schema {
     /// # Errors
     /// The first violation that was found; also for a value that would take too long to check.
     pub fn check(&self, value: &Value) -> Result<(), Violation> {
-        self.work.allows(value)?;
-        self.validator.validate(value).map_err(|error| violation(&error))
+        self.0.work.allows(value)?;
+        self.validator()?.validate(value).map_err(|error| violation(&error))
     }
+
+    fn validator(&self) -> Result<&Validator, Violation> {
+        let CheckedSchema { source, closing, validator, .. } = &*self.0;
+        if let Some(validator) = validator.get() {
+            return Ok(validator);
+        }
+        // Of two that compile it at once, one keeps its own. It was found valid when it was loaded.
+        let made = compiled(&closing.apply(source)).map_err(|error| Violation::new("", invalid(&error).to_string()))?;
+        Ok(validator.get_or_init(|| made))
+    }
+}
+
+impl Closing {
+    /// The schema that values are really checked against.
+    fn apply(self, source: &Value) -> Cow<'_, Value> {
+        match self {
+            Self::Nothing => Cow::Borrowed(source),
+            Self::Inside => Cow::Owned(strict::closed(source)),
+            Self::All => Cow::Owned(strict::closed_all(source)),
+        }
+    }
+}
+
+fn compiled(schema: &Value) -> Result<Validator, ValidationError<'static>> {
+    let patterns =
+        PatternOptions::regex().size_limit(PATTERN_COMPILED_BYTES_MAX).dfa_size_limit(PATTERN_COMPILED_BYTES_MAX);
+    let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
+    options
+        .should_validate_formats(true)
+        .with_pattern_options(patterns)
+        .build(schema)
+        .map_err(ValidationError::to_owned)
+}
+
+fn invalid(error: &ValidationError<'_>) -> SchemaFault {
+    SchemaFault::Invalid(shortened(&error.masked_with("it").to_string()))
 }
 
 impl std::fmt::Debug for Schema {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.source.fmt(f)
+        self.source().fmt(f)
     }
 }
 

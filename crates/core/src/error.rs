@@ -82,6 +82,27 @@ pub enum Error {
 }
 
 impl Error {
+    /// The code by which programs know it, over every protocol that has a place for one.
+    /// [`crate::codes::errors`] says more about each.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { what: Noun::Agent } => "agent-not-found",
+            Self::NotFound { what: Noun::Task } => "task-not-found",
+            Self::NotFound { what: Noun::Thread } => "thread-not-found",
+            Self::NotFound { what: Noun::Artifact } => "artifact-not-found",
+            Self::Gone { what: Noun::Agent } => "agent-revoked",
+            Self::Gone { what: Noun::Task } => "task-revoked",
+            Self::Gone { what: Noun::Thread } => "thread-revoked",
+            Self::Gone { what: Noun::Artifact } => "artifact-revoked",
+            Self::Conflict { .. } => "state-conflict",
+            Self::Invalid { .. } => "input-validation-failed",
+            Self::Full { bound } if bound.is_callers() => "storage-quota-exceeded",
+            Self::Full { .. } => "storage-full",
+            Self::Unavailable { .. } => "unavailable",
+            Self::Internal(_) => "server-error",
+        }
+    }
+
     /// An [`Error::NotFound`] for `what`.
     pub fn not_found(what: Noun) -> Self {
         Self::NotFound { what }

@@ -143,6 +143,11 @@ impl ThreadId {
         self.0.starts_with(ADOPTED)
     }
 
+    /// Whether it goes by a name of the host's own, and so began with an answer and not with a caller's choice.
+    pub fn is_minted(&self) -> bool {
+        !self.is_adopted() || is_context(self.expose())
+    }
+
     /// The name, for the wire and for nothing else. Two conversations may share it.
     pub fn expose(&self) -> &str {
         match self.is_adopted() {

@@ -21,7 +21,10 @@ use crate::question::{Question, QuestionAnswer};
 use crate::store::Account;
 
 mod caller;
+mod history;
 mod json;
+
+pub use history::History;
 
 /// How a message reached this host: a name such as `rest` or `a2a`. Data for people and logs;
 /// no step of the trip branches on it.
@@ -46,7 +49,7 @@ pub struct Message {
     /// The current turn; at most [`crate::limits::PARTS_MAX`].
     pub parts: Vec<Part>,
     /// Earlier turns, oldest first. When empty, the host recalls those of the thread.
-    pub history: Vec<Turn>,
+    pub history: History,
     /// The language the caller would like an answer in.
     pub language: Option<Language>,
     /// How many agents stand in line before this one. Bounds chains of agents.
@@ -88,7 +91,7 @@ impl Message {
             recipient,
             sender: Sender::anonymous(),
             parts,
-            history: Vec::new(),
+            history: History::default(),
             language: None,
             hop: 0,
             received_via,

@@ -141,12 +141,26 @@ pub trait Store: Send + Sync + 'static {
 
     /// Adds turns to a conversation with an agent, beginning it if need be, and keeps the newest
     /// `addition.keep` turns. From the first owner who adds to it on, it is that owner's: what anybody
-    /// else would add is dropped, with `false`. Its bytes count towards `addition.account`, that of the
-    /// last one who wrote to it. [`StoreError::Full`] over a bound.
-    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> StoreFuture<'_, bool>;
+    /// else would add is dropped, with `None`. Its bytes count towards `addition.account`, that of the
+    /// last one who wrote to it. [`StoreError::Full`] over a bound. Otherwise gives how it stands then.
+    fn append_turns(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        addition: ConversationAppend,
+    ) -> StoreFuture<'_, Option<ConversationVersion>>;
 
     /// A conversation with an agent. `None` when there is none.
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>>;
+
+    /// How a conversation with an agent stands: cheaper than reading it, for who has read it before. `None`
+    /// when there is none.
+    fn thread_version(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Option<ConversationVersion>>;
 
     /// Records which agent a conversation is with, in place of an earlier one. Hub card 3.3. Counts
     /// towards `account`. [`StoreError::Full`] over a bound.
@@ -263,6 +277,17 @@ pub struct Conversation {
     pub owner: Option<String>,
     /// What was said, oldest first.
     pub turns: Vec<Turn>,
+    /// How it stands.
+    pub version: ConversationVersion,
+}
+
+/// How a conversation stands: another one for each addition.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ConversationVersion {
+    /// The number of its last turn, counted from 1; 0 when nothing is kept of it.
+    pub last_turn: u64,
+    /// When it stops being readable.
+    pub expires_at: Timestamp,
 }
 
 impl Conversation {

@@ -176,7 +176,7 @@ fn reachable(address: &Address, egress: &Egress) -> Result<(), HandlerProblem> {
 }
 
 fn method(name: &str) -> Result<Method, HandlerProblem> {
-    let wrong = |_| HandlerProblem::new("external-service-bad-method", format!("`{name}` is no method of HTTP"));
+    let wrong = |_| HandlerProblem::new("external-service-bad-method", format!("`{name}` is not an HTTP method"));
     Method::from_bytes(name.as_bytes()).map_err(wrong)
 }
 

@@ -7,8 +7,8 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEB
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::{Account, Resumption, TaskChange, Webhook};
 use forecourt_core::{
-    Admitted, Ending, Error, Event, EventStream, Message, Noun, Part, PolicyPart, Reply, Role, Task, TaskId, TaskState,
-    ThreadId, Transport, Turn,
+    Admitted, Ending, Error, Event, EventStream, History, Message, Noun, Part, PolicyPart, Reply, Role, Task, TaskId,
+    TaskState, ThreadId, Transport, Turn,
 };
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
@@ -16,6 +16,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::conversations::{UserTurn, after, as_turn};
 use crate::directory::HostedAgent;
 use crate::follow::FollowUntil;
 use crate::in_flight::{CallerKey, Lane, Slot};
@@ -24,7 +25,6 @@ use crate::permit::too_many_webhooks;
 use crate::run::{Run, TaskMode};
 use crate::running;
 use crate::tasks::{Live, Tasks, busy};
-use crate::threads::{UserTurn, after, as_turn};
 use crate::work::Work;
 
 /// What is kept of a message once its agent, or the gate, has it.
@@ -40,6 +40,8 @@ pub(crate) struct Request {
     turn: Option<Turn>,
     /// Whether the conversation is to be kept.
     is_remembered: bool,
+    /// Whether it was kept before.
+    is_known: bool,
     /// The task that it goes on with.
     earlier: Option<Task>,
 }
@@ -50,6 +52,7 @@ impl Request {
         message: &Message,
         earlier: Option<Task>,
         caller: CallerKey,
+        is_known: bool,
         run: &Run,
     ) -> Self {
         let is_remembered = resident.card.remembers && !message.unrecorded && message.thread.is_some();
@@ -61,6 +64,7 @@ impl Request {
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),
             resident,
             is_remembered,
+            is_known,
             caller,
             earlier,
         }
@@ -69,7 +73,7 @@ impl Request {
     /// What to remember the answer by.
     fn remembered(&self) -> Option<UserTurn> {
         let (thread, turn) = self.thread.clone().zip(self.turn.clone()).filter(|_| self.is_remembered)?;
-        Some(UserTurn { thread, turn, account: self.account.clone() })
+        Some(UserTurn { thread, turn, account: self.account.clone(), begins: !self.is_known })
     }
 
     fn reply(&self, task: Option<TaskId>, events: EventStream) -> Reply {
@@ -159,6 +163,8 @@ impl Tasks {
                 };
                 tasks.metrics.ended(request.resident.card.handle(), request.via, ending_name(ending));
                 if let (Some(gathered), Some(asked)) = (gathered.take(), remembered.take()) {
+                    // With it goes the agent's copy of the history, so that adding to it copies nothing.
+                    drop(events);
                     tasks.remember(&request.resident, asked, &gathered.finish(ending.clone())).await;
                 }
                 yield event;
@@ -394,12 +400,11 @@ fn asked_back(task: &Task) -> Turn {
 
 /// Adds to `history` what was said in `task` and is not there yet: a conversation leaves out refused
 /// turns, and many agents keep none.
-pub(crate) fn with_turns_of(task: &Task, history: &mut Vec<Turn>) {
+pub(crate) fn with_turns_of(task: &Task, history: &mut History) {
     let known = |turn: &Turn| turn.id.is_some() && history.iter().any(|earlier| earlier.id == turn.id);
     let unknown = task.turns.iter().position(|turn| turn.role == Role::User && !known(turn));
     if let Some(first) = unknown {
-        history.extend(task.turns[first..].iter().cloned());
-        history.push(asked_back(task));
+        history.extend(task.turns[first..].iter().cloned().chain([asked_back(task)]));
     }
 }
 

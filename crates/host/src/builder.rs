@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::{Clock, Entropy, Error, Store, SystemClock};
 use forecourt_egress::Egress;
@@ -10,18 +11,19 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
-use crate::deliver::{Deliverer, DeliveryWakeup, Envelope};
+use crate::conversations::{ConversationWriter, Conversations};
+use crate::deliver::{Deliverer, DeliveryWakeup, Envelope, Outbound};
 use crate::directory::{Directory, Site};
+use crate::idempotency::Idempotency;
+use crate::ledger::Ledger;
+use crate::lifecycle::Lifecycle;
 use crate::limits::{LimitSettings, Throttle};
 use crate::metrics::Metrics;
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
-use crate::once::Keys;
-use crate::queue::Queue;
+use crate::operator_queue::OperatorQueue;
 use crate::random::SystemEntropy;
 use crate::receive::Host;
-use crate::standing::Standings;
 use crate::tasks::{TaskParts, Tasks};
-use crate::threads::Threads;
 use crate::upkeep;
 
 /// What a host is made of. The rest has defaults: the machine's clock and randomness.
@@ -81,11 +83,13 @@ impl HostBuilder {
     pub async fn start(self, stop: CancellationToken) -> Result<Arc<Host>, Error> {
         let metrics = Arc::new(Metrics::default());
         let wakeup = DeliveryWakeup::default();
-        let threads = Threads { store: self.store.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
+        let writer = Arc::new(ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone()));
+        let conversations =
+            Conversations { writer: writer.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
         let parts = TaskParts {
             site: Arc::new(self.site.clone()),
             store: self.store.clone(),
-            threads: threads.clone(),
+            conversations: conversations.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             metrics: metrics.clone(),
@@ -101,10 +105,7 @@ impl HostBuilder {
             tracing::info!(cut_off, "posts that an earlier run had begun are due again");
         }
         let standings = self.standings.unwrap_or_else(|| self.store.clone());
-        let standings = Standings::read(standings, self.clock.clone(), &self.directory).await?;
-        let (store, clock, entropy) = (self.store.clone(), self.clock.clone(), self.entropy.clone());
-        let keys = Keys::new(store.clone(), clock.clone(), &self.limits);
-        let queue = Queue { store, clock, entropy };
+        let lifecycle = Lifecycle::read(standings, self.clock.clone(), &self.directory).await?;
         let notifier = self.operator.map(|webhook| OperatorNotifier {
             webhook,
             store: self.store.clone(),
@@ -112,30 +113,44 @@ impl HostBuilder {
             entropy: self.entropy.clone(),
             wakeup: wakeup.clone(),
         });
+        let operator = OperatorQueue {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            metrics: metrics.clone(),
+            notifier,
+        };
+        let ledger = Arc::new(Ledger { store: self.store.clone(), clock: self.clock.clone() });
+        let own_outbound = Arc::new(Outbound { egress: self.egress.clone(), envelopes: self.envelopes });
+        let outbound = Arc::new(ArcSwap::new(own_outbound.clone()));
         let deliverer = Deliverer {
             store: self.store.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
-            egress: self.egress.clone(),
-            envelopes: self.envelopes,
+            outbound: outbound.clone(),
             metrics: metrics.clone(),
-            wakeup,
+            wakeup: wakeup.clone(),
         };
         let posting = TaskTracker::new();
         posting.spawn(deliverer.run(stop.clone()));
+        posting.spawn(writer.run());
         posting.close();
         tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop.clone()));
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
-            throttle: Throttle::new(&self.limits),
-            threads,
-            standings,
-            queue,
-            notifier,
-            keys,
+            throttle: Arc::new(Throttle::new(&self.limits)),
+            conversations,
+            lifecycle: Arc::new(lifecycle),
+            operator,
+            idempotency: Idempotency::new(tasks.clone(), &self.limits),
+            ledger,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },
+            limits: self.limits,
+            outbound,
+            own_outbound,
+            wakeup,
             tasks,
             store: self.store,
             clock: self.clock,

@@ -117,7 +117,7 @@ impl Host {
             return Ok(Caller { sender: Arc::new(sender), ..Caller::default() });
         }
         let standing = match &sender.agent {
-            Some(agent) => self.standing(agent).await?,
+            Some(agent) => self.lifecycle.state(agent).await?,
             None => LifecycleState::Active,
         };
         sender.authority = std::mem::take(&mut sender.authority).claiming_all();

@@ -1,18 +1,24 @@
 //! Streams of entries that protocols keep in words of their own.
 
-use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Error, Timestamp};
-use serde_json::Value;
+use std::sync::Arc;
 
-use crate::receive::Host;
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Clock, Error, Store, Timestamp};
+use serde_json::Value;
 
 /// Entries that are read in one go.
 pub const ENTRIES_PER_READ_MAX: usize = 500;
 
-impl Host {
+/// Streams of the protocols.
+pub struct Ledger {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Ledger {
     /// Writes an entry into the stream `name` of a protocol, until a moment or for good. With `last`, only
     /// if that is the number of the last entry, 0 for none: `None` when it is another.
-    pub async fn write_entry(
+    pub async fn append(
         &self,
         protocol: &'static str,
         name: &str,
@@ -26,7 +32,7 @@ impl Host {
 
     /// Reads at most `limit` entries, and never more than [`ENTRIES_PER_READ_MAX`], of a stream of a
     /// protocol, with their numbers.
-    pub async fn read_entries(
+    pub async fn entries(
         &self,
         protocol: &'static str,
         name: &str,
@@ -38,8 +44,8 @@ impl Host {
     }
 
     /// The last entry of a stream of a protocol, with its number.
-    pub async fn last_entry(&self, protocol: &'static str, name: &str) -> Result<Option<(u64, LedgerEntry)>, Error> {
-        Ok(self.read_entries(protocol, name, Span::Before(u64::MAX), 1).await?.into_iter().next())
+    pub async fn last(&self, protocol: &'static str, name: &str) -> Result<Option<(u64, LedgerEntry)>, Error> {
+        Ok(self.entries(protocol, name, Span::Before(u64::MAX), 1).await?.into_iter().next())
     }
 }
 

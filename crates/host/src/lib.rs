@@ -7,52 +7,58 @@ mod attachments;
 mod authority;
 mod begin;
 mod builder;
+mod conversations;
 mod deliver;
 mod directory;
 mod follow;
+mod idempotency;
 mod in_flight;
 mod invoke;
 mod ledger;
+mod lifecycle;
 mod limits;
 mod metrics;
 mod notifier;
-mod once;
+mod operator_queue;
 mod permit;
-mod queue;
 mod random;
 mod receive;
+mod replace;
 mod rules;
 mod run;
 mod running;
-mod standing;
 mod tasks;
-mod threads;
 mod upkeep;
 mod work;
 
 pub use builder::HostBuilder;
+pub use conversations::{
+    CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
+    CONVERSATIONS_PENDING_BYTES_MAX,
+};
 pub use deliver::{Envelope, WebhookPost};
 pub use directory::{Directory, HostedAgent, Site};
 pub use follow::FollowUntil;
+pub use idempotency::{
+    Idempotency, IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX,
+    ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL,
+};
 pub use in_flight::WAITING_MAX;
 pub use invoke::InvokeOutcome;
-pub use ledger::ENTRIES_PER_READ_MAX;
+pub use ledger::{ENTRIES_PER_READ_MAX, Ledger};
+pub use lifecycle::{
+    Attest, CHANGES_PER_READ_MAX, Lifecycle, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,
+};
 pub use limits::{LimitSettings, Rate};
 pub use metrics::Metrics;
 pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
-pub use once::{
-    IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX, ONCE_PER_CALLER_MAX,
-    ONCE_TRIES_MAX, ONCE_TTL,
+pub use operator_queue::{
+    OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion, OperatorQueue,
+    QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
 };
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
-pub use queue::{
-    OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion, QUEUE_ENTRIES_MAX,
-    QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
-};
 pub use random::SystemEntropy;
 pub use receive::Host;
+pub use replace::HostParts;
 pub use rules::{RuleSettings, rules};
 pub use run::{Run, TaskMode};
-pub use standing::{
-    Attest, CHANGES_PER_READ_MAX, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,
-};

@@ -14,7 +14,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::once::{ONCE_MAX, ONCE_PER_CALLER_MAX};
+use crate::idempotency::{ONCE_MAX, ONCE_PER_CALLER_MAX};
 
 /// Callers that are remembered at once. Over it, those at rest are forgotten; a caller who is at
 /// its limit is kept.

@@ -8,9 +8,9 @@ use forecourt_core::store::{Account, Notification, Webhook};
 use forecourt_core::{Clock, Entropy, Error, Store, ids};
 use serde_json::{Map, Value, json};
 
+use crate::conversations::after;
 use crate::deliver::DeliveryWakeup;
-use crate::queue::OperatorQuestion;
-use crate::threads::after;
+use crate::operator_queue::OperatorQuestion;
 
 /// Whose posts these are, among those of protocols.
 pub(crate) const NAME: &str = "operator";

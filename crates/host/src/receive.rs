@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::reply::refused;
 use forecourt_core::{
-    Clock, Entropy, Error, Handle, Message, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
+    Clock, Entropy, Error, Handle, Message, Noun, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
 };
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,30 +16,36 @@ use tokio_util::task::TaskTracker;
 use crate::attachments::Attachments;
 use crate::authority::continued;
 use crate::begin::Request;
+use crate::conversations::{Conversations, RecalledMessage, after};
+use crate::deliver::{DeliveryWakeup, Outbound};
 use crate::directory::{Directory, HostedAgent, Site};
+use crate::idempotency::Idempotency;
 use crate::in_flight::CallerKey;
-use crate::limits::Throttle;
+use crate::ledger::Ledger;
+use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
+use crate::limits::{LimitSettings, Throttle};
 use crate::metrics::Metrics;
-use crate::notifier::OperatorNotifier;
-use crate::once::Keys;
-use crate::queue::Queue;
+use crate::operator_queue::OperatorQueue;
 use crate::run::Run;
-use crate::standing::Standings;
 use crate::tasks::Tasks;
-use crate::threads::{Recalled, Threads, after};
 
 /// Everything a domain offers, behind two verbs.
 pub struct Host {
     pub(crate) site: Site,
     pub(crate) directory: Directory,
-    pub(crate) throttle: Throttle,
-    pub(crate) threads: Threads,
-    pub(crate) standings: Standings,
-    pub(crate) queue: Queue,
-    pub(crate) notifier: Option<OperatorNotifier>,
-    pub(crate) keys: Keys,
+    pub(crate) throttle: Arc<Throttle>,
+    pub(crate) conversations: Conversations,
+    pub(crate) lifecycle: Arc<Lifecycle>,
+    pub(crate) operator: OperatorQueue,
+    pub(crate) idempotency: Idempotency,
+    pub(crate) ledger: Arc<Ledger>,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
+    pub(crate) limits: LimitSettings,
+    /// By what posts are made, and by what they are made once this host has taken over.
+    pub(crate) outbound: Arc<ArcSwap<Outbound>>,
+    pub(crate) own_outbound: Arc<Outbound>,
+    pub(crate) wakeup: DeliveryWakeup,
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -50,13 +57,15 @@ pub struct Host {
 }
 
 /// A message that found its agent, and may be held against the agent's rules.
-struct Entered {
+struct EnteredMessage {
     resident: Arc<HostedAgent>,
     message: Box<Message>,
     /// The task that it goes on with, as it stands.
     earlier: Option<Task>,
     /// Whom its work counts against.
     caller: CallerKey,
+    /// Whether its conversation was kept before.
+    is_known: bool,
 }
 
 impl Host {
@@ -65,11 +74,11 @@ impl Host {
     /// A refusal is an answer; an [`Error`] is a fault, or a request that means nothing here.
     pub async fn receive(&self, message: Message, run: Run) -> Result<Reply, Error> {
         let via = message.received_via;
-        let Entered { resident, message, earlier, caller } = match self.enter(message, &run).await? {
+        let EnteredMessage { resident, message, earlier, caller, is_known } = match self.enter(message, &run).await? {
             Ok(entered) => entered,
-            Err(Turned { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
+            Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
         };
-        let request = Request::new(resident, &message, earlier, caller, &run);
+        let request = Request::new(resident, &message, earlier, caller, is_known, &run);
         match request.resident.policy.admit(request.resident.card.clone(), message).await {
             Ok(admitted) => self.tasks.run(request, self.attachments.fetch(admitted).await?, run).await,
             Err(refusal) if run.tells_of_refusals() => self.tasks.run_refusal(request, *refusal, run).await,
@@ -78,17 +87,17 @@ impl Host {
     }
 
     /// The trip up to the agent's rules: whose message it is, limits, lifecycle, and what was said before.
-    async fn enter(&self, message: Message, run: &Run) -> Result<Result<Entered, Turned>, Error> {
+    async fn enter(&self, message: Message, run: &Run) -> Result<Result<EnteredMessage, TurnedAway>, Error> {
         let resident = self.directory.resolve(&message)?;
         self.tasks.accepting()?;
         if message.hop >= HOPS_MAX {
             return Err(Error::invalid("hops", format!("at most {HOPS_MAX} agents may call each other in a row")));
         }
         if let Err(refusal) = self.throttle.admit(&message) {
-            return Ok(Err(Turned { resident, refusal }));
+            return Ok(Err(TurnedAway { resident, refusal }));
         }
-        if let Some(refusal) = self.unavailable_reason(&message.recipient).await? {
-            return Ok(Err(Turned { resident, refusal: Box::new(refusal) }));
+        if let Some(refusal) = self.lifecycle.unavailable_reason(&message.recipient).await? {
+            return Ok(Err(TurnedAway { resident, refusal: Box::new(refusal) }));
         }
         let earlier = match &run.continues {
             Some(task) => Some(self.tasks.waiting(&resident, &task.id).await?),
@@ -96,10 +105,11 @@ impl Host {
         };
         // On the heap, so that no step carries its size to the next.
         let message = continued(Box::new(message), earlier.as_ref());
-        let Recalled { message, is_known } = self.threads.recall(&resident, message, earlier.as_ref()).await?;
+        let RecalledMessage { message, is_known } =
+            self.conversations.recall(&resident, message, earlier.as_ref()).await?;
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
         let caller = self.tasks.in_flight.key(&message.sender, session);
-        Ok(Ok(Entered { resident, message, earlier, caller }))
+        Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known }))
     }
 
     /// A message as its agent would be given it: what it names by address as bytes, after the limits and
@@ -107,9 +117,9 @@ impl Host {
     ///
     /// Fails as [`Host::receive`] does. Inside is the refusal, if there is one.
     pub async fn with_attachments(&self, message: Message) -> Result<Result<Message, Box<PolicyPart>>, Error> {
-        let Entered { resident, message, .. } = match self.enter(message, &Run::without_task()).await? {
+        let EnteredMessage { resident, message, .. } = match self.enter(message, &Run::without_task()).await? {
             Ok(entered) => entered,
-            Err(Turned { refusal, .. }) => return Ok(Err(refusal)),
+            Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
         };
         match resident.policy.admit(resident.card.clone(), message).await {
             Ok(admitted) => Ok(Ok(self.attachments.fetch(admitted).await?.into_message())),
@@ -130,7 +140,7 @@ impl Host {
 }
 
 /// A message that was turned away before the rules of its agent.
-struct Turned {
+struct TurnedAway {
     resident: Arc<HostedAgent>,
     refusal: Box<PolicyPart>,
 }
@@ -157,6 +167,38 @@ impl Host {
         &self.entropy
     }
 
+    /// Where the agents stand in their lives.
+    pub fn lifecycle(&self) -> &Lifecycle {
+        &self.lifecycle
+    }
+
+    /// Changes the lifecycle of an agent. Whether somebody may is for the protocol to decide. Fails with
+    /// [`Error::NotFound`] when there is no such agent.
+    pub async fn change_lifecycle(
+        &self,
+        agent: &Handle,
+        change: &LifecycleChange,
+        attest: Attest<'_>,
+    ) -> Result<LifecycleOutcome, Error> {
+        self.directory.find(agent).ok_or_else(|| Error::not_found(Noun::Agent))?;
+        self.lifecycle.change(agent, change, attest).await
+    }
+
+    /// What waits for the operator.
+    pub fn operator(&self) -> &OperatorQueue {
+        &self.operator
+    }
+
+    /// Calls that are made once.
+    pub fn idempotency(&self) -> &Idempotency {
+        &self.idempotency
+    }
+
+    /// Streams of entries that protocols keep.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
     /// What the host counts.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
@@ -175,8 +217,7 @@ impl Host {
 
     /// Whether a conversation with an agent is kept here that `sender` may go on with.
     pub async fn remembers(&self, thread: &ThreadId, agent: &Handle, sender: &Sender) -> Result<bool, Error> {
-        let kept = self.store.thread(thread, agent, self.clock.now()).await?;
-        Ok(kept.is_some_and(|kept| kept.is_open_to(sender.owner())))
+        self.conversations.is_kept(thread, agent, sender).await
     }
 
     /// Which agent a conversation is with, as far as [`Host::set_route`] was told. Hub card 3.3.
@@ -198,14 +239,19 @@ impl Host {
         Ok(self.store.ready().await?)
     }
 
-    /// Stops taking messages, waits for running work up to `patience`, and ends what is left as
-    /// failed, with a reason. No accepted task is lost.
-    pub async fn drain(&self, patience: Duration) {
-        self.tasks.drain(patience).await;
+    /// Stops taking messages, waits for running work up to `wait_max`, and ends what is left as
+    /// failed, with a reason. No accepted task is lost, and no turn of a conversation.
+    pub async fn drain(&self, wait_max: Duration) {
+        self.tasks.drain(wait_max).await;
     }
 
-    /// Waits, after the stop that the host was started with, for the posts under way, so that none is
-    /// cut off: one that was begun counts as made. What is due but not begun, the next run posts.
+    /// Writes the turns of conversations that wait to be written.
+    pub async fn write_conversations(&self) {
+        self.conversations.writer.write_all().await;
+    }
+
+    /// Waits, after the stop that the host was started with, for the last turns of conversations to be written
+    /// and for the posts under way, so that none is cut off: one that was begun counts as made. What is due but not begun, the next run posts.
     pub async fn stopped(&self) {
         self.posting.wait().await;
     }

@@ -13,18 +13,18 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::conversations::{Conversations, UserTurn};
 use crate::deliver::DeliveryWakeup;
 use crate::directory::{HostedAgent, Site};
 use crate::in_flight::InFlight;
 use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
-use crate::threads::{Threads, UserTurn};
 
 /// Everything that is being answered.
 pub(crate) struct Tasks {
     pub(crate) site: Arc<Site>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) threads: Threads,
+    pub(crate) conversations: Conversations,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
@@ -51,7 +51,7 @@ pub(crate) struct Live {
 pub(crate) struct TaskParts {
     pub(crate) site: Arc<Site>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) threads: Threads,
+    pub(crate) conversations: Conversations,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
@@ -60,7 +60,7 @@ pub(crate) struct TaskParts {
 
 impl Tasks {
     pub(crate) fn new(parts: TaskParts, limits: &LimitSettings) -> Self {
-        let TaskParts { site, store, threads, clock, entropy, metrics, wakeup } = parts;
+        let TaskParts { site, store, conversations, clock, entropy, metrics, wakeup } = parts;
         Self {
             run: forecourt_core::ids::mint(&*entropy),
             in_flight: InFlight::new(limits),
@@ -70,7 +70,7 @@ impl Tasks {
             draining: AtomicBool::new(false),
             site,
             store,
-            threads,
+            conversations,
             clock,
             entropy,
             metrics,
@@ -92,9 +92,7 @@ impl Tasks {
 
     /// Records a turn. A conversation that can't be kept does not spoil the answer.
     pub(crate) async fn remember(&self, resident: &HostedAgent, asked: UserTurn, answer: &CollectedReply) {
-        if let Err(error) = self.threads.record(resident, asked, answer).await {
-            tracing::warn!(%error, agent = %resident.card.handle(), "a conversation was not kept");
-        }
+        self.conversations.record(resident, asked, answer).await;
     }
 
     /// Puts work on the list, so that it can be followed and cancelled. How much there may be is for
@@ -155,17 +153,18 @@ impl Tasks {
         }
     }
 
-    /// Waits for background tasks; what is left after `patience` ends as failed.
-    pub(crate) async fn drain(&self, patience: Duration) {
+    /// Waits for background tasks; what is left after `wait_max` ends as failed. Then writes the
+    /// conversations that wait.
+    pub(crate) async fn drain(&self, wait_max: Duration) {
         self.draining.store(true, Ordering::Relaxed);
         self.tracker.close();
-        if tokio::time::timeout(patience, self.tracker.wait()).await.is_ok() {
-            return;
+        if tokio::time::timeout(wait_max, self.tracker.wait()).await.is_err() {
+            for live in self.running.lock().values().flatten() {
+                live.cancel.cancel();
+            }
+            self.tracker.wait().await;
         }
-        for live in self.running.lock().values().flatten() {
-            live.cancel.cancel();
-        }
-        self.tracker.wait().await;
+        self.conversations.writer.write_all().await;
     }
 }
 

@@ -11,11 +11,11 @@ use futures::StreamExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::conversations::UserTurn;
 use crate::directory::HostedAgent;
 use crate::in_flight::Slot;
 use crate::metrics::ending_name;
 use crate::tasks::{Tasks, cut_off};
-use crate::threads::UserTurn;
 
 /// Events that are written in one go.
 const EVENTS_PER_WRITE_MAX: usize = 256;

@@ -21,7 +21,7 @@ pub(crate) use posture::{is_first_tier_path, is_known_path};
 /// What is left out of what is hashed and signed: the signature, and the name, which is the hash.
 const NOT_HASHED: [&str; 2] = ["signature", "agent_id"];
 
-/// An agent's origin document whose signature was checked.
+/// An agent's genesis document whose signature was checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Genesis {
     id: AgentId,
@@ -29,7 +29,7 @@ pub struct Genesis {
     escaped: bool,
 }
 
-/// Why a document is no agent's origin.
+/// Why a document is not an agent's genesis document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GenesisFault {
     /// It is not a JSON object, or holds numbers that have no canonical form.
@@ -71,6 +71,11 @@ impl Genesis {
             true => Ok(Self { id, document, escaped: form.escaped }),
             false => Err(GenesisFault::AgentId { found: id }),
         }
+    }
+
+    /// A document that was checked before.
+    pub(crate) fn checked(id: AgentId, document: Map<String, Value>, escaped: bool) -> Self {
+        Self { id, document, escaped }
     }
 
     /// The agent's name.

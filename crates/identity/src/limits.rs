@@ -38,7 +38,7 @@ pub const NONCE_BYTES_MAX: usize = 256;
 pub const PREVIOUS_KEY_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Agents that are known here: those that live here and those of elsewhere.
 pub const KNOWN_AGENTS_MAX: usize = 20_000;
-/// Bytes of one origin or identity document.
+/// Bytes of one genesis or identity document.
 pub const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes of a client's certificate.
 pub const CERTIFICATE_BYTES_MAX: usize = 16 * 1024;

@@ -198,7 +198,7 @@ impl Asked {
         let id = MessageId::mint(&**host.entropy());
         Message {
             thread: self.thread,
-            history: self.history,
+            history: self.history.into(),
             answers: self.answers,
             sender: call.sender.clone(),
             hop: call.hop,

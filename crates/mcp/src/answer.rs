@@ -81,10 +81,12 @@ pub(crate) fn fault(error: &Error) -> ToolOutput {
     if let Error::Internal(cause) = error {
         tracing::error!(%cause, "a call failed");
     }
-    failed(match error {
+    let message = match error {
         Error::Unavailable { retry_after } => format!("{error}; try again in {} s", whole_seconds(*retry_after)),
         error => error.to_string(),
-    })
+    };
+    let structured = json!({"error": {"code": error.code(), "message": message}});
+    ToolOutput { structured, ..failed(message) }
 }
 
 fn words(text: &str) -> Vec<String> {

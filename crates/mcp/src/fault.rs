@@ -3,6 +3,7 @@
 use forecourt_core::PolicyPart;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::BodyError;
+use forecourt_surface::failure::HostFailure;
 use forecourt_surface::refusal;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -15,19 +16,20 @@ const PARSE_ERROR: i32 = -32700;
 
 /// A status with words, as an error of JSON-RPC to the request `id`.
 pub(crate) fn answer(status: StatusCode, id: &Value, words: &str) -> HttpAnswer {
-    written(status, id, INVALID_REQUEST, words)
+    written(status, id, json!({"code": INVALID_REQUEST, "message": words}))
 }
 
 /// A body that is no JSON, so that it names no request. JSON-RPC 5.1.
 pub(crate) fn no_json(error: &serde_json::Error) -> HttpAnswer {
-    written(StatusCode::BAD_REQUEST, &Value::Null, PARSE_ERROR, &format!("the body is not valid JSON: {error}"))
+    let words = format!("the body is not valid JSON: {error}");
+    written(StatusCode::BAD_REQUEST, &Value::Null, json!({"code": PARSE_ERROR, "message": words}))
 }
 
-fn written(status: StatusCode, id: &Value, code: i32, words: &str) -> HttpAnswer {
+fn written(status: StatusCode, id: &Value, error: Value) -> HttpAnswer {
     let mut head = HeaderMap::new();
     head.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}});
+    let body = json!({"jsonrpc": "2.0", "id": id, "error": error});
     HttpAnswer::whole(status, head, body.to_string())
 }
 
@@ -41,9 +43,20 @@ pub(crate) fn unread(error: BodyError) -> HttpAnswer {
     answer(status, &Value::Null, &error.to_string())
 }
 
+/// A failure of the host as MCP spells it, for the table of errors.
+pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
+    match failure {
+        HostFailure::Error(error) => Some(format!("`isError` `{}`", error.code())),
+        HostFailure::Refused(part) => Some(format!("`isError`, HTTP {}", refusal::status(&part.kind).as_u16())),
+        HostFailure::Call(refusal) => Some(format!("`isError` `{}`", refusal.kind())),
+    }
+}
+
 /// A refusal, with the fields that it demands.
 pub(crate) fn refused(part: &PolicyPart, id: &Value, canonical_host: &str) -> HttpAnswer {
-    let mut answer = answer(refusal::status(&part.kind), id, &part.message);
+    // The number says nothing of which refusal it is, so that programs go by the name of its kind.
+    let error = json!({"code": INVALID_REQUEST, "message": part.message, "data": {"code": part.kind()}});
+    let mut answer = written(refusal::status(&part.kind), id, error);
     refusal::add_fields(&mut answer.head, part, canonical_host);
     answer
 }

@@ -15,7 +15,7 @@ use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
-use forecourt_surface::{BaseUrl, HttpRoutes, document, negotiate};
+use forecourt_surface::{BaseUrl, HttpRoutes, Mount, document, negotiate};
 use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::caller::Caller;
 use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
 use crate::metadata::{self, WELL_KNOWN};
-use crate::offer::Offer;
+use crate::offer::{Offer, OfferSource};
 use crate::origin::Origins;
 use crate::server::Server;
 use crate::sessions::{Reserved, Sessions};
@@ -49,9 +49,10 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    pub(crate) fn new(offer: Arc<Offer>, verifier: Arc<Verifier>) -> Self {
+    pub(crate) fn new(offer: Arc<Offer>, mount: &Mount) -> Self {
         let site = offer.host.site().clone();
-        let sessions = Arc::new(Sessions::new(offer.host.clock().clone()));
+        let current = mount.services.publish(offer.clone());
+        let sessions = mount.services.keep(|| Sessions::new(offer.host.clock().clone()));
         let hosts = [site.domain.as_str(), site.canonical_host(), "localhost", "127.0.0.1", "::1"];
         // Origins are checked here, before anything is read; the names of the host once more there.
         let config = StreamableHttpServerConfig::default()
@@ -63,12 +64,15 @@ impl Door {
             .with_sse_retry(None)
             // Where there is nothing to tell on the way, one message needs no stream.
             .with_json_response(true);
-        let behind = offer.clone();
+        let behind = Arc::downgrade(&offer);
         // Each session has what it is told of for itself.
-        let server = move || Ok(Server::remote(behind.clone()));
+        let server = move || {
+            let offer = behind.upgrade().ok_or_else(|| std::io::Error::other("the host has ended"))?;
+            Ok(Server::remote(OfferSource::new(offer, Some(current.clone()))))
+        };
         let service = StreamableHttpService::new(server, sessions.clone(), config);
         let origins = Origins::new(&site, &offer.settings.allowed_origins);
-        Self { offer, verifier, origins, sessions, service }
+        Self { offer, verifier: mount.verifier.clone(), origins, sessions, service }
     }
 }
 

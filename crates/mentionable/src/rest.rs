@@ -50,5 +50,6 @@ mod wire;
 
 pub(crate) use door::path;
 pub(crate) use envelope::post;
+pub(crate) use errors::spelling;
 pub(crate) use surface::{CLASS, routes};
 pub(crate) use transport::Rest;

@@ -11,6 +11,7 @@ use forecourt_core::{
 };
 use forecourt_host::{Host, HostedAgent, Run, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
+use forecourt_surface::failure::HostFailure;
 use forecourt_surface::refusal;
 use futures::StreamExt;
 use serde_json::{Map, Value};
@@ -87,7 +88,7 @@ impl Service {
 
     /// The time after which an answer that is not there is promised.
     pub(crate) fn promise_after(&self) -> Duration {
-        Duration::from_secs(self.settings.promise_after_seconds)
+        Duration::from_secs(self.settings.sync_wait_seconds)
     }
 
     /// Asks, and waits for the answer or for the promise of one.
@@ -141,7 +142,7 @@ impl Service {
     /// the caller tells, or carries.
     fn for_each(&self, first: Message, ask: &Ask, chosen: &Chosen) -> Vec<Message> {
         let history = match ask.context.prev.is_empty() {
-            true => carried::turns(&ask.meta.session),
+            true => carried::turns(&ask.meta.session).into(),
             false => first.history.clone(),
         };
         let all = std::iter::once(&chosen.resident).chain(&chosen.beside);
@@ -315,19 +316,37 @@ impl Service {
 
     /// What the host objects to, in NLWeb's words.
     fn fault(&self, error: Error) -> Fault {
-        match error {
-            Error::NotFound { what: Noun::Agent } => Fault::NoAgent(site::known(&self.host)),
-            Error::NotFound { what: Noun::Task | Noun::Thread | Noun::Artifact } => Fault::NoPromise,
-            Error::Gone { .. } => Fault::Gone(error.to_string()),
-            Error::Conflict { what, state } => Fault::Invalid(format!("the {what} is {}", state.name())),
-            Error::Invalid { field, reason } => Fault::Invalid(format!("{field}: {reason}")),
-            Error::Full { bound } => Fault::Full(bound),
-            Error::Unavailable { retry_after } => Fault::Unavailable(whole_seconds(retry_after)),
-            Error::Internal(cause) => {
-                tracing::error!(%cause, "a question failed");
-                Fault::Internal
-            }
+        fault_of(error, || site::known(&self.host))
+    }
+}
+
+/// What a host objects to whose agents are `known`.
+fn fault_of(error: Error, known: impl FnOnce() -> String) -> Fault {
+    match error {
+        Error::NotFound { what: Noun::Agent } => Fault::NoAgent(known()),
+        Error::NotFound { what: Noun::Task | Noun::Thread | Noun::Artifact } => Fault::NoPromise,
+        Error::Gone { .. } => Fault::Gone(error.to_string()),
+        Error::Conflict { what, state } => Fault::Invalid(format!("the {what} is {}", state.name())),
+        Error::Invalid { field, reason } => Fault::Invalid(format!("{field}: {reason}")),
+        Error::Full { bound } => Fault::Full(bound),
+        Error::Unavailable { retry_after } => Fault::Unavailable(whole_seconds(retry_after)),
+        Error::Internal(cause) => {
+            tracing::error!(%cause, "a question failed");
+            Fault::Internal
         }
+    }
+}
+
+/// A failure of the host as NLWeb spells it, for the table of errors.
+pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
+    match failure {
+        HostFailure::Error(error) => {
+            let fault = fault_of(error, String::new);
+            Some(format!("{} `{}`", fault.status().as_u16(), fault.code()))
+        }
+        HostFailure::Refused(part) => Some(refusal::status(&part.kind).as_u16().to_string()),
+        // Endpoints are not called over NLWeb.
+        HostFailure::Call(_) => None,
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `slim.rs` | what is written is written once |
 //! | `sqlite.rs` | opening, closing, and the trait: prepare, hand over, read |
 //! | `sqlite/writer.rs` | the one thread that writes, and group commit |
+//! | `sqlite/rows.rs` | where the row of a task is |
 //! | `sqlite/readers.rs` | read-only connections on blocking threads |
 //! | `sqlite/schema.rs` | numbered migrations, and what is refused at opening |
 //! | `sqlite/seal.rs` | what makes a row unreadable without the key beside the database |

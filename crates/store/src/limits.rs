@@ -17,6 +17,10 @@ pub const LOCK_WAIT: Duration = Duration::from_secs(5);
 pub const STATEMENTS_CACHED: usize = 64;
 /// Bytes of all artifacts together.
 pub const ARTIFACTS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Tasks whose names are not written yet: they are looked for one by one, where another process made them.
+pub const TASKS_UNNAMED_MAX: i64 = 1_024;
+/// Rows of tasks that are remembered before those that were not used lately are forgotten.
+pub const TASK_ROWS_AT_HAND: usize = 8_192;
 /// Artifacts on their way to the writer at once, each up to
 /// [`forecourt_core::limits::ARTIFACT_BYTES_MAX`].
 pub const ARTIFACT_WRITES_MAX: usize = 4;

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use forecourt_core::store::{
-    Conversation, ConversationAppend, Delivery, IfTaskEnded, LedgerEntry, Notification, Span, StoreFuture,
-    StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
+    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, Span,
+    StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use parking_lot::Mutex;
@@ -140,7 +140,12 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.release_deliveries(now)))
     }
 
-    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> StoreFuture<'_, bool> {
+    fn append_turns(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        addition: ConversationAppend,
+    ) -> StoreFuture<'_, Option<ConversationVersion>> {
         let name = (thread.clone(), agent.clone());
         self.step(move |kept| kept.append_turns(name, addition))
     }
@@ -148,6 +153,16 @@ impl Store for Memory {
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>> {
         let name = (thread.clone(), agent.clone());
         self.step(move |kept| Ok(kept.thread(&name, now)))
+    }
+
+    fn thread_version(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Option<ConversationVersion>> {
+        let name = (thread.clone(), agent.clone());
+        self.step(move |kept| Ok(kept.thread_version(&name, now)))
     }
 
     fn set_route(

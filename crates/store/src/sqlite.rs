@@ -26,6 +26,7 @@ mod ledger;
 mod quota;
 mod readers;
 mod routes;
+mod rows;
 mod schema;
 mod seal;
 mod store;
@@ -37,6 +38,7 @@ mod writer;
 
 use fault::{Fault, corrupt};
 use readers::Readers;
+use rows::TaskRows;
 use seal::{Label, Seal, SystemEntropy};
 use writer::Writer;
 
@@ -85,6 +87,7 @@ pub struct Sqlite {
     writer: Writer,
     readers: Readers,
     seal: Arc<Seal>,
+    rows: Arc<TaskRows>,
     artifact_writes: Semaphore,
     options: SqliteOptions,
 }
@@ -108,6 +111,7 @@ impl Sqlite {
             writer: Writer::start(db)?,
             readers: Readers::new(readers),
             seal,
+            rows: Arc::default(),
             artifact_writes: Semaphore::new(ARTIFACT_WRITES_MAX),
             options,
         }))

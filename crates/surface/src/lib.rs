@@ -29,6 +29,7 @@ pub mod credentials;
 pub mod disposition;
 pub mod document;
 pub mod endpoint;
+pub mod failure;
 pub mod negotiate;
 pub mod prefer;
 pub mod protocol;
@@ -38,7 +39,4 @@ pub mod template;
 pub mod tool;
 
 pub use base_url::BaseUrl;
-pub use protocol::{
-    Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, Socket,
-    Surface, Wire,
-};
+pub use protocol::{Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, Socket, Surface, Wire};

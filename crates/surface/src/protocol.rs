@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use forecourt_client::ClientCommand;
+use forecourt_contract::HostServices;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
-use forecourt_endpoints::RegistrationTerms;
 use forecourt_host::{Envelope, Host, Site};
 use forecourt_identity::agents::KnownAgents;
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_server::{ClientCertificates, Speak};
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{MovedKey, Problems, Section};
 use futures::future::BoxFuture;
 
+use crate::failure::HostFailure;
 use crate::tool::Tool;
 
 /// A protocol, as the registry knows it before anything is read: what it is called, what its section may
@@ -28,8 +30,16 @@ pub struct Protocol {
     pub schema: fn() -> schemars::Schema,
     /// The keys of its section that say where it has sockets of its own: also flags of `serve`.
     pub sockets: &'static [Socket],
+    /// Keys of its section that are called otherwise, or stand elsewhere, than in the release before: from
+    /// the root of the file on.
+    pub moved: &'static [MovedKey],
+    /// The commands of the command line that it brings.
+    pub commands: &'static [ClientCommand],
     /// Reads its section, once. Everything that [`Wire`] does later goes by what was read here.
     pub open: fn(Section) -> Result<Box<dyn Wire>, Problems>,
+    /// How it spells a failure of the host: statuses and codes, for the table of errors. `None` for what
+    /// none of its callers can meet.
+    pub spelling: fn(HostFailure) -> Option<String>,
 }
 
 /// A protocol that has read its section. What it has none of, it leaves to the defaults.
@@ -88,27 +98,14 @@ pub trait Wire: Send + Sync {
         None
     }
 
+    /// What of its section has no effect, in a sentence each, for the operator.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The names by which metrics tell its requests apart: each [`HttpRoutes::class`] and
     /// [`Surface::Stream`] of its surfaces has one of them.
     fn request_classes(&self) -> &'static [&'static str];
-}
-
-/// The section whose settings hold for all endpoints together, whichever protocol a call comes by.
-pub struct EndpointSection {
-    /// The protocol that has it: [`Protocol::name`].
-    pub name: &'static str,
-    /// Reads them. Fails with everything that must be put right before the host may start.
-    pub read: fn(&Section) -> Result<EndpointSettings, Problems>,
-}
-
-/// What a section says of all endpoints together.
-pub struct EndpointSettings {
-    /// What they are registered among.
-    pub terms: RegistrationTerms,
-    /// Whether one that is refused keeps the host from starting.
-    pub must_be_whole: bool,
-    /// What of the section has no effect, in a sentence each.
-    pub notices: Vec<String>,
 }
 
 /// A document that any web host can serve.
@@ -136,6 +133,8 @@ pub struct Mount {
     pub egress: Arc<Egress>,
     /// The operations that all protocols offer, for those that carry tools.
     pub tools: Arc<[Tool]>,
+    /// What protocols set up for each other and for connections that outlive a change of the deployment.
+    pub services: Arc<HostServices>,
 }
 
 /// A key that says where a socket is. A flag of the command line goes before it.

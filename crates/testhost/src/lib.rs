@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use forecourt_contract::Dispatcher;
-use forecourt_core::{Agent, AgentCard, Clock, Domain, Policy, Rule};
+use forecourt_contract::{Dispatcher, HostApi, HostServices};
+use forecourt_core::{Agent, AgentCard, Clock, Domain, Error, Message, Policy, Reply, Rule};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, HostBuilder, HostedAgent, LimitSettings, Rate, Site};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, Site};
 use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, KnownAgents};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
 use forecourt_settings::{Problems, Section};
@@ -19,6 +19,7 @@ use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
 use forecourt_surface::{Mount, Protocol, Surface, Wire};
 use forecourt_testkit::{CountedEntropy, HandClock};
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -97,7 +98,28 @@ pub struct MountedHost {
     /// Its randomness.
     pub entropy: Arc<CountedEntropy>,
     key: SigningKey,
+    _standing: Arc<StandingHost>,
     _stop: DropGuard,
+}
+
+/// A host that is never replaced, as those inside it reach it.
+struct StandingHost {
+    host: Arc<Host>,
+    services: Arc<HostServices>,
+}
+
+impl HostApi for StandingHost {
+    fn receive(self: Arc<Self>, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+        Box::pin(async move { self.host.receive(message, Run::without_task()).await })
+    }
+
+    fn dispatcher(self: Arc<Self>) -> Option<Arc<Dispatcher>> {
+        Some(self.host.contract().clone())
+    }
+
+    fn services(self: Arc<Self>) -> Option<Arc<HostServices>> {
+        Some(self.services.clone())
+    }
 }
 
 impl Blueprint {
@@ -135,6 +157,9 @@ impl Blueprint {
             None => verifier,
         };
         let verifier = verifier.with_agents(agents.clone(), domain);
+        let services = Arc::new(HostServices::new(host.contract().host.clone()));
+        let standing = Arc::new(StandingHost { host: host.clone(), services: services.clone() });
+        host.contract().host.bind(&standing);
         let mount = Mount {
             host,
             verifier: Arc::new(verifier),
@@ -142,8 +167,9 @@ impl Blueprint {
             keys: Arc::new(ArcSwap::from_pointee(keys)),
             egress,
             tools: self.tools.into(),
+            services,
         };
-        MountedHost { mount, section, clock, entropy, key, _stop: stop.drop_guard() }
+        MountedHost { mount, section, clock, entropy, key, _standing: standing, _stop: stop.drop_guard() }
     }
 }
 

@@ -79,6 +79,7 @@ macro_rules! store_suite {
             threads::a_conversation_is_with_one_agent
             threads::the_newest_turns_are_kept_oldest_first
             threads::turns_read_back_as_they_were
+            threads::each_addition_gives_a_conversation_another_version
             threads::a_conversation_is_its_first_owners
             threads::a_conversation_has_a_bounded_size
             threads::a_conversation_expires_unless_it_goes_on

@@ -41,7 +41,8 @@ pub(super) async fn ours() -> anyhow::Result<Question> {
     let echo = resident(card("echo"), Arc::new(Echo), Vec::new());
     let section = "plaintext = \"127.0.0.1:1\"\n".to_owned();
     let mounted = Blueprint { residents: vec![echo], section, ..Blueprint::default() }.start(Some(&PROTOCOL)).await;
-    let surfaces = (PROTOCOL.surfaces)(mounted.mount.clone()).map_err(|problems| anyhow::anyhow!("{problems:?}"))?;
+    let wrong = |problems| anyhow::anyhow!("{problems:?}");
+    let surfaces = mounted.open(&PROTOCOL).map_err(wrong)?.surfaces(&mounted.mount).map_err(wrong)?;
     let speak = surfaces.into_iter().find_map(|surface| match surface {
         Surface::Stream { speak, .. } => Some(speak),
         Surface::Http(_) | Surface::OwnHttp { .. } => None,
@@ -57,6 +58,8 @@ pub(super) async fn ours() -> anyhow::Result<Question> {
         handshake_time: Duration::from_secs(10),
         drain_time: Duration::from_secs(1),
         metrics: Arc::new(Metrics::default()),
+        protocol: PROTOCOL.name,
+        entropy: mounted.entropy.clone(),
     };
     tokio::spawn(async move {
         let _held_until_the_end = mounted;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use forecourt_agents::echo::Echo;
-use forecourt_server::{AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, TrustedProxies};
+use forecourt_server::{
+    AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses, TrustedProxies,
+};
 use forecourt_surface::Protocol;
 use forecourt_testhost::{Blueprint, resident};
 use forecourt_testkit::card;
@@ -29,7 +31,7 @@ pub(super) async fn axum(router: Router, ask: Ask) -> anyhow::Result<Question> {
 }
 
 /// Serves one protocol of ours with all that stands in front of it.
-pub(super) async fn ours(protocol: &'static Protocol, ask: Ask) -> anyhow::Result<Question> {
+pub(super) async fn ours(protocol: &'static Protocol, path: &'static str, ask: Ask) -> anyhow::Result<Question> {
     let echo = resident(card("echo"), Arc::new(Echo), Vec::new());
     let mounted = Blueprint { residents: vec![echo], ..Blueprint::default() }.start(Some(protocol)).await;
     let router = mounted.router(protocol).map_err(|problems| anyhow::anyhow!("{problems:?}"))?;
@@ -40,7 +42,8 @@ pub(super) async fn ours(protocol: &'static Protocol, ask: Ask) -> anyhow::Resul
         proxies: TrustedProxies::default(),
         limits: HttpLimits::default(),
         metrics: Arc::new(Metrics::default()),
-        classify: Arc::new(|_| "agent"),
+        classes: RouteClasses::new([(protocol.name, path)]),
+        entropy: mounted.entropy.clone(),
         hsts: false,
     });
     tokio::spawn(async move {

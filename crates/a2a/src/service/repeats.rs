@@ -89,7 +89,7 @@ impl Service {
         sent: &MessageFingerprint,
     ) -> Result<(ArrivalTurn, Option<TaskPermit>), ServiceError> {
         let turn = self.arrivals.turn(&sent.name).await;
-        let last = self.host.last_entry(NAME, &sent.name).await?;
+        let last = self.host.ledger().last(NAME, &sent.name).await?;
         let same = last.filter(|(_, entry)| entry.body["hash"] == sent.hash.as_str());
         let Some(id) = same.and_then(|(_, entry)| entry.body["task"].as_str().map(str::to_owned)) else {
             return Ok((turn, None));
@@ -108,7 +108,7 @@ impl Service {
         let (host, body) = (self.host.clone(), json!({"hash": sent.hash, "task": task.expose()}));
         let until = end_of(host.clock().now());
         tokio::spawn(async move {
-            if let Err(error) = host.write_entry(NAME, &sent.name, body, Some(until), None).await {
+            if let Err(error) = host.ledger().append(NAME, &sent.name, body, Some(until), None).await {
                 tracing::warn!(%error, "a message that is sent again may be carried out again");
             }
             drop(turn);

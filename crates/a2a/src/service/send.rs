@@ -227,7 +227,7 @@ impl Service {
         Message {
             thread: Some(thread),
             sender,
-            history,
+            history: history.into(),
             language: negotiate::language(&caller.head.headers),
             hop: caller.hop().max(hop),
             metadata,

@@ -1,4 +1,4 @@
-//! The origin of an agent, byte for byte in its canonical form. AGTP-API 5.8.1.
+//! The genesis document of an agent, byte for byte in its canonical form. AGTP-API 5.8.1.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::inventory::{Audience, Inventory};
 use crate::reply::{Problem, Reply};
 use crate::status::Status;
 
-/// The origin of the agent that is asked for.
+/// The genesis document of the agent that is asked for.
 pub(super) fn reply(
     inventory: &Inventory,
     audience: Audience,
@@ -20,9 +20,9 @@ pub(super) fn reply(
     input: &Map<String, Value>,
 ) -> Result<Reply, Problem> {
     let agent = agent(inventory, audience, ask, input)?;
-    let canonical = agent.and_then(|agent| agent.genesis.as_ref()?.canonical().ok());
+    let canonical = agent.and_then(|agent| agent.genesis()?.canonical().ok());
     let canonical = canonical.ok_or_else(|| {
-        Problem::new(Status::NOT_FOUND, "genesis-not-found", "no origin document of this agent is loaded here")
+        Problem::new(Status::NOT_FOUND, "genesis-not-found", "no genesis document of this agent is loaded here")
     })?;
     Ok(super::made(Bytes::from(canonical)))
 }
@@ -46,7 +46,7 @@ fn agent<'a>(
         (None, None) => match inventory.agents.hosted() {
             [only] => Ok(resident(inventory, audience, &only.agent_id)),
             _ => {
-                let message = "say whose origin: an agent's id as `Agent-ID` or as the parameter `agent_id`";
+                let message = "say whose genesis document: an agent's id as `Agent-ID` or as the parameter `agent_id`";
                 Err(Problem::new(Status::BAD_REQUEST, "missing-agent-id", message))
             }
         },

@@ -38,7 +38,7 @@ impl Floor<'_> {
 
     /// The identity document as it is now, signed by this host unless somebody else did.
     async fn document(&self, agent: &AgentIdentity) -> Result<Map<String, Value>, Problem> {
-        let document = agent.document.as_ref().ok_or_else(|| no_agent(Some(agent.agent_id.as_str())))?;
+        let document = agent.document().ok_or_else(|| no_agent(Some(agent.agent_id.as_str())))?;
         let (status, updated_at) = (self.service.standing(agent).await?, self.changed_at(agent).await?);
         let keys = self.service.keys.load();
         let issuer = Issuer { name: self.service.host.site().domain.as_str(), key: keys.current() };
@@ -53,7 +53,7 @@ impl Floor<'_> {
     /// When it changed last where the agent stands; `None`: never.
     async fn changed_at(&self, agent: &AgentIdentity) -> Result<Option<Timestamp>, Problem> {
         let Some(handle) = &agent.handle else { return Ok(None) };
-        let newest = self.service.host.standing_changes(handle, Span::Before(u64::MAX), 1).await?;
+        let newest = self.service.host.lifecycle().changes(handle, Span::Before(u64::MAX), 1).await?;
         Ok(newest.first().map(|(_, kept)| kept.change.at))
     }
 
@@ -61,7 +61,7 @@ impl Floor<'_> {
     fn capabilities(&self, agent: &AgentIdentity, card: &AgentCard) -> Result<Map<String, Value>, Problem> {
         let domains = self.domains()?;
         let least = self.given.text(&["version_min"])?;
-        let trust = agent.document.as_ref().and_then(|document| document.fields().get("trust_score"));
+        let trust = agent.document().and_then(|document| document.fields().get("trust_score").cloned());
         let all = [
             ("methods", "methods", json!(EMBEDDED)),
             (

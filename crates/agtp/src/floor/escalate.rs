@@ -46,7 +46,7 @@ impl Floor<'_> {
             context,
             due,
         };
-        let asked = self.service.host.ask_operator(inquiry).await?;
+        let asked = self.service.host.operator().ask(inquiry).await?;
         Ok(Reply::json(
             Status::ACCEPTED,
             json!({

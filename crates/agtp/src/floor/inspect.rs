@@ -45,8 +45,8 @@ impl Floor<'_> {
         let agent = agent.ok_or_else(|| no_agent(Some(id.as_str())))?;
         let handle = agent.handle.as_ref().ok_or_else(|| no_agent(None))?;
         let limit = self.given.count(&["limit"], 1..=CHANGES_PER_READ_MAX)?.unwrap_or(EVENTS_DEFAULT);
-        let kept = self.service.host.standing_changes(handle, Span::Before(u64::MAX), limit).await?;
-        let status = self.service.host.standing(handle).await?.name();
+        let kept = self.service.host.lifecycle().changes(handle, Span::Before(u64::MAX), limit).await?;
+        let status = self.service.host.lifecycle().state(handle).await?.name();
         let keys = self.service.keys.load();
         let events: Vec<Value> =
             kept.iter().map(|(_, kept)| shown(kept, &keys, &agent.agent_id, self.server_id())).collect();
@@ -60,7 +60,7 @@ impl Floor<'_> {
     async fn inspect_escalation(&self) -> Result<Reply, Problem> {
         let id = self.named("escalation_id")?;
         let caller = self.ask.call.caller.agent_id.as_deref();
-        let asked = self.service.host.question(id).await?;
+        let asked = self.service.host.operator().question(id).await?;
         let is_mine = |asked: &OperatorQuestion| asked.inquiry.by.as_deref() == caller || self.is_operator().is_ok();
         let asked = asked.filter(is_mine).ok_or_else(|| none("escalation-not-found", "escalation_id", id))?;
         self.inspected("escalation", escalation(&asked))

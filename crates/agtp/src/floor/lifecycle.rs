@@ -4,7 +4,6 @@ use forecourt_contract::Scope;
 use forecourt_core::{Handle, LifecycleState, LifecycleTransition};
 use forecourt_host::{LifecycleChange, LifecycleOutcome, StoredLifecycleChange};
 use forecourt_identity::agents::AgentIdentity;
-use forecourt_identity::genesis::Genesis;
 use serde_json::{Map, Value, json};
 
 use super::events::{audit_id, event_type, signed};
@@ -33,7 +32,7 @@ impl Floor<'_> {
         let keys = self.service.keys.load();
         let server = self.server_id();
         let attest = |change: &LifecycleTransition| Some(signed(keys.current(), &agent.agent_id, server, change));
-        let changed = self.service.host.change_standing(handle, &wish, &attest).await?;
+        let changed = self.service.host.change_lifecycle(handle, &wish, &attest).await?;
         self.changed(agent, handle, wish.to, changed)
     }
 
@@ -49,7 +48,7 @@ impl Floor<'_> {
     }
 
     /// Base 3.2: anybody on this machine where the operator left it open, else who holds the key that
-    /// issued the agent's origin.
+    /// issued the agent's genesis document.
     fn may_change(&self, agent: &AgentIdentity) -> Result<(), Problem> {
         let settings = &self.service.settings;
         let usual = if settings.listen.ip().is_loopback() { LifecycleAuth::Open } else { LifecycleAuth::GenesisIssuer };
@@ -57,14 +56,20 @@ impl Floor<'_> {
             return Ok(());
         }
         let Some(shown) = &self.ask.key_fingerprint else {
-            let message = "show a client certificate with the key that issued the agent's origin";
+            let message = "show a client certificate with the key that issued the agent's genesis document";
             return Err(unauthorized("genesis-issuer-cert-required", message));
         };
         let forbidden = |code, message: &str| Err(Problem::new(Status::FORBIDDEN, code, message).with("reason", code));
-        match agent.genesis.as_ref().map(Genesis::issuer_fingerprint) {
-            None => forbidden("genesis-not-loaded", "no origin of this agent is known here, so nobody may change it"),
+        match agent.genesis().map(|genesis| genesis.issuer_fingerprint()) {
+            None => forbidden(
+                "genesis-not-loaded",
+                "no genesis document of this agent is known here, so nobody may change it",
+            ),
             Some(issuer) if issuer.as_deref() == Some(shown) => Ok(()),
-            Some(_) => forbidden("genesis-issuer-mismatch", "the certificate's key did not issue this agent's origin"),
+            Some(_) => forbidden(
+                "genesis-issuer-mismatch",
+                "the certificate's key did not issue this agent's genesis document",
+            ),
         }
     }
 

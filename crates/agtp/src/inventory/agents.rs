@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forecourt_contract::Tier;
 use forecourt_core::{AgentCard, AgentId, LifecycleState};
-use forecourt_identity::agents::{AgentDocument, AgentIdentity};
+use forecourt_identity::agents::AgentIdentity;
 use forecourt_identity::genesis::TrustPosture;
 use serde::Serialize;
 
@@ -29,8 +29,8 @@ pub(crate) struct AgentEntry<'a> {
 pub(crate) struct Candidate<'a> {
     agent_id: &'a AgentId,
     name: &'a str,
-    description: &'a str,
-    principal: Option<&'a str>,
+    description: String,
+    principal: Option<String>,
     /// From 0 to 1, in hundredths.
     relevance: f64,
 }
@@ -56,7 +56,10 @@ impl Inventory {
 
     /// Whether an agent answers whoever asks it, as far as is at hand. Base 3.2.
     pub(crate) fn answers(&self, LocalAgent { card, .. }: &LocalAgent<'_>) -> bool {
-        !matches!(self.host.standing_at_hand(card.handle()), LifecycleState::Suspended | LifecycleState::Retired)
+        !matches!(
+            self.host.lifecycle().state_at_hand(card.handle()),
+            LifecycleState::Suspended | LifecycleState::Retired
+        )
     }
 
     /// The list of agents. AGTP-API 5.8.2.
@@ -77,13 +80,13 @@ impl Inventory {
 impl<'a> LocalAgent<'a> {
     /// The agent as a search shows it.
     pub(crate) fn candidate(self, relevance: f64) -> Candidate<'a> {
-        let document = self.identity.document.as_ref();
-        let text = |name| document.and_then(|document: &AgentDocument| document.text(name));
+        let document = self.identity.document();
+        let text = |name| document.as_ref()?.text(name).map(str::to_owned);
         Candidate {
             agent_id: &self.identity.agent_id,
             name: &self.identity.name,
-            description: text("description").unwrap_or(&self.card.description),
-            principal: text("principal").or(self.identity.posture.owner_id.as_deref()),
+            description: text("description").unwrap_or_else(|| self.card.description.clone()),
+            principal: text("principal").or_else(|| self.identity.posture.owner_id.clone()),
             relevance,
         }
     }

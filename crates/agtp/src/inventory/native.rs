@@ -111,7 +111,7 @@ fn natives() -> [Native; 8] {
         },
         Native {
             path: "/genesis",
-            description: "Returns the signed origin document of an agent.",
+            description: "Returns the signed genesis document of an agent.",
             outcome: "The document in its canonical form, good for checking the agent's name and its issuer.",
             input: json!({"agent_id": agent_id}),
             output: json!({"type": "object", "required": ["signature"]}),

@@ -6,8 +6,8 @@ use forecourt_host::Host;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::document::AGTP_API_VERSION;
-
+/// The version of the contract layer.
+pub(super) const AGTP_API_VERSION: &str = "1.0";
 /// The stream in which revisions are kept, the last one in force.
 const STREAM: &str = "manifest";
 /// How often another node may be first with a revision before this one gives up.
@@ -79,7 +79,7 @@ impl Revision {
             if last.as_ref() == Some(&next) {
                 return Ok(next);
             }
-            if host.write_entry(crate::NAME, STREAM, json!(next), None, Some(number)).await?.is_some() {
+            if host.ledger().append(crate::NAME, STREAM, json!(next), None, Some(number)).await?.is_some() {
                 return Ok(next);
             }
         }
@@ -90,7 +90,7 @@ impl Revision {
 /// The last revision that was kept, with its number; 0 when there is none. One that can't be read was
 /// written by a newer program, and counts as none.
 async fn last(host: &Host) -> Result<(u64, Option<Revision>), Error> {
-    let found = host.last_entry(crate::NAME, STREAM).await?;
+    let found = host.ledger().last(crate::NAME, STREAM).await?;
     Ok(found.map_or((0, None), |(number, entry)| (number, serde_json::from_value(entry.body).ok())))
 }
 

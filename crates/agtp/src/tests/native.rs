@@ -1,16 +1,13 @@
 //! What the host answers itself, as steps of compositions reach it. AGTP-API 12.1.
 
-use std::path::Path;
-
-use forecourt_contract::Refusal;
 use forecourt_contract::call::{Call, Caller, Identity};
 use forecourt_contract::refusal::NativeRefusalKind;
+use forecourt_contract::{HostHandle, Refusal};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Handle, LifecycleState};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, load};
 use forecourt_host::LifecycleChange;
-use forecourt_settings::Section;
 use forecourt_testhost::Blueprint;
 
 use super::support::{Server, blueprint, body, code, server, server_of};
@@ -58,11 +55,15 @@ async fn server_with(steps: &[&str]) -> (Server, tempfile::TempDir) {
         std::fs::write(folder.path().join(format!("endpoints/{at}.toml")), endpoint).unwrap();
     }
     std::fs::write(folder.path().join("recipes.toml"), recipes).unwrap();
-    let section = "[policies]\nscope_required_for_invocation = false";
-    let parsed = Section::parse(Path::new("forecourt.toml"), section, &|_: &str| None).unwrap();
-    let terms = crate::settings::endpoint_settings(&parsed).unwrap().terms;
+    let section = "[endpoints]\nscope_required = false";
+    let terms = crate::tests::support::terms(section);
     let egress = Egress::builder(EgressConfig::default()).build().unwrap();
-    let loaded = load(folder.path(), terms, &|_: &str| None, &Kinds { egress, functions: Functions::new() });
+    let loaded = load(
+        folder.path(),
+        terms,
+        &|_: &str| None,
+        &Kinds { egress, functions: Functions::new(), host: HostHandle::default() },
+    );
     assert!(loaded.refused.is_empty(), "{}", loaded.refused);
     let server = server_of(Blueprint { contract: loaded.dispatcher, ..blueprint(section) }).await;
     (server, folder)
@@ -108,7 +109,7 @@ async fn base_3_2_an_agent_out_of_service_is_not_called_by_a_step_either() {
     let (server, _folder) = server_with(&["method = \"PROPOSE\""]).await;
     let wish = LifecycleChange { to: LifecycleState::Suspended, ..LifecycleChange::default() };
     let chef = Handle::parse("chef").unwrap();
-    server.mounted.mount.host.change_standing(&chef, &wish, &|_| None).await.unwrap();
+    server.mounted.mount.host.change_lifecycle(&chef, &wish, &|_| None).await.unwrap();
     let told = async |head: &str| body(&server.ask(head, "").await)["error"]["details"]["underlying_status"].clone();
     assert_eq!(told("PLAN /trips/0").await, 503, "it is the default agent");
     assert_eq!(told(&format!("PLAN /trips/0\r\nAgent-ID: {}", server.id("gate"))).await, 463);

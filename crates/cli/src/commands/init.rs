@@ -1,4 +1,6 @@
-//! `forecourt init`: a working deployment in a new folder, commented so that it teaches.
+//! `forecourt init`: writes a working deployment into a new folder, commented so that it teaches.
+
+mod starters;
 
 use std::fs;
 use std::path::Path;
@@ -8,14 +10,10 @@ use forecourt_core::Domain;
 use crate::args::Init;
 use crate::output::{Failure, Outcome, stdoutln};
 
-/// The files of a new deployment.
-const FILES: &[(&str, &str)] = &[
-    ("forecourt.toml", include_str!("init/forecourt.toml")),
-    ("agents/search.toml", include_str!("init/search.toml")),
-    ("agents/echo.toml", include_str!("init/echo.toml")),
-    ("content/welcome.md", include_str!("init/welcome.md")),
-    (".gitignore", ".forecourt/\n"),
-];
+pub(crate) use starters::Starter;
+
+/// The file that says who the deployment is. `HANDLE` stands for the default agent.
+const ABOUT: &str = include_str!("init/forecourt.toml");
 
 /// Writes the files, never over something that is there.
 pub(crate) fn run(init: &Init) -> Outcome {
@@ -24,14 +22,28 @@ pub(crate) fn run(init: &Init) -> Outcome {
     if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Failure::yours(format!("{} is not empty", dir.display())).hint("name a new folder"));
     }
-    for (name, text) in FILES {
-        write(&dir.join(name), &text.replace("demo.localhost", domain.as_str()))?;
+    let mut starters = init.with.clone();
+    starters.sort_unstable();
+    starters.dedup();
+    // The one that was named first is the default agent, whatever the order of the files.
+    let first = init.with.first().copied().unwrap_or_default();
+    let local = |text: &str| text.replace("demo.localhost", domain.as_str());
+    write(&dir.join("forecourt.toml"), &local(&ABOUT.replace("HANDLE", first.handle())))?;
+    write(&dir.join(".gitignore"), ".forecourt/\n")?;
+    for starter in &starters {
+        for (name, text) in starter.files() {
+            write(&dir.join(name), &local(text))?;
+        }
     }
     stdoutln!("{} is a working deployment.", dir.display());
     stdoutln!();
-    stdoutln!("  put your content under   {}", dir.join("content").display());
-    stdoutln!("  then                     forecourt serve {}", dir.display());
-    stdoutln!("  and ask                  forecourt ask @search@{domain} \"what is here?\"");
+    for starter in &starters {
+        for (what, command) in starter.steps() {
+            stdoutln!("  {what:<24} {}", command.replace("DIR", &dir.display().to_string()));
+        }
+    }
+    stdoutln!("  {:<24} forecourt serve {}", "start it", dir.display());
+    stdoutln!("  {:<24} forecourt ask @{}@{domain} \"{}\"", "ask", first.handle(), first.question());
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 //! | `tasks` | background tasks: polling, callbacks, webhooks, artifacts, kill -9, draining |
 //! | `identity` | who is believed to be who |
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
+//! | `starters` | `init --with`: each starter is served and asked |
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `data` | the data folder, and what `serve` refuses of it |
 //! | `export` | the documents of a deployment, as files |
@@ -31,7 +32,8 @@
 //! | `crash` | what is found after the hard end of the daemon, and with damaged files |
 //! | `logs` | what is in no log |
 //! | `switches` | what callers write that must change nothing inside |
-//! | `manual_programs` | the programs of the manual, as printed; what a plain listener names |
+//! | `manual` | every command, file and program of the README and the manual |
+//! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod agtp;
@@ -49,10 +51,11 @@ mod genesis;
 mod identity;
 mod items;
 mod logs;
-mod manual_programs;
+mod manual;
 mod operate;
 mod pages;
 mod pipe;
+mod plain_origin;
 mod programs;
 mod push;
 mod queue;
@@ -64,6 +67,7 @@ mod search_page;
 mod sharpened;
 mod siblings;
 mod standing;
+mod starters;
 mod stranger;
 mod support;
 mod switches;

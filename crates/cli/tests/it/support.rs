@@ -149,12 +149,17 @@ impl Deployment {
 
     /// Serves it on free ports.
     pub(crate) fn serve(self) -> Served {
-        Served::start(self, &FREE_PORTS)
+        Served::start(self, &FREE_PORTS, &[])
     }
 
     /// The same, on the sockets of these words.
     pub(crate) fn serve_on(self, words: &[&str]) -> Served {
-        Served::start(self, words)
+        Served::start(self, words, &[])
+    }
+
+    /// The same, with variables in its environment.
+    pub(crate) fn serve_with(self, words: &[&str], variables: &[(&str, &str)]) -> Served {
+        Served::start(self, words, variables)
     }
 }
 
@@ -201,14 +206,16 @@ pub(crate) struct Served {
     pub(crate) http: u16,
     pub(crate) https: u16,
     pub(crate) admin: u16,
+    /// The gateway from HTTP to AGTP; 0 without one.
+    pub(crate) gateway: u16,
     /// What it has logged, once it has ended.
     log: Option<thread::JoinHandle<String>>,
 }
 
 impl Served {
-    fn start(deployment: Deployment, words: &[&str]) -> Self {
+    fn start(deployment: Deployment, words: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = deployment.command("serve");
-        command.args(words);
+        command.args(words).envs(variables.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
         let log = thread::spawn(move || {
@@ -217,7 +224,7 @@ impl Served {
             String::from_utf8_lossy(&text).into_owned()
         });
         let banner = lines_of(child.stdout.take().unwrap());
-        let mut served = Self { deployment, child, http: 0, https: 0, admin: 0, log: Some(log) };
+        let mut served = Self { deployment, child, http: 0, https: 0, admin: 0, gateway: 0, log: Some(log) };
         let until = Instant::now() + PATIENCE;
         while served.admin == 0 {
             let Ok(line) = banner.recv_timeout(until.saturating_duration_since(Instant::now())) else {
@@ -234,6 +241,7 @@ impl Served {
             Some("in") => self.http = port().unwrap(),
             // A base of its own may have no port.
             Some("public") => self.https = port().unwrap_or_default(),
+            Some("gateway") => self.gateway = port().unwrap(),
             Some("operator") => self.admin = port().unwrap(),
             _ => {}
         }

@@ -129,7 +129,7 @@ fn external(
 fn check_url(text: &str, is_http_open: bool) -> Result<(), DefinitionProblem> {
     let wrong = |tag: &'static str, message: &str| Err(DefinitionProblem::new("handler", tag, message));
     let Ok(url) = url::Url::parse(text) else {
-        return wrong("external-service-bad-url", "`url` is no absolute URL");
+        return wrong("external-service-bad-url", "`url` is not an absolute URL");
     };
     if url.scheme() != "https" && !(is_http_open && url.scheme() == "http") {
         return wrong("external-service-bad-scheme", "`url` must begin with https://");

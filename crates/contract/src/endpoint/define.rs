@@ -184,7 +184,7 @@ fn errors(names: Option<Vec<String>>) -> Result<Vec<String>, DefinitionProblem> 
         return fault("errors-bad-shape:count".into(), format!("an endpoint has at most {DECLARED_ERRORS_MAX} errors"));
     }
     if let Some(wrong) = names.iter().find(|name| !is_name(name)) {
-        let message = format!("`{wrong}` is no name of an error: letters, digits and _, at most {ERROR_CHARS_MAX}");
+        let message = format!("invalid error name `{wrong}`: letters, digits and _, at most {ERROR_CHARS_MAX}");
         return fault(format!("errors-bad-shape:{wrong}"), message);
     }
     match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {

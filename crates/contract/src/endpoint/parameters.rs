@@ -93,7 +93,7 @@ fn wrong(entry: &ParameterSettings, key: &'static str) -> Option<DefinitionProbl
         return Some(bad(key, &entry.name, "needs a `type`"));
     }
     if entry.schema.as_ref().is_some_and(|schema| !schema.is_object()) {
-        return Some(bad(key, &entry.name, "has a `schema` that is no table"));
+        return Some(bad(key, &entry.name, "has a `schema` that is not a table"));
     }
     entry.description.trim().is_empty().then(|| bad(key, &entry.name, "needs a `description`"))
 }

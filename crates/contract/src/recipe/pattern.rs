@@ -144,6 +144,9 @@ fn compiled(pattern: &str) -> Result<Regex, String> {
     built.map_err(|error| {
         // The last line says what is wrong; those before it draw the pattern.
         let text = error.to_string();
-        format!("is no regular expression: {}", text.lines().last().unwrap_or_default().trim_start_matches("error: "))
+        format!(
+            "is not a valid regular expression: {}",
+            text.lines().last().unwrap_or_default().trim_start_matches("error: ")
+        )
     })
 }

@@ -15,10 +15,9 @@ use crate::limits::{CHECKS_MAX, CHECKS_PER_VALUE_MAX};
 /// Levels at which no schema needs many checks, however recursive.
 const SHALLOW_LEVELS: usize = 3;
 
-/// The most checks that one value takes, by the level it lies at.
-#[derive(Clone)]
+/// The most checks that one value takes, by the level it lies at; below the last level, as many as there.
 pub(super) struct Work {
-    per_value: Vec<u64>,
+    per_value: Box<[u64]>,
 }
 
 impl Work {
@@ -31,7 +30,13 @@ impl Work {
             outer = Some(level);
         }
         match per_value.iter().take(SHALLOW_LEVELS).all(|checks| *checks <= CHECKS_PER_VALUE_MAX) {
-            true => Ok(Work { per_value }),
+            true => {
+                // Few schemas go on beyond some levels, and each of them is held as long as its endpoint.
+                while matches!(per_value[..], [.., before, last] if before == last) {
+                    per_value.pop();
+                }
+                Ok(Work { per_value: per_value.into() })
+            }
             false => Err(SchemaFault::TooMuchWork),
         }
     }
@@ -43,10 +48,11 @@ impl Work {
     }
 
     fn count(&self, value: &Value, level: usize, checks: &mut u64) -> Result<(), Violation> {
-        let Some(here) = self.per_value.get(level) else {
+        if level > JSON_DEPTH_MAX {
             return Err(Violation::new("", format!("nested more than {JSON_DEPTH_MAX} levels deep")));
-        };
-        *checks = checks.saturating_add(*here);
+        }
+        let here = self.per_value.get(level).or(self.per_value.last()).copied().unwrap_or_default();
+        *checks = checks.saturating_add(here);
         if *checks > CHECKS_MAX {
             return Err(Violation::new("", "too large, or nested too deeply, to be checked against its schema"));
         }

@@ -78,7 +78,7 @@ fn s3_optional_fields_are_written_when_set() {
     message.thread = Some(thread.clone());
     message.language = Language::parse("de-AT");
     message.sender = proven();
-    message.history = vec![Turn::text(Role::User, "before"), Turn::text(Role::Assistant, "yes?")];
+    message.history = vec![Turn::text(Role::User, "before"), Turn::text(Role::Assistant, "yes?")].into();
     let json = written(&message);
     assert_eq!(json["thread_id"], thread.expose());
     assert_eq!(json["language"], "de-AT");
@@ -107,7 +107,7 @@ fn s3_the_last_agent_of_a_chain_is_told_so() {
 fn tokens_of_proofs_and_network_addresses_stay_here() {
     let mut message = message();
     message.sender = proven();
-    message.history = vec![Turn { sender: proven(), ..Turn::text(Role::User, "before") }];
+    message.history = vec![Turn { sender: proven(), ..Turn::text(Role::User, "before") }].into();
     let json = written(&message).to_string();
     assert!(!json.contains("secret") && !json.contains("127.0.0.1"), "{json}");
     assert!(json.contains("bearer-token") && json.contains("verified_by"), "{json}");
@@ -159,7 +159,7 @@ fn what_our_own_parts_tell_each_other_is_stored_and_never_a_callers() {
     let from_caller = Turn::from_caller(stored).unwrap();
     assert_eq!(from_caller, Turn::text(Role::User, "x"));
     let mut message = message();
-    message.history = vec![turn];
+    message.history = vec![turn].into();
     let written = written(&message)["history"][0].clone();
     assert!(["question", "narrowing", "answers"].iter().all(|key| written.get(key).is_none()), "{written}");
     let old = json!({"role": "assistant", "parts": [{"kind": "text", "content": "Hm."}], "something": "new"});

@@ -40,7 +40,10 @@ impl Reading {
     /// A renaming that loses a field, or an error for what is no status.
     pub(super) fn new(service: &ExternalService) -> Result<Reading, HandlerProblem> {
         let wrong = |status: &String| {
-            HandlerProblem::new("external-service-bad-error-map", format!("`{status}` of `error_map` is no status"))
+            HandlerProblem::new(
+                "external-service-bad-error-map",
+                format!("`{status}` of `error_map` is not an HTTP status"),
+            )
         };
         let code = |(status, code): (&String, &String)| {
             status.parse().map(|status| (status, code.clone())).map_err(|_| wrong(status))

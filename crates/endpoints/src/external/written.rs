@@ -79,7 +79,7 @@ impl Written {
 }
 
 fn header(name: &str) -> Result<HeaderName, HandlerProblem> {
-    let message = format!("`{name}` is no name of a header field");
+    let message = format!("invalid HTTP header name `{name}`");
     HeaderName::try_from(name).map_err(|_| HandlerProblem::new("external-service-bad-style", message))
 }
 

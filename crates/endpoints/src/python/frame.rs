@@ -86,10 +86,10 @@ impl Request {
 /// It is none to this request: the function wrote into the pipe itself.
 pub(super) fn read(line: &[u8], number: u64) -> Result<Answer, String> {
     let mark = format!("{number} ");
-    let answer = line.strip_prefix(mark.as_bytes()).ok_or("the worker's answer is none to this request")?;
+    let answer = line.strip_prefix(mark.as_bytes()).ok_or("the worker's answer is to another request")?;
     let mut answer = match forecourt_core::json::parse(answer) {
         Ok(Value::Object(answer)) => answer,
-        Ok(_) => return Err("the worker's answer is none".to_owned()),
+        Ok(_) => return Err("the worker's answer can't be read".to_owned()),
         Err(error) => {
             let told = format!("what it returned can't be passed on: {error}");
             return Ok(Answer { outcome: Outcome::Fault(told), is_fit: true });
@@ -106,7 +106,7 @@ pub(super) fn read(line: &[u8], number: u64) -> Result<Answer, String> {
     } else if answer.contains_key("ready") {
         Outcome::Ready
     } else {
-        return Err("the worker's answer is none".to_owned());
+        return Err("the worker's answer can't be read".to_owned());
     };
     Ok(Answer { outcome, is_fit })
 }

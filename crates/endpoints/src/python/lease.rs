@@ -52,7 +52,7 @@ impl Lease {
                 let Answer { outcome, .. } = self.settle(answer);
                 match outcome {
                     Outcome::Fault(fault) => Err(fault),
-                    _ => Err("the worker's answer is none".to_owned()),
+                    _ => Err("the worker's answer can't be read".to_owned()),
                 }
             }
             Err(cause) => {

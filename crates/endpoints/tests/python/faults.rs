@@ -65,7 +65,7 @@ async fn s12_2_each_failure_is_one_clear_crash_and_the_next_call_is_fine() {
         ("twice", "what it returned can't be passed on: "),
         ("lone", "what it returned can't be passed on: "),
         ("deep", "what it returned can't be passed on: more than 64 levels of nesting"),
-        ("writes", "the worker's answer is none to this request"),
+        ("writes", "the worker's answer is to another request"),
         ("bad_error", "it raised an EndpointError whose code or message is no text"),
         ("bad_details", "what it returned is no JSON: TypeError"),
         ("closes", "it ended its worker"),

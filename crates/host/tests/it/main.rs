@@ -1,15 +1,15 @@
 //! The host, driven as protocols drive it.
 
+mod conversations;
 mod deliver;
+mod idempotency;
 mod invoke;
+mod lifecycle;
 mod limits;
-mod once;
-mod patient;
-mod queue;
+mod operator_queue;
 mod receive;
-mod standing;
+mod slow_answers;
 mod stored;
 mod support;
 mod tasks;
-mod threads;
 mod tracked;

@@ -92,6 +92,7 @@ async fn design_36_a_conversation_counts_for_its_caller_and_keeps_no_address() {
         let reply = host.receive(from(peer, in_thread(text, thread)), Run::without_task()).await.unwrap();
         let thread = reply.thread.clone().unwrap();
         let _events = reply.events.collect::<Vec<_>>().await;
+        host.write_conversations().await;
         let kept = setup.store.thread(&thread, &handle(), setup.clock.now()).await.unwrap();
         (thread, kept.map(|kept| kept.turns).unwrap_or_default())
     };

@@ -99,6 +99,7 @@ async fn a_message_that_is_there_at_once_comes_without_a_task() {
         setup.store.tasks(TaskFilter { limit: 9, ..TaskFilter::default() }, setup.clock.now()).await.unwrap().total,
         0
     );
+    host.write_conversations().await;
     let turns = setup.store.thread(&thread, &handle(), setup.clock.now()).await.unwrap().unwrap();
     assert_eq!(turns.turns.iter().map(|turn| text_of(&turn.parts)).collect::<Vec<_>>(), ["Dinner?", "Soup."]);
     // Where the wire has no such choice, there is one all the same.

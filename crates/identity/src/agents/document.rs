@@ -105,7 +105,12 @@ impl AgentDocument {
 
     /// A document with these fields, which nobody signed.
     pub(crate) fn unsigned(fields: Map<String, Value>) -> Self {
-        Self { fields, signed: false, escaped: false }
+        Self::checked(fields, false, false)
+    }
+
+    /// A document that was checked before.
+    pub(crate) fn checked(fields: Map<String, Value>, signed: bool, escaped: bool) -> Self {
+        Self { fields, signed, escaped }
     }
 
     /// All of it, as it was loaded or made.

@@ -8,7 +8,7 @@ use super::document::AgentDocument;
 use crate::genesis::{Genesis, GenesisFault};
 use crate::limits::IDENTITY_FILE_BYTES_MAX;
 
-/// How the name of an origin's file ends.
+/// How the name of a genesis document's file ends.
 pub(crate) const GENESIS_SUFFIX: &str = ".genesis.json";
 /// How the name of a document's file ends.
 pub(crate) const DOCUMENT_SUFFIX: &str = ".agent.json";
@@ -74,7 +74,7 @@ impl<T> Found<T> {
     }
 }
 
-/// The origin in `file`.
+/// The genesis document in `file`.
 pub(crate) fn genesis(file: &Path, notices: &mut Vec<IdentityNotice>) -> Found<Genesis> {
     let found = read(file, notices, |bytes| Genesis::parse(bytes, None).map_err(|fault| fault.to_string()));
     if let Found::Good(genesis) = &found
@@ -96,7 +96,7 @@ pub(crate) fn document(file: &Path, notices: &mut Vec<IdentityNotice>) -> Found<
     found
 }
 
-/// The origin beside a document, if the two are of one agent. AGTP base 6.3.
+/// The genesis document beside a document, if the two are of one agent. AGTP base 6.3.
 pub(crate) fn pair(
     document: Option<&AgentDocument>,
     genesis: Option<Genesis>,
@@ -115,7 +115,7 @@ pub(crate) fn pair(
 }
 
 /// What is wrong with a document that stands alone and does not say whose it is.
-pub(crate) const NAMELESS: &str = "`agent_id` is missing, and there is no origin beside it";
+pub(crate) const NAMELESS: &str = "`agent_id` is missing, and there is no genesis document beside it";
 
 const SPELLING: &str = "it was hashed and signed with `\\u` escapes, which other readers may not accept";
 
@@ -137,7 +137,7 @@ pub(crate) fn bytes(file: &Path) -> Result<Option<Vec<u8>>, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(error)),
         // Opening what is no plain file could wait for ever.
-        Ok(meta) if !meta.is_file() => Err("it is no file".to_owned()),
+        Ok(meta) if !meta.is_file() => Err("it is not a regular file".to_owned()),
         Ok(meta) if meta.len() > IDENTITY_FILE_BYTES_MAX => {
             Err(format!("it is larger than {IDENTITY_FILE_BYTES_MAX} bytes"))
         }

@@ -5,6 +5,7 @@ use forecourt_contract::scope::{Scope, ScopeSet};
 use forecourt_core::{AgentId, Handle};
 
 use super::document::AgentDocument;
+use super::packed::{PackedDocument, PackedGenesis};
 use crate::genesis::{Genesis, OperatorStatement, TrustPosture};
 
 /// An agent that is known here: one that lives here, or one of elsewhere that may call.
@@ -17,13 +18,17 @@ pub struct AgentIdentity {
     pub name: String,
     /// Its handle, when it lives here.
     pub handle: Option<Handle>,
-    /// Its origin. Absent when only an identity document was given. AGTP-API 5.8.1: then 404.
-    pub genesis: Option<Genesis>,
+    /// Its genesis document. Absent when only an identity document was given. AGTP-API 5.8.1: then 404.
+    pub genesis: Option<PackedGenesis>,
     /// What it says of itself. Always there for an agent that lives here.
-    pub document: Option<AgentDocument>,
+    pub document: Option<PackedDocument>,
+    /// What its document calls it, where that is another name than [`AgentIdentity::name`].
+    title: Option<Box<str>>,
+    /// The keys of its certificates, as SHA-256 of the raw key in hexadecimal.
+    keys: Box<[String]>,
     /// How far it is vouched for.
     pub posture: TrustPosture,
-    /// What it may do: the origin's `scope`, else the document's `requires.scopes`.
+    /// What it may do: the genesis document's `scope`, else the document's `requires.scopes`.
     pub declared: ScopeSet,
     /// Whether it consents to methods beyond those that it declared. AGTP-API 16.4.
     pub wildcards: bool,
@@ -32,7 +37,7 @@ pub struct AgentIdentity {
 }
 
 impl AgentIdentity {
-    /// Puts an agent together from what is known of it: an origin, a document, or both with the same
+    /// Puts an agent together from what is known of it: a genesis document, an identity document, or both with the same
     /// name. `None`: neither says what it is called.
     pub(crate) fn of(
         name: &str,
@@ -54,9 +59,30 @@ impl AgentIdentity {
             declared: tokens(declared(genesis.as_ref(), document.as_ref())).0,
             wildcards: document.as_ref().is_some_and(AgentDocument::wildcards),
             governance_zone: zone,
-            genesis,
-            document,
+            title: document
+                .as_ref()
+                .and_then(|document| document.text("name"))
+                .filter(|title| *title != name)
+                .map(Box::from),
+            keys: keys(genesis.as_ref(), document.as_ref()),
+            genesis: genesis.as_ref().map(PackedGenesis::new),
+            document: document.as_ref().map(PackedDocument::new),
         })
+    }
+
+    /// Its genesis document, read anew.
+    pub fn genesis(&self) -> Option<Genesis> {
+        self.genesis.as_ref().map(|genesis| genesis.unpack(&self.agent_id))
+    }
+
+    /// What it says of itself, read anew.
+    pub fn document(&self) -> Option<AgentDocument> {
+        self.document.as_ref().map(PackedDocument::unpack)
+    }
+
+    /// Whether its document calls it so, in any case.
+    pub(crate) fn is_titled(&self, name: &str) -> bool {
+        self.document.is_some() && self.title.as_deref().unwrap_or(&self.name).eq_ignore_ascii_case(name)
     }
 
     /// Whether it lives here.
@@ -67,16 +93,19 @@ impl AgentIdentity {
     /// Whether a certificate whose raw key has this fingerprint is the agent's own: the name is that
     /// fingerprint, or its documents name the key. `fingerprint` is SHA-256 in lowercase hexadecimal.
     pub fn has_key(&self, fingerprint: &str) -> bool {
-        let named = self.document.as_ref().and_then(AgentDocument::cert_fingerprint);
-        self.agent_id.as_str() == fingerprint
-            || named.is_some_and(|named| named.eq_ignore_ascii_case(fingerprint))
-            || self.genesis.as_ref().and_then(Genesis::agent_fingerprint).is_some_and(|own| own == fingerprint)
+        self.agent_id.as_str() == fingerprint || self.keys.iter().any(|key| key == fingerprint)
     }
 
     /// The declared texts that are no scope tokens, and so grant nothing.
     pub(crate) fn ignored_scopes(&self) -> Vec<String> {
-        tokens(declared(self.genesis.as_ref(), self.document.as_ref())).1
+        tokens(declared(self.genesis().as_ref(), self.document().as_ref())).1
     }
+}
+
+/// The keys that the documents name as those of the agent's certificates.
+fn keys(genesis: Option<&Genesis>, document: Option<&AgentDocument>) -> Box<[String]> {
+    let named = document.and_then(AgentDocument::cert_fingerprint).map(str::to_ascii_lowercase);
+    named.into_iter().chain(genesis.and_then(Genesis::agent_fingerprint)).collect()
 }
 
 /// What the agent's documents say it may do.

@@ -36,12 +36,8 @@ impl KnownAgents {
     /// The agent that lives here under a short name, whatever its case: its handle, else what its
     /// document calls it. AGTP base 1, URI forms 3 and 4.
     pub fn of_name(&self, name: &str) -> Option<&Arc<AgentIdentity>> {
-        let titled = |agent: &AgentIdentity| {
-            let title = agent.document.as_ref().and_then(|document| document.text("name"));
-            title.is_some_and(|title| title.eq_ignore_ascii_case(name))
-        };
         let by_handle = self.hosted.iter().find(|agent| agent.name.eq_ignore_ascii_case(name));
-        by_handle.or_else(|| self.hosted.iter().find(|agent| titled(agent)))
+        by_handle.or_else(|| self.hosted.iter().find(|agent| agent.is_titled(name)))
     }
 
     /// How many are known.

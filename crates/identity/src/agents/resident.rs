@@ -1,4 +1,4 @@
-//! Who an agent is that lives here: from its files, or from an origin that is made for it.
+//! Who an agent is that lives here: from its files, or from a genesis document that is made for it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use forecourt_core::{AgentCard, AgentId};
 use super::describe::About;
 use super::document::AgentDocument;
 use super::files::{self, Found, IdentityNotice};
+use super::home::AgentHome;
 use super::identity::AgentIdentity;
-use super::load::AgentHome;
 use super::settings::AgentIdentitySettings;
 use crate::genesis::{Genesis, OperatorStatement, TrustPosture};
 use crate::kept;
@@ -21,8 +21,8 @@ pub(crate) struct Residence<'a, 'h> {
     pub notices: &'a mut Vec<IdentityNotice>,
 }
 
-/// An origin, and the file that it is in or would be.
-struct Origin {
+/// A genesis document, and the file that it is in or would be.
+struct GenesisFile {
     genesis: Genesis,
     file: PathBuf,
 }
@@ -40,7 +40,7 @@ impl Residence<'_, '_> {
         let named = document.as_ref().and_then(AgentDocument::agent_id);
         let origin = match (&document, &named) {
             (Some(document), Some(named)) => self.paired(document, named),
-            _ => Some(self.origin()?),
+            _ => Some(self.genesis_file()?),
         };
         if let Some(origin) = &origin {
             self.unheeded(origin);
@@ -65,40 +65,40 @@ impl Residence<'_, '_> {
         AgentIdentity::of(handle.as_str(), Some(handle.clone()), genesis, Some(document))
     }
 
-    /// The origin that belongs to a document of the deployment, which names its agent.
-    fn paired(&mut self, document: &AgentDocument, named: &AgentId) -> Option<Origin> {
+    /// The genesis document that belongs to a document of the deployment, which names its agent.
+    fn paired(&mut self, document: &AgentDocument, named: &AgentId) -> Option<GenesisFile> {
         let file = self.home.genesis_file(self.card.handle());
         match files::genesis(&file, self.notices) {
             // One that was made here before the document was written may be its own.
             Found::Nothing => {
                 let file = self.home.kept_file(self.card.handle())?;
                 let genesis = files::genesis(&file, &mut Vec::new()).good()?;
-                (named == genesis.id()).then_some(Origin { genesis, file })
+                (named == genesis.id()).then_some(GenesisFile { genesis, file })
             }
             found => {
                 let genesis = files::pair(Some(document), found.good(), &file, self.notices)?;
-                Some(Origin { genesis, file })
+                Some(GenesisFile { genesis, file })
             }
         }
     }
 
-    /// The origin of an agent whose document names none: its file, that which is kept, or a new one.
-    fn origin(&mut self) -> Option<Origin> {
+    /// The genesis document of an agent whose document names none: its file, that which is kept, or a new one.
+    fn genesis_file(&mut self) -> Option<GenesisFile> {
         let file = self.home.genesis_file(self.card.handle());
         match files::genesis(&file, self.notices) {
             Found::Nothing => {}
-            found => return found.good().map(|genesis| Origin { genesis, file }),
+            found => return found.good().map(|genesis| GenesisFile { genesis, file }),
         }
         let Some(kept) = self.home.kept_file(self.card.handle()) else { return self.made(file, false) };
         match files::genesis(&kept, self.notices) {
             Found::Nothing => self.made(kept, self.home.keeps),
-            found => found.good().map(|genesis| Origin { genesis, file: kept }),
+            found => found.good().map(|genesis| GenesisFile { genesis, file: kept }),
         }
     }
 
-    /// A new origin, signed by the host, and kept in `file` if `keeps`. Of two processes that make one at
+    /// A new genesis document, signed by the host, and kept in `file` if `keeps`. Of two processes that make one at
     /// once, both take the one that was there first.
-    fn made(&mut self, file: PathBuf, keeps: bool) -> Option<Origin> {
+    fn made(&mut self, file: PathBuf, keeps: bool) -> Option<GenesisFile> {
         let name = self.card.handle().as_str();
         let draft = self.settings.draft(name, self.home.domain.as_str(), self.home.now);
         let signed = draft.sign(self.home.keys.current()).map_err(|fault| fault.to_string());
@@ -107,14 +107,14 @@ impl Residence<'_, '_> {
             false => Ok(genesis),
         });
         match kept {
-            Ok(genesis) if !keeps => Some(Origin { genesis, file }),
+            Ok(genesis) if !keeps => Some(GenesisFile { genesis, file }),
             Ok(made) => {
                 let genesis = files::genesis(&file, self.notices).good()?;
                 if genesis == made {
-                    let reason = format!("an origin was made: the agent is {} from now on", genesis.id());
+                    let reason = format!("a genesis document was made: the agent is {} from now on", genesis.id());
                     self.notices.push(IdentityNotice::told(&file, reason));
                 }
-                Some(Origin { genesis, file })
+                Some(GenesisFile { genesis, file })
             }
             Err(reason) => {
                 self.notices.push(IdentityNotice::refused(&file, reason));
@@ -131,11 +131,11 @@ impl Residence<'_, '_> {
     }
 
     /// Says which settings came too late.
-    fn unheeded(&mut self, origin: &Origin) {
+    fn unheeded(&mut self, origin: &GenesisFile) {
         let keys = self.settings.differing(&origin.genesis);
         if !keys.is_empty() {
             let reason = format!(
-                "the agent's own file sets {} to something else, which has no effect: an origin is never changed. \
+                "the agent's own file sets {} to something else, which has no effect: a genesis document is never changed. \
                  Delete this one to have another made, under another agent id",
                 keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
             );

@@ -12,8 +12,8 @@ use crate::genesis::{Archetype, Genesis, GenesisDraft, TrustTier, is_first_tier_
 pub const DEFAULT_SCOPES: [&str; 2] = ["documents:query", "knowledge:query"];
 
 /// Who an agent is when it calls others, and how it is vouched for. All but `wildcards` goes into the
-/// origin that is made for it at its first start, which is never made again: later changes need a new
-/// origin, and with it another agent id.
+/// genesis document that is made for it at its first start, which is never made again: later changes need a new
+/// genesis document, and with it another agent id.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AgentIdentitySettings {
@@ -57,7 +57,7 @@ impl AgentIdentitySettings {
         is_empty(&self.governance_zone).then_some(("governance_zone", "must not be empty"))
     }
 
-    /// The origin of an agent with these settings, called `name` on this domain.
+    /// The genesis document of an agent with these settings, called `name` on this domain.
     pub fn draft(&self, name: &str, domain: &str, now: Timestamp) -> GenesisDraft {
         let or_domain = |text: &Option<String>| text.clone().unwrap_or_else(|| domain.to_owned());
         GenesisDraft {
@@ -75,7 +75,7 @@ impl AgentIdentitySettings {
         }
     }
 
-    /// The keys that are set to something else than an origin says: they have no effect.
+    /// The keys that are set to something else than a genesis document says: they have no effect.
     pub(crate) fn differing(&self, genesis: &Genesis) -> Vec<&'static str> {
         let text = |name| genesis.document().get(name).and_then(|value| value.as_str());
         let stated = |found: Option<&str>, wanted: &Option<String>| wanted.is_some() && found != wanted.as_deref();

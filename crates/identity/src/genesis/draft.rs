@@ -1,4 +1,4 @@
-//! Making an agent's origin document.
+//! Makes an agent's genesis document.
 
 use std::str::FromStr;
 
@@ -51,7 +51,7 @@ impl Archetype {
     }
 }
 
-/// What an agent's origin will say.
+/// What an agent's genesis document will say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenesisDraft {
     /// What the agent is called where it is made. Two agents that are alike in everything else, and made

@@ -1,5 +1,5 @@
-//! How far an agent is vouched for, put together from what the operator says and what its origin says.
-//! AGTP trust: precedence is field by field, explicit before origin before default.
+//! How far an agent is vouched for, put together from what the operator says and what its genesis document says.
+//! AGTP trust: precedence is field by field, explicit before genesis before default.
 
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,7 @@ impl TrustPosture {
     pub(crate) fn told(&self, stated: &OperatorStatement, genesis: Option<&Genesis>) -> String {
         let from = |is_stated: bool, is_lifted: bool| match (is_stated, is_lifted) {
             (true, _) => "document",
-            (false, true) => "origin",
+            (false, true) => "genesis document",
             (false, false) => "default",
         };
         let tier = from(stated.trust_tier.is_some(), genesis.and_then(Genesis::trust_tier).is_some());

@@ -6,6 +6,9 @@ use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::{Error, Noun};
 use http::{HeaderValue, StatusCode};
 
+use forecourt_surface::failure::HostFailure;
+use forecourt_surface::refusal;
+
 use super::limits::RETRY_AFTER_SECONDS;
 use super::wire::Fault;
 
@@ -13,6 +16,8 @@ use super::wire::Fault;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) status: StatusCode,
+    /// For programs: that of the host's error, else a word for what the request broke.
+    pub(crate) code: &'static str,
     /// A few words.
     pub(crate) title: &'static str,
     /// A sentence.
@@ -27,7 +32,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(status: StatusCode, title: &'static str, message: impl Into<String>) -> Self {
-        Self { status, title, message: message.into(), hint: None, allow: None, retry_after: None }
+        Self { status, code: code(title), title, message: message.into(), hint: None, allow: None, retry_after: None }
     }
 
     /// The same failure with what would be right.
@@ -124,6 +129,42 @@ impl From<Fault> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        let code = error.code();
+        Self { code, ..Self::of_error(error) }
+    }
+}
+
+/// A failure of the host as REST spells it, for the table of errors.
+pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
+    let status = match failure {
+        HostFailure::Error(error) => Failure::from(error).status,
+        HostFailure::Refused(part) => refusal::status(&part.kind),
+        // Endpoints are not called over REST.
+        HostFailure::Call(_) => return None,
+    };
+    Some(status.as_u16().to_string())
+}
+
+/// The code of a failure that is none of the host's errors, by its title.
+fn code(title: &str) -> &'static str {
+    match title {
+        "No such agent" => "agent-not-found",
+        "No such task" => "task-not-found",
+        "Not found" => "not-found",
+        "Method not allowed" => "method-not-allowed",
+        "Not acceptable" => "not-acceptable",
+        "Not allowed" => "forbidden",
+        "The agent failed" => "agent-failed",
+        "Not available" => "unavailable",
+        "Too large" => "too-large",
+        "Too slow" => "request-timeout",
+        "Unsupported media type" => "unsupported-media-type",
+        _ => "bad-request",
+    }
+}
+
+impl Failure {
+    fn of_error(error: Error) -> Self {
         match error {
             Error::NotFound { what: Noun::Agent } => Self::no_such_agent(),
             Error::NotFound { what: Noun::Task | Noun::Artifact } => Self::no_such_task(),

@@ -46,7 +46,7 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
     Ok(Message {
         thread: session.as_deref().and_then(ThreadId::parse),
         sender: envelope.sender,
-        history: history.unwrap_or_else(|| runs.into_iter().filter_map(turn).collect()),
+        history: history.map_or_else(|| runs.into_iter().filter_map(turn).collect(), Into::into),
         language: envelope.language,
         hop: envelope.hop,
         search: SearchOptions {

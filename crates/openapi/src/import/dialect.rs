@@ -92,7 +92,7 @@ impl<'a> Dialect<'a> {
                 None => self.keywords(keywords, level),
             },
             _ => {
-                self.notes.push("a schema that is none takes any value".to_owned());
+                self.notes.push("an invalid schema was replaced by one that takes any value".to_owned());
                 Value::Bool(true)
             }
         }

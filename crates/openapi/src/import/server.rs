@@ -16,7 +16,7 @@ pub(super) fn base(operation: &Operation<'_>) -> Result<String, String> {
     let urls: Vec<String> = servers.into_iter().flatten().filter_map(filled).collect();
     let usable = |fits: fn(&Url) -> bool| urls.iter().find_map(|url| checked(url, fits).ok());
     usable(is_https).or_else(|| usable(is_here)).ok_or_else(|| match urls.first() {
-        Some(url) => format!("its server is {url}, which is no absolute https URL: give one with --base-url"),
+        Some(url) => format!("its server is {url}, which is not an absolute https URL: give one with --base-url"),
         None => "the document names no server: give one with --base-url".to_owned(),
     })
 }
@@ -26,7 +26,7 @@ pub(super) fn base(operation: &Operation<'_>) -> Result<String, String> {
 /// # Errors
 /// It can't stand before paths.
 pub(super) fn given(text: &str) -> Result<String, String> {
-    let wrong = format!("{text} is no base: it begins with https:// and has no user, query and fragment");
+    let wrong = format!("{text} is not a base URL: one begins with https:// and has no user, query and fragment");
     checked(text, |url| matches!(url.scheme(), "https" | "http")).map_err(|()| wrong)
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use forecourt_core::limits::{ARTIFACT_BYTES_MAX, OUTCOME_FREE_BYTES, ROW_BYTES};
 use forecourt_core::store::{
-    Conversation, ConversationAppend, LedgerEntry, Span, StoredArtifact, TaskChange, Webhook, cost,
+    Conversation, ConversationAppend, ConversationVersion, LedgerEntry, Span, StoredArtifact, TaskChange, Webhook, cost,
 };
 use forecourt_core::{Account, Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 
@@ -61,13 +61,22 @@ pub(super) struct Route {
     pub(super) account: Account,
 }
 
+#[derive(Default)]
 struct Thread {
     owner: Option<String>,
+    /// The number of the last turn.
+    last_turn: u64,
     /// With the bytes of each as JSON, oldest first.
     turns: VecDeque<(Turn, usize)>,
     expires_at: Timestamp,
     account: Account,
     bytes: u64,
+}
+
+impl Thread {
+    fn version(&self) -> ConversationVersion {
+        ConversationVersion { last_turn: self.last_turn, expires_at: self.expires_at }
+    }
 }
 
 fn room(len: usize, max: usize, what: &str) -> Result<(), StoreError> {
@@ -192,7 +201,11 @@ impl Kept {
         self.record(task, now)?.artifacts.get(id).cloned()
     }
 
-    pub(super) fn append_turns(&mut self, name: ThreadName, addition: ConversationAppend) -> Result<bool, StoreError> {
+    pub(super) fn append_turns(
+        &mut self,
+        name: ThreadName,
+        addition: ConversationAppend,
+    ) -> Result<Option<ConversationVersion>, StoreError> {
         let ConversationAppend { owner, account, turns, keep, expires_at } = addition;
         if !self.threads.contains_key(&name) {
             room(self.threads.len(), MEMORY_THREADS_MAX, "conversation")?;
@@ -203,25 +216,37 @@ impl Kept {
         };
         let before = self.threads.get(&name);
         if before.is_some_and(|before| before.owner.is_some() && before.owner != owner) {
-            return Ok(false);
+            return Ok(None);
         }
         let (payer, held) = before.map_or((Account::HOST, 0), |before| (before.account.clone(), before.bytes));
-        let mut turns: VecDeque<_> =
-            before.iter().flat_map(|b| b.turns.iter().cloned()).chain(turns.into_iter().map(sized)).collect();
-        let kept = turns::kept(turns.iter().rev().map(|(_, size)| *size), keep);
-        turns.drain(..turns.len() - kept);
-        let bytes = cost(0) + turns.iter().map(|(_, size)| cost(*size)).sum::<u64>();
+        let turns: Vec<_> = turns.into_iter().map(sized).collect();
+        // The sizes tell which turns stay, so that none is copied before there is room.
+        let earlier = before.iter().flat_map(|before| before.turns.iter().rev());
+        let sizes: Vec<usize> = turns.iter().rev().chain(earlier).map(|(_, size)| *size).collect();
+        let kept = turns::kept(sizes.iter().copied(), keep);
+        let bytes = cost(0) + sizes[..kept].iter().map(|size| cost(*size)).sum::<u64>();
         self.accounts.room(&account, if payer == account { bytes.saturating_sub(held) } else { bytes })?;
         self.accounts.give_back(&payer, held);
         self.accounts.add(&account, bytes);
-        self.threads.insert(name, Thread { owner, turns, expires_at, account, bytes });
-        Ok(true)
+        let thread = self.threads.entry(name).or_default();
+        thread.last_turn += turns.len() as u64;
+        thread.turns.extend(turns);
+        thread.turns.drain(..thread.turns.len() - kept);
+        if thread.turns.is_empty() {
+            thread.last_turn = 0;
+        }
+        (thread.owner, thread.account, thread.bytes, thread.expires_at) = (owner, account, bytes, expires_at);
+        Ok(Some(thread.version()))
     }
 
     pub(super) fn thread(&self, name: &ThreadName, now: Timestamp) -> Option<Conversation> {
         let thread = self.threads.get(name).filter(|thread| thread.expires_at > now)?;
         let turns = thread.turns.iter().map(|(turn, _)| turn.clone()).collect();
-        Some(Conversation { owner: thread.owner.clone(), turns })
+        Some(Conversation { owner: thread.owner.clone(), turns, version: thread.version() })
+    }
+
+    pub(super) fn thread_version(&self, name: &ThreadName, now: Timestamp) -> Option<ConversationVersion> {
+        self.threads.get(name).filter(|thread| thread.expires_at > now).map(Thread::version)
     }
 
     pub(super) fn set_route(&mut self, thread: ThreadId, route: Route) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use super::quota::{self, Bounds, Kept, cost_of, signed};
+use super::rows::TaskRow;
 use super::seal::{Hash, Label, Seal, hash};
 use super::time::nanos;
 
@@ -21,7 +22,6 @@ struct Body {
 
 /// An artifact as a row, ready to be written.
 pub(super) struct NewArtifact {
-    task: Hash,
     hash: Hash,
     size: i64,
     body: Vec<u8>,
@@ -47,23 +47,22 @@ impl NewArtifact {
         let size = artifact.bytes.len() as i64;
         let body = Body { id: artifact.id, mime: artifact.mime, name: artifact.name };
         let body = seal.seal(body_label(&task, &hash), &body)?;
-        Ok(Self { task, hash, size, body, bytes })
+        Ok(Self { hash, size, body, bytes })
     }
 }
 
 /// Keeps an artifact unless there is one of its id. Fails when all of them together would have more
-/// than `bytes_max` bytes. That of a task that is gone is dropped.
-pub(super) fn put(db: &Connection, artifact: &NewArtifact, bytes_max: u64, bounds: Bounds) -> Kept<()> {
+/// than `bytes_max` bytes.
+pub(super) fn put(db: &Connection, task: &TaskRow, artifact: &NewArtifact, bytes_max: u64, bounds: Bounds) -> Kept<()> {
     let cost = cost_of([&artifact.body, &artifact.bytes]);
-    if let Err(full) = bounds.task_room(db, &artifact.task, cost)? {
+    if let Err(full) = bounds.task_room(db, task, cost)? {
         return Ok(Err(full));
     }
     let mut insert = db.prepare_cached(
-        "INSERT INTO artifacts (task, hash, size, body, bytes)
-         SELECT id, ?2, ?3, ?4, ?5 FROM tasks WHERE hash = ?1
+        "INSERT INTO artifacts (task, hash, size, body, bytes) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (task, hash) DO NOTHING",
     )?;
-    let values = params![artifact.task, artifact.hash, artifact.size, artifact.body, artifact.bytes];
+    let values = params![task.id, artifact.hash, artifact.size, artifact.body, artifact.bytes];
     if insert.execute(values)? == 0 {
         return Ok(Ok(()));
     }
@@ -71,25 +70,25 @@ pub(super) fn put(db: &Connection, artifact: &NewArtifact, bytes_max: u64, bound
         // The error takes the row back.
         return Err(StoreError::Unavailable(format!("all artifacts have at most {bytes_max} bytes")).into());
     }
-    quota::add(db, &artifact.task, signed(cost))?;
+    quota::add(db, task, signed(cost))?;
     Ok(Ok(()))
 }
 
 pub(super) fn read(
     db: &Connection,
     seal: &Seal,
-    task: &Hash,
+    task: &TaskRow,
     id: &Hash,
     now: Timestamp,
 ) -> Result<Option<StoredArtifact>, Fault> {
     let mut select = db.prepare_cached(
         "SELECT artifacts.body, bytes FROM artifacts JOIN tasks ON tasks.id = artifacts.task
-         WHERE tasks.hash = ?1 AND artifacts.hash = ?2 AND tasks.expires_at > ?3",
+         WHERE artifacts.task = ?1 AND artifacts.hash = ?2 AND tasks.expires_at > ?3",
     )?;
-    let found = select.query_row(params![task, id, nanos(now)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let found = select.query_row(params![task.id, id, nanos(now)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((body, bytes)): Option<(Vec<u8>, Vec<u8>)> = found else { return Ok(None) };
-    let body: Body = seal.open(body_label(task, id), body)?;
-    let bytes = seal.open_bytes(bytes_label(task, id), bytes)?;
+    let body: Body = seal.open(body_label(&task.hash, id), body)?;
+    let bytes = seal.open_bytes(bytes_label(&task.hash, id), bytes)?;
     Ok(Some(StoredArtifact { id: body.id, mime: body.mime, name: body.name, bytes: bytes.into() }))
 }
 

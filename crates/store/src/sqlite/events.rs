@@ -2,10 +2,11 @@
 
 use forecourt_core::store::cost;
 use forecourt_core::{Event, StoreError};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::fault::{Fault, corrupt};
 use super::quota::{self, signed};
+use super::rows::TaskRow;
 use super::seal::{Hash, Label, Seal};
 use super::time::count;
 use crate::slim;
@@ -25,20 +26,15 @@ pub(super) fn seal_all(seal: &Seal, task: &Hash, first: u64, events: &[Event]) -
 }
 
 /// The number of the last event, 0 when there is none.
-pub(super) fn last(db: &Connection, task: &Hash) -> Result<u64, Fault> {
-    let mut select =
-        db.prepare_cached("SELECT ifnull(max(n), 0) FROM events WHERE task = (SELECT id FROM tasks WHERE hash = ?1)")?;
-    let last: i64 = select.query_row(params![task], |row| row.get(0))?;
+pub(super) fn last(db: &Connection, task: &TaskRow) -> Result<u64, Fault> {
+    let mut select = db.prepare_cached("SELECT ifnull(max(n), 0) FROM events WHERE task = ?1")?;
+    let last: i64 = select.query_row([task.id], |row| row.get(0))?;
     Ok(last.unsigned_abs())
 }
 
-/// Appends what is not there yet, and charges for it. The events of a task that is gone are dropped.
-pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>]) -> Result<(), Fault> {
-    let mut find = db.prepare_cached(
-        "SELECT id, (SELECT ifnull(max(n), 0) FROM events WHERE task = tasks.id) FROM tasks WHERE hash = ?1",
-    )?;
-    let found = find.query_row(params![task], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((row, last)): Option<(i64, i64)> = found else { return Ok(()) };
+/// Appends what is not there yet, and charges for it.
+pub(super) fn append(db: &Connection, task: &TaskRow, first: u64, events: &[Vec<u8>]) -> Result<(), Fault> {
+    let last = signed(last(db, task)?);
     let first = i64::try_from(first).unwrap_or(i64::MAX);
     if first < 1 || first > last + 1 {
         return Err(corrupt(format!("event {first} would follow event {last}")).into());
@@ -46,7 +42,7 @@ pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>
     let mut insert = db.prepare_cached("INSERT INTO events (task, n, body) VALUES (?1, ?2, ?3)")?;
     let mut bytes = 0;
     for (n, event) in (first..).zip(events).filter(|(n, _)| *n > last) {
-        insert.execute(params![row, n, event])?;
+        insert.execute(params![task.id, n, event])?;
         bytes += cost(event.len());
     }
     quota::add(db, task, signed(bytes))
@@ -55,20 +51,17 @@ pub(super) fn append(db: &Connection, task: &Hash, first: u64, events: &[Vec<u8>
 pub(super) fn read(
     db: &Connection,
     seal: &Seal,
-    task: &Hash,
+    task: &TaskRow,
     after: u64,
     limit: usize,
 ) -> Result<Vec<(u64, Event)>, Fault> {
-    let mut select = db.prepare_cached(
-        "SELECT n, events.body FROM events JOIN tasks ON tasks.id = events.task
-         WHERE tasks.hash = ?1 AND n > ?2 ORDER BY n LIMIT ?3",
-    )?;
+    let mut select = db.prepare_cached("SELECT n, body FROM events WHERE task = ?1 AND n > ?2 ORDER BY n LIMIT ?3")?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let rows = select.query_map(params![task, after, count(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = select.query_map(params![task.id, after, count(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let open = |row: rusqlite::Result<(i64, Vec<u8>)>| {
         let (n, sealed) = row?;
         let n = n.unsigned_abs();
-        Ok((n, seal.open(label(task, &n.to_be_bytes()), sealed)?))
+        Ok((n, seal.open(label(&task.hash, &n.to_be_bytes()), sealed)?))
     };
     rows.map(open).collect()
 }

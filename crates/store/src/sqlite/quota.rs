@@ -9,6 +9,7 @@ use forecourt_core::{Account, QuotaBound, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
+use super::rows::TaskRow;
 use super::seal::{Hash, OVERHEAD, Seal};
 
 /// A write that was done, or refused before anything was touched: a refusal that needs no transaction
@@ -63,14 +64,12 @@ impl Bounds {
         self.fits(db, holder.bytes(db)?, bytes)
     }
 
-    /// Whether the caller of a task may have `bytes` more. For a task that is gone too, as nothing is
-    /// written for it.
-    pub(super) fn task_room(self, db: &Connection, task: &Hash, bytes: u64) -> Kept<()> {
+    /// Whether the caller of a task may have `bytes` more.
+    pub(super) fn task_room(self, db: &Connection, task: &TaskRow, bytes: u64) -> Kept<()> {
         let mut select = db.prepare_cached(
-            "SELECT accounts.bytes FROM tasks JOIN charges ON charges.task = tasks.id
-                    JOIN accounts ON accounts.id = charges.account WHERE tasks.hash = ?1",
+            "SELECT accounts.bytes FROM charges JOIN accounts ON accounts.id = charges.account WHERE charges.task = ?1",
         )?;
-        let stored: Option<i64> = select.query_row([task], |row| row.get(0)).optional()?;
+        let stored: Option<i64> = select.query_row([task.id], |row| row.get(0)).optional()?;
         self.fits(db, stored, bytes)
     }
 
@@ -110,10 +109,8 @@ pub(super) fn begin(db: &Connection, task: i64, account: Option<i64>, bytes: u64
 }
 
 /// Charges `more` bytes for what was added to a task, or gives them back.
-pub(super) fn add(db: &Connection, task: &Hash, more: i64) -> Result<(), Fault> {
-    let mut update =
-        db.prepare_cached("UPDATE charges SET bytes = bytes + ?2 WHERE task = (SELECT id FROM tasks WHERE hash = ?1)")?;
-    update.execute(params![task, more])?;
+pub(super) fn add(db: &Connection, task: &TaskRow, more: i64) -> Result<(), Fault> {
+    db.prepare_cached("UPDATE charges SET bytes = bytes + ?2 WHERE task = ?1")?.execute([task.id, more])?;
     Ok(())
 }
 

@@ -15,12 +15,17 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
+    include_str!("schema/6.sql"),
 ];
 
 /// Brings a database to the newest version, each step in a transaction of its own.
 /// Refuses a newer one, and one that is not ours.
 pub(super) fn migrate(db: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
+    // A table that takes another one's place would otherwise take along what refers to it. Can't be changed within
+    // a transaction.
+    db.pragma_update(None, "foreign_keys", false)?;
     while step(db, migrations)? {}
+    db.pragma_update(None, "foreign_keys", true)?;
     Ok(())
 }
 
@@ -69,6 +74,8 @@ fn refuse_newer(version: usize, newest: usize) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::rows::TaskRows;
+    use crate::sqlite::seal::{Hash, hash};
 
     const FIRST: &str = "CREATE TABLE a (x INTEGER) STRICT; INSERT INTO a VALUES (7);";
     const SECOND: &str = "ALTER TABLE a ADD COLUMN y INTEGER;";
@@ -105,6 +112,40 @@ mod tests {
         let row = "SELECT count(*), max(webhooks.hash IS NULL), max(claimed) FROM webhooks, deliveries";
         let row: (i64, bool, bool) = db.query_row(row, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
         assert_eq!(row, (2, true, false));
+    }
+
+    /// Every version that was ever written, with a task and all that may hang on one.
+    #[test]
+    fn a_task_of_each_version_is_found_with_all_that_hangs_on_it() {
+        for version in 1..MIGRATIONS.len() {
+            let mut db = Connection::open_in_memory().unwrap();
+            db.pragma_update(None, "foreign_keys", true).unwrap();
+            migrate(&mut db, &MIGRATIONS[..version]).unwrap();
+            let hashes: Vec<Hash> = ["a", "b", "c"].map(hash).to_vec();
+            for (id, hash) in (1i64..).zip(&hashes) {
+                let columns = "(id, hash, agent, state, run, created_at, updated_at, expires_at, body)";
+                let insert =
+                    format!("INSERT INTO tasks {columns} VALUES (?1, ?2, 'chef', 'working', 'r', 1, 2, 3, x'00')");
+                db.execute(&insert, (id, hash)).unwrap();
+                db.execute("INSERT INTO events VALUES (?1, 1, x'00')", [id]).unwrap();
+                db.execute("INSERT INTO artifacts VALUES (?1, x'01', 5, x'00', x'00')", [id]).unwrap();
+                db.execute("INSERT INTO webhooks (task, n, body) VALUES (?1, 1, x'00')", [id]).unwrap();
+            }
+            migrate(&mut db, MIGRATIONS).unwrap();
+            let rows = TaskRows::default();
+            for (id, hash) in (1i64..).zip(&hashes) {
+                assert_eq!(rows.find(&db, hash).unwrap().map(|row| row.id), Some(id), "version {version}");
+            }
+            assert_eq!(super::super::rows::next(&db).unwrap(), 4);
+            let count = |table: &str| -> i64 {
+                db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+            };
+            assert_eq!(["events", "artifacts", "webhooks", "task_names"].map(count), [3; 4]);
+            db.execute("DELETE FROM tasks WHERE id = 2", []).unwrap();
+            assert_eq!(["events", "artifacts", "webhooks", "task_names"].map(count), [2; 4], "they go with their task");
+            assert!(rows.find(&db, &hashes[1]).unwrap().is_none());
+            assert!(db.prepare("PRAGMA foreign_key_check").unwrap().query([]).unwrap().next().unwrap().is_none());
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use forecourt_core::store::{
-    Conversation, ConversationAppend, Delivery, IfTaskEnded, LedgerEntry, Notification, Span, StoreFuture,
-    StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
+    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, Span,
+    StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use rusqlite::Connection;
@@ -13,7 +13,8 @@ use super::artifacts::NewArtifact;
 use super::fault::Fault;
 use super::ledger::NewEntry;
 use super::quota::{Bounds, Holder, cost_of};
-use super::seal::{Seal, hash};
+use super::rows::TaskRow;
+use super::seal::{Hash, Seal, hash};
 use super::tasks::{Move, NewTask};
 use super::threads::ThreadName;
 use super::webhooks::{NewNotice, NewWebhook, Room};
@@ -33,6 +34,32 @@ impl Sqlite {
         let seal = Arc::clone(&self.seal);
         Box::pin(self.readers.read(move |db| work(db, &seal)))
     }
+
+    /// Reads something of a task; `none` when there is no such task.
+    fn read_task<'a, T: Send + 'static>(
+        &'a self,
+        task: Hash,
+        none: T,
+        work: impl FnOnce(&Connection, &Seal, &TaskRow) -> Result<T, Fault> + Send + 'static,
+    ) -> StoreFuture<'a, T> {
+        let rows = Arc::clone(&self.rows);
+        self.read(move |db, seal| match rows.find(db, &task)? {
+            Some(task) => work(db, seal, &task),
+            None => Ok(none),
+        })
+    }
+
+    /// Writes something of a task; `none`, and nothing is written, when there is no such task.
+    async fn write_task<T: Send + 'static>(
+        &self,
+        task: Hash,
+        none: T,
+        work: impl Fn(&Connection, &TaskRow) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let rows = Arc::clone(&self.rows);
+        let found = self.writer.write(move |db| rows.find(db, &task)?.map(|task| work(db, &task)).transpose());
+        Ok(found.await?.unwrap_or(none))
+    }
 }
 
 impl Store for Sqlite {
@@ -40,7 +67,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let task = NewTask::new(&self.seal, task, &webhooks)?;
             let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
-            self.writer.write(move |db| tasks::create(db, &task, pending_max, bounds)).await?
+            let rows = Arc::clone(&self.rows);
+            self.writer.write(move |db| tasks::create(db, &rows, &task, pending_max, bounds)).await?
         })
     }
 
@@ -50,37 +78,39 @@ impl Store for Sqlite {
             let sealed = events::seal_all(&self.seal, &task, first, &events)?;
             let bounds = self.bounds();
             let bytes = cost_of(&sealed);
-            let append = move |db: &Connection| match bounds.task_room(db, &task, bytes)? {
-                Ok(()) => events::append(db, &task, first, &sealed).map(Ok),
+            let append = move |db: &Connection, task: &TaskRow| match bounds.task_room(db, task, bytes)? {
+                Ok(()) => events::append(db, task, first, &sealed).map(Ok),
                 full => Ok(full),
             };
-            self.writer.write(append).await?
+            self.write_task(task, Ok(()), append).await?
         })
     }
 
     fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool> {
-        let change = Move::new(&self.seal, task, change);
+        let (task, change) = (hash(task.expose()), Move::new(&self.seal, task, change));
         Box::pin(async move {
             let change = change?;
             let seal = Arc::clone(&self.seal);
             let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
-            self.writer.write(move |db| tasks::advance(db, &seal, &change, pending_max, bounds)).await?
+            let advance =
+                move |db: &Connection, task: &TaskRow| tasks::advance(db, &seal, task, &change, pending_max, bounds);
+            self.write_task(task, Ok(false), advance).await?
         })
     }
 
     fn task(&self, id: &TaskId, now: Timestamp) -> StoreFuture<'_, Option<Task>> {
         let id = hash(id.expose());
-        self.read(move |db, seal| tasks::task(db, seal, &id, now))
+        self.read_task(id, None, move |db, seal, task| tasks::task(db, seal, task, now))
     }
 
     fn events(&self, task: &TaskId, after: u64, limit: usize) -> StoreFuture<'_, Vec<(u64, Event)>> {
         let task = hash(task.expose());
-        self.read(move |db, seal| events::read(db, seal, &task, after, limit))
+        self.read_task(task, Vec::new(), move |db, seal, task| events::read(db, seal, task, after, limit))
     }
 
     fn last_event(&self, task: &TaskId) -> StoreFuture<'_, u64> {
         let task = hash(task.expose());
-        self.read(move |db, _| events::last(db, &task))
+        self.read_task(task, 0, |db, _, task| events::last(db, task))
     }
 
     fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage> {
@@ -103,7 +133,8 @@ impl Store for Sqlite {
             let artifact = sealing.await.map_err(|_| unavailable("the artifact was not sealed"))??;
             let bytes_max = self.options.artifacts_bytes_max;
             let bounds = self.bounds();
-            let written = self.writer.write(move |db| artifacts::put(db, &artifact, bytes_max, bounds)).await;
+            let put = move |db: &Connection, task: &TaskRow| artifacts::put(db, task, &artifact, bytes_max, bounds);
+            let written = self.write_task(task, Ok(()), put).await;
             drop(permit);
             written?
         })
@@ -111,7 +142,7 @@ impl Store for Sqlite {
 
     fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<StoredArtifact>> {
         let (task, id) = (hash(task.expose()), hash(id));
-        self.read(move |db, seal| artifacts::read(db, seal, &task, &id, now))
+        self.read_task(task, None, move |db, seal, task| artifacts::read(db, seal, task, &id, now))
     }
 
     fn add_webhook(
@@ -126,18 +157,19 @@ impl Store for Sqlite {
             let webhook = NewWebhook::new(&self.seal, &task, &webhook)?;
             let pending_max = self.options.deliveries_pending_max;
             let room = Room { limit, pending_max, bounds: self.bounds() };
-            self.writer.write(move |db| webhooks::add(db, &task, &webhook, room, at_end)).await?
+            let add = move |db: &Connection, task: &TaskRow| webhooks::add(db, task, &webhook, room, at_end);
+            self.write_task(task, Ok(WebhookRegistration::NoTask), add).await?
         })
     }
 
     fn webhooks(&self, task: &TaskId) -> StoreFuture<'_, Vec<Webhook>> {
         let task = hash(task.expose());
-        self.read(move |db, seal| webhooks::of_task(db, seal, &task))
+        self.read_task(task, Vec::new(), webhooks::of_task)
     }
 
     fn remove_webhook(&self, task: &TaskId, id: &str) -> StoreFuture<'_, bool> {
         let (task, id) = (hash(task.expose()), hash(id));
-        Box::pin(self.writer.write(move |db| webhooks::remove(db, &task, &id)))
+        Box::pin(self.write_task(task, false, move |db, task| webhooks::remove(db, task, &id)))
     }
 
     fn enqueue(&self, notice: Notification) -> StoreFuture<'_, ()> {
@@ -163,7 +195,12 @@ impl Store for Sqlite {
         Box::pin(self.writer.write(move |db| webhooks::release(db, now)))
     }
 
-    fn append_turns(&self, thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> StoreFuture<'_, bool> {
+    fn append_turns(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        addition: ConversationAppend,
+    ) -> StoreFuture<'_, Option<ConversationVersion>> {
         let bounds = self.bounds();
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         Box::pin(async move {
@@ -175,6 +212,16 @@ impl Store for Sqlite {
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>> {
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         self.read(move |db, seal| threads::read(db, seal, &name, now))
+    }
+
+    fn thread_version(
+        &self,
+        thread: &ThreadId,
+        agent: &Handle,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Option<ConversationVersion>> {
+        let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
+        self.read(move |db, _| threads::version(db, &name, now))
     }
 
     fn set_route(

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::{Fault, corrupt};
 use super::quota::{Bounds, Holder, Kept, cost_of, is_free, signed};
+use super::rows::{self, TaskRow, TaskRows};
 use super::seal::{Hash, Label, Seal, hash};
 use super::time::{count, moment, nanos};
 use super::webhooks::NewWebhook;
@@ -59,7 +60,6 @@ pub(super) struct NewTask {
 
 /// A move as it is written.
 pub(super) struct Move {
-    hash: Hash,
     from: TaskState,
     run: String,
     to: TaskState,
@@ -121,7 +121,6 @@ impl Move {
         let resume_bytes = turns.and_then(Result::ok).map_or(0, |json| json.len());
         Ok(Self {
             webhooks,
-            hash,
             from: change.from,
             run: change.run,
             to: change.to,
@@ -135,19 +134,24 @@ impl Move {
 }
 
 /// Keeps a task, and charges its caller for it.
-pub(super) fn create(db: &Connection, task: &NewTask, pending_max: usize, bounds: Bounds) -> Kept<()> {
+pub(super) fn create(db: &Connection, rows: &TaskRows, task: &NewTask, pending_max: usize, bounds: Bounds) -> Kept<()> {
     let bytes = cost_of(task.outcome.iter().chain([&task.body]));
     if let Err(full) = bounds.room(db, task.holder, bytes + webhooks::cost_of_all(&task.webhooks))? {
         return Ok(Err(full));
     }
+    if rows.is_taken(db, &task.hash)? {
+        return Err(corrupt("a task of this id exists").into());
+    }
+    let row = TaskRow { hash: task.hash, id: rows::next(db)? };
     let mut insert = db.prepare_cached(
-        "INSERT INTO tasks (hash, agent, owner, thread, state, run,
+        "INSERT INTO tasks (id, name, hash, agent, owner, thread, state, run,
                             created_at, updated_at, expires_at, body, outcome)
-         VALUES (:hash, :agent, :owner, :thread, :state, :run,
-                 :created_at, :updated_at, :expires_at, :body, :outcome)
-         ON CONFLICT (hash) DO NOTHING",
+         VALUES (:id, :name, :hash, :agent, :owner, :thread, :state, :run,
+                 :created_at, :updated_at, :expires_at, :body, :outcome)",
     )?;
-    let rows = insert.execute(named_params! {
+    insert.execute(named_params! {
+        ":id": row.id,
+        ":name": rows::name(&task.hash),
         ":hash": task.hash,
         ":agent": task.agent,
         ":owner": task.owner,
@@ -160,79 +164,90 @@ pub(super) fn create(db: &Connection, task: &NewTask, pending_max: usize, bounds
         ":body": task.body,
         ":outcome": task.outcome,
     })?;
-    if rows != 1 {
-        return Err(corrupt("a task of this id exists").into());
-    }
-    let row = db.last_insert_rowid();
-    quota::begin(db, row, task.holder.row(db)?, bytes)?;
-    webhooks::add_all(db, &task.hash, &task.webhooks, pending_max)?;
+    rows::write_names(db, row.id)?;
+    rows.put(row);
+    quota::begin(db, row.id, task.holder.row(db)?, bytes)?;
+    webhooks::add_all(db, &row, &task.webhooks, pending_max)?;
     Ok(Ok(()))
 }
 
+/// How a task stands before a move.
+struct TaskStanding {
+    state: String,
+    run: String,
+    outcome_len: Option<i64>,
+    has_webhooks: bool,
+}
+
+impl TaskStanding {
+    fn read(db: &Connection, task: &TaskRow) -> Result<Self, Fault> {
+        let mut select = db.prepare_cached(
+            "SELECT state, run, length(outcome), EXISTS (SELECT 1 FROM webhooks WHERE task = ?1)
+             FROM tasks WHERE id = ?1",
+        )?;
+        let read = |row: &Row<'_>| {
+            let (state, run) = (row.get(0)?, row.get(1)?);
+            Ok(Self { state, run, outcome_len: row.get(2)?, has_webhooks: row.get(3)? })
+        };
+        Ok(select.query_row([task.id], read)?)
+    }
+}
+
 /// Moves the task, logs its ending and, when that settles it, queues a delivery for each webhook.
-pub(super) fn advance(db: &Connection, seal: &Seal, change: &Move, pending_max: usize, bounds: Bounds) -> Kept<bool> {
+pub(super) fn advance(
+    db: &Connection,
+    seal: &Seal,
+    task: &TaskRow,
+    change: &Move,
+    pending_max: usize,
+    bounds: Bounds,
+) -> Kept<bool> {
     let outcome = change.outcome.as_ref();
     let bytes = cost_of(outcome) + cost(change.resume_bytes) + webhooks::cost_of_all(&change.webhooks);
     if (change.resume.is_some() || !is_free(outcome))
-        && let Err(full) = bounds.task_room(db, &change.hash, bytes)?
+        && let Err(full) = bounds.task_room(db, task, bytes)?
     {
         return Ok(Err(full));
     }
-    let before = outcome_cost(db, &change.hash)?;
-    if change.from.is_settled() {
-        webhooks::keep_outcomes(db, &change.hash, change.from)?;
-    }
-    let mut update = db.prepare_cached(
-        "UPDATE tasks SET state = :to, updated_at = :at, outcome = :outcome
-         WHERE hash = :hash AND state = :from AND run = :run",
-    )?;
-    let moved = update.execute(named_params! {
-        ":hash": change.hash,
-        ":from": change.from.name(),
-        ":run": change.run,
-        ":to": change.to.name(),
-        ":at": change.at,
-        ":outcome": change.outcome,
-    })? == 1;
-    if !moved {
+    let standing = TaskStanding::read(db, task)?;
+    if standing.state != change.from.name() || standing.run != change.run {
         return Ok(Ok(false));
     }
-    quota::add(db, &change.hash, signed(cost_of(outcome)) - signed(before))?;
+    if standing.has_webhooks && change.from.is_settled() {
+        webhooks::keep_outcomes(db, task, change.from)?;
+    }
+    let mut update = db.prepare_cached("UPDATE tasks SET state = ?2, updated_at = ?3, outcome = ?4 WHERE id = ?1")?;
+    update.execute(params![task.id, change.to.name(), change.at, change.outcome])?;
+    let before = standing.outcome_len.map_or(0, |len| cost(usize::try_from(len).unwrap_or_default()));
+    quota::add(db, task, signed(cost_of(outcome)) - signed(before))?;
     if let Some(resumption) = &change.resume {
-        resume(db, seal, &change.hash, resumption)?;
-        webhooks::add_all(db, &change.hash, &change.webhooks, pending_max)?;
+        resume(db, seal, task, resumption)?;
+        webhooks::add_all(db, task, &change.webhooks, pending_max)?;
     }
     if let Some(ending) = &change.ending {
         // Only here is its number known. It is small, so sealing it holds nobody up.
-        let next = events::last(db, &change.hash)? + 1;
-        let sealed = events::seal_all(seal, &change.hash, next, &[Event::Ending(ending.clone())])?;
-        events::append(db, &change.hash, next, &sealed)?;
+        let next = events::last(db, task)? + 1;
+        let sealed = events::seal_all(seal, &task.hash, next, &[Event::Ending(ending.clone())])?;
+        events::append(db, task, next, &sealed)?;
     }
-    if change.to.is_settled() {
-        webhooks::tell(db, &change.hash, None)?;
+    if change.to.is_settled() && (standing.has_webhooks || !change.webhooks.is_empty()) {
+        webhooks::tell(db, task, None)?;
     }
     Ok(Ok(true))
 }
 
-/// What the outcome of a task costs as it stands.
-fn outcome_cost(db: &Connection, task: &Hash) -> Result<u64, Fault> {
-    let mut select = db.prepare_cached("SELECT length(outcome) FROM tasks WHERE hash = ?1")?;
-    let len: Option<i64> = select.query_row(params![task], |row| row.get(0)).optional()?.flatten();
-    Ok(len.map_or(0, |len| cost(usize::try_from(len).unwrap_or_default())))
-}
-
 /// Takes along what a task that goes on has new. Its turns are few and bounded, so they are sealed as
 /// one.
-fn resume(db: &Connection, seal: &Seal, task: &Hash, resumption: &Resumption) -> Result<(), Fault> {
-    let mut select = db.prepare_cached("SELECT body FROM tasks WHERE hash = ?1")?;
-    let sealed: Vec<u8> = select.query_row(params![task], |row| row.get(0))?;
+fn resume(db: &Connection, seal: &Seal, task: &TaskRow, resumption: &Resumption) -> Result<(), Fault> {
+    let mut select = db.prepare_cached("SELECT body FROM tasks WHERE id = ?1")?;
+    let sealed: Vec<u8> = select.query_row([task.id], |row| row.get(0))?;
     let before = sealed.len();
-    let mut body: Body = seal.open(body_label(task), sealed)?;
+    let mut body: Body = seal.open(body_label(&task.hash), sealed)?;
     body.turns = Body::turns(body.turns, std::mem::take(&mut body.request));
     body.turns.extend(resumption.turns.iter().cloned());
-    let mut update = db.prepare_cached("UPDATE tasks SET run = ?2, expires_at = ?3, body = ?4 WHERE hash = ?1")?;
-    let sealed = seal.seal(body_label(task), &slim::with_turns(&body)?)?;
-    update.execute(params![task, resumption.run, nanos(resumption.expires_at), sealed])?;
+    let mut update = db.prepare_cached("UPDATE tasks SET run = ?2, expires_at = ?3, body = ?4 WHERE id = ?1")?;
+    let sealed = seal.seal(body_label(&task.hash), &slim::with_turns(&body)?)?;
+    update.execute(params![task.id, resumption.run, nanos(resumption.expires_at), sealed])?;
     quota::add(db, task, signed(cost(sealed.len())) - signed(cost(before)))
 }
 
@@ -295,9 +310,9 @@ impl SealedTask {
     }
 }
 
-pub(super) fn task(db: &Connection, seal: &Seal, id: &Hash, now: Timestamp) -> Result<Option<Task>, Fault> {
-    let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM tasks WHERE hash = ?1 AND expires_at > ?2"))?;
-    let found = select.query_row(params![id, nanos(now)], SealedTask::read).optional()?;
+pub(super) fn task(db: &Connection, seal: &Seal, task: &TaskRow, now: Timestamp) -> Result<Option<Task>, Fault> {
+    let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1 AND expires_at > ?2"))?;
+    let found = select.query_row(params![task.id, nanos(now)], SealedTask::read).optional()?;
     Ok(found.map(|task| task.open(seal)).transpose()?)
 }
 

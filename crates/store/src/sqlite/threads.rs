@@ -1,13 +1,13 @@
 //! The statements about conversations.
 
-use forecourt_core::store::{Conversation, ConversationAppend, cost};
+use forecourt_core::store::{Conversation, ConversationAppend, ConversationVersion, cost};
 use forecourt_core::{Handle, StoreError, Timestamp, Turn};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::quota::{Bounds, Holder, Kept, signed};
 use super::seal::{Hash, Label, OVERHEAD, Seal};
-use super::time::{count, nanos};
+use super::time::{count, moment, nanos};
 use crate::{slim, turns};
 
 /// A conversation is one between a caller and one agent.
@@ -38,9 +38,14 @@ pub(super) struct SealedAddition {
     expires_at: Timestamp,
 }
 
-/// Begins the conversation if need be, adds the turns and removes the oldest ones. `false`, and nothing
+/// Begins the conversation if need be, adds the turns and removes the oldest ones. `None`, and nothing
 /// is changed, when it is somebody else's.
-pub(super) fn append(db: &Connection, name: &ThreadName, addition: &SealedAddition, bounds: Bounds) -> Kept<bool> {
+pub(super) fn append(
+    db: &Connection,
+    name: &ThreadName,
+    addition: &SealedAddition,
+    bounds: Bounds,
+) -> Kept<Option<ConversationVersion>> {
     let mut begin = db.prepare_cached(
         "INSERT INTO threads (hash, agent, owner, expires_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (hash, agent) DO UPDATE
@@ -50,7 +55,7 @@ pub(super) fn append(db: &Connection, name: &ThreadName, addition: &SealedAdditi
     let SealedAddition { owner, holder, turns, keep, expires_at } = addition;
     let values = params![name.hash, name.agent.as_str(), owner, nanos(*expires_at)];
     let begun = begin.query_row(values, |row| row.get(0)).optional()?;
-    let Some(thread): Option<i64> = begun else { return Ok(Ok(false)) };
+    let Some(thread): Option<i64> = begun else { return Ok(Ok(None)) };
     let mut last = db.prepare_cached("SELECT ifnull(max(n), 0) FROM turns WHERE thread = ?1")?;
     let last: i64 = last.query_row([thread], |row| row.get(0))?;
     let mut insert = db.prepare_cached("INSERT INTO turns (thread, n, body) VALUES (?1, ?2, ?3)")?;
@@ -59,7 +64,8 @@ pub(super) fn append(db: &Connection, name: &ThreadName, addition: &SealedAdditi
     }
     let bytes = trim(db, thread, *keep)?;
     charge(db, thread, *holder, bytes, bounds)?;
-    Ok(Ok(true))
+    let last_turn = if *keep == 0 { 0 } else { last.unsigned_abs() + turns.len() as u64 };
+    Ok(Ok(Some(ConversationVersion { last_turn, expires_at: moment(nanos(*expires_at)) })))
 }
 
 /// Has whoever wrote to it last pay for all of a conversation.
@@ -103,14 +109,37 @@ pub(super) fn read(
     name: &ThreadName,
     now: Timestamp,
 ) -> Result<Option<Conversation>, Fault> {
-    let mut find =
-        db.prepare_cached("SELECT id, owner FROM threads WHERE hash = ?1 AND agent = ?2 AND expires_at > ?3")?;
+    let mut find = db.prepare_cached(
+        "SELECT id, owner, expires_at FROM threads WHERE hash = ?1 AND agent = ?2 AND expires_at > ?3",
+    )?;
     let values = params![name.hash, name.agent.as_str(), nanos(now)];
-    let found = find.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((thread, owner)): Option<(i64, Option<String>)> = found else { return Ok(None) };
-    let mut select = db.prepare_cached("SELECT body FROM turns WHERE thread = ?1 ORDER BY n")?;
-    let sealed = select.query_map([thread], |row| row.get(0))?;
-    let open = |row: rusqlite::Result<Vec<u8>>| Ok(seal.open(name.label(), row?)?);
-    let turns = sealed.map(open).collect::<Result<Vec<Turn>, Fault>>()?;
-    Ok(Some(Conversation { owner, turns }))
+    let found = find.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+    let Some((thread, owner, expires_at)): Option<(i64, Option<String>, i64)> = found else { return Ok(None) };
+    let mut select = db.prepare_cached("SELECT n, body FROM turns WHERE thread = ?1 ORDER BY n")?;
+    let mut sealed = select.query([thread])?;
+    let (mut turns, mut last): (Vec<Turn>, i64) = (Vec::new(), 0);
+    while let Some(row) = sealed.next()? {
+        last = row.get(0)?;
+        turns.push(seal.open(name.label(), row.get(1)?)?);
+    }
+    let version = ConversationVersion { last_turn: last.unsigned_abs(), expires_at: moment(expires_at) };
+    Ok(Some(Conversation { owner, turns, version }))
+}
+
+/// How a conversation stands, without opening a turn of it.
+pub(super) fn version(
+    db: &Connection,
+    name: &ThreadName,
+    now: Timestamp,
+) -> Result<Option<ConversationVersion>, Fault> {
+    let mut select = db.prepare_cached(
+        "SELECT (SELECT ifnull(max(n), 0) FROM turns WHERE thread = threads.id), expires_at
+         FROM threads WHERE hash = ?1 AND agent = ?2 AND expires_at > ?3",
+    )?;
+    let values = params![name.hash, name.agent.as_str(), nanos(now)];
+    let found = select.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    Ok(found.map(|(last, expires_at): (i64, i64)| ConversationVersion {
+        last_turn: last.unsigned_abs(),
+        expires_at: moment(expires_at),
+    }))
 }

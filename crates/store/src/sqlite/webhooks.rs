@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::artifacts::total;
 use super::fault::{Fault, corrupt};
 use super::quota::{self, Bounds, Holder, Kept, cost_of, signed};
+use super::rows::TaskRow;
 use super::seal::{Hash, Label, Seal, hash};
 use super::tasks::SealedTask;
 use super::time::{count, nanos};
@@ -39,10 +40,14 @@ pub(super) fn cost_of_all(webhooks: &[NewWebhook]) -> u64 {
 
 /// Registers the webhooks that a task begins, or goes on, with. Whether there are bytes for them was asked
 /// with what they come with.
-pub(super) fn add_all(db: &Connection, task: &Hash, webhooks: &[NewWebhook], pending_max: usize) -> Result<(), Fault> {
-    let Some((row, _)) = row_and_state(db, task)? else { return Ok(()) };
+pub(super) fn add_all(
+    db: &Connection,
+    task: &TaskRow,
+    webhooks: &[NewWebhook],
+    pending_max: usize,
+) -> Result<(), Fault> {
     for webhook in webhooks {
-        if put(db, task, row, webhook, WEBHOOKS_PER_TASK_MAX, pending_max)? != WebhookRegistration::Yes {
+        if put(db, task, webhook, WEBHOOKS_PER_TASK_MAX, pending_max)? != WebhookRegistration::Yes {
             let reason = format!("a task takes at most {WEBHOOKS_PER_TASK_MAX} webhooks");
             return Err(StoreError::Unavailable(reason).into());
         }
@@ -66,7 +71,7 @@ pub(super) struct Room {
 /// settling a task is not.
 pub(super) fn add(
     db: &Connection,
-    task: &Hash,
+    task: &TaskRow,
     webhook: &NewWebhook,
     room: Room,
     at_end: IfTaskEnded,
@@ -74,48 +79,45 @@ pub(super) fn add(
     if let Err(full) = room.bounds.task_room(db, task, cost(webhook.body.len()))? {
         return Ok(Err(full));
     }
-    let Some((row, state)) = row_and_state(db, task)? else { return Ok(Ok(WebhookRegistration::NoTask)) };
-    let has_ended = state.is_final();
+    let has_ended = state(db, task)?.is_final();
     if has_ended && at_end == IfTaskEnded::Refuse {
         return Ok(Ok(WebhookRegistration::Ended));
     }
-    let added = put(db, task, row, webhook, room.limit, room.pending_max)?;
+    let added = put(db, task, webhook, room.limit, room.pending_max)?;
     if has_ended && added == WebhookRegistration::Yes {
         tell(db, task, Some(&webhook.hash))?;
     }
     Ok(Ok(added))
 }
 
-fn row_and_state(db: &Connection, task: &Hash) -> Result<Option<(i64, TaskState)>, Fault> {
-    let mut find = db.prepare_cached("SELECT id, state FROM tasks WHERE hash = ?1")?;
-    let found = find.query_row(params![task], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((row, state)): Option<(i64, String)> = found else { return Ok(None) };
-    Ok(Some((row, TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?)))
+fn state(db: &Connection, task: &TaskRow) -> Result<TaskState, Fault> {
+    let mut select = db.prepare_cached("SELECT state FROM tasks WHERE id = ?1")?;
+    let state: String = select.query_row([task.id], |row| row.get(0))?;
+    Ok(TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?)
 }
 
 /// Queues a delivery of the task as it is now for each of its webhooks, or for one. The outcome stays with
 /// the task until that moves on: [`keep_outcomes`].
-pub(super) fn tell(db: &Connection, task: &Hash, webhook: Option<&Hash>) -> Result<(), Fault> {
+pub(super) fn tell(db: &Connection, task: &TaskRow, webhook: Option<&Hash>) -> Result<(), Fault> {
     let mut enqueue = db.prepare_cached(
         "INSERT INTO deliveries (task, webhook, state, settled_at, due_at, own)
          SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.updated_at, 0
          FROM tasks JOIN webhooks ON webhooks.task = tasks.id
-         WHERE tasks.hash = ?1 AND (?2 IS NULL OR webhooks.hash = ?2)",
+         WHERE tasks.id = ?1 AND (?2 IS NULL OR webhooks.hash = ?2)",
     )?;
-    enqueue.execute(params![task, webhook])?;
+    enqueue.execute(params![task.id, webhook])?;
     Ok(())
 }
 
-/// Writes a webhook of the task in `row`, and charges for it.
+/// Writes a webhook of a task, and charges for it.
 fn put(
     db: &Connection,
-    task: &Hash,
-    row: i64,
+    task: &TaskRow,
     webhook: &NewWebhook,
     limit: usize,
     pending_max: usize,
 ) -> Result<WebhookRegistration, Fault> {
-    let bytes = signed(cost(webhook.body.len()));
+    let (bytes, row) = (signed(cost(webhook.body.len())), task.id);
     let before = body_cost(db, row, &webhook.hash)?;
     let mut replace = db.prepare_cached("UPDATE webhooks SET body = ?3 WHERE task = ?1 AND hash = ?2")?;
     if replace.execute(params![row, webhook.hash, webhook.body])? > 0 {
@@ -185,20 +187,16 @@ pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, b
 }
 
 /// The webhooks of a task, in the order in which they were registered.
-pub(super) fn of_task(db: &Connection, seal: &Seal, task: &Hash) -> Result<Vec<Webhook>, Fault> {
-    let mut select = db.prepare_cached(
-        "SELECT webhooks.body FROM webhooks JOIN tasks ON tasks.id = webhooks.task WHERE tasks.hash = ?1 ORDER BY n",
-    )?;
-    let sealed = select.query_map(params![task], |row| row.get(0))?;
-    sealed.map(|row: rusqlite::Result<Vec<u8>>| Ok(seal.open(label(task), row?)?)).collect()
+pub(super) fn of_task(db: &Connection, seal: &Seal, task: &TaskRow) -> Result<Vec<Webhook>, Fault> {
+    let mut select = db.prepare_cached("SELECT body FROM webhooks WHERE task = ?1 ORDER BY n")?;
+    let sealed = select.query_map([task.id], |row| row.get(0))?;
+    sealed.map(|row: rusqlite::Result<Vec<u8>>| Ok(seal.open(label(&task.hash), row?)?)).collect()
 }
 
 /// Removes a webhook, and with it what waits for it.
-pub(super) fn remove(db: &Connection, task: &Hash, webhook: &Hash) -> Result<bool, Fault> {
-    let mut delete = db.prepare_cached(
-        "DELETE FROM webhooks WHERE task = (SELECT id FROM tasks WHERE hash = ?1) AND hash = ?2 RETURNING length(body)",
-    )?;
-    let lens = delete.query_map(params![task, webhook], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+pub(super) fn remove(db: &Connection, task: &TaskRow, webhook: &Hash) -> Result<bool, Fault> {
+    let mut delete = db.prepare_cached("DELETE FROM webhooks WHERE task = ?1 AND hash = ?2 RETURNING length(body)")?;
+    let lens = delete.query_map(params![task.id, webhook], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
     let given_back: u64 = lens.iter().map(|len| cost(usize::try_from(*len).unwrap_or_default())).sum();
     quota::add(db, task, -signed(given_back))?;
     Ok(!lens.is_empty())
@@ -260,12 +258,12 @@ pub(super) fn claim(
 }
 
 /// Has the deliveries that wait keep the outcome that they tell, before their task moves on from `state`.
-pub(super) fn keep_outcomes(db: &Connection, task: &Hash, state: TaskState) -> Result<(), Fault> {
+pub(super) fn keep_outcomes(db: &Connection, task: &TaskRow, state: TaskState) -> Result<(), Fault> {
     let mut update = db.prepare_cached(
         "UPDATE deliveries SET outcome = tasks.outcome, own = 1
-         FROM tasks WHERE tasks.id = deliveries.task AND own = 0 AND tasks.hash = ?1 AND tasks.state = ?2",
+         FROM tasks WHERE tasks.id = deliveries.task AND own = 0 AND tasks.id = ?1 AND tasks.state = ?2",
     )?;
-    update.execute(params![task, state.name()])?;
+    update.execute(params![task.id, state.name()])?;
     Ok(())
 }
 

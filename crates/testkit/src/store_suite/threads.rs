@@ -61,7 +61,7 @@ pub async fn a_conversation_is_its_first_owners(store: Fresh) {
     append(&store, &thread, &["a"], 10, 60).await;
     let add = async |owner: Option<&str>, word: &str| {
         let addition = ConversationAppend { owner: owner.map(str::to_owned), ..addition(turns([word]), 10, after(60)) };
-        store.append_turns(&thread, &chef(), addition).await.unwrap()
+        store.append_turns(&thread, &chef(), addition).await.unwrap().is_some()
     };
     assert!(add(Some("ada"), "b").await);
     assert!(!add(Some("bob"), "c").await && !add(None, "d").await);
@@ -70,6 +70,27 @@ pub async fn a_conversation_is_its_first_owners(store: Fresh) {
     assert_eq!(kept.owner.as_deref(), Some("ada"));
     assert!(kept.is_open_to(Some("ada")) && !kept.is_open_to(Some("bob")) && !kept.is_open_to(None));
     assert_eq!(words(&store, &thread, 0).await.unwrap(), ["a", "b", "e"]);
+}
+
+/// The same as often as it is read, another one for each addition, none once it has ended.
+pub async fn each_addition_gives_a_conversation_another_version(store: Fresh) {
+    let thread = some_thread();
+    let version = async |now| store.thread_version(&thread, &chef(), after(now)).await.unwrap();
+    assert_eq!(version(0).await, None);
+    let mut seen = Vec::new();
+    for (word, until) in [("a", 60), ("b", 60), ("c", 60), ("d", 90)] {
+        let added = store.append_turns(&thread, &chef(), addition(turns([word]), 2, after(until))).await.unwrap();
+        assert!(added.is_some() && !seen.contains(&added));
+        assert_eq!(version(0).await, added);
+        assert_eq!(store.thread(&thread, &chef(), start()).await.unwrap().map(|kept| kept.version), added);
+        seen.push(added);
+    }
+    let strangers = ConversationAppend { owner: Some("bob".into()), ..addition(turns(["e"]), 2, after(90)) };
+    let adas = ConversationAppend { owner: Some("ada".into()), ..strangers.clone() };
+    let hers = store.append_turns(&thread, &chef(), adas).await.unwrap();
+    assert_eq!(store.append_turns(&thread, &chef(), strangers).await.unwrap(), None);
+    assert_eq!(version(89).await, hers);
+    assert_eq!(version(90).await, None);
 }
 
 /// All that a turn holds.

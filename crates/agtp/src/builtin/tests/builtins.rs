@@ -87,7 +87,7 @@ async fn s5_8_2_agents_says_who_is_here_and_how_far_each_is_vouched_for() {
     assert_eq!((&chef["trust_tier"], &chef["verification_path"]), (&json!(2), &json!("org-asserted")));
     assert_eq!(chef["trust_warning"], "verification-incomplete");
     assert_eq!(chef["owner_id"], "demo.localhost");
-    let document = place.agent("chef").document.clone().unwrap();
+    let document = place.agent("chef").document().unwrap();
     for name in ["trust_tier", "verification_path", "trust_warning", "owner_id"] {
         assert_eq!(chef.get(name), document.fields().get(name), "{name} is what the agent's own document says");
     }
@@ -124,7 +124,7 @@ async fn s5_8_1_genesis_is_the_loaded_document_byte_for_byte() {
     let agent = place.agent("clerk");
     let reply = place.reply(&place.by("clerk", "/genesis")).await;
     let served = bytes(&reply);
-    assert_eq!(served, forecourt_core::json::canonical(agent.genesis.as_ref().unwrap().document()).unwrap());
+    assert_eq!(served, forecourt_core::json::canonical(agent.genesis().unwrap().document()).unwrap());
     let genesis = Genesis::parse(&served, Some(&agent.agent_id)).expect("it verifies offline");
     assert!(genesis.document().contains_key("signature"));
     assert_eq!(bytes(&place.reply(&place.by("clerk", "/genesis")).await), served, "and stays as it is");

@@ -192,7 +192,7 @@ async fn s3_1_an_escalation_waits_for_the_operator_and_its_answer_can_be_read() 
     assert_eq!((code, &body["status"], &body["routed_to"]), (202, &json!("pending_review"), &json!("operator")));
     let (_, again) = call(&server, "ESCALATE", escalation()).await;
     assert_eq!(again["escalation_id"], body["escalation_id"]);
-    let asked = host.questions().await.unwrap().remove(0);
+    let asked = host.operator().questions().await.unwrap().remove(0);
     assert_eq!((asked.inquiry.subject.as_str(), asked.inquiry.urgency.as_str()), ("t-1", "urgent"));
     assert_eq!(
         (asked.inquiry.by, asked.inquiry.agent.unwrap().to_string()),
@@ -204,7 +204,7 @@ async fn s3_1_an_escalation_waits_for_the_operator_and_its_answer_can_be_read() 
         by: "ops".to_owned(),
         at: asked.asked_at,
     };
-    let _ = host.answer_question(&asked.id, answer).await.unwrap();
+    let _ = host.operator().answer(&asked.id, answer).await.unwrap();
     let (_, read) = call(&server, "INSPECT", json!({"target": "escalation", "escalation_id": asked.id})).await;
     assert_eq!((&read["status"], &read["answer"]["reason"]), (&json!("accepted"), &json!("Yes.")));
 }
@@ -311,7 +311,7 @@ async fn s3_1_an_agent_with_the_operators_scope_decides() {
     assert_eq!(server.ask(&without, &decision).await.start.code, 403, "it claims less than it has");
     let response = server.ask(&head, &decision).await;
     assert_eq!(response.start.code, 200, "{response:?}");
-    assert!(!server.mounted.mount.host.questions().await.unwrap()[0].waits());
+    assert!(!server.mounted.mount.host.operator().questions().await.unwrap()[0].waits());
 }
 
 #[tokio::test]

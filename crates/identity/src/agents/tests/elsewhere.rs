@@ -11,10 +11,10 @@ fn agents_of_elsewhere_are_known_by_their_files() {
     let (known, notices) = place.load();
     assert_eq!(raised(&notices), [("lauren.genesis.json".to_owned(), Severity::Warning)]);
     let lauren = known.get(origin.id()).unwrap();
-    assert_eq!((lauren.name.as_str(), lauren.is_hosted(), lauren.document.as_ref()), ("lauren", false, None));
+    assert_eq!((lauren.name.as_str(), lauren.is_hosted(), lauren.document()), ("lauren", false, None));
     assert_eq!(lauren.declared.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(), ["booking:room"]);
     let morgan = known.get(&forecourt_core::AgentId::parse(&alone).unwrap()).unwrap();
-    assert_eq!((morgan.genesis.as_ref(), morgan.wildcards), (None, true));
+    assert_eq!((morgan.genesis(), morgan.wildcards), (None, true));
     assert_eq!(known.hosted().len(), 1);
     assert_eq!(known.of_name("lauren"), None, "it does not live here");
 }
@@ -42,7 +42,7 @@ fn what_can_not_be_read_is_said() {
     place.write("known/lauren.genesis.json/inside", &json!(0));
     let (_, notices) = place.load();
     assert_eq!(raised(&notices), [("lauren.genesis.json".to_owned(), Severity::Refused)]);
-    assert!(notices.iter().any(|notice| notice.reason == "it is no file"), "{notices:?}");
+    assert!(notices.iter().any(|notice| notice.reason == "it is not a regular file"), "{notices:?}");
 
     let place = Place::new();
     place.write("known", &json!("a file"));

@@ -5,16 +5,16 @@ fn s5_8_1_an_origin_is_made_at_the_first_start_and_stays() {
     let place = Place::new();
     let (first, notices) = place.load();
     assert_eq!(raised(&notices), []);
-    assert!(notices.iter().any(|notice| notice.reason.contains("an origin was made")), "{notices:?}");
+    assert!(notices.iter().any(|notice| notice.reason.contains("a genesis document was made")), "{notices:?}");
     let chef = &first.hosted()[0];
     let kept = place.data.path().join("agents/chef.genesis.json");
     let read = Genesis::parse(&std::fs::read(&kept).unwrap(), Some(&chef.agent_id)).unwrap();
-    assert_eq!(Some(&read), chef.genesis.as_ref());
+    assert_eq!(Some(&read), chef.genesis().as_ref());
     assert_eq!(read.scope().collect::<Vec<_>>(), DEFAULT_SCOPES);
     assert_eq!((read.owner(), read.governance_zone()), (Some("demo.localhost"), Some("demo.localhost")));
     assert_eq!(chef.declared.iter().count(), 2, "the default scopes are tokens");
     assert!(!chef.wildcards && chef.is_hosted());
-    // The keys may be rotated: an origin stays what it is.
+    // The keys may be rotated: a genesis document stays what it is.
     let later = Place { keys: HostKeys::in_memory(&counted(9)), ..place };
     let (second, notices) = later.load();
     assert_eq!(second.hosted()[0].agent_id, chef.agent_id);
@@ -41,7 +41,7 @@ fn nothing_is_kept_by_who_only_looks() {
 fn base_6_3_the_document_of_an_agent_says_all_that_readers_want() {
     let place = Place::new();
     let (known, _) = place.load();
-    let document = known.hosted()[0].document.as_ref().unwrap();
+    let document = known.hosted()[0].document().unwrap();
     let key = place.keys.current();
     let current = Current { status: "active", updated_at: None, methods: &["DESCRIBE"] };
     let served = document.current(current, Issuer { name: "demo.localhost", key }).unwrap();
@@ -69,7 +69,7 @@ fn settings_go_into_an_origin_once() {
     let chef = &known.hosted()[0];
     assert_eq!(chef.declared.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(), ["booking:*", "rcns:negotiate"]);
     assert_eq!((chef.posture.trust_tier, chef.wildcards), (TrustTier::Experimental, true));
-    assert_eq!(chef.document.as_ref().unwrap().text("name"), Some("X-chef"));
+    assert_eq!(chef.document().unwrap().text("name"), Some("X-chef"));
     assert_eq!(chef.governance_zone.as_deref(), Some("test"));
     let other: AgentIdentitySettings =
         serde_json::from_value(json!({"scopes": ["a:b"], "trust_tier": 2, "owner": "acme.tld"})).unwrap();
@@ -127,7 +127,8 @@ fn base_6_5_explicit_before_origin_before_default() {
     );
     let chef = &known.hosted()[0];
     // What is served says what was resolved, and the rest as the operator wrote it.
-    let fields = chef.document.as_ref().unwrap().fields();
+    let document = chef.document().unwrap();
+    let fields = document.fields();
     assert_eq!((&fields["trust_tier"], &fields["trust_warning"]), (&json!(2), &json!("verification-path-unsupported")));
     assert_eq!((&fields["owner_id"], &fields["name"]), (&json!("explicit.tld"), &json!("lauren")));
     assert_eq!((&chef.wildcards, chef.declared.iter().count()), (&true, 1));
@@ -142,7 +143,7 @@ fn base_6_3_an_origin_of_another_agent_is_skipped() {
     let (known, notices) = place.load();
     assert_eq!(raised(&notices), [("chef.genesis.json".to_owned(), Severity::Refused)]);
     let chef = &known.hosted()[0];
-    assert_eq!((chef.agent_id.as_str(), chef.genesis.as_ref()), (id.as_str(), None));
+    assert_eq!((chef.agent_id.as_str(), chef.genesis()), (id.as_str(), None));
 }
 
 #[test]
@@ -153,10 +154,7 @@ fn a_document_alone_keeps_its_name_and_has_no_origin() {
     let (known, notices) = place.load();
     assert_eq!(raised(&notices), []);
     let chef = &known.hosted()[0];
-    assert_eq!(
-        (chef.agent_id.as_str(), chef.genesis.as_ref(), chef.posture.owner_id.as_ref()),
-        (id.as_str(), None, None)
-    );
+    assert_eq!((chef.agent_id.as_str(), chef.genesis(), chef.posture.owner_id.as_ref()), (id.as_str(), None, None));
     assert_eq!(chef.declared.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(), ["booking:room"]);
     assert_eq!(std::fs::read_dir(place.data.path()).unwrap().count(), 0);
 }
@@ -168,7 +166,7 @@ fn a_document_for_the_origin_that_was_made_keeps_it() {
     place.write("agents/chef.agent.json", &document(id.as_str()));
     let (known, notices) = place.load();
     assert_eq!(raised(&notices), []);
-    assert_eq!(known.hosted()[0].genesis.as_ref().map(Genesis::id), Some(&id));
+    assert_eq!(known.hosted()[0].genesis().map(|genesis| genesis.id().clone()), Some(id));
 }
 
 #[test]
@@ -179,8 +177,8 @@ fn a_document_that_names_no_agent_adds_to_the_one_that_is_made() {
     let (known, notices) = place.load();
     assert_eq!(raised(&notices), []);
     let chef = &known.hosted()[0];
-    assert_eq!((&chef.agent_id, chef.document.as_ref().unwrap().text("description")), (&id, Some("Cooks.")));
-    assert_eq!(chef.document.as_ref().unwrap().agent_id().as_ref(), Some(&id));
+    assert_eq!((&chef.agent_id, chef.document().unwrap().text("description")), (&id, Some("Cooks.")));
+    assert_eq!(chef.document().unwrap().agent_id().as_ref(), Some(&id));
     // What it may do is in the origin.
     assert_eq!(chef.declared.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(), DEFAULT_SCOPES);
 }

@@ -27,6 +27,7 @@ struct Refusal<'a> {
 #[derive(Serialize)]
 struct Fault<'a> {
     error: &'a str,
+    code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
 }
@@ -40,7 +41,7 @@ pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> Bytes {
 }
 
 pub(super) fn failure(failure: &Failure) -> Bytes {
-    written(&Fault { error: &failure.message, hint: failure.hint.as_deref() })
+    written(&Fault { error: &failure.message, code: failure.code, hint: failure.hint.as_deref() })
 }
 
 /// Types of ours with text keys: writing them can't fail.

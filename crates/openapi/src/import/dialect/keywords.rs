@@ -102,7 +102,7 @@ impl Dialect<'_> {
             match name {
                 name if TYPES.contains(&name) => known.push(name),
                 "file" => known.push("string"),
-                _ => self.notes.push(format!("`{name}` is no type: any value is taken there")),
+                _ => self.notes.push(format!("unknown type `{name}`: any value is taken there")),
             }
         }
         known.dedup();

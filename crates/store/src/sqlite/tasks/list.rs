@@ -122,11 +122,9 @@ mod tests {
     #[test]
     fn a_list_of_an_owner_comes_from_an_index_in_its_order() {
         let ann = TaskFilter { owner: Some("ann".to_owned()), ..TaskFilter::default() };
-        for filter in [ann, TaskFilter::default()] {
-            let plan = plan(&filter);
-            assert!(plan.contains("tasks_of_owner (owner=? AND updated_at<?)"), "{plan}");
-            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
-        }
+        let plan = plan(&ann);
+        assert!(plan.contains("tasks_of_owner (owner=? AND updated_at<?)"), "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
 
     #[test]

@@ -1,0 +1,151 @@
+//! The trip of a request: understood, led to who answers it, and answered. AGTP-API 6.1, 13.2.
+
+mod caller;
+mod form;
+mod native;
+mod respond;
+mod speak;
+mod target;
+mod understand;
+
+use forecourt_contract::call::{CallTrail, LifecycleState};
+use forecourt_contract::policy::ResolvedMethod;
+use forecourt_contract::{Call, CallAnswer, CallTarget, Method, Refusal, RoutedCall, Tier, input, reserved};
+use forecourt_core::Transport;
+use forecourt_host::InvokeOutcome;
+use serde_json::Value;
+
+use crate::ask::Ask;
+use crate::from_wire::body;
+use crate::once::Keyed;
+use crate::reply::{Answered, Problem, Reply};
+use crate::service::{ConnectionInfo, Service};
+use crate::sessions;
+use crate::wire::{Request, RequestLine};
+pub(crate) use speak::on_connections;
+#[cfg(test)]
+pub(crate) use speak::serve;
+
+/// How messages and calls say that they came by this wire.
+pub(crate) const VIA: Transport = crate::NAME;
+
+impl Service {
+    /// Answers a request. Never fails: a problem is an answer.
+    pub(crate) async fn answered(&self, request: &Request, connection: &ConnectionInfo) -> Answered {
+        let ask = match self.understand(request, connection).await {
+            Ok(ask) => ask,
+            Err(problem) => {
+                let agent = self.default_agent().cloned();
+                return Answered { reply: problem.into(), trail: self.look_at(&request.start), agent };
+            }
+        };
+        let mut trail = CallTrail::default();
+        let agent = self.recipient(&ask).cloned();
+        let task_id = ask.call.thread.task_id.as_deref().or_else(|| body::task_id(&ask.call.body)).map(str::to_owned);
+        let accept = ask.accept.clone();
+        let caller = ask.call.caller.agent_id.clone();
+        let reply = match self.reply(ask, &mut trail).await {
+            Ok(reply) => form::of(reply, accept.as_deref(), task_id, &trail),
+            Err(problem) => {
+                note(&problem, caller.as_deref(), &trail);
+                problem.into()
+            }
+        };
+        Answered { reply, trail, agent }
+    }
+
+    /// Finds out where a request would have gone that can't be read otherwise, since what is deprecated is
+    /// told with every response. AGTP-API 4.4, 6.5.
+    fn look_at(&self, line: &RequestLine) -> CallTrail {
+        let call = Call { method: line.method.clone(), path: line.path().to_owned(), ..Call::default() };
+        // What is wrong with these two counts less than what was found before.
+        self.contract().aim(&call).trail
+    }
+
+    /// The order of checks is the contract layer's: method, path, route, identity, standing, policy,
+    /// input, authority.
+    async fn reply(&self, mut ask: Ask, trail: &mut CallTrail) -> Result<Reply, Problem> {
+        let aimed = self.contract().aim(&ask.call);
+        *trail = aimed.trail;
+        let target = aimed.target?;
+        body::unwrap(&mut ask.call, trail.endpoint.as_deref(), target.tier == Tier::Native)?;
+        sessions::require_active(&self.resting, &self.host, &ask).await?;
+        match Keyed::of(&ask, target.method.as_str()) {
+            None => self.called(ask, target, trail).await,
+            Some(keyed) => Box::pin(keyed.once(&self.host, self.called(ask, target, trail))).await,
+        }
+    }
+
+    /// A call to whoever answers it: an endpoint, or the host itself.
+    async fn called(&self, mut ask: Ask, target: CallTarget, trail: &mut CallTrail) -> Result<Reply, Problem> {
+        let doubt = ask.doubt.take();
+        let call = std::mem::take(&mut ask.call);
+        let aimed = RoutedCall { target: Ok(target), trail: trail.clone() };
+        let native = |call, target: CallTarget| async move { Ok(self.native(Ask { call, ..ask }, &target).await) };
+        match self.host.invoke_to(call, aimed, VIA, native).await? {
+            InvokeOutcome::Refused(part) => Err((*part).into()),
+            InvokeOutcome::Answered(outcome) => {
+                *trail = outcome.trail;
+                match outcome.answer {
+                    Ok(CallAnswer::Endpoint(value)) => Ok(Reply::ok(value)),
+                    Ok(CallAnswer::Native(reply)) => reply,
+                    Err(refusal) => Err(doubted(refusal, doubt)),
+                }
+            }
+        }
+    }
+
+    /// A call of what the host answers itself, from a caller that every check let through.
+    pub(super) async fn native(&self, mut ask: Ask, target: &CallTarget) -> Result<Reply, Problem> {
+        self.recipient_in_service(&ask, &target.method).await?;
+        merge(&mut ask, &target.resolved)?;
+        ask.call.path = target.path.as_str().to_owned();
+        self.floor(&ask, &target.method).await
+    }
+
+    /// Base 3.2: who is called may not be out of service either.
+    async fn recipient_in_service(&self, ask: &Ask, method: &Method) -> Result<(), Problem> {
+        let Some(agent) = self.recipient(ask).filter(|_| !reserved::is_open_to_suspended(method)) else {
+            return Ok(());
+        };
+        let is_final = match self.standing(agent).await? {
+            LifecycleState::Active | LifecycleState::Deprecated => return Ok(()),
+            LifecycleState::Suspended => false,
+            LifecycleState::Retired => true,
+        };
+        Err(Refusal::Standing { agent_id: Some(agent.agent_id.to_string()), is_final }.into())
+    }
+}
+
+/// What an agent was refused by the rules of this wire is for the log. Base 4. What the caller wrote is
+/// quoted, and none of it is there before it was found to be in order.
+fn note(problem: &Problem, caller: Option<&str>, trail: &CallTrail) {
+    if problem.status.is_governance() {
+        let (method, path) = (&trail.method, &trail.path);
+        tracing::info!(status = problem.status.code, ?caller, ?method, ?path, "an agent was refused");
+    }
+}
+
+/// The contract layer knows that a caller was not recognised, and the doubt says why.
+fn doubted(refusal: Refusal, doubt: Option<Box<Problem>>) -> Problem {
+    match (&refusal, doubt) {
+        (Refusal::Identity(_), Some(doubt)) => *doubt,
+        _ => refusal.into(),
+    }
+}
+
+/// Section 5.5 for methods without a schema: the query joins the body, which counts before it, and so
+/// does what a legacy verb adds.
+fn merge(ask: &mut Ask, resolved: &ResolvedMethod) -> Result<(), Problem> {
+    let call = &mut ask.call;
+    if call.query.is_some() {
+        call.body = input::merge(None, call.query.as_deref(), &[], std::mem::take(&mut call.body))?;
+    }
+    for (name, value) in &resolved.added {
+        call.body.entry(name).or_insert_with(|| value.clone());
+    }
+    if let Some(key) = call.idempotency_key.as_deref().filter(|_| resolved.is_keyed) {
+        call.body.entry("idempotency_key").or_insert_with(|| Value::from(key));
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The starters of `forecourt init --with`: the files of each, and what to do before the first question.
+
+use clap::ValueEnum;
+
+/// What a new deployment begins with: an agent of one kind, with all that it needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Starter {
+    /// Answers from your files; needs no model and no keys
+    #[default]
+    Search,
+    /// A language model; preset for Ollama on this machine, without a key
+    Model,
+    /// A web service of yours, with a small one in Python
+    Http,
+    /// A Python program that answers messages, and an endpoint that is a Python function
+    Python,
+    /// An A2A agent elsewhere, with a second deployment that plays it
+    A2a,
+    /// A tool of an MCP server, with a small server in Python
+    Mcp,
+}
+
+type Files = &'static [(&'static str, &'static str)];
+
+impl Starter {
+    /// The agent that a person asks first.
+    pub(super) fn handle(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Model => "assistant",
+            Self::Http => "service",
+            Self::Python => "helper",
+            Self::A2a => "remote",
+            Self::Mcp => "tool",
+        }
+    }
+
+    /// A question to which its agent has an answer.
+    pub(super) fn question(self) -> &'static str {
+        match self {
+            Self::Search => "what is here?",
+            Self::Model => "What can you do?",
+            Self::Http | Self::A2a | Self::Mcp => "hello",
+            Self::Python => "count these words",
+        }
+    }
+
+    /// Its files: the path within the deployment, and the text.
+    pub(super) fn files(self) -> Files {
+        match self {
+            Self::Search => &[
+                ("agents/search.toml", include_str!("search/search.toml")),
+                ("agents/echo.toml", include_str!("echo.toml")),
+                ("content/welcome.md", include_str!("search/welcome.md")),
+            ],
+            Self::Model => &[("agents/assistant.toml", include_str!("model/assistant.toml"))],
+            Self::Http => &[
+                ("agents/service.toml", include_str!("http/service.toml")),
+                ("service.py", include_str!("http/service.py")),
+            ],
+            Self::Python => &[
+                ("agents/helper.toml", include_str!("python/helper.toml")),
+                ("agent.py", include_str!("python/agent.py")),
+                ("endpoints/book-room.toml", include_str!("python/book-room.toml")),
+                ("functions/rooms.py", include_str!("python/rooms.py")),
+            ],
+            Self::A2a => &[
+                ("agents/remote.toml", include_str!("a2a/remote.toml")),
+                ("elsewhere/forecourt.toml", include_str!("a2a/elsewhere.toml")),
+                ("elsewhere/agents/echo.toml", include_str!("a2a/echo.toml")),
+            ],
+            Self::Mcp => {
+                &[("agents/tool.toml", include_str!("mcp/tool.toml")), ("tools.py", include_str!("mcp/tools.py"))]
+            }
+        }
+    }
+
+    /// What to do before serving: what it is for, and the command or the place. `DIR` is the deployment.
+    pub(super) fn steps(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Search => &[("put your content under", "DIR/content")],
+            Self::Model => &[("get the model running", "ollama serve; ollama pull qwen3:8b")],
+            Self::Http => &[("start the service", "python3 DIR/service.py")],
+            Self::Python => &[("edit the program", "DIR/agent.py")],
+            Self::A2a => &[("start the other side", "forecourt serve DIR/elsewhere")],
+            Self::Mcp => &[("edit the tool", "DIR/tools.py")],
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The addresses that documents name when they are fetched from a plain listener: those of that listener, or the
+//! public ones behind a proxy.
+
+use std::process::Command;
+
+use crate::support::{Deployment, Served};
+
+/// What a plain listener says under one Host.
+fn fetched(served: &Served, host: &str, path: &str) -> (String, String) {
+    let url = format!("http://127.0.0.1:{}{path}", served.http);
+    let output = Command::new("curl")
+        .args(["-s", "--noproxy", "*", "-w", "\n%{http_code}", "-H", &format!("Host: {host}")])
+        .args(["-H", "X-Forwarded-Host: evil.example", "-H", "X-Forwarded-Proto: https", &url])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (body, status) = text.rsplit_once('\n').unwrap();
+    (status.to_owned(), body.to_owned())
+}
+
+const DOCUMENTS: [&str; 7] = [
+    "/.well-known/agent-card.json",
+    "/a2a/gate/.well-known/agent-card.json",
+    "/.well-known/agent-card/gate",
+    "/.well-known/webfinger?resource=acct:gate@demo.localhost",
+    "/.well-known/mentionable-agents.json",
+    "/~gate",
+    "/",
+];
+
+#[test]
+fn design_18_documents_name_the_plain_origin_at_which_they_were_fetched() {
+    let served = Deployment::gatehouse().serve();
+    for host in ["127.0.0.1", "localhost", "[::1]", "demo.localhost"] {
+        for path in DOCUMENTS {
+            let (status, body) = fetched(&served, &format!("{host}:{}", served.http), path);
+            let origin = format!("http://{host}:{}/", served.http);
+            assert_eq!(status, "200", "{host} {path}");
+            assert!(body.contains(&origin), "{host} {path}: {body}");
+            for other in ["https://demo.localhost", "https://127.0.0.1", "evil.example"] {
+                assert!(!body.contains(other), "{host} {path} names {other}: {body}");
+            }
+        }
+    }
+    for host in ["evil.example", "127.0.0.2", "demo.localhost.evil.example"] {
+        assert_eq!(fetched(&served, host, DOCUMENTS[0]).0, "421", "{host}");
+    }
+}
+
+#[test]
+fn design_18_behind_a_proxy_documents_name_the_public_base() {
+    for line in ["public_url = \"https://kitchen.example\"\n", "trusted_proxies = [\"127.0.0.1/32\"]\n"] {
+        let deployment = Deployment::gatehouse();
+        let text = deployment.read("forecourt.toml");
+        let served = deployment.and("forecourt.toml", &format!("{line}{text}")).serve();
+        for path in DOCUMENTS {
+            let (status, body) = fetched(&served, "127.0.0.1", path);
+            assert_eq!(status, "200", "{path}");
+            assert!(!body.contains("http://127.0.0.1"), "{line} {path}: {body}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The codes by which programs know what went wrong, each with its cause and what to do about it.
+//!
+//! Protocols spell them in their own words; the table of all spellings is made from these rows and each
+//! protocol's own function, so that no spelling is written down twice.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Noun};
+use crate::policy::{AcceptedPayment, AuthChallenge, PolicyPart, RefusalKind};
+use crate::store::QuotaBound;
+use crate::task::TaskState;
+
+/// A row of the table of errors.
+#[derive(Debug)]
+pub struct CodeEntry<T> {
+    /// The code, the same over every protocol that has a place for it.
+    pub code: &'static str,
+    /// What happened.
+    pub cause: &'static str,
+    /// What a caller can do.
+    pub remedy: &'static str,
+    /// One such failure, for protocols to spell.
+    pub sample: T,
+}
+
+/// Every kind of [`Error`], by [`Error::code`].
+pub fn errors() -> Vec<CodeEntry<Error>> {
+    let row = |sample: Error, cause, remedy| CodeEntry { code: sample.code(), cause, remedy, sample };
+    let full = |bound| Error::Full { bound };
+    vec![
+        row(
+            Error::not_found(Noun::Agent),
+            "No agent has this name, or it is hidden from you.",
+            "List the agents: `forecourt discover DOMAIN`.",
+        ),
+        row(
+            Error::not_found(Noun::Task),
+            "The task id is unknown, has expired, or belongs to another caller.",
+            "Send the proof with which the task began; else begin again.",
+        ),
+        row(
+            Error::not_found(Noun::Thread),
+            "The conversation is unknown, has expired, or belongs to another caller.",
+            "Begin a new conversation.",
+        ),
+        row(Error::not_found(Noun::Artifact), "The task has no such file.", "Read the task: it lists its files."),
+        row(
+            Error::Gone { what: Noun::Agent },
+            "The agent was retired for good.",
+            "Use its successor, which its documents name if there is one.",
+        ),
+        row(
+            Error::Conflict { what: Noun::Task, state: TaskState::Completed },
+            "The request contradicts the state of the task, such as cancelling one that has ended.",
+            "Read the task first.",
+        ),
+        row(
+            Error::invalid("field", "reason"),
+            "A field has a value that means nothing here; the message names it.",
+            "Change that field.",
+        ),
+        row(
+            full(QuotaBound::Caller { max: 1 }),
+            "As much is kept for you as one caller may have (`limits.stored_bytes_per_caller`).",
+            "Wait until something has expired, or ask the operator for more.",
+        ),
+        row(
+            full(QuotaBound::Store { max: 1 }),
+            "The store or its disk is full (`store.size_max`).",
+            "Try again later. Operator: free disk space or raise the bound.",
+        ),
+        row(Error::unavailable(), "The host is stopping, or has too much to do.", "Try again after `Retry-After`."),
+        row(
+            Error::internal("cause"),
+            "The host failed. The cause is in its log and nowhere else.",
+            "Report it to the operator, with the time and the request id.",
+        ),
+    ]
+}
+
+/// Every kind of refusal of PolicyPart v0.1, by its name on the wire.
+pub fn refusals() -> Vec<CodeEntry<PolicyPart>> {
+    let challenges = || vec![AuthChallenge::new("Bearer").with("realm", "example.com")];
+    let consent = RefusalKind::ConsentRequired { state: String::new(), return_to: String::new() };
+    let payment = AcceptedPayment { scheme: "x402.exact".to_owned(), payload: serde_json::Map::new() };
+    let rows = [
+        (consent, "The person has to agree to something first.", "Show the person `url`, then send the message again."),
+        (
+            RefusalKind::Unauthorized { auth_challenges: challenges() },
+            "The agent wants to know who is asking, or the proof is not valid.",
+            "Sign in as the challenge says, and send the token.",
+        ),
+        (
+            RefusalKind::PaymentRequired { accepted_payments: vec![payment] },
+            "The answer has to be paid for.",
+            "Pay as one of `accepted_payments` says, then send the message again.",
+        ),
+        (RefusalKind::Forbidden, "You may not ask this.", "Ask the operator for access."),
+        (
+            RefusalKind::TooManyRequests { retry_after_seconds: Some(1) },
+            "A rate limit was met; the message names the bound of `[limits]`.",
+            "Wait for `Retry-After`. Operator: raise the bound.",
+        ),
+        (
+            RefusalKind::UnavailableForLegalReasons,
+            "A law forbids the answer.",
+            "The message and `url` say whom to ask.",
+        ),
+        (
+            RefusalKind::ServiceUnavailable { retry_after_seconds: Some(1) },
+            "The agent is closed for now: maintenance, suspended, or too much to do.",
+            "Try again after `Retry-After`.",
+        ),
+    ];
+    let named: BTreeMap<&str, &'static str> = RefusalKind::NAMES.into_iter().map(|name| (name, name)).collect();
+    let row = |(kind, cause, remedy): (RefusalKind, _, _)| {
+        let code = named.get(kind.name()).copied().unwrap_or_default();
+        CodeEntry { code, cause, remedy, sample: PolicyPart::new(kind, cause) }
+    };
+    rows.into_iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_one_row() {
+        let mut codes: Vec<&str> = errors().iter().map(|row| row.code).collect();
+        let refusals: Vec<&str> = refusals().iter().map(|row| row.code).collect();
+        assert_eq!(refusals, RefusalKind::NAMES);
+        codes.extend(refusals);
+        let all = codes.len();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), all, "a code means one thing");
+    }
+}

@@ -1,0 +1,205 @@
+//! Conversations: what was said before, found by a token that only the host mints.
+//!
+//! An answer does not wait for its turns to be kept. Those of a conversation that somebody goes on with, or that a
+//! client named, are in the store after [`CONVERSATION_WRITE_AFTER`]; the first exchange of one that the host
+//! named, which most callers leave at that, after [`CONVERSATION_FIRST_WRITE_AFTER`] or with the second one.
+
+use std::sync::Arc;
+
+use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
+use forecourt_core::store::{Account, ConversationAppend};
+use forecourt_core::{
+    Clock, CollectedReply, Ending, Entropy, Error, Handle, History, Message, Part, Role, Sender, Task, ThreadId,
+    Timestamp, Turn,
+};
+
+use crate::begin::with_turns_of;
+use crate::directory::HostedAgent;
+
+mod cache;
+mod writer;
+
+pub use cache::{
+    CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
+    CONVERSATIONS_PENDING_BYTES_MAX,
+};
+pub(crate) use writer::ConversationWriter;
+
+/// Finds and keeps conversations.
+#[derive(Clone)]
+pub(crate) struct Conversations {
+    pub(crate) writer: Arc<ConversationWriter>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+}
+
+impl Conversations {
+    /// Gives the message the history of its conversation, and the conversation's id. A token that
+    /// is not ours begins a fresh conversation and is never adopted (REST 6); a name that a protocol
+    /// adopted stays, even where the agent remembers nothing of it. History that came with the
+    /// message stands instead of ours.
+    ///
+    /// A message that goes on with a task belongs to that task's conversation. A conversation that is
+    /// somebody's ([`is_open_to`]) is begun anew for everybody else: knowing its name gives nobody what was said
+    /// in it.
+    pub(crate) async fn recall(
+        &self,
+        resident: &HostedAgent,
+        mut message: Box<Message>,
+        earlier: Option<&Task>,
+    ) -> Result<RecalledMessage, Error> {
+        if let Some(task) = earlier {
+            message.thread.clone_from(&task.thread);
+        }
+        let is_ours = |thread: &ThreadId| earlier.is_some() || thread.is_adopted();
+        let mut is_known = false;
+        if resident.card.remembers {
+            let (named, agent) = (message.thread.take(), resident.card.handle());
+            let known = match &named {
+                // On the heap, since most messages begin a conversation.
+                Some(thread) => Box::pin(self.writer.read(&(thread.clone(), agent.clone()))).await?,
+                None => None,
+            };
+            let thread = match known {
+                None => named.filter(is_ours),
+                Some(known) if is_open_to(known.owner.as_deref(), message.sender.owner()) => {
+                    is_known = true;
+                    if message.history.is_empty() {
+                        message.history = known.turns;
+                    }
+                    named
+                }
+                Some(_) => named.map(|thread| thread.anew(&*self.entropy)),
+            };
+            message.thread = Some(thread.unwrap_or_else(|| ThreadId::mint(&*self.entropy)));
+        } else {
+            message.thread = message.thread.filter(is_ours);
+        }
+        if let Some(task) = earlier {
+            with_turns_of(task, &mut message.history);
+        }
+        trim(&mut message.history);
+        Ok(RecalledMessage { message, is_known })
+    }
+
+    /// Whether a conversation is kept that `sender` may go on with.
+    pub(crate) async fn is_kept(&self, thread: &ThreadId, agent: &Handle, sender: &Sender) -> Result<bool, Error> {
+        let known = self.writer.read(&(thread.clone(), agent.clone())).await?;
+        Ok(known.is_some_and(|known| is_open_to(known.owner.as_deref(), sender.owner())))
+    }
+
+    /// Adds a turn and its answer to their conversation. Refused and failed answers leave no trace.
+    pub(crate) async fn record(&self, resident: &HostedAgent, asked: UserTurn, answer: &CollectedReply) {
+        let UserTurn { thread, turn: asked, account, begins } = asked;
+        let said = match &answer.ending {
+            Ending::Complete | Ending::Message(_) => answer.text(),
+            Ending::Question(question) => question.text.clone(),
+            Ending::Refused(_) | Ending::Failed { .. } | Ending::Canceled => return,
+        };
+        let now = self.clock.now();
+        let mut reply = Turn::text(Role::Assistant, said);
+        reply.timestamp = Some(now);
+        if let Ending::Question(question) = &answer.ending {
+            reply.question = Some(Box::new(question.clone()));
+        }
+        let expires_at = after(now, THREAD_TTL);
+        let owner = asked.sender.owner().map(str::to_owned);
+        let addition =
+            ConversationAppend { owner, account, turns: vec![asked, reply], keep: THREAD_TURNS_MAX, expires_at };
+        let agent = resident.card.handle();
+        if !self.writer.append(&(thread, agent.clone()), addition, begins).await {
+            // Its owner signed in while this was being answered.
+            tracing::debug!(%agent, "a turn came too late for its conversation");
+        }
+    }
+}
+
+/// Whether `caller` may go on with a conversation of `owner`: [`forecourt_core::store::Conversation::is_open_to`].
+fn is_open_to(owner: Option<&str>, caller: Option<&str>) -> bool {
+    owner.is_none() || owner == caller
+}
+
+/// A message with its conversation.
+pub(crate) struct RecalledMessage {
+    pub(crate) message: Box<Message>,
+    /// Whether the conversation was kept here before.
+    pub(crate) is_known: bool,
+}
+
+/// What a caller said, to be kept with its answer.
+#[derive(Clone)]
+pub(crate) struct UserTurn {
+    pub(crate) thread: ThreadId,
+    pub(crate) turn: Turn,
+    /// Whose stored bytes the conversation counts towards: the turn itself tells nobody's address.
+    pub(crate) account: Account,
+    /// Whether nothing was kept of the conversation before.
+    pub(crate) begins: bool,
+}
+
+/// The current turn as history will show it: attachments by name, not by bytes; nobody's address.
+pub(crate) fn as_turn(message: &Message) -> Turn {
+    let sender = Sender { peer: None, ..message.sender.clone() };
+    Turn {
+        sender,
+        timestamp: Some(message.received_at),
+        id: Some(message.id.as_str().to_owned()),
+        answers: message.answers.clone(),
+        narrowing: message.search.narrowing.clone(),
+        annotations: message.annotations.clone(),
+        ..Turn::new(Role::User, message.parts.iter().map(remembered).collect())
+    }
+}
+
+fn remembered(part: &Part) -> Part {
+    match part {
+        Part::File(file) => {
+            let name = file.name.as_deref().unwrap_or("attachment");
+            Part::text(format!("[{name}, {}]", file.mime))
+        }
+        other => other.clone(),
+    }
+}
+
+/// `at` plus `by`, at the latest the end of time.
+pub(crate) fn after(at: Timestamp, by: std::time::Duration) -> Timestamp {
+    at.checked_add(by).unwrap_or(Timestamp::MAX)
+}
+
+/// Leaves out the oldest turns until count and size fit.
+fn trim(history: &mut History) {
+    let mut bytes = 0;
+    let fits = |turn: &&Turn| {
+        bytes += turn.parts.iter().filter_map(Part::as_text).map(str::len).sum::<usize>();
+        bytes <= HISTORY_BYTES_MAX
+    };
+    let kept = history.iter().rev().take(HISTORY_TURNS_MAX).take_while(fits).count();
+    history.keep_newest(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(count: usize, bytes: usize) -> History {
+        vec![Turn::text(Role::User, "x".repeat(bytes)); count].into()
+    }
+
+    #[test]
+    fn history_keeps_its_newest_turns() {
+        for (count, kept) in [(HISTORY_TURNS_MAX, HISTORY_TURNS_MAX), (HISTORY_TURNS_MAX + 1, HISTORY_TURNS_MAX)] {
+            let mut history = turns(count, 1);
+            trim(&mut history);
+            assert_eq!(history.len(), kept);
+        }
+    }
+
+    #[test]
+    fn history_is_bounded_in_bytes() {
+        for (bytes, kept) in [(HISTORY_BYTES_MAX / 2, 2), (HISTORY_BYTES_MAX / 2 + 1, 1)] {
+            let mut history = turns(2, bytes);
+            trim(&mut history);
+            assert_eq!(history.len(), kept);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Calls that are made once, however often they are sent: a caller's key, a hash of what it sent, and
+//! the answer that it got.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use forecourt_core::error::whole_seconds;
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Clock, Error, PolicyPart, Store, Timestamp};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::conversations::after;
+use crate::limits::LimitSettings;
+use crate::tasks::Tasks;
+
+/// How long a key is remembered.
+pub const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+/// Keys of one caller that are remembered at once, unless the operator says otherwise.
+pub const ONCE_PER_CALLER_MAX: u64 = 100_000;
+/// Keys of all callers that are remembered at once, unless the operator says otherwise.
+pub const ONCE_MAX: u64 = 1_000_000;
+/// Bytes of a key.
+pub const ONCE_KEY_BYTES_MAX: usize = 256;
+/// How often a key is tried that led to nothing so far.
+pub const ONCE_TRIES_MAX: u64 = 16;
+
+/// How long the log stays quiet about a bound that was reached.
+const LOG_PAUSE: Duration = Duration::from_secs(60);
+/// The stream that counts the keys of all callers.
+const COUNT_OF_ALL: &str = "once-all";
+
+/// Lines that one try leaves behind: that it began, and what came of it.
+const LINES_PER_TRY: u64 = 2;
+
+/// What is known of a key.
+#[derive(Debug)]
+pub enum IdempotencyState {
+    /// Nothing before: it is to be done, and its answer kept with [`Idempotency::settle`].
+    First(IdempotencyPermit),
+    /// It was done, with this answer.
+    Again(Value),
+    /// It is being done, or was when the host stopped: nobody knows what came of it.
+    Unsettled,
+    /// The key was used for something else.
+    Other,
+    /// Too many keys are remembered: nothing was begun. Says which bound it is, and when there is room again.
+    Refused(Box<PolicyPart>),
+}
+
+/// Whose key it is.
+#[derive(Debug, Clone, Copy)]
+pub struct IdempotencyOwner<'a> {
+    /// The caller, in whose name no key means two things.
+    pub name: &'a str,
+    /// The session or token by which it calls: keys are counted for each.
+    pub session: Option<&'a str>,
+}
+
+/// The right to do it.
+#[derive(Debug)]
+#[must_use]
+pub struct IdempotencyPermit {
+    stream: String,
+    hash: String,
+    until: Timestamp,
+    /// The number of the line that says so.
+    number: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeyLine {
+    hash: String,
+    state: KeyState,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum KeyState {
+    /// It is being done.
+    Begun,
+    /// It was done, with this answer.
+    Done(Value),
+    /// It was not done, and may be tried again.
+    Dropped,
+}
+
+/// Calls that are made once.
+pub struct Idempotency {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    tasks: Arc<Tasks>,
+    per_caller_max: u64,
+    all_max: u64,
+    /// When the log was last told that a bound was reached.
+    logged: Mutex<Option<Timestamp>>,
+}
+
+impl Idempotency {
+    pub(crate) fn new(tasks: Arc<Tasks>, limits: &LimitSettings) -> Self {
+        Self {
+            store: tasks.store.clone(),
+            clock: tasks.clock.clone(),
+            tasks,
+            per_caller_max: limits.idempotency_keys_per_caller_max.get(),
+            all_max: limits.idempotency_keys_max.get(),
+            logged: Mutex::new(None),
+        }
+    }
+
+    /// Begins something under a key of a caller; `sent` is all that makes it this and nothing else.
+    /// Written before anything is done, so that it outlives a crash. Refused when the caller's session has
+    /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
+    /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
+    /// with [`Error::Invalid`] when the key is empty or too long, with [`Error::Unavailable`] while the host drains.
+    pub async fn begin(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
+        self.tasks.accepting()?;
+        if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
+            return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
+        }
+        let (now, hash) = (self.clock.now(), hex(sent));
+        let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
+        let last = match self.last(&stream).await? {
+            Some((number, KeyLine { state: KeyState::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
+                let message = format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
+                return Ok(IdempotencyState::Refused(too_many(message, ONCE_TTL)));
+            }
+            Some((number, KeyLine { state: KeyState::Dropped, .. })) => number,
+            Some((_, line)) => return Ok(known(line, &hash)),
+            None => 0,
+        };
+        let until = after(now, ONCE_TTL);
+        if last == 0
+            && let Some(refusal) = self.count(caller, until).await?
+        {
+            return Ok(IdempotencyState::Refused(refusal));
+        }
+        let line = KeyLine { hash: hash.clone(), state: KeyState::Begun };
+        if let Some(number) = self.write(&stream, &line, until, last).await? {
+            return Ok(IdempotencyState::First(IdempotencyPermit { stream, hash, until, number }));
+        }
+        // Somebody else was first, just now.
+        Ok(self.last(&stream).await?.map_or(IdempotencyState::Unsettled, |(_, line)| known(line, &hash)))
+    }
+
+    /// Keeps the answer of what was begun, for whoever sends it again. `None`: it was not done, for a
+    /// reason that may pass, and may be sent again.
+    pub async fn settle(&self, begun: IdempotencyPermit, answer: Option<Value>) -> Result<(), Error> {
+        let line = KeyLine { hash: begun.hash, state: answer.map_or(KeyState::Dropped, KeyState::Done) };
+        self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
+    }
+
+    async fn last(&self, stream: &str) -> Result<Option<(u64, KeyLine)>, Error> {
+        let newest = self.store.entries(stream, Span::Before(u64::MAX), 1, self.clock.now()).await?;
+        let Some((number, entry)) = newest.into_iter().next() else { return Ok(None) };
+        Ok(Some((number, serde_json::from_value(entry.body).map_err(Error::internal)?)))
+    }
+
+    async fn write(&self, stream: &str, line: &KeyLine, until: Timestamp, last: u64) -> Result<Option<u64>, Error> {
+        let body = serde_json::to_value(line).map_err(Error::internal)?;
+        let entry = LedgerEntry::new(body, self.clock.now()).until(until);
+        Ok(self.store.append_entry(stream, entry, Some(last)).await?)
+    }
+
+    /// Counts a key, unless its caller or all callers together have too many.
+    async fn count(&self, caller: IdempotencyOwner<'_>, until: Timestamp) -> Result<Option<Box<PolicyPart>>, Error> {
+        let now = self.clock.now();
+        let own = format!("once-of:{}:{}:{}", caller.name.len(), caller.name, caller.session.unwrap_or_default());
+        let bounds = [
+            (own.as_str(), self.per_caller_max, "limits.idempotency_keys_per_caller_max"),
+            (COUNT_OF_ALL, self.all_max, "limits.idempotency_keys_max"),
+        ];
+        for (stream, max, bound) in bounds {
+            if let Some(free_at) = self.full(stream, max, now).await? {
+                let wait = Duration::try_from(free_at.duration_since(now)).unwrap_or_default();
+                self.log(caller.name, bound, max, now);
+                let hours = ONCE_TTL.as_secs() / 3600;
+                let message = format!("{bound} is reached: {max} idempotency keys within {hours} hours.");
+                return Ok(Some(too_many(message, wait)));
+            }
+        }
+        let counted = || LedgerEntry::new(Value::Null, now).until(until);
+        let appended = [own.as_str(), COUNT_OF_ALL].map(|stream| self.store.append_entry(stream, counted(), None));
+        for appended in futures::future::join_all(appended).await {
+            appended?;
+        }
+        Ok(None)
+    }
+
+    /// When there is room again in a stream that counts, if there is none now. Its entries expire in the order
+    /// in which they came, so that the first and the last number tell how many there are.
+    async fn full(&self, stream: &str, max: u64, now: Timestamp) -> Result<Option<Timestamp>, Error> {
+        let first = self.store.entries(stream, Span::After(0), 1, now).await?;
+        let last = self.store.entries(stream, Span::Before(u64::MAX), 1, now).await?;
+        let (Some((first, oldest)), Some((last, _))) = (first.first(), last.first()) else { return Ok(None) };
+        let is_full = last.saturating_sub(*first) + 1 >= max;
+        Ok(is_full.then(|| oldest.expires_at.unwrap_or(now)))
+    }
+
+    /// Tells the operator, now and then, that a bound was reached.
+    fn log(&self, caller: &str, bound: &str, max: u64, now: Timestamp) {
+        let mut logged = self.logged.lock();
+        let is_due =
+            logged.is_none_or(|at| Duration::try_from(now.duration_since(at)).is_ok_and(|age| age >= LOG_PAUSE));
+        if is_due {
+            *logged = Some(now);
+            tracing::warn!(caller, bound, max, "calls are refused, since too many idempotency keys are remembered");
+        }
+    }
+}
+
+fn known(line: KeyLine, hash: &str) -> IdempotencyState {
+    match line.state {
+        _ if line.hash != hash => IdempotencyState::Other,
+        KeyState::Done(answer) => IdempotencyState::Again(answer),
+        KeyState::Begun | KeyState::Dropped => IdempotencyState::Unsettled,
+    }
+}
+
+fn hex(sent: &[u8]) -> String {
+    digest(&SHA256, sent).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The refusal of one key too many.
+fn too_many(message: String, wait: Duration) -> Box<PolicyPart> {
+    let seconds = whole_seconds(wait);
+    let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(seconds) };
+    let message = format!("{message} Try again in {seconds} s, or call without a key.");
+    Box::new(PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) })
+}

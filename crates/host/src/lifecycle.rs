@@ -1,0 +1,242 @@
+//! The lifecycle of agents: a stream of changes for each, and the last one at hand.
+//!
+//! Other processes may write to the same streams, so what is at hand holds for a while and is read anew
+//! after that: whoever retires an agent is heard everywhere within [`STANDING_AGE_MAX`], and a request
+//! pays for a look into the store only when nobody has looked for that long.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Clock, Error, Handle, LifecycleState, LifecycleTransition, Noun, PolicyPart, Store, Timestamp};
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::directory::Directory;
+
+/// How long what was read of an agent holds before it is read anew: the longest that an agent which
+/// another process retired goes on to be served by this one.
+pub const STANDING_AGE_MAX: Duration = Duration::from_secs(2);
+/// Changes that are read in one go.
+pub const CHANGES_PER_READ_MAX: usize = 200;
+/// How often a change is tried anew when another one came first.
+const TRIES_MAX: usize = 8;
+
+/// A change that somebody wants.
+#[derive(Debug, Clone, Default)]
+pub struct LifecycleChange {
+    /// Where.
+    pub to: LifecycleState,
+    /// Who wants it, as far as is known.
+    pub by: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// What else is to be kept with it.
+    pub details: Map<String, Value>,
+}
+
+/// A change that is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredLifecycleChange {
+    /// What changed.
+    #[serde(flatten)]
+    pub change: LifecycleTransition,
+    /// What was signed about it as it happened, by the protocol that did it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<String>,
+}
+
+/// What came of a change.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LifecycleOutcome {
+    /// The agent stands elsewhere now.
+    Now(Box<StoredLifecycleChange>),
+    /// It stood there already: nothing was written.
+    Already,
+    /// From where it stands, here, there is no way there.
+    Never(LifecycleState),
+}
+
+/// Signs a change as it happens; `None`: it goes unsigned.
+pub type Attest<'a> = &'a (dyn Fn(&LifecycleTransition) -> Option<String> + Send + Sync);
+
+/// Where everybody stands. A change is always made from the truth.
+pub struct Lifecycle {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    known: RwLock<HashMap<Handle, KnownState>>,
+}
+
+/// What is at hand of one agent.
+#[derive(Debug, Clone, Copy)]
+struct KnownState {
+    state: LifecycleState,
+    /// The number of the change that led there, 0 for none.
+    number: u64,
+    /// When the store said so last.
+    at: Timestamp,
+}
+
+impl KnownState {
+    /// Whether it still holds. A clock that was set back makes everything old.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        Duration::try_from(now.duration_since(self.at)).is_ok_and(|age| age <= STANDING_AGE_MAX)
+    }
+}
+
+fn stream(agent: &Handle) -> String {
+    format!("standing:{agent}")
+}
+
+impl Lifecycle {
+    /// Reads where everybody stands.
+    pub(crate) async fn read(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        directory: &Directory,
+    ) -> Result<Self, Error> {
+        let lifecycle = Self { store, clock, known: RwLock::default() };
+        for resident in directory.iter() {
+            lifecycle.last(resident.card.handle()).await?;
+        }
+        Ok(lifecycle)
+    }
+
+    /// The number of the last change, and where the agent stands since, as the store has it.
+    async fn last(&self, agent: &Handle) -> Result<(u64, LifecycleState), Error> {
+        let at = self.clock.now();
+        let newest = self.store.entries(&stream(agent), Span::Before(u64::MAX), 1, at).await?;
+        let (number, state) = match newest.into_iter().next() {
+            None => (0, LifecycleState::default()),
+            Some((number, entry)) => (number, opened(entry.body)?.change.to),
+        };
+        self.learn(agent, KnownState { state, number, at });
+        Ok((number, state))
+    }
+
+    /// Remembers where an agent stands. Who was slow to say so takes nothing back that came after.
+    fn learn(&self, agent: &Handle, said: KnownState) {
+        let mut known = self.known.write();
+        let newest = known.entry(agent.clone()).or_insert(said);
+        if newest.number <= said.number {
+            *newest = said;
+        }
+    }
+
+    fn known(&self, agent: &Handle) -> Option<KnownState> {
+        self.known.read().get(agent).copied()
+    }
+
+    /// Where an agent stands: what the store said no longer than [`STANDING_AGE_MAX`] ago. One that
+    /// nothing is known of is active. Fails when the store has to be asked and can't be.
+    pub async fn state(&self, agent: &Handle) -> Result<LifecycleState, Error> {
+        match self.known(agent).filter(|known| known.is_fresh(self.clock.now())) {
+            Some(known) => Ok(known.state),
+            // On the heap, since it is rare.
+            None => Ok(Box::pin(self.last(agent)).await?.1),
+        }
+    }
+
+    /// Where an agent stood when it was last asked for: for lists of many, which decide nothing.
+    pub fn state_at_hand(&self, agent: &Handle) -> LifecycleState {
+        self.known(agent).map(|known| known.state).unwrap_or_default()
+    }
+
+    /// Has an agent stand elsewhere, and keeps who wanted it and why. Whether there is such an agent is for the
+    /// caller to know: [`crate::Host::change_lifecycle`].
+    pub(crate) async fn change(
+        &self,
+        agent: &Handle,
+        change: &LifecycleChange,
+        attest: Attest<'_>,
+    ) -> Result<LifecycleOutcome, Error> {
+        for _ in 0..TRIES_MAX {
+            let (number, from) = self.last(agent).await?;
+            if from == change.to {
+                return Ok(LifecycleOutcome::Already);
+            }
+            if !from.may_become(change.to) {
+                return Ok(LifecycleOutcome::Never(from));
+            }
+            let (by, reason, details) = (change.by.clone(), change.reason.clone(), change.details.clone());
+            let transition = LifecycleTransition { from, to: change.to, by, reason, at: self.clock.now(), details };
+            let kept = StoredLifecycleChange { statement: attest(&transition), change: transition };
+            let body = serde_json::to_value(&kept).map_err(Error::internal)?;
+            let at = kept.change.at;
+            // The number makes it fail when another process was first: what is at hand may be old.
+            let entry = LedgerEntry::new(body, at);
+            if let Some(number) = self.store.append_entry(&stream(agent), entry, Some(number)).await? {
+                self.learn(agent, KnownState { state: change.to, number, at });
+                let (from, to) = (from.name(), change.to.name());
+                tracing::warn!(%agent, from, to, by = change.by, reason = change.reason, "an agent's lifecycle changed");
+                return Ok(LifecycleOutcome::Now(Box::new(kept)));
+            }
+        }
+        Err(Error::unavailable())
+    }
+
+    /// Reads at most `limit` changes of an agent, and never more than [`CHANGES_PER_READ_MAX`], with
+    /// their numbers.
+    pub async fn changes(
+        &self,
+        agent: &Handle,
+        span: Span,
+        limit: usize,
+    ) -> Result<Vec<(u64, StoredLifecycleChange)>, Error> {
+        let limit = limit.min(CHANGES_PER_READ_MAX);
+        let entries = self.store.entries(&stream(agent), span, limit, self.clock.now()).await?;
+        entries.into_iter().map(|(number, entry)| Ok((number, opened(entry.body)?))).collect()
+    }
+
+    /// Why an agent answers nobody, if that is so: a refusal while it may answer again.
+    pub(crate) async fn unavailable_reason(&self, agent: &Handle) -> Result<Option<PolicyPart>, Error> {
+        match self.state(agent).await? {
+            LifecycleState::Active | LifecycleState::Deprecated => Ok(None),
+            LifecycleState::Retired => Err(Error::Gone { what: Noun::Agent }),
+            LifecycleState::Suspended => {
+                let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: None };
+                Ok(Some(PolicyPart::new(kind, format!("@{agent} is suspended and answers nobody at the moment."))))
+            }
+        }
+    }
+}
+
+fn opened(body: Value) -> Result<StoredLifecycleChange, Error> {
+    serde_json::from_value(body).map_err(Error::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::SystemClock;
+    use forecourt_store::Memory;
+
+    use super::*;
+
+    #[test]
+    fn who_is_slow_to_say_so_does_not_bring_a_retired_agent_back() {
+        let (store, clock) = (Arc::new(Memory::new()), Arc::new(SystemClock));
+        let lifecycle = Lifecycle { store, clock, known: RwLock::default() };
+        let agent = Handle::parse("chef").unwrap();
+        let learn = |number, state| lifecycle.learn(&agent, KnownState { state, number, at: Timestamp::UNIX_EPOCH });
+        let known = || lifecycle.known(&agent).unwrap().state;
+        learn(1, LifecycleState::Suspended);
+        learn(3, LifecycleState::Retired);
+        learn(2, LifecycleState::Active);
+        assert_eq!(known(), LifecycleState::Retired);
+        learn(4, LifecycleState::Active);
+        assert_eq!(known(), LifecycleState::Active);
+    }
+
+    #[test]
+    fn what_is_at_hand_holds_for_so_long() {
+        let at = Timestamp::from_second(1_000).unwrap();
+        let known = KnownState { state: LifecycleState::Active, number: 0, at };
+        let nanosecond = Duration::from_nanos(1);
+        assert!(known.is_fresh(at) && known.is_fresh(at + STANDING_AGE_MAX));
+        assert!(!known.is_fresh(at + STANDING_AGE_MAX + nanosecond));
+        assert!(!known.is_fresh(at - nanosecond), "the clock was set back");
+    }
+}

@@ -1,0 +1,191 @@
+//! Where the row of a task is: at hand for those used lately, else by the number that its hash begins with.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use super::seal::Hash;
+use crate::limits::{TASK_ROWS_AT_HAND, TASKS_UNNAMED_MAX};
+
+/// The number that a task is looked up by: what its hash begins with.
+pub(super) fn name(hash: &[u8]) -> i64 {
+    hash.first_chunk().map_or(0, |first| i64::from_be_bytes(*first))
+}
+
+/// A task and its row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TaskRow {
+    pub(super) hash: Hash,
+    pub(super) id: i64,
+}
+
+/// Rows of tasks that were used lately. What stands here is looked at again before it is believed: a write that
+/// was taken back, or a task that expired, left none.
+#[derive(Default)]
+pub(super) struct TaskRows(Mutex<Generations>);
+
+/// What was used lately, and before that.
+#[derive(Default)]
+struct Generations {
+    new: HashMap<Hash, i64>,
+    old: HashMap<Hash, i64>,
+}
+
+impl TaskRows {
+    fn at_hand(&self, task: &Hash) -> Option<i64> {
+        let rows = self.0.lock();
+        rows.new.get(task).or_else(|| rows.old.get(task)).copied()
+    }
+
+    /// Remembers where a task is.
+    pub(super) fn put(&self, row: TaskRow) {
+        let mut rows = self.0.lock();
+        if rows.new.len() >= TASK_ROWS_AT_HAND {
+            rows.old = std::mem::take(&mut rows.new);
+        }
+        rows.new.insert(row.hash, row.id);
+    }
+
+    /// Whether there is a task of this id. One that another process made just now is not found: ids are random.
+    pub(super) fn is_taken(&self, db: &Connection, task: &Hash) -> Result<bool, Fault> {
+        if self.at_hand(task).is_some() {
+            return Ok(self.find(db, task)?.is_some());
+        }
+        let mut named = db.prepare_cached("SELECT 1 FROM task_names WHERE name = ?1")?;
+        Ok(named.exists([name(task)])?)
+    }
+
+    /// The row of a task, `None` when there is no such task.
+    pub(super) fn find(&self, db: &Connection, task: &Hash) -> Result<Option<TaskRow>, Fault> {
+        if let Some(id) = self.at_hand(task) {
+            let mut is_there = db.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND hash = ?2")?;
+            if is_there.exists(params![id, task])? {
+                return Ok(Some(TaskRow { hash: *task, id }));
+            }
+        }
+        let mut named = db.prepare_cached(
+            "SELECT id FROM task_names JOIN tasks ON tasks.id = task WHERE task_names.name = ?1 AND hash = ?2",
+        )?;
+        let id = match named.query_row(params![name(task), task], |row| row.get(0)).optional()? {
+            Some(id) => Some(id),
+            None => unnamed(db, task)?,
+        };
+        let row = id.map(|id| TaskRow { hash: *task, id });
+        row.into_iter().for_each(|row| self.put(row));
+        Ok(row)
+    }
+}
+
+/// A task that is so new that its name was not written yet.
+fn unnamed(db: &Connection, task: &Hash) -> Result<Option<i64>, Fault> {
+    let mut scan = db.prepare_cached(
+        "SELECT id FROM tasks WHERE id > (SELECT amount FROM totals WHERE name = 'tasks_named')
+         AND +name = ?1 AND hash = ?2",
+    )?;
+    Ok(scan.query_row(params![name(task), task], |row| row.get(0)).optional()?)
+}
+
+/// The id of the next task: above all there are, and above all that were named, which may be gone.
+pub(super) fn next(db: &Connection) -> Result<i64, Fault> {
+    let mut last = db.prepare_cached(
+        "SELECT max((SELECT ifnull(max(id), 0) FROM tasks), (SELECT amount FROM totals WHERE name = 'tasks_named'))",
+    )?;
+    Ok(last.query_row([], |row| row.get::<_, i64>(0))? + 1)
+}
+
+/// Writes the names of the tasks up to `last`, if there are so many: in their order, so that each page of them is
+/// written once.
+pub(super) fn write_names(db: &Connection, last: i64) -> Result<(), Fault> {
+    let mut named = db.prepare_cached("SELECT amount FROM totals WHERE name = 'tasks_named'")?;
+    let named: i64 = named.query_row([], |row| row.get(0))?;
+    if last - named < TASKS_UNNAMED_MAX {
+        return Ok(());
+    }
+    let mut insert = db.prepare_cached(
+        "INSERT OR IGNORE INTO task_names SELECT name, id FROM tasks WHERE id > ?1 AND id <= ?2 ORDER BY name",
+    )?;
+    insert.execute(params![named, last])?;
+    db.prepare_cached("UPDATE totals SET amount = ?1 WHERE name = 'tasks_named'")?.execute([last])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::schema::{MIGRATIONS, migrate};
+    use crate::sqlite::seal::hash;
+
+    fn database() -> Connection {
+        let mut db = Connection::open_in_memory().unwrap();
+        migrate(&mut db, MIGRATIONS).unwrap();
+        db
+    }
+
+    fn insert(db: &Connection, task: &Hash) -> i64 {
+        let id = next(db).unwrap();
+        let insert = "INSERT INTO tasks VALUES (?1, ?2, ?3, 'chef', NULL, NULL, 'working', 'r', 1, 2, 3, x'00', NULL)";
+        db.execute(insert, params![id, name(task), task]).unwrap();
+        write_names(db, id).unwrap();
+        id
+    }
+
+    fn named(db: &Connection) -> i64 {
+        db.query_row("SELECT count(*) FROM task_names", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn names_are_written_many_at_a_time_and_every_task_is_found_before_and_after() {
+        let db = database();
+        let tasks: Vec<Hash> = (0..TASKS_UNNAMED_MAX).map(|n| hash(&n.to_string())).collect();
+        let found = || {
+            let look = |task| TaskRows::default().find(&db, task).unwrap().map(|row| row.id);
+            [&tasks[0], &tasks[1], &tasks[500]].map(look)
+        };
+        for task in &tasks[..tasks.len() - 1] {
+            insert(&db, task);
+        }
+        assert_eq!((named(&db), found()), (0, [Some(1), Some(2), Some(501)]));
+        insert(&db, &tasks[tasks.len() - 1]);
+        assert_eq!((named(&db), found()), (TASKS_UNNAMED_MAX, [Some(1), Some(2), Some(501)]));
+        assert!(TaskRows::default().is_taken(&db, &tasks[3]).unwrap());
+        assert!(TaskRows::default().find(&db, &hash("another")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_task_after_all_others_expired_is_found_too() {
+        let db = database();
+        for n in 0..TASKS_UNNAMED_MAX {
+            insert(&db, &hash(&n.to_string()));
+        }
+        db.execute("DELETE FROM tasks", []).unwrap();
+        assert_eq!(named(&db), 0);
+        let task = hash("next");
+        assert_eq!(insert(&db, &task), TASKS_UNNAMED_MAX + 1);
+        assert_eq!(TaskRows::default().find(&db, &task).unwrap().map(|row| row.id), Some(TASKS_UNNAMED_MAX + 1));
+    }
+
+    #[test]
+    fn what_is_at_hand_is_believed_only_while_it_is_true() {
+        let (db, rows, task) = (database(), TaskRows::default(), hash("a"));
+        rows.put(TaskRow { hash: task, id: 1 });
+        assert!(rows.find(&db, &task).unwrap().is_none(), "its write was taken back");
+        insert(&db, &hash("b"));
+        assert!(rows.find(&db, &task).unwrap().is_none(), "another one has its row");
+        insert(&db, &task);
+        assert_eq!(rows.find(&db, &task).unwrap().map(|row| row.id), Some(2));
+    }
+
+    #[test]
+    fn rows_at_hand_are_bounded_and_those_used_lately_stay() {
+        let rows = TaskRows::default();
+        let task = |n: usize| TaskRow { hash: hash(&n.to_string()), id: n as i64 };
+        (0..3 * TASK_ROWS_AT_HAND).for_each(|n| rows.put(task(n)));
+        let kept = rows.0.lock();
+        assert!(kept.new.len() + kept.old.len() <= 2 * TASK_ROWS_AT_HAND);
+        drop(kept);
+        assert_eq!(rows.at_hand(&task(3 * TASK_ROWS_AT_HAND - 1).hash), Some(3 * TASK_ROWS_AT_HAND as i64 - 1));
+        assert_eq!(rows.at_hand(&task(0).hash), None);
+    }
+}
