@@ -212,13 +212,13 @@ impl From<Error> for ServiceError {
 pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
     let trouble = match failure {
         HostFailure::Error(error) => error.into(),
-        HostFailure::Refused(part) => Trouble::Refused(Box::new(part)),
+        HostFailure::Refused(part) => ServiceError::Refused(Box::new(part)),
         // An endpoint is a skill here: its refusal is a task that failed, with the code in its data.
         HostFailure::Call(_) => return Some("task `failed`".to_owned()),
     };
     let row = match trouble {
-        Trouble::Fault(fault) => fault.row(),
-        Trouble::Refused(part) => {
+        ServiceError::Fault(fault) => fault.row(),
+        ServiceError::Refused(part) => {
             let status = forecourt_surface::refusal::status(&part.kind);
             return Some(format!("HTTP {}", status.as_u16()));
         }

@@ -24,7 +24,7 @@ use crate::commands::printable::line;
 use crate::commands::way::{self, Way};
 use crate::output::{Failure, Outcome};
 use forecourt::registry::a2a::{
-    ClientFault, ClientTimeouts, Discovery, DiscoveryError, Found, Peer, PeerConfig, Rules, Start, follow,
+    ClientFault, ClientTimeouts, DiscoveredAgent, Discovery, DiscoveryError, Peer, PeerConfig, Rules, Start, follow,
 };
 use forecourt::registry::a2a_model::{Configuration, Content, Message, Metadata, Part, Role, Send};
 
@@ -148,7 +148,7 @@ fn other(
     ask: &Ask,
     egress: Egress,
     purpose: Purpose,
-    found: &Found,
+    found: &DiscoveredAgent,
     canonical_host: Option<String>,
     shown: String,
 ) -> Result<Other, Failure> {
