@@ -7,6 +7,7 @@
 //! | one call: progress, questions, result | `call`, `waiting`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
 //! | the handler of the SDK; what it says of itself; lists in pages | `server`, `about`, `page` |
+//! | a call that needs no session, without the SDK's machinery | `direct` |
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault`, `verdict` |
 //! | who gives out tokens, RFC 9728 | `metadata` |
 //! | the way in over a pipe | [`stdio`] |
@@ -26,6 +27,7 @@ mod caller;
 mod client;
 mod content;
 mod cors;
+mod direct;
 mod elicit;
 mod fault;
 pub mod form;
