@@ -5,11 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use bytes::BytesMut;
-use memchr::memmem;
+use bench_baseline::text::answers;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
@@ -30,26 +28,6 @@ pub(super) async fn serve(listener: TcpListener, folder: &Path, within_tls: bool
                 None => answers(stream, answer).await,
             }
         });
-    }
-}
-
-async fn answers(mut stream: impl AsyncRead + AsyncWrite + Unpin, answer: &[u8]) -> anyhow::Result<()> {
-    let mut read = BytesMut::with_capacity(4 * 1024);
-    loop {
-        while let Some(head) = memmem::find(&read, b"\r\n\r\n").map(|at| at + 4) {
-            let text = std::str::from_utf8(&read[..head])?;
-            let length = text.lines().find_map(|line| line.strip_prefix("Content-Length: ")?.parse().ok());
-            let whole = head + length.unwrap_or(0);
-            if read.len() < whole {
-                break;
-            }
-            let _request = read.split_to(whole);
-            stream.write_all(answer).await?;
-            stream.flush().await?;
-        }
-        if stream.read_buf(&mut read).await? == 0 {
-            return Ok(());
-        }
     }
 }
 

@@ -9,9 +9,10 @@ use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::codec::{Dialect, Files, Method};
+use crate::codec::{Dialect, Files, Method, Spelled};
 use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::rpc;
 use crate::service::{Caller, Carried, EXTENSION_FIELDS, Service, Trouble, is_supported};
@@ -19,6 +20,8 @@ use crate::version::A2A_VERSION;
 
 const JSON: &str = "application/json";
 const A2A_JSON: &str = "application/a2a+json";
+/// Bytes that are set aside for an answer at first.
+const ANSWER_BYTES_USUAL: usize = 512;
 static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// How answers to one request are written.
@@ -107,8 +110,7 @@ impl Binding {
                 frames(futures::stream::iter([frame]))
             }
             _ => {
-                let result = self.result(self.files.write(self.dialect.write_outcome(outcome)));
-                whole(StatusCode::OK, self.media_type, &result)
+                whole(StatusCode::OK, self.media_type, self.written(&Spelled(self.dialect, outcome)))
             }
         }
     }
@@ -119,17 +121,28 @@ impl Binding {
     }
 
     fn frame(&self, number: Option<u64>, item: &Item) -> Bytes {
-        let text = self.result(self.files.write(self.dialect.write_item(item))).to_string();
+        let bytes = self.written(&Spelled(self.dialect, item));
+        let text = str::from_utf8(&bytes).unwrap_or_default();
         match number {
-            Some(number) => sse::message_with_id(number, &text),
-            None => sse::message(&text),
+            Some(number) => sse::message_with_id(number, text),
+            None => sse::message(text),
         }
     }
 
-    fn result(&self, value: Value) -> Value {
+    /// A result in its frame, if there is one, as bytes.
+    fn written(&self, result: &impl Serialize) -> Vec<u8> {
+        if self.files == Files::Text {
+            // Bytes become other bytes in the whole of it, which takes a tree.
+            let result = serde_json::to_value(result).unwrap_or_default();
+            return self.framed(&self.files.write(result));
+        }
+        self.framed(result)
+    }
+
+    fn framed(&self, result: &impl Serialize) -> Vec<u8> {
         match &self.rpc {
-            Some(id) => rpc::result(id, value),
-            None => value,
+            Some(id) => written(&rpc::ResultFrame::new(id, result)),
+            None => written(result),
         }
     }
 
@@ -153,7 +166,7 @@ impl Binding {
                 json!({"error": {"code": status.as_u16(), "status": code_name(status), "message": part.message}})
             }
         };
-        let mut answer = whole(status, JSON, &body);
+        let mut answer = whole(status, JSON, written(&body));
         add_fields(&mut answer.head, part, canonical_host);
         answer
     }
@@ -163,17 +176,22 @@ impl Binding {
     }
 }
 
-fn whole(status: StatusCode, media_type: &'static str, body: &Value) -> HttpAnswer {
+fn whole(status: StatusCode, media_type: &'static str, body: Vec<u8>) -> HttpAnswer {
     let mut head = HeaderMap::new();
     head.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    HttpAnswer::whole(status, head, written(body))
+    HttpAnswer::whole(status, head, body)
 }
 
 /// JSON as bytes: what [`Value`] has for people goes through a formatter, which costs more than twice
-/// as much. Values can always be written.
-fn written(value: &Value) -> Vec<u8> {
-    serde_json::to_vec(value).unwrap_or_default()
+/// as much. Everything here can be written.
+fn written(value: &impl Serialize) -> Vec<u8> {
+    // Most answers fit, so that the buffer does not grow step by step.
+    let mut bytes = Vec::with_capacity(ANSWER_BYTES_USUAL);
+    match serde_json::to_writer(&mut bytes, value) {
+        Ok(()) => bytes,
+        Err(_) => Vec::new(),
+    }
 }
 
 /// The name of a status in the words of `google.rpc.Code`.
@@ -229,5 +247,5 @@ pub(crate) fn error(status: StatusCode, binding: &Binding, fault: &OperationErro
         Some(id) => rpc::error(id, fault),
         None => bare(status, binding.version(), fault),
     };
-    whole(status, JSON, &body)
+    whole(status, JSON, written(&body))
 }

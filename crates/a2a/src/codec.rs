@@ -9,6 +9,7 @@ mod message;
 mod names;
 mod params;
 mod part;
+mod plain;
 mod push;
 mod read;
 mod request;
@@ -18,6 +19,9 @@ mod tests;
 mod write;
 
 pub(crate) use files::Files;
+pub(crate) use item::MessageItem;
+pub(crate) use plain::PlainCall;
+pub(crate) use write::Spelled;
 
 /// What a client asks for, by the rows of the table of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -44,19 +44,21 @@ pub use backend::BACKEND;
 
 use std::sync::Arc;
 
-use forecourt_core::Endpoint;
-use forecourt_host::Site;
+use forecourt_core::{AgentCard, Endpoint};
+use forecourt_host::{Envelope, Site};
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::body::BodyLimits;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{AgentEndpoints, HttpRoutes, Mount, Protocol, PublishedDocument, Surface};
+use forecourt_surface::{HttpRoutes, Mount, Protocol, PublishedDocument, Surface, Wire};
 
 use card::{CardSettings, Cards};
 use section::A2aSettings;
 use service::{OverGrpc, Service};
 
-/// The protocol's name: its section, its endpoints, its deliveries.
+/// The protocol's name: its section, its endpoints, its deliveries, its requests in metrics.
 pub(crate) const NAME: &str = "a2a";
+/// The name of calls over gRPC in metrics.
+const GRPC_CLASS: &str = "a2a-grpc";
 
 /// A2A, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {
@@ -64,36 +66,80 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents for agents: JSON-RPC, HTTP+JSON and gRPC, in the versions 1.0 and 0.3",
     schema: || schemars::schema_for!(A2aSettings),
     sockets: &[],
-    listens: |_| Ok(Vec::new()),
-    surfaces,
-    endpoints,
-    documents,
-    tools: |_| Vec::new(),
-    envelope: Some(service::post),
-    key_directory: None,
+    open: |section| Ok(Box::new(A2aWire { settings: section.read()?, section })),
 };
 
-fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
-    let settings: A2aSettings = mount.section.read()?;
-    let cards = cards(&mount, &settings);
-    let problems = problems(&mount, &cards);
-    let hub_is_open = mount.host.directory().iter().all(|resident| resident.card.cors);
-    let skills = skills(&mount).cloned().collect();
-    let Mount { host, verifier, egress, .. } = mount;
-    let service =
-        Arc::new(Service { host, verifier, egress, cards, skills, settings, hub_is_open, arrivals: Arc::default() });
-    let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
-    let grpc =
-        HttpRoutes { paths: grpc::PATHS.to_vec(), router: grpc::routes(Arc::new(OverGrpc(service.clone())), bounds) };
-    let about = HttpRoutes { paths: grpc::ABOUT_PATHS.to_vec(), router: grpc::about(service.host.clone()) };
-    problems.into_result(vec![Surface::Http(surface::routes(service)), Surface::Http(grpc), Surface::Http(about)])
+/// A2A with the settings of one deployment.
+struct A2aWire {
+    settings: A2aSettings,
+    /// Where problems stand that are found later.
+    section: Section,
 }
 
-/// The cards, for plain web hosting.
-fn documents(mount: Mount) -> Result<Vec<PublishedDocument>, Problems> {
-    let settings: A2aSettings = mount.section.read()?;
-    let cards = cards(&mount, &settings);
-    problems(&mount, &cards).into_result(cards.documents())
+impl Wire for A2aWire {
+    /// Hub card 4.
+    fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
+        vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, card.handle())) }]
+    }
+
+    fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+        let cards = cards(mount, &self.settings);
+        let problems = self.problems(mount, &cards);
+        let hub_is_open = mount.host.directory().iter().all(|resident| resident.card.cors);
+        let skills = skills(mount).cloned().collect();
+        let Mount { host, verifier, egress, .. } = mount.clone();
+        let settings = self.settings.clone();
+        let service =
+            Service { host, verifier, egress, cards, skills, settings, hub_is_open, arrivals: Arc::default() };
+        let service = Arc::new(service);
+        let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
+        let grpc = HttpRoutes {
+            class: GRPC_CLASS,
+            paths: grpc::PATHS.to_vec(),
+            router: grpc::routes(Arc::new(OverGrpc(service.clone())), bounds),
+        };
+        let about = HttpRoutes {
+            class: GRPC_CLASS,
+            paths: grpc::ABOUT_PATHS.to_vec(),
+            router: grpc::about(service.host.clone()),
+        };
+        problems.into_result(vec![Surface::Http(surface::routes(service)), Surface::Http(grpc), Surface::Http(about)])
+    }
+
+    /// The cards.
+    fn documents(&self, mount: &Mount) -> Result<Vec<PublishedDocument>, Problems> {
+        let cards = cards(mount, &self.settings);
+        self.problems(mount, &cards).into_result(cards.documents())
+    }
+
+    fn envelope(&self) -> Option<Envelope> {
+        Some(service::post)
+    }
+
+    fn request_classes(&self) -> &'static [&'static str] {
+        &[NAME, GRPC_CLASS]
+    }
+}
+
+impl A2aWire {
+    /// Everything that others would refuse: handles that stand for something else in paths, and cards
+    /// that lie. Hub card 3.4, 7; design 19.
+    fn problems(&self, mount: &Mount, cards: &Cards) -> Problems {
+        let mut problems = Problems::new();
+        for resident in mount.host.directory().iter() {
+            let handle = resident.card.handle().as_str();
+            if target::RESERVED.contains(&handle) {
+                let words =
+                    format!("an agent can't be called `{handle}`: the word has a meaning of its own below /a2a");
+                problems.push(self.section.problem(None, words));
+            }
+        }
+        for (agent, problem) in cards.problems() {
+            let whose = agent.map_or_else(|| "the hub's card".to_owned(), |agent| format!("the A2A card of @{agent}"));
+            problems.push(self.section.problem(None, format!("{whose} would be refused by others: {problem}")));
+        }
+        problems
+    }
 }
 
 /// The operations of the whole host that are skills.
@@ -110,30 +156,4 @@ fn cards(mount: &Mount, settings: &A2aSettings) -> Cards {
         grpc_on_cards: settings.grpc_on_cards,
     };
     Cards::new(mount.host.clone(), mount.verifier.clone(), mount.keys.clone(), settings)
-}
-
-/// Everything that others would refuse: handles that stand for something else in paths, and cards
-/// that lie. Hub card 3.4, 7; design 19.
-fn problems(mount: &Mount, cards: &Cards) -> Problems {
-    let mut problems = Problems::new();
-    for resident in mount.host.directory().iter() {
-        let handle = resident.card.handle().as_str();
-        if target::RESERVED.contains(&handle) {
-            let words = format!("an agent can't be called `{handle}`: the word has a meaning of its own below /a2a");
-            problems.push(mount.section.problem(None, words));
-        }
-    }
-    for (agent, problem) in cards.problems() {
-        let whose = agent.map_or_else(|| "the hub's card".to_owned(), |agent| format!("the A2A card of @{agent}"));
-        problems.push(mount.section.problem(None, format!("{whose} would be refused by others: {problem}")));
-    }
-    problems
-}
-
-/// Hub card 4.
-fn endpoints(site: &Site, _: &Section) -> AgentEndpoints {
-    let site = site.clone();
-    Box::new(move |agent| {
-        vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, agent.handle())) }]
-    })
 }

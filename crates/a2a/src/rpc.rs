@@ -1,7 +1,8 @@
 //! The JSON-RPC binding: requests read, answers written. JSON-RPC 2.0.
 
 use forecourt_core::json;
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::codec::{Dialect, Method};
 use crate::model::{OperationError, Version};
@@ -80,7 +81,7 @@ fn call(
 }
 
 /// Whether a method is one of the version that was named; without a name, that is 0.3.
-fn agrees(version: Version, asked: Option<Version>, name: &str) -> Result<(), OperationError> {
+pub(crate) fn agrees(version: Version, asked: Option<Version>, name: &str) -> Result<(), OperationError> {
     match (version, asked.unwrap_or(Version::V0_3)) {
         (Version::V0_3, Version::V0_3) | (Version::V1_0, Version::V1_0) => Ok(()),
         (Version::V1_0, Version::V0_3) => Err(OperationError::VersionNotSupported(format!(
@@ -101,28 +102,29 @@ fn invalid(words: &str) -> OperationError {
     OperationError::InvalidRequest(words.to_owned())
 }
 
-/// An answer.
-pub(crate) fn result(id: &Value, result: Value) -> Value {
-    response(id, "result", result)
+/// An answer, with `R` as its result.
+#[derive(Serialize)]
+pub(crate) struct ResultFrame<'a, R> {
+    id: &'a Value,
+    jsonrpc: &'static str,
+    result: R,
+}
+
+impl<'a, R: Serialize> ResultFrame<'a, R> {
+    /// The answer to the request of this id.
+    pub(crate) fn new(id: &'a Value, result: R) -> Self {
+        Self { id, jsonrpc: "2.0", result }
+    }
 }
 
 /// An answer that there is none.
 pub(crate) fn error(id: &Value, fault: &OperationError) -> Value {
-    response(id, "error", fault.to_rpc())
-}
-
-fn response(id: &Value, key: &str, value: Value) -> Value {
-    let mut response = Map::new();
-    response.insert("jsonrpc".to_owned(), "2.0".into());
-    response.insert("id".to_owned(), id.clone());
-    response.insert(key.to_owned(), value);
-    Value::Object(response)
+    json!({"error": fault.to_rpc(), "id": id, "jsonrpc": "2.0"})
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
 
@@ -161,7 +163,7 @@ mod tests {
         for id in [json!("a"), json!(7), json!(null), json!(1.5)] {
             let body = json!({"jsonrpc": "2.0", "id": id, "method": "tasks/get", "params": {}}).to_string();
             let call = read(body.as_bytes(), Ok(None)).expect("a call");
-            assert_eq!(result(&call.id, json!({}))["id"], id);
+            assert_eq!(serde_json::to_value(ResultFrame::new(&call.id, json!({}))).unwrap()["id"], id);
         }
         let (id, _, _) = read(br#"{"jsonrpc":"2.0","id":"x","method":"nope"}"#, Ok(None)).unwrap_err();
         assert_eq!(id, "x");

@@ -19,8 +19,9 @@ use http::request::Parts;
 use crate::answer::{Binding, error};
 use crate::card::names::{CARD_PATH, HUB_PATH, OLD_CARD_PATH};
 use crate::cors::CORS;
+use crate::codec::{Method, PlainCall};
 use crate::limits::BODY_BYTES_MAX;
-use crate::model::{OperationError, Version};
+use crate::model::{Operation, OperationError, Send, Version};
 use crate::service::{Caller, Service, Trouble, no_such_agent, tenant_named};
 use crate::target::{Place, Resource, Target};
 use crate::{rest, rpc, version};
@@ -43,7 +44,7 @@ pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
     }
     router = router.route(ROOT, post(on_hub));
     let paths = HUB_PATHS.into_iter().chain(CARD_PATHS).chain([ROOT_CLAIM]).collect();
-    HttpRoutes { paths, router: router.with_state(service) }
+    HttpRoutes { class: crate::NAME, paths, router: router.with_state(service) }
 }
 
 async fn on_card(State(service): State<Arc<Service>>, request: Request) -> Response {
@@ -118,7 +119,28 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
         Ok(body) => body,
         Err((status, fault)) => return error(status, &nameless, &fault),
     };
-    let call = match rpc::read(&body, version::asked(head)) {
+    let asked = version::asked(head);
+    if let Some(PlainCall { id, method, version, send }) = PlainCall::read(&body)
+        && matches!(asked, Ok(asked) if asked.unwrap_or(Version::V0_3) == version)
+    {
+        let binding = Binding::rpc(id).spelled(rpc::dialect(version), method);
+        let caller = Caller { agent, version, head, body: Some(&body) };
+        let carried = service.carry(&caller, sending(method, send)).await;
+        return binding.answer(service, &caller, carried);
+    }
+    // Everything else is rarer or wrong. On the heap, so that plain sends don't carry its size around.
+    Box::pin(on_any_rpc(service, agent, head, &body, asked)).await
+}
+
+/// A request that is no plain send.
+async fn on_any_rpc(
+    service: &Arc<Service>,
+    agent: Option<Handle>,
+    head: &Parts,
+    body: &Bytes,
+    asked: Result<Option<Version>, OperationError>,
+) -> HttpAnswer {
+    let call = match rpc::read(body, asked) {
         Ok(call) => call,
         Err((id, method, fault)) => return Binding::rpc(id).of_stream_in_03(method, head).fault(&fault),
     };
@@ -129,12 +151,16 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
         Ok(agent) => agent,
         Err(fault) => return binding.fault(&fault),
     };
-    let caller = Caller { agent, version, head, body: Some(&body) };
+    let caller = Caller { agent, version, head, body: Some(body) };
     let carried = match dialect.read_params(method, call.params) {
         Ok(operation) => service.carry(&caller, operation).await,
         Err(fault) => Err(Trouble::Fault(fault)),
     };
     binding.answer(service, &caller, carried)
+}
+
+fn sending(method: Method, send: Box<Send>) -> Operation {
+    if method == Method::Stream { Operation::Stream(send) } else { Operation::Send(send) }
 }
 
 async fn on_rest(
@@ -165,9 +191,16 @@ async fn on_rest(
     if !body.is_empty() && !is_json(&head.headers) {
         return binding.fault(&not_json());
     }
-    let params = version::asked(head)
-        .and_then(|asked| rest::agrees(version, asked))
-        .and_then(|()| rest::params(method, resource, head.uri.query(), &body));
+    let agreed = version::asked(head).and_then(|asked| rest::agrees(version, asked));
+    if agreed.is_ok()
+        && let Resource::Message(_) = resource
+        && let Some(send) = rest::dialect(version).read_plain_send(&body)
+    {
+        let caller = Caller { agent, version, head, body: Some(&body) };
+        let carried = service.carry(&caller, sending(method, Box::new(send))).await;
+        return binding.answer(service, &caller, carried);
+    }
+    let params = agreed.and_then(|()| rest::params(method, resource, head.uri.query(), &body));
     let (agent, params) =
         match params.and_then(|params| Ok((service.addressee(agent, tenant_named(version, &params))?, params))) {
             Ok(understood) => understood,

@@ -1,7 +1,7 @@
 //! The other agents of the host, and the way to ask one of them. Hub card 3.5, pattern C.
 //!
-//! Agents are built before there is a host, so the way is bound later, once. It leads through the
-//! same verb as every message from outside: limits, rules and hops hold between siblings too.
+//! The way leads through the same verb as every message from outside: limits, rules and hops hold
+//! between siblings too.
 //!
 //! | file | holds |
 //! |---|---|
@@ -11,22 +11,13 @@
 mod answer;
 mod ask;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use forecourt_contract::HostHandle;
 use forecourt_core::limits::HOPS_MAX;
-use forecourt_core::{Address, Error, Handle, Message, Reply};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use forecourt_core::{Address, Handle, Message};
 
 pub(crate) use ask::AskAgent;
-
-/// Carries a message of one agent to another agent of the same host.
-pub trait Carrier: Send + Sync {
-    /// Hands `message` to its recipient. Dropping the future, or the reply, stops the work.
-    ///
-    /// A refusal is an answer. Fails as the host does: no such agent, too many hops, too busy.
-    fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>>;
-}
 
 /// One agent, as the others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,33 +41,23 @@ impl Sibling {
 #[derive(Clone, Default)]
 pub struct Siblings {
     all: Arc<[Sibling]>,
-    carrier: Arc<OnceLock<Arc<dyn Carrier>>>,
+    host: HostHandle,
 }
 
 impl Siblings {
-    /// These agents, in the order in which they are introduced. Nobody can be asked yet.
-    pub fn new(all: impl IntoIterator<Item = Sibling>) -> Self {
-        Self { all: all.into_iter().collect(), carrier: Arc::default() }
+    /// These agents of `host`, in the order in which they are introduced.
+    pub fn new(all: impl IntoIterator<Item = Sibling>, host: HostHandle) -> Self {
+        Self { all: all.into_iter().collect(), host }
     }
 
-    /// Opens the way. Only the first carrier counts.
-    pub fn bind(&self, carrier: Arc<dyn Carrier>) {
-        // A second one would be another host's, whose agents these are not.
-        let _ = self.carrier.set(carrier);
+    /// The host that carries a message from one to another.
+    pub(crate) fn host(&self) -> &HostHandle {
+        &self.host
     }
 
     /// Everybody but `own`.
     pub fn beside<'a>(&'a self, own: &'a Handle) -> impl Iterator<Item = &'a Sibling> {
         self.all.iter().filter(move |sibling| sibling.handle() != own)
-    }
-
-    /// Hands `message` to its recipient, as [`Carrier::carry`] does. Fails with
-    /// [`Error::Unavailable`] before there is a host.
-    pub fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
-        match self.carrier.get() {
-            Some(carrier) => carrier.carry(message),
-            None => async { Err(Error::unavailable()) }.boxed(),
-        }
     }
 }
 

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use forecourt_agents::limits::SIBLINGS_MAX;
-use forecourt_agents::siblings::{Carrier, Sibling, Siblings};
+use forecourt_agents::siblings::{Sibling, Siblings};
 use forecourt_agents::{BuiltAgent, Context};
+use forecourt_contract::{HostApi, HostHandle};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::once;
@@ -52,8 +53,8 @@ impl Others {
     }
 }
 
-impl Carrier for Others {
-    fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+impl HostApi for Others {
+    fn receive(self: Arc<Self>, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
         let agent = message.recipient.clone();
         let events = self.say[agent.as_str()]();
         self.sent.lock().unwrap().push(message);
@@ -68,14 +69,25 @@ fn sibling(handle: &str) -> Sibling {
 }
 
 fn beside(handles: &[&str]) -> Context {
-    Context { siblings: Siblings::new(handles.iter().map(|handle| sibling(handle))), ..context() }
+    hosted(handles, HostHandle::default())
+}
+
+/// The same, with the host that carries what they say to each other.
+fn hosted(handles: &[&str], host: HostHandle) -> Context {
+    Context { siblings: Siblings::new(handles.iter().map(|handle| sibling(handle)), host), ..context() }
+}
+
+/// The way to a host that is there for as long as the tests are.
+fn way_to<H: HostApi + 'static>(host: Arc<H>) -> HostHandle {
+    let handle = HostHandle::default();
+    handle.bind(&host);
+    std::mem::forget(host);
+    handle
 }
 
 /// An agent with `others` beside it.
 fn among(others: Arc<Others>, more: &str, server: &Server) -> BuiltAgent {
-    let context = beside(&["agent", "pantry", "gate"]);
-    context.siblings.bind(others);
-    build(&settings(&server.url, more), &context)
+    build(&settings(&server.url, more), &hosted(&["agent", "pantry", "gate"], way_to(others)))
 }
 
 fn outcomes(events: &[Event]) -> Vec<&ToolOutcome> {
@@ -171,8 +183,8 @@ struct Circle {
     hops: Mutex<Vec<u32>>,
 }
 
-impl Carrier for Circle {
-    fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+impl HostApi for Circle {
+    fn receive(self: Arc<Self>, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
         self.hops.lock().unwrap().push(message.hop);
         let agent = self.agent.clone();
         async move {
@@ -191,10 +203,11 @@ async fn agents_that_ask_each_other_in_a_circle_end_at_the_bound() {
     let mut answers: Vec<_> = (0..times).map(|_| asked()).collect();
     answers.extend((0..=times).map(|n| text(&format!("answer {n}"))));
     let server = Server::new(answers).await;
-    let context = beside(&["agent", "pantry"]);
+    let handle = HostHandle::default();
+    let context = hosted(&["agent", "pantry"], handle.clone());
     let built = build(&settings(&server.url, ""), &context);
     let circle = Arc::new(Circle { agent: built.agent.clone(), hops: Mutex::default() });
-    context.siblings.bind(circle.clone());
+    handle.bind(&circle);
     let answer = ask(&built, "hi").await;
     assert_eq!(answer.ending, Ending::Complete);
     assert!(answer.text().ends_with(&format!("answer {times}")), "{answer:?}");
@@ -291,12 +304,12 @@ fn wrong_siblings_are_found_when_settings_are_read() {
 
 #[test]
 fn only_the_first_carrier_counts() {
-    let siblings = Siblings::new([sibling("pantry")]);
+    let host = HostHandle::default();
     let (one, other) = (Others::default().ending("pantry", Ending::Complete), Others::default());
     let one = Arc::new(one);
-    siblings.bind(one.clone());
-    siblings.clone().bind(Arc::new(other));
+    host.bind(&one);
+    host.clone().bind(&Arc::new(other));
     let asked = Message { recipient: Handle::parse("pantry").unwrap(), ..message(Vec::new()) };
-    assert!(siblings.carry(asked).now_or_never().unwrap().is_ok());
+    assert!(host.receive(asked).now_or_never().unwrap().is_ok());
     assert_eq!(one.sent().len(), 1);
 }

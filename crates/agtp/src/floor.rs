@@ -15,7 +15,7 @@
 //! | `execute.rs`, `delegate.rs` | EXECUTE and DELEGATE | base 3.1 |
 //! | `tasks.rs` | tasks that those began | base 3.1 |
 //! | `escalate.rs`, `confirm.rs` | ESCALATE and CONFIRM | base 3.1 |
-//! | `suspend.rs`, `resting.rs` | SUSPEND, and sessions that rest | base 3.1 |
+//! | `suspend.rs` | SUSPEND | base 3.1 |
 //! | `notify.rs` | NOTIFY | base 3.1 |
 //! | `inspect.rs` | INSPECT | base 3.3 |
 //! | `lifecycle.rs`, `events.rs` | ACTIVATE, DEACTIVATE, REINSTATE, REVOKE, DEPRECATE | base 3.2 |
@@ -34,7 +34,6 @@ mod parameters;
 mod plan;
 mod propose;
 mod query;
-mod resting;
 mod results;
 mod shown;
 mod summarize;
@@ -54,7 +53,6 @@ use crate::service::Service;
 use crate::status::Status;
 pub(crate) use delegate::post;
 use parameters::Parameters;
-pub(crate) use resting::Resting;
 
 /// Methods that tell what there is here, as DISCOVER does. AGTP-API 8.7.
 const TELLING: [&str; 3] = ["DESCRIBE", "INSPECT", "PLAN"];
@@ -95,14 +93,6 @@ pub(crate) async fn answer(service: &Service, ask: &Ask, method: &Method) -> Res
             Err(Problem::new(Status::METHOD_NOT_ALLOWED, "method-not-implemented", message))
         }
     }
-}
-
-/// Whether the session that a request belongs to goes on. Base 3.1, SUSPEND.
-///
-/// # Errors
-/// It rests, and says until when.
-pub(crate) async fn in_session(service: &Service, ask: &Ask) -> Result<(), Problem> {
-    suspend::in_session(service, ask).await
 }
 
 impl Floor<'_> {

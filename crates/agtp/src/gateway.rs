@@ -18,10 +18,9 @@ use serde_json::Value;
 
 use crate::codec::HeadError;
 use crate::connection::ConnectionError;
-use crate::from_wire::Line;
 use crate::problem::bad_field;
 use crate::reply::Problem;
-use crate::service::Service;
+use crate::service::{ConnectionInfo, Service};
 use crate::status::Status;
 use crate::wire::{Message, Request, RequestLine, Response};
 
@@ -61,7 +60,7 @@ async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> Ht
     let peer = request.extensions().get::<ClientAddr>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |client| client.0);
     service.discovery.prepare().await;
     let response = match read(&service, request).await {
-        Ok(request) => answered(service, request, Line::new(peer, None)).await,
+        Ok(request) => answered(service, request, ConnectionInfo::new(peer, None)).await,
         Err(problem) => service.refusal(*problem, false),
     };
     written(response, is_head)
@@ -69,7 +68,7 @@ async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> Ht
 
 /// The answer to a request, which is made to its end though the client leaves, as on the other wire: what
 /// came of a call with a key is there for whoever sends it again.
-async fn answered(service: Arc<Service>, request: Request, line: Line) -> Response {
+async fn answered(service: Arc<Service>, request: Request, line: ConnectionInfo) -> Response {
     let host = Arc::clone(&service);
     let answering = tokio::spawn(async move {
         let answered = service.answered(&request, &line).await;

@@ -9,12 +9,11 @@ use std::net::IpAddr;
 use forecourt_contract::Call;
 use forecourt_core::json;
 use forecourt_core::limits::ENTRY_BYTES_MAX;
-use forecourt_host::{IdempotencyOwner, IdempotencyState};
+use forecourt_host::{Host, IdempotencyOwner, IdempotencyState};
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
 use crate::reply::{Body, Problem, Reply};
-use crate::service::Service;
 use crate::status::Status;
 
 /// The method whose answer holds a secret that is told once and kept nowhere.
@@ -53,25 +52,23 @@ impl Keyed {
         let sent = json::canonical(&target).ok().or_else(|| serde_json::to_vec(&target).ok())?;
         Some(Self { caller, key, sent, session: session(call), peer: call.caller.sender.peer })
     }
-}
 
-impl Service {
     /// Does something once.
     ///
     /// # Errors
     /// 409 when the key was used for something else, or nobody knows yet what came of it; 429 when it is
     /// repeated too often.
     pub(crate) async fn once(
-        &self,
-        keyed: Keyed,
+        self,
+        host: &Host,
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
-        let Keyed { caller, key, sent, session, peer } = keyed;
+        let Keyed { caller, key, sent, session, peer } = self;
         let caller = IdempotencyOwner { name: &caller, session: session.as_deref() };
-        let once = self.host.once(caller, &key, &sent).await?;
+        let once = host.once(caller, &key, &sent).await?;
         if !matches!(once, IdempotencyState::First(_)) {
             // What is done for the first time is counted where it is done.
-            self.host.meter(peer).map_err(|part| Problem::from(*part))?;
+            host.meter(peer).map_err(|part| Problem::from(*part))?;
         }
         let begun = match once {
             IdempotencyState::First(begun) => begun,
@@ -88,7 +85,7 @@ impl Service {
         };
         let reply = work.await;
         let kept = kept(&reply);
-        if let Err(error) = self.host.settle_once(begun, kept).await {
+        if let Err(error) = host.settle_once(begun, kept).await {
             tracing::error!(%error, "the answer to a call with a key was not kept");
         }
         reply

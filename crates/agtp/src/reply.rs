@@ -1,8 +1,12 @@
 //! An answer before it is written: what is said, not yet how.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
+use forecourt_contract::call::CallTrail;
 use forecourt_core::error::whole_seconds;
 use forecourt_core::limits;
+use forecourt_identity::agents::AgentIdentity;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -18,6 +22,16 @@ pub(crate) struct Reply {
     pub fields: Vec<(&'static str, String)>,
     /// What is said.
     pub body: Body,
+}
+
+/// What came of a request.
+pub(crate) struct Answered {
+    /// What is said.
+    pub reply: Reply,
+    /// What was found on the way.
+    pub trail: CallTrail,
+    /// The agent that was addressed.
+    pub agent: Option<Arc<AgentIdentity>>,
 }
 
 /// The body of an answer.

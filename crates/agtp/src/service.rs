@@ -1,32 +1,26 @@
-//! What answers requests: the host, the agents that are known, and what is published.
+//! What every answer can need: the host, the agents that are known, and what is published.
 
-mod answer;
-mod form;
+mod connection_info;
 mod identity;
-mod native;
-mod speak;
 
-pub(crate) use answer::Answered;
+pub(crate) use connection_info::ConnectionInfo;
 pub(crate) use identity::uri;
-pub(crate) use speak::on_connections;
-#[cfg(test)]
-pub(crate) use speak::serve;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use forecourt_contract::{Dispatcher, Native};
+use forecourt_contract::{Current, Dispatcher};
 use forecourt_egress::Egress;
 use forecourt_host::Host;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::{HostKeys, Verifier};
-use forecourt_settings::Problems;
 use forecourt_surface::Mount;
 
 use crate::ask::Ask;
 use crate::builtin::Discovery;
-use crate::floor::Resting;
 use crate::inventory::Inventory;
+use crate::sessions::Resting;
 use crate::settings::AgtpSettings;
 use crate::to_wire::ResponseDefaults;
 
@@ -49,17 +43,15 @@ pub(crate) struct Service {
     /// What answers DISCOVER.
     pub discovery: Discovery,
     /// What every answer says.
-    pub letterhead: ResponseDefaults,
+    pub response_defaults: ResponseDefaults,
+    /// The service that takes this one's place once the deployment is replaced.
+    pub current: Current<Service>,
 }
 
 impl Service {
     /// A service on a host, which from now on answers the host's own pairs in compositions too.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the section.
-    pub(crate) fn new(mount: &Mount) -> Result<Arc<Self>, Problems> {
-        let settings = AgtpSettings::read(&mount.section)?;
-        let letterhead = ResponseDefaults::new(&settings, mount);
+    pub(crate) fn new(mount: &Mount, settings: AgtpSettings) -> Arc<Self> {
+        let response_defaults = response_defaults(&settings, mount);
         let inventory = Inventory::new(mount, settings.clone());
         let service = Arc::new(Self {
             host: Arc::clone(&mount.host),
@@ -70,12 +62,12 @@ impl Service {
             resting: Resting::default(),
             discovery: Discovery::new(inventory, mount.keys.clone()),
             settings,
-            letterhead,
+            response_defaults,
+            current: mount.services.current(),
         });
-        let native: Arc<dyn Native> = service.clone();
-        // Whoever was first stays: there is one service to a host.
-        let _ = service.contract().native.set(Arc::downgrade(&native));
-        Ok(service)
+        mount.services.publish(service.clone());
+        mount.services.publish_native(service.clone());
+        service
     }
 
     /// What calls are held against.
@@ -94,4 +86,14 @@ impl Service {
     pub(crate) fn default_agent(&self) -> Option<&Arc<AgentIdentity>> {
         self.agents.of_handle(self.host.directory().default_agent().card.handle())
     }
+}
+
+/// The name of this server, its agents, and the methods that it answers, as responses say them.
+fn response_defaults(settings: &AgtpSettings, mount: &Mount) -> ResponseDefaults {
+    let contract = mount.host.contract();
+    let mut methods: BTreeSet<String> = contract.catalog.embedded().map(str::to_owned).collect();
+    let registered = contract.registry.iter().map(|registered| &registered.endpoint.method);
+    methods.extend(registered.filter(|method| contract.policy.admits(method, method)).map(ToString::to_string));
+    let server_id = settings.server.server_id.as_deref().unwrap_or(mount.host.site().domain.as_str());
+    ResponseDefaults::new(server_id, mount.agents.hosted(), &methods)
 }

@@ -35,9 +35,13 @@ pub(crate) const GATEWAY: &str = "gateway";
 
 /// Where the section says that they are.
 pub(crate) const SOCKETS: &[Socket] = &[
-    Socket { name: TLS, key: "listen" },
-    Socket { name: PLAINTEXT, key: "plaintext" },
-    Socket { name: GATEWAY, key: "gateway" },
+    Socket { name: TLS, key: "listen", help: "AGTP within TLS 1.3 on this address. [default: 127.0.0.1:4480]" },
+    Socket {
+        name: PLAINTEXT,
+        key: "plaintext",
+        help: "AGTP as it is, for development, on this address; loopback only",
+    },
+    Socket { name: GATEWAY, key: "gateway", help: "The HTTP gateway to AGTP endpoints on this address; loopback only" },
 ];
 
 /// How the host is served over AGTP.
@@ -310,6 +314,28 @@ impl AgtpSettings {
         notices
     }
 
+    /// The sockets that the section asks for.
+    pub(crate) fn listens(&self, section: &Section) -> Vec<Listen> {
+        let may_move = !section.has("listen");
+        let tls = Carries::Tls { alpn: ALPN, clients: self.clients(section) };
+        let fixed = |name, address, carries| Listen { name, address, may_move: false, carries };
+        vec![
+            Listen { name: TLS, address: Some(self.listen), may_move, carries: tls },
+            fixed(PLAINTEXT, self.plaintext, Carries::Plain),
+            fixed(GATEWAY, self.gateway, Carries::Http),
+        ]
+    }
+
+    /// Takes notice of where the socket `name` was opened.
+    pub(crate) fn bound(&mut self, name: &str, address: SocketAddr) {
+        match name {
+            TLS => self.listen = address,
+            PLAINTEXT => self.plaintext = Some(address),
+            GATEWAY => self.gateway = Some(address),
+            _ => {}
+        }
+    }
+
     /// The certificates that callers show.
     fn clients(&self, section: &Section) -> ClientCertificates {
         let bundle = self.mtls.ca_bundle_path.as_ref().map(|path| section.folder().join(path));
@@ -320,22 +346,6 @@ impl AgtpSettings {
             (MtlsMode::Required, Some(authorities)) => ClientCertificates::Required(authorities),
         }
     }
-}
-
-/// The sockets that the section asks for.
-///
-/// # Errors
-/// Everything that is wrong with the section.
-pub(crate) fn listens(section: &Section) -> Result<Vec<Listen>, Problems> {
-    let settings = AgtpSettings::read(section)?;
-    let may_move = !section.has("listen");
-    let tls = Carries::Tls { alpn: ALPN, clients: settings.clients(section) };
-    let fixed = |name, address, carries| Listen { name, address, may_move: false, carries };
-    Ok(vec![
-        Listen { name: TLS, address: Some(settings.listen), may_move, carries: tls },
-        fixed(PLAINTEXT, settings.plaintext, Carries::Plain),
-        fixed(GATEWAY, settings.gateway, Carries::Http),
-    ])
 }
 
 #[cfg(test)]

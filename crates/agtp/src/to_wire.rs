@@ -1,4 +1,4 @@
-//! From an answer to a response on the wire. Base 2.2, 2.5.
+//! From an answer to a response on the wire: pure functions, without clock and host. Base 2.2, 2.5.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -6,14 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_contract::call::CallTrail;
 use forecourt_core::AgentId;
-use forecourt_core::ids::uuid7;
 use forecourt_identity::agents::AgentIdentity;
-use forecourt_surface::Mount;
 use serde_json::Value;
 
-use crate::reply::{Body, Problem, Reply};
-use crate::service::{Answered, Service};
-use crate::settings::AgtpSettings;
+use crate::reply::{Answered, Body, Problem, Reply};
 use crate::status::Status;
 use crate::wire::{Fields, Message, Request, Response, StatusLine};
 
@@ -23,6 +19,16 @@ const ERROR: &str = "application/json";
 const ECHOED: [&str; 3] = ["Agent-ID", "Task-ID", "Request-ID"];
 /// Characters of a value that is repeated.
 const ECHO_CHARS_MAX: usize = crate::limits::NAME_CHARS_MAX;
+
+/// What a response says of itself, from the clock and the state of the server.
+pub(crate) struct ResponseStamp {
+    /// The revision of the manifest that holds now; `None` before the first is known.
+    pub api_version: Option<Arc<str>>,
+    /// The response's own id.
+    pub response_id: String,
+    /// Whether it is the first on its connection, which says what methods there are. Base 2.5.
+    pub is_first: bool,
+}
 
 /// The fields that are the same in every answer, and in every answer of one agent.
 pub(crate) struct ResponseDefaults {
@@ -35,26 +41,61 @@ pub(crate) struct ResponseDefaults {
 }
 
 impl ResponseDefaults {
-    /// Writes them.
-    pub(crate) fn new(settings: &AgtpSettings, mount: &Mount) -> Self {
+    /// Writes them, for the agents of this host and the methods that it answers.
+    pub(crate) fn new<'a>(
+        server_id: &str,
+        agents: impl IntoIterator<Item = &'a Arc<AgentIdentity>>,
+        methods: &BTreeSet<String>,
+    ) -> Self {
         let mut plain = Fields::default();
-        let domain = mount.host.site().domain.as_str();
-        put(&mut plain, "Server-ID", settings.server.server_id.as_deref().unwrap_or(domain));
+        put(&mut plain, "Server-ID", server_id);
         let of = |agent: &Arc<AgentIdentity>| {
             let mut fields = plain.clone();
             trust(&mut fields, agent);
             (agent.agent_id.clone(), fields)
         };
-        let of_agents = mount.agents.hosted().iter().map(of).collect();
-        let contract = mount.host.contract();
-        let mut methods: BTreeSet<String> = contract.catalog.embedded().map(str::to_owned).collect();
-        let registered = contract.registry.iter().map(|registered| &registered.endpoint.method);
-        methods.extend(registered.filter(|method| contract.policy.admits(method, method)).map(ToString::to_string));
-        Self { plain, of_agents, methods: methods.into_iter().collect::<Vec<_>>().join(", ") }
+        let of_agents = agents.into_iter().map(of).collect();
+        let methods = methods.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        Self { plain, of_agents, methods }
     }
 
     fn of(&self, agent: Option<&AgentIdentity>) -> &Fields {
         agent.and_then(|agent| self.of_agents.get(&agent.agent_id)).unwrap_or(&self.plain)
+    }
+
+    /// The response to a request that was understood, or to one that was not but has an end.
+    pub(crate) fn response(&self, request: &Request, answered: Answered, stamp: &ResponseStamp) -> Response {
+        let Answered { reply, trail, agent } = answered;
+        let mut fields = self.of(agent.as_deref()).to_extend();
+        for name in ECHOED {
+            if let Some(value) = request.field(name).filter(|value| value.len() <= ECHO_CHARS_MAX) {
+                put(&mut fields, name, value);
+            }
+        }
+        notices(&mut fields, &trail);
+        self.finish(fields, reply, trail.method.as_ref().map(|method| method.as_str()), stamp)
+    }
+
+    /// The response to bytes that are not a request.
+    pub(crate) fn refusal(&self, problem: Problem, stamp: &ResponseStamp) -> Response {
+        self.finish(self.plain.to_extend(), problem.into(), None, stamp)
+    }
+
+    /// Adds what every response has. The signed record of it belongs here too, over all of this.
+    fn finish(&self, mut fields: Fields, reply: Reply, method: Option<&str>, stamp: &ResponseStamp) -> Response {
+        if let Some(version) = &stamp.api_version {
+            put(&mut fields, "AGTP-API-Version", version);
+        }
+        put(&mut fields, "Response-ID", &stamp.response_id);
+        if stamp.is_first {
+            put(&mut fields, "Supported-Methods", &self.methods);
+        }
+        for (name, value) in &reply.fields {
+            put(&mut fields, name, value);
+        }
+        let body = written(&mut fields, reply.body, reply.status, method);
+        let Status { code, reason } = reply.status;
+        Message { start: StatusLine::new(code, reason), fields, body }
     }
 }
 
@@ -75,43 +116,6 @@ fn trust(fields: &mut Fields, agent: &AgentIdentity) {
 fn put(fields: &mut Fields, name: &str, value: &str) {
     if fields.push(name, value).is_err() {
         tracing::debug!(name, "a field that can't be sent was left out");
-    }
-}
-
-impl Service {
-    /// The response to a request that was understood, or to one that was not but has an end.
-    pub(crate) fn response(&self, request: &Request, answered: Answered, begins: bool) -> Response {
-        let Answered { reply, trail, agent } = answered;
-        let mut fields = self.letterhead.of(agent.as_deref()).to_extend();
-        for name in ECHOED {
-            if let Some(value) = request.field(name).filter(|value| value.len() <= ECHO_CHARS_MAX) {
-                put(&mut fields, name, value);
-            }
-        }
-        notices(&mut fields, &trail);
-        self.sealed(fields, reply, trail.method.as_ref().map(|method| method.as_str()), begins)
-    }
-
-    /// The response to what is no request.
-    pub(crate) fn refusal(&self, problem: Problem, begins: bool) -> Response {
-        self.sealed(self.letterhead.of(None).to_extend(), problem.into(), None, begins)
-    }
-
-    /// Adds what every response has. The signed record of it belongs here too, over all of this.
-    fn sealed(&self, mut fields: Fields, reply: Reply, method: Option<&str>, begins: bool) -> Response {
-        if let Some(version) = self.discovery.api_version() {
-            put(&mut fields, "AGTP-API-Version", &version);
-        }
-        put(&mut fields, "Response-ID", &uuid7(self.host.clock().now(), self.host.entropy().as_ref()));
-        if begins {
-            put(&mut fields, "Supported-Methods", &self.letterhead.methods);
-        }
-        for (name, value) in &reply.fields {
-            put(&mut fields, name, value);
-        }
-        let body = written(&mut fields, reply.body, reply.status, method);
-        let Status { code, reason } = reply.status;
-        Message { start: StatusLine::new(code, reason), fields, body }
     }
 }
 

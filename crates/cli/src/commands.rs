@@ -21,7 +21,7 @@ mod way;
 
 use forecourt_settings::ProcessEnvironment;
 
-use crate::args::{Arguments, Command, Place};
+use crate::args::{Arguments, Command, ListenFlags, Place};
 use crate::deployment::Loaded;
 use crate::output::{Failure, Outcome};
 
@@ -48,5 +48,10 @@ pub(crate) async fn run(arguments: Arguments) -> Outcome {
 
 /// Reads the deployment of a command.
 fn load(place: &Place) -> Result<Loaded, Failure> {
-    Ok(Loaded::read(&place.dir, &ProcessEnvironment)?)
+    load_with(place, &ListenFlags::default())
+}
+
+/// The same with sockets where flags say.
+fn load_with(place: &Place, flags: &ListenFlags) -> Result<Loaded, Failure> {
+    Ok(Loaded::read(&place.dir, &ProcessEnvironment, flags)?)
 }

@@ -15,9 +15,11 @@ use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::{AdminToken, HttpLimits};
 use forecourt_settings::{Environment, Problem, Problems, Section, files};
 
+use crate::args::ListenFlags;
 use crate::host;
-use crate::registry::PROTOCOLS;
+use crate::registry::ENDPOINTS;
 use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettings, Tls};
+use crate::wires::Wires;
 
 /// The file that makes a folder a deployment.
 pub(crate) const FILE: &str = "forecourt.toml";
@@ -46,8 +48,10 @@ pub(crate) struct Loaded {
     pub http: HttpLimits,
     /// How Python functions run.
     pub functions: python::Options,
-    /// The section of each protocol, by its name.
-    pub protocols: HashMap<&'static str, Section>,
+    /// The protocols, each opened from its section.
+    pub wires: Wires,
+    /// What holds for all endpoints together.
+    pub endpoints: Section,
     pub agents: Vec<LoadedAgent>,
     /// The file's own section, for problems found later.
     pub root: Section,
@@ -63,10 +67,10 @@ pub(crate) struct LoadedAgent {
 }
 
 impl Loaded {
-    /// Reads the deployment in `dir`.
-    pub(crate) fn read(dir: &Path, environment: &dyn Environment) -> Result<Self, Problems> {
+    /// Reads the deployment in `dir`. The sockets that `flags` name are where those say.
+    pub(crate) fn read(dir: &Path, environment: &dyn Environment, flags: &ListenFlags) -> Result<Self, Problems> {
         let mut problems = Problems::new();
-        let top = problems.absorb(read_top(dir, environment));
+        let top = problems.absorb(read_top(dir, environment, flags));
         let (agents, wrong) = read_agents(dir, environment);
         problems.extend(wrong);
         match top {
@@ -82,19 +86,11 @@ impl Loaded {
         }
     }
 
-    /// Takes the addresses of sockets from elsewhere than the files: those of the command line before
-    /// anything reads them, and those that were opened once that is known. `own` are those that
-    /// protocols have for themselves, by name; `None`: what the files say holds.
-    pub(crate) fn place(&mut self, shared: Listen, own: impl Fn(&str) -> Option<SocketAddr>) {
+    /// Takes notice of where sockets were opened. `own` gives those that protocols have for themselves, by
+    /// name; `None`: it is not open.
+    pub(crate) fn bound(&mut self, shared: Listen, own: impl Fn(&str) -> Option<SocketAddr>) {
         self.listen = shared;
-        for protocol in PROTOCOLS {
-            let Some(section) = self.protocols.get_mut(protocol.name) else { continue };
-            for socket in protocol.sockets {
-                if let Some(address) = own(socket.name) {
-                    section.overrule(socket.key, address.to_string(), &format!("--{}", socket.name));
-                }
-            }
-        }
+        self.wires.bound(own);
     }
 
     /// What only all files together decide: who is the default agent, and that no two share a name.
@@ -140,13 +136,13 @@ impl Loaded {
     }
 }
 
-fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problems> {
+fn read_top(dir: &Path, environment: &dyn Environment, flags: &ListenFlags) -> Result<Loaded, Problems> {
     let file = dir.join(FILE);
     let hint = "`forecourt init DIR` makes a working deployment";
     let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;
     let mut root = Section::parse(&file, &text, environment)?;
     let mut problems = Problems::new();
-    let listen = problems.absorb(root.take_or_empty("listen").read());
+    let listen = problems.absorb(root.take_or_empty("listen").read()).map(|listen| flags.or(listen));
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
     let admin = problems.absorb(read_admin(&root.take_or_empty("admin")));
     let store = problems.absorb(read_store(&root.take_or_empty("store")));
@@ -157,7 +153,8 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
     let http = problems.absorb(root.take_or_empty("http").read());
     let path = std::env::var("PATH").ok();
     let functions = problems.absorb(python::Options::read(&root.take_or_empty("functions"), path));
-    let protocols = PROTOCOLS.iter().map(|p| (p.name, root.take_or_empty(p.name))).collect();
+    let endpoints = root.clone().take_or_empty(ENDPOINTS.name);
+    let wires = problems.absorb(Wires::open(&mut root, |name| flags.named(name)));
     let deployment = problems.absorb(root.read::<Deployment>());
     if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {
         problems.push(problem);
@@ -178,7 +175,8 @@ fn read_top(dir: &Path, environment: &dyn Environment) -> Result<Loaded, Problem
             identity: identity?,
             http: http?,
             functions: functions?,
-            protocols,
+            wires: wires?,
+            endpoints,
             agents: Vec::new(),
             root,
         })

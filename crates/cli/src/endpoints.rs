@@ -1,11 +1,11 @@
 //! The endpoints of a deployment: loaded before there is a host, and tools of its agents once there is.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 use forecourt_agents::endpoints::EndpointTool;
 use forecourt_agents::tool::{Tool, ToolResult};
 use forecourt_contract::endpoint::EndpointOffer;
-use forecourt_contract::{Dispatcher, Endpoint};
+use forecourt_contract::{Dispatcher, Endpoint, HostHandle};
 use forecourt_core::Message;
 use forecourt_egress::Egress;
 use forecourt_endpoints::{Functions, Kinds, Python, load};
@@ -27,49 +27,42 @@ pub(crate) struct Endpoints {
     pub refused: Problems,
     /// What has no effect, in a sentence each.
     pub doubtful: Vec<String>,
-    way: Way,
+    /// The host in which they are called, once it runs.
+    pub host: HostHandle,
 }
-
-/// The host, once it runs. Clones are one and the same.
-#[derive(Clone, Default)]
-struct Way(Arc<OnceLock<Weak<Host>>>);
 
 impl Endpoints {
     /// Loads what can be loaded. Fails when the settings can't be read, or when the operator wants all
     /// endpoints or none and one is refused.
     pub(crate) fn load(loaded: &Loaded, egress: &Egress) -> Result<Self, Problems> {
-        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&loaded.protocols[ENDPOINTS.name])?;
+        let EndpointSettings { terms, must_be_whole, notices } = (ENDPOINTS.read)(&loaded.endpoints)?;
         let python = Python::new(loaded.functions.clone());
-        let kinds = Kinds { egress: egress.clone(), functions: Functions::new().then(Arc::new(python)) };
+        let host = HostHandle::default();
+        let functions = Functions::new().then(Arc::new(python));
+        let kinds = Kinds { egress: egress.clone(), functions, host: host.clone() };
         let found = load(&loaded.dir, terms, &ProcessEnvironment, &kinds);
         found.warn();
         match must_be_whole && !found.refused.is_empty() {
             true => Err(found.refused),
             false => {
                 let doubtful = notices.into_iter().chain(doubtful(&found)).collect();
-                Ok(Self { contract: found.dispatcher, refused: found.refused, doubtful, way: Way::default() })
+                Ok(Self { contract: found.dispatcher, refused: found.refused, doubtful, host })
             }
         }
-    }
-
-    /// Opens the way to the host that has them.
-    pub(crate) fn bind(&self, host: &Arc<Host>) {
-        // A second host would have endpoints of its own.
-        let _ = self.way.0.set(Arc::downgrade(host));
     }
 
     /// Those that models may be given as tools.
     pub(crate) fn tools(&self) -> Vec<EndpointTool> {
         let offered = endpoint::offered(&self.contract).into_iter();
         let tools = offered.filter(|(_, endpoint)| endpoint.is_offered_as(EndpointOffer::Tool));
-        tools.map(|(name, endpoint)| tool(name, endpoint, self.way.clone())).collect()
+        tools.map(|(name, endpoint)| tool(name, endpoint, self.host.clone())).collect()
     }
 }
 
-fn tool(name: String, endpoint: Arc<Endpoint>, way: Way) -> EndpointTool {
+fn tool(name: String, endpoint: Arc<Endpoint>, host: HostHandle) -> EndpointTool {
     let pair = format!("{} {}", endpoint.method, endpoint.path);
     let description = endpoint::description(&endpoint);
-    EndpointTool { pair, tool: Arc::new(OfEndpoint { name, description, endpoint, way }) }
+    EndpointTool { pair, tool: Arc::new(OfEndpoint { name, description, endpoint, host }) }
 }
 
 /// What the method policy says in vain, and the endpoints that it lets nobody call. Section 9.4.
@@ -87,7 +80,7 @@ struct OfEndpoint {
     name: String,
     description: String,
     endpoint: Arc<Endpoint>,
-    way: Way,
+    host: HostHandle,
 }
 
 impl Tool for OfEndpoint {
@@ -114,7 +107,7 @@ impl Tool for OfEndpoint {
             answered: None,
         };
         Box::pin(async move {
-            let host = self.way.0.get().and_then(Weak::upgrade).ok_or("there is no way to it at the moment")?;
+            let host = self.host.service::<Host>().ok_or("there is no way to it at the moment")?;
             let called = endpoint::call(&host, &self.endpoint, given).await;
             if called.is_error { Err(called.text.join("\n")) } else { Ok(called.structured) }
         })

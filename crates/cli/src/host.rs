@@ -1,30 +1,27 @@
 //! From checked settings to a host: built values, everything wrong found at once.
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use forecourt_agents::siblings::{Carrier, Sibling, Siblings};
+use forecourt_agents::siblings::{Sibling, Siblings};
 use forecourt_agents::{BuiltAgent, Context, IndexedContent};
+use forecourt_contract::{Dispatcher, HostApi, HostHandle, HostServices};
 use forecourt_core::agent::Icon;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{
     AgentCard, Clock, Domain, Entropy, Error, Handle, Message, Policy, Reply, Store, StoreError, SystemClock,
 };
 use forecourt_egress::{Egress, EgressConfig, Purpose};
-use forecourt_host::{
-    Directory, Envelope, Host, HostBuilder, HostedAgent, OperatorWebhook, Run, Site, SystemEntropy, rules,
-};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, OperatorWebhook, Run, Site, SystemEntropy, rules};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
 use forecourt_surface::endpoint;
-use forecourt_surface::tool::Tool;
-use forecourt_surface::{AgentEndpoints, Listen, Mount, Protocol, PublishedDocument, Surface};
+use forecourt_surface::{Mount, PublishedDocument, Surface};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -33,8 +30,9 @@ use crate::endpoints::Endpoints;
 use crate::identities;
 use crate::manual;
 use crate::output::Failure;
-use crate::registry::{PROTOCOLS, backends};
+use crate::registry::backends;
 use crate::settings::StoreKind;
+use crate::wires::Wires;
 
 /// The database in the data folder.
 pub(crate) const DATABASE: &str = "forecourt.db";
@@ -44,8 +42,6 @@ pub(crate) const SIGNED: &str = "host:signing-key";
 /// The agents of a deployment, built, and the content behind them.
 pub(crate) struct Agents {
     pub residents: Vec<HostedAgent>,
-    /// The same agents as they see each other, waiting for the host that carries their words.
-    pub siblings: Siblings,
     pub content: Vec<Content>,
 }
 
@@ -91,13 +87,12 @@ pub(crate) fn agents(
     endpoints: &Endpoints,
 ) -> Result<Agents, Problems> {
     let mut problems = Problems::new();
-    let mut agents = Agents { residents: Vec::new(), siblings: siblings(&loaded.agents, site), content: Vec::new() };
+    let mut agents = Agents { residents: Vec::new(), content: Vec::new() };
     let tools = endpoints.tools();
-    let reach: Vec<AgentEndpoints> =
-        PROTOCOLS.iter().map(|protocol| (protocol.endpoints)(site, &loaded.protocols[protocol.name])).collect();
+    let siblings = siblings(&loaded.agents, site, endpoints.host.clone());
     for agent in &loaded.agents {
         let context = Context {
-            siblings: agents.siblings.clone(),
+            siblings: siblings.clone(),
             endpoints: tools.clone(),
             ..context(agent, &loaded.dir, site, egress, data)
         };
@@ -110,7 +105,7 @@ pub(crate) fn agents(
         if let Some(indexing) = built.indexing.clone() {
             agents.content.push(Content { handle: agent.settings.handle.clone(), indexing });
         }
-        let card = Arc::new(card(agent, site, &built, &reach));
+        let card = Arc::new(card(agent, site, &built, &loaded.wires));
         let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
         agents.residents.push(HostedAgent::new(card, built.agent, Policy::new(rules), time_max));
     }
@@ -126,7 +121,7 @@ pub(crate) fn backend_problems(folder: &Path, agents: &[LoadedAgent]) -> Problem
         return problems;
     };
     let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
-    let siblings = siblings(agents, &site);
+    let siblings = siblings(agents, &site, HostHandle::default());
     for agent in agents {
         let context = Context { siblings: siblings.clone(), ..context(agent, folder, &site, &egress, folder) };
         problems.absorb(build(&agent.backend, &context));
@@ -135,24 +130,32 @@ pub(crate) fn backend_problems(folder: &Path, agents: &[LoadedAgent]) -> Problem
 }
 
 /// The agents as they see each other.
-fn siblings(agents: &[LoadedAgent], site: &Site) -> Siblings {
-    Siblings::new(agents.iter().map(|agent| Sibling {
+fn siblings(agents: &[LoadedAgent], site: &Site, host: HostHandle) -> Siblings {
+    let seen = agents.iter().map(|agent| Sibling {
         address: site.address(&agent.settings.handle),
         name: agent.settings.name.clone(),
         description: agent.settings.description.clone(),
-    }))
+    });
+    Siblings::new(seen, host)
 }
 
-/// The host as its own agents reach it. Held weakly, since the host holds them.
-struct Inside(Weak<Host>);
+/// The host as those inside it reach it.
+struct Inside {
+    host: Arc<Host>,
+    services: Arc<HostServices>,
+}
 
-impl Carrier for Inside {
-    fn carry(&self, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
-        let host = self.0.upgrade();
-        Box::pin(async move {
-            let host = host.ok_or(Error::unavailable())?;
-            host.receive(message, Run::without_task()).await
-        })
+impl HostApi for Inside {
+    fn receive(self: Arc<Self>, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+        Box::pin(async move { self.host.receive(message, Run::without_task()).await })
+    }
+
+    fn dispatcher(self: Arc<Self>) -> Option<Arc<Dispatcher>> {
+        Some(self.host.contract().clone())
+    }
+
+    fn services(self: Arc<Self>) -> Option<Arc<HostServices>> {
+        Some(self.services.clone())
     }
 }
 
@@ -185,7 +188,7 @@ fn build(section: &Section, context: &Context) -> Result<BuiltAgent, Problems> {
     (backend.build)(section.clone(), context)
 }
 
-fn card(agent: &LoadedAgent, site: &Site, built: &BuiltAgent, reach: &[AgentEndpoints]) -> AgentCard {
+fn card(agent: &LoadedAgent, site: &Site, built: &BuiltAgent, wires: &Wires) -> AgentCard {
     let settings = agent.settings.clone();
     let mut card = AgentCard {
         address: site.address(&settings.handle),
@@ -208,7 +211,7 @@ fn card(agent: &LoadedAgent, site: &Site, built: &BuiltAgent, reach: &[AgentEndp
         examples: settings.examples,
         endpoints: Vec::new(),
     };
-    card.endpoints = reach.iter().flat_map(|reach| reach(&card)).collect();
+    card.endpoints = wires.endpoints(site, &card);
     card
 }
 
@@ -221,25 +224,15 @@ pub(crate) struct Running {
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// What there is to say about the files of agents' identities.
     pub identity_notices: Vec<IdentityNotice>,
-    mount: Mount,
+    /// What protocols are given.
+    pub mount: Mount,
+    _inside: Arc<Inside>,
 }
 
 impl Running {
-    /// What one protocol is given, with its section.
-    pub(crate) fn mount(&self, loaded: &Loaded, protocol: &Protocol) -> Mount {
-        Mount { section: loaded.protocols[protocol.name].clone(), ..self.mount.clone() }
-    }
-
     /// What every protocol publishes that is the same for every caller.
     pub(crate) fn documents(&self, loaded: &Loaded) -> Result<Vec<PublishedDocument>, Problems> {
-        let mut problems = Problems::new();
-        let mut documents = Vec::new();
-        for protocol in PROTOCOLS {
-            let section = loaded.protocols[protocol.name].clone();
-            let published = (protocol.documents)(Mount { section, ..self.mount.clone() });
-            documents.extend(problems.absorb(published).unwrap_or_default());
-        }
-        problems.into_result(documents)
+        loaded.wires.documents(&self.mount)
     }
 }
 
@@ -262,9 +255,8 @@ pub(crate) enum State<'a> {
 }
 
 /// What a host is put to work with.
-pub(crate) struct Inhabitants<'a> {
+pub(crate) struct HostParts<'a> {
     pub residents: Vec<HostedAgent>,
-    pub siblings: &'a Siblings,
     pub endpoints: &'a Endpoints,
 }
 
@@ -273,11 +265,11 @@ pub(crate) async fn start(
     loaded: &Loaded,
     site: Site,
     egress: Egress,
-    inhabitants: Inhabitants<'_>,
+    parts: HostParts<'_>,
     state: State<'_>,
     stop: CancellationToken,
 ) -> Result<Running, Failure> {
-    let Inhabitants { residents, siblings, endpoints } = inhabitants;
+    let HostParts { residents, endpoints } = parts;
     let egress = Arc::new(egress);
     let store = store(loaded, &state)?;
     let keys = Arc::new(ArcSwap::from_pointee(keys(&state)?));
@@ -291,11 +283,13 @@ pub(crate) async fn start(
     // A host apart has a queue of its own, so its questions would be told under ids that `/queue` does not know.
     builder.operator = operator(loaded, &egress)?.filter(|_| !matches!(state, State::Apart { .. }));
     builder.limits = loaded.limits.clone();
-    builder.envelopes = envelopes();
+    builder.envelopes = loaded.wires.envelopes();
     builder.contract = endpoints.contract.clone();
     let host = builder.start(stop).await.map_err(|e| Failure::ours(e.to_string()))?;
-    endpoints.bind(&host);
-    siblings.bind(Arc::new(Inside(Arc::downgrade(&host))));
+    let services = Arc::new(HostServices::new(endpoints.host.clone()));
+    services.publish(host.clone());
+    let inside = Arc::new(Inside { host: host.clone(), services: services.clone() });
+    endpoints.host.bind(&inside);
     let (agents, identity_notices) = identities::load(loaded, &host, &keys.load(), &state);
     let agents = Arc::new(agents);
     let verifier = verifier.with_agents(agents.clone(), host.site().domain.clone());
@@ -306,11 +300,12 @@ pub(crate) async fn start(
         keys: keys.clone(),
         egress,
         tools: Arc::new([]),
-        section: Section::empty(loaded.root.file(), ""),
+        services,
     };
-    let mount = Mount { tools: tools(loaded, &mount), ..mount };
-    let (surfaces, classes) = surfaces(loaded, &mount)?;
-    Ok(Running { host, surfaces, classes, keys, identity_notices, mount })
+    let tools = loaded.wires.tools(&mount).chain(endpoint::tools(&mount.host)).collect();
+    let mount = Mount { tools, ..mount };
+    let (surfaces, classes) = loaded.wires.surfaces(&mount, loaded.root.file())?;
+    Ok(Running { host, surfaces, classes, keys, identity_notices, mount, _inside: inside })
 }
 
 /// Proof in, sender out: the configured keys, and those that protocols can find.
@@ -320,10 +315,9 @@ fn verifier(loaded: &Loaded, egress: &Arc<Egress>, store: &Arc<dyn Store>) -> Re
         wrong.iter().for_each(|w| problems.push(Problem::of_file(loaded.root.file(), w.to_string())));
         problems
     })?;
-    let directory = PROTOCOLS.iter().find_map(|protocol| protocol.key_directory);
     let verifier = verifier.with_store(store.clone());
-    Ok(match directory {
-        Some(directory) => verifier.with_directory(directory(egress.clone())),
+    Ok(match loaded.wires.key_directory(egress) {
+        Some(directory) => verifier.with_directory(directory),
         None => verifier,
     })
 }
@@ -337,49 +331,6 @@ fn operator(loaded: &Loaded, egress: &Egress) -> Result<Option<OperatorWebhook>,
         Problems::from(problem.hint("it must be https; networks of your own are opened by `allow` in [egress]"))
     })?;
     Ok(Some(webhook.clone()))
-}
-
-fn envelopes() -> HashMap<String, Envelope> {
-    PROTOCOLS.iter().filter_map(|p| Some((p.name.to_owned(), p.envelope?))).collect()
-}
-
-/// The sockets that protocols want for themselves.
-pub(crate) fn listens(loaded: &Loaded) -> Result<Vec<Listen>, Problems> {
-    let mut problems = Problems::new();
-    let wanted =
-        PROTOCOLS.iter().filter_map(|p| problems.absorb((p.listens)(&loaded.protocols[p.name]))).collect::<Vec<_>>();
-    problems.into_result(wanted.into_iter().flatten().collect())
-}
-
-/// What every protocol offers to those that carry tools.
-fn tools(loaded: &Loaded, mount: &Mount) -> Arc<[Tool]> {
-    let offered = |protocol: &Protocol| {
-        (protocol.tools)(&Mount { section: loaded.protocols[protocol.name].clone(), ..mount.clone() })
-    };
-    PROTOCOLS.iter().flat_map(offered).chain(endpoint::tools(&mount.host)).collect()
-}
-
-/// Builds the surfaces of every protocol. Two that claim one path are refused.
-fn surfaces(loaded: &Loaded, mount: &Mount) -> Result<(Vec<Surface>, RouteClasses), Problems> {
-    let mut problems = Problems::new();
-    let mut claimed = HashSet::new();
-    let (mut built, mut classes) = (Vec::new(), Vec::new());
-    for protocol in PROTOCOLS {
-        let section = loaded.protocols[protocol.name].clone();
-        for surface in problems.absorb((protocol.surfaces)(Mount { section, ..mount.clone() })).unwrap_or_default() {
-            let paths = match &surface {
-                Surface::Http(routes) => routes.paths.as_slice(),
-                Surface::Stream { .. } | Surface::OwnHttp { .. } => &[],
-            };
-            for path in paths.iter().filter(|path| !claimed.insert(**path)) {
-                let text = format!("two protocols claim the path {path}, one of them is {}", protocol.name);
-                problems.push(Problem::of_file(loaded.root.file(), text));
-            }
-            classes.extend(paths.iter().map(|path| (protocol.name, *path)));
-            built.push(surface);
-        }
-    }
-    problems.into_result((built, RouteClasses::new(classes)))
 }
 
 fn store(loaded: &Loaded, state: &State<'_>) -> Result<Arc<dyn Store>, Failure> {

@@ -13,7 +13,7 @@ use forecourt_store::Sqlite;
 use forecourt_surface::Carries;
 
 use crate::deployment::Loaded;
-use crate::host::{self, Content, DATABASE, SIGNED};
+use crate::host::{Content, DATABASE, SIGNED};
 use crate::settings::StoreKind;
 
 /// Everything that stands in the way beside the settings themselves: where it would listen, its
@@ -40,7 +40,7 @@ fn listeners(loaded: &Loaded, problems: &mut Problems) {
         problems.push(plain(name, address));
     }
     let mut tls = vec![("HTTPS", loaded.listen.https)];
-    for listen in problems.absorb(host::listens(loaded)).unwrap_or_default() {
+    for listen in loaded.wires.listens() {
         match (listen.carries, listen.address) {
             (Carries::Tls { .. }, Some(address)) => tls.push((listen.name, address)),
             (_, Some(address)) if !is_here(address) => problems.push(plain(listen.name, address)),

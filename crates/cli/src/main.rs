@@ -16,6 +16,7 @@ mod output;
 mod registry;
 mod settings;
 mod state;
+mod wires;
 
 use std::process::ExitCode;
 

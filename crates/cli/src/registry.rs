@@ -32,8 +32,8 @@ pub(crate) use forecourt_nlweb::client as nlweb;
 /// How `ask --via a2a` talks to agents.
 pub(crate) use forecourt_a2a::{client as a2a, model as a2a_model};
 
-/// What `mcp` serves over standard input and output, and how it reaches a server elsewhere.
-pub(crate) use forecourt_mcp::{PROTOCOL as MCP, bridge::bridge, stdio};
+/// How `mcp` reaches a server elsewhere.
+pub(crate) use forecourt_mcp::bridge::bridge;
 
 /// How `ask --via mcp` calls tools, and who answers their questions.
 pub(crate) mod mcp {

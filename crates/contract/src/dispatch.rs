@@ -7,13 +7,14 @@ mod invoke;
 mod steps;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::{Call, CallAnswer, CallOutcome, CallTrail, Caller, Identity, LifecycleState, Tier};
 use crate::catalog::{Catalog, EMBEDDED};
+use crate::host::HostHandle;
 use crate::method::Method;
 use crate::path::RequestPath;
 use crate::policy::{MethodPolicy, ResolvedMethod};
@@ -68,8 +69,8 @@ pub struct Dispatcher {
     pub rules: Rules,
     /// The agreements, where there are any.
     pub negotiated: Option<Arc<dyn NegotiatedEndpoints>>,
-    /// What answers the native pairs, set once it is there. It may itself hold the dispatcher.
-    pub native: OnceLock<Weak<dyn Native>>,
+    /// The host around it, which knows what answers the native pairs.
+    pub host: HostHandle,
 }
 
 impl Default for Dispatcher {
@@ -82,7 +83,7 @@ impl Default for Dispatcher {
             recipes: Arc::default(),
             rules: Rules::default(),
             negotiated: None,
-            native: OnceLock::new(),
+            host: HostHandle::default(),
         }
     }
 }
@@ -109,8 +110,8 @@ pub struct CallTarget {
 }
 
 impl Dispatcher {
-    /// Answers a call. The host's own pairs ([`Tier::Native`]) go to [`Dispatcher::native`]; while
-    /// that is not there they are refused as not implemented.
+    /// Answers a call. The host's own pairs ([`Tier::Native`]) go to what [`Dispatcher::host`] has for
+    /// them; while there is nothing they are refused as not implemented.
     pub async fn dispatch(&self, call: Call) -> CallOutcome {
         let aimed = self.aim(&call);
         let CallOutcome { answer, trail } =
@@ -163,12 +164,12 @@ impl Dispatcher {
         invoke(&target, matched.registered, input, call).await.map(CallAnswer::Endpoint)
     }
 
-    /// What the host answers itself, by what is bound for it.
+    /// What the host answers itself, by what a protocol has set up for it.
     ///
     /// # Errors
-    /// What it refuses; [`NotAllowed::NotImplemented`] while nothing is bound.
+    /// What it refuses; [`NotAllowed::NotImplemented`] while nothing is set up.
     pub async fn native(&self, call: Call, target: CallTarget) -> Result<Value, Refusal> {
-        match self.native.get().and_then(Weak::upgrade) {
+        match self.host.native() {
             Some(native) => native.answer(call, target).await,
             None => Err(self.not_allowed(&target, NotAllowed::NotImplemented)),
         }

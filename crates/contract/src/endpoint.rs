@@ -4,7 +4,6 @@ mod bind;
 mod binding;
 mod define;
 mod deprecated;
-mod fault;
 mod parameters;
 mod read;
 mod settings;
@@ -16,7 +15,6 @@ use serde_json::{Map, Value, json};
 pub use binding::{Binding, COMPOSITION_ERROR, ExternalService, Headers, UPSTREAM_ERRORS};
 pub use define::{Definition, RegistrationContext};
 pub use deprecated::{Deprecated, DeprecatedSettings, SuccessorSettings};
-pub use fault::DefinitionProblem;
 pub use parameters::{ParameterSettings, ParameterType};
 pub use read::{ReadFile, read};
 pub use settings::{
@@ -24,6 +22,7 @@ pub use settings::{
 };
 pub use style::Style;
 
+pub use crate::definition_problem::DefinitionProblem;
 use crate::method::Method;
 use crate::path::Template;
 use crate::schema::Schema;

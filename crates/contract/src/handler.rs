@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::call::{Caller, Thread};
 use crate::endpoint::Endpoint;
-use crate::recipe::FailedStep;
+use crate::refusal::FailedStep;
 use crate::refusal::IdentityRefusal;
 use crate::schema::Violation;
 use crate::scope::Scope;

@@ -20,14 +20,17 @@
 //! | [`call`], [`refusal`] | 6.1, 11 | what is asked, and why it is not answered |
 //! | [`dispatch`] | 6.1, 13.2 | the order of checks, in one function |
 //! | [`handler`] | 12 | the trait of what answers |
+//! | [`host`] | | the way back to the host for what lies inside it |
 //! | [`limits`] | | every bound, with its unit |
 
 pub mod call;
 pub mod catalog;
+mod definition_problem;
 pub mod deprecation;
 pub mod dispatch;
 pub mod endpoint;
 pub mod handler;
+pub mod host;
 pub mod input;
 pub mod limits;
 pub mod method;
@@ -46,6 +49,7 @@ pub use dispatch::{CallTarget, Dispatcher, Native, RoutedCall, Rules};
 pub use endpoint::Endpoint;
 pub use forecourt_core::scope::{self, Scope, ScopeSet};
 pub use handler::{Failure, Handler, Invocation};
+pub use host::{Current, HostApi, HostHandle, HostServices};
 pub use method::Method;
 pub use path::{RequestPath, Template};
 pub use policy::MethodPolicy;

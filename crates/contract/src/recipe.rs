@@ -3,7 +3,6 @@
 //! A recipe is data. [`Run`] steps through one without calling anything: whoever drives it makes the
 //! calls, so that every step goes through the same checks as a call from outside.
 
-mod failed;
 mod pattern;
 mod read;
 mod run;
@@ -15,7 +14,6 @@ use std::sync::Arc;
 use forecourt_settings::Documented;
 use serde_json::Value;
 
-pub use failed::FailedStep;
 pub use pattern::{Candidate, Pattern};
 pub use read::read;
 pub use run::{BadReference, Run, StepCall};

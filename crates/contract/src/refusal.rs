@@ -2,6 +2,7 @@
 //!
 //! These are the layer's own words: each wire spells them in one `match` without a wildcard arm.
 
+mod failed_step;
 mod native;
 mod recovery;
 
@@ -10,12 +11,12 @@ use std::fmt;
 
 use serde_json::Value;
 
+pub use failed_step::FailedStep;
 pub use native::{NativeRefusal, NativeRefusalKind};
 pub use recovery::Recovery;
 
 use crate::limits::ECHO_CHARS_MAX;
 use crate::method::Method;
-use crate::recipe::FailedStep;
 use crate::schema::Violation;
 use crate::scope::Scope;
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalog::Catalog;
-use crate::endpoint::DefinitionProblem;
+use crate::definition_problem::DefinitionProblem;
 
 /// The seven fields, all of them required. Section 7.1.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -12,8 +12,14 @@ use crate::limits::JSON_DEPTH_MAX;
 ///
 /// The error says where and what, for the caller to read.
 pub fn parse(bytes: &[u8]) -> Result<Value, String> {
+    parse_below(0, bytes)
+}
+
+/// [`parse`] for a value that stands inside of `levels` others, which count towards [`JSON_DEPTH_MAX`]. For
+/// members that a typed reader left as text.
+pub fn parse_below(levels: usize, bytes: &[u8]) -> Result<Value, String> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict { depth: 0 }.deserialize(&mut reader).map_err(|e| e.to_string())?;
+    let value = Strict { depth: levels }.deserialize(&mut reader).map_err(|e| e.to_string())?;
     reader.end().map_err(|e| e.to_string())?;
     Ok(value)
 }

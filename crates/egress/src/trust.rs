@@ -1,7 +1,7 @@
 //! Which certificates are trusted: those of the system, and those the operator adds.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -11,6 +11,18 @@ use rustls_pki_types::pem::PemObject;
 
 use crate::certificate::{ClientCertificate, Unverified};
 use crate::egress::SetupError;
+
+/// The certificate authorities of the system. Read once: a process makes several ways out, and reading and
+/// parsing some 140 certificates is a good part of its start.
+static SYSTEM_ROOTS: LazyLock<RootCertStore> = LazyLock::new(|| {
+    let system = rustls_native_certs::load_native_certs();
+    for error in &system.errors {
+        tracing::warn!(%error, "a certificate of the system can't be read");
+    }
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(system.certs);
+    store
+});
 
 /// Certificate authorities on their way into a TLS configuration.
 #[derive(Default)]
@@ -46,12 +58,7 @@ impl Trust {
     /// What judges certificates. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the system's certificates,
     /// as they do for other programs.
     pub(crate) fn into_judge(self) -> Result<Judge, SetupError> {
-        let mut store = RootCertStore::empty();
-        let system = rustls_native_certs::load_native_certs();
-        for error in &system.errors {
-            tracing::warn!(%error, "a certificate of the system can't be read");
-        }
-        store.add_parsable_certificates(system.certs);
+        let mut store = SYSTEM_ROOTS.clone();
         for root in self.roots {
             store.add(root).map_err(|_| SetupError::Certificates { source_name: "the added roots".to_owned() })?;
         }

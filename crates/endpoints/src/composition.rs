@@ -12,31 +12,31 @@ use std::time::Duration;
 use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
 use forecourt_contract::recipe::{BadReference, Recipe, Run, Step, StepCall};
 use forecourt_contract::refusal::{BrokenContract, Pair};
-use forecourt_contract::{Call, Dispatcher, Failure, Handler, Invocation, Refusal, Scope, Violation};
+use forecourt_contract::{Call, Dispatcher, Failure, Handler, HostHandle, Invocation, Refusal, Scope, Violation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::entrance::Entrance;
 use crate::limits::{RESULTS_BYTES_MAX, STEP_BYTES_MAX};
 use weight::{weight, weight_of_all};
 
 /// A recipe as a handler.
 pub struct Composition {
     recipe: Arc<Recipe>,
-    entrance: Entrance,
+    host: HostHandle,
     time: Duration,
 }
 
 impl Composition {
-    /// Runs `recipe` for each call: its steps go in by `entrance`, and all of them end within `time`.
-    pub fn new(recipe: Arc<Recipe>, entrance: Entrance, time: Duration) -> Composition {
-        Composition { recipe, entrance, time }
+    /// Runs `recipe` for each call: its steps go to `host`, and all of them end within `time`.
+    pub fn new(recipe: Arc<Recipe>, host: HostHandle, time: Duration) -> Composition {
+        Composition { recipe, host, time }
     }
 
     async fn answer(&self, mut origin: Invocation) -> Result<Value, Failure> {
-        let Some(dispatcher) = self.entrance.dispatcher() else {
+        // One dispatcher for the whole run: its steps belong to one state of the deployment.
+        let Some(dispatcher) = self.host.dispatcher() else {
             return Err(Failure::Crashed("a composition was called before there is a dispatcher".to_owned()));
         };
         let mut run = Run::new(Arc::clone(&self.recipe), std::mem::take(&mut origin.input));

@@ -3,7 +3,7 @@
 //!
 //! | module | sections | holds |
 //! |---|---|---|
-//! | [`composition`], [`entrance`] | 12.1 | calls made of calls, through the dispatcher that they are a part of |
+//! | [`composition`] | 12.1 | calls made of calls, through the host that they are a part of |
 //! | [`function`] | 12.2 | functions of this program, and the seam for other sources of them |
 //! | [`python`] | 12.2 | functions of a deployment, in processes of their own |
 //! | [`external`] | 12.3 | services elsewhere, behind the contract of an endpoint |
@@ -11,7 +11,6 @@
 //! | [`limits`] | | every bound, with its unit |
 
 pub mod composition;
-pub mod entrance;
 pub mod external;
 pub mod function;
 pub mod limits;
@@ -20,7 +19,6 @@ pub mod python;
 mod unfit;
 
 pub use composition::Composition;
-pub use entrance::Entrance;
 pub use external::External;
 pub use function::{FunctionFault, FunctionSource, Functions};
 pub use load::{Kinds, Loaded, RegistrationTerms, load};

@@ -17,11 +17,10 @@ use forecourt_contract::dispatch::NegotiatedEndpoints;
 use forecourt_contract::endpoint::{self, RegistrationContext};
 use forecourt_contract::limits::{CATALOG_BYTES_MAX, ENDPOINTS_MAX, SCHEMA_BYTES_MAX};
 use forecourt_contract::policy::{MethodPolicySettings, PolicyFault, SkippedSetting};
-use forecourt_contract::{Catalog, Dispatcher, Endpoint, MethodPolicy, RecipeBook, Registry, Rules};
+use forecourt_contract::{Catalog, Dispatcher, Endpoint, HostHandle, MethodPolicy, RecipeBook, Registry, Rules};
 use forecourt_egress::Egress;
 use forecourt_settings::{Environment, Problem, Problems, Section, files};
 
-use crate::entrance::Entrance;
 use crate::function::Functions;
 
 /// The folder of endpoints.
@@ -51,6 +50,8 @@ pub struct Kinds {
     pub egress: Egress,
     /// Where functions are found.
     pub functions: Functions,
+    /// The host in which the steps of compositions are called. Bound by whoever sets it to work.
+    pub host: HostHandle,
 }
 
 /// What became of the files.
@@ -114,8 +115,7 @@ impl Loaded {
 pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environment, kinds: &Kinds) -> Loaded {
     let mut refused = Problems::new();
     let recipes = recipes::load(folder, &terms, environment, &mut refused);
-    let entrance = Entrance::default();
-    let makers = bind::Makers { kinds, recipes: &recipes, entrance: &entrance };
+    let makers = bind::Makers { kinds, recipes: &recipes };
     let mut bound = Vec::new();
     for file in refused.absorb(endpoint_files(folder)).unwrap_or_default() {
         let drafted = draft(&file, &terms, &recipes, kinds, environment);
@@ -124,9 +124,9 @@ pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environme
     }
     let RegistrationTerms { catalog, policy, skipped, rules, negotiated, .. } = terms;
     let registry = Registry::default();
-    let empty = Dispatcher { catalog, policy, registry, recipes, rules, negotiated, ..Dispatcher::default() };
+    let host = kinds.host.clone();
+    let empty = Dispatcher { catalog, policy, registry, recipes, rules, negotiated, host };
     let dispatcher = Arc::new(settle::settle(empty, bound, &mut refused));
-    entrance.bind(&dispatcher);
     Loaded { dispatcher, refused, skipped }
 }
 

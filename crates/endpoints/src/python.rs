@@ -9,6 +9,7 @@
 //! An edited file is read with the next call. One that is broken by it gives a clear failure until it
 //! is mended.
 
+mod calls;
 mod folder;
 mod frame;
 mod lease;

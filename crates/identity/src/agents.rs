@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `load.rs` | from a deployment's folders to [`KnownAgents`], with notices of what was left out |
 //! | `resident.rs` | who an agent is that lives here |
+//! | `home.rs` | where those files are |
 //! | `identity.rs` | one agent: name, documents, standing, what it may do |
 //! | `document.rs` | the identity document: read, checked, written and signed |
 //! | `describe.rs` | what the document of an agent that lives here says |
@@ -18,6 +19,7 @@
 mod describe;
 mod document;
 mod files;
+mod home;
 mod identity;
 mod known;
 mod load;
@@ -27,9 +29,10 @@ mod settings;
 pub use describe::Current;
 pub use document::{AgentDocument, DocumentFault, Issuer};
 pub use files::{IdentityNotice, Severity};
+pub use home::AgentHome;
 pub use identity::AgentIdentity;
 pub use known::KnownAgents;
-pub use load::{AgentHome, load};
+pub use load::load;
 pub use settings::{AgentIdentitySettings, DEFAULT_SCOPES};
 
 #[cfg(test)]

@@ -62,16 +62,18 @@ pub use backend::BACKEND;
 
 use std::sync::Arc;
 
-use forecourt_core::Endpoint;
+use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Site;
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{AgentEndpoints, Mount, Protocol, Surface};
+use forecourt_surface::{Mount, Protocol, Surface, Wire};
+use futures::future::BoxFuture;
 
 use offer::Offer;
 use section::McpSettings;
+use stdio::StdioServer;
 use surface::Door;
 
-/// The protocol's name: its section, its endpoints, its messages.
+/// The protocol's name: its section, its endpoints, its messages, its requests in metrics.
 pub(crate) const NAME: &str = "mcp";
 
 /// MCP, as the registry knows it.
@@ -80,22 +82,38 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Tools for models: the Model Context Protocol over HTTP and standard input and output",
     schema: || schemars::schema_for!(McpSettings),
     sockets: &[],
-    listens: |_| Ok(Vec::new()),
-    surfaces,
-    endpoints,
-    documents: |_| Ok(Vec::new()),
-    tools: |_| Vec::new(),
-    envelope: None,
-    key_directory: None,
+    open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section })),
 };
 
-fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
-    let offer = Arc::new(Offer::new(&mount)?);
-    let door = Door::new(offer, mount.verifier);
-    Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
+/// MCP with the settings of one deployment.
+struct McpWire {
+    settings: McpSettings,
+    /// Where problems stand that are found later.
+    section: Section,
 }
 
-fn endpoints(site: &Site, _: &Section) -> AgentEndpoints {
-    let site = site.clone();
-    Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&target::path_of(Some(card.handle()))) }])
+impl McpWire {
+    fn offer(&self, mount: &Mount) -> Result<Arc<Offer>, Problems> {
+        Offer::new(mount, self.settings.clone(), &self.section).map(Arc::new)
+    }
+}
+
+impl Wire for McpWire {
+    fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
+        vec![Endpoint { protocol: NAME, url: site.url(&target::path_of(Some(card.handle()))) }]
+    }
+
+    fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+        let door = Door::new(self.offer(mount)?, mount.verifier.clone());
+        Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
+    }
+
+    fn stdio(&self, mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {
+        let server = StdioServer::of(self.offer(mount)?);
+        Ok(Some(Box::pin(server.serve(tokio::io::stdin(), tokio::io::stdout()))))
+    }
+
+    fn request_classes(&self) -> &'static [&'static str] {
+        &[NAME]
+    }
 }

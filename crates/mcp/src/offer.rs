@@ -8,7 +8,7 @@ use std::time::Duration;
 use forecourt_contract::Schema;
 use forecourt_core::Handle;
 use forecourt_host::Host;
-use forecourt_settings::Problems;
+use forecourt_settings::{Problems, Section};
 use forecourt_surface::Mount;
 use forecourt_surface::tool::Tool;
 use rmcp::ErrorData;
@@ -141,15 +141,14 @@ impl HostShelf {
 }
 
 impl Offer {
-    /// Reads the section of `mount`. Fails with everything that is wrong there.
-    pub(crate) fn new(mount: &Mount) -> Result<Self, Problems> {
-        let settings = McpSettings::read(&mount.section)?;
-        let prompts = named::prompts(&settings, &mount.section)?;
-        let resources = resources::resources(&settings, &mount.section)?;
+    /// What `settings` offer on this host. Fails with everything in `section` that does not fit it.
+    pub(crate) fn new(mount: &Mount, settings: McpSettings, section: &Section) -> Result<Self, Problems> {
+        let prompts = named::prompts(&settings, section)?;
+        let resources = resources::resources(&settings, section)?;
         let patience = Duration::from_secs(settings.patience_seconds.get().into());
         let own = mount.host.directory().iter().map(|resident| agents::tool(&mount.host, &resident.card, patience));
         let awaiting = task::tool(&mount.host, patience);
-        let named = named::tools(&mount.host, &settings, &mount.section, patience)?;
+        let named = named::tools(&mount.host, &settings, section, patience)?;
         let others: Vec<Tool> = mount.tools.iter().filter(|tool| tool.as_tool).cloned().collect();
         let of_others = others.len();
         let mut schemas = Schemas::default();

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use forecourt_settings::Problems;
+use forecourt_settings::{Problems, Section};
 use forecourt_surface::Mount;
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::offer::Offer;
+use crate::section::McpSettings;
 use crate::server::Server;
 
 /// The host of a mount, for one client.
@@ -16,9 +17,14 @@ pub struct StdioServer {
 }
 
 impl StdioServer {
-    /// Reads the section of `mount`. Fails with everything that is wrong there.
-    pub fn new(mount: &Mount) -> Result<Self, Problems> {
-        Ok(Self { server: Server::local(Arc::new(Offer::new(mount)?)) })
+    /// Reads `section`. Fails with everything that is wrong there.
+    pub fn new(mount: &Mount, section: &Section) -> Result<Self, Problems> {
+        Offer::new(mount, McpSettings::read(section)?, section).map(Arc::new).map(Self::of)
+    }
+
+    /// A server of what is on offer.
+    pub(crate) fn of(offer: Arc<Offer>) -> Self {
+        Self { server: Server::local(offer) }
     }
 
     /// Talks to the client: one message of JSON-RPC a line and nothing else, until `input` ends.

@@ -83,7 +83,8 @@ pub(crate) fn routes(door: Arc<Door>) -> HttpRoutes {
     for path in METADATA_PATHS {
         router = router.route(path, any(on_metadata));
     }
-    HttpRoutes { paths: PATHS.into_iter().chain(METADATA_PATHS).collect(), router: router.with_state(door) }
+    let paths = PATHS.into_iter().chain(METADATA_PATHS).collect();
+    HttpRoutes { class: crate::NAME, paths, router: router.with_state(door) }
 }
 
 async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Response {

@@ -10,10 +10,14 @@ pub mod discovery;
 mod rest;
 pub mod section;
 
-use forecourt_core::Endpoint;
-use forecourt_host::Site;
+use std::sync::Arc;
+
+use forecourt_core::{AgentCard, Endpoint};
+use forecourt_egress::Egress;
+use forecourt_host::{Envelope, Site};
+use forecourt_identity::KeyDirectory;
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{AgentEndpoints, Mount, Protocol, Surface};
+use forecourt_surface::{Mount, Protocol, PublishedDocument, Surface, Wire};
 
 use section::MentionableSettings;
 
@@ -26,24 +30,42 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents as web addresses: plain HTTP in, pages, markdown, JSON or events out",
     schema: || schemars::schema_for!(MentionableSettings),
     sockets: &[],
-    listens: |_| Ok(Vec::new()),
-    surfaces,
-    endpoints,
-    documents: discovery::documents,
-    tools: |_| Vec::new(),
-    envelope: Some(rest::post),
-    key_directory: Some(discovery::key_directory),
+    open: |section| Ok(Box::new(MentionableWire { settings: section.read()?, section })),
 };
 
-fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
-    let settings: MentionableSettings = mount.section.read()?;
-    let discovery = discovery::routes(&mount)?;
-    let rest = rest::Rest::new(mount.host, mount.verifier, mount.egress, settings);
-    Ok(vec![Surface::Http(rest::routes(rest)), Surface::Http(discovery)])
+/// Mentionable with the settings of one deployment.
+struct MentionableWire {
+    settings: MentionableSettings,
+    /// Where problems stand that are found later.
+    section: Section,
 }
 
-/// Mentionable REST 2: the address without a last slash, which is never redirected.
-fn endpoints(site: &Site, _: &Section) -> AgentEndpoints {
-    let site = site.clone();
-    Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&rest::path(card)) }])
+impl Wire for MentionableWire {
+    /// Mentionable REST 2: the address without a last slash, which is never redirected.
+    fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
+        vec![Endpoint { protocol: NAME, url: site.url(&rest::path(card)) }]
+    }
+
+    fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+        let discovery = discovery::routes(mount, &self.section)?;
+        let Mount { host, verifier, egress, .. } = mount.clone();
+        let rest = rest::Rest::new(host, verifier, egress, self.settings.clone());
+        Ok(vec![Surface::Http(rest::routes(rest)), Surface::Http(discovery)])
+    }
+
+    fn documents(&self, mount: &Mount) -> Result<Vec<PublishedDocument>, Problems> {
+        discovery::documents(mount, &self.section)
+    }
+
+    fn envelope(&self) -> Option<Envelope> {
+        Some(rest::post)
+    }
+
+    fn key_directory(&self, egress: Arc<Egress>) -> Option<Arc<dyn KeyDirectory>> {
+        Some(discovery::key_directory(egress))
+    }
+
+    fn request_classes(&self) -> &'static [&'static str] {
+        &[rest::CLASS, discovery::CLASS]
+    }
 }

@@ -50,5 +50,5 @@ mod wire;
 
 pub(crate) use door::path;
 pub(crate) use envelope::post;
-pub(crate) use surface::routes;
+pub(crate) use surface::{CLASS, routes};
 pub(crate) use transport::Rest;

@@ -41,17 +41,17 @@ mod wire;
 
 use std::sync::Arc;
 
-use forecourt_core::Endpoint;
+use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Site;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{AgentEndpoints, Mount, Protocol, Surface};
+use forecourt_surface::{Mount, Protocol, Surface, Wire};
 
 use action::Action;
 use section::NlwebSettings;
 use service::Service;
 
-/// The protocol's name: its section, its endpoints, its messages.
+/// The protocol's name: its section, its endpoints, its messages, its requests in metrics.
 pub(crate) const NAME: &str = "nlweb";
 
 /// NLWeb, as the registry knows it.
@@ -60,52 +60,61 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Questions in plain words, answers as items: `ask` and `await` over HTTP and event streams, 0.55 and 0.54",
     schema: || schemars::schema_for!(NlwebSettings),
     sockets: &[],
-    listens: |_| Ok(Vec::new()),
-    surfaces,
-    endpoints,
-    documents: |mount| read(&mount).map(|_| Vec::new()),
-    tools,
-    envelope: None,
-    key_directory: None,
+    open: |section| Ok(Box::new(NlwebWire::open(section)?)),
 };
 
-fn surfaces(mount: Mount) -> Result<Vec<Surface>, Problems> {
-    Ok(vec![Surface::Http(surface::routes(Arc::new(service(mount)?)))])
+/// NLWeb with the settings of one deployment.
+struct NlwebWire {
+    settings: NlwebSettings,
+    actions: Arc<[Action]>,
+    /// Where problems stand that are found later.
+    section: Section,
 }
 
-/// What is wrong with the section is said by [`surfaces`].
-fn tools(mount: &Mount) -> Vec<Tool> {
-    service(mount.clone()).map(|service| tools::tools(Arc::new(service))).unwrap_or_default()
-}
-
-fn service(mount: Mount) -> Result<Service, Problems> {
-    let (settings, actions) = read(&mount)?;
-    Ok(Service { host: mount.host, verifier: mount.verifier, settings, actions })
-}
-
-fn read(mount: &Mount) -> Result<(NlwebSettings, Vec<Action>), Problems> {
-    let settings: NlwebSettings = mount.section.read()?;
-    let mut problems = Problems::new();
-    let patience_max = limits::PATIENCE_MAX.as_secs();
-    if settings.promise_after_seconds > patience_max {
-        let words = format!("`promise_after_seconds` can be at most {patience_max}");
-        problems.push(mount.section.problem(Some("promise_after_seconds"), words));
-    }
-    let actions = action::read(&settings.actions).unwrap_or_else(|wrong| {
-        wrong.into_iter().for_each(|words| problems.push(mount.section.problem(Some("actions"), words)));
-        Vec::new()
-    });
-    for agent in actions.iter().flat_map(Action::agents) {
-        if mount.host.directory().find(agent).is_none() {
-            let words = format!("an action is for @{agent}, and there is no agent of that name");
-            problems.push(mount.section.problem(Some("actions"), words));
+impl NlwebWire {
+    fn open(section: Section) -> Result<Self, Problems> {
+        let settings: NlwebSettings = section.read()?;
+        let mut problems = Problems::new();
+        let patience_max = limits::PATIENCE_MAX.as_secs();
+        if settings.promise_after_seconds > patience_max {
+            let words = format!("`promise_after_seconds` can be at most {patience_max}");
+            problems.push(section.problem(Some("promise_after_seconds"), words));
         }
+        let actions = action::read(&settings.actions).unwrap_or_else(|wrong| {
+            wrong.into_iter().for_each(|words| problems.push(section.problem(Some("actions"), words)));
+            Vec::new()
+        });
+        problems.into_result(Self { settings, actions: actions.into(), section })
     }
-    problems.into_result((settings, actions))
+
+    fn service(&self, mount: &Mount) -> Arc<Service> {
+        let Mount { host, verifier, .. } = mount.clone();
+        Arc::new(Service { host, verifier, settings: self.settings.clone(), actions: self.actions.clone() })
+    }
 }
 
-/// Design 5.
-fn endpoints(site: &Site, _: &Section) -> AgentEndpoints {
-    let site = site.clone();
-    Box::new(move |card| vec![Endpoint { protocol: NAME, url: site.url(&format!("/~{}/ask", card.handle())) }])
+impl Wire for NlwebWire {
+    /// Design 5.
+    fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
+        vec![Endpoint { protocol: NAME, url: site.url(&format!("/~{}/ask", card.handle())) }]
+    }
+
+    fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+        let mut problems = Problems::new();
+        for agent in self.actions.iter().flat_map(Action::agents) {
+            if mount.host.directory().find(agent).is_none() {
+                let words = format!("an action is for @{agent}, and there is no agent of that name");
+                problems.push(self.section.problem(Some("actions"), words));
+            }
+        }
+        problems.into_result(vec![Surface::Http(surface::routes(self.service(mount)))])
+    }
+
+    fn tools(&self, mount: &Mount) -> Vec<Tool> {
+        tools::tools(self.service(mount))
+    }
+
+    fn request_classes(&self) -> &'static [&'static str] {
+        &[NAME]
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Service {
     pub(crate) host: Arc<Host>,
     pub(crate) verifier: Arc<Verifier>,
     pub(crate) settings: NlwebSettings,
-    pub(crate) actions: Vec<Action>,
+    pub(crate) actions: Arc<[Action]>,
 }
 
 /// Who asks, and how it came.

@@ -3,7 +3,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`protocol`] | [`Protocol`], the one line that each protocol adds to the registry |
+//! | [`protocol`] | [`Protocol`], the one line that each protocol adds to the registry, and [`Wire`], what it opens as |
 //! | [`credentials`] | who sent a request, by the proofs in its fields |
 //! | [`base_url`] | the origin that URLs in an answer begin with |
 //! | [`refusal`] | the status, the fields and the words of a refusal |
@@ -39,6 +39,6 @@ pub mod tool;
 
 pub use base_url::BaseUrl;
 pub use protocol::{
-    AgentEndpoints, Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, PublishedDocument,
-    Socket, Surface,
+    Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, Socket,
+    Surface, Wire,
 };

@@ -1,10 +1,11 @@
-//! How a protocol joins the host: one constant in its crate, one line in the registry.
+//! This module says how a protocol joins the host: one constant in its crate, one line in the registry.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use forecourt_contract::HostServices;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_endpoints::RegistrationTerms;
@@ -13,10 +14,12 @@ use forecourt_identity::agents::KnownAgents;
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_server::{ClientCertificates, Speak};
 use forecourt_settings::{Problems, Section};
+use futures::future::BoxFuture;
 
 use crate::tool::Tool;
 
-/// A protocol, as the registry knows it.
+/// A protocol, as the registry knows it before anything is read: what it is called, what its section may
+/// say, and how it is opened from that section.
 pub struct Protocol {
     /// Its name: also its section in `forecourt.toml`, and [`forecourt_core::Endpoint::protocol`].
     pub name: &'static str,
@@ -24,27 +27,71 @@ pub struct Protocol {
     pub about: &'static str,
     /// The shape of its section, from which the reference is generated.
     pub schema: fn() -> schemars::Schema,
-    /// The keys of its section that say where it has sockets of its own.
+    /// The keys of its section that say where it has sockets of its own: also flags of `serve`.
     pub sockets: &'static [Socket],
-    /// The sockets of its own that its section asks for, beside the shared HTTP listeners. Bound before
-    /// anything is built, so that a taken port is said at once; [`Protocol::surfaces`] answers on them.
-    pub listens: fn(&Section) -> Result<Vec<Listen>, Problems>,
-    /// Reads its section and builds its surfaces. Fails with everything that is wrong at once.
-    pub surfaces: fn(Mount) -> Result<Vec<Surface>, Problems>,
-    /// Where agents can be reached over it, by what its section says: nowhere when that is wrong. Gathered
+    /// Reads its section, once. Everything that [`Wire`] does later goes by what was read here.
+    pub open: fn(Section) -> Result<Box<dyn Wire>, Problems>,
+}
+
+/// A protocol that has read its section. What it has none of, it leaves to the defaults.
+pub trait Wire: Send + Sync {
+    /// The sockets of its own that it asks for, beside the shared HTTP listeners. Bound before anything is
+    /// built, so that a taken port is said at once; [`Wire::surfaces`] answers on them.
+    fn listens(&self) -> Vec<Listen> {
+        Vec::new()
+    }
+
+    /// Takes notice that the socket `name`, a [`Listen::name`], is open at `address`: a free port is known
+    /// from here on.
+    fn bound(&mut self, _name: &str, _address: SocketAddr) {}
+
+    /// Where an agent can be reached over it: absolute URLs, https or of the protocol's own scheme. Asked
     /// before any surface is built, so that every card can name every protocol and no protocol lists its
     /// siblings.
-    pub endpoints: fn(&Site, &Section) -> AgentEndpoints,
-    /// What it publishes that is the same for every caller, for plain web hosting. Reads its section
-    /// as [`Protocol::surfaces`] does, and fails like it.
-    pub documents: fn(Mount) -> Result<Vec<PublishedDocument>, Problems>,
-    /// The operations that it offers to carriers of tools. Reads its section as
-    /// [`Protocol::surfaces`] does; what is wrong there is said by that one.
-    pub tools: fn(&Mount) -> Vec<Tool>,
+    fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint>;
+
+    /// Builds its surfaces.
+    ///
+    /// # Errors
+    /// Everything in its section that does not fit the host, at once.
+    fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems>;
+
+    /// What it publishes that is the same for every caller, for plain web hosting.
+    ///
+    /// # Errors
+    /// As [`Wire::surfaces`].
+    fn documents(&self, _mount: &Mount) -> Result<Vec<PublishedDocument>, Problems> {
+        Ok(Vec::new())
+    }
+
+    /// The operations that it offers to carriers of tools. What is wrong with them is said by
+    /// [`Wire::surfaces`].
+    fn tools(&self, _mount: &Mount) -> Vec<Tool> {
+        Vec::new()
+    }
+
+    /// Serves one client over this process's standard input and output until the input ends, if it is
+    /// spoken there.
+    ///
+    /// # Errors
+    /// As [`Wire::surfaces`].
+    fn stdio(&self, _mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {
+        Ok(None)
+    }
+
     /// How it writes the post that tells of a settled task, if it has webhooks.
-    pub envelope: Option<Envelope>,
-    /// How it finds the keys of agents that sign their requests, if it can.
-    pub key_directory: Option<OpenKeyDirectory>,
+    fn envelope(&self) -> Option<Envelope> {
+        None
+    }
+
+    /// How it finds the keys of agents that sign their requests, if it can: goes out through `egress`.
+    fn key_directory(&self, _egress: Arc<Egress>) -> Option<Arc<dyn KeyDirectory>> {
+        None
+    }
+
+    /// The names by which metrics tell its requests apart: each [`HttpRoutes::class`] and
+    /// [`Surface::Stream`] of its surfaces has one of them.
+    fn request_classes(&self) -> &'static [&'static str];
 }
 
 /// The section whose settings hold for all endpoints together, whichever protocol a call comes by.
@@ -64,12 +111,6 @@ pub struct EndpointSettings {
     /// What of the section has no effect, in a sentence each.
     pub notices: Vec<String>,
 }
-
-/// Where one agent can be reached: absolute URLs, https or of the protocol's own scheme.
-pub type AgentEndpoints = Box<dyn Fn(&AgentCard) -> Vec<Endpoint>>;
-
-/// Makes a directory of keys that goes out through the guarded client.
-pub type OpenKeyDirectory = fn(Arc<Egress>) -> Arc<dyn KeyDirectory>;
 
 /// A document that any web host can serve.
 #[derive(Debug, Clone)]
@@ -96,18 +137,19 @@ pub struct Mount {
     pub egress: Arc<Egress>,
     /// The operations that all protocols offer, for those that carry tools.
     pub tools: Arc<[Tool]>,
-    /// The protocol's own section; empty when the file has none.
-    pub section: Section,
+    /// What protocols set up for each other and for connections that outlive a change of the deployment.
+    pub services: Arc<HostServices>,
 }
 
-/// A key that says where a socket is. A flag of the command line goes before it, and once the socket is
-/// open it says where that is: whoever reads it knows.
+/// A key that says where a socket is. A flag of the command line goes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Socket {
     /// [`Listen::name`]: also the flag.
     pub name: &'static str,
     /// The key, whose value is an address with a port.
     pub key: &'static str,
+    /// What the flag is for, in the words of `--help`.
+    pub help: &'static str,
 }
 
 /// A socket that a protocol wants for itself.
@@ -147,6 +189,8 @@ pub enum Surface {
     Stream {
         /// [`Listen::name`].
         listen: &'static str,
+        /// The name under which metrics count what is asked there: one of [`Wire::request_classes`].
+        class: &'static str,
         /// What is spoken.
         speak: Speak,
     },
@@ -154,6 +198,8 @@ pub enum Surface {
     OwnHttp {
         /// [`Listen::name`].
         listen: &'static str,
+        /// The name under which metrics count requests there: one of [`Wire::request_classes`].
+        class: &'static str,
         /// What answers there.
         router: axum::Router,
     },
@@ -161,6 +207,8 @@ pub enum Surface {
 
 /// Paths on the shared HTTP listeners.
 pub struct HttpRoutes {
+    /// The name under which metrics count requests to these paths: one of [`Wire::request_classes`].
+    pub class: &'static str,
     /// The path patterns that are claimed, in axum's syntax; `POST /path` claims one verb and leaves the
     /// others to whoever claims the path. Two protocols that make one claim are an error at start.
     pub paths: Vec<&'static str>,

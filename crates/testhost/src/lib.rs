@@ -8,17 +8,18 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use forecourt_contract::Dispatcher;
-use forecourt_core::{Agent, AgentCard, Clock, Domain, Policy, Rule};
+use forecourt_contract::{Dispatcher, HostApi, HostServices};
+use forecourt_core::{Agent, AgentCard, Clock, Domain, Error, Message, Policy, Reply, Rule};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, HostBuilder, HostedAgent, LimitSettings, Rate, Site};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, Site};
 use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, KnownAgents};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
 use forecourt_settings::{Problems, Section};
 use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Protocol, Surface};
+use forecourt_surface::{Mount, Protocol, Surface, Wire};
 use forecourt_testkit::{CountedEntropy, HandClock};
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -90,12 +91,35 @@ pub fn resident(card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>
 pub struct MountedHost {
     /// What protocols are given.
     pub mount: Mount,
+    /// The protocol's own section.
+    pub section: Section,
     /// Its clock.
     pub clock: Arc<HandClock>,
     /// Its randomness.
     pub entropy: Arc<CountedEntropy>,
     key: SigningKey,
+    _standing: Arc<StandingHost>,
     _stop: DropGuard,
+}
+
+/// A host that is never replaced, as those inside it reach it.
+struct StandingHost {
+    host: Arc<Host>,
+    services: Arc<HostServices>,
+}
+
+impl HostApi for StandingHost {
+    fn receive(self: Arc<Self>, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+        Box::pin(async move { self.host.receive(message, Run::without_task()).await })
+    }
+
+    fn dispatcher(self: Arc<Self>) -> Option<Arc<Dispatcher>> {
+        Some(self.host.contract().clone())
+    }
+
+    fn services(self: Arc<Self>) -> Option<Arc<HostServices>> {
+        Some(self.services.clone())
+    }
 }
 
 impl Blueprint {
@@ -113,24 +137,29 @@ impl Blueprint {
         let agents = Arc::new(known(&self.residents, &self.identities, &domain, &keys, entropy.as_ref()));
         let section = Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None);
         let section = section.expect("a section");
+        // What is wrong with the section is for the test to see, which opens it again.
+        let wire = protocol.and_then(|protocol| (protocol.open)(section.clone()).ok());
         let residents =
-            self.residents.into_iter().map(|resident| reachable(resident, protocol, &site, &section)).collect();
+            self.residents.into_iter().map(|resident| reachable(resident, wire.as_deref(), &site)).collect();
         let directory = Directory::new(residents, &default).expect("a directory");
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
         builder.contract = self.contract;
-        let envelope = protocol.and_then(|protocol| Some((protocol.name.to_owned(), protocol.envelope?)));
-        builder.envelopes = envelope.into_iter().collect();
+        let envelope = wire.as_ref().and_then(|wire| wire.envelope());
+        builder.envelopes = protocol.map(|protocol| protocol.name.to_owned()).zip(envelope).into_iter().collect();
         let stop = CancellationToken::new();
         let host = builder.start(stop.clone()).await.expect("a host");
         let identity = self.identity.unwrap_or_else(|| trusting(&key));
         let verifier = Verifier::new(&identity, Path::new("."), egress.clone()).expect("issuers");
-        let verifier = match protocol.and_then(|protocol| protocol.key_directory) {
-            Some(directory) => verifier.with_directory(directory(egress.clone())),
+        let verifier = match wire.and_then(|wire| wire.key_directory(egress.clone())) {
+            Some(directory) => verifier.with_directory(directory),
             None => verifier,
         };
         let verifier = verifier.with_agents(agents.clone(), domain);
+        let services = Arc::new(HostServices::new(host.contract().host.clone()));
+        let standing = Arc::new(StandingHost { host: host.clone(), services: services.clone() });
+        host.contract().host.bind(&standing);
         let mount = Mount {
             host,
             verifier: Arc::new(verifier),
@@ -138,9 +167,9 @@ impl Blueprint {
             keys: Arc::new(ArcSwap::from_pointee(keys)),
             egress,
             tools: self.tools.into(),
-            section,
+            services,
         };
-        MountedHost { mount, clock, entropy, key, _stop: stop.drop_guard() }
+        MountedHost { mount, section, clock, entropy, key, _standing: standing, _stop: stop.drop_guard() }
     }
 }
 
@@ -158,10 +187,10 @@ fn known(
 }
 
 /// The resident with its endpoints gathered.
-fn reachable(mut resident: HostedAgent, protocol: Option<&Protocol>, site: &Site, section: &Section) -> HostedAgent {
-    let Some(protocol) = protocol else { return resident };
+fn reachable(mut resident: HostedAgent, wire: Option<&dyn Wire>, site: &Site) -> HostedAgent {
+    let Some(wire) = wire else { return resident };
     let mut card = AgentCard::clone(&resident.card);
-    card.endpoints = (protocol.endpoints)(site, section)(&card);
+    card.endpoints = wire.endpoints(site, &card);
     resident.card = Arc::new(card);
     resident
 }
@@ -180,9 +209,14 @@ fn trusting(key: &SigningKey) -> IdentityConfig {
 }
 
 impl MountedHost {
+    /// A protocol opened from its section, or what is wrong with that.
+    pub fn open(&self, protocol: &Protocol) -> Result<Box<dyn Wire>, Problems> {
+        (protocol.open)(self.section.clone())
+    }
+
     /// The paths of a protocol, or what is wrong with its section.
     pub fn router(&self, protocol: &Protocol) -> Result<Router, Problems> {
-        let surfaces = (protocol.surfaces)(self.mount.clone())?;
+        let surfaces = self.open(protocol)?.surfaces(&self.mount)?;
         let merge = |router: Router, surface| match surface {
             Surface::Http(routes) => router.merge(routes.router),
             Surface::Stream { .. } | Surface::OwnHttp { .. } => router,

@@ -3,12 +3,13 @@
 use forecourt_egress::UpstreamRequest;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method as Verb};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use url::Url;
 
 use super::endpoint::{Binding, Endpoint};
 use super::fault::{ClientFault, of_rest, of_rpc};
-use crate::codec::Method;
+use crate::codec::{Method, Spelled};
 use crate::model::{Item, Operation, OperationOutcome, Version};
 
 /// The id of every request: each has a connection of its own, so none needs another.
@@ -41,27 +42,44 @@ fn is_streamed(method: Method) -> bool {
 /// The request for an operation, without the fields that all requests share.
 pub(super) fn request(endpoint: &Endpoint, operation: &Operation) -> UpstreamRequest {
     let method = method_of(operation);
-    let params = endpoint.dialect().write_params(operation);
-    let request = match endpoint.binding {
-        Binding::JsonRpc => rpc(endpoint, method, params),
-        Binding::Rest => rest(endpoint, operation, params),
+    let params = Spelled(endpoint.dialect(), operation);
+    let request = match (endpoint.binding, &endpoint.tenant) {
+        (Binding::JsonRpc, None) => rpc(endpoint, method, params),
+        (Binding::JsonRpc, Some(tenant)) => {
+            let mut params = params.to_value();
+            if let Some(fields) = params.as_object_mut() {
+                fields.insert("tenant".to_owned(), tenant.as_str().into());
+            }
+            rpc(endpoint, method, params)
+        }
+        (Binding::Rest, _) => rest(endpoint, operation, params),
     };
     request.header(ACCEPT, if is_streamed(method) { STREAM } else { JSON })
 }
 
-fn rpc(endpoint: &Endpoint, method: Method, mut params: Value) -> UpstreamRequest {
-    if let (Some(tenant), Some(fields)) = (&endpoint.tenant, params.as_object_mut()) {
-        fields.insert("tenant".to_owned(), tenant.as_str().into());
-    }
-    let name = method.rpc_name(endpoint.version);
-    let body = json!({"jsonrpc": "2.0", "id": RPC_ID, "method": name, "params": params});
-    UpstreamRequest::post(endpoint.url.as_str(), body.to_string()).header(CONTENT_TYPE, JSON)
+/// A request of JSON-RPC.
+#[derive(Serialize)]
+struct RequestFrame<P> {
+    id: u64,
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: P,
 }
 
-fn rest(endpoint: &Endpoint, operation: &Operation, params: Value) -> UpstreamRequest {
+fn rpc(endpoint: &Endpoint, method: Method, params: impl Serialize) -> UpstreamRequest {
+    let frame = RequestFrame { id: RPC_ID, jsonrpc: "2.0", method: method.rpc_name(endpoint.version), params };
+    let body = serde_json::to_vec(&frame).unwrap_or_default();
+    UpstreamRequest::post(endpoint.url.as_str(), body).header(CONTENT_TYPE, JSON)
+}
+
+fn rest(endpoint: &Endpoint, operation: &Operation, params: Spelled<'_, Operation>) -> UpstreamRequest {
     let (verb, path) = route(endpoint.version, operation);
     let mut url = based(endpoint, &path);
-    let mut params = if let Value::Object(params) = params { params } else { Map::new() };
+    if let Operation::Send(_) | Operation::Stream(_) = operation {
+        // Nothing of a message is in the path.
+        return UpstreamRequest::post(url.as_str(), params.to_bytes()).header(CONTENT_TYPE, JSON);
+    }
+    let mut params = if let Value::Object(params) = params.to_value() { params } else { Map::new() };
     if !matches!(operation, Operation::PushCreate(_)) {
         // The path says it, each dialect by another name.
         IN_THE_PATH.iter().for_each(|key| drop(params.remove(*key)));

@@ -1,33 +1,16 @@
 //! Answers: as a server writes them, and as a client reads them.
 
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::limits::{ANSWER_ITEMS_MAX, PAGE_TOKEN_BYTES_MAX};
+use super::push::Registration;
 use super::read::{Fields, Path, Reading, objects};
-use super::write::Object;
+use super::write::{ObjectWriter, Spelled};
 use super::{Dialect, Method, item, push, task};
 use crate::model::{Item, OperationError, OperationOutcome, PushListing, TaskListing};
 
 impl Dialect {
-    /// Writes one item of a stream, without any frame around it.
-    pub(crate) fn write_item(self, item: &Item) -> Value {
-        item::write(self, item)
-    }
-
-    /// Writes the result of a method: what JSON-RPC has in `result` and REST in the body.
-    pub(crate) fn write_outcome(self, outcome: &OperationOutcome) -> Value {
-        match outcome {
-            OperationOutcome::Sent(item) => item::write(self, item),
-            OperationOutcome::Task(task) => task::write(self, task),
-            OperationOutcome::Listing(listing) => write_listing(self, listing),
-            OperationOutcome::Push(config) => push::write_registration(self, config),
-            OperationOutcome::Pushes(listing) => write_pushes(self, listing),
-            OperationOutcome::Removed if self == Self::Json03 => Value::Null,
-            OperationOutcome::Removed => Object::new().into(),
-            OperationOutcome::Card(card) => card.clone(),
-        }
-    }
-
     /// Reads one item of an agent's stream, wrapped or bare.
     ///
     /// Takes it as it is meant: unknown states are [`forecourt_core::TaskState::Working`], a missing
@@ -101,23 +84,48 @@ fn read_push_page(mut fields: Fields<'_>) -> Option<PushListing> {
     Some(PushListing { configs, next_page_token })
 }
 
-/// All four members, even when they are empty. A total beyond the 32 bits of the protocol is cut to them.
-fn write_listing(dialect: Dialect, listing: &TaskListing) -> Value {
-    let total = i32::try_from(listing.total).unwrap_or(i32::MAX);
-    Object::new()
-        .with("tasks", listing.tasks.iter().map(|task| task::write(dialect, task)).collect::<Vec<_>>())
-        .with("nextPageToken", listing.next_page_token.as_str())
-        .with("pageSize", listing.page_size)
-        .with("totalSize", total)
-        .into()
+/// The result of a method: what JSON-RPC has in `result` and REST in the body.
+impl Serialize for Spelled<'_, OperationOutcome> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, outcome) = *self;
+        match outcome {
+            OperationOutcome::Sent(item) => Spelled(dialect, item).serialize(serializer),
+            OperationOutcome::Task(task) => Spelled(dialect, task).serialize(serializer),
+            OperationOutcome::Listing(listing) => Spelled(dialect, listing).serialize(serializer),
+            OperationOutcome::Push(config) => Spelled(dialect, &Registration(config)).serialize(serializer),
+            OperationOutcome::Pushes(listing) => Spelled(dialect, listing).serialize(serializer),
+            OperationOutcome::Removed if dialect == Dialect::Json03 => serializer.serialize_unit(),
+            OperationOutcome::Removed => ObjectWriter::begin(serializer)?.end(),
+            OperationOutcome::Card(card) => card.serialize(serializer),
+        }
+    }
 }
 
-fn write_pushes(dialect: Dialect, listing: &PushListing) -> Value {
-    let configs: Vec<_> = listing.configs.iter().map(|config| push::write_registration(dialect, config)).collect();
-    match dialect {
-        Dialect::Json03 => configs.into(),
-        Dialect::Proto03 | Dialect::Json10 => {
-            Object::new().with("configs", configs).with("nextPageToken", listing.next_page_token.as_str()).into()
+/// All four members, even when they are empty. A total beyond the 32 bits of the protocol is cut to them.
+impl Serialize for Spelled<'_, TaskListing> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, listing) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.member("nextPageToken", &listing.next_page_token)?;
+        object.member("pageSize", &listing.page_size)?;
+        object.member("tasks", &Spelled(dialect, listing.tasks.as_slice()))?;
+        object.member("totalSize", &i32::try_from(listing.total).unwrap_or(i32::MAX))?;
+        object.end()
+    }
+}
+
+/// A bare list in the JSON of 0.3.
+impl Serialize for Spelled<'_, PushListing> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, listing) = *self;
+        let configs: Vec<_> = listing.configs.iter().map(Registration).collect();
+        let configs = Spelled(dialect, configs.as_slice());
+        if dialect == Dialect::Json03 {
+            return configs.serialize(serializer);
         }
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.member("configs", &configs)?;
+        object.member("nextPageToken", &listing.next_page_token)?;
+        object.end()
     }
 }

@@ -1,12 +1,12 @@
 //! Items of streams: bare with `kind` in the JSON of 0.3, else the only member of an object.
 
-use serde_json::Value;
+use serde::ser::{Serialize, Serializer};
 
 use super::limits::MODE_BYTES_MAX;
 use super::read::Fields;
-use super::write::Object;
+use super::write::{ObjectWriter, Spelled};
 use super::{Dialect, message, task};
-use crate::model::{ArtifactUpdate, Item, StatusUpdate};
+use crate::model::{ArtifactUpdate, Item, Message, StatusUpdate};
 
 /// Which of the four an item is.
 #[derive(Clone, Copy)]
@@ -90,49 +90,71 @@ fn read_artifact_update(mut fields: Fields<'_>) -> Option<ArtifactUpdate> {
     Some(ArtifactUpdate { task: task?, context: context?, artifact: artifact?, append, last_chunk, metadata })
 }
 
-/// Writes an item as a stream carries it, which is also how a send answers.
-pub(super) fn write(dialect: Dialect, item: &Item) -> Value {
-    let (wrapper, value) = match item {
-        Item::Task(task) => ("task", task::write(dialect, task)),
-        Item::Message(message) => ("message", message::write(dialect, message)),
-        Item::Status(update) => ("statusUpdate", write_status_update(dialect, update)),
-        Item::Artifact(update) => ("artifactUpdate", write_artifact_update(dialect, update)),
-    };
-    match dialect {
-        Dialect::Json03 => value,
-        Dialect::Proto03 | Dialect::Json10 => Object::new().with(wrapper, value).into(),
+/// A message as the item that it would be.
+pub(crate) struct MessageItem<'a>(pub(crate) &'a Message);
+
+impl Serialize for Spelled<'_, MessageItem<'_>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_wrapped(serializer, self.0, "message", Spelled(self.0, self.1.0))
     }
 }
 
-fn write_status_update(dialect: Dialect, update: &StatusUpdate) -> Value {
-    let object = match dialect {
-        Dialect::Json03 => Object::new().with("kind", "status-update").with("final", update.is_final),
-        Dialect::Proto03 => Object::new().with("final", update.is_final),
-        Dialect::Json10 => Object::new(),
-    };
-    object
-        .with("taskId", update.task.as_str())
-        .with("contextId", update.context.as_str())
-        .with("status", task::write_status(dialect, &update.status))
-        .with_metadata(&update.metadata)
-        .into()
+/// As a stream carries it, which is also how a send answers.
+impl Serialize for Spelled<'_, Item> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, item) = *self;
+        match item {
+            Item::Task(task) => write_wrapped(serializer, dialect, "task", Spelled(dialect, task)),
+            Item::Message(message) => write_wrapped(serializer, dialect, "message", Spelled(dialect, message)),
+            Item::Status(update) => write_wrapped(serializer, dialect, "statusUpdate", Spelled(dialect, update)),
+            Item::Artifact(update) => write_wrapped(serializer, dialect, "artifactUpdate", Spelled(dialect, update)),
+        }
+    }
+}
+
+fn write_wrapped<S: Serializer>(
+    serializer: S,
+    dialect: Dialect,
+    wrapper: &'static str,
+    value: impl Serialize,
+) -> Result<S::Ok, S::Error> {
+    match dialect {
+        Dialect::Json03 => value.serialize(serializer),
+        Dialect::Proto03 | Dialect::Json10 => {
+            let mut object = ObjectWriter::begin(serializer)?;
+            object.member(wrapper, &value)?;
+            object.end()
+        }
+    }
+}
+
+impl Serialize for Spelled<'_, StatusUpdate> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, update) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.member("contextId", &update.context)?;
+        object.when(dialect != Dialect::Json10, "final", update.is_final)?;
+        object.when(dialect == Dialect::Json03, "kind", "status-update")?;
+        object.metadata(&update.metadata)?;
+        object.member("status", &Spelled(dialect, &update.status))?;
+        object.member("taskId", &update.task)?;
+        object.end()
+    }
 }
 
 /// The JSON of 0.3 says its flags aloud; protocol buffers leave out what is false.
-fn write_artifact_update(dialect: Dialect, update: &ArtifactUpdate) -> Value {
-    let object = match dialect {
-        Dialect::Json03 => Object::new()
-            .with("kind", "artifact-update")
-            .with("append", update.append)
-            .with("lastChunk", update.last_chunk),
-        Dialect::Proto03 | Dialect::Json10 => {
-            Object::new().with_true("append", update.append).with_true("lastChunk", update.last_chunk)
-        }
-    };
-    object
-        .with("taskId", update.task.as_str())
-        .with("contextId", update.context.as_str())
-        .with("artifact", task::write_artifact(dialect, &update.artifact))
-        .with_metadata(&update.metadata)
-        .into()
+impl Serialize for Spelled<'_, ArtifactUpdate> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, update) = *self;
+        let is_json_0_3 = dialect == Dialect::Json03;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.when(update.append || is_json_0_3, "append", update.append)?;
+        object.member("artifact", &Spelled(dialect, &update.artifact))?;
+        object.member("contextId", &update.context)?;
+        object.when(is_json_0_3, "kind", "artifact-update")?;
+        object.when(update.last_chunk || is_json_0_3, "lastChunk", update.last_chunk)?;
+        object.metadata(&update.metadata)?;
+        object.member("taskId", &update.task)?;
+        object.end()
+    }
 }

@@ -1,10 +1,11 @@
 //! Messages.
 
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::limits::{CLIENT_ID_BYTES_MAX, EXTENSIONS_MAX, PARTS_MAX, REFERENCES_MAX, URL_BYTES_MAX};
 use super::read::Fields;
-use super::write::Object;
+use super::write::{ObjectWriter, Spelled};
 use super::{Dialect, part};
 use crate::model::{Message, Part, Role};
 
@@ -60,24 +61,23 @@ fn read_parts(fields: &mut Fields<'_>) -> Vec<Part> {
     }
 }
 
-/// Writes one message.
-pub(super) fn write(dialect: Dialect, message: &Message) -> Value {
-    let object = match dialect {
-        Dialect::Json03 => Object::new().with("kind", "message"),
-        Dialect::Proto03 | Dialect::Json10 => Object::new(),
-    };
-    let parts = message.parts.iter().map(|part| part::write(dialect, part)).collect::<Vec<_>>();
-    let object = object
-        .with("messageId", message.id.as_str())
-        .with("role", dialect.role_name(message.role))
-        .with_some("contextId", message.context.as_deref())
-        .with_some("taskId", message.task.as_deref())
-        .with_texts("extensions", &message.extensions)
-        .with_metadata(&message.metadata);
-    match dialect {
-        Dialect::Json03 | Dialect::Json10 => {
-            object.with("parts", parts).with_texts("referenceTaskIds", &message.references).into()
-        }
-        Dialect::Proto03 => object.with("content", parts).into(),
+impl Serialize for Spelled<'_, Message> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, message) = *self;
+        let is_proto_0_3 = dialect == Dialect::Proto03;
+        let parts = Spelled(dialect, message.parts.as_slice());
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.when(is_proto_0_3, "content", parts)?;
+        object.some("contextId", message.context.as_deref())?;
+        object.texts("extensions", &message.extensions)?;
+        object.when(dialect == Dialect::Json03, "kind", "message")?;
+        object.member("messageId", &message.id)?;
+        object.metadata(&message.metadata)?;
+        object.when(!is_proto_0_3, "parts", parts)?;
+        // The protocol buffers of 0.3 have no references.
+        object.when(!is_proto_0_3 && !message.references.is_empty(), "referenceTaskIds", &message.references)?;
+        object.member("role", dialect.role_name(message.role))?;
+        object.some("taskId", message.task.as_deref())?;
+        object.end()
     }
 }

@@ -4,12 +4,13 @@ use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde::ser::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::Dialect;
 use super::limits::{LABEL_BYTES_MAX, MODE_BYTES_MAX};
 use super::read::Fields;
-use super::write::Object;
+use super::write::{ObjectWriter, Spelled};
 use crate::model::{Content, Metadata, Part};
 
 /// Reads one part. Of an agent, one that holds nothing is left out.
@@ -121,59 +122,123 @@ fn bytes(fields: &Fields<'_>, name: &'static str, value: Value) -> Option<Conten
     decoded.ok().map(|bytes| Content::Raw(Bytes::from(bytes)))
 }
 
-/// Writes one part.
-pub(super) fn write(dialect: Dialect, part: &Part) -> Value {
-    match dialect {
-        Dialect::Json03 => write_json_0_3(part),
-        Dialect::Proto03 => write_proto_0_3(part),
-        Dialect::Json10 => write_1_0(part),
+impl Serialize for Spelled<'_, Part> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = ObjectWriter::begin(serializer)?;
+        match self.0 {
+            Dialect::Json03 => write_json_0_3(&mut object, self.1)?,
+            Dialect::Proto03 => write_proto_0_3(&mut object, self.1)?,
+            Dialect::Json10 => write_1_0(&mut object, self.1)?,
+        }
+        object.end()
     }
 }
 
-fn write_1_0(part: &Part) -> Value {
-    let object = match &part.content {
-        Content::Text(text) => Object::new().with("text", text.as_str()),
-        Content::Raw(bytes) => Object::new().with("raw", STANDARD.encode(bytes)),
-        Content::Url(url) => Object::new().with("url", url.as_str()),
-        Content::Data(value) => Object::new().with("data", value.clone()),
-    };
-    let object = object.with_some("filename", part.filename.as_deref());
-    object.with_some("mediaType", part.media_type.as_deref()).with_metadata(&part.metadata).into()
+fn write_1_0<S: Serializer>(object: &mut ObjectWriter<S>, part: &Part) -> Result<(), S::Error> {
+    if let Content::Data(data) = &part.content {
+        object.member("data", data)?;
+    }
+    object.some("filename", part.filename.as_deref())?;
+    object.some("mediaType", part.media_type.as_deref())?;
+    object.metadata(&part.metadata)?;
+    match &part.content {
+        Content::Text(text) => object.member("text", text),
+        Content::Raw(bytes) => object.member("raw", &STANDARD.encode(bytes)),
+        Content::Url(url) => object.member("url", url),
+        Content::Data(_) => Ok(()),
+    }
 }
 
-fn write_json_0_3(part: &Part) -> Value {
-    let file = |member: &str, value: Value| {
-        let file = Object::new().with(member, value).with_some("name", part.filename.as_deref());
-        Object::new().with("kind", "file").with("file", file.with_some("mimeType", part.media_type.as_deref()))
+fn write_json_0_3<S: Serializer>(object: &mut ObjectWriter<S>, part: &Part) -> Result<(), S::Error> {
+    let kind = match &part.content {
+        Content::Text(_) => "text",
+        Content::Data(data) => {
+            object.member("data", &StructuredData(data))?;
+            "data"
+        }
+        Content::Raw(_) | Content::Url(_) => {
+            object.member("file", &JsonFile(part))?;
+            "file"
+        }
     };
-    let object = match &part.content {
-        Content::Text(text) => Object::new().with("kind", "text").with("text", text.as_str()),
-        Content::Raw(bytes) => file("bytes", STANDARD.encode(bytes).into()),
-        Content::Url(url) => file("uri", url.as_str().into()),
-        Content::Data(value) => Object::new().with("kind", "data").with("data", structured(value)),
-    };
-    object.with_metadata(&part.metadata).into()
+    object.member("kind", kind)?;
+    object.metadata(&part.metadata)?;
+    match &part.content {
+        Content::Text(text) => object.member("text", text),
+        _ => Ok(()),
+    }
 }
 
-/// File names are left out: the protocol buffers of 0.3.0 have no place for them, and their parsers are strict.
-fn write_proto_0_3(part: &Part) -> Value {
-    let file = |member: &str, value: Value| {
-        let file = Object::new().with(member, value).with_some("mimeType", part.media_type.as_deref());
-        Object::new().with("file", file)
-    };
-    let object = match &part.content {
-        Content::Text(text) => Object::new().with("text", text.as_str()),
-        Content::Raw(bytes) => file("fileWithBytes", STANDARD.encode(bytes).into()),
-        Content::Url(url) => file("fileWithUri", url.as_str().into()),
-        Content::Data(value) => Object::new().with("data", Object::new().with("data", structured(value))),
-    };
-    object.with_metadata(&part.metadata).into()
+fn write_proto_0_3<S: Serializer>(object: &mut ObjectWriter<S>, part: &Part) -> Result<(), S::Error> {
+    match &part.content {
+        Content::Text(_) => {}
+        Content::Data(data) => object.member("data", &ProtoData(data))?,
+        Content::Raw(_) | Content::Url(_) => object.member("file", &ProtoFile(part))?,
+    }
+    object.metadata(&part.metadata)?;
+    match &part.content {
+        Content::Text(text) => object.member("text", text),
+        _ => Ok(()),
+    }
+}
+
+/// A file in the JSON of 0.3.
+struct JsonFile<'a>(&'a Part);
+
+impl Serialize for JsonFile<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Part { content, filename, media_type, .. } = self.0;
+        let mut object = ObjectWriter::begin(serializer)?;
+        if let Content::Raw(bytes) = content {
+            object.member("bytes", &STANDARD.encode(bytes))?;
+        }
+        object.some("mimeType", media_type.as_deref())?;
+        object.some("name", filename.as_deref())?;
+        if let Content::Url(url) = content {
+            object.member("uri", url)?;
+        }
+        object.end()
+    }
+}
+
+/// A file in the protocol buffers of 0.3. Its name is left out: those of 0.3.0 have no place for it, and
+/// their parsers are strict.
+struct ProtoFile<'a>(&'a Part);
+
+impl Serialize for ProtoFile<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = ObjectWriter::begin(serializer)?;
+        match &self.0.content {
+            Content::Raw(bytes) => object.member("fileWithBytes", &STANDARD.encode(bytes))?,
+            Content::Url(url) => object.member("fileWithUri", url)?,
+            Content::Text(_) | Content::Data(_) => {}
+        }
+        object.some("mimeType", self.0.media_type.as_deref())?;
+        object.end()
+    }
+}
+
+/// Data in the protocol buffers of 0.3, which have a message around them.
+struct ProtoData<'a>(&'a Value);
+
+impl Serialize for ProtoData<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.member("data", &StructuredData(self.0))?;
+        object.end()
+    }
 }
 
 /// Data as 0.3 has it: an object.
-fn structured(value: &Value) -> Value {
-    match value {
-        Value::Object(_) => value.clone(),
-        other => Value::Object(Map::from_iter([("value".to_owned(), other.clone())])),
+struct StructuredData<'a>(&'a Value);
+
+impl Serialize for StructuredData<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_object() {
+            return self.0.serialize(serializer);
+        }
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.member("value", self.0)?;
+        object.end()
     }
 }

@@ -1,12 +1,13 @@
 //! Push configurations: flat in 1.0, nested below their task in 0.3, and there named by paths in the
 //! protocol buffers.
 
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Dialect;
 use super::limits::{CLIENT_ID_BYTES_MAX, SCHEMES_MAX, SECRET_BYTES_MAX, URL_BYTES_MAX};
 use super::read::Fields;
-use super::write::Object;
+use super::write::{ObjectWriter, Spelled};
 use crate::model::{PushAuthentication, PushConfig};
 
 /// A task and perhaps one of its configurations, as `tasks/{task}/pushNotificationConfigs/{id}` names them.
@@ -128,41 +129,51 @@ fn is_header_text(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Writes a configuration that stands alone.
-pub(super) fn write_registration(dialect: Dialect, config: &PushConfig) -> Value {
-    let task = config.task.as_deref();
-    match dialect {
-        Dialect::Json03 => {
-            let object = Object::new().with_some("taskId", task);
-            object.with("pushNotificationConfig", write(dialect, config)).into()
+/// A configuration that stands alone.
+pub(super) struct Registration<'a>(pub(super) &'a PushConfig);
+
+impl Serialize for Spelled<'_, Registration<'_>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, Registration(config)) = *self;
+        let inner = Spelled(dialect, *config);
+        let task = config.task.as_deref();
+        if dialect == Dialect::Json10 {
+            return inner.serialize(serializer);
         }
-        Dialect::Proto03 => {
-            let object = Object::new().with_some("name", task.map(|task| name(task, config.id.as_deref())));
-            object.with("pushNotificationConfig", write(dialect, config)).into()
+        let mut object = ObjectWriter::begin(serializer)?;
+        if let (Dialect::Proto03, Some(task)) = (dialect, task) {
+            object.member("name", &name(task, config.id.as_deref()))?;
         }
-        Dialect::Json10 => write(dialect, config),
+        object.member("pushNotificationConfig", &inner)?;
+        object.some("taskId", task.filter(|_| dialect == Dialect::Json03))?;
+        object.end()
     }
 }
 
-/// Writes a configuration by itself.
-pub(super) fn write(dialect: Dialect, config: &PushConfig) -> Value {
-    let authentication = config.authentication.as_ref();
-    let object = Object::new()
-        .with_some("id", config.id.as_deref())
-        .with("url", config.url.as_str())
-        .with_some("token", config.token.as_deref())
-        .with_some("authentication", authentication.map(|how| write_authentication(dialect, how)));
-    match dialect {
-        Dialect::Json03 | Dialect::Proto03 => object.into(),
-        Dialect::Json10 => object.with_some("taskId", config.task.as_deref()).into(),
+/// A configuration by itself.
+impl Serialize for Spelled<'_, PushConfig> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, config) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.some("authentication", config.authentication.as_ref().map(|how| Spelled(dialect, how)))?;
+        object.some("id", config.id.as_deref())?;
+        object.some("taskId", config.task.as_deref().filter(|_| dialect == Dialect::Json10))?;
+        object.some("token", config.token.as_deref())?;
+        object.member("url", &config.url)?;
+        object.end()
     }
 }
 
-fn write_authentication(dialect: Dialect, how: &PushAuthentication) -> Value {
-    let object = match dialect {
-        Dialect::Json10 => Object::new().with_some("scheme", how.schemes.first().map(String::as_str)),
-        Dialect::Json03 => Object::new().with("schemes", how.schemes.clone()),
-        Dialect::Proto03 => Object::new().with_texts("schemes", &how.schemes),
-    };
-    object.with_some("credentials", how.credentials.as_deref()).into()
+impl Serialize for Spelled<'_, PushAuthentication> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, how) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.some("credentials", how.credentials.as_deref())?;
+        match dialect {
+            Dialect::Json10 => object.some("scheme", how.schemes.first())?,
+            Dialect::Json03 => object.member("schemes", &how.schemes)?,
+            Dialect::Proto03 => object.texts("schemes", &how.schemes)?,
+        }
+        object.end()
+    }
 }

@@ -1,100 +1,153 @@
 //! Requests as a client writes them.
 
-use serde_json::Value;
+use serde::ser::{Serialize, Serializer};
 
 use super::params::push_field;
-use super::write::{Object, moment};
-use super::{Dialect, message, push};
+use super::push::Registration;
+use super::write::{Moment, ObjectWriter, Spelled};
+use super::{Dialect, push};
 use crate::model::{Configuration, ListQuery, Operation, PushConfig, Send};
 
-impl Dialect {
-    /// Writes the parameters of an operation: always an object.
-    pub(crate) fn write_params(self, operation: &Operation) -> Value {
+/// The parameters of an operation: always an object.
+impl Serialize for Spelled<'_, Operation> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, operation) = *self;
+        if let Operation::Send(send) | Operation::Stream(send) = operation {
+            return Spelled(dialect, &**send).serialize(serializer);
+        }
+        if let Operation::List(query) = operation {
+            return Spelled(dialect, query).serialize(serializer);
+        }
+        if let Operation::PushCreate(config) = operation {
+            return Spelled(dialect, &NewRegistration(config)).serialize(serializer);
+        }
+        let mut object = ObjectWriter::begin(serializer)?;
         match operation {
-            Operation::Send(send) | Operation::Stream(send) => write_send(self, send),
             Operation::Get { task, history_length } => {
-                named_task(self, task).with_some("historyLength", *history_length).into()
+                object.some("historyLength", *history_length)?;
+                name_task(&mut object, dialect, task)?;
             }
-            Operation::List(query) => write_list(self, query),
-            Operation::Cancel { task, .. } if self == Self::Proto03 => named_task(self, task).into(),
-            Operation::Cancel { task, metadata } => named_task(self, task).with_metadata(metadata).into(),
-            Operation::Subscribe { task } => named_task(self, task).into(),
-            Operation::PushCreate(config) => write_push_create(self, config),
-            Operation::PushGet { task, id } => named_push(self, task, id.as_deref()).into(),
-            Operation::PushDelete { task, id } => named_push(self, task, Some(id)).into(),
+            Operation::Cancel { task, metadata } => {
+                name_task(&mut object, dialect, task)?;
+                // Its protocol buffers of 0.3 have no place for any.
+                object.when(dialect != Dialect::Proto03 && !metadata.is_empty(), "metadata", metadata)?;
+            }
+            Operation::Subscribe { task } => name_task(&mut object, dialect, task)?,
+            Operation::PushGet { task, id } => name_push(&mut object, dialect, task, id.as_deref())?,
+            Operation::PushDelete { task, id } => name_push(&mut object, dialect, task, Some(id))?,
             Operation::PushList { task, page_size, page_token } => {
-                write_push_list(self, task, *page_size, page_token.as_deref())
+                write_push_list(&mut object, dialect, task, *page_size, page_token.as_deref())?;
             }
-            Operation::ExtendedCard => Object::new().into(),
+            Operation::ExtendedCard => {}
+            // Written above.
+            Operation::Send(_) | Operation::Stream(_) | Operation::List(_) | Operation::PushCreate(_) => {}
+        }
+        object.end()
+    }
+}
+
+impl Serialize for Spelled<'_, Send> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, send) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.member("configuration", &Spelled(dialect, &send.configuration))?;
+        object.member("message", &Spelled(dialect, &send.message))?;
+        object.metadata(&send.metadata)?;
+        object.end()
+    }
+}
+
+/// 0.3 leaves a server its choice when nothing is said, so it is said; 1.0 waits unless told otherwise.
+impl Serialize for Spelled<'_, Configuration> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, configuration) = *self;
+        let is_1_0 = dialect == Dialect::Json10;
+        let push = configuration.push.as_ref().map(|config| Spelled(dialect, config));
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.texts("acceptedOutputModes", &configuration.accepted_output_modes)?;
+        object.when(!is_1_0, "blocking", configuration.blocking)?;
+        object.some("historyLength", configuration.history_length)?;
+        object.some(push_field(dialect), push.filter(|_| !is_1_0))?;
+        object.when(is_1_0 && !configuration.blocking, "returnImmediately", true)?;
+        object.some(push_field(dialect), push.filter(|_| is_1_0))?;
+        object.end()
+    }
+}
+
+impl Serialize for Spelled<'_, ListQuery> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, query) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.some("contextId", query.context.as_deref())?;
+        object.some("historyLength", query.history_length)?;
+        object.when(query.include_artifacts, "includeArtifacts", true)?;
+        object.some("pageSize", query.page_size)?;
+        object.some("pageToken", query.page_token.as_deref())?;
+        object.some("status", query.state.map(|state| dialect.state_name(state)))?;
+        object.some("statusTimestampAfter", query.since.map(Moment))?;
+        object.end()
+    }
+}
+
+fn name_task<S: Serializer>(object: &mut ObjectWriter<S>, dialect: Dialect, task: &str) -> Result<(), S::Error> {
+    match dialect {
+        Dialect::Json03 | Dialect::Json10 => object.member("id", task),
+        Dialect::Proto03 => object.member("name", &push::name(task, None)),
+    }
+}
+
+fn name_push<S: Serializer>(
+    object: &mut ObjectWriter<S>,
+    dialect: Dialect,
+    task: &str,
+    id: Option<&str>,
+) -> Result<(), S::Error> {
+    match dialect {
+        Dialect::Json03 => {
+            object.member("id", task)?;
+            object.some("pushNotificationConfigId", id)
+        }
+        Dialect::Proto03 => object.member("name", &push::name(task, id)),
+        Dialect::Json10 => {
+            object.some("id", id)?;
+            object.member("taskId", task)
         }
     }
 }
 
-fn write_send(dialect: Dialect, send: &Send) -> Value {
-    Object::new()
-        .with("message", message::write(dialect, &send.message))
-        .with("configuration", write_configuration(dialect, &send.configuration))
-        .with_metadata(&send.metadata)
-        .into()
-}
+/// A registration that is to be made.
+struct NewRegistration<'a>(&'a PushConfig);
 
-/// 0.3 leaves a server its choice when nothing is said, so it is said; 1.0 waits unless told otherwise.
-fn write_configuration(dialect: Dialect, configuration: &Configuration) -> Value {
-    let object = match dialect {
-        Dialect::Json03 | Dialect::Proto03 => Object::new().with("blocking", configuration.blocking),
-        Dialect::Json10 => Object::new().with_true("returnImmediately", !configuration.blocking),
-    };
-    object
-        .with_texts("acceptedOutputModes", &configuration.accepted_output_modes)
-        .with_some("historyLength", configuration.history_length)
-        .with_some(push_field(dialect), configuration.push.as_ref().map(|config| push::write(dialect, config)))
-        .into()
-}
-
-fn write_list(dialect: Dialect, query: &ListQuery) -> Value {
-    Object::new()
-        .with_some("contextId", query.context.as_deref())
-        .with_some("status", query.state.map(|state| dialect.state_name(state)))
-        .with_some("statusTimestampAfter", query.since.map(moment))
-        .with_some("pageSize", query.page_size)
-        .with_some("pageToken", query.page_token.as_deref())
-        .with_some("historyLength", query.history_length)
-        .with_true("includeArtifacts", query.include_artifacts)
-        .into()
-}
-
-fn named_task(dialect: Dialect, task: &str) -> Object {
-    match dialect {
-        Dialect::Json03 | Dialect::Json10 => Object::new().with("id", task),
-        Dialect::Proto03 => Object::new().with("name", push::name(task, None)),
+impl Serialize for Spelled<'_, NewRegistration<'_>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, NewRegistration(config)) = *self;
+        let registration = Registration(config);
+        let registration = Spelled(dialect, &registration);
+        if dialect != Dialect::Proto03 {
+            return registration.serialize(serializer);
+        }
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.member("config", &registration)?;
+        object.some("configId", config.id.as_deref())?;
+        object.some("parent", config.task.as_deref().map(|task| push::name(task, None)))?;
+        object.end()
     }
 }
 
-fn named_push(dialect: Dialect, task: &str, id: Option<&str>) -> Object {
-    match dialect {
-        Dialect::Json03 => Object::new().with("id", task).with_some("pushNotificationConfigId", id),
-        Dialect::Proto03 => Object::new().with("name", push::name(task, id)),
-        Dialect::Json10 => Object::new().with("taskId", task).with_some("id", id),
+fn write_push_list<S: Serializer>(
+    object: &mut ObjectWriter<S>,
+    dialect: Dialect,
+    task: &str,
+    page_size: Option<u32>,
+    page_token: Option<&str>,
+) -> Result<(), S::Error> {
+    if dialect == Dialect::Json03 {
+        return object.member("id", task);
     }
-}
-
-fn write_push_create(dialect: Dialect, config: &PushConfig) -> Value {
-    let registration = push::write_registration(dialect, config);
+    object.some("pageSize", page_size)?;
+    object.some("pageToken", page_token)?;
     match dialect {
-        Dialect::Json03 | Dialect::Json10 => registration,
-        Dialect::Proto03 => Object::new()
-            .with_some("parent", config.task.as_deref().map(|task| push::name(task, None)))
-            .with_some("configId", config.id.as_deref())
-            .with("config", registration)
-            .into(),
+        Dialect::Proto03 => object.member("parent", &push::name(task, None)),
+        Dialect::Json03 | Dialect::Json10 => object.member("taskId", task),
     }
-}
-
-fn write_push_list(dialect: Dialect, task: &str, page_size: Option<u32>, page_token: Option<&str>) -> Value {
-    let object = match dialect {
-        Dialect::Json03 => return Object::new().with("id", task).into(),
-        Dialect::Proto03 => Object::new().with("parent", push::name(task, None)),
-        Dialect::Json10 => Object::new().with("taskId", task),
-    };
-    object.with_some("pageSize", page_size).with_some("pageToken", page_token).into()
 }

@@ -1,11 +1,11 @@
 //! Tasks, their status and their artifacts. Only agents write them.
 
 use forecourt_core::TaskState;
-use serde_json::Value;
+use serde::ser::{Serialize, Serializer};
 
 use super::limits::{ANSWER_ITEMS_MAX, EXTENSIONS_MAX, LABEL_BYTES_MAX, PARTS_MAX, URL_BYTES_MAX};
 use super::read::Fields;
-use super::write::{Object, moment};
+use super::write::{Moment, ObjectWriter, Spelled};
 use super::{Dialect, message, part};
 use crate::model::{Artifact, Status, Task};
 
@@ -42,39 +42,42 @@ pub(super) fn read_artifact(mut fields: Fields<'_>) -> Option<Artifact> {
     Some(Artifact { id: id?, name, description, parts, extensions, metadata })
 }
 
-/// Writes one task.
-pub(super) fn write(dialect: Dialect, task: &Task) -> Value {
-    let object = match dialect {
-        Dialect::Json03 => Object::new().with("kind", "task"),
-        Dialect::Proto03 | Dialect::Json10 => Object::new(),
-    };
-    object
-        .with("id", task.id.as_str())
-        .with("contextId", task.context.as_str())
-        .with("status", write_status(dialect, &task.status))
-        .with_list("artifacts", &task.artifacts, |artifact| write_artifact(dialect, artifact))
-        .with_list("history", &task.history, |message| message::write(dialect, message))
-        .with_metadata(&task.metadata)
-        .into()
+impl Serialize for Spelled<'_, Task> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, task) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.when(!task.artifacts.is_empty(), "artifacts", Spelled(dialect, task.artifacts.as_slice()))?;
+        object.member("contextId", &task.context)?;
+        object.when(!task.history.is_empty(), "history", Spelled(dialect, task.history.as_slice()))?;
+        object.member("id", &task.id)?;
+        object.when(dialect == Dialect::Json03, "kind", "task")?;
+        object.metadata(&task.metadata)?;
+        object.member("status", &Spelled(dialect, &task.status))?;
+        object.end()
+    }
 }
 
-/// Writes where a task stands.
-pub(super) fn write_status(dialect: Dialect, status: &Status) -> Value {
-    Object::new()
-        .with("state", dialect.state_name(status.state))
-        .with_some("message", status.message.as_ref().map(|message| message::write(dialect, message)))
-        .with_some("timestamp", status.timestamp.map(moment))
-        .into()
+impl Serialize for Spelled<'_, Status> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, status) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.some("message", status.message.as_ref().map(|message| Spelled(dialect, message)))?;
+        object.member("state", dialect.state_name(status.state))?;
+        object.some("timestamp", status.timestamp.map(Moment))?;
+        object.end()
+    }
 }
 
-/// Writes one artifact.
-pub(super) fn write_artifact(dialect: Dialect, artifact: &Artifact) -> Value {
-    Object::new()
-        .with("artifactId", artifact.id.as_str())
-        .with_some("name", artifact.name.as_deref())
-        .with_some("description", artifact.description.as_deref())
-        .with("parts", artifact.parts.iter().map(|part| part::write(dialect, part)).collect::<Vec<_>>())
-        .with_texts("extensions", &artifact.extensions)
-        .with_metadata(&artifact.metadata)
-        .into()
+impl Serialize for Spelled<'_, Artifact> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(dialect, artifact) = *self;
+        let mut object = ObjectWriter::begin(serializer)?;
+        object.member("artifactId", &artifact.id)?;
+        object.some("description", artifact.description.as_deref())?;
+        object.texts("extensions", &artifact.extensions)?;
+        object.metadata(&artifact.metadata)?;
+        object.some("name", artifact.name.as_deref())?;
+        object.member("parts", &Spelled(dialect, artifact.parts.as_slice()))?;
+        object.end()
+    }
 }

@@ -3,6 +3,7 @@
 mod agents;
 mod bounds;
 mod hostile;
+mod plain;
 mod push_shapes;
 mod refusals;
 mod round_trips;

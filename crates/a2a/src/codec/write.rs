@@ -1,67 +1,94 @@
-//! Writing JSON: what is absent or empty is left out.
+//! Values of the model are written straight to bytes, in the spelling of a dialect.
+//!
+//! What is absent or empty is left out. Members stand in the order of their names: hashes of messages
+//! are kept for a day ([`crate::service`]), and must be the same however a message came.
 
 use forecourt_core::Timestamp;
-use serde_json::{Map, Value};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
+use super::Dialect;
 use crate::model::Metadata;
 
-/// An object on its way out.
-#[derive(Default)]
-pub(super) struct Object(Map<String, Value>);
+/// A value as a dialect spells it. Becomes bytes or a tree, whatever its serializer makes.
+pub(crate) struct Spelled<'a, T: ?Sized>(pub(crate) Dialect, pub(crate) &'a T);
 
-impl Object {
-    pub(super) fn new() -> Self {
-        Self::default()
-    }
-
-    /// With one more member.
-    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.0.insert(name.to_owned(), value.into());
-        self
-    }
-
-    /// With one more member, if there is a value.
-    pub(super) fn with_some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
-        match value {
-            Some(value) => self.with(name, value),
-            None => self,
-        }
-    }
-
-    /// With one more member, if `on`.
-    pub(super) fn with_true(self, name: &str, on: bool) -> Self {
-        self.with_some(name, on.then_some(true))
-    }
-
-    /// With a list of what `write` makes of each item, if there is any.
-    pub(super) fn with_list<T>(self, name: &str, items: &[T], write: impl Fn(&T) -> Value) -> Self {
-        match items {
-            [] => self,
-            items => self.with(name, items.iter().map(write).collect::<Vec<_>>()),
-        }
-    }
-
-    /// With a list of strings, if there is any.
-    pub(super) fn with_texts(self, name: &str, texts: &[String]) -> Self {
-        self.with_list(name, texts, |text| text.as_str().into())
-    }
-
-    /// With free members, if there are any.
-    pub(super) fn with_metadata(self, metadata: &Metadata) -> Self {
-        match metadata.is_empty() {
-            true => self,
-            false => self.with("metadata", metadata.clone()),
-        }
+impl<T: ?Sized> Clone for Spelled<'_, T> {
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
-impl From<Object> for Value {
-    fn from(object: Object) -> Self {
-        Self::Object(object.0)
+impl<T: ?Sized> Copy for Spelled<'_, T> {}
+
+impl<T: ?Sized> Spelled<'_, T>
+where
+    Self: Serialize,
+{
+    /// As a tree, for what goes over it once more.
+    pub(crate) fn to_value(self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// As bytes.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        serde_json::to_vec(&self).unwrap_or_default()
+    }
+}
+
+/// A list, each item as the dialect spells it.
+impl<'a, T> Serialize for Spelled<'a, [T]>
+where
+    Spelled<'a, T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.1.iter().map(|item| Spelled(self.0, item)))
+    }
+}
+
+/// The members of an object that is being written.
+pub(super) struct ObjectWriter<S: Serializer>(S::SerializeMap);
+
+impl<S: Serializer> ObjectWriter<S> {
+    pub(super) fn begin(serializer: S) -> Result<Self, S::Error> {
+        serializer.serialize_map(None).map(Self)
+    }
+
+    /// One more member.
+    pub(super) fn member(&mut self, name: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), S::Error> {
+        self.0.serialize_entry(name, value)
+    }
+
+    /// One more member, if there is a value.
+    pub(super) fn some(&mut self, name: &'static str, value: Option<impl Serialize>) -> Result<(), S::Error> {
+        value.map_or(Ok(()), |value| self.member(name, &value))
+    }
+
+    /// One more member, if `on`.
+    pub(super) fn when(&mut self, on: bool, name: &'static str, value: impl Serialize) -> Result<(), S::Error> {
+        if on { self.member(name, &value) } else { Ok(()) }
+    }
+
+    /// A list of strings, if there is any.
+    pub(super) fn texts(&mut self, name: &'static str, texts: &[String]) -> Result<(), S::Error> {
+        self.when(!texts.is_empty(), name, texts)
+    }
+
+    /// Free members, if there are any.
+    pub(super) fn metadata(&mut self, metadata: &Metadata) -> Result<(), S::Error> {
+        self.when(!metadata.is_empty(), "metadata", metadata)
+    }
+
+    pub(super) fn end(self) -> Result<S::Ok, S::Error> {
+        self.0.end()
     }
 }
 
 /// RFC 3339, UTC, milliseconds.
-pub(super) fn moment(at: Timestamp) -> Value {
-    format!("{at:.3}").into()
+pub(super) struct Moment(pub(super) Timestamp);
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:.3}", self.0))
+    }
 }

@@ -16,9 +16,9 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::{Caller, Carried, Service, Trouble};
 use crate::NAME;
-use crate::codec::Dialect;
+use crate::codec::{Dialect, MessageItem, Spelled};
 use crate::limits::{RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
-use crate::model::{Configuration, Item, Message, OperationError};
+use crate::model::{Configuration, Message, OperationError};
 use crate::service::tasks::{Pauses, at_work};
 
 /// What is said of a message whose task can't be read any more: doing it twice would be worse.
@@ -64,21 +64,19 @@ impl Drop for Turn {
 
 impl Sent {
     /// What `message` is known by; `None` when its id says nothing, or nobody knows who sent it.
-    pub(super) fn of(message: Message, caller: &Caller<'_>, sender: &Sender) -> (Message, Option<Self>) {
+    pub(super) fn of(message: &Message, caller: &Caller<'_>, sender: &Sender) -> Option<Self> {
         if !is_random(&message.id) {
-            return (message, None);
+            return None;
         }
         let who = match (sender.owner(), sender.network()) {
             (Some(owner), _) => format!("owner {owner}"),
             (None, Some(network)) => format!("network {network}"),
-            (None, None) => return (message, None),
+            (None, None) => return None,
         };
         let agent = caller.agent.as_ref().map(ToString::to_string).unwrap_or_default();
         let name = tag(format!("{who}\0{agent}\0{}", message.id).as_bytes());
-        let item = Item::Message(message);
-        let hash = tag(&serde_json::to_vec(&Dialect::Json10.write_item(&item)).unwrap_or_default());
-        let Item::Message(message) = item else { unreachable!("it was put in above") };
-        (message, Some(Self { name: format!("sent {name}"), hash }))
+        let hash = tag(&Spelled(Dialect::Json10, &MessageItem(message)).to_bytes());
+        Some(Self { name: format!("sent {name}"), hash })
     }
 }
 

@@ -63,8 +63,7 @@ impl Service {
         }
         let aimed = self.aimed(caller, &message)?;
         let sender = self.sender(caller, aimed.assumed).await?;
-        let (message, sent) = Sent::of(message, caller, &sender);
-        let sent = match sent {
+        let sent = match Sent::of(&message, caller, &sender) {
             None => None,
             Some(sent) => match self.arrived(caller, &sender, &sent).await? {
                 (_, Some(task)) => {

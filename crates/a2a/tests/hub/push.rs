@@ -246,10 +246,7 @@ async fn what_is_posted_is_in_the_version_that_registered_it() {
         let webhook = place.host.task(&task, TaskAccess::ById).await.unwrap().webhooks().await.unwrap().remove(0);
         place.host.task(&task, TaskAccess::ById).await.unwrap().remove_webhook(&webhook.id).await.unwrap();
         let canceled = wire.at(&place).about(Op::Cancel, &id).await.task(wire);
-        let post = forecourt_a2a::PROTOCOL.envelope.unwrap()(
-            &place.host.task(&task, TaskAccess::ById).await.unwrap(),
-            &webhook,
-        );
+        let post = place.envelope()(&place.host.task(&task, TaskAccess::ById).await.unwrap(), &webhook);
         let body: Value = serde_json::from_slice(&post.body).unwrap();
         let (told, media_type) = match wire.is_1_0() {
             true => (&body["task"], "application/a2a+json"),

@@ -86,6 +86,11 @@ impl Place {
         self.mounted.token(name)
     }
 
+    /// How posts that tell of settled tasks are written.
+    pub(crate) fn envelope(&self) -> forecourt_host::Envelope {
+        self.mounted.open(&PROTOCOL).unwrap().envelope().unwrap()
+    }
+
     /// Says something to an agent over a wire of no particular kind.
     pub(crate) async fn receive(&self, handle: &str, run: Run) -> Reply {
         let (id, recipient) = (MessageId::mint(&**self.host.entropy()), Handle::parse(handle).unwrap());

@@ -92,7 +92,7 @@ impl Tool for AskAgent {
             let unknown = || format!("there is no such agent to ask; there are: {}", self.handles().join(", "));
             let sibling = self.find(handle).ok_or_else(unknown)?;
             let answering = async {
-                match self.siblings.carry(self.message(sibling, words, message)).await {
+                match self.siblings.host().receive(self.message(sibling, words, message)).await {
                     Ok(reply) => outcome(sibling, reply.collect().await),
                     Err(error) => Err(fault(sibling, &error)),
                 }
@@ -139,12 +139,12 @@ fn shown(words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_contract::{HostApi, HostHandle};
     use forecourt_core::message::Profile;
     use forecourt_core::{Error, Handle, IdentityEvidence, Reply};
     use forecourt_testkit::{CountedEntropy, HandClock};
     use tokio::time::Instant;
 
-    use super::super::Carrier;
     use super::*;
 
     fn sibling(name: &str, description: String) -> Sibling {
@@ -191,7 +191,7 @@ mod tests {
     fn tool() -> AskAgent {
         let pantry = sibling("Pantry", String::new());
         let (clock, entropy) = (Arc::new(HandClock::new()), Arc::new(CountedEntropy::default()));
-        let siblings = Siblings::new([pantry.clone()]);
+        let siblings = Siblings::new([pantry.clone()], HostHandle::default());
         AskAgent { siblings, asked: vec![pantry], instructions: String::new(), clock, entropy }
     }
 
@@ -209,8 +209,8 @@ mod tests {
     /// Never answers.
     struct Silent;
 
-    impl Carrier for Silent {
-        fn carry(&self, _: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+    impl HostApi for Silent {
+        fn receive(self: Arc<Self>, _: Message) -> BoxFuture<'static, Result<Reply, Error>> {
             std::future::pending().boxed()
         }
     }
@@ -218,7 +218,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_sibling_that_never_answers_is_given_up() {
         let tool = tool();
-        tool.siblings.bind(Arc::new(Silent));
+        let silent = Arc::new(Silent);
+        tool.siblings.host().bind(&silent);
         let id = MessageId::parse("m1").unwrap();
         let asked = Message::new(id, Handle::parse("agent").unwrap(), Vec::new(), "test", tool.clock.now());
         let begun = Instant::now();

@@ -76,7 +76,7 @@ fn blueprint() -> Blueprint {
 impl Place {
     async fn of(blueprint: Blueprint) -> Self {
         let mounted = blueprint.start(None).await;
-        let discovery = again(&mounted, &mounted.mount.section);
+        let discovery = again(&mounted, &mounted.section);
         Self { mounted, discovery }
     }
 

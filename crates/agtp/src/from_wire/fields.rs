@@ -15,7 +15,7 @@ const HOPS: &str = "Forecourt-Hops";
 
 /// What the fields of a request say. Those that mean nothing here are passed over.
 #[derive(Debug, Default)]
-pub(super) struct Said<'a> {
+pub(crate) struct RequestFields<'a> {
     /// The calling agent.
     pub agent_id: Option<&'a str>,
     /// The scopes that the call claims.
@@ -42,12 +42,12 @@ pub(super) struct Said<'a> {
     pub hops: u32,
 }
 
-impl<'a> Said<'a> {
+impl<'a> RequestFields<'a> {
     /// Reads the fields.
     ///
     /// # Errors
     /// A field that has another form than it must.
-    pub(super) fn read(fields: &'a Fields) -> Result<Self, Problem> {
+    pub(crate) fn read(fields: &'a Fields) -> Result<Self, Problem> {
         let get = |name| fields.get(name);
         let claimed = get("Authority-Scope").map(ScopeSet::parse_list).transpose();
         let thread = Thread {

@@ -1,92 +1,84 @@
-//! Where a request goes: its path and query, or an agent by name. Base 1, 2.1; AGTP-API 5.5, 5.6.
-
-use std::sync::Arc;
-
-use forecourt_contract::RequestPath;
-use forecourt_identity::agents::AgentIdentity;
+//! Where a request line points, as far as it says itself. Base 1, 2.1; AGTP-API 5.5.
 
 use crate::codec::HeadError;
 use crate::reply::Problem;
-use crate::service::Service;
 use crate::status::Status;
 use crate::wire::RequestLine;
 
 /// The path under which agents have names.
-const AGENTS: &str = "/agents/";
+pub(crate) const AGENTS: &str = "/agents/";
 /// The path of an agent's genesis document, at the root and below the agent's own. AGTP-API 5.8.1.
-pub(super) const GENESIS: &str = "/genesis";
-/// Endings of names that are never the canonical ones. Base 1.
-const SUFFIXES: [&str; 3] = [".agent", ".nomo", ".agtp"];
+pub(crate) const GENESIS: &str = "/genesis";
 
-/// Where a request goes.
-#[derive(Debug)]
-pub(super) struct Target {
+/// A target, taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TargetPath<'a> {
     /// The path, without the query.
-    pub path: String,
+    pub path: &'a str,
     /// What follows the first `?`.
-    pub query: Option<String>,
-    /// The agent that the path named; the path is then that of its root.
-    pub agent: Option<Arc<AgentIdentity>>,
+    pub query: Option<&'a str>,
+    /// The name under [`AGENTS`], if the path has that form.
+    pub agent: Option<AgentPath<'a>>,
 }
 
-impl Service {
-    /// Reads the target of a request line.
-    pub(super) fn target(&self, line: &RequestLine) -> Result<Target, Problem> {
-        if line.method.contains('#') || line.target.as_deref().is_some_and(|target| target.contains('#')) {
-            let message = "a request line has no fragment: leave `#` and what follows it out";
-            return Err(Problem::new(Status::BAD_REQUEST, HeadError::Line.code(), message).with("detail", message));
+/// A path that may name an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AgentPath<'a> {
+    /// The agent's name, as it was sent.
+    pub name: &'a str,
+    /// What is asked for below it.
+    pub below: &'static str,
+}
+
+/// Takes the target of a request line apart.
+///
+/// # Errors
+/// 400 for a fragment, which belongs to a URI and not to a request.
+pub(crate) fn target(line: &RequestLine) -> Result<TargetPath<'_>, Problem> {
+    if line.method.contains('#') || line.target.as_deref().is_some_and(|target| target.contains('#')) {
+        let message = "a request line has no fragment: leave `#` and what follows it out";
+        return Err(Problem::new(Status::BAD_REQUEST, HeadError::Line.code(), message).with("detail", message));
+    }
+    let path = line.path();
+    Ok(TargetPath { path, query: line.query(), agent: agent(path) })
+}
+
+fn agent(path: &str) -> Option<AgentPath<'_>> {
+    let rest = path.strip_prefix(AGENTS)?;
+    let (name, below) = match rest.strip_suffix(GENESIS) {
+        Some(name) => (name, GENESIS),
+        None => (rest, "/"),
+    };
+    (!name.is_empty() && !name.contains('/')).then_some(AgentPath { name, below })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_1_a_path_may_name_an_agent() {
+        let line = RequestLine::new("QUERY", "/agents/chef?a=b?c");
+        let agent = Some(AgentPath { name: "chef", below: "/" });
+        let expected = TargetPath { path: "/agents/chef", query: Some("a=b?c"), agent };
+        assert_eq!(target(&line).ok(), Some(expected));
+        let line = RequestLine::new("DISCOVER", "/agents/chef/genesis");
+        assert_eq!(
+            target(&line).ok().and_then(|target| target.agent),
+            Some(AgentPath { name: "chef", below: GENESIS })
+        );
+        for path in ["/", "/agents", "/agents/", "/agents//genesis", "/agents/a/b", "/rooms/chef"] {
+            assert_eq!(target(&RequestLine::new("QUERY", path)).ok().map(|target| target.agent), Some(None), "{path}");
         }
-        let (path, query) = (line.path(), line.query().map(str::to_owned));
-        let as_it_is = |query| Target { path: path.to_owned(), query, agent: None };
-        let below = path.strip_prefix(AGENTS).unwrap_or_default();
-        let (name, own) = match below.strip_suffix(GENESIS) {
-            Some(name) => (name, GENESIS),
-            None => (below, "/"),
-        };
-        if name.is_empty() || name.contains('/') {
-            return Ok(as_it_is(query));
-        }
-        let named = self.agents.of_name(name).filter(|_| !self.is_endpoint(&line.method, path));
-        if let Some(agent) = named {
-            return Ok(Target { path: own.to_owned(), query, agent: Some(Arc::clone(agent)) });
-        }
-        // What an operator registered there is the operator's, and what is wrong before is said before.
-        if self.is_registered(path) || !self.is_method(&line.method) {
-            return Ok(as_it_is(query));
-        }
-        Err(self.moved(name).unwrap_or_else(|| {
-            Problem::new(Status::NOT_FOUND, "agent-handle-not-found", "no agent of this name is here")
-                .with("path", path)
-                .with("discover", AGENTS.trim_end_matches('/'))
-        }))
     }
 
-    /// Whether an operator's endpoint answers here, as declared. AGTP-API 6.1.
-    fn is_endpoint(&self, method: &str, path: &str) -> bool {
-        let contract = self.host.contract();
-        let Some(resolved) = contract.policy.resolve(method, &contract.catalog) else { return false };
-        RequestPath::parse(path, &contract.catalog)
-            .is_ok_and(|path| contract.registry.find(&resolved.method, &path).is_some())
-    }
-
-    fn is_registered(&self, path: &str) -> bool {
-        let contract = self.host.contract();
-        RequestPath::parse(path, &contract.catalog).is_ok_and(|path| !contract.registry.methods_at(&path).is_empty())
-    }
-
-    fn is_method(&self, method: &str) -> bool {
-        let contract = self.host.contract();
-        contract.policy.resolve(method, &contract.catalog).is_some()
-    }
-
-    /// Where an agent is that was named with an ending.
-    fn moved(&self, name: &str) -> Option<Problem> {
-        let bare = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))?;
-        let path = format!("{AGENTS}{}", self.agents.of_name(bare)?.name);
-        let mut moved =
-            Problem::new(Status::MOVED_PERMANENTLY, "moved-permanently", "agents have names without endings")
-                .with("location", path.as_str());
-        moved.fields.push(("Location", path));
-        Some(moved)
+    #[test]
+    fn base_2_1_a_fragment_is_refused() {
+        for (method, path) in [("QUERY", "/a#b"), ("QU#ERY", "/a")] {
+            assert_eq!(
+                target(&RequestLine::new(method, path)).map_err(|problem| problem.status),
+                Err(Status::BAD_REQUEST)
+            );
+        }
     }
 }

@@ -6,15 +6,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::methods::EmbeddedMethod;
-use super::revision::Revision;
+use super::revision::{AGTP_API_VERSION, Revision};
 use crate::inventory::{AgentEntry, Api, Audience, DirectoryEntry, HostedProtocol, Inventory};
 use crate::settings::Disclosure;
 
 /// The version of the wire. Base 11.
 const AGTP_VERSION: &str = "1.0";
-/// The version of the contract layer.
-pub(super) const AGTP_API_VERSION: &str = "1.0";
-
 /// A manifest for one kind of caller, before it is signed.
 #[derive(Debug, Serialize)]
 pub(super) struct ManifestDocument<'a> {

@@ -6,8 +6,8 @@ use forecourt_host::Host;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::document::AGTP_API_VERSION;
-
+/// The version of the contract layer.
+pub(super) const AGTP_API_VERSION: &str = "1.0";
 /// The stream in which revisions are kept, the last one in force.
 const STREAM: &str = "manifest";
 /// How often another node may be first with a revision before this one gives up.

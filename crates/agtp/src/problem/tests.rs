@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use forecourt_contract::recipe::FailedStep;
+use forecourt_contract::refusal::FailedStep;
 use forecourt_contract::refusal::{BrokenContract, IdentityRefusal, NotAllowed, Pair};
 use forecourt_contract::{Method, Refusal, Scope};
 use forecourt_core::policy::{AuthChallenge, RefusalKind};

@@ -8,8 +8,7 @@ use forecourt_identity::{PresentedCredentials, RequestProof};
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::Map;
 
-use super::Service;
-use crate::from_wire::Line;
+use super::{ConnectionInfo, Service};
 use crate::problem::IdentityError;
 
 /// The canonical URI of an agent. Base 1, form 1.
@@ -19,8 +18,8 @@ pub(crate) fn uri(agent: &AgentIdentity) -> String {
 
 impl Service {
     /// Whether an agent has to prove its name on this connection: a name alone is a claim. Base 6.7.
-    pub(crate) fn must_prove(&self, line: &Line) -> bool {
-        let is_local = line.peer.is_loopback() && self.settings.listen.ip().is_loopback();
+    pub(crate) fn must_prove(&self, connection: &ConnectionInfo) -> bool {
+        let is_local = connection.peer.is_loopback() && self.settings.listen.ip().is_loopback();
         self.settings.require_verified_identity.unwrap_or(!is_local)
     }
 
@@ -34,9 +33,15 @@ impl Service {
 
     /// An agent as the sender of messages, with the scopes that it has. A name that was only said is a hint,
     /// and no evidence.
-    pub(crate) fn sender(&self, agent: &AgentIdentity, is_proven: bool, scopes: &ScopeSet, line: &Line) -> Sender {
+    pub(crate) fn sender(
+        &self,
+        agent: &AgentIdentity,
+        is_proven: bool,
+        scopes: &ScopeSet,
+        connection: &ConnectionInfo,
+    ) -> Sender {
         let subject = uri(agent);
-        let stranger = Sender { peer: Some(line.peer), ..Sender::anonymous() };
+        let stranger = connection.stranger();
         if !is_proven {
             return Sender { claimed_address: Some(subject), ..stranger };
         }
@@ -63,8 +68,12 @@ impl Service {
     ///
     /// # Errors
     /// The token does not hold.
-    pub(crate) async fn bearer(&self, authorization: Option<&str>, line: &Line) -> Result<Sender, IdentityError> {
-        let stranger = Sender { peer: Some(line.peer), ..Sender::anonymous() };
+    pub(crate) async fn bearer(
+        &self,
+        authorization: Option<&str>,
+        connection: &ConnectionInfo,
+    ) -> Result<Sender, IdentityError> {
+        let stranger = connection.stranger();
         let Some(value) = authorization.filter(|_| self.settings.policies.oauth.enabled) else { return Ok(stranger) };
         // On the heap, since most requests bring none.
         let (proven, presented) = Box::pin(self.proven(value)).await;

@@ -17,7 +17,7 @@ fn nothing_needs_to_be_said() {
     let settings = AgtpSettings::read(&section("")).unwrap();
     assert_eq!(settings, AgtpSettings::default());
     assert!(settings.notices().is_empty());
-    let listens = listens(&section("")).unwrap();
+    let listens = settings.listens(&section(""));
     let shown: Vec<_> = listens.iter().map(|l| (l.name, l.address.map(|a| a.to_string()), l.may_move)).collect();
     let tls = ("agtp", Some("127.0.0.1:4480".to_owned()), true);
     assert_eq!(shown, [tls, ("agtp-plaintext", None, false), ("gateway", None, false)]);
@@ -26,7 +26,8 @@ fn nothing_needs_to_be_said() {
 
 #[test]
 fn a_port_that_was_chosen_does_not_move() {
-    let listens = listens(&section("listen = \"127.0.0.1:4480\"\ngateway = \"[::1]:8088\"")).unwrap();
+    let section = section("listen = \"127.0.0.1:4480\"\ngateway = \"[::1]:8088\"");
+    let listens = AgtpSettings::read(&section).unwrap().listens(&section);
     assert!(!listens[0].may_move && listens[2].address.is_some());
 }
 

@@ -8,13 +8,13 @@ use forecourt_identity::certificate::{AgentCertificate, CertificateFault};
 use serde_json::json;
 
 use super::support::{Server, body, certificate_of, code, server};
-use crate::from_wire::Line;
+use crate::service::ConnectionInfo;
 use crate::wire::Response;
 
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
 
 async fn ask(server: &Server, certificate: AgentCertificate, fields: &str) -> Response {
-    let line = Line { peer: ELSEWHERE, certificate: Some(Ok(certificate)) };
+    let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Ok(certificate)) };
     let mut client = server.connect_by(line);
     client.say(&format!("FETCH /rooms/7\r\nAgent-ID: {}\r\n{fields}", server.id("chef")), "").await;
     client.hear().await.expect("an answer")
@@ -70,7 +70,7 @@ async fn base_6_7_what_a_certificate_covers_bounds_what_was_declared() {
     let server = server("[policies]\nscope_required_for_invocation = false").await;
     let limited = Some(ScopeSet::parse_list("documents:query").unwrap());
     let certificate = AgentCertificate { scopes: limited, ..certificate_of(&server.id("chef")) };
-    let line = Line { peer: ELSEWHERE, certificate: Some(Ok(certificate)) };
+    let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Ok(certificate)) };
     let mut client = server.connect_by(line);
     client.say(&format!("BOOK /rooms/7\r\nAgent-ID: {}", server.id("chef")), "").await;
     assert_eq!(client.hear().await.unwrap().start.code, 455);
@@ -79,11 +79,11 @@ async fn base_6_7_what_a_certificate_covers_bounds_what_was_declared() {
 #[tokio::test]
 async fn base_6_7_a_certificate_that_cant_be_read_is_no_proof() {
     let server = server("").await;
-    let line = Line { peer: ELSEWHERE, certificate: Some(Err(CertificateFault::Malformed)) };
+    let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Err(CertificateFault::Malformed)) };
     let mut client = server.connect_by(line);
     client.say(&format!("FETCH /rooms/7\r\nAgent-ID: {}\r\n{SCOPE}", server.id("chef")), "").await;
     assert_eq!(code(&client.hear().await.unwrap()), (401, "cert-verification-failed".to_owned()));
-    assert!(matches!(Line::new(ELSEWHERE, Some(b"junk")).certificate, Some(Err(_))));
+    assert!(matches!(ConnectionInfo::new(ELSEWHERE, Some(b"junk")).certificate, Some(Err(_))));
 }
 
 #[tokio::test]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use forecourt_testhost::Blueprint;
 
 use super::support::{Server, add, blueprint, body, code, contract, definition, server, server_of};
-use crate::from_wire::Line;
+use crate::service::ConnectionInfo;
 use crate::wire::Response;
 
 const ELSEWHERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 7));
 
 async fn from_elsewhere(server: &Server, head: &str) -> Response {
-    let mut client = server.connect_by(Line::new(ELSEWHERE, None));
+    let mut client = server.connect_by(ConnectionInfo::new(ELSEWHERE, None));
     client.say(head, "").await;
     client.hear().await.expect("an answer")
 }

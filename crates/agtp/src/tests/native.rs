@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use forecourt_contract::Refusal;
 use forecourt_contract::call::{Call, Caller, Identity};
 use forecourt_contract::refusal::NativeRefusalKind;
+use forecourt_contract::{HostHandle, Refusal};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Handle, LifecycleState};
 use forecourt_egress::{Egress, EgressConfig};
@@ -62,7 +62,12 @@ async fn server_with(steps: &[&str]) -> (Server, tempfile::TempDir) {
     let parsed = Section::parse(Path::new("forecourt.toml"), section, &|_: &str| None).unwrap();
     let terms = crate::settings::endpoint_settings(&parsed).unwrap().terms;
     let egress = Egress::builder(EgressConfig::default()).build().unwrap();
-    let loaded = load(folder.path(), terms, &|_: &str| None, &Kinds { egress, functions: Functions::new() });
+    let loaded = load(
+        folder.path(),
+        terms,
+        &|_: &str| None,
+        &Kinds { egress, functions: Functions::new(), host: HostHandle::default() },
+    );
     assert!(loaded.refused.is_empty(), "{}", loaded.refused);
     let server = server_of(Blueprint { contract: loaded.dispatcher, ..blueprint(section) }).await;
     (server, folder)

@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio_util::sync::CancellationToken;
 
+use crate::answer::serve;
 use crate::codec::{Bounds, Decoder};
-use crate::from_wire::Line;
-use crate::service::{Service, serve};
+use crate::service::{ConnectionInfo, Service};
 use crate::wire::{Response, StatusLine};
 
 /// Where clients come from, unless a test says otherwise.
@@ -55,7 +55,8 @@ pub(crate) fn blueprint(section: &str) -> Blueprint {
 /// The server of a blueprint.
 pub(crate) async fn server_of(blueprint: Blueprint) -> Server {
     let mounted = blueprint.start(Some(&crate::PROTOCOL)).await;
-    let service = Service::new(&mounted.mount).expect("settings");
+    let service =
+        Service::new(&mounted.mount, crate::settings::AgtpSettings::read(&mounted.section).expect("settings"));
     Server { mounted, service, stop: CancellationToken::new() }
 }
 
@@ -145,11 +146,11 @@ impl Server {
 
     /// Connects from this machine.
     pub(crate) fn connect(&self) -> Client {
-        self.connect_by(Line::new(LOCAL, None))
+        self.connect_by(ConnectionInfo::new(LOCAL, None))
     }
 
     /// Connects by a line.
-    pub(crate) fn connect_by(&self, line: Line) -> Client {
+    pub(crate) fn connect_by(&self, line: ConnectionInfo) -> Client {
         let (stream, other) = duplex(64 * 1024);
         tokio::spawn(serve(Arc::clone(&self.service), other, line, self.stop.clone()));
         Client { stream, decoder: Decoder::new(BOUNDS), bytes: BytesMut::new() }

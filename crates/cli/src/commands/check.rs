@@ -37,11 +37,11 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     let Some(mut endpoints) = problems.absorb(Endpoints::load(&loaded, &egress)) else { return Err(problems.into()) };
     problems.extend(std::mem::take(&mut endpoints.refused));
     let agents = problems.absorb(host::agents(&loaded, &site, &egress, &data, &endpoints));
-    let Some(host::Agents { residents, siblings, content }) = agents else { return Err(problems.into()) };
+    let Some(host::Agents { residents, content }) = agents else { return Err(problems.into()) };
     problems.extend(inspect::contents(&content));
     let stop = CancellationToken::new();
-    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
-    let started = host::start(&loaded, site, egress, inhabitants, State::Looking(&data), stop.clone()).await;
+    let parts = host::HostParts { residents, endpoints: &endpoints };
+    let started = host::start(&loaded, site, egress, parts, State::Looking(&data), stop.clone()).await;
     stop.cancel();
     let file = loaded.root.file();
     let Some(running) = problems.absorb(started.map_err(|failure| failure.into_problems(file))) else {

@@ -51,10 +51,10 @@ async fn documents(export: &ExportCards) -> Result<Vec<PublishedDocument>, Failu
     let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &[])?;
     let endpoints = Endpoints::load(&loaded, &egress)?;
-    let host::Agents { residents, siblings, .. } = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
+    let host::Agents { residents, .. } = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
     let stop = CancellationToken::new();
-    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
-    let started = host::start(&loaded, site, egress, inhabitants, State::Signing(&data), stop.clone()).await;
+    let parts = host::HostParts { residents, endpoints: &endpoints };
+    let started = host::start(&loaded, site, egress, parts, State::Signing(&data), stop.clone()).await;
     stop.cancel();
     Ok(started?.documents(&loaded)?)
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::agtp::{Line, Wish, parse};
 use super::printable::line;
-use crate::args::{ManifestArguments, ManifestCheck, ManifestWhat, Place};
+use crate::args::{ListenFlags, ManifestArguments, ManifestCheck, ManifestWhat, Place};
 use crate::deployment::Loaded;
 use crate::output::{Failure, Outcome, print_json, stdout};
 use crate::registry::agtp::check::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
@@ -65,7 +65,7 @@ fn data_of(folder: &Path) -> PathBuf {
 
 /// Where the deployment in `folder` is served.
 fn served(folder: &Path) -> Result<String, Failure> {
-    let loaded = Loaded::read(folder, &ProcessEnvironment)?;
+    let loaded = Loaded::read(folder, &ProcessEnvironment, &ListenFlags::default())?;
     Ok(format!("agtp://{}", loaded.deployment.domain))
 }
 

@@ -21,7 +21,7 @@ use crate::endpoints::Endpoints;
 use crate::host::{self, State};
 use crate::manual;
 use crate::output::{Failure, Outcome};
-use crate::registry::{MCP, bridge, stdio::StdioServer};
+use crate::registry::bridge;
 use crate::state::{self, Serving};
 
 /// How long a daemon on this machine may take to be there.
@@ -71,13 +71,15 @@ async fn serve(loaded: &Loaded, data: &Path, state: State<'_>) -> Outcome {
     let site = host::site(loaded);
     let egress = host::egress(loaded, &site, &[])?;
     let endpoints = Endpoints::load(loaded, &egress)?;
-    let host::Agents { residents, siblings, content } = host::agents(loaded, &site, &egress, data, &endpoints)?;
+    let host::Agents { residents, content } = host::agents(loaded, &site, &egress, data, &endpoints)?;
     index_new(&content).await?;
     let stop = CancellationToken::new();
-    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
-    let running = host::start(loaded, site, egress, inhabitants, state, stop.clone()).await?;
+    let parts = host::HostParts { residents, endpoints: &endpoints };
+    let running = host::start(loaded, site, egress, parts, state, stop.clone()).await?;
     content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
-    StdioServer::new(&running.mount(loaded, &MCP))?.serve(tokio::io::stdin(), tokio::io::stdout()).await;
+    if let Some(served) = loaded.wires.stdio(&running.mount)? {
+        served.await;
+    }
     running.host.drain(DRAIN).await;
     stop.cancel();
     running.host.stopped().await;

@@ -43,8 +43,7 @@ pub(super) const DRAIN: Duration = Duration::from_secs(30);
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(serve: Serve) -> Outcome {
-    let mut loaded = super::load(&serve.place)?;
-    loaded.place(serve.listen.or(loaded.listen), |name| serve.listen.named(name));
+    let mut loaded = super::load_with(&serve.place, &serve.listen)?;
     logging::start(&loaded.log)?;
     let mut told = Stop::listen()?;
     let data = data_folder::make(&serve.place.data_dir())?;
@@ -54,7 +53,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     room::raise(loaded.http.connections_max as u64 * LISTENERS);
     manual::unpack(&data)?;
     let listeners = Listeners::bind(&loaded, &data).await?;
-    loaded.place(listeners.shared(), |name| listeners.own_address(name));
+    loaded.bound(listeners.shared(), |name| listeners.own_address(name));
     let site = host::site(&loaded);
     let egress = host::egress(&loaded, &site, &listeners.public_addresses())?;
     let agents = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
@@ -62,10 +61,10 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     index_new(&agents.content).await?;
 
     let stop = CancellationToken::new();
-    let host::Agents { residents, siblings, content } = agents;
+    let host::Agents { residents, content } = agents;
     let state = State::Kept(&data);
-    let inhabitants = host::Inhabitants { residents, siblings: &siblings, endpoints: &endpoints };
-    let running = host::start(&loaded, site.clone(), egress, inhabitants, state, stop.clone()).await?;
+    let parts = host::HostParts { residents, endpoints: &endpoints };
+    let running = host::start(&loaded, site.clone(), egress, parts, state, stop.clone()).await?;
     let registry = registry(&running, listeners.metrics());
     let serving = Serving {
         domain: site.domain.clone(),

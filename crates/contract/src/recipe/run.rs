@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Aggregation, FailedStep, InputSource, Recipe, Step};
+use super::{Aggregation, InputSource, Recipe, Step};
 use crate::method::Method;
 use crate::path::{Template, segment};
-use crate::refusal::Refusal;
+use crate::refusal::{FailedStep, Refusal};
 
 /// A run of a recipe on an input, somewhere between its first step and its end.
 #[derive(Clone, Debug)]

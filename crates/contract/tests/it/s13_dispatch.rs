@@ -6,11 +6,13 @@ use forecourt_contract::call::Identity;
 use forecourt_contract::dispatch::NegotiatedEndpoints;
 use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
-use forecourt_contract::recipe::{FailedStep, Run};
+use forecourt_contract::recipe::Run;
+use forecourt_contract::refusal::FailedStep;
 use forecourt_contract::refusal::{BrokenContract, IdentityRefusal};
 use forecourt_contract::registry::RegisteredEndpoint;
 use forecourt_contract::{
-    Call, CallTarget, Caller, Catalog, Dispatcher, Endpoint, Failure, Method, Native, Refusal, Tier, Violation, recipe,
+    Call, CallTarget, Caller, Catalog, Dispatcher, Endpoint, Failure, HostApi, HostServices, Method, Native, Refusal,
+    Tier, Violation, recipe,
 };
 use forecourt_core::Sender;
 use forecourt_core::identity::BEARER_TOKEN;
@@ -42,12 +44,20 @@ impl Native for Says {
     }
 }
 
+impl HostApi for Says {
+    fn services(self: Arc<Self>) -> Option<Arc<HostServices>> {
+        let services = Arc::new(HostServices::default());
+        services.publish_native(self);
+        Some(services)
+    }
+}
+
 #[test]
 fn s6_1_native_pairs_are_answered_by_what_is_bound_to_them_and_by_nothing_else() {
     let host = dispatcher([]);
     assert!(matches!(run(&host, call("QUERY", "/")).answer, Err(Refusal::NotAllowed { .. })));
-    let says: Arc<dyn Native> = Arc::new(Says);
-    host.native.set(Arc::downgrade(&says)).ok().unwrap();
+    let says = Arc::new(Says);
+    host.host.bind(&says);
     assert_eq!(run(&host, call("QUERY", "/")).answer, Ok(json!("QUERY /")));
     assert!(matches!(run(&host, call("QUERY", "/x")).answer, Err(Refusal::NotFound(_))));
     let unknown = Call { caller: Caller { identity: Identity::Unrecognised, ..caller("") }, ..call("QUERY", "/") };

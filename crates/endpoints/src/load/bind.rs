@@ -8,7 +8,6 @@ use forecourt_settings::{Problem, Section};
 
 use super::{Draft, Kinds};
 use crate::composition::Composition;
-use crate::entrance::Entrance;
 use crate::external::External;
 use crate::function::{FunctionFault, FunctionSource};
 use crate::unfit::HandlerProblem;
@@ -17,7 +16,6 @@ use crate::unfit::HandlerProblem;
 pub(super) struct Makers<'a> {
     pub(super) kinds: &'a Kinds,
     pub(super) recipes: &'a RecipeBook,
-    pub(super) entrance: &'a Entrance,
 }
 
 /// An endpoint with what answers it.
@@ -46,7 +44,7 @@ impl Makers<'_> {
                 let missing =
                     || HandlerProblem::new("recipe-not-found", format!("there is no recipe named `{recipe}`"));
                 let recipe = Arc::clone(found.ok_or_else(missing)?);
-                Ok(Arc::new(Composition::new(recipe, self.entrance.clone(), *timeout)))
+                Ok(Arc::new(Composition::new(recipe, self.kinds.host.clone(), *timeout)))
             }
             Binding::RegisteredFunction { function, .. } => {
                 self.kinds.functions.find(function).map_err(|fault| unfit(function, fault))

@@ -4,15 +4,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use forecourt_contract::Failure;
 use forecourt_process::{Program, WaitQueue};
-use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::folder::Folder;
-use super::frame::{Answer, Outcome, Request};
-use super::lease::Lease;
 use super::worker::Worker;
 use crate::limits::{
     CRASHES_FREE, FUNCTION_CALLS_WAITING_MAX, LONG_CALLS_PER_WORKER, RESTART_PAUSE_FIRST, RESTART_PAUSE_MAX,
@@ -23,7 +18,7 @@ pub(super) struct Pool {
     pub(super) program: Program,
     folder: Folder,
     /// How long a module may take to be imported, the start of its worker included.
-    import_time: Duration,
+    pub(super) import_time: Duration,
     turns: Arc<Semaphore>,
     /// Places beside the turns, for calls that take long.
     aside: Arc<Semaphore>,
@@ -58,59 +53,11 @@ impl Pool {
         }
     }
 
-    /// Imports a function.
+    /// A turn, or a place among those who wait for one.
     ///
     /// # Errors
-    /// What is wrong with it, for the operator.
-    pub(super) async fn load(self: Arc<Self>, function: String) -> Result<(), String> {
-        let turn = self.turn().await?;
-        self.lease(&function, turn).await.map(Lease::give_back)
-    }
-
-    /// Calls a function: waits for a turn, has the function imported where it is not, and asks. Dropped,
-    /// it ends the worker.
-    pub(super) async fn call(
-        self: Arc<Self>,
-        function: &str,
-        request: Request,
-        time: Duration,
-    ) -> Result<Value, Failure> {
-        let deadline = Instant::now() + time;
-        let told = |cause: String| format!("{function}: {cause}");
-        let turn = timeout_at(deadline, self.turn()).await;
-        let turn = turn.unwrap_or_else(|_| Err(format!("no worker was free within {time:?}")));
-        let turn = turn.map_err(|cause| Failure::Busy(told(cause)))?;
-        let answered = async { self.lease(function, turn).await?.ask(request, deadline).await };
-        let late = |_| Failure::Late(told(format!("took more than {time:?}")));
-        let answer = timeout_at(deadline, answered).await.map_err(late)?;
-        let cause = match answer.map(|Answer { outcome, .. }| outcome) {
-            Ok(Outcome::Ended(ended)) => return ended,
-            Ok(Outcome::Fault(fault)) => fault,
-            Ok(Outcome::Ready) => "the worker's answer is none".to_owned(),
-            Err(cause) => cause,
-        };
-        Err(Failure::Crashed(told(cause)))
-    }
-
-    /// A worker that has imported the function.
-    async fn lease(self: &Arc<Self>, function: &str, turn: OwnedSemaphorePermit) -> Result<Lease, String> {
-        let (worker, edition) = self.idle(function);
-        let lease = Lease::new(Arc::clone(self), worker, turn);
-        if lease.has(function) {
-            return Ok(lease);
-        }
-        // Apart from the call: what takes longer than a call may last is there for the next one.
-        let (give, get) = oneshot::channel();
-        let (function, until) = (function.to_owned(), Instant::now() + self.import_time);
-        tokio::spawn(async move {
-            if let Err(Ok(lease)) = give.send(lease.prepare(&function, edition, until).await) {
-                lease.give_back();
-            }
-        });
-        get.await.unwrap_or_else(|_| Err("its worker could not be prepared".to_owned()))
-    }
-
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, String> {
+    /// Too many wait.
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, String> {
         let busy = || format!("all workers are busy, and {FUNCTION_CALLS_WAITING_MAX} calls wait for one");
         if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
             return Ok(turn);
@@ -126,7 +73,7 @@ impl Pool {
 
     /// A worker without work, best one that knows the function; and the edition of the files as they
     /// are now. Workers that have read others are ended.
-    fn idle(&self, function: &str) -> (Option<Worker>, u64) {
+    pub(super) fn idle(&self, function: &str) -> (Option<Worker>, u64) {
         let fingerprint = self.folder.fingerprint();
         let mut shelf = self.shelf();
         if shelf.fingerprint != fingerprint {

@@ -1,7 +1,7 @@
 //! Sections 4.5, 5.4, 9.4, 12.1 and 13.2: the files of a deployment, what is refused of them, and that
 //! the rest is served.
 
-use forecourt_contract::Catalog;
+use forecourt_contract::{Catalog, HostHandle};
 use forecourt_endpoints::load::catalog;
 use forecourt_endpoints::{RegistrationTerms, load};
 use forecourt_settings::files::FILE_BYTES_MAX;
@@ -304,6 +304,10 @@ fn what_is_refused_goes_to_the_log_too() {
 #[test]
 fn loading_needs_no_environment() {
     let folder = deployment(&[("endpoints/a.toml", &function("QUERY", "/a", "same"))]);
-    let kinds = forecourt_endpoints::Kinds { egress: opened(), functions: crate::support::functions() };
+    let kinds = forecourt_endpoints::Kinds {
+        egress: opened(),
+        functions: crate::support::functions(),
+        host: HostHandle::default(),
+    };
     assert!(load(folder.path(), terms(json!({})), &|_: &str| None, &kinds).refused.is_empty());
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use forecourt_contract::{Call, Refusal, ScopeSet};
+use forecourt_contract::{Call, HostHandle, Refusal, ScopeSet};
 use forecourt_endpoints::{Functions, Kinds, load};
 use serde_json::json;
 
-use crate::support::{answer, call, caller, deployment, opened, problems, terms};
+use crate::support::{alone, answer, call, caller, deployment, opened, problems, terms};
 use crate::upstream::Upstream;
 
 /// The files of the manual: the blocks of TOML that begin with their name.
@@ -31,7 +31,10 @@ async fn what_the_manual_shows_works() {
     let functions = Functions::new()
         .with("rooms.book", |call| async move { Ok(json!({"reservation_id": "r-1", "nights": call.input["nights"]})) });
     let environment = |name: &str| (name == "ROOMS_TOKEN").then(|| "t".to_owned());
-    let loaded = load(folder.path(), terms(json!({})), &environment, &Kinds { egress: opened(), functions });
+    let loaded = {
+        let kinds = Kinds { egress: opened(), functions, host: HostHandle::default() };
+        alone(load(folder.path(), terms(json!({})), &environment, &kinds))
+    };
     assert_eq!((problems(&loaded), loaded.dispatcher.registry.len()), (Vec::new(), 3));
 
     let reserve = || call("RESERVE", "/weekends/7", json!({"guest": "Ada"}));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
-use forecourt_contract::recipe::FailedStep;
+use forecourt_contract::refusal::FailedStep;
 use forecourt_contract::refusal::IdentityRefusal;
 use forecourt_contract::{Call, Method, Refusal};
 use forecourt_core::identity::BEARER_TOKEN;

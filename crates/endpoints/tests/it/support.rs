@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forecourt_contract::call::{Identity, LifecycleState};
 use forecourt_contract::policy::MethodPolicySettings;
-use forecourt_contract::{Call, Caller, Catalog, Failure, Refusal, Rules, ScopeSet};
+use forecourt_contract::{Call, Caller, Catalog, Failure, HostHandle, Refusal, Rules, ScopeSet};
 use forecourt_core::{Authority, Sender};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, Loaded, RegistrationTerms, load};
@@ -87,7 +87,13 @@ pub(crate) fn loaded(folder: &Path) -> Loaded {
 }
 
 pub(crate) fn loaded_with(folder: &Path, terms: RegistrationTerms, egress: Egress) -> Loaded {
-    load(folder, terms, &environment, &Kinds { egress, functions: functions() })
+    alone(load(folder, terms, &environment, &Kinds { egress, functions: functions(), host: HostHandle::default() }))
+}
+
+/// The same with its dispatcher in the place of a host, so that compositions can be called.
+pub(crate) fn alone(loaded: Loaded) -> Loaded {
+    loaded.dispatcher.host.bind(&loaded.dispatcher);
+    loaded
 }
 
 /// What is wrong, as `file:line: message`.

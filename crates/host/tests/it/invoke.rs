@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_contract::call::{Call, Caller, Identity, Thread};
-use forecourt_contract::{CallTarget, Native, Refusal, ScopeSet};
+use forecourt_contract::{CallTarget, HostApi, HostServices, Native, Refusal, ScopeSet};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Authority, Error, Handle, IdentityEvidence, LifecycleState, Sender};
@@ -92,12 +92,20 @@ impl Native for Root {
     }
 }
 
+impl HostApi for Root {
+    fn services(self: Arc<Self>) -> Option<Arc<HostServices>> {
+        let services = Arc::new(HostServices::default());
+        services.publish_native(self);
+        Some(services)
+    }
+}
+
 #[tokio::test]
 async fn calls_in_the_making_are_bounded() {
     let limits = LimitSettings { replies_running_max: 1, queue_seconds: 0, ..LimitSettings::default() };
     let host = Setup { limits, ..Setup::default() }.host(ScriptedAgent::saying(["x"])).await;
-    let root: Arc<dyn Native> = Arc::new(Root);
-    host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
+    let root = Arc::new(Root);
+    host.contract().host.bind(&root);
     let caller = Caller { identity: Identity::Recognised, ..from("192.0.2.1") };
     let ask = |query: Option<&str>| Call {
         method: "NOTIFY".to_owned(),
@@ -146,8 +154,8 @@ async fn base_7_a_caller_holds_what_its_proof_grants_and_without_proof_nothing()
 #[tokio::test]
 async fn base_3_2_an_agent_out_of_service_calls_nothing_over_any_protocol() {
     let host = Setup::default().host(ScriptedAgent::saying(["x"])).await;
-    let root: Arc<dyn Native> = Arc::new(Root);
-    host.contract().native.set(Arc::downgrade(&root)).ok().unwrap();
+    let root = Arc::new(Root);
+    host.contract().host.bind(&root);
     let bot = crate::support::handle();
     let standing = async || host.caller(granted("booking:room", Some("bot"))).await.unwrap().standing;
     assert_eq!(standing().await, LifecycleState::Active);

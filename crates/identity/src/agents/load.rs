@@ -3,59 +3,21 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forecourt_contract::catalog::EMBEDDED;
-use forecourt_core::{AgentCard, Domain, Entropy, Handle, Timestamp};
+use forecourt_core::AgentCard;
 
 use super::files::{self, DOCUMENT_SUFFIX, GENESIS_SUFFIX, IdentityNotice};
+use super::home::{AGENTS, AgentHome};
 use super::identity::AgentIdentity;
 use super::known::KnownAgents;
 use super::resident::Residence;
 use super::settings::AgentIdentitySettings;
-use crate::host_keys::HostKeys;
 use crate::limits::KNOWN_AGENTS_MAX;
 
-/// The folder of agents, in a deployment and in its data.
-const AGENTS: &str = "agents";
 /// The folder of a deployment for agents of elsewhere.
 const KNOWN: &str = "known";
-
-/// Where agents live.
-#[derive(Debug, Clone, Copy)]
-pub struct AgentHome<'a> {
-    /// The folder of the deployment. Only read.
-    pub folder: &'a Path,
-    /// The data folder, where origins that were made here are. It may not exist. `None`: there is none.
-    pub data: Option<&'a Path>,
-    /// Whether what is made is kept in the data folder. Else it is gone with the process.
-    pub keeps: bool,
-    /// The domain of the deployment.
-    pub domain: &'a Domain,
-    /// The keys that sign what is made here.
-    pub keys: &'a HostKeys,
-    /// The time.
-    pub now: Timestamp,
-    /// Where names of files come from while they are written.
-    pub entropy: &'a dyn Entropy,
-}
-
-impl AgentHome<'_> {
-    /// The file in the deployment in which the origin of an agent may be.
-    pub fn genesis_file(&self, handle: &Handle) -> PathBuf {
-        self.folder.join(AGENTS).join(format!("{handle}{GENESIS_SUFFIX}"))
-    }
-
-    /// The file in the deployment in which the document of an agent may be.
-    pub fn document_file(&self, handle: &Handle) -> PathBuf {
-        self.folder.join(AGENTS).join(format!("{handle}{DOCUMENT_SUFFIX}"))
-    }
-
-    /// The file in the data folder in which an origin that was made here is kept.
-    pub fn kept_file(&self, handle: &Handle) -> Option<PathBuf> {
-        Some(self.data?.join(AGENTS).join(format!("{handle}{GENESIS_SUFFIX}")))
-    }
-}
 
 /// Finds out who the agents of a deployment are, and which of elsewhere are known. An agent whose files
 /// are refused is not among them; what was refused, and why, is in the notices.

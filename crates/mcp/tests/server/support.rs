@@ -98,7 +98,7 @@ impl Answer {
 impl Place {
     /// The same host for one client at the other end of a pipe.
     pub(crate) fn pipe(&self) -> StdioServer {
-        StdioServer::new(&self.mounted.mount).unwrap()
+        StdioServer::new(&self.mounted.mount, &self.mounted.section).unwrap()
     }
 
     /// The host behind it.

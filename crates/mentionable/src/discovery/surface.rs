@@ -12,7 +12,7 @@ use forecourt_core::{Handle, SystemClock, Timestamp, origin};
 use forecourt_egress::Egress;
 use forecourt_host::{Host, HostedAgent};
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
-use forecourt_settings::Problems;
+use forecourt_settings::{Problems, Section};
 use forecourt_surface::document::{DocumentError, ServedDocument, answer};
 use forecourt_surface::{BaseUrl, HttpRoutes, Mount, PublishedDocument};
 use http::Response;
@@ -28,6 +28,8 @@ use super::validate::{ExpectedCard, validate_agent_card};
 use super::webfinger::Query;
 
 const CARD_ROUTE: &str = "/.well-known/agent-card/{handle}";
+/// The name of requests to these paths in metrics.
+pub const CLASS: &str = "discovery";
 const JSON: &str = "application/json";
 
 /// What the handlers share.
@@ -39,11 +41,11 @@ struct Discovery {
 
 /// The paths of discovery. Fails when others would refuse what would be published there: a card that
 /// is malformed, or URLs on another host than the one that everything is bound to.
-pub fn routes(mount: &Mount) -> Result<HttpRoutes, Problems> {
+pub fn routes(mount: &Mount, section: &Section) -> Result<HttpRoutes, Problems> {
     let shared = Arc::new(Discovery::of(mount));
     let mut problems = Problems::new();
     for resident in shared.host.directory().iter() {
-        problems.extend(shared.problems_of(resident).map(|text| mount.section.problem(None, text)));
+        problems.extend(shared.problems_of(resident).map(|text| section.problem(None, text)));
     }
     let router = Router::new()
         .route(WEBFINGER_PATH, any(webfinger))
@@ -51,15 +53,16 @@ pub fn routes(mount: &Mount) -> Result<HttpRoutes, Problems> {
         .route(DIRECTORY_PATH, any(agents))
         .route(JWKS_PATH, any(jwks))
         .with_state(shared);
-    problems.into_result(HttpRoutes { paths: vec![WEBFINGER_PATH, CARD_ROUTE, DIRECTORY_PATH, JWKS_PATH], router })
+    let paths = vec![WEBFINGER_PATH, CARD_ROUTE, DIRECTORY_PATH, JWKS_PATH];
+    problems.into_result(HttpRoutes { class: CLASS, paths, router })
 }
 
 /// The documents of discovery, for plain web hosting. WebFinger is none: it answers a question. Agent
 /// directory, static hosting.
-pub fn documents(mount: Mount) -> Result<Vec<PublishedDocument>, Problems> {
-    let shared = Discovery::of(&mount);
+pub fn documents(mount: &Mount, section: &Section) -> Result<Vec<PublishedDocument>, Problems> {
+    let shared = Discovery::of(mount);
     let found = shared.documents();
-    found.map_err(|_| mount.section.problem(None, "the cards of the agents can't be written").into())
+    found.map_err(|_| section.problem(None, "the cards of the agents can't be written").into())
 }
 
 /// Finds the keys of agents elsewhere by their cards, for requests that they sign.

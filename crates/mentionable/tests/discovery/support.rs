@@ -67,7 +67,7 @@ impl Setup {
             ..Blueprint::default()
         };
         let mounted = blueprint.start(None).await;
-        let router = discovery::routes(&mounted.mount)?.router;
+        let router = discovery::routes(&mounted.mount, &mounted.section)?.router;
         let (host, keys, clock) = (mounted.mount.host.clone(), mounted.mount.keys.clone(), mounted.clock.clone());
         Ok(Published { host, router, keys, clock, _mounted: mounted })
     }

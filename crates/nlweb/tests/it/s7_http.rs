@@ -36,8 +36,8 @@ async fn s7_1_the_host_and_each_agent_are_asked_at_their_paths() {
         assert_eq!(answer.verdict(), (404, "failure".to_owned(), "NOT_FOUND".to_owned()), "{path}");
         assert!(answer.message().contains("chef, gate"), "{}", answer.text);
     }
-    let endpoints =
-        (PROTOCOL.endpoints)(place.host.site(), &Section::empty(Path::new("forecourt.toml"), "nlweb"))(&card("gate"));
+    let section = Section::empty(Path::new("forecourt.toml"), "nlweb");
+    let endpoints = (PROTOCOL.open)(section).unwrap().endpoints(place.host.site(), &card("gate"));
     assert_eq!(endpoints[0].url, "https://demo.localhost/~gate/ask");
 }
 

@@ -69,7 +69,7 @@ impl Setup {
         let blueprint = Blueprint { residents: self.residents, limits, section: self.section, ..Blueprint::default() };
         let mounted = blueprint.start(Some(&PROTOCOL)).await;
         let router = mounted.router(&PROTOCOL)?;
-        let tools = (PROTOCOL.tools)(&mounted.mount);
+        let tools = mounted.open(&PROTOCOL)?.tools(&mounted.mount);
         let (host, clock) = (mounted.mount.host.clone(), mounted.clock.clone());
         Ok(Place { host, clock, tools, router, mounted })
     }

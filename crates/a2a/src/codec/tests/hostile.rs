@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{DIALECTS, message};
-use crate::codec::{self, Dialect, Method};
+use crate::codec::{Dialect, Method, Spelled};
 use crate::model::{OperationError, Part, Role};
 
 /// Reads `value` as everything that it could be.
@@ -54,7 +54,7 @@ fn word() -> impl Strategy<Value = String> {
     prop_oneof![9 => known, 1 => ".{0,8}"]
 }
 
-fn json() -> impl Strategy<Value = Value> {
+pub(super) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -71,7 +71,7 @@ fn json() -> impl Strategy<Value = Value> {
 }
 
 /// A good request with one of its values replaced by `other`.
-fn spoil(value: &mut Value, path: &[usize], other: Value) {
+pub(super) fn spoil(value: &mut Value, path: &[usize], other: Value) {
     let child = match (path, &mut *value) {
         ([step, ..], Value::Array(items)) if !items.is_empty() => {
             let index = step % items.len();
@@ -100,7 +100,7 @@ proptest! {
     #[test]
     fn any_spoilt_request_is_refused_or_read(path in vec(any::<usize>(), 1..6), other in json()) {
         for dialect in DIALECTS {
-            let written = codec::message::write(dialect, &message(Role::User, vec![Part::text("x"), Part::data(json!({}))]));
+            let written = Spelled(dialect, &message(Role::User, vec![Part::text("x"), Part::data(json!({}))])).to_value();
             let mut params = json!({"message":written,"configuration":{"historyLength":1,"blocking":true}});
             spoil(&mut params, &path, other.clone());
             read_as_everything(&params);

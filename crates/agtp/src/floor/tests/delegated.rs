@@ -13,7 +13,7 @@ use forecourt_testkit::card;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use crate::from_wire::Line;
+use crate::service::ConnectionInfo;
 use crate::tests::support::{Server, blueprint, body, certificate_of, server_of};
 
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
@@ -90,7 +90,7 @@ async fn server_with(section: &str) -> Server {
 /// What `chef`, who shows its certificate, is answered.
 async fn ask(server: &Server, method: &str, fields: &str, parameters: &Value) -> Value {
     let id = server.id("chef");
-    let line = Line { peer: ELSEWHERE, certificate: Some(Ok(certificate_of(&id))) };
+    let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Ok(certificate_of(&id))) };
     let mut client = server.connect_by(line);
     client.say(&format!("{method} /\r\nAgent-ID: {id}{fields}"), &parameters.to_string()).await;
     body(&client.hear().await.unwrap())

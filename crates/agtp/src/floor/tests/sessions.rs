@@ -5,12 +5,16 @@ use std::time::Duration;
 use forecourt_core::Clock;
 use serde_json::{Value, json};
 
-use super::super::Resting;
 use super::{call, call_with, server, word};
 use crate::limits::RESTING_AGE_MAX;
+use crate::sessions::{Resting, SessionName};
 use crate::tests::support::Server;
 
 const SESSION: &str = "\r\nSession-ID: s-1";
+
+fn of_chef(session: &str) -> SessionName<'_> {
+    SessionName { agent: "chef", session }
+}
 
 async fn rest(server: &Server, more: Value) -> Value {
     let mut parameters = json!({"session_id": "s-1", "reason": "awaiting_input"});
@@ -100,7 +104,7 @@ async fn s3_1_a_session_rests_on_after_a_restart() {
     let server = server().await;
     rest(&server, json!({})).await;
     // What a service that was just made knows.
-    let fresh = crate::service::Service::new(&server.mounted.mount).expect("settings");
+    let fresh = crate::service::Service::new(&server.mounted.mount, server.service.settings.clone());
     let fresh = Server { mounted: server.mounted, service: fresh, stop: server.stop };
     assert_eq!((query(&fresh, SESSION).await, query(&fresh, "\r\nSession-ID: s-2").await), (409, 200));
 }
@@ -123,7 +127,7 @@ async fn a_session_rests_and_wakes_in_every_process_within_the_bound() {
     let server = server().await;
     let (host, clock) = (&server.mounted.mount.host, &server.mounted.clock);
     let (here, elsewhere) = (Resting::default(), Resting::default());
-    let session = ("chef", "s-1");
+    let session = of_chef("s-1");
     let until = clock.now() + Duration::from_secs(60);
     assert!(!elsewhere.may_rest(host, session).await.unwrap());
     here.add(host, session, until).await.unwrap();
@@ -146,22 +150,22 @@ async fn sessions_are_heard_of_though_all_that_was_written_before_has_expired() 
     let (here, elsewhere) = (Resting::default(), Resting::default());
     for _ in 0..2 {
         for session in ["s-1", "s-2", "s-3"] {
-            here.add(host, ("chef", session), clock.now() + Duration::from_secs(60)).await.unwrap();
+            here.add(host, of_chef(session), clock.now() + Duration::from_secs(60)).await.unwrap();
         }
-        assert!(elsewhere.may_rest(host, ("chef", "s-3")).await.unwrap());
+        assert!(elsewhere.may_rest(host, of_chef("s-3")).await.unwrap());
         clock.advance(Duration::from_secs(61));
-        assert!(!elsewhere.may_rest(host, ("chef", "s-3")).await.unwrap());
+        assert!(!elsewhere.may_rest(host, of_chef("s-3")).await.unwrap());
         clock.advance(RESTING_AGE_MAX + Duration::from_millis(1));
     }
     // The stream has begun anew, and its numbers are low again.
-    here.add(host, ("chef", "s-4"), clock.now() + Duration::from_secs(60)).await.unwrap();
-    assert!(elsewhere.may_rest(host, ("chef", "s-4")).await.unwrap());
+    here.add(host, of_chef("s-4"), clock.now() + Duration::from_secs(60)).await.unwrap();
+    assert!(elsewhere.may_rest(host, of_chef("s-4")).await.unwrap());
     clock.advance(Duration::from_secs(61));
     // And beyond those that were read already, before anybody looks again.
     for session in ["s-5", "s-6"] {
-        here.add(host, ("chef", session), clock.now() + Duration::from_secs(60)).await.unwrap();
+        here.add(host, of_chef(session), clock.now() + Duration::from_secs(60)).await.unwrap();
     }
     for session in ["s-5", "s-6"] {
-        assert!(elsewhere.may_rest(host, ("chef", session)).await.unwrap(), "{session}");
+        assert!(elsewhere.may_rest(host, of_chef(session)).await.unwrap(), "{session}");
     }
 }

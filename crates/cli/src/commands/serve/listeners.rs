@@ -70,7 +70,7 @@ impl Listeners {
         let hosts = AllowedHosts::new(names(loaded), local);
         let certificates = Certificates::load(files, hosts.clone()).map_err(yours)?;
         let config = certificates.http_config().map_err(yours)?;
-        let own = Own::bind(crate::host::listens(loaded)?, &certificates, &loaded.tls).await?;
+        let own = Own::bind(loaded.wires.listens(), &certificates, &loaded.tls).await?;
         Ok(Self {
             http: Listener::plain(http).await.map_err(|e| taken(e, "--http"))?,
             https: Listener::tls(https, config).await.map_err(|e| taken(e, "--https"))?,

@@ -97,12 +97,12 @@ impl Own {
         for surface in surfaces {
             match surface {
                 Surface::Http(_) => {}
-                Surface::Stream { listen, speak } => {
+                Surface::Stream { listen, speak, .. } => {
                     if let Some(listener) = self.streams.remove(listen) {
                         serving.spawn(listener.serve(shared.stream_settings(listen), speak, stop.clone()));
                     }
                 }
-                Surface::OwnHttp { listen, router } => {
+                Surface::OwnHttp { listen, router, .. } => {
                     if let Some(listener) = self.http.remove(listen) {
                         serving.spawn(listener.serve(shared.front.clone(), router, stop.clone()));
                     }

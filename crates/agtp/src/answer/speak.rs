@@ -4,19 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use forecourt_server::{Connection, Speak};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::Service;
 use crate::connection::{Answer, ConnectionError, speak};
-use crate::from_wire::Line;
 use crate::reply::Problem;
+use crate::service::{ConnectionInfo, Service};
 use crate::wire::{Request, Response};
 
 /// The requests of one connection.
 struct Session {
-    service: Arc<Service>,
-    line: Line,
+    /// What answered last. A connection that is idle keeps it until its idle time is over.
+    service: Mutex<Arc<Service>>,
+    info: ConnectionInfo,
     /// Whether an answer went out already.
     is_open: AtomicBool,
 }
@@ -25,23 +26,32 @@ struct Session {
 pub(crate) fn on_connections(service: Arc<Service>) -> Speak {
     Arc::new(move |connection: Connection| {
         let Connection { stream, peer, certificates, stop, .. } = connection;
-        let line = Line::new(peer, certificates.first().map(AsRef::as_ref));
-        Box::pin(serve(Arc::clone(&service), stream, line, stop))
+        let info = ConnectionInfo::new(peer, certificates.first().map(AsRef::as_ref));
+        Box::pin(serve(Arc::clone(&service), stream, info, stop))
     })
 }
 
 /// Answers on one stream until it ends, or until `stop` comes between two requests.
-pub(crate) async fn serve<S>(service: Arc<Service>, stream: S, line: Line, stop: CancellationToken)
+pub(crate) async fn serve<S>(service: Arc<Service>, stream: S, info: ConnectionInfo, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let (bounds, patience) = (service.settings.limits.bounds(), service.settings.limits.patience());
     Box::pin(service.discovery.prepare()).await;
-    let session = Session { service, line, is_open: AtomicBool::new(false) };
+    let session = Session { service: Mutex::new(service), info, is_open: AtomicBool::new(false) };
     speak(stream, &session, bounds, patience, stop).await;
 }
 
 impl Session {
+    /// The service as it is now: a request is answered by the deployment as it was when the request came.
+    fn service(&self) -> Arc<Service> {
+        let mut service = self.service.lock();
+        if let Some(now) = service.current.load() {
+            *service = now;
+        }
+        Arc::clone(&service)
+    }
+
     /// Whether this is the first answer.
     fn begins(&self) -> bool {
         !self.is_open.swap(true, Ordering::Relaxed)
@@ -51,11 +61,12 @@ impl Session {
 impl Answer for Session {
     async fn answer(&self, request: Request) -> Response {
         // On the heap, so that connections that wait don't carry the size of an answer around.
-        let answered = Box::pin(self.service.answered(&request, &self.line)).await;
-        self.service.response(&request, answered, self.begins())
+        let service = self.service();
+        let answered = Box::pin(service.answered(&request, &self.info)).await;
+        service.response(&request, answered, self.begins())
     }
 
     fn refuse(&self, refused: ConnectionError) -> Response {
-        self.service.refusal(Problem::from(refused), self.begins())
+        self.service().refusal(Problem::from(refused), self.begins())
     }
 }

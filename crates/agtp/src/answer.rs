@@ -1,40 +1,38 @@
 //! The trip of a request: understood, led to who answers it, and answered. AGTP-API 6.1, 13.2.
 
-use std::sync::Arc;
+mod caller;
+mod form;
+mod native;
+mod respond;
+mod speak;
+mod target;
+mod understand;
 
 use forecourt_contract::call::{CallTrail, LifecycleState};
 use forecourt_contract::policy::ResolvedMethod;
 use forecourt_contract::{Call, CallAnswer, CallTarget, Method, Refusal, RoutedCall, Tier, input, reserved};
 use forecourt_core::Transport;
 use forecourt_host::InvokeOutcome;
-use forecourt_identity::agents::AgentIdentity;
 use serde_json::Value;
 
-use super::Service;
-use super::form;
 use crate::ask::Ask;
-use crate::floor;
-use crate::from_wire::{Line, body};
+use crate::from_wire::body;
 use crate::once::Keyed;
-use crate::reply::{Problem, Reply};
+use crate::reply::{Answered, Problem, Reply};
+use crate::service::{ConnectionInfo, Service};
+use crate::sessions;
 use crate::wire::{Request, RequestLine};
+pub(crate) use speak::on_connections;
+#[cfg(test)]
+pub(crate) use speak::serve;
 
 /// How messages and calls say that they came by this wire.
 pub(crate) const VIA: Transport = crate::NAME;
-/// What came of a request.
-pub(crate) struct Answered {
-    /// What is said.
-    pub reply: Reply,
-    /// What was found on the way.
-    pub trail: CallTrail,
-    /// The agent that was addressed.
-    pub agent: Option<Arc<AgentIdentity>>,
-}
 
 impl Service {
     /// Answers a request. Never fails: a problem is an answer.
-    pub(crate) async fn answered(&self, request: &Request, line: &Line) -> Answered {
-        let ask = match self.ask(request, line).await {
+    pub(crate) async fn answered(&self, request: &Request, connection: &ConnectionInfo) -> Answered {
+        let ask = match self.understand(request, connection).await {
             Ok(ask) => ask,
             Err(problem) => {
                 let agent = self.default_agent().cloned();
@@ -71,10 +69,10 @@ impl Service {
         *trail = aimed.trail;
         let target = aimed.target?;
         body::unwrap(&mut ask.call, trail.endpoint.as_deref(), target.tier == Tier::Native)?;
-        floor::in_session(self, &ask).await?;
+        sessions::require_active(&self.resting, &self.host, &ask).await?;
         match Keyed::of(&ask, target.method.as_str()) {
             None => self.called(ask, target, trail).await,
-            Some(keyed) => Box::pin(self.once(keyed, self.called(ask, target, trail))).await,
+            Some(keyed) => Box::pin(keyed.once(&self.host, self.called(ask, target, trail))).await,
         }
     }
 

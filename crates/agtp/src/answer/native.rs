@@ -6,11 +6,11 @@ use forecourt_core::AgentId;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::Service;
 use crate::ask::Ask;
 use crate::floor;
 use crate::problem::refusal;
 use crate::reply::{Body, Problem, Reply};
+use crate::service::Service;
 
 impl Service {
     /// Answers a method of the host's own, from a caller that every check let through.

@@ -6,24 +6,23 @@ use forecourt_contract::call::Identity;
 use forecourt_contract::{Caller, ScopeSet};
 use forecourt_core::{AgentId, Authority, Error, Sender};
 use forecourt_identity::agents::AgentIdentity;
-use forecourt_identity::certificate::{AgentCertificate, CertificateClaim};
+use forecourt_identity::certificate::CertificateClaim;
 
-use super::Line;
-use super::fields::Said;
-use super::target::{GENESIS, Target};
+use super::target::RequestTarget;
+use crate::from_wire::{GENESIS, RequestFields};
 use crate::problem::IdentityError;
 use crate::reply::Problem;
-use crate::service::{Service, uri};
+use crate::service::{ConnectionInfo, Service, uri};
 
 /// Finds out who calls.
 pub(super) struct Callers<'a> {
     pub service: &'a Service,
-    pub line: &'a Line,
+    pub connection: &'a ConnectionInfo,
 }
 
 /// Who calls, as far as that is known.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct CallerIdentity {
     pub caller: Caller,
     pub known: Option<Arc<AgentIdentity>>,
     pub doubt: Option<Problem>,
@@ -37,52 +36,57 @@ impl Callers<'_> {
     ///
     /// A genesis document is fetched before anything can be proven by it, so that a name which is only claimed is
     /// no obstacle to that. AGTP-API 5.8.1.
-    pub(super) async fn find(&self, said: &Said<'_>, target: &Target, method: &str) -> Result<Found, Error> {
+    pub(super) async fn identify(
+        &self,
+        fields: &RequestFields<'_>,
+        target: &RequestTarget,
+        method: &str,
+    ) -> Result<CallerIdentity, Error> {
         let is_for_genesis = method == "DISCOVER" && target.path == GENESIS;
-        let token = self.service.bearer(said.authorization, self.line).await;
+        let token = self.service.bearer(fields.authorization, self.connection).await;
         let (mut sender, mut doubt) = match token {
             Ok(sender) => (sender, None),
-            Err(doubt) => (self.line.stranger(), Some(doubt.into())),
+            Err(doubt) => (self.connection.stranger(), Some(doubt.into())),
         };
-        let Some(name) = said.agent_id else {
+        let Some(name) = fields.agent_id else {
             // Who shows what does not hold wants to be somebody, and is nobody that is known.
             let identity = if doubt.is_some() { Identity::Unrecognised } else { Identity::Anonymous };
-            sender.authority = std::mem::take(&mut sender.authority).claiming(said.claimed.clone());
+            sender.authority = std::mem::take(&mut sender.authority).claiming(fields.claimed.clone());
             let caller = Caller { identity, sender: Arc::new(sender), ..Caller::default() };
-            return Ok(Found { caller, known: None, doubt });
+            return Ok(CallerIdentity { caller, known: None, doubt });
         };
         let named = AgentId::parse(name).ok().and_then(|id| self.service.agents.get(&id)).cloned();
-        let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, said));
+        let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, fields));
         let is_proven =
             named.as_ref().is_some_and(|agent| *certified.as_ref().unwrap_or(&false) || self.proves(&sender, agent));
         doubt = doubt
             .or_else(|| certified.err())
             .or_else(|| self.doubt(named.as_ref(), is_proven, target).map(Problem::from));
-        if !is_proven && is_for_genesis && named.is_some() && self.service.must_prove(self.line) {
+        if !is_proven && is_for_genesis && named.is_some() && self.service.must_prove(self.connection) {
             // It is not taken for that agent; the name says whose document is wanted.
             let caller = Caller { agent_id: Some(name.to_owned()), sender: Arc::new(sender), ..Caller::default() };
-            return Ok(Found { caller, known: None, doubt: None });
+            return Ok(CallerIdentity { caller, known: None, doubt: None });
         }
         let known = named.filter(|_| doubt.is_none());
         let caller = self.caller(name, known.as_deref()).await?;
         if let Some(agent) = &known {
-            let declared = self.line.within(&agent.declared);
+            let declared = self.connection.within(&agent.declared);
             let is_of_token = is_proven && sender.showed_token();
             if !sender.verified {
-                sender = self.service.sender(agent, is_proven, &declared, self.line);
+                sender = self.service.sender(agent, is_proven, &declared, self.connection);
             }
-            sender.authority = self.authority(&sender, declared, is_of_token).claiming(said.claimed.clone());
+            sender.authority = self.authority(&sender, declared, is_of_token).claiming(fields.claimed.clone());
         }
         let caller = Caller { is_proven, sender: Arc::new(sender), ..caller };
-        Ok(Found { caller, known, doubt })
+        Ok(CallerIdentity { caller, known, doubt })
     }
 
     /// Whether the certificate of the connection is the agent's own.
     ///
     /// # Errors
     /// It is held against the caller.
-    fn certified(&self, agent: &AgentIdentity, said: &Said<'_>) -> Result<bool, Problem> {
-        let certificate = match &self.line.certificate {
+    fn certified(&self, agent: &AgentIdentity, fields: &RequestFields<'_>) -> Result<bool, Problem> {
+        let certificate = match &self.connection.certificate {
             None => return Ok(false),
             Some(Ok(certificate)) => certificate,
             Some(Err(_)) => return Err(IdentityError::Certificate.into()),
@@ -94,14 +98,14 @@ impl Callers<'_> {
         let claim = CertificateClaim {
             agent_id: &agent.agent_id,
             agent: Some(agent),
-            principal_id: said.principal_id,
-            scopes: said.claimed.as_ref(),
-            zone: said.zone,
+            principal_id: fields.principal_id,
+            scopes: fields.claimed.as_ref(),
+            zone: fields.zone,
             now: self.service.host.clock().now(),
         };
         certificate.check(claim).map(|()| true).map_err(|mismatch| {
             let problem = Problem::from(mismatch);
-            said.zone.map_or(problem.clone(), |zone| problem.with("request_zone", zone))
+            fields.zone.map_or(problem.clone(), |zone| problem.with("request_zone", zone))
         })
     }
 
@@ -128,9 +132,14 @@ impl Callers<'_> {
     }
 
     /// What speaks against the agent that the caller says it is.
-    fn doubt(&self, named: Option<&Arc<AgentIdentity>>, is_proven: bool, target: &Target) -> Option<IdentityError> {
+    fn doubt(
+        &self,
+        named: Option<&Arc<AgentIdentity>>,
+        is_proven: bool,
+        target: &RequestTarget,
+    ) -> Option<IdentityError> {
         let Some(agent) = named else { return Some(IdentityError::Unknown) };
-        if !is_proven && self.service.must_prove(self.line) {
+        if !is_proven && self.service.must_prove(self.connection) {
             return Some(IdentityError::Unproven);
         }
         // Only who lives here can be taken for another one that does.
@@ -156,22 +165,3 @@ impl Callers<'_> {
 
 /// Characters of a name that is none, for records.
 const AGENT_ID_SHOWN: usize = 64;
-
-impl Line {
-    /// Whoever calls by this line, of whom nothing else is known.
-    pub(super) fn stranger(&self) -> Sender {
-        Sender { peer: Some(self.peer), ..Sender::anonymous() }
-    }
-
-    /// What is left of declared scopes by the certificate of the connection.
-    fn within(&self, declared: &ScopeSet) -> ScopeSet {
-        let commitment = self.certificate.as_ref().and_then(|read| read.as_ref().ok()?.scopes.as_ref());
-        commitment.map_or_else(|| declared.clone(), |commitment| declared.shared(commitment))
-    }
-
-    /// The key of the certificate that the caller showed.
-    pub(super) fn fingerprint(&self) -> Option<String> {
-        let certificate: Option<&AgentCertificate> = self.certificate.as_ref().and_then(|read| read.as_ref().ok());
-        certificate.and_then(|certificate| certificate.fingerprint.clone())
-    }
-}

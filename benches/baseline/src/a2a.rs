@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The agent, and its card for who finds it by that.
-pub(super) fn router(port: u16) -> Router {
+pub fn router(port: u16) -> Router {
     Router::new()
         .route("/.well-known/agent-card.json", get(move || async move { Json(card(port)) }))
         .route("/a2a/{agent}", post(send))

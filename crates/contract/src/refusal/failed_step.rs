@@ -1,11 +1,11 @@
-//! How a run ends before its last step.
+//! A composition that ended before its last step. Section 12.1.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::Refusal;
 use crate::method::Method;
-use crate::refusal::Refusal;
 
 /// The step at which a run ended, and why. Section 12.1.
 #[derive(Clone, Debug, PartialEq)]

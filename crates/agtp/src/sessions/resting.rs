@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Mutex;
 
+use super::SessionName;
 use crate::NAME;
 use crate::limits::{RESTING_AGE_MAX, SESSIONS_RESTING_MAX, SESSIONS_RESTING_PER_AGENT_MAX};
 
@@ -52,7 +53,7 @@ struct Sessions(HashMap<String, HashMap<String, Timestamp>>);
 
 /// What is written of one, until it would wake by itself.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct StoredSession {
     agent: String,
     session: String,
     /// Whether it woke before that.
@@ -62,38 +63,32 @@ struct Line {
 
 impl Resting {
     /// Whether a session of an agent was suspended, and its time has not come.
-    pub(super) async fn may_rest(&self, host: &Host, (agent, session): (&str, &str)) -> Result<bool, Error> {
+    pub(crate) async fn may_rest(&self, host: &Host, name: SessionName<'_>) -> Result<bool, Error> {
         self.read(host).await?;
-        let until = self.known.read().sessions.0.get(agent).and_then(|own| own.get(session).copied());
+        let until = self.known.read().sessions.0.get(name.agent).and_then(|own| own.get(name.session).copied());
         Ok(until.is_some_and(|until| until > host.clock().now()))
     }
 
     /// Adds a session of an agent, before it rests. Fails with [`Error::Unavailable`] when too many do.
-    pub(super) async fn add(&self, host: &Host, (agent, session): (&str, &str), until: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn add(&self, host: &Host, name: SessionName<'_>, until: Timestamp) -> Result<(), Error> {
         self.read(host).await?;
-        if !self.known.write().sessions.add((agent, session), until, host.clock().now()) {
+        if !self.known.write().sessions.add(name, until, host.clock().now()) {
             return Err(Error::unavailable());
         }
-        self.write(host, (agent, session), until, false).await
+        self.write(host, name, until, false).await
     }
 
     /// Forgets a session that was to rest until a moment, and woke before.
-    pub(super) async fn remove(&self, host: &Host, (agent, session): (&str, &str), until: Timestamp) {
-        self.known.write().sessions.remove((agent, session), until);
-        if let Err(error) = self.write(host, (agent, session), until, true).await {
+    pub(crate) async fn remove(&self, host: &Host, name: SessionName<'_>, until: Timestamp) {
+        self.known.write().sessions.remove(name, until);
+        if let Err(error) = self.write(host, name, until, true).await {
             // Others go on to look into its own stream, which says that it goes on.
             tracing::warn!(%error, "that a session woke was not written down for other processes");
         }
     }
 
-    async fn write(
-        &self,
-        host: &Host,
-        (agent, session): (&str, &str),
-        until: Timestamp,
-        woke: bool,
-    ) -> Result<(), Error> {
-        let line = Line { agent: agent.to_owned(), session: session.to_owned(), woke };
+    async fn write(&self, host: &Host, name: SessionName<'_>, until: Timestamp, woke: bool) -> Result<(), Error> {
+        let line = StoredSession { agent: name.agent.to_owned(), session: name.session.to_owned(), woke };
         host.write_entry(NAME, STREAM, json!(line), Some(until), None).await?;
         Ok(())
     }
@@ -131,7 +126,7 @@ impl Resting {
             for (number, entry) in page {
                 read.last = number;
                 read.until = read.until.max(entry.expires_at);
-                let line = serde_json::from_value::<Line>(entry.body).ok();
+                let line = serde_json::from_value::<StoredSession>(entry.body).ok();
                 if let (Some(line), Some(until)) = (line, entry.expires_at) {
                     known.sessions.learn(line, until);
                 }
@@ -151,19 +146,19 @@ impl Resting {
 
 impl Sessions {
     /// Takes over what was written.
-    fn learn(&mut self, Line { agent, session, woke }: Line, until: Timestamp) {
+    fn learn(&mut self, StoredSession { agent, session, woke }: StoredSession, until: Timestamp) {
         match woke {
-            true => self.remove((&agent, &session), until),
+            true => self.remove(SessionName { agent: &agent, session: &session }, until),
             false => drop(self.0.entry(agent).or_default().insert(session, until)),
         }
     }
 
     /// Forgets a session, unless it was suspended again until another moment.
-    fn remove(&mut self, (agent, session): (&str, &str), until: Timestamp) {
-        if let Some(own) = self.0.get_mut(agent)
-            && own.get(session) == Some(&until)
+    fn remove(&mut self, name: SessionName<'_>, until: Timestamp) {
+        if let Some(own) = self.0.get_mut(name.agent)
+            && own.get(name.session) == Some(&until)
         {
-            own.remove(session);
+            own.remove(name.session);
         }
     }
 
@@ -174,13 +169,13 @@ impl Sessions {
     }
 
     /// `false`: there is no room.
-    fn add(&mut self, (agent, session): (&str, &str), until: Timestamp, now: Timestamp) -> bool {
-        if !self.has_room(agent) {
+    fn add(&mut self, name: SessionName<'_>, until: Timestamp, now: Timestamp) -> bool {
+        if !self.has_room(name.agent) {
             self.forget(now);
         }
-        let has_room = self.has_room(agent);
+        let has_room = self.has_room(name.agent);
         if has_room {
-            self.0.entry(agent.to_owned()).or_default().insert(session.to_owned(), until);
+            self.0.entry(name.agent.to_owned()).or_default().insert(name.session.to_owned(), until);
         }
         has_room
     }
@@ -200,17 +195,21 @@ mod tests {
         Timestamp::from_second(n).unwrap()
     }
 
+    fn named<'a>(agent: &'a str, session: &'a str) -> SessionName<'a> {
+        SessionName { agent, session }
+    }
+
     /// How many of `count` sessions of an agent find room.
     fn added(sessions: &mut Sessions, agent: &str, count: usize) -> usize {
-        (0..count).filter(|n| sessions.add((agent, &n.to_string()), second(60), second(0))).count()
+        (0..count).filter(|n| sessions.add(named(agent, &n.to_string()), second(60), second(0))).count()
     }
 
     #[test]
     fn no_agent_takes_the_room_of_all() {
         let mut sessions = Sessions::default();
         assert_eq!(added(&mut sessions, "a", SESSIONS_RESTING_PER_AGENT_MAX + 1), SESSIONS_RESTING_PER_AGENT_MAX);
-        assert!(sessions.add(("b", "s"), second(60), second(0)));
-        assert!(sessions.add(("a", "s"), second(90), second(60)), "those whose time has come make room");
+        assert!(sessions.add(named("b", "s"), second(60), second(0)));
+        assert!(sessions.add(named("a", "s"), second(90), second(60)), "those whose time has come make room");
     }
 
     #[test]
@@ -221,14 +220,14 @@ mod tests {
             let count = SESSIONS_RESTING_PER_AGENT_MAX;
             assert_eq!(added(&mut sessions, &agent.to_string(), count), count);
         }
-        assert!(!sessions.add(("one more", "s"), second(60), second(0)));
+        assert!(!sessions.add(named("one more", "s"), second(60), second(0)));
     }
 
     #[test]
     fn what_others_wrote_is_forgotten_when_its_time_has_come() {
         let mut sessions = Sessions::default();
         for (agent, session, until) in [("a", "s", 60), ("a", "t", 90), ("b", "s", 60)] {
-            let line = Line { agent: agent.to_owned(), session: session.to_owned(), woke: false };
+            let line = StoredSession { agent: agent.to_owned(), session: session.to_owned(), woke: false };
             sessions.learn(line, second(until));
         }
         sessions.forget(second(59));
@@ -240,10 +239,10 @@ mod tests {
     #[test]
     fn a_session_that_woke_makes_room_unless_it_was_suspended_again() {
         let mut sessions = Sessions::default();
-        assert!(sessions.add(("a", "s"), second(60), second(0)));
-        sessions.remove(("a", "s"), second(30));
+        assert!(sessions.add(named("a", "s"), second(60), second(0)));
+        sessions.remove(named("a", "s"), second(30));
         assert_eq!(sessions.0["a"].len(), 1);
-        sessions.remove(("a", "s"), second(60));
+        sessions.remove(named("a", "s"), second(60));
         assert_eq!(sessions.0["a"].len(), 0);
     }
 }

@@ -1,0 +1,109 @@
+//! Paths over HTTP.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use forecourt_agents::echo::Echo;
+use forecourt_server::{
+    AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses, TrustedProxies,
+};
+use forecourt_surface::Protocol;
+use forecourt_testhost::{Blueprint, resident};
+use forecourt_testkit::card;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::{Question, WORDS};
+
+const ANYWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// What a path is asked at a port.
+type Ask = fn(port: u16) -> String;
+
+/// Serves a baseline.
+pub(super) async fn axum(router: Router, ask: Ask) -> anyhow::Result<Question> {
+    let listener = TcpListener::bind(ANYWHERE).await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok(question(address, ask))
+}
+
+/// Serves one protocol of ours with all that stands in front of it.
+pub(super) async fn ours(protocol: &'static Protocol, path: &'static str, ask: Ask) -> anyhow::Result<Question> {
+    let echo = resident(card("echo"), Arc::new(Echo), Vec::new());
+    let mounted = Blueprint { residents: vec![echo], ..Blueprint::default() }.start(Some(protocol)).await;
+    let router = mounted.router(protocol).map_err(|problems| anyhow::anyhow!("{problems:?}"))?;
+    let listener = Listener::plain(ANYWHERE).await?;
+    let address = listener.address();
+    let front = ListenerContext::new(FrontSettings {
+        hosts: AllowedHosts::new(["demo.localhost"], true),
+        proxies: TrustedProxies::default(),
+        limits: HttpLimits::default(),
+        metrics: Arc::new(Metrics::default()),
+        classes: RouteClasses::new([(protocol.name, path)]),
+        entropy: mounted.entropy.clone(),
+        hsts: false,
+    });
+    tokio::spawn(async move {
+        let _held_until_the_end = mounted;
+        listener.serve(front, router, CancellationToken::new()).await;
+    });
+    Ok(question(address, ask))
+}
+
+fn question(address: SocketAddr, ask: Ask) -> Question {
+    Question { address, request: ask(address.port()), expects: WORDS.to_owned() }
+}
+
+/// `GET` of markdown.
+pub(super) fn rest(port: u16) -> String {
+    format!(
+        "GET /~echo?user={} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nAccept: text/markdown, text/html;q=0.5\r\n\
+         User-Agent: bench\r\n\r\n",
+        WORDS.replace(' ', "%20")
+    )
+}
+
+/// `SendMessage` of 1.0.
+pub(super) fn a2a(port: u16) -> String {
+    let body = json!({
+        "jsonrpc": "2.0",
+        "id": "7c0ffee0-0000-4000-8000-000000000001",
+        "method": "SendMessage",
+        "params": {
+            "message": {
+                "messageId": "m-1",
+                "role": "ROLE_USER",
+                "parts": [{"text": WORDS}],
+            },
+        },
+    });
+    post(port, "/a2a/echo", "A2A-Version: 1.0\r\n", &body.to_string())
+}
+
+/// `tools/call` of 2026-07-28.
+pub(super) fn mcp(port: u16) -> String {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+    });
+    let body = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "ask_echo", "arguments": {"message": WORDS}, "_meta": meta},
+    });
+    let head = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: ask_echo\r\n";
+    post(port, "/mcp/echo", head, &body.to_string())
+}
+
+fn post(port: u16, path: &str, head: &str, body: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\n{head}User-Agent: bench\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}

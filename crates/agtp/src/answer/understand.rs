@@ -1,0 +1,52 @@
+//! From a request to a call: where it goes, what it says, and who makes it. Base 2.1, 2.2, 2.4.
+
+use forecourt_contract::Call;
+
+use super::caller::Callers;
+use crate::ask::Ask;
+use crate::from_wire::{self, RequestFields, body};
+use crate::problem::bad_field;
+use crate::reply::Problem;
+use crate::service::{ConnectionInfo, Service};
+use crate::wire::Request;
+
+impl Service {
+    /// Understands a request.
+    ///
+    /// # Errors
+    /// What can't be read: 501 for chains of delegation, 400 for what is malformed, 404 for an agent that
+    /// is not here, 503 while it can't be told where the caller stands.
+    pub(super) async fn understand(&self, request: &Request, connection: &ConnectionInfo) -> Result<Ask, Problem> {
+        from_wire::supported(request)?;
+        let target = self.resolve(&request.start)?;
+        let fields = RequestFields::read(&request.fields)?;
+        let body = body::read(&request.body, fields.content_type)?;
+        let callers = Callers { service: self, connection };
+        let identity = callers.identify(&fields, &target, &request.start.method).await?;
+        if let (Some(said), Some(agent)) = (fields.owner_id, &identity.known)
+            && agent.posture.owner_id.as_deref().is_some_and(|owner| owner != said)
+        {
+            return Err(bad_field("Owner-ID", "is not the owner of the calling agent: leave it out"));
+        }
+        Ok(Ask {
+            call: Call {
+                method: request.start.method.clone(),
+                path: target.path,
+                query: target.query,
+                body,
+                caller: identity.caller,
+                idempotency_key: fields.idempotency_key,
+                thread: fields.thread,
+                depth: fields.hops,
+            },
+            is_targetless: request.start.target.is_none(),
+            addressed: target.agent,
+            known: identity.known,
+            key_fingerprint: connection.fingerprint(),
+            doubt: identity.doubt.map(Box::new),
+            is_local: connection.peer.is_loopback(),
+            accept: fields.accept.map(str::to_owned),
+            if_none_match: fields.if_none_match.map(str::to_owned),
+        })
+    }
+}
