@@ -109,7 +109,7 @@ impl Asked<'_> {
             return self.accepted(media, &reply);
         }
         if media == Media::Stream {
-            return self.streamed(reply).await;
+            return Box::pin(self.streamed(reply)).await;
         }
         let (thread, language) = (reply.thread.clone(), reply.language.clone());
         let collected = reply.collect().await;

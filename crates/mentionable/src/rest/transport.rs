@@ -99,9 +99,11 @@ impl Asked<'_> {
             id: self.rest.ids.next(),
             received_at,
         };
-        let reply = host.receive(message(ask, envelope)?, run).await?;
+        // On the heap: it is nine kilobytes, which every future above it would hold and copy again.
+        let reply = Box::pin(host.receive(message(ask, envelope)?, run)).await?;
         Ok(match search {
-            Some(search) => self.found(search, reply).await,
+            // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
+            Some(search) => Box::pin(self.found(search, reply)).await,
             None => self.replied(media, reply).await,
         })
     }
