@@ -143,7 +143,7 @@ impl Drop for Arm {
 /// The release binary, beside this one.
 pub(crate) fn binary() -> anyhow::Result<PathBuf> {
     let path = std::env::current_exe()?.with_file_name("forecourt");
-    ensure!(path.exists(), "{} is missing: cargo build --release -p forecourt", path.display());
+    ensure!(path.exists(), "{} is missing: cargo build --release -p forecourt-cli", path.display());
     Ok(path)
 }
 

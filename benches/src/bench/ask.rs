@@ -63,7 +63,7 @@ fn deployment(folder: &Path, items: &Path, count: u64, model: Option<&PathBuf>) 
     std::fs::write(folder.join("forecourt.toml"), OPEN_LIMITS)?;
     let model = model.map_or_else(String::new, |model| format!("model_dir = {model:?}\n"));
     let agent = format!(
-        "handle = \"chef\"\nname = \"Chef\"\n[backend]\nkind = \"search\"\nnoun = \"recipes\"\n\
+        "handle = \"chef\"\nname = \"Chef\"\n[backend]\nkind = \"search\"\nitem_label = \"recipes\"\n\
          content = [{items:?}]\nresults = {RESULTS}\n{model}"
     );
     std::fs::write(folder.join("agents/chef.toml"), agent)?;

@@ -109,9 +109,7 @@ impl Binding {
                 let frame = self.frame(None, item);
                 frames(futures::stream::iter([frame]))
             }
-            _ => {
-                whole(StatusCode::OK, self.media_type, self.written(&Spelled(self.dialect, outcome)))
-            }
+            _ => whole(StatusCode::OK, self.media_type, self.written(&Spelled(self.dialect, outcome))),
         }
     }
 

@@ -66,6 +66,8 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents for agents: JSON-RPC, HTTP+JSON and gRPC, in the versions 1.0 and 0.3",
     schema: || schemars::schema_for!(A2aSettings),
     sockets: &[],
+    moved: &[],
+    commands: &[],
     open: |section| Ok(Box::new(A2aWire { settings: section.read()?, section })),
 };
 
@@ -89,8 +91,9 @@ impl Wire for A2aWire {
         let skills = skills(mount).cloned().collect();
         let Mount { host, verifier, egress, .. } = mount.clone();
         let settings = self.settings.clone();
-        let service =
-            Service { host, verifier, egress, cards, skills, settings, hub_is_open, arrivals: Arc::default() };
+        // Two sends of one message find each other though the deployment was replaced in between.
+        let arrivals = mount.services.keep(service::Arrivals::default);
+        let service = Service { host, verifier, egress, cards, skills, settings, hub_is_open, arrivals };
         let service = Arc::new(service);
         let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
         let grpc = HttpRoutes {

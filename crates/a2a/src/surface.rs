@@ -18,8 +18,8 @@ use http::request::Parts;
 
 use crate::answer::{Binding, error};
 use crate::card::names::{CARD_PATH, HUB_PATH, OLD_CARD_PATH};
-use crate::cors::CORS;
 use crate::codec::{Method, PlainCall};
+use crate::cors::CORS;
 use crate::limits::BODY_BYTES_MAX;
 use crate::model::{Operation, OperationError, Send, Version};
 use crate::service::{Caller, Service, Trouble, no_such_agent, tenant_named};

@@ -36,7 +36,7 @@ use tokio::time::Instant;
 use crate::answer;
 use crate::backend::{Backend, BuiltAgent, Context};
 use crate::declined::unavailable;
-use crate::upstream::{Fault, Patience};
+use crate::upstream::{CallTimeouts, UpstreamFailure};
 use pool::{Pool, Running};
 use settings::{CommandSettings, Format, Mode};
 use turns::TURN;
@@ -53,9 +53,9 @@ pub const BACKEND: Backend = Backend {
 const WHO: &str = "The agent's program";
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let settings::Checked { worker, mode, format, patience, processes } = settings::read(&section, context)?;
+    let settings::CheckedCommand { worker, mode, format, timeouts, processes } = settings::read(&section, context)?;
     let pool = Pool::new(worker, mode, processes);
-    let command = Command { pool, mode, format, patience, host: context.host.clone() };
+    let command = Command { pool, mode, format, timeouts, host: context.host.clone() };
     Ok(BuiltAgent {
         uses_tools: true,
         remembers: true,
@@ -71,7 +71,7 @@ struct Command {
     pool: Pool,
     mode: Mode,
     format: Format,
-    patience: Patience,
+    timeouts: CallTimeouts,
     host: String,
 }
 
@@ -94,14 +94,14 @@ impl Agent for CommandAgent {
 impl Command {
     fn answer(self: Arc<Self>, input: impl FnOnce(u64) -> String + Send + 'static) -> EventStream {
         Box::pin(stream! {
-            let mut running = match self.pool.start(input, self.patience).await {
+            let mut running = match self.pool.start(input, self.timeouts).await {
                 Ok(running) => running,
                 Err(ending) => {
                     yield Event::Ending(ending);
                     return;
                 }
             };
-            let deadline = Instant::now() + self.patience.total;
+            let deadline = Instant::now() + self.timeouts.total;
             loop {
                 for event in self.next(&mut running, deadline).await {
                     if let Event::Ending(ending) = &event {
@@ -118,11 +118,11 @@ impl Command {
     /// The next events; an ending when the program has none.
     async fn next(&self, running: &mut Running, deadline: Instant) -> Vec<Event> {
         let output = match self.format {
-            Format::Json => running.line(self.patience, deadline).await,
-            Format::Text => running.text(self.patience, deadline).await,
+            Format::Json => running.line(self.timeouts, deadline).await,
+            Format::Text => running.text(self.timeouts, deadline).await,
         };
         match output {
-            Ok(None) => vec![Event::Ending(running.exit(self.patience).await)],
+            Ok(None) => vec![Event::Ending(running.exit(self.timeouts).await)],
             Ok(Some(bytes)) if self.format == Format::Text => {
                 vec![Event::Text(String::from_utf8_lossy(&bytes).into_owned())]
             }
@@ -164,7 +164,7 @@ fn busy() -> Ending {
     unavailable("This agent is busy. Please try again in a moment.", Some(1))
 }
 
-impl From<LineError> for Fault {
+impl From<LineError> for UpstreamFailure {
     fn from(fault: LineError) -> Self {
         match fault {
             LineError::TooLong => Self::TooLarge,
@@ -173,7 +173,7 @@ impl From<LineError> for Fault {
     }
 }
 
-impl From<std::io::Error> for Fault {
+impl From<std::io::Error> for UpstreamFailure {
     fn from(error: std::io::Error) -> Self {
         tracing::warn!(%error, "an agent's program could not be read from");
         Self::Broken

@@ -18,7 +18,7 @@ pub struct EndpointTool {
 }
 
 /// The tools for the endpoints that a section names under `endpoints`.
-pub(crate) fn named(
+pub fn named(
     section: &Section,
     names: &[String],
     endpoints: &[EndpointTool],

@@ -40,7 +40,7 @@ use crate::backend::{Backend, BuiltAgent, Context};
 use crate::declined::UpstreamError;
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::sse_reader::SseEvent;
-use crate::upstream::{self, Begun, Fault, Patience};
+use crate::upstream::{self, CallTimeouts, TimedResponse, UpstreamFailure};
 use settings::HttpSettings;
 
 /// Posts each message to a service.
@@ -58,13 +58,13 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let (settings, headers, patience) = settings::read(&section)?;
+    let (settings, headers, timeouts) = settings::read(&section)?;
     let webhook = Webhook {
         egress: context.egress.clone(),
         url: settings.url,
         headers,
         secret: settings.secret,
-        patience,
+        timeouts,
         retries: settings.retries,
         host: context.host.clone(),
         clock: context.clock.clone(),
@@ -86,7 +86,7 @@ struct Webhook {
     url: String,
     headers: HeaderMap,
     secret: Option<String>,
-    patience: Patience,
+    timeouts: CallTimeouts,
     retries: usize,
     host: String,
     clock: Arc<dyn Clock>,
@@ -118,37 +118,37 @@ impl Webhook {
     /// The values of the answer; an ending when that is all there is.
     fn values(self: Arc<Self>, request: UpstreamRequest) -> impl Stream<Item = Result<Value, Ending>> + Send + 'static {
         stream! {
-            let begun = match upstream::send(&self.egress, request, self.patience, self.retries).await {
-                Ok(begun) => begun,
+            let response = match upstream::send(&self.egress, request, self.timeouts, self.retries).await {
+                Ok(response) => response,
                 Err(fault) => {
                     yield Err(fault.ending(WHO));
                     return;
                 }
             };
-            if begun.status.is_success() && begun.mime() == "text/event-stream" {
-                let mut events = std::pin::pin!(begun.events(self.patience.idle));
+            if response.status.is_success() && response.mime() == "text/event-stream" {
+                let mut events = std::pin::pin!(response.events(self.timeouts.idle));
                 while let Some(event) = events.next().await {
                     yield event_value(event);
                 }
             } else {
-                yield self.whole(begun).await;
+                yield self.whole(response).await;
                 yield Err(Ending::Complete);
             }
         }
     }
 
     /// The answer in one piece.
-    async fn whole(&self, begun: Begun) -> Result<Value, Ending> {
-        if !begun.status.is_success() {
-            return self.declined(begun).await;
+    async fn whole(&self, response: TimedResponse) -> Result<Value, Ending> {
+        if !response.status.is_success() {
+            return self.declined(response).await;
         }
-        if begun.status == StatusCode::NO_CONTENT {
+        if response.status == StatusCode::NO_CONTENT {
             return Ok(json!({"end": true}));
         }
-        let mime = begun.mime();
+        let mime = response.mime();
         let is_json = mime == "application/json" || mime.ends_with("+json");
         let bytes_max = if is_json { ANSWER_BYTES_MAX } else { REPLY_TEXT_BYTES_MAX };
-        let bytes = begun.bytes(bytes_max).await.map_err(|fault| fault.ending(WHO))?;
+        let bytes = response.bytes(bytes_max).await.map_err(|fault| fault.ending(WHO))?;
         match mime.as_str() {
             _ if is_json => json::parse(&bytes).map_err(|error| unreadable(&error)),
             "text/plain" | "text/markdown" => Ok(Value::String(String::from_utf8_lossy(&bytes).into_owned())),
@@ -157,11 +157,11 @@ impl Webhook {
     }
 
     /// An answer with another status: in the service's own words if it has them.
-    async fn declined(&self, begun: Begun) -> Result<Value, Ending> {
-        let (status, headers) = (begun.status, begun.headers.clone());
+    async fn declined(&self, response: TimedResponse) -> Result<Value, Ending> {
+        let (status, headers) = (response.status, response.headers.clone());
         tracing::warn!(status = status.as_u16(), "the service of an agent declined");
         let own_words = async {
-            let bytes = begun.bytes(ERROR_BYTES_MAX).await.ok()?;
+            let bytes = response.bytes(ERROR_BYTES_MAX).await.ok()?;
             let Ok(Value::Object(mut fields)) = json::parse(&bytes) else { return None };
             fields.retain(|key, value| matches!(key.as_str(), "policy" | "error") && !value.is_null());
             (!fields.is_empty()).then_some(Value::Object(fields))
@@ -181,7 +181,7 @@ impl Webhook {
 }
 
 /// The value that a server-sent event stands for.
-fn event_value(event: Result<SseEvent, Fault>) -> Result<Value, Ending> {
+fn event_value(event: Result<SseEvent, UpstreamFailure>) -> Result<Value, Ending> {
     let SseEvent { name, data, .. } = event.map_err(|fault| fault.ending(WHO))?;
     match name.as_str() {
         "message" | "text" => Ok(Value::String(data)),

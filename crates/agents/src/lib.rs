@@ -7,11 +7,12 @@
 //! | module | holds |
 //! |---|---|
 //! | [`backend`] | what a backend is given, and what it gives back |
+//! | [`content_watcher`] | the content of all agents, kept up to date |
 //! | [`echo`], [`script`] | repetition, and scripted events for demonstrations and tests |
 //! | [`http`], [`command`] | somebody else's program, over a webhook or over its standard streams |
 //! | [`answer`] | the JSON in which such programs answer, the same for both |
-//! | [`model`] | a language model behind a chat completions API, with tools |
-//! | [`search`] | answers from indexed content, without any model |
+//! | [`provider`] | a chat completions API, for the backends that ask one |
+//! | [`upstream`] | services that the operator named: their deadlines, and how they fail |
 //! | [`tool`] | what a model may call |
 //! | [`siblings`] | the other agents of the host, and the way to ask them |
 //! | [`declined`], [`relay`] | what services behind an agent say no with, as callers are told |
@@ -22,22 +23,20 @@
 pub mod answer;
 pub mod backend;
 pub mod command;
+pub mod content_watcher;
 pub mod declined;
 pub mod echo;
 pub mod endpoints;
 pub mod http;
 pub mod limits;
-pub mod model;
+pub mod provider;
 pub mod relay;
 pub mod script;
-pub mod search;
 pub mod settings;
 pub mod siblings;
 pub mod sse_reader;
 pub mod tool;
-
-mod provider;
-mod upstream;
+pub mod upstream;
 
 pub use backend::{
     Backend, BuiltAgent, Context, FetchSummary, IndexReport, IndexedContent, IndexingError, RankExplanation,
@@ -45,5 +44,4 @@ pub use backend::{
 pub use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
 
 /// All backends of this crate, in the order of the reference.
-pub const BACKENDS: &[Backend] =
-    &[search::BACKEND, model::BACKEND, http::BACKEND, command::BACKEND, script::BACKEND, echo::BACKEND];
+pub const BACKENDS: &[Backend] = &[http::BACKEND, command::BACKEND, script::BACKEND, echo::BACKEND];

@@ -6,8 +6,8 @@
 //! | `draft.rs` | chunks of a reply, put together |
 //! | `settings.rs` | the keys that every section with a provider has |
 
-pub(crate) mod draft;
-pub(crate) mod settings;
+pub mod draft;
+pub mod settings;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ use tokio::time::Instant;
 use crate::declined::{RetryAfter, unavailable};
 use crate::limits::MODEL_BODY_BYTES_MAX;
 use crate::sse_reader::SseEvent;
-use crate::upstream::{self, Begun, Fault, Patience};
-use draft::Draft;
+use crate::upstream::{self, CallTimeouts, TimedResponse, UpstreamFailure};
+use draft::ModelReplyDraft;
 
 /// How our own words call the provider.
-pub(crate) const WHO: &str = "The model provider";
+pub const WHO: &str = "The model provider";
 
 /// Bytes of an error that are read, for the log.
 const ERROR_BYTES_MAX: usize = 4 * 1024;
@@ -39,28 +39,32 @@ const CODE_BYTES_MAX: usize = 64;
 const RETRIES: usize = 1;
 
 /// Where the model is, and how it is asked.
-pub(crate) struct Provider {
-    pub(crate) egress: Egress,
-    pub(crate) url: String,
+pub struct Provider {
+    /// The way out.
+    pub egress: Egress,
+    /// Where chats are completed.
+    pub url: String,
     /// The key among them.
-    pub(crate) headers: HeaderMap,
+    pub headers: HeaderMap,
     /// The fields of each request that the settings decide.
-    pub(crate) fields: Map<String, Value>,
+    pub fields: Map<String, Value>,
     /// `idle` is the wait for the first piece of an answer.
-    pub(crate) patience: Patience,
+    pub timeouts: CallTimeouts,
     /// The wait from one piece to the next.
-    pub(crate) stall: Duration,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub stall: Duration,
+    /// The time, for `Retry-After`.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// A reply as it comes in.
-pub(crate) struct Reply {
-    source: Source,
-    pub(crate) draft: Draft,
+pub struct ModelReply {
+    source: ReplySource,
+    /// What has come of it by now.
+    pub draft: ModelReplyDraft,
 }
 
 /// Why a request got no reply.
-pub(crate) enum NoReply {
+pub enum ProviderError {
     /// The provider does not take a request like this. A plainer one it might.
     Unfit(Ending),
     /// It broke over the request, as some do over what they do not know.
@@ -69,17 +73,17 @@ pub(crate) enum NoReply {
     Other(Ending),
 }
 
-impl NoReply {
+impl ProviderError {
     /// What it comes to, when nothing is tried again.
-    pub(crate) fn into_ending(self) -> Ending {
+    pub fn into_ending(self) -> Ending {
         match self {
             Self::Unfit(ending) | Self::Broke(ending) | Self::Other(ending) => ending,
         }
     }
 }
 
-enum Source {
-    Events(Pin<Box<dyn Stream<Item = Result<SseEvent, Fault>> + Send>>),
+enum ReplySource {
+    Events(Pin<Box<dyn Stream<Item = Result<SseEvent, UpstreamFailure>> + Send>>),
     /// An answer in one piece.
     Whole(Value),
     Ended,
@@ -87,30 +91,35 @@ enum Source {
 
 impl Provider {
     /// Asks, and waits for the reply to begin.
-    pub(crate) async fn ask(&self, body: &Map<String, Value>, hop: u32, deadline: Instant) -> Result<Reply, NoReply> {
+    pub async fn ask(
+        &self,
+        body: &Map<String, Value>,
+        hop: u32,
+        deadline: Instant,
+    ) -> Result<ModelReply, ProviderError> {
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
         hops::write(&mut headers, hop);
         let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
         let total = deadline.saturating_duration_since(Instant::now());
-        let begun = upstream::send(&self.egress, request, Patience { total, ..self.patience }, RETRIES).await;
-        let begun = begun.map_err(|fault| NoReply::Other(fault.ending(WHO)))?;
-        if !begun.status.is_success() {
-            return Err(self.declined(begun).await);
+        let response = upstream::send(&self.egress, request, CallTimeouts { total, ..self.timeouts }, RETRIES).await;
+        let response = response.map_err(|fault| ProviderError::Other(fault.ending(WHO)))?;
+        if !response.status.is_success() {
+            return Err(self.declined(response).await);
         }
-        let source = match begun.mime().as_str() {
-            "application/json" => Source::Whole(whole(begun).await.map_err(NoReply::Other)?),
-            _ => Source::Events(Box::pin(begun.events(self.stall))),
+        let source = match response.mime().as_str() {
+            "application/json" => ReplySource::Whole(whole(response).await.map_err(ProviderError::Other)?),
+            _ => ReplySource::Events(Box::pin(response.events(self.stall))),
         };
-        Ok(Reply { source, draft: Draft::default() })
+        Ok(ModelReply { source, draft: ModelReplyDraft::default() })
     }
 
     /// What a status other than success comes to. The provider's own words may quote what it was asked, so
     /// that the log has its code for them alone.
-    async fn declined(&self, begun: Begun) -> NoReply {
-        let (status, headers) = (begun.status, begun.headers.clone());
-        let said = begun.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
+    async fn declined(&self, response: TimedResponse) -> ProviderError {
+        let (status, headers) = (response.status, response.headers.clone());
+        let said = response.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
         let code = serde_json::from_slice(&said).map(|said: Value| code(&said["error"])).unwrap_or_default();
         tracing::warn!(status = status.as_u16(), code, "the model provider declined");
         let seconds = RetryAfter::read(&headers).map(|wait| wait.seconds(&*self.clock));
@@ -127,10 +136,10 @@ impl Provider {
         };
         match status {
             StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
-                NoReply::Unfit(ending)
+                ProviderError::Unfit(ending)
             }
-            StatusCode::INTERNAL_SERVER_ERROR | StatusCode::NOT_IMPLEMENTED => NoReply::Broke(ending),
-            _ => NoReply::Other(ending),
+            StatusCode::INTERNAL_SERVER_ERROR | StatusCode::NOT_IMPLEMENTED => ProviderError::Broke(ending),
+            _ => ProviderError::Other(ending),
         }
     }
 }
@@ -139,35 +148,35 @@ fn json_text(body: &Map<String, Value>) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }
 
-async fn whole(begun: Begun) -> Result<Value, Ending> {
-    let bytes = begun.bytes(MODEL_BODY_BYTES_MAX).await.map_err(|fault| fault.ending(WHO))?;
+async fn whole(response: TimedResponse) -> Result<Value, Ending> {
+    let bytes = response.bytes(MODEL_BODY_BYTES_MAX).await.map_err(|fault| fault.ending(WHO))?;
     json::parse(&bytes).map_err(|error| unreadable(&error))
 }
 
-impl Reply {
+impl ModelReply {
     /// A reply of which nothing more comes.
-    pub(crate) fn ended(draft: Draft) -> Self {
-        Self { source: Source::Ended, draft }
+    pub fn ended(draft: ModelReplyDraft) -> Self {
+        Self { source: ReplySource::Ended, draft }
     }
 
-    /// The next text. `None` when the reply has ended; [`Draft::finish`] knows how.
-    pub(crate) async fn next(&mut self) -> Result<Option<String>, Ending> {
+    /// The next text. `None` when the reply has ended; [`ModelReplyDraft::finish`] knows how.
+    pub async fn next(&mut self) -> Result<Option<String>, Ending> {
         loop {
             let chunk = match &mut self.source {
-                Source::Ended => return Ok(None),
-                Source::Whole(value) => {
+                ReplySource::Ended => return Ok(None),
+                ReplySource::Whole(value) => {
                     let value = std::mem::take(value);
                     self.draft.done();
-                    self.source = Source::Ended;
+                    self.source = ReplySource::Ended;
                     value
                 }
-                Source::Events(events) => match events.next().await {
+                ReplySource::Events(events) => match events.next().await {
                     None => return Ok(None),
                     Some(event) => match chunk(event)? {
                         Some(chunk) => chunk,
                         None => {
                             self.draft.done();
-                            self.source = Source::Ended;
+                            self.source = ReplySource::Ended;
                             return Ok(None);
                         }
                     },
@@ -182,7 +191,7 @@ impl Reply {
 }
 
 /// The chunk in an event. `None`: nothing follows.
-fn chunk(event: Result<SseEvent, Fault>) -> Result<Option<Value>, Ending> {
+fn chunk(event: Result<SseEvent, UpstreamFailure>) -> Result<Option<Value>, Ending> {
     let event = event.map_err(|fault| fault.ending(WHO))?;
     match event.data.trim() {
         "[DONE]" => Ok(None),
@@ -192,7 +201,7 @@ fn chunk(event: Result<SseEvent, Fault>) -> Result<Option<Value>, Ending> {
 }
 
 /// What a provider calls an error: its code or its type, where these are words of the protocol.
-pub(crate) fn code(error: &Value) -> String {
+pub fn code(error: &Value) -> String {
     let is_code = |text: &&str| {
         text.len() <= CODE_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
     };

@@ -17,7 +17,7 @@ use forecourt_contract::HostHandle;
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Address, Handle, Message};
 
-pub(crate) use ask::AskAgent;
+pub use ask::AskAgent;
 
 /// One agent, as the others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,6 @@ impl Siblings {
 
 /// Whether an agent that answers `message` may ask another one. The last agent of a chain must
 /// answer by itself. Companions 4.6.
-pub(crate) fn may_ask(message: &Message) -> bool {
+pub fn may_ask(message: &Message) -> bool {
     message.hop.saturating_add(1) < HOPS_MAX
 }

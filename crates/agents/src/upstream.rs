@@ -16,18 +16,18 @@ use crate::sse_reader::{SseEvent, SseReader};
 
 /// How long a service may take for each step.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub struct CallTimeouts {
     /// From the request to the head of the answer, the connection included.
-    pub(crate) first: Duration,
+    pub first: Duration,
     /// From one piece of the answer to the next.
-    pub(crate) idle: Duration,
+    pub idle: Duration,
     /// For all of it.
-    pub(crate) total: Duration,
+    pub total: Duration,
 }
 
 /// Why a service gave no whole answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum UpstreamFailure {
     /// No connection was made; nothing was sent.
     Unreachable,
     /// It did not begin to answer.
@@ -44,9 +44,9 @@ pub(crate) enum Fault {
     Busy,
 }
 
-impl Fault {
+impl UpstreamFailure {
     /// The ending that says so, for a service called `who`.
-    pub(crate) fn ending(self, who: &str) -> Ending {
+    pub fn ending(self, who: &str) -> Ending {
         let what = match self {
             Self::Unreachable => "can't be reached at the moment",
             Self::Slow => "did not begin to answer in time",
@@ -61,40 +61,42 @@ impl Fault {
 }
 
 /// An answer that has begun, with the moment by which it must have ended.
-pub(crate) struct Begun {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
+pub struct TimedResponse {
+    /// The status of the answer.
+    pub status: StatusCode,
+    /// Its HTTP headers.
+    pub headers: HeaderMap,
     body: BodyStream,
-    patience: Patience,
+    timeouts: CallTimeouts,
     deadline: Instant,
 }
 
 /// Sends `request` and waits for the head of the answer. Tried again, at most `retries` times, only
 /// when no connection could be made: nothing was sent then, so nothing can happen twice.
-pub(crate) async fn send(
+pub async fn send(
     egress: &Egress,
     request: UpstreamRequest,
-    patience: Patience,
+    timeouts: CallTimeouts,
     retries: usize,
-) -> Result<Begun, Fault> {
-    let deadline = Instant::now() + patience.total;
-    let request = request.within(backstop(patience));
+) -> Result<TimedResponse, UpstreamFailure> {
+    let deadline = Instant::now() + timeouts.total;
+    let request = request.within(backstop(timeouts));
     let mut left = retries;
     loop {
-        let sent = timeout_at(deadline, timeout(patience.first, egress.send_upstream(request.clone())));
+        let sent = timeout_at(deadline, timeout(timeouts.first, egress.send_upstream(request.clone())));
         let fault = match sent.await {
-            Ok(Ok(Ok(incoming))) => return Ok(Begun::new(incoming, patience, deadline)),
+            Ok(Ok(Ok(incoming))) => return Ok(TimedResponse::new(incoming, timeouts, deadline)),
             Ok(Ok(Err(error))) => fault_of(&error),
-            Ok(Err(_)) => Fault::Slow,
-            Err(_) => Fault::Overtime,
+            Ok(Err(_)) => UpstreamFailure::Slow,
+            Err(_) => UpstreamFailure::Overtime,
         };
-        match left.checked_sub(1).filter(|_| fault == Fault::Unreachable) {
+        match left.checked_sub(1).filter(|_| fault == UpstreamFailure::Unreachable) {
             Some(rest) => left = rest,
             None => return Err(fault),
         }
         let pause = RETRY_PAUSE * u32::try_from(retries - left).unwrap_or(1);
         if timeout_at(deadline, tokio::time::sleep(pause)).await.is_err() {
-            return Err(Fault::Overtime);
+            return Err(UpstreamFailure::Overtime);
         }
     }
 }
@@ -103,55 +105,55 @@ pub(crate) async fn send(
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
 /// Our own waits come first, as they say which one it was; the client's bounds stand behind them.
-fn backstop(patience: Patience) -> Deadlines {
+fn backstop(timeouts: CallTimeouts) -> Deadlines {
     let margin = Duration::from_secs(5);
     Deadlines {
         connect: forecourt_egress::limits::CONNECT_TIME_MAX,
-        first_byte: patience.first + margin,
-        total: patience.total + margin,
+        first_byte: timeouts.first + margin,
+        total: timeouts.total + margin,
         body_bytes_max: ANSWER_BYTES_MAX,
     }
 }
 
 /// The cause goes to the log: it tells of the inside.
-fn fault_of(error: &EgressError) -> Fault {
+fn fault_of(error: &EgressError) -> UpstreamFailure {
     tracing::warn!(reason = error.log_reason(), "a backend's service failed");
     match error {
-        EgressError::Unconnected(_) | EgressError::Refused(_) => Fault::Unreachable,
-        EgressError::Failed(_) | EgressError::Status(_) => Fault::Broken,
-        EgressError::TooLarge { .. } => Fault::TooLarge,
-        EgressError::Busy => Fault::Busy,
+        EgressError::Unconnected(_) | EgressError::Refused(_) => UpstreamFailure::Unreachable,
+        EgressError::Failed(_) | EgressError::Status(_) => UpstreamFailure::Broken,
+        EgressError::TooLarge { .. } => UpstreamFailure::TooLarge,
+        EgressError::Busy => UpstreamFailure::Busy,
     }
 }
 
-impl Begun {
-    fn new(incoming: UpstreamResponse, patience: Patience, deadline: Instant) -> Self {
+impl TimedResponse {
+    fn new(incoming: UpstreamResponse, timeouts: CallTimeouts, deadline: Instant) -> Self {
         let UpstreamResponse { status, headers, body, .. } = incoming;
-        Self { status, headers, body, patience, deadline }
+        Self { status, headers, body, timeouts, deadline }
     }
 
     /// The essence of the media type, in lower case, without parameters.
-    pub(crate) fn mime(&self) -> String {
+    pub fn mime(&self) -> String {
         let text = self.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         text.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
     /// The next bytes. `None`: the answer ended in good order.
-    pub(crate) async fn chunk(&mut self) -> Option<Result<Bytes, Fault>> {
-        match timeout_at(self.deadline, timeout(self.patience.idle, self.body.next())).await {
+    pub async fn chunk(&mut self) -> Option<Result<Bytes, UpstreamFailure>> {
+        match timeout_at(self.deadline, timeout(self.timeouts.idle, self.body.next())).await {
             Ok(Ok(chunk)) => Some(chunk?.map_err(|error| fault_of(&error))),
-            Ok(Err(_)) => Some(Err(Fault::Stalled)),
-            Err(_) => Some(Err(Fault::Overtime)),
+            Ok(Err(_)) => Some(Err(UpstreamFailure::Stalled)),
+            Err(_) => Some(Err(UpstreamFailure::Overtime)),
         }
     }
 
     /// The whole body.
-    pub(crate) async fn bytes(mut self, bytes_max: usize) -> Result<Vec<u8>, Fault> {
+    pub async fn bytes(mut self, bytes_max: usize) -> Result<Vec<u8>, UpstreamFailure> {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await {
             let chunk = chunk?;
             if bytes.len() + chunk.len() > bytes_max {
-                return Err(Fault::TooLarge);
+                return Err(UpstreamFailure::TooLarge);
             }
             bytes.extend_from_slice(&chunk);
         }
@@ -160,13 +162,13 @@ impl Begun {
 
     /// The body as server-sent events. Ends after the first fault. Once an event has come, the
     /// service may be silent for `idle_later`.
-    pub(crate) fn events(mut self, idle_later: Duration) -> impl Stream<Item = Result<SseEvent, Fault>> + Send {
+    pub fn events(mut self, idle_later: Duration) -> impl Stream<Item = Result<SseEvent, UpstreamFailure>> + Send {
         stream! {
             let mut reader = SseReader::new(FRAME_BYTES_MAX);
             while let Some(chunk) = self.chunk().await {
-                let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| Fault::TooLarge));
+                let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| UpstreamFailure::TooLarge));
                 while let Some(event) = reader.next_event() {
-                    self.patience.idle = idle_later;
+                    self.timeouts.idle = idle_later;
                     yield Ok(event);
                 }
                 if let Err(fault) = pushed {

@@ -16,6 +16,7 @@
 //! | `once.rs` | calls that are made once, however often they are sent | base 2.4 |
 //! | `problem.rs`, `problem/` | every refusal, with its code and what helps to recover | base 4; AGTP-API 11 |
 //! | `to_wire.rs` | an answer as a response, without host or clock | base 2.2, 2.5 |
+//! | `commands.rs`, `commands/` | `forecourt agtp`, `manifest` and `genesis` | |
 //! | `gateway.rs` | HTTP clients as callers | base 12 |
 //! | `settings.rs`, `settings/` | the section `[agtp]` | base 10 |
 //! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
@@ -27,6 +28,7 @@ mod ask;
 mod builtin;
 pub mod client;
 pub mod codec;
+mod commands;
 pub mod connection;
 mod floor;
 mod from_wire;
@@ -53,7 +55,7 @@ use std::sync::Arc;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::{Envelope, Site};
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{EndpointSection, Listen, Mount, Protocol, Surface, Wire};
+use forecourt_surface::{Listen, Mount, Protocol, Surface, Wire};
 
 use answer::on_connections;
 use service::Service;
@@ -70,24 +72,25 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents and endpoints with contracts over the Agent Transfer Protocol, AGTP/1.0",
     schema: || schemars::schema_for!(AgtpSettings),
     sockets: settings::SOCKETS,
-    open: |section| Ok(Box::new(AgtpWire::open(&section)?)),
+    moved: settings::MOVED,
+    commands: commands::COMMANDS,
+    open: |section| Ok(Box::new(AgtpWire::open(section)?)),
 };
-
-/// The section that holds the settings of all endpoints.
-pub const ENDPOINTS: EndpointSection = EndpointSection { name: NAME, read: settings::endpoint_settings };
 
 /// AGTP with the settings of one deployment.
 struct AgtpWire {
     settings: AgtpSettings,
     /// As the section asks for them.
     listens: Vec<Listen>,
+    /// Where problems stand that are found later.
+    section: Section,
 }
 
 impl AgtpWire {
-    fn open(section: &Section) -> Result<Self, Problems> {
-        let settings = AgtpSettings::read(section)?;
-        let listens = settings.listens(section);
-        Ok(Self { settings, listens })
+    fn open(section: Section) -> Result<Self, Problems> {
+        let settings = AgtpSettings::read(&section)?;
+        let listens = settings.listens(&section);
+        Ok(Self { settings, listens, section })
     }
 }
 
@@ -107,8 +110,9 @@ impl Wire for AgtpWire {
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
+        self.settings.fits(&mount.host.contract().rules, &self.section)?;
         let service = Service::new(mount, self.settings.clone());
-        self.settings.notices().iter().for_each(|notice| tracing::warn!("{notice}"));
+        self.notices().iter().for_each(|notice| tracing::warn!("{notice}"));
         if let Some(address) = self.settings.plaintext {
             tracing::warn!("AGTP without TLS on {address}: for development, and never for anything else");
         }
@@ -123,6 +127,10 @@ impl Wire for AgtpWire {
 
     fn envelope(&self) -> Option<Envelope> {
         Some(floor::post)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.settings.notices()
     }
 
     fn request_classes(&self) -> &'static [&'static str] {

@@ -1,17 +1,17 @@
 //! The `[agtp]` section of `forecourt.toml`. Base 10.
 
-mod contract;
 mod limits;
 mod policies;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use forecourt_contract::Rules;
 use forecourt_core::Timestamp;
 use forecourt_host::Site;
 use forecourt_identity::certificate::CRITICAL;
 use forecourt_server::{Authorities, ClientCertificates};
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{MovedKey, Problem, Problems, Section};
 use forecourt_surface::{Carries, Listen, Socket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,9 +20,8 @@ use serde_json::{Map, Value};
 use crate::client::AgtpUri;
 use crate::limits::PORT;
 
-pub(crate) use contract::endpoint_settings;
 pub use limits::LimitSettings;
-pub use policies::{BuiltinSettings, OauthSettings, PolicySettings};
+pub use policies::{OauthSettings, PolicySettings};
 
 /// The protocol's name in a TLS handshake.
 pub(crate) const ALPN: &[u8] = b"agtp";
@@ -44,6 +43,18 @@ pub(crate) const SOCKETS: &[Socket] = &[
     Socket { name: GATEWAY, key: "gateway", help: "The HTTP gateway to AGTP endpoints on this address; loopback only" },
 ];
 
+/// Keys that hold for the endpoints of all protocols, and stood here.
+pub(crate) const MOVED: &[MovedKey] = &[
+    MovedKey { old: "agtp.catalog", new: "endpoints.catalog" },
+    MovedKey { old: "agtp.on_refused_endpoint", new: "endpoints.on_refused" },
+    MovedKey { old: "agtp.strict_outputs", new: "endpoints.strict_outputs" },
+    MovedKey { old: "agtp.policies.scope_required_for_invocation", new: "endpoints.scope_required" },
+    MovedKey { old: "agtp.policies.wildcards_accepted", new: "endpoints.wildcards_accepted" },
+    MovedKey { old: "agtp.policies.oauth.required_on_methods", new: "endpoints.token_required" },
+    MovedKey { old: "agtp.policies.builtins.overrides", new: "endpoints.builtin_overrides" },
+    MovedKey { old: "agtp.policies.methods", new: "endpoints.methods" },
+];
+
 /// How the host is served over AGTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -59,14 +70,6 @@ pub struct AgtpSettings {
     /// Default: nowhere.
     #[schemars(with = "Option<String>")]
     pub gateway: Option<SocketAddr>,
-    /// A catalog of methods to use in place of the one that comes with the program: a JSON file,
-    /// relative to this one. The eighteen methods that every host answers stay.
-    #[schemars(with = "Option<String>")]
-    pub catalog: Option<PathBuf>,
-    /// What to do with an endpoint that breaks a rule: serve the others, or fail to start.
-    pub on_refused_endpoint: OnRefused,
-    /// Whether what endpoints give may hold no more than what they declare.
-    pub strict_outputs: bool,
     /// Whether an agent must prove that its name is its own, by its certificate or a token. Default: not
     /// on loopback, and everywhere else.
     pub require_verified_identity: Option<bool>,
@@ -94,17 +97,6 @@ pub struct AgtpSettings {
     pub signing: Option<Map<String, Value>>,
     /// Endpoints made while serving. Accepted, and without effect in this version.
     pub synthesis: Option<Map<String, Value>>,
-}
-
-/// What becomes of the others when an endpoint breaks a rule. AGTP-API 13.2.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum OnRefused {
-    /// They are served.
-    #[default]
-    Serve,
-    /// The host does not start.
-    Fail,
 }
 
 /// Who may change the state of agents. Base 3.2.
@@ -224,9 +216,6 @@ impl Default for AgtpSettings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
             plaintext: None,
             gateway: None,
-            catalog: None,
-            on_refused_endpoint: OnRefused::default(),
-            strict_outputs: false,
             require_verified_identity: None,
             lifecycle_auth: None,
             server: ServerSettings::default(),
@@ -278,8 +267,18 @@ impl AgtpSettings {
             wrong("server", "`server_id` must be printable ASCII without spaces");
         }
         settings.limits.check(&mut wrong);
-        settings.policies.check(&mut wrong);
         problems.into_result(settings)
+    }
+
+    /// Fails when no call could ever show what `rules` want of it.
+    pub(crate) fn fits(&self, rules: &Rules, section: &Section) -> Result<(), Problem> {
+        match !self.policies.oauth.enabled && !rules.token_required.is_empty() {
+            true => {
+                let message = "`token_required` in [endpoints] needs `oauth.enabled`, or no such call is ever answered";
+                Err(section.problem(Some("policies"), message))
+            }
+            false => Ok(()),
+        }
     }
 
     /// The host of this server for others, with its port unless it is the usual one. `None`: it listens on

@@ -1,21 +1,21 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
-mod agtp;
-mod genesis;
+mod catalog;
 mod openapi;
+mod sockets;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use forecourt_client::ClientCommand;
 
-use crate::settings::Listen;
+use forecourt::registry::PROTOCOLS;
+use forecourt::settings::ListenOverrides;
 
-pub(crate) use agtp::{
-    Agtp, CatalogArguments, CatalogDiff, CatalogWhat, ManifestArguments, ManifestCheck, ManifestWhat, Trust,
-};
-pub(crate) use genesis::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
+pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
+pub(crate) use sockets::SocketFlags;
 
 /// Puts everything a domain has to offer (its agents, its content) on the agentic web.
 ///
@@ -29,6 +29,35 @@ pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// What was asked for.
+pub(crate) enum Invocation {
+    /// A command of the program's own.
+    Own(Command),
+    /// One that comes with a protocol, and what was typed behind it.
+    Client(&'static ClientCommand, ArgMatches),
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// It makes no sense, or help or the version was asked for.
+pub(crate) fn parse() -> Result<Invocation, clap::Error> {
+    let matches = command().try_get_matches()?;
+    let clients = || PROTOCOLS.iter().flat_map(|protocol| protocol.commands);
+    if let Some((name, typed)) = matches.subcommand()
+        && let Some(client) = clients().find(|client| (client.command)().get_name() == name)
+    {
+        return Ok(Invocation::Client(client, typed.clone()));
+    }
+    Arguments::from_arg_matches(&matches).map(|arguments| Invocation::Own(arguments.command))
+}
+
+/// The whole command line, with the commands that protocols bring.
+fn command() -> clap::Command {
+    let clients = PROTOCOLS.iter().flat_map(|protocol| protocol.commands);
+    clients.fold(Arguments::command(), |command, client| command.subcommand((client.command)()))
 }
 
 #[derive(Debug, Subcommand)]
@@ -77,23 +106,8 @@ pub(crate) enum Command {
         after_help = "Example, in the settings of a desktop client:\n  {\"mcpServers\": {\"kitchen\": {\"command\": \"forecourt\", \"args\": [\"mcp\", \"/srv/kitchen\"]}}}"
     )]
     Mcp(Mcp),
-    /// Call a server over AGTP: what curl is to the web.
-    ///
-    /// Prints the body of the answer, indented on a terminal. Exits with 0 when the answer is a success,
-    /// and else with 1 and what to do next. Names under .localhost are looked for on this machine.
-    ///
-    /// Calls from one terminal belong to one session of the server: `Session-ID` is made of a secret in
-    /// the user's state folder and the terminal's session, and differs from server to server.
-    #[command(
-        after_help = "Examples:\n  forecourt agtp DISCOVER agtp://demo.localhost/methods\n  forecourt agtp QUERY \"agtp://demo.localhost/rooms?floor=2\" -i\n  forecourt agtp BOOK agtp://demo.localhost/room --scope booking:room -d '{\"room_id\": \"7\"}'"
-    )]
-    Agtp(Agtp),
-    /// Check the manifest of a server of AGTP, whoever runs it.
-    Manifest(ManifestArguments),
     /// Compare catalogs of methods.
     Catalog(CatalogArguments),
-    /// Make and check origins of agents: the documents whose hashes are their ids over AGTP.
-    Genesis(GenesisArguments),
     /// Print the reference of all settings, as markdown.
     #[command(hide = true)]
     Reference,
@@ -140,7 +154,7 @@ pub(crate) struct Mcp {
 }
 
 /// Flags that go before `[listen]`.
-#[derive(Debug, Clone, Copy, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ListenFlags {
     /// Plain HTTP on this address; loopback only. Port 0 takes a free one.
     #[arg(long)]
@@ -151,35 +165,15 @@ pub(crate) struct ListenFlags {
     /// Health, readiness and metrics on this address; loopback only.
     #[arg(long)]
     pub admin: Option<SocketAddr>,
-    /// AGTP within TLS 1.3 on this address. [default: 127.0.0.1:4480]
-    #[arg(long)]
-    pub agtp: Option<SocketAddr>,
-    /// AGTP as it is, for development, on this address; loopback only.
-    #[arg(long, value_name = "ADDR")]
-    pub agtp_plaintext: Option<SocketAddr>,
-    /// The HTTP gateway to AGTP endpoints on this address; loopback only.
-    #[arg(long, value_name = "ADDR")]
-    pub gateway: Option<SocketAddr>,
+    /// Those of protocols.
+    #[command(flatten)]
+    pub own: SocketFlags,
 }
 
 impl ListenFlags {
-    /// The shared sockets, where the files say `listen`.
-    pub(crate) fn or(&self, listen: Listen) -> Listen {
-        Listen {
-            http: self.http.unwrap_or(listen.http),
-            https: self.https.unwrap_or(listen.https),
-            admin: self.admin.unwrap_or(listen.admin),
-        }
-    }
-
-    /// The flag of a protocol's own socket.
-    pub(crate) fn named(&self, name: &str) -> Option<SocketAddr> {
-        match name {
-            "agtp" => self.agtp,
-            "agtp-plaintext" => self.agtp_plaintext,
-            "gateway" => self.gateway,
-            _ => None,
-        }
+    /// What goes before the files.
+    pub(crate) fn overrides(&self) -> ListenOverrides {
+        ListenOverrides { http: self.http, https: self.https, admin: self.admin, own: self.own.all() }
     }
 }
 
@@ -196,6 +190,9 @@ pub(crate) struct Init {
 pub(crate) struct Check {
     #[command(flatten)]
     pub place: Place,
+    /// Rewrite keys that have another name or section than in the release before. Comments and layout stay.
+    #[arg(long)]
+    pub fix: bool,
     /// Print what was found as JSON.
     #[arg(long)]
     pub json: bool,

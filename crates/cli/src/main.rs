@@ -5,24 +5,11 @@
 
 mod args;
 mod commands;
-mod data_folder;
-mod deployment;
-mod endpoints;
-mod host;
-mod identities;
-mod inspect;
-mod manual;
-mod output;
-mod registry;
-mod settings;
-mod state;
-mod wires;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use forecourt_client::output;
 
-use crate::args::Arguments;
 use crate::output::Failure;
 
 #[global_allocator]
@@ -33,8 +20,8 @@ fn main() -> ExitCode {
         return code;
     }
     keep_pages_small();
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let invocation = match args::parse() {
+        Ok(invocation) => invocation,
         // Help and versions come this way too; they are what was asked for.
         Err(answer) => {
             let _ = answer.print();
@@ -45,7 +32,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return Failure::ours(format!("the runtime did not start: {error}")).report(),
     };
-    let code = match output::finished(runtime.block_on(commands::run(arguments))) {
+    let code = match output::finished(runtime.block_on(commands::run(invocation))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     };

@@ -4,6 +4,7 @@
 mod document;
 mod files;
 mod folder;
+mod lock;
 mod run;
 mod schema;
 mod snapshot;

@@ -31,6 +31,9 @@ pub struct Options {
     pub model: Option<PathBuf>,
     /// The file in which items that are pushed are kept. Without it, none can be.
     pub pushed: Option<PathBuf>,
+    /// A file by which indexes are locked that lie beside each other, in a folder that exists once they do.
+    /// Without it, the index has a lock file of its own.
+    pub lock: Option<PathBuf>,
 }
 
 /// An index of content in a folder of its own. Shared by reference: searching and indexing go on
@@ -59,7 +62,7 @@ impl Library {
             .as_ref()
             .map_or(LanguageAnalyzer::ENGLISH, |language| LanguageAnalyzer::of(language.as_str()));
         let model = options.model.as_deref().map(Model::load).transpose()?.map(Arc::new);
-        let folder = Folder::open(dir)?;
+        let folder = Folder::open(dir, options.lock.as_deref())?;
         if let Some(model) = &model {
             drop_damaged(&folder.vectors(), model)?;
         }

@@ -17,14 +17,18 @@ use crate::loaders::Format;
 pub struct ContentSource {
     /// The file or folder.
     pub path: PathBuf,
+    /// What the settings call it. Files are known by this and their path under it, so that an index stays
+    /// what it is when the deployment is moved, or reached by another path.
+    pub label: String,
     /// The public URL of that folder, for items (Markdown sections) that have none of their own.
     pub url: Option<String>,
 }
 
 impl ContentSource {
-    /// A source without a public URL.
+    /// A source without a public URL, known by its path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), url: None }
+        let path = path.into();
+        Self { label: path.to_string_lossy().into_owned(), path, url: None }
     }
 }
 
@@ -34,6 +38,8 @@ pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
     /// The path under its source, with `/` between names.
     pub(crate) name: String,
+    /// The label of its source.
+    source: String,
     pub(crate) format: Format,
     pub(crate) bytes: u64,
     pub(crate) url: Option<String>,
@@ -41,6 +47,11 @@ pub(crate) struct SourceFile {
 }
 
 impl SourceFile {
+    /// What tells its items from those of other files.
+    pub(crate) fn origin(&self) -> u64 {
+        hash(&[self.source.as_bytes(), self.name.as_bytes()])
+    }
+
     /// When it was written last.
     pub(crate) fn written_at(&self) -> Timestamp {
         let nanoseconds = i128::try_from(self.modified_ns).unwrap_or_default();
@@ -64,9 +75,10 @@ impl Fingerprint {
 pub fn fingerprint(sources: &[ContentSource]) -> Result<Fingerprint> {
     let mut seen = 0;
     for file in files(sources)? {
-        let path = file.path.as_os_str().as_encoded_bytes();
+        // Not its path: the same deployment can be spelled in many ways.
+        let origin = file.origin().to_be_bytes();
         let (bytes, modified) = (file.bytes.to_be_bytes(), file.modified_ns.to_be_bytes());
-        seen = hash(&[&u64::to_be_bytes(seen), path, &bytes, &modified]);
+        seen = hash(&[&u64::to_be_bytes(seen), &origin, &bytes, &modified]);
     }
     Ok(Fingerprint(seen))
 }
@@ -124,6 +136,7 @@ fn describe(path: &Path, name: &Path, format: Format, source: &ContentSource) ->
     Some(SourceFile {
         path: path.to_owned(),
         name: names.join("/"),
+        source: source.label.clone(),
         format,
         bytes: meta.len(),
         url: source.url.clone(),

@@ -163,7 +163,8 @@ fn every_item_says_where_it_is_from() {
     let shelf = shelf();
     put(&shelf, "{\"url\":\"https://www.shop.example/a\",\"name\":\"apples\"}\n{\"@id\":\"urn:b\",\"name\":\"pears\"}");
     shelf.put("list.csv", "name,url\nplums,https://farm.example/plums\nnuts,\n");
-    let source = ContentSource { path: shelf.content(), url: Some("https://list.example/data".to_owned()) };
+    let source =
+        ContentSource { url: Some("https://list.example/data".to_owned()), ..ContentSource::new(shelf.content()) };
     shelf.library.index(&[source], &mut (), &|| false).unwrap();
     let grounding = |text: &str| shelf.hits(text).remove(0).item["grounding"].clone();
     assert_eq!(grounding("apples")["source_urls"], serde_json::json!(["https://www.shop.example/a"]));

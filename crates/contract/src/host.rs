@@ -113,6 +113,14 @@ impl HostServices {
         self.current()
     }
 
+    /// What outlives a change of the deployment, such as open sessions: that of the state before this one, else
+    /// what `make` gives. Set up here too, for the next one.
+    pub fn keep<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
+        let kept = self.current::<T>().load().or_else(|| self.get()).unwrap_or_else(|| Arc::new(make()));
+        self.publish(kept.clone());
+        kept
+    }
+
     /// Sets up what answers the pairs of [`crate::Tier::Native`]. The first one stays.
     pub fn publish_native(&self, native: Arc<dyn Native>) {
         let _ = self.native.set(native);
@@ -189,6 +197,9 @@ mod tests {
         *host.0.lock() = second;
         assert_eq!(current.load().as_deref(), Some(&2));
         assert_eq!(Arc::strong_count(&first), 1, "nothing but this test has the old one");
+        let third = HostServices::new(handle.clone());
+        assert_eq!(*third.keep(|| 3_u32), 2, "what is there is kept");
+        assert_eq!(*third.keep(|| 'x'), 'x');
         drop(host);
         assert_eq!(current.load(), None);
     }

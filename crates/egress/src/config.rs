@@ -38,9 +38,9 @@ pub struct EgressConfig {
     /// Bytes of an attachment.
     pub attachment_bytes: NonZeroUsize,
     /// Requests at once, in all.
-    pub at_once: NonZeroUsize,
+    pub max_concurrent: NonZeroUsize,
     /// Requests at once to one host.
-    pub at_once_per_host: NonZeroUsize,
+    pub max_concurrent_per_host: NonZeroUsize,
 }
 
 impl Default for EgressConfig {
@@ -54,8 +54,8 @@ impl Default for EgressConfig {
             first_byte_seconds: seconds(limits::FIRST_BYTE_TIME_MAX),
             total_seconds: seconds(limits::TOTAL_TIME_MAX),
             attachment_bytes: count(limits::ATTACHMENT_BYTES_MAX),
-            at_once: count(limits::AT_ONCE_MAX),
-            at_once_per_host: count(limits::AT_ONCE_PER_HOST_MAX),
+            max_concurrent: count(limits::AT_ONCE_MAX),
+            max_concurrent_per_host: count(limits::AT_ONCE_PER_HOST_MAX),
         }
     }
 }

@@ -227,7 +227,7 @@ impl EgressBuilder {
         }
         let judge = trust.into_judge()?;
         let dialer = Dialer::new(&judge.tls(rustls::DEFAULT_VERSIONS, None)?, self.resolver.clone())?;
-        let slots = Slots::new(self.config.at_once.get(), self.config.at_once_per_host.get());
+        let slots = Slots::new(self.config.max_concurrent.get(), self.config.max_concurrent_per_host.get());
         let guard = Guard { config: self.config, own: self.own, resolver: self.resolver };
         let upstream_turns = Arc::new(Semaphore::new(UPSTREAM_AT_ONCE_MAX));
         Ok(Egress { inner: Arc::new(Inner { guard, dialer, slots, upstream_turns, judge }) })

@@ -8,6 +8,7 @@
 //! | [`python`] | 12.2 | functions of a deployment, in processes of their own |
 //! | [`external`] | 12.3 | services elsewhere, behind the contract of an endpoint |
 //! | [`mod@load`] | 4.5, 9.4, 13.2 | the files of a deployment, and everything that is wrong with them |
+//! | [`policy`] | 9 | the section `[endpoints]` |
 //! | [`limits`] | | every bound, with its unit |
 
 pub mod composition;
@@ -15,6 +16,7 @@ pub mod external;
 pub mod function;
 pub mod limits;
 pub mod load;
+pub mod policy;
 pub mod python;
 mod unfit;
 
@@ -22,5 +24,6 @@ pub use composition::Composition;
 pub use external::External;
 pub use function::{FunctionFault, FunctionSource, Functions};
 pub use load::{Kinds, Loaded, RegistrationTerms, load};
+pub use policy::EndpointPolicy;
 pub use python::Python;
 pub use unfit::HandlerProblem;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::{Clock, Entropy, Error, Store, SystemClock};
 use forecourt_egress::Egress;
@@ -10,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
-use crate::deliver::{Deliverer, DeliveryWakeup, Envelope};
+use crate::deliver::{Deliverer, DeliveryWakeup, Envelope, Outbound};
 use crate::directory::{Directory, Site};
 use crate::limits::{LimitSettings, Throttle};
 use crate::metrics::Metrics;
@@ -112,14 +113,15 @@ impl HostBuilder {
             entropy: self.entropy.clone(),
             wakeup: wakeup.clone(),
         });
+        let own_outbound = Arc::new(Outbound { egress: self.egress.clone(), envelopes: self.envelopes });
+        let outbound = Arc::new(ArcSwap::new(own_outbound.clone()));
         let deliverer = Deliverer {
             store: self.store.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
-            egress: self.egress.clone(),
-            envelopes: self.envelopes,
+            outbound: outbound.clone(),
             metrics: metrics.clone(),
-            wakeup,
+            wakeup: wakeup.clone(),
         };
         let posting = TaskTracker::new();
         posting.spawn(deliverer.run(stop.clone()));
@@ -128,14 +130,18 @@ impl HostBuilder {
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
-            throttle: Throttle::new(&self.limits),
+            throttle: Arc::new(Throttle::new(&self.limits)),
             threads,
-            standings,
+            standings: Arc::new(standings),
             queue,
             notifier,
             keys,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },
+            limits: self.limits,
+            outbound,
+            own_outbound,
+            wakeup,
             tasks,
             store: self.store,
             clock: self.clock,

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use forecourt_core::store::{Delivery, Webhook};
 use forecourt_core::{Clock, Entropy, Store, Task};
@@ -73,13 +74,18 @@ impl DeliveryWakeup {
     }
 }
 
+/// By what posts are made; replaced with the deployment.
+pub(crate) struct Outbound {
+    pub(crate) egress: Arc<Egress>,
+    pub(crate) envelopes: HashMap<String, Envelope>,
+}
+
 /// Posts what is due.
 pub(crate) struct Deliverer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
-    pub(crate) egress: Arc<Egress>,
-    pub(crate) envelopes: HashMap<String, Envelope>,
+    pub(crate) outbound: Arc<ArcSwap<Outbound>>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
 }
@@ -112,7 +118,7 @@ impl Deliverer {
 
     /// All posts of a round begin at once, so none takes longer than one may.
     fn lease(&self) -> Duration {
-        Purpose::Webhook.deadlines(self.egress.config()).total.saturating_add(LEASE_MARGIN)
+        Purpose::Webhook.deadlines(self.outbound.load().egress.config()).total.saturating_add(LEASE_MARGIN)
     }
 
     /// Posts once. An attempt counts from the moment it was taken, so one that a crash cut short has
@@ -122,7 +128,8 @@ impl Deliverer {
         let worked = delivery.attempts <= delivery.webhook.retries && self.post(&delivery).await;
         let protocol = &delivery.webhook.protocol;
         let of = match &delivery.task {
-            Some(_) => self.envelopes.get_key_value(protocol).map_or("unknown", |(known, _)| known),
+            Some(_) if self.outbound.load().envelopes.contains_key(protocol) => protocol,
+            Some(_) => "unknown",
             None => notifier::NAME,
         };
         self.metrics.delivered(of, worked);
@@ -144,8 +151,10 @@ impl Deliverer {
     }
 
     async fn post(&self, delivery: &Delivery) -> bool {
+        // One for the whole post: what takes its place meanwhile makes the next one.
+        let outbound = self.outbound.load_full();
         let webhook = &delivery.webhook;
-        let post = match (&delivery.task, self.envelopes.get(&webhook.protocol)) {
+        let post = match (&delivery.task, outbound.envelopes.get(&webhook.protocol)) {
             (None, _) => WebhookPost::json(&Value::Object(webhook.details.clone()), webhook.secret.as_deref()),
             (Some(task), Some(envelope)) => envelope(task, webhook),
             (Some(_), None) => {
@@ -158,7 +167,7 @@ impl Deliverer {
             headers.insert(DELIVERY_ID, id);
         }
         let purpose = if delivery.webhook.callback { Purpose::Callback } else { Purpose::Webhook };
-        match self.egress.post(purpose, &delivery.webhook.url, headers, body).await {
+        match outbound.egress.post(purpose, &delivery.webhook.url, headers, body).await {
             Ok(answer) => answer.is_success(),
             Err(error) => {
                 tracing::info!(%error, "a webhook could not be reached");

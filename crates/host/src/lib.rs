@@ -21,6 +21,7 @@ mod permit;
 mod queue;
 mod random;
 mod receive;
+mod replace;
 mod rules;
 mod run;
 mod running;
@@ -51,6 +52,7 @@ pub use queue::{
 };
 pub use random::SystemEntropy;
 pub use receive::Host;
+pub use replace::HostParts;
 pub use rules::{RuleSettings, rules};
 pub use run::{Run, TaskMode};
 pub use standing::{

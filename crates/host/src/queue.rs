@@ -127,6 +127,7 @@ struct Read {
     last: u64,
 }
 
+#[derive(Clone)]
 pub(crate) struct Queue {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,

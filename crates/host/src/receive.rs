@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::reply::refused;
@@ -15,9 +16,10 @@ use tokio_util::task::TaskTracker;
 use crate::attachments::Attachments;
 use crate::authority::continued;
 use crate::begin::Request;
+use crate::deliver::{DeliveryWakeup, Outbound};
 use crate::directory::{Directory, HostedAgent, Site};
 use crate::in_flight::CallerKey;
-use crate::limits::Throttle;
+use crate::limits::{LimitSettings, Throttle};
 use crate::metrics::Metrics;
 use crate::notifier::OperatorNotifier;
 use crate::once::Keys;
@@ -31,14 +33,19 @@ use crate::threads::{Recalled, Threads, after};
 pub struct Host {
     pub(crate) site: Site,
     pub(crate) directory: Directory,
-    pub(crate) throttle: Throttle,
+    pub(crate) throttle: Arc<Throttle>,
     pub(crate) threads: Threads,
-    pub(crate) standings: Standings,
+    pub(crate) standings: Arc<Standings>,
     pub(crate) queue: Queue,
     pub(crate) notifier: Option<OperatorNotifier>,
     pub(crate) keys: Keys,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
+    pub(crate) limits: LimitSettings,
+    /// By what posts are made, and by what they are made once this host has taken over.
+    pub(crate) outbound: Arc<ArcSwap<Outbound>>,
+    pub(crate) own_outbound: Arc<Outbound>,
+    pub(crate) wakeup: DeliveryWakeup,
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,

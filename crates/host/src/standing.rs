@@ -132,7 +132,7 @@ impl Standings {
     }
 
     /// Where an agent stands, out of the store when what is at hand is old.
-    async fn of(&self, agent: &Handle) -> Result<LifecycleState, Error> {
+    pub(crate) async fn of(&self, agent: &Handle) -> Result<LifecycleState, Error> {
         match self.at_hand(agent).filter(|known| known.is_fresh(self.clock.now())) {
             Some(known) => Ok(known.standing),
             // On the heap, since it is rare.

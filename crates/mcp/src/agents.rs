@@ -128,7 +128,7 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
 
 /// The reply to a call, or why there is none.
 async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) -> Result<Reply, Box<ToolOutput>> {
-    let asked = Asked::read(call)?;
+    let asked = AgentQuestion::read(call)?;
     let run = match &asked.task {
         Some(id) => {
             let waiting = task::readable(host, id, &call.sender).await?;
@@ -149,7 +149,7 @@ async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) 
 }
 
 /// The arguments of a call.
-struct Asked {
+struct AgentQuestion {
     text: String,
     thread: Option<ThreadId>,
     task: Option<String>,
@@ -158,7 +158,7 @@ struct Asked {
     answers: Vec<QuestionAnswer>,
 }
 
-impl Asked {
+impl AgentQuestion {
     fn read(call: &ToolCall) -> Result<Self, Box<ToolOutput>> {
         let wrong = |words: &str| Box::new(failed(words));
         let field = |key: &str| match &call.arguments[key] {

@@ -64,14 +64,14 @@ use std::sync::Arc;
 
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Site;
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{MovedKey, Problems, Section};
 use forecourt_surface::{Mount, Protocol, Surface, Wire};
 use futures::future::BoxFuture;
 
 use offer::Offer;
 use section::McpSettings;
 use stdio::StdioServer;
-use surface::Door;
+use surface::McpEndpoint;
 
 /// The protocol's name: its section, its endpoints, its messages, its requests in metrics.
 pub(crate) const NAME: &str = "mcp";
@@ -82,6 +82,8 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Tools for models: the Model Context Protocol over HTTP and standard input and output",
     schema: || schemars::schema_for!(McpSettings),
     sockets: &[],
+    moved: &[MovedKey { old: "mcp.patience_seconds", new: "mcp.call_timeout_seconds" }],
+    commands: &[],
     open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section })),
 };
 
@@ -104,7 +106,7 @@ impl Wire for McpWire {
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
-        let door = Door::new(self.offer(mount)?, mount.verifier.clone());
+        let door = McpEndpoint::new(self.offer(mount)?, mount);
         Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
     }
 

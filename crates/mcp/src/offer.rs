@@ -5,12 +5,13 @@ use std::collections::hash_map::Entry;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use forecourt_contract::Schema;
+use forecourt_contract::{Current, Schema};
 use forecourt_core::Handle;
 use forecourt_host::Host;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::Mount;
 use forecourt_surface::tool::Tool;
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, MetaObject, PaginatedRequestParams, RequestStateCodec, ToolAnnotations};
 use serde_json::{Value, json};
@@ -35,12 +36,37 @@ pub(crate) struct Offer {
     /// Resources of the owner's naming.
     pub(crate) resources: Vec<OwnResource>,
     /// What was said to some of the forms of tasks.
-    pub(crate) partial: Partial,
+    pub(crate) partial: Arc<Partial>,
     /// Seals what calls remember while a person is asked. Of this run alone.
-    pub(crate) seal: RequestStateCodec,
+    pub(crate) seal: Arc<RequestStateCodec>,
     /// The host's tools, before those of all agents.
     hosts: HostShelf,
     agents: HashMap<Handle, Shelf>,
+}
+
+/// Where a client's server finds what is on offer: after the deployment was replaced, that is another offer.
+#[derive(Clone)]
+pub(crate) struct OfferSource {
+    current: Option<Current<Offer>>,
+    /// What was found last: an idle client keeps it until its next request.
+    last: Arc<Mutex<Arc<Offer>>>,
+}
+
+impl OfferSource {
+    /// Begins with `offer`, and stays with it unless it can be replaced.
+    pub(crate) fn new(offer: Arc<Offer>, current: Option<Current<Offer>>) -> Self {
+        Self { current, last: Arc::new(Mutex::new(offer)) }
+    }
+
+    /// What is on offer now, for one request.
+    pub(crate) fn load(&self) -> Arc<Offer> {
+        let now = self.current.as_ref().and_then(Current::load);
+        let mut last = self.last.lock();
+        if let Some(now) = now {
+            *last = now;
+        }
+        last.clone()
+    }
 }
 
 /// A tool, with what the endpoints that have it share.
@@ -145,7 +171,7 @@ impl Offer {
     pub(crate) fn new(mount: &Mount, settings: McpSettings, section: &Section) -> Result<Self, Problems> {
         let prompts = named::prompts(&settings, section)?;
         let resources = resources::resources(&settings, section)?;
-        let patience = Duration::from_secs(settings.patience_seconds.get().into());
+        let patience = Duration::from_secs(settings.call_timeout_seconds.get().into());
         let own = mount.host.directory().iter().map(|resident| agents::tool(&mount.host, &resident.card, patience));
         let awaiting = task::tool(&mount.host, patience);
         let named = named::tools(&mount.host, &settings, section, patience)?;
@@ -166,15 +192,17 @@ impl Offer {
             agents.entry(agent.clone()).or_default().put(offered, every || at >= of_others);
         }
         agents.values_mut().for_each(|shelf| shelf.put(&awaiting, true));
-        let mut key = vec![0; RequestStateCodec::MIN_KEY_LENGTH];
-        mount.host.entropy().fill(&mut key);
-        let seal = RequestStateCodec::new_unchecked(key);
+        let seal = mount.services.keep(|| {
+            let mut key = vec![0; RequestStateCodec::MIN_KEY_LENGTH];
+            mount.host.entropy().fill(&mut key);
+            RequestStateCodec::new_unchecked(key)
+        });
         Ok(Self {
             host: mount.host.clone(),
             settings,
             prompts,
             resources,
-            partial: Partial::default(),
+            partial: mount.services.keep(Partial::default),
             seal,
             hosts,
             agents,

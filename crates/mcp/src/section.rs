@@ -17,7 +17,7 @@ use crate::origin::Origin;
 pub struct McpSettings {
     /// Seconds that a call waits for an answer before it is given the task that goes on. Many clients
     /// give up after 60. Default: 25.
-    pub patience_seconds: NonZeroU32,
+    pub call_timeout_seconds: NonZeroU32,
     /// Origins of web pages that may connect, such as `https://app.example.com`, beside this host's
     /// own. In development pages of this machine may too. Default: none.
     pub allowed_origins: Vec<String>,
@@ -140,7 +140,7 @@ pub struct ResourceSettings {
 impl Default for McpSettings {
     fn default() -> Self {
         Self {
-            patience_seconds: NonZeroU32::new(25).unwrap_or(NonZeroU32::MIN),
+            call_timeout_seconds: NonZeroU32::new(25).unwrap_or(NonZeroU32::MIN),
             allowed_origins: Vec::new(),
             instructions: None,
             widget: true,

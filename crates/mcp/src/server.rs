@@ -22,16 +22,17 @@ use crate::caller::Caller;
 use crate::elicit::{self, Modes};
 use crate::limits::{LIST_TTL, SUBSCRIPTIONS_MAX};
 use crate::log::{self, Level, SetLevel};
-use crate::offer::Offer;
+use crate::offer::{Offer, OfferSource};
 use crate::page::Page;
-use crate::prompts::Asked;
+use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
 use crate::{about, prompts, requirements, resources, tasks};
 
 /// What answers one client.
 #[derive(Clone)]
 pub(crate) struct Server {
-    offer: Arc<Offer>,
+    /// What is offered, of which a session sees whatever the deployment has by then.
+    offer: OfferSource,
     /// Whoever is at the other end of a pipe; over HTTP each request says who it is.
     local: Option<Caller>,
     /// From which level on it is told what is logged, in a session.
@@ -42,13 +43,18 @@ pub(crate) struct Server {
 
 impl Server {
     /// For clients over HTTP.
-    pub(crate) fn remote(offer: Arc<Offer>) -> Self {
+    pub(crate) fn remote(offer: OfferSource) -> Self {
         Self { offer, local: None, log: Arc::default(), subscriptions: Arc::default() }
     }
 
     /// For the one client at the other end of a pipe.
-    pub(crate) fn local(offer: Arc<Offer>) -> Self {
+    pub(crate) fn local(offer: OfferSource) -> Self {
         Self { local: Some(Caller::local()), ..Self::remote(offer) }
+    }
+
+    /// What is offered by now, for one request.
+    fn offer(&self) -> Arc<Offer> {
+        self.offer.load()
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
@@ -66,13 +72,13 @@ impl Server {
             let updated = ResourceUpdatedNotificationParam::new(address);
             Box::pin(async move { peer.notify_resource_updated(updated).await.is_ok() }) as BoxFuture<'static, bool>
         };
-        self.subscriptions.watch(&self.offer, Box::new(tell));
+        self.subscriptions.watch(self.offer.clone(), Box::new(tell));
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        about::config(&self.offer, None)
+        about::config(&self.offer(), None)
     }
 
     async fn initialize(
@@ -83,13 +89,13 @@ impl ServerHandler for Server {
         let caller = self.caller(&context)?;
         context.peer.set_peer_info(request.clone());
         let negotiated = self.negotiate_initialize(&request)?;
-        Ok(about::config(&self.offer, caller.agent.as_ref()).with_protocol_version(negotiated.protocol_version))
+        Ok(about::config(&self.offer(), caller.agent.as_ref()).with_protocol_version(negotiated.protocol_version))
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let caller = self.caller(&context)?;
         let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, about::config(&self.offer, caller.agent.as_ref())))
+        Ok(DiscoverResult::from_server_info(versions, about::config(&self.offer(), caller.agent.as_ref())))
     }
 
     async fn list_tools(
@@ -98,7 +104,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = self.offer.listed(caller.agent.as_ref(), request)?;
+        let page = self.offer().listed(caller.agent.as_ref(), request)?;
         let mut listed =
             ListToolsResult::with_all_items(page.items).with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -108,7 +114,7 @@ impl ServerHandler for Server {
     /// What the SDK compares the fields of a call with. Only tools of the owner's naming mark arguments,
     /// and those have one name everywhere.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.offer.listing(name)
+        self.offer().listing(name)
     }
 
     async fn call_tool(
@@ -118,11 +124,12 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
         let _pending = caller.verdict.pending();
-        let offered = call::callable(&self.offer, &caller, &request.name)?;
+        let offer = self.offer();
+        let offered = call::callable(&offer, &caller, &request.name)?;
         let capabilities = context.client_capabilities();
-        requirements::check(self.offer.required(&request.name), capabilities.as_ref())?;
+        requirements::check(offer.required(&request.name), capabilities.as_ref())?;
         let client = Client::in_session(&context, capabilities.as_ref());
-        call::call(&self.offer, offered, &caller, request, &client).await
+        call::call(&offer, offered, &caller, request, &client).await
     }
 
     async fn list_resources(
@@ -131,7 +138,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(resources::list(&self.offer, caller.agent.as_ref()), request)?;
+        let page = Page::of(resources::list(&self.offer(), caller.agent.as_ref()), request)?;
         let listed = ListResourcesResult::with_all_items(page.items).with_ttl_ms(ttl());
         let mut listed = listed.with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -147,7 +154,7 @@ impl ServerHandler for Server {
         // The SDK writes the code that the client's revision has for this.
         let missing =
             || ErrorData::resource_not_found("there is no such resource here", Some(json!({"uri": request.uri})));
-        let read = resources::read(&self.offer, caller.agent.as_ref(), &request.uri).await.ok_or_else(missing)?;
+        let read = resources::read(&self.offer(), caller.agent.as_ref(), &request.uri).await.ok_or_else(missing)?;
         let contents = read.map_err(|words| ErrorData::internal_error(words, Some(json!({"uri": request.uri}))))?;
         let read = ReadResourceResult::new(vec![contents]);
         Ok(read.with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public).into())
@@ -159,7 +166,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(resources::templates(&self.offer, caller.agent.as_ref()), request)?;
+        let page = Page::of(resources::templates(&self.offer(), caller.agent.as_ref()), request)?;
         let listed = ListResourceTemplatesResult::with_all_items(page.items).with_ttl_ms(ttl());
         let mut listed = listed.with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -172,11 +179,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let caller = self.caller(&context)?;
-        if !resources::is_there(&self.offer, caller.agent.as_ref(), &request.uri) {
+        if !resources::is_there(&self.offer(), caller.agent.as_ref(), &request.uri) {
             let data = Some(json!({"uri": request.uri}));
             return Err(ErrorData::resource_not_found("there is no such resource here", data));
         }
-        let added = self.subscriptions.add(&self.offer, &request.uri).await;
+        let added = self.subscriptions.add(&self.offer(), &request.uri).await;
         added.map_err(|words| ErrorData::invalid_request(words, None))?;
         self.watch(context.peer);
         Ok(())
@@ -193,7 +200,7 @@ impl ServerHandler for Server {
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let addresses = requested.resource_subscriptions.iter().flatten();
-        let known = addresses.filter(|address| resources::is_there(&self.offer, None, address));
+        let known = addresses.filter(|address| resources::is_there(&self.offer(), None, address));
         let mut accepted = SubscriptionFilter::new();
         accepted.resource_subscriptions = Some(known.take(SUBSCRIPTIONS_MAX).cloned().collect());
         Some(accepted)
@@ -202,7 +209,7 @@ impl ServerHandler for Server {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let subscriptions = Arc::new(Subscriptions::default());
         for address in context.accepted().resource_subscriptions.iter().flatten() {
-            let added = subscriptions.add(&self.offer, address).await;
+            let added = subscriptions.add(&self.offer(), address).await;
             added.map_err(|words| ErrorData::invalid_request(words, None))?;
         }
         let sink = context.sink().clone();
@@ -210,7 +217,7 @@ impl ServerHandler for Server {
             let sink = sink.clone();
             Box::pin(async move { sink.notify_resource_updated(address).await.is_ok() }) as BoxFuture<'static, bool>
         };
-        subscriptions.watch(&self.offer, Box::new(tell));
+        subscriptions.watch(self.offer.clone(), Box::new(tell));
         context.cancelled().await;
         Ok(())
     }
@@ -229,7 +236,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(prompts::list(&self.offer, caller.agent.as_ref()), request)?;
+        let page = Page::of(prompts::list(&self.offer(), caller.agent.as_ref()), request)?;
         let listed = ListPromptsResult::with_all_items(page.items).with_ttl_ms(ttl());
         let mut listed = listed.with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -244,10 +251,10 @@ impl ServerHandler for Server {
         let caller = self.caller(&context)?;
         let asking = Asking::of(&context);
         let asks = asking.in_rounds && asking.modes.form;
-        let asked = prompts::get(&self.offer, caller.agent.as_ref(), request, asks).await;
+        let asked = prompts::get(&self.offer(), caller.agent.as_ref(), request, asks).await;
         Ok(match asked.map_err(|words| ErrorData::invalid_params(words, None))? {
-            Asked::Filled(prompt) => prompt.into(),
-            Asked::Lacks(forms) => InputRequiredResult::new(Some(elicit::requests(forms)), None).into(),
+            PromptReply::Filled(prompt) => prompt.into(),
+            PromptReply::Lacks(forms) => InputRequiredResult::new(Some(elicit::requests(forms)), None).into(),
         })
     }
 
@@ -258,7 +265,7 @@ impl ServerHandler for Server {
     ) -> Result<GetTaskResult, ErrorData> {
         let caller = self.caller(&context)?;
         let modes = Modes::of(context.client_capabilities().as_ref());
-        tasks::read(&self.offer, &caller, modes, &request.task_id).await.map(GetTaskResult::new)
+        tasks::read(&self.offer(), &caller, modes, &request.task_id).await.map(GetTaskResult::new)
     }
 
     async fn update_task(
@@ -267,7 +274,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let caller = self.caller(&context)?;
-        tasks::update(&self.offer, &caller, &request.task_id, &request.input_responses).await
+        tasks::update(&self.offer(), &caller, &request.task_id, &request.input_responses).await
     }
 
     async fn cancel_task(
@@ -275,7 +282,7 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::cancel(&self.offer, &self.caller(&context)?, &request.task_id).await
+        tasks::cancel(&self.offer(), &self.caller(&context)?, &request.task_id).await
     }
 }
 

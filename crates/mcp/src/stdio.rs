@@ -7,7 +7,7 @@ use forecourt_surface::Mount;
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::offer::Offer;
+use crate::offer::{Offer, OfferSource};
 use crate::section::McpSettings;
 use crate::server::Server;
 
@@ -24,7 +24,7 @@ impl StdioServer {
 
     /// A server of what is on offer.
     pub(crate) fn of(offer: Arc<Offer>) -> Self {
-        Self { server: Server::local(offer) }
+        Self { server: Server::local(OfferSource::new(offer, None)) }
     }
 
     /// Talks to the client: one message of JSON-RPC a line and nothing else, until `input` ends.

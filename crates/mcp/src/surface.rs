@@ -16,7 +16,7 @@ use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
-use forecourt_surface::{BaseUrl, HttpRoutes, document, negotiate};
+use forecourt_surface::{BaseUrl, HttpRoutes, Mount, document, negotiate};
 use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -27,7 +27,7 @@ use crate::caller::Caller;
 use crate::direct::DirectCall;
 use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
 use crate::metadata::{self, WELL_KNOWN};
-use crate::offer::Offer;
+use crate::offer::{Offer, OfferSource};
 use crate::origin::Origins;
 use crate::server::Server;
 use crate::sessions::{Reserved, Sessions};
@@ -42,7 +42,7 @@ const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The way in.
-pub(crate) struct Door {
+pub(crate) struct McpEndpoint {
     offer: Arc<Offer>,
     verifier: Arc<Verifier>,
     origins: Origins,
@@ -50,10 +50,11 @@ pub(crate) struct Door {
     service: StreamableHttpService<Server, Sessions>,
 }
 
-impl Door {
-    pub(crate) fn new(offer: Arc<Offer>, verifier: Arc<Verifier>) -> Self {
+impl McpEndpoint {
+    pub(crate) fn new(offer: Arc<Offer>, mount: &Mount) -> Self {
         let site = offer.host.site().clone();
-        let sessions = Arc::new(Sessions::new(offer.host.clock().clone()));
+        let current = mount.services.publish(offer.clone());
+        let sessions = mount.services.keep(|| Sessions::new(offer.host.clock().clone()));
         let hosts = [site.domain.as_str(), site.canonical_host(), "localhost", "127.0.0.1", "::1"];
         // Origins are checked here, before anything is read; the names of the host once more there.
         let config = StreamableHttpServerConfig::default()
@@ -65,17 +66,20 @@ impl Door {
             .with_sse_retry(None)
             // Where there is nothing to tell on the way, one message needs no stream.
             .with_json_response(true);
-        let behind = offer.clone();
+        let behind = Arc::downgrade(&offer);
         // Each session has what it is told of for itself.
-        let server = move || Ok(Server::remote(behind.clone()));
+        let server = move || {
+            let offer = behind.upgrade().ok_or_else(|| std::io::Error::other("the host has ended"))?;
+            Ok(Server::remote(OfferSource::new(offer, Some(current.clone()))))
+        };
         let service = StreamableHttpService::new(server, sessions.clone(), config);
         let origins = Origins::new(&site, &offer.settings.allowed_origins);
-        Self { offer, verifier, origins, sessions, service }
+        Self { offer, verifier: mount.verifier.clone(), origins, sessions, service }
     }
 }
 
 /// The routes of the protocol.
-pub(crate) fn routes(door: Arc<Door>) -> HttpRoutes {
+pub(crate) fn routes(door: Arc<McpEndpoint>) -> HttpRoutes {
     let mut router = Router::new();
     for path in PATHS {
         router = router.route(path, any(on_mcp));
@@ -87,7 +91,7 @@ pub(crate) fn routes(door: Arc<Door>) -> HttpRoutes {
     HttpRoutes { class: crate::NAME, paths, router: router.with_state(door) }
 }
 
-async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn on_metadata(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     document::answer(&head.method, &head.headers, || {
         let missing = document::DocumentError::Absent("there is no protected resource at this path");
@@ -100,7 +104,7 @@ async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Respons
     })
 }
 
-async fn on_mcp(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn on_mcp(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let origin = head.headers.get(ORIGIN).cloned();
     let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| door.origins.allow(origin));
@@ -149,7 +153,7 @@ impl Peek {
     }
 }
 
-impl Door {
+impl McpEndpoint {
     /// Lets a request in: an endpoint that exists, within the limits, by a caller whose proofs hold and
     /// whose session it is.
     async fn enter(&self, mut head: Parts, body: Body) -> Result<Response, HttpAnswer> {

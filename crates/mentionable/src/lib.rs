@@ -30,6 +30,8 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Agents as web addresses: plain HTTP in, pages, markdown, JSON or events out",
     schema: || schemars::schema_for!(MentionableSettings),
     sockets: &[],
+    moved: &[],
+    commands: &[],
     open: |section| Ok(Box::new(MentionableWire { settings: section.read()?, section })),
 };
 

@@ -43,7 +43,7 @@ use std::sync::Arc;
 
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Site;
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{MovedKey, Problems, Section};
 use forecourt_surface::tool::Tool;
 use forecourt_surface::{Mount, Protocol, Surface, Wire};
 
@@ -60,6 +60,8 @@ pub const PROTOCOL: Protocol = Protocol {
     about: "Questions in plain words, answers as items: `ask` and `await` over HTTP and event streams, 0.55 and 0.54",
     schema: || schemars::schema_for!(NlwebSettings),
     sockets: &[],
+    moved: &[MovedKey { old: "nlweb.promise_after_seconds", new: "nlweb.sync_wait_seconds" }],
+    commands: &[],
     open: |section| Ok(Box::new(NlwebWire::open(section)?)),
 };
 
@@ -76,9 +78,9 @@ impl NlwebWire {
         let settings: NlwebSettings = section.read()?;
         let mut problems = Problems::new();
         let patience_max = limits::PATIENCE_MAX.as_secs();
-        if settings.promise_after_seconds > patience_max {
-            let words = format!("`promise_after_seconds` can be at most {patience_max}");
-            problems.push(section.problem(Some("promise_after_seconds"), words));
+        if settings.sync_wait_seconds > patience_max {
+            let words = format!("`sync_wait_seconds` can be at most {patience_max}");
+            problems.push(section.problem(Some("sync_wait_seconds"), words));
         }
         let actions = action::read(&settings.actions).unwrap_or_else(|wrong| {
             wrong.into_iter().for_each(|words| problems.push(section.problem(Some("actions"), words)));

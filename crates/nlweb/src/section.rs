@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub struct NlwebSettings {
     /// Seconds that a question waits for its answer before it gets a promise; 0 to 100. Streams wait
     /// as long as the agent takes. Default: 8.
-    pub promise_after_seconds: u64,
+    pub sync_wait_seconds: u64,
     /// The address of the widget that shows answers in ChatGPT, `openai/outputTemplate` of answers in
     /// the format `chatgpt_app`.
     pub output_template: Option<String>,
@@ -22,7 +22,7 @@ pub struct NlwebSettings {
 
 impl Default for NlwebSettings {
     fn default() -> Self {
-        Self { promise_after_seconds: 8, output_template: None, widget_accessible: false, actions: Vec::new() }
+        Self { sync_wait_seconds: 8, output_template: None, widget_accessible: false, actions: Vec::new() }
     }
 }
 

@@ -87,7 +87,7 @@ impl Service {
 
     /// The time after which an answer that is not there is promised.
     pub(crate) fn promise_after(&self) -> Duration {
-        Duration::from_secs(self.settings.promise_after_seconds)
+        Duration::from_secs(self.settings.sync_wait_seconds)
     }
 
     /// Asks, and waits for the answer or for the promise of one.

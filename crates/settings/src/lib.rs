@@ -4,10 +4,15 @@
 //! section (a protocol, a backend, the store) turns it into its own type with [`Section::read`];
 //! nobody reaches into a global for a setting. Unknown keys are errors with the nearest valid key,
 //! `${VAR}` comes from the environment, and what came from there is never shown in an error.
+//!
+//! A key that changes its name or its section is taken under the old one for one release
+//! ([`Section::accept_moved`]); [`rewrite`] writes the new one into the file.
 
 mod docs;
 mod error;
 pub mod files;
+mod fix;
+mod moved;
 mod read;
 mod section;
 mod source;
@@ -15,4 +20,6 @@ mod tree;
 
 pub use docs::{Documented, KeyReference, Reference, document};
 pub use error::{PROBLEMS_MAX, Problem, Problems};
+pub use fix::rewrite;
+pub use moved::{KeyMove, MovedKey};
 pub use section::{Environment, ProcessEnvironment, Section};

@@ -79,6 +79,10 @@ fn unknown_key(section: &Section, steps: &[Step], key: &str, message: &str) -> P
         known.extend(section.taken.iter().cloned());
     }
     let problem = at(section, steps, format!("unknown key `{key}`{}", of_table(section, parent)));
+    let path = section.path_of(&joined(parent, key));
+    if let Some(new) = section.superseding(&path) {
+        return problem.hint(format!("it is now `{new}`, which is there too: remove the old one"));
+    }
     match nearest(key, &known) {
         Some(name) => problem.hint(format!("did you mean `{name}`?")),
         None if known.is_empty() => problem,

@@ -203,7 +203,7 @@ impl Section {
         Section::bare(Arc::clone(&self.source), String::new())
     }
 
-    fn path_of(&self, key: &str) -> String {
+    pub(crate) fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 }

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::moved::KeyMove;
 
 /// Words in a key that make its value a secret, compared per part of a `snake_case` name.
 const SECRET_WORDS: [&str; 9] =
@@ -12,6 +15,9 @@ const SECRET_WORDS: [&str; 9] =
 pub(crate) struct Source {
     pub(crate) file: PathBuf,
     pub(crate) text: String,
+    /// Keys that owners of sections took by their old names. Sections are cloned and read apart, so this is
+    /// where they all can say so.
+    moved: Mutex<Vec<KeyMove>>,
 }
 
 /// A place in a file, counted from 1, with the line that holds it.
@@ -24,7 +30,20 @@ pub(crate) struct Place {
 
 impl Source {
     pub(crate) fn new(file: &Path, text: &str) -> Source {
-        Source { file: file.to_path_buf(), text: text.to_owned() }
+        Source { file: file.to_path_buf(), text: text.to_owned(), moved: Mutex::default() }
+    }
+
+    /// Remembers a key that has its old name, once however often its section is read.
+    pub(crate) fn note(&self, key: KeyMove) {
+        let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+        if !moved.iter().any(|known| known.old == key.old) {
+            moved.push(key);
+        }
+    }
+
+    /// What was noted.
+    pub(crate) fn moved(&self) -> Vec<KeyMove> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Where `span` starts. Columns count characters.

@@ -38,7 +38,4 @@ pub mod template;
 pub mod tool;
 
 pub use base_url::BaseUrl;
-pub use protocol::{
-    Carries, EndpointSection, EndpointSettings, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, Socket,
-    Surface, Wire,
-};
+pub use protocol::{Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, Socket, Surface, Wire};

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use forecourt_client::ClientCommand;
 use forecourt_contract::HostServices;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
-use forecourt_endpoints::RegistrationTerms;
 use forecourt_host::{Envelope, Host, Site};
 use forecourt_identity::agents::KnownAgents;
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_server::{ClientCertificates, Speak};
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{MovedKey, Problems, Section};
 use futures::future::BoxFuture;
 
 use crate::tool::Tool;
@@ -29,6 +29,11 @@ pub struct Protocol {
     pub schema: fn() -> schemars::Schema,
     /// The keys of its section that say where it has sockets of its own: also flags of `serve`.
     pub sockets: &'static [Socket],
+    /// Keys of its section that are called otherwise, or stand elsewhere, than in the release before: from
+    /// the root of the file on.
+    pub moved: &'static [MovedKey],
+    /// The commands of the command line that it brings.
+    pub commands: &'static [ClientCommand],
     /// Reads its section, once. Everything that [`Wire`] does later goes by what was read here.
     pub open: fn(Section) -> Result<Box<dyn Wire>, Problems>,
 }
@@ -89,27 +94,14 @@ pub trait Wire: Send + Sync {
         None
     }
 
+    /// What of its section has no effect, in a sentence each, for the operator.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The names by which metrics tell its requests apart: each [`HttpRoutes::class`] and
     /// [`Surface::Stream`] of its surfaces has one of them.
     fn request_classes(&self) -> &'static [&'static str];
-}
-
-/// The section whose settings hold for all endpoints together, whichever protocol a call comes by.
-pub struct EndpointSection {
-    /// The protocol that has it: [`Protocol::name`].
-    pub name: &'static str,
-    /// Reads them. Fails with everything that must be put right before the host may start.
-    pub read: fn(&Section) -> Result<EndpointSettings, Problems>,
-}
-
-/// What a section says of all endpoints together.
-pub struct EndpointSettings {
-    /// What they are registered among.
-    pub terms: RegistrationTerms,
-    /// Whether one that is refused keeps the host from starting.
-    pub must_be_whole: bool,
-    /// What of the section has no effect, in a sentence each.
-    pub notices: Vec<String>,
 }
 
 /// A document that any web host can serve.

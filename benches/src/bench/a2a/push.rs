@@ -37,7 +37,7 @@ const SETTINGS: &str = "domain = \"demo.localhost\"\n\
     [egress]\n\
     allow = [\"127.0.0.0/8\"]\n\
     allow_http = true\n\
-    at_once_per_host = 16\n";
+    max_concurrent_per_host = 16\n";
 
 const AGENT: &str = "handle = \"worker\"\nname = \"Worker\"\ntimeout_seconds = 600\n[backend]\nkind = \"script\"\n\
     [[backend.rule]]\ntext = \"long\"\nevents = [{ wait_ms = 300000 }, { text = \"done\" }]\n\

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use forecourt_agents::siblings::Siblings;
-use forecourt_agents::{BuiltAgent, Context, IndexedContent, search};
+use forecourt_agents::{BuiltAgent, Context, IndexedContent};
 use forecourt_core::reply::collect;
 use forecourt_core::{AgentCard, Handle, Language, Message, MessageId, Part, Policy, SystemClock, Timestamp};
 use forecourt_egress::{Egress, EgressConfig};
@@ -24,11 +24,11 @@ pub(super) struct Ours {
 impl Ours {
     /// Over `items.jsonl` in `folder`, where its index is too. Opens nothing yet.
     pub(super) fn new(folder: &Path) -> anyhow::Result<Self> {
-        let settings = "[backend]\nkind = \"search\"\nnoun = \"recipes\"\ncontent = [\"items.jsonl\"]\n";
+        let settings = "[backend]\nkind = \"search\"\nitem_label = \"recipes\"\ncontent = [\"items.jsonl\"]\n";
         let mut root =
             Section::parse(&folder.join("agent.toml"), settings, &|_: &str| None).map_err(|e| anyhow!("{e}"))?;
         let section = root.take("backend").context("there is a backend")?;
-        let built = (search::BACKEND.build)(section, &context(folder)?).map_err(|e| anyhow!("{e}"))?;
+        let built = (forecourt_search::BACKEND.build)(section, &context(folder)?).map_err(|e| anyhow!("{e}"))?;
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         Ok(Self { built, card: Arc::new(card("chef")), runtime })
     }

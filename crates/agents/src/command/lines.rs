@@ -4,7 +4,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::ChildStdout;
 
 use crate::limits::{ANSWER_BYTES_MAX, FRAME_BYTES_MAX};
-use crate::upstream::Fault;
+use crate::upstream::UpstreamFailure;
 
 /// Reads the standard output of one process.
 pub(super) struct Output {
@@ -31,16 +31,16 @@ impl Output {
     }
 
     /// The next line without its end; the last one needs none. `None` at the end of the output.
-    pub(super) async fn line(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+    pub(super) async fn line(&mut self) -> Result<Option<Vec<u8>>, UpstreamFailure> {
         let line = forecourt_process::line(&mut self.reader, FRAME_BYTES_MAX.min(self.left)).await?;
         // An end of a line costs a byte, so that empty lines have a bound too.
         let used = line.as_ref().map_or(0, |line| line.len() + 1);
-        self.left = self.left.checked_sub(used).ok_or(Fault::TooLarge)?;
+        self.left = self.left.checked_sub(used).ok_or(UpstreamFailure::TooLarge)?;
         Ok(line)
     }
 
     /// The next piece of text, cut at a character's border. `None` at the end of the output.
-    pub(super) async fn text(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+    pub(super) async fn text(&mut self) -> Result<Option<Vec<u8>>, UpstreamFailure> {
         loop {
             let held = self.reader.fill_buf().await?;
             if held.is_empty() {
@@ -51,7 +51,7 @@ impl Output {
             text.extend_from_slice(held);
             let used = held.len();
             self.reader.consume(used);
-            self.left = self.left.checked_sub(used).ok_or(Fault::TooLarge)?;
+            self.left = self.left.checked_sub(used).ok_or(UpstreamFailure::TooLarge)?;
             self.cut = text.split_off(whole_characters(&text));
             if !text.is_empty() {
                 return Ok(Some(text));

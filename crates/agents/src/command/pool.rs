@@ -14,7 +14,7 @@ use super::settings::Mode;
 use super::turns::Unnamed;
 use super::{busy, crashed};
 use crate::limits::PROCESSES_WAITING_MAX;
-use crate::upstream::{Fault, Patience};
+use crate::upstream::{CallTimeouts, UpstreamFailure};
 
 /// The processes of one agent.
 pub(super) struct Pool {
@@ -55,8 +55,12 @@ impl Pool {
 
     /// Waits for a slot and hands the input that `input` makes for the number of the turn to a process, a
     /// new one or an idle worker.
-    pub(super) async fn start(&self, input: impl FnOnce(u64) -> String, patience: Patience) -> Result<Running, Ending> {
-        let slot = timeout(patience.total, self.slot()).await.map_err(|_| busy())??;
+    pub(super) async fn start(
+        &self,
+        input: impl FnOnce(u64) -> String,
+        timeouts: CallTimeouts,
+    ) -> Result<Running, Ending> {
+        let slot = timeout(timeouts.total, self.slot()).await.map_err(|_| busy())??;
         let idle = (self.mode == Mode::Worker).then(|| self.workers.idle()).flatten();
         let mut process = match idle {
             Some(process) => process,
@@ -135,20 +139,34 @@ impl Running {
     }
 
     /// The next line of output.
-    pub(super) async fn line(&mut self, patience: Patience, deadline: Instant) -> Result<Option<Vec<u8>>, Fault> {
-        let line = timeout(patience.idle, self.process.output.line());
-        timeout_at(deadline, line).await.map_err(|_| Fault::Overtime)?.map_err(|_| Fault::Stalled)?
+    pub(super) async fn line(
+        &mut self,
+        timeouts: CallTimeouts,
+        deadline: Instant,
+    ) -> Result<Option<Vec<u8>>, UpstreamFailure> {
+        let line = timeout(timeouts.idle, self.process.output.line());
+        timeout_at(deadline, line)
+            .await
+            .map_err(|_| UpstreamFailure::Overtime)?
+            .map_err(|_| UpstreamFailure::Stalled)?
     }
 
     /// The next piece of output.
-    pub(super) async fn text(&mut self, patience: Patience, deadline: Instant) -> Result<Option<Vec<u8>>, Fault> {
-        let text = timeout(patience.idle, self.process.output.text());
-        timeout_at(deadline, text).await.map_err(|_| Fault::Overtime)?.map_err(|_| Fault::Stalled)?
+    pub(super) async fn text(
+        &mut self,
+        timeouts: CallTimeouts,
+        deadline: Instant,
+    ) -> Result<Option<Vec<u8>>, UpstreamFailure> {
+        let text = timeout(timeouts.idle, self.process.output.text());
+        timeout_at(deadline, text)
+            .await
+            .map_err(|_| UpstreamFailure::Overtime)?
+            .map_err(|_| UpstreamFailure::Stalled)?
     }
 
     /// The ending of an answer whose output has ended without one.
-    pub(super) async fn exit(&mut self, patience: Patience) -> Ending {
-        match (self.mode, self.process.exit(patience.idle).await) {
+    pub(super) async fn exit(&mut self, timeouts: CallTimeouts) -> Ending {
+        match (self.mode, self.process.exit(timeouts.idle).await) {
             (Mode::Each, ending) => ending,
             // A worker that leaves in the middle of an answer has not answered, whatever its status.
             (Mode::Worker, _) => crashed(),

@@ -89,8 +89,8 @@ impl Process {
     }
 
     /// How it ended, once its output has: well, or with an answer that is not whole.
-    pub(super) async fn exit(&mut self, patience: Duration) -> Ending {
-        let waited = timeout(patience, self.process.wait()).await;
+    pub(super) async fn exit(&mut self, timeouts: Duration) -> Ending {
+        let waited = timeout(timeouts, self.process.wait()).await;
         self.process.end();
         match waited {
             Ok(Ok(status)) if status.success() => Ending::Complete,

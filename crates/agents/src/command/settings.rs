@@ -11,7 +11,7 @@ use super::process::Worker;
 use crate::backend::Context;
 use crate::limits::{COMMAND_WORDS_MAX, PROCESSES_MAX, VARIABLES_MAX};
 use crate::settings::{count, seconds};
-use crate::upstream::Patience;
+use crate::upstream::CallTimeouts;
 
 /// The section of a `command` backend.
 #[derive(Deserialize, JsonSchema)]
@@ -80,15 +80,15 @@ fn total_seconds() -> u64 {
 }
 
 /// The section, checked.
-pub(super) struct Checked {
+pub(super) struct CheckedCommand {
     pub(super) worker: Worker,
     pub(super) mode: Mode,
     pub(super) format: Format,
-    pub(super) patience: Patience,
+    pub(super) timeouts: CallTimeouts,
     pub(super) processes: usize,
 }
 
-pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Problems> {
+pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedCommand, Problems> {
     let settings: CommandSettings = section.read()?;
     let mut problems = Problems::new();
     count(section, "processes", settings.processes, 1, PROCESSES_MAX, &mut problems);
@@ -104,10 +104,10 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
         problems.push(section.problem(Some("env"), "`env` holds a name or a value that can't be one"));
     }
     let worker = problems.absorb(worker(section, &settings, context));
-    let patience = Patience { first: idle, idle, total };
+    let timeouts = CallTimeouts { first: idle, idle, total };
     let (mode, format, processes) = (settings.mode, settings.format, settings.processes);
     match worker {
-        Some(worker) => problems.into_result(Checked { worker, mode, format, patience, processes }),
+        Some(worker) => problems.into_result(CheckedCommand { worker, mode, format, timeouts, processes }),
         None => Err(problems),
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::limits::{HEADERS_MAX, RETRIES_MAX};
 use crate::settings::{count, seconds, upstream_url};
-use crate::upstream::Patience;
+use crate::upstream::CallTimeouts;
 
 /// The section of an `http` backend.
 #[derive(Deserialize, JsonSchema)]
@@ -61,7 +61,7 @@ fn retries() -> usize {
 const FRAMING: [HeaderName; 5] = [HOST, CONTENT_LENGTH, CONTENT_TYPE, CONNECTION, TRANSFER_ENCODING];
 
 /// Reads and checks the section.
-pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, Patience), Problems> {
+pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, CallTimeouts), Problems> {
     let settings: HttpSettings = section.read()?;
     let mut problems = Problems::new();
     upstream_url(section, "url", &settings.url, &mut problems);
@@ -69,13 +69,13 @@ pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, Patien
     if settings.secret.as_ref().is_some_and(String::is_empty) {
         problems.push(section.problem(Some("secret"), "`secret` is empty"));
     }
-    let patience = Patience {
+    let timeouts = CallTimeouts {
         first: seconds(section, "first_byte_seconds", settings.first_byte_seconds, &mut problems),
         idle: seconds(section, "idle_seconds", settings.idle_seconds, &mut problems),
         total: seconds(section, "total_seconds", settings.total_seconds, &mut problems),
     };
     let headers = fields(section, &settings.headers, &mut problems);
-    problems.into_result((settings, headers, patience))
+    problems.into_result((settings, headers, timeouts))
 }
 
 /// Fields that the settings add to each request, from the key `headers`, checked. Their values are

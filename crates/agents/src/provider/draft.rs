@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::{WHO, code};
 use crate::limits::{TOOL_ARGUMENTS_BYTES_MAX, TOOL_CALLS_MAX};
-use crate::upstream::Fault;
+use crate::upstream::UpstreamFailure;
 
 /// What has come of one reply.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub struct ModelReplyDraft {
     /// All of its text, which goes back with the calls.
     text: String,
-    calls: Vec<AskedCall>,
+    calls: Vec<ToolCallRequest>,
     /// Why it ended, once the server said so.
     reason: Option<String>,
     /// Whether the server said that nothing follows.
@@ -22,45 +22,49 @@ pub(crate) struct Draft {
 
 /// A call that the model asks for, as it wrote it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct AskedCall {
+pub struct ToolCallRequest {
     /// The server's number for it, if there is one.
     index: Option<u64>,
-    pub(crate) id: String,
-    pub(crate) name: String,
-    pub(crate) arguments: String,
+    /// The provider's name for the call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments: JSON, if the model kept to it.
+    pub arguments: String,
 }
 
 /// The calls of one reply, with the text that came before them.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct AskedCalls {
+pub struct ToolCallRound {
     text: String,
-    pub(crate) calls: Vec<AskedCall>,
+    /// In the order in which they were asked for.
+    pub calls: Vec<ToolCallRequest>,
 }
 
 /// How a reply ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Finish {
+pub enum ReplyFinish {
     /// It is whole.
     Whole,
     /// It would have been longer.
     Cut,
     /// It goes on when tools have been called.
-    Calls(AskedCalls),
+    Calls(ToolCallRound),
 }
 
-impl Draft {
+impl ModelReplyDraft {
     /// A reply that is whole.
-    pub(crate) fn whole() -> Self {
+    pub fn whole() -> Self {
         Self { is_done: true, ..Self::default() }
     }
 
     /// The server said that nothing follows.
-    pub(crate) fn done(&mut self) {
+    pub fn done(&mut self) {
         self.is_done = true;
     }
 
     /// Adds a chunk, or an answer in one piece; gives the text in it.
-    pub(crate) fn take(&mut self, chunk: &Value) -> Result<String, Ending> {
+    pub fn take(&mut self, chunk: &Value) -> Result<String, Ending> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
             tracing::warn!(code = code(error), "the model provider reported an error in its answer");
             return Err(Ending::failed("The model provider failed in the middle of its answer."));
@@ -97,12 +101,12 @@ impl Draft {
         }
         match call.arguments.len() + call.name.len() + call.id.len() <= TOOL_ARGUMENTS_BYTES_MAX {
             true => Ok(()),
-            false => Err(Fault::TooLarge.ending(WHO)),
+            false => Err(UpstreamFailure::TooLarge.ending(WHO)),
         }
     }
 
     /// The call that a piece belongs to: that of its index, else of its id, else the last one.
-    fn call_of(&mut self, index: Option<u64>, id: &str) -> Result<&mut AskedCall, Ending> {
+    fn call_of(&mut self, index: Option<u64>, id: &str) -> Result<&mut ToolCallRequest, Ending> {
         let at = match index {
             Some(_) => self.calls.iter().position(|call| call.index == index),
             None if !id.is_empty() => self.calls.iter().position(|call| call.id == id),
@@ -113,33 +117,33 @@ impl Draft {
             if at == TOOL_CALLS_MAX {
                 return Err(Ending::failed("The model asked for too many tools at once."));
             }
-            self.calls.push(AskedCall { index, ..AskedCall::default() });
+            self.calls.push(ToolCallRequest { index, ..ToolCallRequest::default() });
         }
         Ok(&mut self.calls[at])
     }
 
     /// What the reply comes to, now that nothing follows. Without any word of its end it broke off.
-    pub(crate) fn finish(mut self) -> Result<Finish, Ending> {
+    pub fn finish(mut self) -> Result<ReplyFinish, Ending> {
         if self.reason.is_none() && !self.is_done {
-            return Err(Fault::Broken.ending(WHO));
+            return Err(UpstreamFailure::Broken.ending(WHO));
         }
         if !self.calls.is_empty() {
             self.calls.iter_mut().enumerate().filter(|(_, call)| call.id.is_empty()).for_each(|(at, call)| {
                 call.id = format!("call_{at}");
             });
-            return Ok(Finish::Calls(AskedCalls { text: self.text, calls: self.calls }));
+            return Ok(ReplyFinish::Calls(ToolCallRound { text: self.text, calls: self.calls }));
         }
         match self.reason.as_deref() {
-            Some("length" | "max_tokens") => Ok(Finish::Cut),
+            Some("length" | "max_tokens") => Ok(ReplyFinish::Cut),
             Some("content_filter") => Err(Ending::failed("The model provider declined to answer this.")),
-            _ => Ok(Finish::Whole),
+            _ => Ok(ReplyFinish::Whole),
         }
     }
 }
 
-impl AskedCalls {
+impl ToolCallRound {
     /// The reply, as the model reads it in the next round.
-    pub(crate) fn message(&self) -> Value {
+    pub fn message(&self) -> Value {
         let calls = self.calls.iter().map(|call| {
             let function = json!({"name": call.name, "arguments": call.arguments});
             json!({"id": call.id, "type": "function", "function": function})
@@ -169,13 +173,15 @@ mod tests {
     }
 
     fn calls(pieces: &[Value]) -> Vec<(String, String, String)> {
-        let mut draft = Draft::default();
+        let mut draft = ModelReplyDraft::default();
         for piece in pieces {
             draft.take(&delta(json!({"tool_calls": [piece]}))).unwrap();
         }
         draft.done();
         match draft.finish().unwrap() {
-            Finish::Calls(asked) => asked.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect(),
+            ReplyFinish::Calls(asked) => {
+                asked.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -209,25 +215,25 @@ mod tests {
     #[test]
     fn a_reply_has_bounds() {
         let call = |n: usize| delta(json!({"tool_calls": [{"index": n, "function": {"name": "a"}}]}));
-        let mut draft = Draft::default();
+        let mut draft = ModelReplyDraft::default();
         (0..TOOL_CALLS_MAX).for_each(|n| assert!(draft.take(&call(n)).is_ok()));
         assert!(draft.take(&call(TOOL_CALLS_MAX)).is_err());
         let arguments =
             |bytes: usize| delta(json!({"tool_calls": [{"index": 0, "function": {"arguments": "x".repeat(bytes)}}]}));
-        assert!(Draft::default().take(&arguments(TOOL_ARGUMENTS_BYTES_MAX)).is_ok());
-        assert!(Draft::default().take(&arguments(TOOL_ARGUMENTS_BYTES_MAX + 1)).is_err());
+        assert!(ModelReplyDraft::default().take(&arguments(TOOL_ARGUMENTS_BYTES_MAX)).is_ok());
+        assert!(ModelReplyDraft::default().take(&arguments(TOOL_ARGUMENTS_BYTES_MAX + 1)).is_err());
     }
 
     #[test]
     fn a_reply_ends_when_the_server_says_so() {
         let ended = |reason: Option<&str>, is_done: bool| {
-            let mut draft = Draft { is_done, ..Draft::default() };
+            let mut draft = ModelReplyDraft { is_done, ..ModelReplyDraft::default() };
             draft.take(&json!({"choices": [{"delta": {"content": "x"}, "finish_reason": reason}]})).unwrap();
             draft.finish()
         };
-        assert_eq!(ended(Some("stop"), false), Ok(Finish::Whole));
-        assert_eq!(ended(None, true), Ok(Finish::Whole));
-        assert_eq!(ended(Some("length"), true), Ok(Finish::Cut));
+        assert_eq!(ended(Some("stop"), false), Ok(ReplyFinish::Whole));
+        assert_eq!(ended(None, true), Ok(ReplyFinish::Whole));
+        assert_eq!(ended(Some("length"), true), Ok(ReplyFinish::Cut));
         assert!(ended(Some("content_filter"), true).is_err());
         assert!(ended(None, false).is_err(), "without [DONE] and without a reason it broke off");
     }
@@ -245,9 +251,9 @@ mod tests {
             (json!({"usage": {"total_tokens": 3}}), ""),
             (json!({"choices": [], "error": null}), ""),
         ] {
-            assert_eq!(Draft::default().take(&chunk).as_deref(), Ok(wanted), "{chunk}");
+            assert_eq!(ModelReplyDraft::default().take(&chunk).as_deref(), Ok(wanted), "{chunk}");
         }
-        assert!(Draft::default().take(&json!({"error": {"message": "secret"}})).is_err());
+        assert!(ModelReplyDraft::default().take(&json!({"error": {"message": "secret"}})).is_err());
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -280,7 +286,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_chunks_come_to_something(chunks in proptest::collection::vec(any_json(), 0..6)) {
-            let mut draft = Draft::default();
+            let mut draft = ModelReplyDraft::default();
             for chunk in &chunks {
                 let _ = draft.take(chunk);
             }

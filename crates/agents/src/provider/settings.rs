@@ -11,14 +11,14 @@ use crate::http::settings::fields;
 use crate::settings::upstream_url;
 
 /// Where chats are completed, from the key `base_url`.
-pub(crate) fn url(section: &Section, base_url: &str, problems: &mut Problems) -> String {
+pub fn url(section: &Section, base_url: &str, problems: &mut Problems) -> String {
     upstream_url(section, "base_url", base_url, problems);
     format!("{}/chat/completions", base_url.trim_end_matches('/'))
 }
 
 /// The fields in the head of each request: those of the key `headers`, and that of `api_key`, which nothing
 /// prints.
-pub(crate) fn headers(
+pub fn headers(
     section: &Section,
     more: &BTreeMap<String, String>,
     api_key: Option<&str>,
@@ -38,7 +38,7 @@ pub(crate) fn headers(
 }
 
 /// The value of `temperature`, when it is set.
-pub(crate) fn temperature(section: &Section, temperature: Option<f64>, problems: &mut Problems) -> Option<Value> {
+pub fn temperature(section: &Section, temperature: Option<f64>, problems: &mut Problems) -> Option<Value> {
     if temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
         problems.push(section.problem(Some("temperature"), "`temperature` must be between 0 and 2"));
     }
@@ -46,7 +46,7 @@ pub(crate) fn temperature(section: &Section, temperature: Option<f64>, problems:
 }
 
 /// The fields of each request's body: a backend's own, and those that the key `body` adds or replaces.
-pub(crate) fn body(
+pub fn body(
     section: &Section,
     mut own: Map<String, Value>,
     more: &Map<String, Value>,

@@ -15,7 +15,7 @@ use crate::limits::{SIBLING_TIME_MAX, SIBLING_WORDS_CHARS_MAX};
 use crate::tool::{Tool, ToolResult};
 
 /// Asks one of these agents.
-pub(crate) struct AskAgent {
+pub struct AskAgent {
     siblings: Siblings,
     asked: Vec<Sibling>,
     instructions: String,
@@ -25,7 +25,7 @@ pub(crate) struct AskAgent {
 
 impl AskAgent {
     /// A tool that asks one of `asked`, none of which is the agent of `context` itself.
-    pub(crate) fn new(asked: Vec<Sibling>, context: &Context) -> Self {
+    pub fn new(asked: Vec<Sibling>, context: &Context) -> Self {
         let (clock, entropy) = (context.clock.clone(), context.entropy.clone());
         Self { siblings: context.siblings.clone(), instructions: introduction(&asked), asked, clock, entropy }
     }

@@ -1,5 +1,7 @@
 use std::path::Path;
 
+use forecourt_contract::Method;
+
 use super::*;
 
 fn section(text: &str) -> Section {
@@ -7,9 +9,7 @@ fn section(text: &str) -> Section {
 }
 
 fn wrong(text: &str) -> String {
-    let section = section(text);
-    let settings = AgtpSettings::read(&section).map(drop);
-    settings.and_then(|()| endpoint_settings(&section).map(drop)).expect_err(text).to_string()
+    AgtpSettings::read(&section(text)).expect_err(text).to_string()
 }
 
 #[test]
@@ -44,12 +44,7 @@ fn each_mistake_is_named() {
         ("[limits]\nfields_bytes_max = 2000000", "at most 1048576"),
         ("[limits]\nidle_seconds = 0", "idle_seconds"),
         ("[agents]\ndisclosure = \"limited\"", "limited"),
-        ("[policies.builtins]\noverrides = [\"/rooms\"]", "reserved paths /methods"),
-        ("[policies.oauth]\nenabled = false\nrequired_on_methods = [\"BOOK\"]", "oauth.enabled"),
-        ("[policies.oauth]\nrequired_on_methods = [\"BOOK\", \"pay\"]", "3 to 32 capital letters, not `pay`"),
-        ("[policies.methods.aliases]\nGET = \"LIST\"\nLIST = \"FETCH\"", "alias"),
         ("[policies]\nwildcards = true", "wildcards"),
-        ("catalog = \"no-such-file.json\"", "no-such-file.json"),
     ] {
         let found = wrong(text);
         assert!(found.contains(words), "{text}: {found}");
@@ -62,26 +57,37 @@ fn what_has_no_effect_yet_is_said_and_not_refused() {
     let notices = AgtpSettings::read(&section(text)).unwrap().notices();
     assert_eq!(notices.len(), 5, "{notices:?}");
     assert!(notices.iter().all(|notice| notice.contains("no effect")));
-    assert_eq!(endpoint_settings(&section(text)).unwrap().notices, notices, "`check` hears of it too");
 }
 
 #[test]
-fn s9_4_the_policy_on_methods_is_read() {
-    let text = "on_refused_endpoint = \"fail\"\n[policies]\nscope_required_for_invocation = false\n\
-        [policies.methods]\ndisallow = [\"PURCHASE\", \"NONESUCH\", \"QUERY\"]\ncustom = [\"FROBNICATE\"]";
-    let settings = endpoint_settings(&section(text)).unwrap();
-    assert!(settings.must_be_whole && !settings.terms.rules.scope_required);
-    assert_eq!(settings.terms.skipped.len(), 2);
-    assert_eq!(settings.terms.policy.custom().count(), 1);
+fn what_held_for_all_endpoints_is_taken_where_it_stands_now() {
+    let text = "[agtp]\ncatalog = \"c.json\"\non_refused_endpoint = \"fail\"\nstrict_outputs = true\n[agtp.policies]\n\
+        scope_required_for_invocation = false\nwildcards_accepted = true\n[agtp.policies.oauth]\n\
+        required_on_methods = [\"BOOK\"]\n[agtp.policies.builtins]\noverrides = [\"/tools\"]\n\
+        [agtp.policies.methods]\ndisallow = [\"LEARN\"]\n";
+    let mut root = section(text);
+    root.accept_moved(MOVED);
+    assert_eq!(root.moved_keys().len(), MOVED.len());
+    let endpoints: forecourt_endpoints::policy::EndpointPolicySettings =
+        root.take("endpoints").unwrap().read().unwrap();
+    assert!(endpoints.strict_outputs && endpoints.wildcards_accepted && !endpoints.scope_required);
+    assert_eq!((endpoints.token_required, endpoints.builtin_overrides), (vec!["BOOK".into()], vec!["/tools".into()]));
 }
 
 #[test]
-fn base_7_4_methods_that_need_a_token_are_read() {
-    let text = "[policies.oauth]\nrequired_on_methods = [\"BOOK\", \"POST\", \"NONESUCH\"]";
-    let terms = endpoint_settings(&section(text)).unwrap().terms;
-    let needed: Vec<_> = terms.rules.token_required.iter().map(|method| method.as_str()).collect();
-    assert_eq!(needed, ["BOOK", "POST"]);
-    assert_eq!(terms.skipped.iter().map(|one| one.method.as_str()).collect::<Vec<_>>(), ["NONESUCH"]);
+fn base_7_4_calls_that_could_never_be_answered_are_told() {
+    let rules = |needed: &[&str]| Rules {
+        token_required: needed.iter().map(|name| Method::parse(name).unwrap()).collect(),
+        ..Rules::default()
+    };
+    let fits = |text: &str, needed: &[&str]| {
+        let section = section(text);
+        AgtpSettings::read(&section).unwrap().fits(&rules(needed), &section)
+    };
+    let off = "[policies.oauth]\nenabled = false";
+    let told = fits(off, &["BOOK"]).unwrap_err();
+    assert!(told.message().contains("oauth.enabled") && told.line() == Some(1), "{told}");
+    assert!(fits(off, &[]).is_ok() && fits("", &["BOOK"]).is_ok());
 }
 
 #[test]

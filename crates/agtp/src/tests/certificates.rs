@@ -31,7 +31,7 @@ async fn base_6_7_a_certificate_proves_the_name() {
 
 #[tokio::test]
 async fn base_7_4_a_certificate_is_no_token() {
-    let server = server("[policies.oauth]\nrequired_on_methods = [\"FETCH\"]").await;
+    let server = server("[endpoints]\ntoken_required = [\"FETCH\"]").await;
     let own = certificate_of(&server.id("chef"));
     assert_eq!(code(&ask(&server, own.clone(), SCOPE).await), (401, "oauth-required".to_owned()));
     let token = format!("{SCOPE}\r\nAuthorization: {}", server.mounted.token("somebody"));
@@ -67,7 +67,7 @@ async fn base_6_7_a_certificate_is_held_against_its_bearer() {
 
 #[tokio::test]
 async fn base_6_7_what_a_certificate_covers_bounds_what_was_declared() {
-    let server = server("[policies]\nscope_required_for_invocation = false").await;
+    let server = server("[endpoints]\nscope_required = false").await;
     let limited = Some(ScopeSet::parse_list("documents:query").unwrap());
     let certificate = AgentCertificate { scopes: limited, ..certificate_of(&server.id("chef")) };
     let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Ok(certificate)) };

@@ -22,7 +22,7 @@ async fn base_1_pipelined_requests_are_answered_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn base_2_5_the_first_answer_of_a_connection_names_the_methods() {
-    let server = server("[policies.methods]\ndisallow = [\"PURCHASE\"]").await;
+    let server = server("[endpoints.methods]\ndisallow = [\"PURCHASE\"]").await;
     let mut client = server.connect();
     for is_first in [true, false, false] {
         client.say("FETCH /nowhere", "").await;

@@ -73,7 +73,7 @@ proptest! {
     fn base_2_1_each_request_has_one_answer(requests in proptest::collection::vec(request(), 1..6)) {
         let runtime = Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         let answers = runtime.block_on(async {
-            let server = server("[policies]\nscope_required_for_invocation = false").await;
+            let server = server("[endpoints]\nscope_required = false").await;
             answers(&server, requests.concat().as_bytes()).await
         });
         prop_assert!(answers.len() <= requests.len() + 1, "{requests:?}");

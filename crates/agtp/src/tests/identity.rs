@@ -71,7 +71,7 @@ async fn base_7_4_a_token_of_the_agents_name_proves_it() {
 
 #[tokio::test]
 async fn base_7_4_a_token_that_does_not_hold_is_refused_without_a_name_too() {
-    let server = server("[policies]\nscope_required_for_invocation = false").await;
+    let server = server("[endpoints]\nscope_required = false").await;
     for path in ["FETCH /rooms/7", "DISCOVER /methods"] {
         assert_eq!(server.ask(path, "").await.start.code, 200, "{path}");
         let broken = server.ask(&format!("{path}\r\nAuthorization: Bearer nonsense"), "").await;
@@ -81,7 +81,7 @@ async fn base_7_4_a_token_that_does_not_hold_is_refused_without_a_name_too() {
 
 #[tokio::test]
 async fn base_7_4_methods_may_need_a_token() {
-    let server = server("[policies.oauth]\nrequired_on_methods = [\"BOOK\"]").await;
+    let server = server("[endpoints]\ntoken_required = [\"BOOK\"]").await;
     let bare = server.ask_as_chef("BOOK /rooms/7", "").await;
     assert_eq!(code(&bare), (401, "oauth-required".to_owned()));
     let token = server.mounted.token("somebody");
@@ -100,7 +100,7 @@ async fn base_7_4_methods_may_need_a_token() {
 
 #[tokio::test]
 async fn base_7_4_a_method_of_the_hosts_own_may_need_a_token() {
-    let server = server("[policies.oauth]\nrequired_on_methods = [\"QUERY\"]").await;
+    let server = server("[endpoints]\ntoken_required = [\"QUERY\"]").await;
     let ask = r#"{"intent": "soup"}"#;
     assert_eq!(code(&server.ask_as_chef("QUERY /", ask).await), (401, "oauth-required".to_owned()));
     assert_eq!(code(&server.ask_as_chef("GET /", ask).await).0, 405);

@@ -1,7 +1,5 @@
 //! What the host answers itself, as steps of compositions reach it. AGTP-API 12.1.
 
-use std::path::Path;
-
 use forecourt_contract::call::{Call, Caller, Identity};
 use forecourt_contract::refusal::NativeRefusalKind;
 use forecourt_contract::{HostHandle, Refusal};
@@ -10,7 +8,6 @@ use forecourt_core::{Handle, LifecycleState};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, load};
 use forecourt_host::LifecycleChange;
-use forecourt_settings::Section;
 use forecourt_testhost::Blueprint;
 
 use super::support::{Server, blueprint, body, code, server, server_of};
@@ -58,9 +55,8 @@ async fn server_with(steps: &[&str]) -> (Server, tempfile::TempDir) {
         std::fs::write(folder.path().join(format!("endpoints/{at}.toml")), endpoint).unwrap();
     }
     std::fs::write(folder.path().join("recipes.toml"), recipes).unwrap();
-    let section = "[policies]\nscope_required_for_invocation = false";
-    let parsed = Section::parse(Path::new("forecourt.toml"), section, &|_: &str| None).unwrap();
-    let terms = crate::settings::endpoint_settings(&parsed).unwrap().terms;
+    let section = "[endpoints]\nscope_required = false";
+    let terms = crate::tests::support::terms(section);
     let egress = Egress::builder(EgressConfig::default()).build().unwrap();
     let loaded = load(
         folder.path(),

@@ -4,7 +4,7 @@ use super::support::{code, server};
 
 #[tokio::test]
 async fn s13_2_each_check_comes_before_the_next() {
-    let server = server("[policies.methods]\ndisallow = [\"PURCHASE\"]").await;
+    let server = server("[endpoints.methods]\ndisallow = [\"PURCHASE\"]").await;
     let chef = server.id("chef");
     let known = format!("\r\nAgent-ID: {chef}\r\nAuthority-Scope: documents:query");
     let unknown = "\r\nAgent-ID: nobody";

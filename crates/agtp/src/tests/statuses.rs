@@ -18,7 +18,7 @@ async fn s11_262_a_call_must_claim_its_scopes() {
     let answer = server.ask(&format!("PURCHASE /rooms/7\r\nAgent-ID: {}", server.id("chef")), "").await;
     let details = &body(&answer)["error"]["details"];
     assert_eq!(details, &json!({"header": "Authority-Scope", "missing_scopes": ["payments:take"]}));
-    let open = super::support::server("[policies]\nscope_required_for_invocation = false").await;
+    let open = super::support::server("[endpoints]\nscope_required = false").await;
     assert_eq!(open.ask(&format!("FETCH /rooms/7\r\nAgent-ID: {}", open.id("chef")), "").await.start.code, 200);
 }
 
@@ -58,8 +58,7 @@ async fn base_4_401_names_the_field_that_says_who_calls() {
 
 #[tokio::test]
 async fn s11_405_lets_the_caller_recover() {
-    let section =
-        "[policies.methods]\nredirects = [{from_method = \"RESERVE\", from_path = \"/rooms/7\", to_method = \"BOOK\"}]";
+    let section = "[endpoints.methods]\nredirects = [{from_method = \"RESERVE\", from_path = \"/rooms/7\", to_method = \"BOOK\"}]";
     let server = server(section).await;
     let answer = server.ask_as_chef("CANCEL /rooms/7", "").await;
     assert_eq!(answer.start.code, 405);

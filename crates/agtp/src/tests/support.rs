@@ -8,6 +8,7 @@ use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{Dispatcher, Endpoint, Failure, Handler, Invocation, RecipeBook, ScopeSet};
 use forecourt_core::{AgentId, Handle, Timestamp};
+use forecourt_endpoints::{EndpointPolicy, RegistrationTerms};
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_identity::certificate::AgentCertificate;
 use forecourt_settings::Section;
@@ -45,7 +46,7 @@ pub(crate) fn blueprint(section: &str) -> Blueprint {
     let scopes = ScopeSet::parse_list("booking:room, documents:query").expect("scopes");
     Blueprint {
         residents: agents.into_iter().collect(),
-        section: section.to_owned(),
+        section: parted(section).0.to_owned(),
         contract: Arc::new(contract(section)),
         identities: AgentIdentitySettings { scopes: Some(scopes), ..AgentIdentitySettings::default() },
         ..Blueprint::default()
@@ -60,10 +61,21 @@ pub(crate) async fn server_of(blueprint: Blueprint) -> Server {
     Server { mounted, service, stop: CancellationToken::new() }
 }
 
+/// The section of the protocol, and behind it what `[endpoints]` says in a test, which stands last.
+pub(crate) fn parted(section: &str) -> (&str, &str) {
+    section.split_at(section.find("[endpoints").unwrap_or(section.len()))
+}
+
+/// What `[endpoints]` says in a test.
+pub(crate) fn terms(section: &str) -> RegistrationTerms {
+    let root = Section::parse(std::path::Path::new("forecourt.toml"), parted(section).1, &|_: &str| None);
+    let section = root.expect("TOML").take_or_empty("endpoints");
+    EndpointPolicy::read(&section).unwrap_or_else(|wrong| panic!("{wrong}")).terms
+}
+
 /// Some endpoints under the section's own policy.
 pub(crate) fn contract(section: &str) -> Dispatcher {
-    let section = Section::parse(std::path::Path::new("forecourt.toml"), section, &|_: &str| None).expect("TOML");
-    let terms = crate::settings::endpoint_settings(&section).unwrap_or_else(|wrong| panic!("{wrong}")).terms;
+    let terms = terms(section);
     let mut dispatcher =
         Dispatcher { catalog: terms.catalog, policy: terms.policy, rules: terms.rules, ..Dispatcher::default() };
     definitions().into_iter().for_each(|definition| add(&mut dispatcher, definition));

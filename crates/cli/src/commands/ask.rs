@@ -27,7 +27,7 @@ use super::printable::line;
 use super::way::{self, Way};
 use crate::args::Ask;
 use crate::output::{Failure, Outcome};
-use crate::state::Serving;
+use forecourt::serving::Serving;
 
 /// What `--via` takes.
 const REST: &str = "rest";

@@ -1,19 +1,22 @@
 //! `forecourt check`: everything that `serve` would refuse, without listening.
 
-use forecourt_contract::Endpoint;
+use std::path::Path;
+use std::sync::Arc;
+
+use forecourt::deployment::FILE;
+use forecourt::{Running, Storage, identities, inspect};
+use forecourt_contract::{Dispatcher, Endpoint};
+use forecourt_settings::{KeyMove, files, rewrite};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Check;
-use crate::endpoints::Endpoints;
-use crate::host::{self, Running, State};
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
-use crate::{identities, inspect};
 
 /// What was found to be in order.
 struct Found {
     running: Running,
-    endpoints: Endpoints,
+    endpoints: Arc<Dispatcher>,
 }
 
 /// Builds everything in memory, and shows what the world would see; or, all that stands in the way.
@@ -29,37 +32,66 @@ pub(crate) async fn run(check: &Check) -> Outcome {
 }
 
 async fn find(check: &Check) -> Result<Found, Failure> {
-    let data = check.place.data_dir();
-    let loaded = super::load(&check.place)?;
-    let mut problems = inspect::inspect(&loaded, &data);
-    let site = host::site(&loaded);
-    let egress = host::egress(&loaded, &site, &[])?;
-    let Some(mut endpoints) = problems.absorb(Endpoints::load(&loaded, &egress)) else { return Err(problems.into()) };
-    problems.extend(std::mem::take(&mut endpoints.refused));
-    let agents = problems.absorb(host::agents(&loaded, &site, &egress, &data, &endpoints));
-    let Some(host::Agents { residents, content }) = agents else { return Err(problems.into()) };
-    problems.extend(inspect::contents(&content));
+    let deployment = super::load(&check.place)?;
+    let (data, file) = (deployment.data_folder().to_path_buf(), deployment.folder().join(FILE));
+    let mut problems = inspect::inspect(&deployment);
+    moved(&deployment.moved_keys(), check.fix)?;
+    let built = problems.absorb(deployment.build());
+    let Some(house) = built else { return Err(problems.into()) };
+    problems.extend(house.refused_endpoints().clone());
+    problems.extend(house.content_problems());
+    let endpoints = house.endpoints().clone();
+    let doubtful = house.endpoint_notices().to_vec();
     let stop = CancellationToken::new();
-    let parts = host::HostParts { residents, endpoints: &endpoints };
-    let started = host::start(&loaded, site, egress, parts, State::Looking(&data), stop.clone()).await;
+    let started = Running::start(house, Storage::Looking(data), stop.clone()).await;
     stop.cancel();
-    let file = loaded.root.file();
-    let Some(running) = problems.absorb(started.map_err(|failure| failure.into_problems(file))) else {
+    let Some(running) = problems.absorb(started.map_err(|error| error.into_problems(&file))) else {
         return Err(problems.into());
     };
-    problems.extend(identities::refused(&running.identity_notices));
-    identities::doubtful(&running.identity_notices).for_each(|notice| stderrln!("warning: {notice}"));
-    endpoints.doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
+    let notices = running.identity_notices();
+    problems.extend(identities::refused(&notices));
+    identities::doubtful(&notices).for_each(|notice| stderrln!("warning: {notice}"));
+    doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
     Ok(problems.into_result(Found { running, endpoints })?)
 }
 
+/// Tells which keys have their old names; with `fix`, gives them the new ones.
+fn moved(moved: &[KeyMove], fix: bool) -> Outcome {
+    if !fix {
+        moved.iter().for_each(|key| stderrln!("warning: {key}"));
+        return Ok(());
+    }
+    for of_file in moved.chunk_by(|one, next| one.file() == next.file()) {
+        let Some(file) = of_file.first().map(KeyMove::file) else { continue };
+        let wrong = |reason: String| Failure::yours(format!("{}: {reason}", file.display()));
+        let text = files::text_of(file).map_err(|problem| wrong(problem.message().to_owned()))?;
+        let rewritten = rewrite(&text, of_file).map_err(wrong)?;
+        replace(file, &rewritten).map_err(|error| wrong(error.to_string()))?;
+        stderrln!("rewrote {} of {}", counted(of_file.len(), "key"), file.display());
+    }
+    Ok(())
+}
+
+/// Puts a text in the place of a file in one step, so that a crash leaves the old one or the new one.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let beside = file.with_extension("toml.new");
+    std::fs::write(&beside, text)?;
+    std::fs::set_permissions(&beside, std::fs::metadata(file)?.permissions())?;
+    std::fs::rename(&beside, file)
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 fn show(check: &Check, Found { running, endpoints }: Found) -> Outcome {
-    let cards: Vec<_> = running.host.directory().iter().map(|resident| resident.card.clone()).collect();
-    let all: Vec<_> = endpoints.contract.registry.iter().map(|registered| &registered.endpoint).collect();
+    let host = running.host();
+    let cards: Vec<_> = host.directory().iter().map(|resident| resident.card.clone()).collect();
+    let all: Vec<_> = endpoints.registry.iter().map(|registered| &registered.endpoint).collect();
     if check.json {
         return print_json(&json!({
-            "domain": running.host.site().domain,
-            "origin": running.host.site().origin,
+            "domain": host.site().domain,
+            "origin": host.site().origin,
             "agents": cards,
             "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),
         }));

@@ -8,7 +8,7 @@ use super::printable::line;
 use super::way::Way;
 use crate::args::Discover;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdout};
-use crate::registry::discovery::{Acct, DirectoryListing, ResolvedAgent};
+use forecourt::registry::discovery::{Acct, DirectoryListing, ResolvedAgent};
 
 /// Where the card of a domain as a whole is. Hub card 4.
 const HUB_CARD: &str = "/.well-known/agent-card.json";

@@ -5,13 +5,11 @@ mod openapi;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use forecourt::{Running, Storage, data_folder};
 use forecourt_surface::PublishedDocument;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Export, ExportCards, ExportWhat};
-use crate::data_folder;
-use crate::endpoints::Endpoints;
-use crate::host::{self, State};
 use crate::output::{Failure, Outcome, print_json, stdoutln};
 
 /// The port that URLs need not name: exported documents speak of the domain, not of a listener.
@@ -45,18 +43,14 @@ async fn export_cards(export: &ExportCards) -> Outcome {
 
 /// Builds the deployment without its store, which may be another process's, and asks the protocols.
 async fn documents(export: &ExportCards) -> Result<Vec<PublishedDocument>, Failure> {
-    let mut loaded = super::load(&export.place)?;
-    loaded.listen.https.set_port(HTTPS_PORT);
-    let data = data_folder::make(&export.place.data_dir())?;
-    let site = host::site(&loaded);
-    let egress = host::egress(&loaded, &site, &[])?;
-    let endpoints = Endpoints::load(&loaded, &egress)?;
-    let host::Agents { residents, .. } = host::agents(&loaded, &site, &egress, &data, &endpoints)?;
+    let mut deployment = super::load(&export.place)?;
+    deployment.publish_https_port(HTTPS_PORT);
+    let data = data_folder::make(deployment.data_folder())?;
+    let house = deployment.with_data_folder(&data).build()?;
     let stop = CancellationToken::new();
-    let parts = host::HostParts { residents, endpoints: &endpoints };
-    let started = host::start(&loaded, site, egress, parts, State::Signing(&data), stop.clone()).await;
+    let started = Running::start(house, Storage::Signing(data), stop.clone()).await;
     stop.cancel();
-    Ok(started?.documents(&loaded)?)
+    Ok(started?.documents()?)
 }
 
 /// The file of a document: its path below `out`, never above or beside it.

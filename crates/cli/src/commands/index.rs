@@ -2,16 +2,14 @@
 
 mod live;
 
+use forecourt::data_folder;
+use forecourt::house::Content;
 use forecourt_agents::{FetchSummary, IndexReport};
 use serde_json::json;
 
 use self::live::Live;
 use super::printable::{line, printable};
 use crate::args::Index;
-use crate::data_folder;
-use crate::endpoints::Endpoints;
-use crate::host::{self, Content};
-use crate::manual;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// Reasons that are shown for one agent.
@@ -21,21 +19,19 @@ const WARNING_CHARS_MAX: usize = 300;
 
 /// Loads everything, sites too, and says what came of it.
 pub(crate) async fn run(index: &Index) -> Outcome {
-    let loaded = super::load(&index.place)?;
-    let data = data_folder::make(&index.place.data_dir())?;
+    let deployment = super::load(&index.place)?;
+    let data = data_folder::make(deployment.data_folder())?;
     data_folder::keep_private();
-    manual::unpack(&data)?;
-    let site = host::site(&loaded);
-    let egress = host::egress(&loaded, &site, &[])?;
-    let agents = host::agents(&loaded, &site, &egress, &data, &Endpoints::load(&loaded, &egress)?)?;
+    let house = deployment.with_data_folder(data).build()?;
+    house.unpack_manual()?;
     if let Some(question) = &index.explain {
-        return explain(&agents.content, question, index.json);
+        return explain(house.contents(), question, index.json);
     }
-    let mut done = Vec::with_capacity(agents.content.len());
+    let mut done = Vec::with_capacity(house.contents().len());
     let mut unreadable = Vec::new();
-    for content in &agents.content {
+    for content in house.contents() {
         let wrong = |error| Failure::yours(format!("@{}: {error}", content.handle));
-        let fetched = fetched(content, true, || false).await.map_err(wrong)?;
+        let fetched = fetched(content).await.map_err(wrong)?;
         report_fetched(content, &fetched);
         let indexed = indexed(content, true).await.map_err(wrong)?;
         report(content, &indexed);
@@ -81,18 +77,6 @@ pub(crate) async fn index_new(contents: &[Content]) -> Outcome {
 }
 
 /// Indexes the content of one agent on a thread of its own.
-pub(crate) async fn index_one(content: &Content) -> Result<IndexReport, String> {
-    indexed(content, false).await
-}
-
-/// Asks for what one agent has elsewhere, on a thread of its own, until that is `cancelled`.
-pub(crate) async fn fetch_one(
-    content: &Content,
-    cancelled: impl Fn() -> bool + Send + Sync + 'static,
-) -> Result<FetchSummary, String> {
-    fetched(content, false, cancelled).await
-}
-
 async fn indexed(content: &Content, in_pipes: bool) -> Result<IndexReport, String> {
     let content = content.clone();
     let work = move || {
@@ -104,15 +88,12 @@ async fn indexed(content: &Content, in_pipes: bool) -> Result<IndexReport, Strin
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 
-async fn fetched(
-    content: &Content,
-    in_pipes: bool,
-    cancelled: impl Fn() -> bool + Send + Sync + 'static,
-) -> Result<FetchSummary, String> {
+/// Asks for what one agent has elsewhere, on a thread of its own.
+async fn fetched(content: &Content) -> Result<FetchSummary, String> {
     let content = content.clone();
     let work = move || {
-        let mut live = Live::begin(format!("@{} sites", content.handle), in_pipes);
-        let fetched = content.indexing.fetch(&mut |progressed| live.show(progressed), &cancelled);
+        let mut live = Live::begin(format!("@{} sites", content.handle), true);
+        let fetched = content.indexing.fetch(&mut |progressed| live.show(progressed), &|| false);
         live.end();
         fetched.map_err(|error| error.to_string())
     };

@@ -5,8 +5,8 @@ use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
 
 use crate::args::Keys;
-use crate::data_folder;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
+use forecourt::data_folder;
 
 /// Shows the keys, after a rotation if that was asked for.
 pub(crate) fn run(keys: &Keys) -> Outcome {

@@ -4,6 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forecourt::server::DRAIN;
+use forecourt::serving::{self, Serving};
+use forecourt::{Deployment, Running, Storage, data_folder};
 use forecourt_core::Domain;
 use forecourt_egress::EgressConfig;
 use tokio_util::sync::CancellationToken;
@@ -13,16 +16,9 @@ use super::ask::is_here;
 use super::way;
 use crate::args::{Mcp, Place};
 use crate::commands::index::index_new;
-use crate::commands::serve::watch;
-use crate::commands::serve::{DRAIN, logging};
-use crate::data_folder;
-use crate::deployment::Loaded;
-use crate::endpoints::Endpoints;
-use crate::host::{self, State};
-use crate::manual;
+use crate::commands::serve::logging;
 use crate::output::{Failure, Outcome};
-use crate::registry::bridge;
-use crate::state::{self, Serving};
+use forecourt::registry::bridge;
 
 /// How long a daemon on this machine may take to be there.
 const DAEMON_TIME_MAX: Duration = Duration::from_secs(2);
@@ -34,17 +30,18 @@ pub(crate) async fn run(mcp: Mcp) -> Outcome {
         return carry(&mcp.what, mcp.data, mcp.token.as_deref()).await;
     }
     let place = Place { dir: PathBuf::from(&mcp.what), data: mcp.data };
-    let loaded = super::load(&place)?;
-    let kept = data_folder::make(&place.data_dir())?;
+    let deployment = super::load(&place)?;
+    let kept = data_folder::make(deployment.data_folder())?;
     data_folder::keep_private();
-    match state::hold(&kept) {
-        Ok(_held) => serve(&loaded, &kept, State::Kept(&kept)).await,
-        Err(_) => match Serving::find(&loaded.deployment.domain, Some(&kept)).filter(answers) {
+    let deployment = deployment.with_data_folder(&kept);
+    match serving::hold(&kept) {
+        Ok(_held) => serve(deployment, Storage::Kept(kept)).await,
+        Err(_) => match Serving::find(deployment.domain(), Some(&kept)).filter(answers) {
             Some(serving) => {
                 let url = format!("https://{}:{}/mcp", serving.domain, serving.https_port);
                 carry(&url, Some(kept), mcp.token.as_deref()).await
             }
-            None => serve_apart(&loaded, &kept).await,
+            None => serve_apart(deployment, kept).await,
         },
     }
 }
@@ -57,32 +54,29 @@ fn answers(serving: &Serving) -> bool {
 
 /// Serves beside another program like this one: with state of its own, which ends with it, since each would
 /// take the tasks of the other for cut off. Where agents stand is the deployment's to say.
-async fn serve_apart(loaded: &Loaded, deployment: &Path) -> Outcome {
+async fn serve_apart(deployment: Deployment, kept: PathBuf) -> Outcome {
     let data = std::env::temp_dir().join(format!("forecourt-mcp-{}", std::process::id()));
     let own = data_folder::make(&data)?;
-    let served = serve(loaded, &own, State::Apart { own: &own, deployment }).await;
+    let storage = Storage::Apart { own: own.clone(), deployment: kept };
+    let served = serve(deployment.with_data_folder(own), storage).await;
     let removed = std::fs::remove_dir_all(&data);
     served.and_then(|()| Ok(removed?))
 }
 
-async fn serve(loaded: &Loaded, data: &Path, state: State<'_>) -> Outcome {
-    logging::start(&loaded.log)?;
-    manual::unpack(data)?;
-    let site = host::site(loaded);
-    let egress = host::egress(loaded, &site, &[])?;
-    let endpoints = Endpoints::load(loaded, &egress)?;
-    let host::Agents { residents, content } = host::agents(loaded, &site, &egress, data, &endpoints)?;
-    index_new(&content).await?;
+async fn serve(deployment: Deployment, storage: Storage) -> Outcome {
+    logging::start(deployment.log())?;
+    let house = deployment.build()?;
+    house.unpack_manual()?;
+    index_new(house.contents()).await?;
     let stop = CancellationToken::new();
-    let parts = host::HostParts { residents, endpoints: &endpoints };
-    let running = host::start(loaded, site, egress, parts, state, stop.clone()).await?;
-    content.into_iter().for_each(|content| drop(tokio::spawn(watch::content(content, stop.clone()))));
-    if let Some(served) = loaded.wires.stdio(&running.mount)? {
+    let running = Running::start(house, storage, stop.clone()).await?;
+    if let Some(served) = running.stdio()? {
         served.await;
     }
-    running.host.drain(DRAIN).await;
+    let host = running.host();
+    host.drain(DRAIN).await;
     stop.cancel();
-    running.host.stopped().await;
+    host.stopped().await;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use forecourt_core::Domain;
 use url::Url;
 
 use crate::output::Failure;
-use crate::registry::discovery::Acct;
+use forecourt::registry::discovery::Acct;
 
 /// Something that was named on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use forecourt_contract::{endpoint, recipe};
 use forecourt_egress::EgressConfig;
-use forecourt_endpoints::python;
+use forecourt_endpoints::{policy, python};
 use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
@@ -11,8 +11,8 @@ use forecourt_settings::{Documented, Reference, document};
 use schemars::schema_for;
 
 use crate::output::{Outcome, stdout};
-use crate::registry::{PROTOCOLS, backends};
-use crate::settings::{AdminSettings, Agent, Deployment, Listen, Log, StoreSettings, Tls};
+use forecourt::registry::{PROTOCOLS, backends};
+use forecourt::settings::{AdminSettings, AgentSettings, Listen, Log, StoreSettings, Tls, TopSettings};
 
 /// Prints the reference as markdown.
 pub(crate) fn run() -> Outcome {
@@ -31,7 +31,7 @@ pub(crate) fn markdown() -> String {
 /// Every section with all of its keys.
 pub(crate) fn reference() -> Reference {
     let mut sections = vec![
-        documented("forecourt.toml", "Who you are.", || schema_for!(Deployment)),
+        documented("forecourt.toml", "Who you are.", || schema_for!(TopSettings)),
         documented("forecourt.toml [listen]", "Where the daemon listens. Flags go before these.", || {
             schema_for!(Listen)
         }),
@@ -51,7 +51,7 @@ pub(crate) fn reference() -> Reference {
     for protocol in PROTOCOLS {
         sections.push(documented(leak(format!("forecourt.toml [{}]", protocol.name)), protocol.about, protocol.schema));
     }
-    sections.push(documented("agents/*.toml", "One agent.", || schema_for!(Agent)));
+    sections.push(documented("agents/*.toml", "One agent.", || schema_for!(AgentSettings)));
     sections.push(documented("agents/*.toml [agtp]", "Who an agent is to other agents.", || {
         schema_for!(AgentIdentitySettings)
     }));
@@ -59,7 +59,7 @@ pub(crate) fn reference() -> Reference {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }
-    sections.extend([python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
+    sections.extend([policy::DOCUMENTED, python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
     document(&sections)
 }
 

@@ -4,32 +4,20 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(super) use forecourt_client::network::{Trust, build, trusting, unconnected};
 use forecourt_core::{Domain, SystemClock};
-use forecourt_egress::{Egress, EgressBuilder, EgressConfig};
-use forecourt_server::local_ca::ca_certificate;
+use forecourt_egress::{Egress, EgressConfig};
 use ipnet::IpNet;
 
-use super::printable::line;
 use crate::args::{Ask, Discover};
 use crate::output::Failure;
-use crate::registry::discovery::{Acct, Obstacle, ResolveError, ResolvedAgent, Resolver};
-use crate::state::Serving;
+use forecourt::registry::discovery::{Acct, Obstacle, ResolveError, ResolvedAgent, Resolver};
+use forecourt::serving::Serving;
 
 /// The port of https.
 const HTTPS_PORT: u16 = 443;
 /// How many neighbours a hint names.
 const NEIGHBOURS_MAX: usize = 12;
-
-/// Whom a caller trusts beside the system's authorities.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Trust<'a> {
-    /// The data folder whose local authority is trusted.
-    pub(super) data: Option<&'a Path>,
-    /// A file of more authorities, in PEM.
-    pub(super) cacert: Option<&'a Path>,
-    /// Everybody, whatever certificate they show.
-    pub(super) insecure: bool,
-}
 
 impl Ask {
     /// Whom it trusts.
@@ -141,58 +129,6 @@ fn egress(domain: &Domain, port: u16, folder: Option<PathBuf>, trust: Trust<'_>)
     let loopback = || [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].map(IpNet::from).to_vec();
     let allow = if domain.is_local() { loopback() } else { Vec::new() };
     trusting(EgressConfig { allow, ports: vec![port], ..EgressConfig::default() }, folder, trust)
-}
-
-/// A way out under `config` that trusts the authority in `folder`, if there is one.
-pub(super) fn build(config: EgressConfig, folder: Option<PathBuf>) -> Result<Egress, Failure> {
-    begin(config, folder).build().map_err(|error| Failure::yours(error.to_string()))
-}
-
-/// The same, which trusts whom else the caller named.
-pub(super) fn trusting(config: EgressConfig, folder: Option<PathBuf>, trust: Trust<'_>) -> Result<Egress, Failure> {
-    let mut builder = begin(config, folder);
-    if let Some(file) = trust.cacert {
-        let pem = std::fs::read(file)
-            .map_err(|error| Failure::yours(format!("--cacert {} cannot be read: {error}", file.display())))?;
-        builder = builder.trust_pem(pem);
-    }
-    if trust.insecure {
-        builder = builder.trust_everyone();
-    }
-    builder.build().map_err(|error| Failure::yours(error.to_string()))
-}
-
-/// A way out to wherever somebody typed, which trusts everyone if they asked for that.
-pub(super) fn typed(folder: Option<PathBuf>, trusts_everyone: bool) -> Result<Egress, Failure> {
-    let builder = begin(EgressConfig::default(), folder);
-    let builder = if trusts_everyone { builder.trust_everyone() } else { builder };
-    builder.build().map_err(|error| Failure::yours(error.to_string()))
-}
-
-fn begin(config: EgressConfig, folder: Option<PathBuf>) -> EgressBuilder {
-    let authority = folder.and_then(|folder| std::fs::read(ca_certificate(&folder)).ok());
-    let builder = Egress::builder(config);
-    match authority {
-        Some(pem) => builder.trust_pem(pem),
-        None => builder,
-    }
-}
-
-/// No connection to `at`, a host with its port: because nobody listens, or because of who does.
-pub(super) fn unconnected(at: &str, reason: &str, is_local: bool) -> Failure {
-    let cause = line(reason.rsplit(": ").next().unwrap_or(reason), 100);
-    if reason.contains("certificate") {
-        let failure = Failure::unreachable(format!("the certificate of {at} is not trusted here ({cause})"));
-        return match is_local {
-            true => failure.hint("--data DIR names the data folder whose local authority is to be trusted"),
-            false => failure.hint("SSL_CERT_FILE, or --cacert FILE of ask and discover, names more authorities"),
-        };
-    }
-    let failure = Failure::unreachable(format!("nobody answers at {at} ({cause})"));
-    match is_local {
-        true => failure.hint("is it running? `forecourt serve DIR` starts it"),
-        false => failure.hint("is the name spelled right, and does it speak https?"),
-    }
 }
 
 fn not_served(domain: &Domain) -> Failure {

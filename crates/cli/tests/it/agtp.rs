@@ -63,7 +63,7 @@ fn strangers_to_the_local_authority_are_not_fooled() {
     let stranger = tempfile::tempdir().unwrap();
     let data = stranger.path().display().to_string();
     let recorded = std::fs::read_to_string(served.deployment.data().join("serving.json")).unwrap();
-    let port = serde_json::from_str::<Value>(&recorded).unwrap()["agtp_port"].to_string();
+    let port = serde_json::from_str::<Value>(&recorded).unwrap()["sockets"]["agtp"].to_string();
     let uri = format!("agtp://{DOMAIN}:{port}");
     let said = served.deployment.run("agtp", ["DISCOVER", &uri, "--data", &data]).failed(3);
     assert!(said.contains("certificate") && said.contains("--data"), "{said}");

@@ -224,7 +224,7 @@ fn s9_4_check_shows_the_endpoints_and_what_the_policy_says_in_vain() {
     let book = json["endpoints"].as_array().unwrap().iter().find(|endpoint| endpoint["method"] == "BOOK").cloned();
     assert_eq!(book.unwrap()["handler"].as_object().unwrap().len(), 1, "{json}");
 
-    deployment.edit("forecourt.toml", "[agtp]", "[agtp.policies.methods]\ndisallow = [\"RESERVE\", \"LEARN\"]\n[agtp]");
+    deployment.edit("forecourt.toml", "[agtp]", "[endpoints.methods]\ndisallow = [\"RESERVE\", \"LEARN\"]\n[agtp]");
     let output = deployment.run("check", [] as [&str; 0]);
     let said = &output.stderr;
     assert!(said.contains("`LEARN` under `disallow`"), "{said}");
@@ -243,7 +243,25 @@ fn s13_2_check_names_every_refused_endpoint_and_serve_takes_the_rest() {
     let agent = guest(&served);
     call(&served, &agent, "BOOK", "/rooms/7", &["--scope", "booking:room"]).fine();
     let deployment = served.killed();
-    deployment.edit("forecourt.toml", "[agtp]", "[agtp]\non_refused_endpoint = \"fail\"");
+    deployment.edit("forecourt.toml", "[agtp]", "[endpoints]\non_refused = \"fail\"\n[agtp]");
     let said = deployment.run("serve", crate::support::FREE_PORTS).failed(1);
     assert!(said.contains("wrong.toml"), "{said}");
+}
+
+#[test]
+fn keys_that_moved_are_told_and_rewritten() {
+    let old = "[agtp]\n# None of these.\n[agtp.policies.methods]\ndisallow = [\"RESERVE\"] # never\n";
+    let deployment = hotel();
+    deployment.edit("forecourt.toml", "[agtp]", old);
+    let ran = deployment.run("check", [] as [&str; 0]);
+    let told = "`agtp.policies.methods` is now `endpoints.methods`; `forecourt check --fix` rewrites it";
+    assert!(ran.stderr.contains(told) && ran.stderr.contains("forecourt.toml:"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("RESERVE /pairs: the method policy lets nobody call it"), "{}", ran.stderr);
+    ran.fine();
+    deployment.run("check", ["--fix"]).fine();
+    let text = deployment.read("forecourt.toml");
+    assert!(text.contains("# None of these.\n[endpoints.methods]\ndisallow = [\"RESERVE\"] # never\n"), "{text}");
+    let ran = deployment.run("check", [] as [&str; 0]);
+    assert!(!ran.stderr.contains("is now") && ran.stderr.contains("lets nobody call it"), "{}", ran.stderr);
+    ran.fine();
 }

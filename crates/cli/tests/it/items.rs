@@ -33,7 +33,7 @@ fn a_refusal_is_1_a_failure_is_2_and_what_is_not_there_is_said() {
 
 #[test]
 fn a_promise_is_kept_under_its_token() {
-    let served = Deployment::gatehouse().with("nlweb", "promise_after_seconds = 0\n").serve();
+    let served = Deployment::gatehouse().with("nlweb", "sync_wait_seconds = 0\n").serve();
     let promise: Value =
         serde_json::from_str(&ask(&served, &["--json", "@gate@demo.localhost", "slow"]).fine()).unwrap();
     let token = promise["promise"]["token"].as_str().unwrap();
@@ -48,7 +48,7 @@ fn posted(served: &Served, body: &Value) -> Answer {
 
 #[test]
 fn a_real_search_is_grounded_honest_and_fit_for_actions() {
-    let action = "promise_after_seconds = 60\n\n[[nlweb.actions]]\nitem_type = \"Recipe\"\nname = \"buy\"\n\
+    let action = "sync_wait_seconds = 60\n\n[[nlweb.actions]]\nitem_type = \"Recipe\"\nname = \"buy\"\n\
                   description = \"Buy {name}\"\nprotocol = \"MCP\"\nserver = \"shop\"\ntool = \"buy\"\n\
                   arguments = { items = \"{recipeIngredient}\" }\n";
     let kitchen = Deployment::kitchen().with("nlweb", action);

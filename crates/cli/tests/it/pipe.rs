@@ -112,7 +112,7 @@ fn base_3_2_an_agent_that_a_daemon_retires_is_gone_from_pipes_beside_it() {
     std::fs::remove_file(data.join("serving.json")).unwrap();
     let mut pipe = Pipe::open(&served.deployment);
     assert_eq!(pipe.say(&words(), 2)["result"]["structuredContent"]["text"], "over a pipe");
-    let uri = format!("agtp://{DOMAIN}:{}/agents/echo", recorded["agtp_port"]);
+    let uri = format!("agtp://{DOMAIN}:{}/agents/echo", recorded["sockets"]["agtp"]);
     let data = data.display().to_string();
     served.deployment.run("agtp", ["REVOKE", &uri, "-d", "{\"reason\": \"a test\"}", "--data", &data]).fine();
     let again = words().lines().last().unwrap().to_owned() + "\n";

@@ -120,7 +120,7 @@ fn deployment(wire: &str) -> Deployment {
             deployment.and("forecourt.toml", &format!("{top}\n{}", believing())).and("agents/vip.toml", VIP)
         }
         // A call of a tool is not waited for for long.
-        "modern" | "legacy" => deployment.with("mcp", "patience_seconds = 5"),
+        "modern" | "legacy" => deployment.with("mcp", "call_timeout_seconds = 5"),
         _ => deployment,
     }
 }

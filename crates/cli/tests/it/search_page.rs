@@ -24,7 +24,7 @@ fn films() -> String {
 
 /// A cinema, with more in its backend.
 fn cinema(backend: &str) -> Deployment {
-    let settings = format!("kind = \"search\"\ncontent = [\"films.jsonl\"]\nnoun = \"films\"\n{backend}");
+    let settings = format!("kind = \"search\"\ncontent = [\"films.jsonl\"]\nitem_label = \"films\"\n{backend}");
     Deployment::of_backend(&settings).and("films.jsonl", &films())
 }
 
@@ -82,7 +82,7 @@ fn a_search_is_narrowed_widened_and_gone_back_in() {
     search(&browser, "sea ships");
     settled(&browser, "5 of 24 results");
     assert!(browser.url().ends_with("/~agent?user=sea+ships"), "{}", browser.url());
-    assert!(browser.find(".summary").text().contains("The best of the films"));
+    assert!(browser.find(".summary").text().contains("Best match: "));
     assert_eq!(browser.value("document.querySelector('.summary a').href.startsWith('https://films.example/')"), true);
     assert_eq!(browser.find(".result .source").text(), "films.example");
     assert!(browser.find(".result .snippet").text().contains("tells of the sea"));

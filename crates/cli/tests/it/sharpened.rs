@@ -22,8 +22,8 @@ fn soups() -> String {
 
 fn sharpened(url: &str, more: &str) -> Deployment {
     let backend = format!(
-        "kind = \"search\"\ncontent = [\"soups.jsonl\"]\nnoun = \"soups\"\n\
-         [backend.sharpen]\nbase_url = \"{url}\"\nmodel = \"small\"\n{more}"
+        "kind = \"search\"\ncontent = [\"soups.jsonl\"]\nitem_label = \"soups\"\n\
+         [backend.rerank]\nbase_url = \"{url}\"\nmodel = \"small\"\n{more}"
     );
     Deployment::of_backend(&backend).and("soups.jsonl", &soups())
 }

@@ -65,7 +65,7 @@ fn who_knows_the_specification_alone_is_understood() {
         println!("skipped: there is no python3 here");
         return;
     }
-    let kitchen = Deployment::kitchen().with("nlweb", "promise_after_seconds = 1\n");
+    let kitchen = Deployment::kitchen().with("nlweb", "sync_wait_seconds = 1\n");
     let agents = [("worker", WORKER), ("asker", ASKER), ("slowly", SLOWLY)];
     let deployment = agents
         .into_iter()

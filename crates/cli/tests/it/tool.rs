@@ -26,11 +26,11 @@ fn an_agent_is_asked_by_address_by_domain_and_by_url() {
 
 #[test]
 fn progress_is_shown_aside_and_a_promise_is_waited_for() {
-    let served = Deployment::gatehouse().with("nlweb", "promise_after_seconds = 60\n").serve();
+    let served = Deployment::gatehouse().with("nlweb", "sync_wait_seconds = 60\n").serve();
     let ran = ask(&served, &["@gate@demo.localhost", "slow"]);
     assert!(ran.stderr.contains("[50% half way]"), "{}", ran.stderr);
     assert_eq!(ran.fine(), "This takes a while... Done.\n");
-    let served = Deployment::gatehouse().with("nlweb", "promise_after_seconds = 0\n").serve();
+    let served = Deployment::gatehouse().with("nlweb", "sync_wait_seconds = 0\n").serve();
     let ran = ask(&served, &["@gate@demo.localhost", "slow"]);
     let token = ran.stderr.lines().find_map(|line| line.strip_prefix("hear of it later with: --task ")).unwrap();
     let token = token.to_owned();

@@ -1,6 +1,6 @@
 //! The index folder: locked by one process, opened, checked, and built anew when it has to be.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use arc_swap::ArcSwap;
@@ -8,9 +8,10 @@ use tantivy::directory::MmapDirectory;
 use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher};
 
 use super::files::{self, State};
+use super::lock::IndexLock;
 use super::schema::{Fields, register_tokenizers, schema};
 use super::snapshot::Summary;
-use crate::error::{Error, Result, folder};
+use crate::error::{Result, folder};
 use crate::limits::WRITER_BYTES;
 
 /// Bytes of stored items that are compressed together: to read one, all of them are unpacked.
@@ -23,7 +24,7 @@ pub(crate) struct Folder {
     opened: ArcSwap<Opened>,
     pub(crate) fields: Fields,
     path: PathBuf,
-    _lock: File,
+    _lock: IndexLock,
 }
 
 /// The index in the folder. Another one takes its place when it is built anew.
@@ -45,12 +46,12 @@ impl Opened {
 }
 
 impl Folder {
-    /// Opens the folder, which is created when missing, and compares every file with its checksum. An index
+    /// Opens the folder, locked by the file `lock` or by one of its own, which is created when missing, and compares every file with its checksum. An index
     /// of another version, or one that is damaged, is replaced by an empty one: everything in it comes from
     /// the sources and from what was pushed. What a crash left behind is removed.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path, lock: Option<&Path>) -> Result<Self> {
         fs::create_dir_all(path).map_err(folder(path))?;
-        let lock = lock(path)?;
+        let lock = IndexLock::take(path, lock)?;
         let words = path.join("words");
         let index = match files::state(&words)? {
             State::Whole(index) => index,
@@ -115,17 +116,6 @@ impl Folder {
 
     fn words(&self) -> PathBuf {
         self.path.join("words")
-    }
-}
-
-/// Taken for as long as the folder is open; the system lets go of it when the process ends.
-fn lock(path: &Path) -> Result<File> {
-    let file = path.join("lock");
-    let lock = File::options().create(true).truncate(false).write(true).open(&file).map_err(folder(&file))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(Error::InUse(path.to_owned())),
-        Err(TryLockError::Error(error)) => Err(folder(&file)(error)),
     }
 }
 

@@ -238,7 +238,7 @@ impl<'a, 'w> Run<'a, 'w> {
         for file in files {
             self.file = &file.name;
             self.written_at = file.written_at();
-            self.origin = hash(&[file.path.as_os_str().as_encoded_bytes()]);
+            self.origin = file.origin();
             self.bytes_before = self.at.bytes;
             match self.read_file(file) {
                 Ok(()) => {}

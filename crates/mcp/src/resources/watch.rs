@@ -10,7 +10,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::file::Stamp;
 use crate::limits::{FILE_LOOK_EVERY, SUBSCRIPTIONS_MAX};
-use crate::offer::Offer;
+use crate::offer::{Offer, OfferSource};
 
 /// The resources that one client wants to hear of.
 #[derive(Default)]
@@ -40,11 +40,11 @@ impl Subscriptions {
     }
 
     /// Has `tell` hear of changes, as long as these subscriptions are there. Once for all of them.
-    pub(crate) fn watch(self: &Arc<Self>, offer: &Arc<Offer>, tell: Tell) {
+    pub(crate) fn watch(self: &Arc<Self>, offer: OfferSource, tell: Tell) {
         if std::mem::replace(&mut *self.is_watched.lock(), true) {
             return;
         }
-        tokio::spawn(look(Arc::downgrade(self), Arc::downgrade(offer), tell));
+        tokio::spawn(look(Arc::downgrade(self), offer, tell));
     }
 
     /// The resources that have changed since they were looked at.
@@ -63,12 +63,13 @@ impl Subscriptions {
 }
 
 /// Looks now and then, until nobody subscribes any more.
-async fn look(subscriptions: Weak<Subscriptions>, offer: Weak<Offer>, tell: Tell) {
+async fn look(subscriptions: Weak<Subscriptions>, offer: OfferSource, tell: Tell) {
     let mut ticks = interval(FILE_LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let (Some(subscriptions), Some(offer)) = (subscriptions.upgrade(), offer.upgrade()) else { return };
+        let Some(subscriptions) = subscriptions.upgrade() else { return };
+        let offer = offer.load();
         for address in subscriptions.changed(&offer).await {
             if !tell(address).await {
                 return;

@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use super::answer::{HttpAnswer, Outcome};
-use super::asked::Asked;
-use super::door;
+use super::agent_route;
 use super::errors::Failure;
 use super::limits::AGENTS_PER_PAGE;
 use super::media::Media;
 use super::refusal::VERSION;
 use super::render;
+use super::request::RestRequest;
 use crate::{NAME, discovery};
 
-impl Asked<'_> {
+impl RestRequest<'_> {
     /// The host's front page.
     pub(crate) fn front_page(&self) -> Outcome {
         self.meter()?;
@@ -39,7 +39,7 @@ impl Asked<'_> {
             directory.iter().skip(before).take(AGENTS_PER_PAGE).map(|resident| base.card(&resident.card)).collect();
         let previous_page = (number > 1).then(|| page_url(number - 1));
         let next_page = (before + cards.len() < count).then(|| page_url(number + 1));
-        let paths: Vec<String> = cards.iter().map(|card| door::path(card)).collect();
+        let paths: Vec<String> = cards.iter().map(|card| agent_route::path(card)).collect();
         let agents: Vec<AgentListItem<'_>> = cards
             .iter()
             .zip(&paths)

@@ -44,9 +44,9 @@ async fn s4_1_2_what_takes_longer_than_the_host_waits_is_a_promise_under_202() {
 #[tokio::test(start_paused = true)]
 async fn s4_1_2_how_long_the_host_waits_is_configured() {
     let agent = || ScriptedAgent::new(slow());
-    let quick = Setup::default().with(card("bot"), agent()).section("promise_after_seconds = 61").start().await;
+    let quick = Setup::default().with(card("bot"), agent()).section("sync_wait_seconds = 61").start().await;
     assert_eq!(quick.say("plan").await.verdict().1, "answer");
-    let never = Setup::default().with(card("bot"), agent()).section("promise_after_seconds = 0").start().await;
+    let never = Setup::default().with(card("bot"), agent()).section("sync_wait_seconds = 0").start().await;
     assert_eq!(never.say("plan").await.verdict().1, "promise");
 }
 

@@ -190,13 +190,13 @@ async fn s5_settings_that_can_not_work_are_refused_at_start() {
         (action("protocol = \"SMTP\""), "HTTP, MCP and A2A"),
         (action("protocol = \"HTTP\"\nmethod = \"POST\""), "endpoint"),
         (action("protocol = \"MCP\"\nserver = \"s\"\ntool = \"t\"\nagents = [\"nobody\"]"), "@nobody"),
-        ("promise_after_seconds = 101".to_owned(), "at most 100"),
+        ("sync_wait_seconds = 101".to_owned(), "at most 100"),
         ("nonsense = 1".to_owned(), "nonsense"),
     ] {
         let setup = Setup::default().with(card("bot"), ScriptedAgent::saying(["x"])).section(&section);
         let problems = setup.try_start().await.err().map(|problems| format!("{problems:?}")).unwrap_or_default();
         assert!(problems.contains(says), "{section}: {problems}");
     }
-    let fits = Setup::default().with(card("bot"), ScriptedAgent::saying(["x"])).section("promise_after_seconds = 100");
+    let fits = Setup::default().with(card("bot"), ScriptedAgent::saying(["x"])).section("sync_wait_seconds = 100");
     assert!(fits.try_start().await.is_ok());
 }

@@ -165,7 +165,7 @@ async fn s3_1_every_step_of_a_plan_is_a_pair_that_can_be_called() {
 
 #[tokio::test]
 async fn s9_2_no_step_is_one_that_the_policy_keeps_out() {
-    let server = crate::tests::support::server("[policies.methods]\ndisallow = [\"BOOK\"]").await;
+    let server = crate::tests::support::server("[endpoints.methods]\ndisallow = [\"BOOK\"]").await;
     let (_, body) = call(&server, "PLAN", json!({"goal": "book a room"})).await;
     let steps = body["ordered_steps"].as_array().unwrap();
     assert!(steps.iter().any(|step| step["method"] == "FETCH"), "{body}");

@@ -144,7 +144,7 @@ async fn s7_3_what_an_agent_does_is_held_to_what_the_request_claims() {
     assert_eq!(query(&server, "\r\nAuthority-Scope: booking:room").await, "done");
     let said = query(&server, "").await;
     assert!(is_refused_for(&said, "booking:room"), "s8_7: claims are wanted here, and none was made: {said}");
-    let open = server_with("[policies]\nscope_required_for_invocation = false").await;
+    let open = server_with("[endpoints]\nscope_required = false").await;
     assert_eq!(query(&open, "").await, "done", "all that was declared");
     assert!(is_refused_for(&query(&server, "\r\nAuthority-Scope: documents:query").await, "booking:room"));
 }

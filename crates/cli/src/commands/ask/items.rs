@@ -14,8 +14,8 @@ use super::{JSON, Line, NLWEB, PATIENCE, STREAM, bearer, check_token, unreachabl
 use crate::args::Ask;
 use crate::commands::printable::line;
 use crate::output::{Failure, Outcome, print_json};
-use crate::registry::discovery::ResolvedAgent;
-use crate::registry::nlweb::{Told, ask_path, await_path, checkin, event, response};
+use forecourt::registry::discovery::ResolvedAgent;
+use forecourt::registry::nlweb::{Told, ask_path, await_path, checkin, event, response};
 
 /// Bytes of one event.
 const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -8,7 +8,7 @@ use super::tool::person::{Terminal, filled_in};
 use crate::args::Ask;
 use crate::commands::printable::line;
 use crate::output::{Failure, stderrln};
-use crate::registry::mcp::{AnswerKind, Choice, Field, Form, Person};
+use forecourt::registry::mcp::{AnswerKind, Choice, Field, Form, Person};
 
 /// Questions that are put; a person would hardly answer more.
 const QUESTIONS_MAX: usize = 20;

@@ -23,10 +23,10 @@ use crate::commands::named::Named;
 use crate::commands::printable::line;
 use crate::commands::way::{self, Way};
 use crate::output::{Failure, Outcome};
-use crate::registry::a2a::{
+use forecourt::registry::a2a::{
     ClientFault, ClientTimeouts, Discovery, DiscoveryError, Found, Peer, PeerConfig, Rules, Start, follow,
 };
-use crate::registry::a2a_model::{Configuration, Content, Message, Metadata, Part, Role, Send};
+use forecourt::registry::a2a_model::{Configuration, Content, Message, Metadata, Part, Role, Send};
 
 /// How long a stream may be silent before it is taken up again.
 const SILENCE: Duration = Duration::from_secs(2 * 60);

@@ -10,7 +10,7 @@ use super::answer::{reading, refused};
 use crate::args::Ask;
 use crate::commands::printable::{Words, line};
 use crate::output::{Failure, Outcome, stderrln};
-use crate::registry::nlweb::{Question, Told};
+use forecourt::registry::nlweb::{Question, Told};
 
 /// Characters of a token or an address that is shown.
 const ID_CHARS_MAX: usize = 300;

@@ -19,9 +19,9 @@ use crate::args::Ask;
 use crate::commands::printable::line;
 use crate::commands::way;
 use crate::output::{Failure, Outcome, print_json};
-use crate::registry::discovery::ResolvedAgent;
-use crate::registry::mcp::{CallReply, ServerLocation, Trouble, Visit};
-use crate::registry::nlweb::{checkin, response};
+use forecourt::registry::discovery::ResolvedAgent;
+use forecourt::registry::mcp::{CallReply, ServerLocation, Trouble, Visit};
+use forecourt::registry::nlweb::{checkin, response};
 
 const WIRE: Wire =
     Wire { name: MCP, title: "MCP", of_agent: its_endpoint, of_host: "/mcp", typed: std::convert::identity };

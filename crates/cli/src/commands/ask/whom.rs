@@ -11,7 +11,7 @@ use crate::commands::named::Named;
 use crate::commands::printable::line;
 use crate::commands::way::Way;
 use crate::output::Failure;
-use crate::registry::discovery::ResolvedAgent;
+use forecourt::registry::discovery::ResolvedAgent;
 
 /// A protocol, and where agents and hosts are asked over it.
 pub(super) struct Wire {

@@ -12,14 +12,18 @@ use forecourt_settings::{Problem, files};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::deployment::FILE;
 use crate::output::Failure;
+use forecourt::deployment::FILE;
 
 /// The files of recipes, under either name.
 const RECIPES: [&str; 2] = ["recipes.toml", "agtp-recipes.toml"];
 /// The files that may hold a method policy, and the tables that lead to it.
-const POLICIES: [(&str, &[&str]); 2] =
-    [(FILE, &["agtp", "policies", "methods"]), ("agtp-server.toml", &["policies", "methods"])];
+const POLICIES: [(&str, &[&str]); 3] = [
+    (FILE, &["endpoints", "methods"]),
+    // Where the release before had it.
+    (FILE, &["agtp", "policies", "methods"]),
+    ("agtp-server.toml", &["policies", "methods"]),
+];
 /// Files of endpoints in one deployment.
 const FILES_MAX: usize = 10_000;
 

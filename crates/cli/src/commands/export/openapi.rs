@@ -5,8 +5,6 @@ use forecourt_openapi::{About, export};
 use super::HTTPS_PORT;
 use crate::args::ExportOpenapi;
 use crate::commands::load;
-use crate::endpoints::Endpoints;
-use crate::host;
 use crate::output::{Failure, Outcome, print_json, stderrln};
 
 /// What stands for a version: endpoints have none in common.
@@ -15,21 +13,19 @@ const VERSION: &str = "unversioned";
 /// Prints the document, and what it does not say on standard error.
 pub(super) fn run(asked: &ExportOpenapi) -> Outcome {
     let mut loaded = load(&asked.place)?;
-    loaded.listen.https.set_port(HTTPS_PORT);
-    let site = host::site(&loaded);
-    let egress = host::egress(&loaded, &site, &[])?;
-    let endpoints = Endpoints::load(&loaded, &egress)?;
+    loaded.publish_https_port(HTTPS_PORT);
+    let (contract, refused) = loaded.endpoints()?;
+    let domain = loaded.domain();
     let about = About {
-        title: format!("Endpoints of {}", site.domain),
+        title: format!("Endpoints of {}", domain),
         version: VERSION.to_owned(),
-        manifest: Some(format!("agtp://{}/", site.domain)),
+        manifest: Some(format!("agtp://{}/", domain)),
     };
-    let contract = &endpoints.contract;
     let registered = contract.registry.iter().map(|registered| registered.endpoint.as_ref());
     let exported = export(registered, &about, &contract.catalog);
     exported.losses.iter().for_each(|loss| stderrln!("lost: {loss}"));
     print_json(&exported.document)?;
-    match endpoints.refused.is_empty() {
+    match refused.is_empty() {
         true => Ok(()),
         false => Err(Failure::yours("the document lacks endpoints that are refused")
             .hint("`forecourt check` names each of them and why")),

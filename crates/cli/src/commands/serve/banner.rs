@@ -6,29 +6,29 @@ use std::path::Path;
 
 use forecourt_host::Host;
 
-use super::listeners::Listeners;
+use forecourt::server::Addresses;
 
 /// Agents that are shown, the default one first. More than a screen or two nobody reads, and whoever
 /// starts the daemon from a program may not read at all.
 const AGENTS_SHOWN: usize = 20;
 
 /// Prints where to find everything. Whoever reads may stop reading: that is no reason to stop.
-pub(super) fn print(host: &Host, listeners: &Listeners, data: &Path) {
-    let text = text(host, listeners, data).unwrap_or_default();
+pub(super) fn print(host: &Host, addresses: &Addresses, data: &Path) {
+    let text = text(host, addresses, data).unwrap_or_default();
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
-fn text(host: &Host, listeners: &Listeners, data: &Path) -> Result<String, std::fmt::Error> {
+fn text(host: &Host, addresses: &Addresses, data: &Path) -> Result<String, std::fmt::Error> {
     let site = host.site();
     let mut out = String::new();
     writeln!(out, "{} is open.", site.name)?;
     writeln!(out)?;
-    writeln!(out, "  in a browser   http://{}:{}/", site.domain, listeners.http_port())?;
+    writeln!(out, "  in a browser   http://{}:{}/", site.domain, addresses.shared.http.port())?;
     writeln!(out, "  public base    {}/", site.origin)?;
-    for (name, address) in listeners.own() {
+    for (name, address) in &addresses.own {
         writeln!(out, "  {name:<14} {address}")?;
     }
-    writeln!(out, "  operator       http://{}/metrics (also /healthz, /readyz)", listeners.admin_address())?;
+    writeln!(out, "  operator       http://{}/metrics (also /healthz, /readyz)", addresses.shared.admin)?;
     writeln!(out)?;
     for resident in host.directory().iter().take(AGENTS_SHOWN) {
         let card = &resident.card;
@@ -43,7 +43,7 @@ fn text(host: &Host, listeners: &Listeners, data: &Path) -> Result<String, std::
     writeln!(out)?;
     let first = host.directory().default_agent();
     writeln!(out, "Try:  forecourt ask {} \"hello\"", first.card.address)?;
-    if listeners.is_local() {
+    if addresses.is_local {
         let ca = forecourt_server::local_ca::ca_certificate(data);
         writeln!(out, "      curl --cacert {} '{}/~{}?user=hello'", ca.display(), site.origin, first.card.handle())?;
         writeln!(out, "This is development: loopback only, with a certificate from a local authority.")?;

@@ -14,7 +14,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::output::Failure;
-use crate::settings::{Log, LogFormat};
+use forecourt::settings::{Log, LogFormat};
 
 /// What the names of our own crates begin with.
 const OURS: &str = "forecourt";

@@ -9,7 +9,7 @@ use super::super::answer::{reading, refused_with};
 use crate::args::Ask;
 use crate::commands::printable::{Words, line};
 use crate::output::{Failure, Outcome, stderrln};
-use crate::registry::a2a::{StreamItem, Unfolding};
+use forecourt::registry::a2a::{StreamItem, Unfolding};
 
 /// Tool calls whose state is remembered; beyond, each change is shown.
 const TOOLS_MAX: usize = 1_000;

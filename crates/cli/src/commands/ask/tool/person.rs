@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use crate::commands::printable::{line, printable};
 use crate::output::{stderr, stderrln};
-use crate::registry::mcp::{AnswerKind, Choice, Field, Form, Person};
+use forecourt::registry::mcp::{AnswerKind, Choice, Field, Form, Person};
 
 /// Characters of somebody else's sentence.
 const WORDS_CHARS_MAX: usize = 500;

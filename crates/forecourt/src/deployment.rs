@@ -1,0 +1,251 @@
+//! A deployment as its files describe it: read with every problem of every file found in one go, added to by
+//! a program that embeds this crate, and built into a [`House`].
+
+mod read;
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use forecourt_agents::BuiltAgent;
+use forecourt_contract::{Failure, Invocation};
+use forecourt_core::{Domain, Handle};
+use forecourt_egress::EgressConfig;
+use forecourt_endpoints::{Functions, python};
+use forecourt_host::{LimitSettings, OperatorWebhook};
+use forecourt_identity::IdentityConfig;
+use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_server::{AdminToken, HttpLimits};
+use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
+use serde_json::Value;
+
+use self::read::{read_agents, read_top};
+use crate::house::{self, House};
+use crate::settings::{AgentSettings, Listen, ListenOverrides, Log, StoreSettings, Tls, TopSettings};
+use crate::wires::Wires;
+
+/// The file that makes a folder a deployment.
+pub const FILE: &str = "forecourt.toml";
+/// The data folder within that of a deployment, unless another one is named.
+pub const DATA: &str = ".forecourt";
+/// Agents in one deployment.
+pub const AGENTS_MAX: usize = 10_000;
+
+/// Everything that the files of a deployment say, and what a program adds to it.
+///
+/// ```
+/// use forecourt::Deployment;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// std::fs::write(folder.join("forecourt.toml"), "domain = \"demo.localhost\"\nnmae = \"Demo\"")?;
+/// let problems = Deployment::read(folder).err().expect("a key is misspelled");
+/// assert!(problems.to_string().contains("forecourt.toml:2"), "{problems}");
+///
+/// std::fs::write(folder.join("forecourt.toml"), "domain = \"demo.localhost\"")?;
+/// assert_eq!(Deployment::read(folder)?.domain().as_str(), "demo.localhost");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Deployment {
+    pub(crate) dir: PathBuf,
+    pub(crate) top: TopSettings,
+    pub(crate) listen: Listen,
+    pub(crate) tls: Tls,
+    /// What opens calls on the operator's listener that change something.
+    pub(crate) admin_token: Option<AdminToken>,
+    /// Where the operator is told that a question waits.
+    pub(crate) operator: Option<OperatorWebhook>,
+    pub(crate) store: StoreSettings,
+    pub(crate) log: Log,
+    pub(crate) limits: LimitSettings,
+    pub(crate) egress: EgressConfig,
+    pub(crate) identity: IdentityConfig,
+    pub(crate) http: HttpLimits,
+    /// How Python functions run.
+    pub(crate) functions: python::Options,
+    /// The protocols, each opened from its section.
+    pub(crate) wires: Wires,
+    /// What holds for all endpoints together.
+    pub(crate) endpoints: Section,
+    pub(crate) agents: Vec<AgentDefinition>,
+    /// The functions of the program around us.
+    pub(crate) own_functions: Functions,
+    /// Where this very process listens: no caller may make it call itself.
+    pub(crate) own_addresses: Vec<SocketAddr>,
+    /// The folder in which state is kept.
+    pub(crate) data: PathBuf,
+    /// The file's own section, for problems found later.
+    pub(crate) root: Section,
+}
+
+/// One agent: a file of `agents/`, or one that a program adds.
+pub(crate) struct AgentDefinition {
+    pub settings: AgentSettings,
+    pub section: Section,
+    pub backing: Backing,
+    /// Who it is to other agents.
+    pub identity: AgentIdentitySettings,
+}
+
+/// What answers for an agent.
+pub(crate) enum Backing {
+    /// A backend, built from this section.
+    Section(Section),
+    /// Code of the program around us.
+    Program(BuiltAgent),
+}
+
+impl Deployment {
+    /// Reads the deployment in `folder`, with `${VAR}` from the environment of this process.
+    ///
+    /// # Errors
+    /// Everything that is wrong, each with its file and its line where they are known.
+    pub fn read(folder: impl AsRef<Path>) -> Result<Self, Problems> {
+        Self::read_with(folder.as_ref(), &ProcessEnvironment, &ListenOverrides::default())
+    }
+
+    /// The same with another environment, and with sockets where `overrides` wants them.
+    ///
+    /// # Errors
+    /// As [`Deployment::read`].
+    pub fn read_with(
+        folder: &Path,
+        environment: &dyn Environment,
+        overrides: &ListenOverrides,
+    ) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        let top = problems.absorb(read_top(folder, environment, overrides));
+        let (agents, wrong) = read_agents(folder, environment);
+        problems.extend(wrong);
+        match top {
+            Some(mut deployment) if problems.is_empty() => {
+                deployment.agents = agents;
+                Ok(deployment)
+            }
+            _ => {
+                problems.extend(house::backend_problems(folder, &agents));
+                Err(problems)
+            }
+        }
+    }
+
+    /// Keys that the files have by their old names: complete once the deployment was built.
+    pub fn moved_keys(&self) -> Vec<KeyMove> {
+        let agents = self.agents.iter().flat_map(|agent| agent.section.moved_keys());
+        self.root.moved_keys().into_iter().chain(agents).collect()
+    }
+
+    /// The same deployment with its state in `folder`: by default that is `.forecourt` within its own.
+    #[must_use]
+    pub fn with_data_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.data = folder.into();
+        self
+    }
+
+    /// The same deployment with an agent that is code of this program, as any file of `agents/` would add one.
+    /// A panic in it ends one answer, honestly, and nothing else.
+    #[must_use]
+    pub fn with_agent(mut self, settings: AgentSettings, agent: BuiltAgent) -> Self {
+        let section = Section::empty(self.root.file(), settings.handle.as_str());
+        let (backing, identity) = (Backing::Program(agent), AgentIdentitySettings::default());
+        self.agents.push(AgentDefinition { settings, section, backing, identity });
+        self
+    }
+
+    /// The same deployment with a function of this program, which files of `endpoints/` bind under `name` as
+    /// `handler = { type = "registered_function", function = "NAME" }`.
+    #[must_use]
+    pub fn with_function<F, R>(mut self, name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(Invocation) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, Failure>> + Send + 'static,
+    {
+        self.own_functions = self.own_functions.with(name, function);
+        self
+    }
+
+    /// Builds the deployment: every agent once, every endpoint. Opens no socket and no store, so that what
+    /// fails here is wrong in the settings.
+    ///
+    /// # Errors
+    /// Everything that is wrong, at once.
+    pub fn build(self) -> Result<House, Problems> {
+        House::build(self)
+    }
+
+    /// The domain of every address here.
+    pub fn domain(&self) -> &Domain {
+        &self.top.domain
+    }
+
+    /// The folder of its files.
+    pub fn folder(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The folder in which its state is kept.
+    pub fn data_folder(&self) -> &Path {
+        &self.data
+    }
+
+    /// What is logged, and how.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Where it listens.
+    pub fn listen(&self) -> Listen {
+        self.listen
+    }
+
+    /// Connections of one listener at once, at most.
+    pub fn connections_max(&self) -> usize {
+        self.http.connections_max
+    }
+
+    /// Lets everything that is published name this port of HTTPS, whatever the files listen on.
+    pub fn publish_https_port(&mut self, port: u16) {
+        self.listen.https.set_port(port);
+    }
+
+    /// Takes notice of where sockets were opened. `own` gives those that protocols have for themselves, by
+    /// name; `None`: it is not open.
+    pub(crate) fn bound(&mut self, shared: Listen, own: impl Fn(&str) -> Option<SocketAddr>) {
+        self.listen = shared;
+        self.wires.bound(own);
+    }
+
+    /// What only all agents together decide: who is the default agent, and that no two share a name.
+    pub(crate) fn settle(&mut self) -> Result<(), Problems> {
+        let mut problems = Problems::new();
+        let mut seen: HashMap<Handle, String> = HashMap::new();
+        for agent in &self.agents {
+            let handle = agent.settings.handle.clone();
+            if let Some(other) = seen.insert(handle.clone(), agent.section.name()) {
+                problems.push(agent.section.problem(None, format!("the handle `{handle}` is taken by {other}")));
+            }
+        }
+        match (&self.top.default_agent, self.agents.first()) {
+            (_, None) => problems.push(
+                Problem::of_file(&self.dir.join("agents"), "there is no agent")
+                    .hint("add a file like agents/echo.toml"),
+            ),
+            (Some(default), _) if !seen.contains_key(default) => {
+                problems.push(self.root.problem(Some("default_agent"), format!("there is no agent `{default}`")));
+            }
+            (Some(_), _) => {}
+            (None, Some(first)) => self.top.default_agent = Some(first.settings.handle.clone()),
+        }
+        problems.into_result(())
+    }
+
+    /// The networks of proxies whose word on the client's address is taken.
+    pub(crate) fn trusted_proxies(&self) -> &[ipnet::IpNet] {
+        &self.top.trusted_proxies
+    }
+
+    /// The name of the place, for people.
+    pub(crate) fn name(&self) -> &str {
+        self.top.name.as_deref().unwrap_or(self.top.domain.as_str())
+    }
+}

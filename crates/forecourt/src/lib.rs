@@ -1,0 +1,61 @@
+//! A domain's agents, endpoints and content, served over every protocol that Forecourt knows: the whole of
+//! it as a library. The `forecourt` command is a thin program on top.
+//!
+//! A [`Deployment`] is read from a folder, or put together in part by a program. It is built into a [`House`],
+//! which knows no socket and no store. A [`Server`] serves a house, and can be given another one while it does.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`deployment`], [`settings`] | the files, and what a program adds to them |
+//! | [`house`] | everything built |
+//! | [`running`] | a host at work in a house, and how another one takes its place |
+//! | `live` | the one swap that every request looks at |
+//! | [`server`] | listeners, the operator's calls, the end |
+//! | [`storage`], [`data_folder`], [`serving`] | where state is kept, and who holds it |
+//! | [`inspect`], [`identities`] | what stands in the way, and what there is to say |
+//! | [`registry`] | every protocol and every backend |
+//!
+//! ```
+//! use forecourt::{Deployment, Domain};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! std::fs::create_dir(folder.join("agents"))?;
+//! std::fs::write(folder.join("forecourt.toml"), "domain = \"demo.localhost\"")?;
+//! std::fs::write(
+//!     folder.join("agents/echo.toml"),
+//!     "handle = \"echo\"\nname = \"Echo\"\n[backend]\nkind = \"echo\"",
+//! )?;
+//! let house = Deployment::read(folder)?.build()?;
+//! assert_eq!(house.site().domain, Domain::parse("demo.localhost")?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod data_folder;
+pub mod deployment;
+mod endpoints;
+mod error;
+pub mod house;
+pub mod identities;
+pub mod inspect;
+mod live;
+mod manual;
+pub mod registry;
+pub mod running;
+pub mod server;
+pub mod serving;
+pub mod settings;
+pub mod storage;
+mod watch;
+mod wires;
+
+pub use deployment::Deployment;
+pub use error::Error;
+pub use forecourt_agents::BuiltAgent;
+pub use forecourt_contract::{Failure, Invocation};
+pub use forecourt_core::{Admitted, Agent, Domain, Ending, Event, EventStream, Handle, Message, reply};
+pub use forecourt_settings::{Problem, Problems};
+pub use house::House;
+pub use running::Running;
+pub use server::Server;
+pub use storage::Storage;

@@ -1,0 +1,46 @@
+//! The manual that the program carries in itself, so that it can explain itself anywhere.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Its pages: name and text.
+const PAGES: &[(&str, &str)] = &[
+    ("getting-started.md", include_str!("../../../docs/manual/getting-started.md")),
+    ("agents.md", include_str!("../../../docs/manual/agents.md")),
+    ("content.md", include_str!("../../../docs/manual/content.md")),
+    ("talking.md", include_str!("../../../docs/manual/talking.md")),
+    ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
+    ("discovery.md", include_str!("../../../docs/manual/discovery.md")),
+    ("a2a.md", include_str!("../../../docs/manual/a2a.md")),
+    ("mcp.md", include_str!("../../../docs/manual/mcp.md")),
+    ("agtp.md", include_str!("../../../docs/manual/agtp.md")),
+    ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
+    ("policy.md", include_str!("../../../docs/manual/policy.md")),
+    ("identity.md", include_str!("../../../docs/manual/identity.md")),
+    ("endpoints.md", include_str!("../../../docs/manual/endpoints.md")),
+    ("openapi.md", include_str!("../../../docs/manual/openapi.md")),
+    ("operating.md", include_str!("../../../docs/manual/operating.md")),
+    ("embedding.md", include_str!("../../../docs/manual/embedding.md")),
+    ("configuration.md", include_str!("../../../docs/reference/config.md")),
+];
+
+/// What a search backend calls it: `content = ["builtin:manual"]`.
+pub(crate) const NAME: &str = "manual";
+
+/// Where it is unpacked.
+pub(crate) fn folder(data: &Path) -> PathBuf {
+    data.join("manual")
+}
+
+/// Puts the manual into `data` for the search backend, rewriting only what has changed.
+pub(crate) fn unpack(data: &Path) -> io::Result<()> {
+    let folder = folder(data);
+    std::fs::create_dir_all(&folder)?;
+    for (name, text) in PAGES {
+        let file = folder.join(name);
+        if std::fs::read_to_string(&file).ok().as_deref() != Some(*text) {
+            std::fs::write(&file, text)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! The only file that names every protocol and every backend. A new one is a new crate or file,
+//! and one line here.
+
+use forecourt_agents::Backend;
+use forecourt_surface::Protocol;
+
+/// The protocols, in the order in which they are shown.
+pub const PROTOCOLS: &[Protocol] = &[
+    forecourt_mentionable::PROTOCOL,
+    forecourt_a2a::PROTOCOL,
+    forecourt_nlweb::PROTOCOL,
+    forecourt_mcp::PROTOCOL,
+    forecourt_agtp::PROTOCOL,
+];
+
+const BACKENDS: &[&[Backend]] = &[
+    forecourt_search::BACKENDS,
+    forecourt_model::BACKENDS,
+    forecourt_agents::BACKENDS,
+    &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND],
+];
+
+/// The backends, in the order in which they are documented.
+pub fn backends() -> impl Iterator<Item = &'static Backend> {
+    BACKENDS.iter().copied().flatten()
+}
+
+/// How agents are found, here and elsewhere: what `ask` and `discover` go by.
+pub use forecourt_mentionable::discovery;
+
+/// How `ask --via nlweb` reads what it is told.
+pub use forecourt_nlweb::client as nlweb;
+
+/// How `ask --via a2a` talks to agents.
+pub use forecourt_a2a::{client as a2a, model as a2a_model};
+
+/// How `mcp` reaches a server elsewhere.
+pub use forecourt_mcp::bridge::bridge;
+
+/// How `ask --via mcp` calls tools, and who answers their questions.
+pub mod mcp {
+    pub use forecourt_mcp::form::{AnswerKind, Choice, Field, Form};
+    pub use forecourt_mcp::visit::{CallReply, Person, ServerLocation, Trouble, Visit};
+}

@@ -1,0 +1,140 @@
+//! The protocols of a deployment, each opened once from its own section.
+
+use std::collections::{HashMap, HashSet};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use forecourt_core::{AgentCard, Endpoint};
+use forecourt_egress::Egress;
+use forecourt_host::{Envelope, Site};
+use forecourt_identity::KeyDirectory;
+use forecourt_server::RouteClasses;
+use forecourt_settings::{Problem, Problems, Section};
+use forecourt_surface::tool::Tool;
+use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, Surface, Wire};
+use futures::future::BoxFuture;
+
+use crate::registry::PROTOCOLS;
+
+/// Every protocol of the registry, open, in its order.
+pub(crate) struct Wires(Vec<OpenProtocol>);
+
+/// A protocol with what it opened as.
+struct OpenProtocol {
+    protocol: &'static Protocol,
+    wire: Box<dyn Wire>,
+}
+
+impl Wires {
+    /// Opens every protocol from its section of `root`, taking the sections out. Sockets that `flag` has an
+    /// address for are there, whatever the file says.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any of the sections.
+    pub(crate) fn open(root: &mut Section, flag: impl Fn(&str) -> Option<SocketAddr>) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        let mut open = Vec::with_capacity(PROTOCOLS.len());
+        for protocol in PROTOCOLS {
+            let mut section = root.take_or_empty(protocol.name);
+            for socket in protocol.sockets {
+                if let Some(address) = flag(socket.name) {
+                    section.overrule(socket.key, address.to_string(), &format!("--{}", socket.name));
+                }
+            }
+            let wire = problems.absorb((protocol.open)(section));
+            open.extend(wire.map(|wire| OpenProtocol { protocol, wire }));
+        }
+        problems.into_result(Self(open))
+    }
+
+    /// Takes notice of where the sockets of protocols were opened, by name.
+    pub(crate) fn bound(&mut self, own: impl Fn(&str) -> Option<SocketAddr>) {
+        for OpenProtocol { protocol, wire } in &mut self.0 {
+            for socket in protocol.sockets {
+                if let Some(address) = own(socket.name) {
+                    wire.bound(socket.name, address);
+                }
+            }
+        }
+    }
+
+    /// The sockets that protocols want for themselves.
+    pub(crate) fn listens(&self) -> Vec<Listen> {
+        self.wires().flat_map(Wire::listens).collect()
+    }
+
+    /// Where an agent can be reached, over every protocol.
+    pub(crate) fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
+        self.wires().flat_map(|wire| wire.endpoints(site, card)).collect()
+    }
+
+    /// What of their sections has no effect, in a sentence each.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.wires().flat_map(Wire::notices).collect()
+    }
+
+    /// How each protocol writes the posts that tell of settled tasks, by its name.
+    pub(crate) fn envelopes(&self) -> HashMap<String, Envelope> {
+        self.0.iter().filter_map(|open| Some((open.protocol.name.to_owned(), open.wire.envelope()?))).collect()
+    }
+
+    /// How the keys of agents are found that sign their requests: by the first protocol that can.
+    pub(crate) fn key_directory(&self, egress: &Arc<Egress>) -> Option<Arc<dyn KeyDirectory>> {
+        self.wires().find_map(|wire| wire.key_directory(egress.clone()))
+    }
+
+    /// What every protocol offers to those that carry tools.
+    pub(crate) fn tools(&self, mount: &Mount) -> impl Iterator<Item = Tool> {
+        self.wires().flat_map(|wire| wire.tools(mount))
+    }
+
+    /// What every protocol publishes that is the same for every caller.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any of them.
+    pub(crate) fn documents(&self, mount: &Mount) -> Result<Vec<PublishedDocument>, Problems> {
+        let mut problems = Problems::new();
+        let documents = self.wires().filter_map(|wire| problems.absorb(wire.documents(mount)));
+        let documents = documents.collect::<Vec<_>>();
+        problems.into_result(documents.into_iter().flatten().collect())
+    }
+
+    /// Builds the surfaces of every protocol, with the classes of their routes for the metrics. `file` is
+    /// where problems are that no section has.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any of them, and paths that two of them claim.
+    pub(crate) fn surfaces(&self, mount: &Mount, file: &Path) -> Result<(Vec<Surface>, RouteClasses), Problems> {
+        let mut problems = Problems::new();
+        let mut claimed = HashSet::new();
+        let (mut built, mut classes) = (Vec::new(), Vec::new());
+        for OpenProtocol { protocol, wire } in &self.0 {
+            for surface in problems.absorb(wire.surfaces(mount)).unwrap_or_default() {
+                let paths = match &surface {
+                    Surface::Http(routes) => routes.paths.as_slice(),
+                    Surface::Stream { .. } | Surface::OwnHttp { .. } => &[],
+                };
+                for path in paths.iter().filter(|path| !claimed.insert(**path)) {
+                    let text = format!("two protocols claim the path {path}, one of them is {}", protocol.name);
+                    problems.push(Problem::of_file(file, text));
+                }
+                classes.extend(paths.iter().map(|path| (protocol.name, *path)));
+                built.push(surface);
+            }
+        }
+        problems.into_result((built, RouteClasses::new(classes)))
+    }
+
+    /// Serves one client over standard input and output, by the first protocol that is spoken there.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(crate) fn stdio(&self, mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {
+        self.wires().find_map(|wire| wire.stdio(mount).transpose()).transpose()
+    }
+
+    fn wires(&self) -> impl Iterator<Item = &dyn Wire> {
+        self.0.iter().map(|open| open.wire.as_ref())
+    }
+}

@@ -1,0 +1,90 @@
+//! A host takes the place of another one: the agents, the endpoints and the rules are new, and everything
+//! that is under way or was kept goes on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use forecourt_contract::Dispatcher;
+use forecourt_core::Error;
+use forecourt_egress::Egress;
+
+use crate::attachments::Attachments;
+use crate::deliver::{Envelope, Outbound};
+use crate::directory::{Directory, Site};
+use crate::limits::{LimitSettings, Throttle};
+use crate::notifier::{OperatorNotifier, OperatorWebhook};
+use crate::once::Keys;
+use crate::receive::Host;
+
+/// What of a host is replaced while it works.
+pub struct HostParts {
+    /// What the outside calls this place. The domain stays the same: what is kept belongs to it.
+    pub site: Site,
+    /// Who lives here.
+    pub directory: Directory,
+    /// The way out.
+    pub egress: Arc<Egress>,
+    /// What callers may do.
+    pub limits: LimitSettings,
+    /// The endpoints.
+    pub contract: Arc<Dispatcher>,
+    /// Where the operator is told that a question waits.
+    pub operator: Option<OperatorWebhook>,
+    /// How each protocol writes its posts, by the protocol's name.
+    pub envelopes: HashMap<String, Envelope>,
+}
+
+impl Host {
+    /// A host of these parts that goes on with everything else of this one: the store, tasks and replies under
+    /// way with the places that they take, counters of limits, keys of calls that are made once, deliveries,
+    /// the lifecycle of agents. This one works on beside it, for the requests that it has.
+    ///
+    /// Buckets of rates that are other than before begin full. How many answers and tasks may run at once stays
+    /// what it was at the start.
+    ///
+    /// # Errors
+    /// The store can't tell where the agents stand.
+    pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
+        let HostParts { site, directory, egress, limits, contract, operator, envelopes } = parts;
+        for agent in directory.iter() {
+            self.standings.of(agent.card.handle()).await?;
+        }
+        let same_rates = limits.per_address == self.limits.per_address && limits.per_session == self.limits.per_session;
+        let throttle = if same_rates { self.throttle.clone() } else { Arc::new(Throttle::new(&limits)) };
+        let notifier = operator.map(|webhook| OperatorNotifier {
+            webhook,
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            wakeup: self.wakeup.clone(),
+        });
+        Ok(Arc::new(Host {
+            site,
+            directory,
+            throttle,
+            threads: self.threads.clone(),
+            standings: self.standings.clone(),
+            queue: self.queue.clone(),
+            notifier,
+            keys: Keys::new(self.store.clone(), self.clock.clone(), &limits),
+            contract,
+            attachments: Attachments { egress: egress.clone() },
+            limits,
+            outbound: self.outbound.clone(),
+            own_outbound: Arc::new(Outbound { egress, envelopes }),
+            wakeup: self.wakeup.clone(),
+            tasks: self.tasks.clone(),
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            metrics: self.metrics.clone(),
+            posting: self.posting.clone(),
+            stop: self.stop.clone(),
+        }))
+    }
+
+    /// Has deliveries, which all hosts after one another have in common, be made by what this one says.
+    pub fn take_over(&self) {
+        self.outbound.store(self.own_outbound.clone());
+    }
+}

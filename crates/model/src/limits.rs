@@ -1,0 +1,14 @@
+//! This module names every bound of the `model` backend.
+
+/// Rounds of tool calls in one answer of a model.
+pub const TOOL_ROUNDS_MAX: usize = 8;
+/// Bytes of the result of one tool call, as a model reads it.
+pub const TOOL_RESULT_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of text that a model may write in one answer.
+pub const MODEL_TEXT_BYTES_MAX: usize = 512 * 1024;
+/// Bytes of a model's instructions.
+pub const SYSTEM_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of one attachment that a model reads as text.
+pub const ATTACHMENT_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Images of one message that a model sees.
+pub const IMAGES_MAX: usize = 8;

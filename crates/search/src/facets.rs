@@ -1,0 +1,105 @@
+//! Properties that people tell items apart by, and how the items of an answer differ in them.
+
+use forecourt_content::{Error, Facet, Library, Query};
+use forecourt_core::findings;
+
+use super::find::SearchResults;
+use super::request::SearchRequest;
+use crate::limits::FACETS_MAX;
+
+/// Properties that people tell items apart by, with what they are called.
+const FACETS: [(&str, &str); 12] = [
+    ("@type", "kind"),
+    ("suitableForDiet", "diet"),
+    ("recipeCategory", "kind of dish"),
+    ("recipeCuisine", "cuisine"),
+    ("genre", "genre"),
+    ("category", "category"),
+    ("articleSection", "section"),
+    ("brand.name", "brand"),
+    ("color", "color"),
+    ("location.address.addressLocality", "place"),
+    ("educationalLevel", "level"),
+    ("keywords", "topic"),
+];
+/// The part of the items that has to have a property for it to be told.
+const COVERAGE_MIN: f64 = 0.1;
+
+/// The dot paths of all of them.
+pub(super) fn fields() -> [&'static str; FACETS.len()] {
+    FACETS.map(|(field, _)| field)
+}
+
+/// What people call a property.
+pub(super) fn label(field: &str) -> &'static str {
+    FACETS.iter().find(|(known, _)| *known == field).map_or("kind", |(_, label)| label)
+}
+
+/// The property of this name, if it is one of them.
+pub(super) fn known(name: &str) -> Option<&'static str> {
+    FACETS.iter().find(|(field, _)| *field == name).map(|(field, _)| *field)
+}
+
+/// How many items fit in all, in how many values were counted, and the properties that tell them apart:
+/// those that something was chosen of, then the most telling first.
+pub(super) fn told(
+    library: &Library,
+    asked: &SearchRequest,
+    found: &SearchResults,
+) -> Result<(usize, usize, Vec<findings::Facet>), Error> {
+    let query = Query { text: asked.text.clone(), filters: found.applied.clone(), ..Query::default() };
+    let counted = library.facets(&query, &fields(), 0)?;
+    // What was chosen is told even if all have it now, so that it can be left again.
+    let is_chosen = |facet: &Facet| asked.named.iter().any(|named| named.name == facet.field);
+    let worth = |facet: Facet| match is_chosen(&facet) && !facet.values.is_empty() {
+        true => (f64::INFINITY, facet),
+        false => (worth(&facet, counted.counted), facet),
+    };
+    let mut telling: Vec<(f64, Facet)> = counted.facets.into_iter().map(worth).collect();
+    telling.retain(|(worth, _)| *worth > 0.0);
+    telling.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let facets = telling.into_iter().take(FACETS_MAX).map(|(_, facet)| named(facet)).collect();
+    Ok((counted.total, counted.counted, facets))
+}
+
+/// Bits that naming a value tells, for the part of the items that have one. 0 when all have the same.
+fn worth(facet: &Facet, counted: usize) -> f64 {
+    let (items, counted) = (facet.items as f64, counted as f64);
+    if facet.values.len() < 2 || items < COVERAGE_MIN * counted {
+        return 0.0;
+    }
+    let shares = facet.values.iter().map(|(_, count)| *count as f64 / items);
+    items / counted * shares.map(|share| -share * share.log2()).sum::<f64>().max(f64::EPSILON)
+}
+
+fn named(facet: Facet) -> findings::Facet {
+    findings::Facet { label: label(&facet.field).to_owned(), field: facet.field, values: facet.values }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facet(items: usize, counts: &[usize]) -> Facet {
+        let values = counts.iter().enumerate().map(|(at, count)| (format!("v{at}"), *count)).collect();
+        Facet { field: "genre".to_owned(), items, values }
+    }
+
+    #[test]
+    fn a_property_tells_items_apart_when_enough_have_it_and_differ() {
+        assert_eq!(worth(&facet(100, &[100]), 100), 0.0);
+        assert_eq!(worth(&facet(9, &[5, 4]), 100), 0.0);
+        assert!(worth(&facet(10, &[5, 5]), 100) > 0.0);
+        assert!(worth(&facet(100, &[50, 50]), 100) > worth(&facet(100, &[95, 5]), 100));
+        assert!(worth(&facet(10, &[10, 10]), 10) > 0.0, "all have both");
+        assert_eq!(worth(&facet(0, &[]), 0), 0.0);
+    }
+
+    #[test]
+    fn every_property_is_known_by_its_name_and_has_a_label() {
+        for field in fields() {
+            assert_eq!((known(field), label(field).is_empty()), (Some(field), false));
+        }
+        assert_eq!(known("x"), None);
+    }
+}

@@ -1,0 +1,331 @@
+//! A sharpened answer from its candidates to its last event.
+//!
+//! Items go out as soon as their place is sure: those that the model is sure of window by window, the others
+//! when all windows are ranked or the time is over. The summary comes last, sentence by sentence. A model that
+//! is of no help leaves the answer that the search gives by itself, with a note that says so.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_stream::stream;
+use forecourt_content::Hit;
+use forecourt_core::findings::MatchReason;
+use forecourt_core::{Admitted, Ending, Event, EventStream, Findings, Part};
+use futures::{Stream, StreamExt, pin_mut, stream};
+use serde_json::Value;
+
+use super::Reranker;
+use super::budget::Budget;
+use super::candidates::{Candidates, find_candidates};
+use super::clean::CitedItem;
+use super::order::RankOrder;
+use super::prompt_item::shown;
+use super::rank::{self, Judgements};
+use super::summary::{self, NOT_ANSWERED, Summary, SummaryEnd};
+use super::{error::RerankError, model::RerankModel};
+use crate::answer_text::{AnswerText, item};
+use crate::engine::SearchEngine;
+use crate::limits::{RANK_CALLS_MAX, RANK_WINDOW_ITEMS, SUMMARIZED_MAX};
+
+/// The events of an answer.
+pub(crate) fn events(engine: Arc<SearchEngine>, reranker: Arc<Reranker>, admitted: Arc<Admitted>) -> EventStream {
+    Box::pin(stream! {
+        let mut answer = match find_candidates(engine, reranker, admitted).await {
+            Ok(begun) => RankedAnswer::new(begun),
+            Err(told) => {
+                for event in told {
+                    yield event;
+                }
+                return;
+            }
+        };
+        let ranking = answer.ranking().enumerate();
+        pin_mut!(ranking);
+        while let Some((window, judged)) = ranking.next().await {
+            for event in answer.judged(window, judged) {
+                yield event;
+            }
+            if answer.is_full() {
+                break;
+            }
+        }
+        for event in answer.rest() {
+            yield event;
+        }
+        if answer.wants_summary() {
+            let (mut summary, words) = answer.summary();
+            pin_mut!(words);
+            let mut error = None;
+            while let Some(next) = words.next().await {
+                match next {
+                    Ok(words) => {
+                        let ready = summary.take(&words);
+                        if let Some(event) = answer.summed_up(&ready) {
+                            yield event;
+                            if let Some(told) = answer.told_so_far() {
+                                yield told;
+                            }
+                        }
+                    }
+                    Err(reason) => error = Some(reason),
+                }
+            }
+            for event in answer.summary_ended(summary, error) {
+                yield event;
+            }
+        }
+        yield Event::Ending(Ending::Complete);
+    })
+}
+
+/// An answer on its way.
+struct RankedAnswer {
+    begun: Candidates,
+    order: RankOrder,
+    /// Why candidates are where they are.
+    whys: BTreeMap<usize, String>,
+    /// Candidates that were given, in their order, those of earlier answers first.
+    given: Vec<usize>,
+    /// The answer in a sentence or two, by the search itself.
+    lead: String,
+    /// The same by the model.
+    summary: String,
+}
+
+impl RankedAnswer {
+    fn new(begun: Candidates) -> Self {
+        Self {
+            order: RankOrder::new(begun.hits.len()),
+            begun,
+            whys: BTreeMap::new(),
+            given: Vec::new(),
+            lead: String::new(),
+            summary: String::new(),
+        }
+    }
+
+    /// The judgements of all windows, in their order, as they come.
+    fn ranking(&self) -> impl Stream<Item = Result<Judgements, RerankError>> + Send + use<> {
+        let begun = &self.begun;
+        let hits = if begun.is_ranked { begun.hits.as_slice() } else { &[] };
+        let entries: Vec<Option<Value>> = hits.iter().enumerate().map(|(at, hit)| shown(at + 1, hit)).collect();
+        let windows = entries.chunks(RANK_WINDOW_ITEMS).map(|window| window.iter().flatten().cloned().collect());
+        let windows: Vec<Vec<Value>> = windows.collect();
+        let judge = Arc::new(RankingCall {
+            model: begun.reranker.model.clone(),
+            budget: begun.budget.clone(),
+            question: begun.question.clone(),
+            gives_reasons: begun.reranker.reasons,
+            known: self.known(),
+        });
+        stream::iter(windows).map(move |entries| judge.clone().judged(entries)).buffered(RANK_CALLS_MAX)
+    }
+
+    /// What may be named in what a model writes: the caller's own words.
+    fn known(&self) -> String {
+        self.begun.question["asked"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Takes the judgements of a window; gives what can go out now.
+    fn judged(&mut self, window: usize, judged: Result<Judgements, RerankError>) -> Vec<Event> {
+        match judged {
+            Ok(judgements) => {
+                let is_judged = !judgements.is_empty();
+                for (number, judged) in judgements {
+                    let at = number - 1;
+                    self.order.judge(at, judged.score);
+                    self.whys.insert(at, judged.why);
+                }
+                let first = window * RANK_WINDOW_ITEMS;
+                if is_judged {
+                    self.order.pass_over(first..first + RANK_WINDOW_ITEMS);
+                }
+            }
+            Err(error) => {
+                let note = format!("Not all items were ranked by the language model. {}", error.words());
+                if !self.begun.notes.contains(&note) {
+                    self.begun.notes.push(note);
+                }
+            }
+        }
+        let sure = self.order.sure();
+        self.give(&sure)
+    }
+
+    /// Whether the answer has all of its items.
+    fn is_full(&self) -> bool {
+        self.given.len() == self.begun.skip + self.begun.count
+    }
+
+    /// All items that are left, and how to go on.
+    fn rest(&mut self) -> Vec<Event> {
+        let rest = self.order.rest();
+        let mut events = self.give(&rest);
+        if self.begun.found.has_more {
+            events.push(Event::Text("\n\nSay *more* for the next ones.\n".to_owned()));
+        }
+        events
+    }
+
+    /// These candidates as the next items, as far as they are of this answer.
+    fn give(&mut self, candidates: &[usize]) -> Vec<Event> {
+        let before = self.given.len().max(self.begun.skip);
+        let room = self.begun.skip + self.begun.count - self.given.len();
+        self.given.extend(candidates.iter().take(room));
+        if self.given.len() <= before {
+            return Vec::new();
+        }
+        let lead = self.lead_in();
+        let items: Vec<Event> = (before..self.given.len()).flat_map(|place| self.item(place)).collect();
+        self.tell().into_iter().chain(lead).chain(items).collect()
+    }
+
+    /// What stands before the first item, once it is known.
+    fn lead_in(&mut self) -> Option<Event> {
+        if !self.lead.is_empty() {
+            return None;
+        }
+        let (begun, mut best) = (&self.begun, self.hit(self.begun.skip).clone());
+        if shown(1, &best).is_none() {
+            // What speaks to models is not quoted in our name.
+            best.snippet.clear();
+        }
+        let lead = self.words().lead(&begun.asked, &begun.found, &best, begun.count);
+        self.lead = lead;
+        Some(Event::Text(format!("{}\n", self.lead)))
+    }
+
+    /// The item at this place among those that were given, in words and as data.
+    fn item(&self, place: usize) -> [Event; 2] {
+        let (hit, why) = (self.hit(place), self.why(self.given[place]));
+        let words = self.words().item(self.number(place), hit, &self.begun.asked.text, why);
+        [Event::Text(words), Event::Part(Part::data(hit.item.clone()))]
+    }
+
+    fn hit(&self, place: usize) -> &Hit {
+        &self.begun.hits[self.given[place]]
+    }
+
+    /// The number under which an item is listed.
+    fn number(&self, place: usize) -> usize {
+        self.begun.asked.offset + place - self.begun.skip + 1
+    }
+
+    fn words(&self) -> AnswerText<'_> {
+        self.begun.engine.words(&self.begun.library, &self.begun.admitted)
+    }
+
+    fn why(&self, at: usize) -> &str {
+        self.whys.get(&at).map(String::as_str).unwrap_or_default()
+    }
+
+    /// The candidates of this answer that were given by now.
+    fn shown(&self) -> &[usize] {
+        self.given.get(self.begun.skip..).unwrap_or_default()
+    }
+
+    /// What is told beside the answer, as it is known by now.
+    fn tell(&self) -> Option<Event> {
+        let words = self.words();
+        let reason = |at: &usize| MatchReason { why: self.why(*at).to_owned(), ..words.reason(&self.begun.hits[*at]) };
+        let score = |at: &usize| match self.order.score(*at) {
+            Some(score) => f32::from(score),
+            None if self.whys.is_empty() => self.begun.hits[*at].score,
+            None => 0.0,
+        };
+        let findings = Findings {
+            summary: self.told_summary(),
+            count: self.begun.count,
+            more: self.begun.found.has_more,
+            items: self.shown().iter().map(|at| item(&self.begun.hits[*at], score(at), Some(reason(at)))).collect(),
+            notes: self.begun.notes.clone(),
+            ..self.begun.findings.clone()?
+        };
+        Some(Event::Findings(Box::new(findings)))
+    }
+
+    /// The answer in a sentence or two, when no better one follows.
+    fn told_summary(&self) -> String {
+        match self.wants_summary() && self.summary.is_empty() {
+            true => String::new(),
+            false if self.summary.is_empty() => self.lead.clone(),
+            false => self.summary.clone(),
+        }
+    }
+
+    /// Whether the items are summed up: as the settings say, unless the caller wants items alone.
+    fn wants_summary(&self) -> bool {
+        self.begun.reranker.summarizes && !self.begun.admitted.message().search.list_only
+    }
+
+    /// A summary of the items that were given, and the words that the model has for it.
+    fn summary(&self) -> (Summary, impl Stream<Item = Result<String, RerankError>> + Send + use<>) {
+        let numbered = || (self.begun.skip..self.given.len()).map(|place| (self.number(place), self.hit(place)));
+        let entries: Vec<Value> = numbered().filter_map(|(n, hit)| shown(n, hit)).take(SUMMARIZED_MAX).collect();
+        let sources = numbered().map(|(number, hit)| CitedItem { number, url: hit.url.clone() });
+        let prompt = summary::prompt(&self.begun.question, &entries);
+        let words = self.begun.reranker.model.words(&self.begun.budget, prompt, self.begun.budget.end_by);
+        (Summary::new(sources.collect(), self.known()), words)
+    }
+
+    /// The next words of the summary.
+    fn summed_up(&mut self, ready: &str) -> Option<Event> {
+        if ready.is_empty() {
+            return None;
+        }
+        let is_first = self.summary.is_empty();
+        let ready = if is_first { ready.trim_start() } else { ready };
+        self.summary.push_str(ready);
+        Some(Event::Text(if is_first { format!("\n\n{ready}") } else { ready.to_owned() }))
+    }
+
+    /// The summary so far, for a page that shows it as it comes.
+    fn told_so_far(&self) -> Option<Event> {
+        self.tell().filter(|_| self.begun.admitted.message().search.findings.with_facets())
+    }
+
+    /// What is left of the summary, and what is told beside the answer now that all of it is known.
+    fn summary_ended(&mut self, summary: Summary, error: Option<RerankError>) -> Vec<Event> {
+        let (last, end) = summary.finish();
+        let mut events = Vec::new();
+        match (error, end) {
+            (Some(error), _) => {
+                let note = "The summary is not that of the language model, or not all of it.";
+                self.begun.notes.push(format!("{note} {}", error.words()));
+            }
+            (None, SummaryEnd::Grounded) => events.extend(self.summed_up(&last)),
+            (None, SummaryEnd::NotAnswered) => events.extend(self.summed_up(NOT_ANSWERED)),
+            (None, SummaryEnd::Groundless) => {
+                self.begun.notes.push("The language model gave no summary that cites the items.".to_owned());
+            }
+        }
+        if self.summary.is_empty() {
+            self.summary.clone_from(&self.lead);
+        }
+        events.extend(self.tell());
+        events
+    }
+}
+
+/// Who judges windows of items.
+struct RankingCall {
+    model: Arc<RerankModel>,
+    budget: Arc<Budget>,
+    question: Value,
+    gives_reasons: bool,
+    /// What may be named in reasons.
+    known: String,
+}
+
+impl RankingCall {
+    async fn judged(self: Arc<Self>, entries: Vec<Value>) -> Result<Judgements, RerankError> {
+        if entries.is_empty() {
+            return Ok(Judgements::new());
+        }
+        let numbers = entries.iter().filter_map(|entry| usize::try_from(entry["n"].as_u64()?).ok());
+        let numbers: Vec<usize> = numbers.collect();
+        let prompt = rank::prompt(&self.question, &entries, self.gives_reasons);
+        let read = |text: &str| rank::read(text, &numbers, &self.known);
+        self.model.answer(&self.budget, prompt, self.budget.rank_by, read).await
+    }
+}

@@ -1,0 +1,249 @@
+//! The keys of a `search` backend, and those about content that other backends share.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forecourt_content::limits::VISIT_TIME_MAX;
+use forecourt_content::{ContentSource, Options, SiteRead, WebSite};
+use forecourt_core::Language;
+use forecourt_settings::{Problems, Section};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use url::Url;
+
+use super::content_index::ContentIndex;
+use super::rerank::settings::RerankSettings;
+use super::sites::Sites;
+use crate::limits::{
+    CONTENT_SOURCES_MAX, REFRESH_MINUTES_MAX, RESULTS_MAX, SITE_DELAY_MAX, SITE_DEPTH_MAX, SITE_PAGES_MAX, SITES_MAX,
+};
+use forecourt_agents::backend::Context;
+use forecourt_agents::settings::count;
+
+/// The section of a `search` backend.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchSettings {
+    /// `"search"`.
+    #[serde(rename = "kind")]
+    _kind: String,
+    /// Files and folders to answer from, relative to the deployment: JSON Lines, JSON, JSON-LD, CSV,
+    /// RSS, Atom and Markdown. `builtin:manual` is the program's own manual.
+    #[serde(default)]
+    content: Vec<String>,
+    /// Sites to answer from, a table each.
+    #[serde(default)]
+    sites: Vec<SiteSettings>,
+    /// Minutes after which sites are visited again. Pages that have not changed are not sent again.
+    #[serde(default = "refresh_minutes")]
+    refresh_minutes: u64,
+    /// The public URL of an entry of `content`, for items that have none of their own, such as
+    /// `{ "content/docs" = "https://example.com/docs/" }`.
+    #[serde(default)]
+    urls: BTreeMap<String, String>,
+    /// A folder with an embedding model, static or a sentence transformer: search then goes by
+    /// meaning as well as by words.
+    model_dir: Option<PathBuf>,
+    /// The language of items and questions that do not say theirs. Without it, that of the agent.
+    #[schemars(with = "Option<String>")]
+    language: Option<Language>,
+    /// What several items are called in answers.
+    #[serde(default = "item_label")]
+    pub(super) item_label: String,
+    /// Whether to ask back when very many items fit and a property, such as a category, splits them well:
+    /// `true` (more than 100 items), `false`, or `{ over = N }`. Never twice in a row.
+    #[serde(default)]
+    pub(super) elicit: Elicit,
+    /// Items of one answer, 1 to 50.
+    #[serde(default = "results")]
+    pub(super) results: usize,
+    /// A language model that words questions anew, ranks what was found and sums it up. Without it, and
+    /// whenever it fails, answers are those of the search alone.
+    #[serde(rename = "rerank")]
+    _rerank: Option<RerankSettings>,
+}
+
+/// When a question is asked back.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected `true`, `false` or `{ over = N }`")]
+pub(super) enum Elicit {
+    /// When more than [`ELICIT_OVER`] items fit, or never.
+    Always(bool),
+    /// When more items fit.
+    Over {
+        /// How many items fit without a question.
+        over: usize,
+    },
+}
+
+impl Default for Elicit {
+    fn default() -> Self {
+        Self::Always(false)
+    }
+}
+
+impl Elicit {
+    /// How many items fit without a question. `None`: any number.
+    pub(super) fn over(self) -> Option<usize> {
+        match self {
+            Self::Always(false) => None,
+            Self::Always(true) => Some(ELICIT_OVER),
+            Self::Over { over } => Some(over),
+        }
+    }
+}
+
+/// Items that fit without a question, unless the operator says otherwise.
+const ELICIT_OVER: usize = 100;
+
+/// One site of the web, read politely: `robots.txt` is heeded, and nothing is read but what has the
+/// origin of its URL. Networks that are private have to be opened in `[egress]`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SiteSettings {
+    /// Where to begin.
+    url: String,
+    /// What lies there.
+    read: ReadSettings,
+    /// Pages of one visit, at most 100,000.
+    #[serde(default = "pages")]
+    pages: usize,
+    /// Links from the first page to the last one, at most 50. Used by `pages` only.
+    #[serde(default = "depth")]
+    depth: u32,
+    /// Seconds between two requests, 0 to 60. A longer wish of the site's `robots.txt` is heeded.
+    #[serde(default = "delay_seconds")]
+    delay_seconds: f64,
+}
+
+/// What the URL of a site leads to.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ReadSettings {
+    /// A sitemap, or an index of sitemaps: the pages that it lists are read.
+    Sitemap,
+    /// A page: it is read, and those that it links to.
+    Pages,
+    /// A document with items: RSS, Atom, JSON, JSON-LD, JSON Lines or CSV.
+    Document,
+}
+
+fn refresh_minutes() -> u64 {
+    1_440
+}
+
+fn pages() -> usize {
+    1_000
+}
+
+fn depth() -> u32 {
+    5
+}
+
+fn delay_seconds() -> f64 {
+    1.0
+}
+
+fn item_label() -> String {
+    "results".to_owned()
+}
+
+fn results() -> usize {
+    10
+}
+
+/// Reads and checks the section. Whether the content is there is found out when it is indexed.
+pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettings, ContentIndex), Problems> {
+    let settings: SearchSettings = section.read()?;
+    let mut problems = Problems::new();
+    count(section, "results", settings.results, 1, RESULTS_MAX, &mut problems);
+    if settings.item_label.trim().is_empty() || settings.item_label.chars().any(char::is_control) {
+        problems.push(section.problem(Some("item_label"), "`item_label` is a word or two, such as `recipes`"));
+    }
+    let language = settings.language.clone().unwrap_or_else(|| context.language.clone());
+    let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
+    let least = usize::from(settings.sites.is_empty());
+    let sources = content_sources(section, &settings.content, least, &settings.urls, context, &mut problems);
+    let sites = settings.sites.iter().filter_map(|site| site_of(section, site, &mut problems)).collect();
+    count(section, "sites", settings.sites.len(), 0, SITES_MAX, &mut problems);
+    if !(1..=REFRESH_MINUTES_MAX).contains(&settings.refresh_minutes) {
+        let message = format!("`refresh_minutes` must be between 1 and {REFRESH_MINUTES_MAX}");
+        problems.push(section.problem(Some("refresh_minutes"), message));
+    }
+    let refresh = Duration::from_secs(60 * settings.refresh_minutes.min(REFRESH_MINUTES_MAX));
+    let sites = Sites::new(context, sites, refresh);
+    let options = Options { language: Some(language), model, ..Options::default() };
+    let index = ContentIndex::new(context, sources, options).with_sites(sites);
+    problems.into_result((settings, index))
+}
+
+/// A site, when its table is fine.
+fn site_of(section: &Section, site: &SiteSettings, problems: &mut Problems) -> Option<WebSite> {
+    let before = problems.len();
+    let mut check = |fits: bool, message: String| {
+        if !fits {
+            problems.push(section.problem(Some("sites"), message));
+        }
+    };
+    let url = Url::parse(&site.url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let is_plain = url.as_ref().is_some_and(|url| url.username().is_empty() && url.password().is_none());
+    check(is_plain, format!("the `url` of a site is a whole https:// URL without a password, and not `{}`", site.url));
+    check((1..=SITE_PAGES_MAX).contains(&site.pages), format!("`pages` must be between 1 and {SITE_PAGES_MAX}"));
+    check(site.depth <= SITE_DEPTH_MAX, format!("`depth` must be between 0 and {SITE_DEPTH_MAX}"));
+    let delay_fits = (0.0..=SITE_DELAY_MAX).contains(&site.delay_seconds);
+    check(delay_fits, format!("`delay_seconds` must be between 0 and {SITE_DELAY_MAX}"));
+    let read = match site.read {
+        ReadSettings::Sitemap => SiteRead::Sitemap,
+        ReadSettings::Pages => SiteRead::Pages,
+        ReadSettings::Document => SiteRead::Document,
+    };
+    if problems.len() > before {
+        return None;
+    }
+    let delay = Duration::from_secs_f64(site.delay_seconds);
+    Some(WebSite { url: url?, read, pages_max: site.pages, depth_max: site.depth, delay, time_max: VISIT_TIME_MAX })
+}
+
+/// The sources that `content`, of `least` entries, and `urls` name.
+pub fn content_sources(
+    section: &Section,
+    content: &[String],
+    least: usize,
+    urls: &BTreeMap<String, String>,
+    context: &Context,
+    problems: &mut Problems,
+) -> Vec<ContentSource> {
+    count(section, "content", content.len(), least, CONTENT_SOURCES_MAX, problems);
+    for (name, url) in urls {
+        let message = if !content.contains(name) {
+            format!("`urls` names `{name}`, which is not in `content`")
+        } else if !Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+            format!("the URL of `{name}` must begin with https://")
+        } else {
+            continue;
+        };
+        problems.push(section.problem(Some("urls"), message));
+    }
+    content.iter().filter_map(|name| source(section, name, urls, context, problems)).collect()
+}
+
+fn source(
+    section: &Section,
+    name: &str,
+    urls: &BTreeMap<String, String>,
+    context: &Context,
+    problems: &mut Problems,
+) -> Option<ContentSource> {
+    let path = match name.strip_prefix("builtin:") {
+        None => Some(context.resolve(name)),
+        Some(builtin) => context.builtin.iter().find(|(name, _)| name == builtin).map(|(_, path)| path.clone()),
+    };
+    let Some(path) = path else {
+        let known: Vec<String> = context.builtin.iter().map(|(name, _)| format!("builtin:{name}")).collect();
+        let problem = section.problem(Some("content"), format!("there is no `{name}`"));
+        problems.push(problem.hint(format!("built in: {}", known.join(", "))));
+        return None;
+    };
+    Some(ContentSource { path, label: name.to_owned(), url: urls.get(name).cloned() })
+}

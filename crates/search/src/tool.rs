@@ -1,0 +1,102 @@
+//! The same search as a tool for models.
+
+use std::sync::Arc;
+
+use forecourt_content::{Hit, Library};
+use forecourt_core::Message;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::content_index::ContentIndex;
+use super::facts::facts;
+use super::find::{SearchResults, find};
+use super::request::SearchRequest;
+use crate::limits::{TOOL_ITEM_BYTES_MAX, TOOL_ITEMS_MAX};
+use forecourt_agents::tool::{Tool, ToolResult};
+
+/// Searches the content of one agent.
+pub struct SearchTool {
+    index: Arc<ContentIndex>,
+    description: String,
+}
+
+/// Items when the model does not say how many.
+const ITEMS: usize = 5;
+
+impl SearchTool {
+    /// A tool that finds things called `item_label`.
+    pub fn new(index: Arc<ContentIndex>, item_label: &str) -> Self {
+        let description = format!(
+            "Finds {item_label} in this agent's own content. Use it before you state a fact about them. \
+             Limits can be part of the query in plain words, such as \"under 30 minutes, no nuts\"."
+        );
+        Self { index, description }
+    }
+}
+
+impl Tool for SearchTool {
+    fn name(&self) -> &str {
+        "search"
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn parameters(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "What to look for, with its limits."},
+                "limit": {"type": "integer", "minimum": 1, "maximum": TOOL_ITEMS_MAX, "description": "How many."},
+            },
+            "required": ["query"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn call<'a>(&'a self, arguments: Value, _: &'a Message) -> BoxFuture<'a, ToolResult> {
+        async move {
+            let query = arguments["query"].as_str().ok_or("`query` must be a string")?.to_owned();
+            let limit = match &arguments["limit"] {
+                Value::Null => ITEMS,
+                value => {
+                    value.as_u64().and_then(|limit| usize::try_from(limit).ok()).ok_or("`limit` must be a number")?
+                }
+            };
+            let (index, limit) = (self.index.clone(), limit.clamp(1, TOOL_ITEMS_MAX));
+            let work = move || {
+                let library = index.library()?;
+                searched(&library, &query, limit)
+            };
+            let done = tokio::task::spawn_blocking(work).await.map_err(|_| "the search failed".to_owned())?;
+            done.map_err(|error: forecourt_content::Error| {
+                tracing::error!(%error, "a search failed");
+                "the search failed".to_owned()
+            })
+        }
+        .boxed()
+    }
+}
+
+fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forecourt_content::Error> {
+    let understood = library.understand(query);
+    let asked = SearchRequest { text: understood.text, filters: understood.filters, ..SearchRequest::default() };
+    let found: SearchResults = find(library, &asked, limit)?;
+    let without: Vec<&str> = found.relaxations.iter().map(|(filter, _)| filter.words.as_str()).collect();
+    Ok(json!({
+        "items": found.hits.iter().map(item).collect::<Vec<_>>(),
+        "limits_applied": found.applied.iter().map(|filter| &filter.words).collect::<Vec<_>>(),
+        "would_match_without": without,
+        "notes": understood.notes,
+    }))
+}
+
+fn item(hit: &Hit) -> Value {
+    let mut item = json!({"name": hit.name, "url": hit.url, "facts": facts(&hit.item), "text": hit.snippet});
+    if hit.item.to_string().len() <= TOOL_ITEM_BYTES_MAX {
+        item["data"] = hit.item.clone();
+    }
+    item
+}

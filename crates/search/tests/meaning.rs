@@ -1,0 +1,47 @@
+//! `search` by meaning: what the vectors of an index need.
+#![allow(missing_docs)]
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::json;
+use support::{ask, build, in_folder};
+
+const SETTINGS: &str = "[backend]\nkind = \"search\"\ncontent = [\"a.jsonl\"]\nitem_label = \"dishes\"\n\
+                        model_dir = \"model\"\n";
+
+/// A static model that holds soup for stew.
+fn write_model(folder: &Path) {
+    let tokenizer = json!({"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+        "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null,
+        "decoder": null,
+        "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "soup": 1, "stew": 2}, "unk_token": "[UNK]"}});
+    let head = json!({"rows": {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}}).to_string();
+    let rows = [0.0_f32, 0.0, 1.0, 0.1, 1.0, 0.2].map(f32::to_le_bytes);
+    let weights = [&(head.len() as u64).to_le_bytes(), head.as_bytes(), rows.as_flattened()].concat();
+    std::fs::create_dir(folder).unwrap();
+    std::fs::write(folder.join("tokenizer.json"), tokenizer.to_string()).unwrap();
+    std::fs::write(folder.join("model.safetensors"), weights).unwrap();
+}
+
+#[tokio::test]
+async fn an_index_that_has_lost_its_vectors_is_not_current() {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(&folder.path().join("model"));
+    std::fs::write(folder.path().join("a.jsonl"), "{\"name\": \"Stew\", \"url\": \"https://e.example/\"}\n").unwrap();
+    let context = in_folder(folder.path());
+    let built = build(SETTINGS, &context);
+    let indexing = built.indexing.clone().unwrap();
+    indexing.index(&mut |_| {}).unwrap();
+    assert!(indexing.is_current(indexing.fingerprint().unwrap()));
+    assert!(ask(&built, "soup").await.text().contains("Stew"));
+    drop((built, indexing));
+    std::fs::remove_dir_all(context.data_dir.join("index/agent/vectors")).unwrap();
+    let built = build(SETTINGS, &context);
+    let indexing = built.indexing.clone().unwrap();
+    assert!(!indexing.is_current(indexing.fingerprint().unwrap()));
+    indexing.index(&mut |_| {}).unwrap();
+    assert!(indexing.is_current(indexing.fingerprint().unwrap()));
+    assert!(ask(&built, "soup").await.text().contains("Stew"));
+}
