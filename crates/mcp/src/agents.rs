@@ -1,6 +1,6 @@
 //! One tool for each agent: a message in, its answer out.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_stream::stream;
@@ -35,7 +35,7 @@ pub(crate) fn tool(host: &Arc<Host>, card: &AgentCard, patience: Duration) -> To
         name: name(&agent),
         title: card.name.clone(),
         description: description(card),
-        input: input(),
+        input: Arc::clone(&INPUT),
         output: Some(answer::schema()),
         agent: Some(agent.clone()),
         // What other agents do with a message is not known here.
@@ -57,8 +57,9 @@ fn description(card: &AgentCard) -> String {
     words
 }
 
-fn input() -> Value {
-    json!({
+/// One value for all agents, of which there may be thousands.
+static INPUT: LazyLock<Arc<Value>> = LazyLock::new(|| {
+    Arc::new(json!({
         "type": "object",
         "properties": {
             "message": {"type": "string", "minLength": 1, "description": "What to say, in the person's own words."},
@@ -72,8 +73,8 @@ fn input() -> Value {
             },
         },
         "required": ["message"],
-    })
-}
+    }))
+});
 
 /// Puts `message` of a call to an agent; tells of its progress, and ends with its answer or its task.
 pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: ToolCall) -> BoxStream<'static, ToolEvent> {
@@ -127,7 +128,7 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
 
 /// The reply to a call, or why there is none.
 async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) -> Result<Reply, Box<ToolOutput>> {
-    let asked = Asked::read(call)?;
+    let asked = AgentQuestion::read(call)?;
     let run = match &asked.task {
         Some(id) => {
             let waiting = task::readable(host, id, &call.sender).await?;
@@ -143,11 +144,12 @@ async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) 
         None => Run::task_if_slow(patience.min(BECOMES_TASK_AFTER)),
     };
     let message = asked.message(host, agent, call);
-    host.receive(message, run).await.map_err(|error| Box::new(answer::fault(&error)))
+    // On the heap: it is nine kilobytes, which the stream of the call would hold and be copied with.
+    Box::pin(host.receive(message, run)).await.map_err(|error| Box::new(answer::fault(&error)))
 }
 
 /// The arguments of a call.
-struct Asked {
+struct AgentQuestion {
     text: String,
     thread: Option<ThreadId>,
     task: Option<String>,
@@ -156,7 +158,7 @@ struct Asked {
     answers: Vec<QuestionAnswer>,
 }
 
-impl Asked {
+impl AgentQuestion {
     fn read(call: &ToolCall) -> Result<Self, Box<ToolOutput>> {
         let wrong = |words: &str| Box::new(failed(words));
         let field = |key: &str| match &call.arguments[key] {

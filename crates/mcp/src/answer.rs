@@ -1,5 +1,7 @@
 //! An agent's reply as the result of a tool: the words, and what programs go on with.
 
+use std::sync::{Arc, LazyLock};
+
 use forecourt_core::error::whole_seconds;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::Question;
@@ -21,8 +23,13 @@ pub(crate) struct TaskLocation {
 }
 
 /// The shape of [`ToolOutput::structured`] for replies of agents: an object.
-pub(crate) fn schema() -> Value {
-    json!({
+pub(crate) fn schema() -> Arc<Value> {
+    Arc::clone(&SCHEMA)
+}
+
+/// One value for the tools of all agents, of which there may be thousands.
+static SCHEMA: LazyLock<Arc<Value>> = LazyLock::new(|| {
+    Arc::new(json!({
         "type": "object",
         "properties": {
             "state": {
@@ -40,8 +47,8 @@ pub(crate) fn schema() -> Value {
             "error": {"type": "string", "description": "Why the agent could not answer."},
         },
         "required": ["state", "text"],
-    })
-}
+    }))
+});
 
 /// A reply that has ended.
 pub(crate) async fn ended(host: &Host, collected: CollectedReply, place: &TaskLocation) -> ToolOutput {

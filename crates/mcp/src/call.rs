@@ -1,12 +1,13 @@
 //! One call of a tool: its progress, its questions and its result.
 
 use forecourt_core::ids;
+use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::reply::Progress;
 use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, InputRequiredResult, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, InputRequiredResult, ProgressNotificationParam,
+    ProgressToken, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -28,16 +29,17 @@ pub(crate) async fn call(
     offered: &Offered,
     caller: &Caller,
     params: CallToolRequestParams,
-    context: &RequestContext<RoleServer>,
+    client: &Client<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let arguments = params.arguments.map_or_else(|| Value::Object(Default::default()), Value::Object);
-    let seal = Seal::new(offer, &offered.tool, caller, &arguments);
+    let mut arguments = params.arguments.map_or_else(|| Value::Object(Default::default()), Value::Object);
     let ended = |called| result(conforming(called, offered), caller.language.as_ref()).into();
-    let asking = Asking::of(context);
+    let asking = &client.asking;
+    // Only who can be asked something calls the tool a second time with the same arguments.
+    let may_ask = asking.modes.form || asking.modes.url;
     let mut responses = params.input_responses.unwrap_or_default();
     let (mut answered, mut round) = (None, 0);
     if let Some(state) = params.request_state {
-        let waiting = seal.open(&state)?;
+        let waiting = Seal::new(offer, &offered.tool, caller, &arguments).open(&state)?;
         round = waiting.round;
         let forms = waiting.forms();
         match waiting.take(forms, &mut responses)? {
@@ -46,14 +48,15 @@ pub(crate) async fn call(
             Next::Lacks(waiting, forms) => {
                 let lacks = || ErrorData::invalid_params("inputResponses lacks what was asked for", None);
                 let asked = forms.iter().all(|form| !form.fields.is_empty());
-                let sealed = asked.then(|| seal.close(&waiting)).flatten().ok_or_else(lacks)?;
+                let close = || Seal::new(offer, &offered.tool, caller, &arguments).close(&waiting);
+                let sealed = asked.then(close).flatten().ok_or_else(lacks)?;
                 return Ok(input_required(forms, sealed).into());
             }
         }
     }
     loop {
         let once = ToolCall {
-            arguments: arguments.clone(),
+            arguments: if may_ask { arguments.clone() } else { arguments.take() },
             sender: caller.sender.clone(),
             hop: caller.hop,
             language: caller.language.clone(),
@@ -61,11 +64,14 @@ pub(crate) async fn call(
             gives_tasks: asking.gives_tasks,
             answered: answered.take().map(Box::new),
         };
-        let called = run(&offered.tool, once, caller, context).await?;
+        let called = run(&offered.tool, once, caller, client.context).await?;
         if asking.gives_tasks
             && let Some(created) = tasks::created(&offer.host, caller, &called).await
         {
             return Ok(created.into());
+        }
+        if !may_ask {
+            return Ok(ended(called));
         }
         // The newest revision knows the person's visit by the call itself.
         let id = if asking.in_rounds { String::new() } else { ids::mint(&**offer.host.entropy()) };
@@ -81,10 +87,10 @@ pub(crate) async fn call(
             Next::Declined => return Ok(ended(declined())),
             Next::Lacks(waiting, forms) => (waiting, forms),
         };
-        if asking.in_rounds {
-            let plain = || Ok(ended(called.clone()));
-            return seal.close(&waiting).map_or_else(plain, |sealed| Ok(input_required(forms, sealed).into()));
-        }
+        let Some(context) = client.context.filter(|_| !asking.in_rounds) else {
+            let sealed = Seal::new(offer, &offered.tool, caller, &arguments).close(&waiting);
+            return Ok(sealed.map_or_else(|| ended(called), |sealed| input_required(forms, sealed).into()));
+        };
         for form in forms {
             let asked = context.peer.create_elicitation_with_timeout(form.request.clone(), Some(ANSWER_TIME_MAX)).await;
             match asked.ok().and_then(elicit::accepted) {
@@ -96,25 +102,39 @@ pub(crate) async fn call(
     }
 }
 
+/// The tool that a call names at an endpoint. Fails for what is not there, and for calls of calls without end.
+pub(crate) fn callable<'a>(offer: &'a Offer, caller: &Caller, name: &str) -> Result<&'a Offered, ErrorData> {
+    if caller.hop >= HOPS_MAX {
+        let words = format!("at most {HOPS_MAX} agents may call each other in a row");
+        return Err(ErrorData::invalid_request(words, None));
+    }
+    let missing = || ErrorData::invalid_params("there is no tool of this name here; tools/list names them", None);
+    offer.find(caller.agent.as_ref(), name).map(|offered| &**offered).ok_or_else(missing)
+}
+
 /// Runs a tool to its end. A call that is cancelled, or whose client is gone, drops the tool's work.
 async fn run(
     tool: &Tool,
     call: ToolCall,
     caller: &Caller,
-    context: &RequestContext<RoleServer>,
+    context: Option<&RequestContext<RoleServer>>,
 ) -> Result<ToolOutput, ErrorData> {
     let mut events = (tool.call)(call);
-    let mut told = Told::new(context.meta.get_progress_token());
+    let mut told = Told::new(context.and_then(|context| context.meta.get_progress_token()));
     loop {
-        let next = tokio::select! {
-            next = events.next() => next,
-            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
+        let next = match context {
+            Some(context) => tokio::select! {
+                next = events.next() => next,
+                () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
+            },
+            None => events.next().await,
         };
         if let Some(event) = &next {
             caller.verdict.tell(event);
         }
         match next {
             Some(ToolEvent::Progress(progress)) => {
+                let Some(context) = context else { continue };
                 log::tell(tool, &progress, caller.log, context).await;
                 if let Some(notification) = told.next(progress) {
                     // A client that is gone is found out by the call itself.
@@ -156,6 +176,26 @@ impl Told {
     }
 }
 
+/// The client of one call.
+pub(crate) struct Client<'a> {
+    pub(crate) asking: Asking,
+    /// Where it is told and asked things on the way. `None`: it is given nothing but the answer, and who goes
+    /// away drops the call.
+    context: Option<&'a RequestContext<RoleServer>>,
+}
+
+impl<'a> Client<'a> {
+    /// One that the SDK talks to.
+    pub(crate) fn in_session(context: &'a RequestContext<RoleServer>, declared: Option<&ClientCapabilities>) -> Self {
+        Self { asking: Asking::new(context.protocol_version().as_ref(), declared), context: Some(context) }
+    }
+
+    /// One of 2026-07-28 that wants the answer and nothing on the way.
+    pub(crate) fn waiting(declared: &ClientCapabilities) -> Self {
+        Self { asking: Asking::new(Some(&ProtocolVersion::V_2026_07_28), Some(declared)), context: None }
+    }
+}
+
 /// What a client can take beside a result, and how questions reach the person behind it.
 pub(crate) struct Asking {
     pub(crate) modes: Modes,
@@ -168,11 +208,13 @@ pub(crate) struct Asking {
 
 impl Asking {
     pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
-        let version = context.protocol_version();
+        Self::new(context.protocol_version().as_ref(), context.client_capabilities().as_ref())
+    }
+
+    fn new(version: Option<&ProtocolVersion>, declared: Option<&ClientCapabilities>) -> Self {
         let in_rounds = version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        let declared = context.client_capabilities();
-        let gives_tasks = in_rounds && declared.as_ref().is_some_and(|declared| declared.supports_tasks());
-        Self { modes: Modes::of(declared.as_ref()), in_rounds, gives_tasks }
+        let gives_tasks = in_rounds && declared.is_some_and(ClientCapabilities::supports_tasks);
+        Self { modes: Modes::of(declared), in_rounds, gives_tasks }
     }
 }
 

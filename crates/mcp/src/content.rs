@@ -44,8 +44,7 @@ pub(crate) fn result(called: ToolOutput, language: Option<&Language>) -> CallToo
 /// failures to it, too, and throw. What it says of the failure goes beside the result.
 pub(crate) fn conforming(mut called: ToolOutput, offered: &Offered) -> ToolOutput {
     let failed = called.is_error || called.refusal.is_some();
-    let holds = || offered.output.as_ref().is_some_and(|output| output.check(&called.structured).is_ok());
-    if failed && offered.tool.output.is_some() && !called.structured.is_null() && !holds() {
+    if failed && offered.tool.output.is_some() && !called.structured.is_null() && !offered.holds(&called.structured) {
         let error = match called.structured.take() {
             Value::Object(mut fields) if fields.len() == 1 => fields.remove("error").unwrap_or(fields.into()),
             other => other,

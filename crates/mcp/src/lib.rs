@@ -7,6 +7,7 @@
 //! | one call: progress, questions, result | `call`, `waiting`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
 //! | the handler of the SDK; what it says of itself; lists in pages | `server`, `about`, `page` |
+//! | a call that needs no session, without the SDK's machinery | `direct` |
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault`, `verdict` |
 //! | who gives out tokens, RFC 9728 | `metadata` |
 //! | the way in over a pipe | [`stdio`] |
@@ -26,6 +27,7 @@ mod caller;
 mod client;
 mod content;
 mod cors;
+mod direct;
 mod elicit;
 mod fault;
 pub mod form;
@@ -69,7 +71,7 @@ use futures::future::BoxFuture;
 use offer::Offer;
 use section::McpSettings;
 use stdio::StdioServer;
-use surface::Door;
+use surface::McpEndpoint;
 
 /// The protocol's name: its section, its endpoints, its messages, its requests in metrics.
 pub(crate) const NAME: &str = "mcp";
@@ -105,7 +107,7 @@ impl Wire for McpWire {
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
-        let door = Door::new(self.offer(mount)?, mount);
+        let door = McpEndpoint::new(self.offer(mount)?, mount);
         Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
     }
 

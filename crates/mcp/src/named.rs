@@ -132,8 +132,8 @@ fn tool(host: &Arc<Host>, settings: &ToolSettings, patience: Duration) -> Result
     let agent = resident(host.directory(), &settings.agent)?;
     let schema = schema(settings)?;
     let message = template(&settings.message, "message", |name| schema.declares(name))?;
-    let input = schema.source().clone();
-    let asked = Arc::new(Asked { agent: agent.clone(), message, schema });
+    let input = Arc::new(schema.source().clone());
+    let asked = Arc::new(NamedTool { agent: agent.clone(), message, schema });
     let host = host.clone();
     Ok(Tool {
         name: settings.name.clone(),
@@ -179,13 +179,13 @@ fn of_arguments(arguments: &Map<String, Value>) -> Result<Value, String> {
 }
 
 /// What a tool asks, and whom.
-struct Asked {
+struct NamedTool {
     agent: Handle,
     message: Text,
     schema: Schema,
 }
 
-impl Asked {
+impl NamedTool {
     fn call(&self, host: &Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'static, ToolEvent> {
         match self.said(&call.arguments) {
             Ok(message) => {

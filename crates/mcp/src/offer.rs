@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use forecourt_contract::{Current, Schema};
@@ -12,11 +12,13 @@ use forecourt_settings::{Problems, Section};
 use forecourt_surface::Mount;
 use forecourt_surface::tool::Tool;
 use parking_lot::Mutex;
-use rmcp::model::{MetaObject, RequestStateCodec, ToolAnnotations};
+use rmcp::ErrorData;
+use rmcp::model::{JsonObject, MetaObject, PaginatedRequestParams, RequestStateCodec, ToolAnnotations};
 use serde_json::{Value, json};
 
 use crate::content::object;
 use crate::named::{self, Prompt};
+use crate::page::Page;
 use crate::partial::Partial;
 use crate::resources::{self, OwnResource};
 use crate::section::{AgentTools, McpSettings, Requirement};
@@ -38,7 +40,7 @@ pub(crate) struct Offer {
     /// Seals what calls remember while a person is asked. Of this run alone.
     pub(crate) seal: Arc<RequestStateCodec>,
     /// The host's tools, before those of all agents.
-    hosts: Shelf,
+    hosts: HostShelf,
     agents: HashMap<Handle, Shelf>,
 }
 
@@ -67,13 +69,58 @@ impl OfferSource {
     }
 }
 
-/// A tool at an endpoint.
+/// A tool, with what the endpoints that have it share.
 pub(crate) struct Offered {
     pub(crate) tool: Tool,
-    /// What its results are held to, where that can be checked.
-    pub(crate) output: Option<Schema>,
-    /// The same as lists describe it.
-    described: rmcp::model::Tool,
+    input: Arc<SharedSchema>,
+    output: Option<Arc<SharedSchema>>,
+    /// Whether lists say which widget shows its results.
+    has_widget: bool,
+}
+
+impl Offered {
+    fn new(tool: Tool, schemas: &mut Schemas, widget: bool) -> Self {
+        let input = schemas.share(&tool.input);
+        let output = tool.output.as_ref().map(|output| schemas.share(output));
+        let has_widget = widget && tool.name != task::AWAIT;
+        Self { tool, input, output, has_widget }
+    }
+
+    /// Whether a structured result is what the tool promises. One whose promise can't be checked holds nothing.
+    pub(crate) fn holds(&self, structured: &Value) -> bool {
+        let compiled = self.output.as_ref().and_then(|output| output.compiled());
+        compiled.is_some_and(|output| output.check(structured).is_ok())
+    }
+
+    /// Whether some of its arguments are to be named in headers of a call.
+    pub(crate) fn has_header_arguments(&self) -> bool {
+        self.input.names_headers
+    }
+
+    /// The tool as lists describe it. Made when a list is asked for: its schemas are shared, and the words are
+    /// few beside those of thousands of agents.
+    fn described(&self) -> rmcp::model::Tool {
+        let tool = &self.tool;
+        let annotations = ToolAnnotations::with_title(&tool.title).read_only(tool.reads_only);
+        // What changes nothing destroys nothing; of the rest nothing is promised.
+        let annotations = if tool.reads_only { annotations.destructive(false) } else { annotations };
+        let annotations = if tool.is_idempotent { annotations.idempotent(true) } else { annotations };
+        let described =
+            rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), Arc::clone(&self.input.listed));
+        let mut described = described.with_title(&tool.title).with_annotations(annotations);
+        if let Some(output) = &self.output {
+            described = described.with_raw_output_schema(Arc::clone(&output.listed));
+        }
+        if self.has_widget {
+            described = described.with_meta(MetaObject(object(widget::of_tool())));
+        }
+        described
+    }
+}
+
+/// A tool on the shelf of one endpoint.
+struct ShelfItem {
+    offered: Arc<Offered>,
     /// Whether lists name it. One that they don't name may be called all the same.
     is_listed: bool,
 }
@@ -81,22 +128,40 @@ pub(crate) struct Offered {
 /// The tools of an endpoint, in the order in which they are listed.
 #[derive(Default)]
 struct Shelf {
-    tools: Vec<Offered>,
-    places: HashMap<String, usize>,
+    items: Vec<ShelfItem>,
 }
 
 impl Shelf {
     /// Of two with one name the first counts.
-    fn put(&mut self, tool: &Tool, widget: bool, is_listed: bool) {
-        if let Entry::Vacant(place) = self.places.entry(tool.name.clone()) {
-            place.insert(self.tools.len());
-            let output = tool.output.clone().and_then(|output| Schema::output(output, false).ok());
-            let described = described(tool, widget);
-            self.tools.push(Offered { tool: tool.clone(), output, described, is_listed });
+    fn put(&mut self, offered: &Arc<Offered>, is_listed: bool) {
+        if self.find(&offered.tool.name).is_none() {
+            self.items.push(ShelfItem { offered: Arc::clone(offered), is_listed });
         }
     }
 
-    fn find(&self, name: &str) -> Option<&Offered> {
+    /// The few tools of one agent are looked through faster than a name is hashed.
+    fn find(&self, name: &str) -> Option<&Arc<Offered>> {
+        self.items.iter().map(|item| &item.offered).find(|offered| offered.tool.name == name)
+    }
+}
+
+/// The tools of the host and all of its agents, by name too: there may be thousands.
+#[derive(Default)]
+struct HostShelf {
+    tools: Vec<Arc<Offered>>,
+    places: HashMap<String, usize>,
+}
+
+impl HostShelf {
+    /// Of two with one name the first counts.
+    fn put(&mut self, offered: &Arc<Offered>) {
+        if let Entry::Vacant(place) = self.places.entry(offered.tool.name.clone()) {
+            place.insert(self.tools.len());
+            self.tools.push(Arc::clone(offered));
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&Arc<Offered>> {
         self.places.get(name).and_then(|place| self.tools.get(*place))
     }
 }
@@ -112,19 +177,21 @@ impl Offer {
         let named = named::tools(&mount.host, &settings, section, patience)?;
         let others: Vec<Tool> = mount.tools.iter().filter(|tool| tool.as_tool).cloned().collect();
         let of_others = others.len();
-        let all: Vec<Tool> = others.into_iter().chain(own).chain(named).chain([awaiting.clone()]).collect();
+        let mut schemas = Schemas::default();
+        let mut offered = |tool: Tool| Arc::new(Offered::new(tool, &mut schemas, settings.widget));
+        let all: Vec<Arc<Offered>> = others.into_iter().chain(own).chain(named).map(&mut offered).collect();
+        let awaiting = offered(awaiting);
         // Two tools that ask one agent are one too many for a model to choose from.
         let every = settings.agent_tools == AgentTools::All;
-        let (mut hosts, mut agents) = (Shelf::default(), HashMap::<Handle, Shelf>::new());
-        let (first, then): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(_, tool)| tool.agent.is_none());
-        first.into_iter().chain(then.iter().copied()).for_each(|(_, tool)| hosts.put(tool, settings.widget, true));
-        for (at, tool) in then {
-            if let Some(agent) = &tool.agent {
-                let is_listed = every || at >= of_others;
-                agents.entry(agent.clone()).or_default().put(tool, settings.widget, is_listed);
-            }
+        let (mut hosts, mut agents) = (HostShelf::default(), HashMap::<Handle, Shelf>::new());
+        let is_hosts = |offered: &&Arc<Offered>| offered.tool.agent.is_none();
+        all.iter().filter(is_hosts).chain([&awaiting]).for_each(|offered| hosts.put(offered));
+        for (at, offered) in all.iter().enumerate() {
+            let Some(agent) = &offered.tool.agent else { continue };
+            hosts.put(offered);
+            agents.entry(agent.clone()).or_default().put(offered, every || at >= of_others);
         }
-        agents.values_mut().for_each(|shelf| shelf.put(&awaiting, settings.widget, true));
+        agents.values_mut().for_each(|shelf| shelf.put(&awaiting, true));
         let seal = mount.services.keep(|| {
             let mut key = vec![0; RequestStateCodec::MIN_KEY_LENGTH];
             mount.host.entropy().fill(&mut key);
@@ -142,15 +209,18 @@ impl Offer {
         })
     }
 
-    /// The tools of an endpoint: an agent's own and the one for tasks, or everything at the host's. Of
-    /// two with one name the first counts, the host's before an agent's.
-    pub(crate) fn tools(&self, agent: Option<&Handle>) -> impl Iterator<Item = &Tool> {
-        self.shelf(agent).into_iter().flat_map(|shelf| &shelf.tools).map(|offered| &offered.tool)
+    /// The tools of the host itself, which belong to no agent.
+    pub(crate) fn tools_of_host(&self) -> impl Iterator<Item = &Tool> {
+        self.hosts.tools.iter().map(|offered| &offered.tool).filter(|tool| tool.agent.is_none())
     }
 
-    /// The tool of a name at an endpoint.
-    pub(crate) fn find(&self, agent: Option<&Handle>, name: &str) -> Option<&Offered> {
-        self.shelf(agent)?.find(name)
+    /// The tool of a name at an endpoint: an agent's own and the one for tasks, or everything at the host's. Of
+    /// two with one name the first counts, the host's before an agent's.
+    pub(crate) fn find(&self, agent: Option<&Handle>, name: &str) -> Option<&Arc<Offered>> {
+        match agent {
+            None => self.hosts.find(name),
+            Some(agent) => self.agents.get(agent)?.find(name),
+        }
     }
 
     /// What a client must be able to do for the tool of a name.
@@ -159,45 +229,69 @@ impl Offer {
         named.map_or(&[], |tool| &tool.requires)
     }
 
-    fn shelf(&self, agent: Option<&Handle>) -> Option<&Shelf> {
-        match agent {
-            None => Some(&self.hosts),
-            Some(agent) => self.agents.get(agent),
-        }
-    }
-
-    /// The tools of an endpoint as lists describe them.
-    pub(crate) fn listed(&self, agent: Option<&Handle>) -> Vec<&rmcp::model::Tool> {
-        let tools = self.shelf(agent).into_iter().flat_map(|shelf| &shelf.tools);
-        tools.filter(|offered| offered.is_listed).map(|offered| &offered.described).collect()
+    /// A page of the tools of an endpoint, as lists describe them.
+    pub(crate) fn listed(
+        &self,
+        agent: Option<&Handle>,
+        request: Option<PaginatedRequestParams>,
+    ) -> Result<Page<rmcp::model::Tool>, ErrorData> {
+        let all: Vec<&Arc<Offered>> = match agent {
+            None => self.hosts.tools.iter().collect(),
+            Some(agent) => {
+                let items = self.agents.get(agent).into_iter().flat_map(|shelf| &shelf.items);
+                items.filter(|item| item.is_listed).map(|item| &item.offered).collect()
+            }
+        };
+        let page = Page::of(all, request)?;
+        Ok(Page { items: page.items.into_iter().map(|offered| offered.described()).collect(), next: page.next })
     }
 
     /// The tool of a name as the host's list describes it.
-    pub(crate) fn listing(&self, name: &str) -> Option<&rmcp::model::Tool> {
-        self.hosts.find(name).map(|offered| &offered.described)
+    pub(crate) fn listing(&self, name: &str) -> Option<rmcp::model::Tool> {
+        self.hosts.find(name).map(|offered| offered.described())
     }
 }
 
-/// A tool as lists describe it, with the widget that shows its results where there is one.
-fn described(tool: &Tool, widget: bool) -> rmcp::model::Tool {
-    let annotations = ToolAnnotations::with_title(&tool.title).read_only(tool.reads_only);
-    // What changes nothing destroys nothing; of the rest nothing is promised.
-    let annotations = if tool.reads_only { annotations.destructive(false) } else { annotations };
-    let annotations = if tool.is_idempotent { annotations.idempotent(true) } else { annotations };
-    let mut listed = rmcp::model::Tool::new(
-        tool.name.clone(),
-        tool.description.clone(),
-        Arc::new(object(schema(tool.input.clone()))),
-    )
-    .with_title(&tool.title)
-    .with_annotations(annotations);
-    if let Some(output) = &tool.output {
-        listed = listed.with_raw_output_schema(Arc::new(object(schema(output.clone()))));
+/// A schema as tools share it.
+struct SharedSchema {
+    source: Arc<Value>,
+    /// As lists show it.
+    listed: Arc<JsonObject>,
+    /// Whether some of its fields are to be named in headers.
+    names_headers: bool,
+    /// Compiled once something is held to it: most are never asked. `None` inside: it can't be compiled.
+    compiled: OnceLock<Option<Schema>>,
+}
+
+impl SharedSchema {
+    fn compiled(&self) -> Option<&Schema> {
+        self.compiled.get_or_init(|| Schema::output((*self.source).clone(), false).ok()).as_ref()
     }
-    if widget && tool.name != task::AWAIT {
-        listed = listed.with_meta(MetaObject(object(widget::of_tool())));
+}
+
+/// The schemas of all tools: those that are one value are kept once. Agents by the thousand have the same few.
+#[derive(Default)]
+struct Schemas(HashMap<*const Value, Arc<SharedSchema>>);
+
+impl Schemas {
+    fn share(&mut self, source: &Arc<Value>) -> Arc<SharedSchema> {
+        // The entry holds its value, so that no other one can come to have the same address.
+        let shared = self.0.entry(Arc::as_ptr(source)).or_insert_with(|| {
+            let listed = Arc::new(object(schema((**source).clone())));
+            let names_headers = names_headers(source);
+            Arc::new(SharedSchema { source: Arc::clone(source), listed, names_headers, compiled: OnceLock::new() })
+        });
+        Arc::clone(shared)
     }
-    listed
+}
+
+/// Whether a schema has the annotation that names an argument in a header, wherever it stands.
+fn names_headers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.contains_key("x-mcp-header") || fields.values().any(names_headers),
+        Value::Array(items) => items.iter().any(names_headers),
+        _ => false,
+    }
 }
 
 /// A schema without what some hosts stumble over: names of dialects that MCP does not begin with.

@@ -37,7 +37,7 @@ fn described(prompt: &PromptSettings) -> Prompt {
 }
 
 /// What came of asking for a prompt.
-pub(crate) enum Asked {
+pub(crate) enum PromptReply {
     /// It is there: words for the person to send.
     Filled(GetPromptResult),
     /// It takes arguments that are missing, which a person may be asked for.
@@ -51,20 +51,20 @@ pub(crate) async fn get(
     agent: Option<&Handle>,
     request: GetPromptRequestParams,
     asks: bool,
-) -> Result<Asked, String> {
+) -> Result<PromptReply, String> {
     let mut arguments = request.arguments.unwrap_or_default();
     let named = offer.prompts.iter().filter(|_| agent.is_none());
     if let Some(prompt) = named.into_iter().find(|prompt| prompt.settings.name == request.name) {
         if asks && let Some(forms) = lacks(prompt, &mut arguments, request.input_responses.unwrap_or_default())? {
-            return Ok(Asked::Lacks(forms));
+            return Ok(PromptReply::Lacks(forms));
         }
-        return filled(offer, prompt, &arguments).await.map(Asked::Filled);
+        return filled(offer, prompt, &arguments).await.map(PromptReply::Filled);
     }
     let example = examples(offer, agent).find(|(known, _, _)| *known == request.name);
     let (_, card, text) = example.ok_or("there is no prompt of this name here")?;
     let words = format!("{text}\n\n(Use the tool {} for this.)", agents::name(card.handle()));
     let message = PromptMessage::new_text(Role::User, words);
-    Ok(Asked::Filled(GetPromptResult::new(vec![message]).with_description(format!("Ask {}", card.name))))
+    Ok(PromptReply::Filled(GetPromptResult::new(vec![message]).with_description(format!("Ask {}", card.name))))
 }
 
 /// The form for the arguments that are missing, once those that were answered are among them.

@@ -1,17 +1,15 @@
 //! What a client must be able to do for a tool: one that can't is told before the call begins. MCP
 //! 2026-07-28, missing required client capability.
 
+use rmcp::ErrorData;
 use rmcp::model::ClientCapabilities;
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 
 use crate::elicit::Modes;
 use crate::section::Requirement;
 
 /// Fails with everything that the client of a request lacks.
-pub(crate) fn check(required: &[Requirement], context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-    let declared = context.client_capabilities();
-    match missing(required, declared.as_ref()) {
+pub(crate) fn check(required: &[Requirement], declared: Option<&ClientCapabilities>) -> Result<(), ErrorData> {
+    match missing(required, declared) {
         Some(missing) => Err(ErrorData::missing_required_client_capability(missing)),
         None => Ok(()),
     }

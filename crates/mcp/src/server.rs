@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use forecourt_core::limits::HOPS_MAX;
 use futures::future::BoxFuture;
 use http::request::Parts;
 use parking_lot::Mutex;
@@ -18,14 +17,14 @@ use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use crate::call::{self, Asking};
+use crate::call::{self, Asking, Client};
 use crate::caller::Caller;
 use crate::elicit::{self, Modes};
 use crate::limits::{LIST_TTL, SUBSCRIPTIONS_MAX};
 use crate::log::{self, Level, SetLevel};
 use crate::offer::{Offer, OfferSource};
 use crate::page::Page;
-use crate::prompts::Asked;
+use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
 use crate::{about, prompts, requirements, resources, tasks};
 
@@ -105,10 +104,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let offer = self.offer();
-        let page = Page::of(offer.listed(caller.agent.as_ref()), request)?;
-        let tools = page.items.into_iter().cloned().collect();
-        let mut listed = ListToolsResult::with_all_items(tools).with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public);
+        let page = self.offer().listed(caller.agent.as_ref(), request)?;
+        let mut listed =
+            ListToolsResult::with_all_items(page.items).with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
         Ok(listed)
     }
@@ -116,7 +114,7 @@ impl ServerHandler for Server {
     /// What the SDK compares the fields of a call with. Only tools of the owner's naming mark arguments,
     /// and those have one name everywhere.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.offer().listing(name).cloned()
+        self.offer().listing(name)
     }
 
     async fn call_tool(
@@ -126,17 +124,12 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
         let _pending = caller.verdict.pending();
-        if caller.hop >= HOPS_MAX {
-            let words = format!("at most {HOPS_MAX} agents may call each other in a row");
-            return Err(ErrorData::invalid_request(words, None));
-        }
         let offer = self.offer();
-        let Some(offered) = offer.find(caller.agent.as_ref(), &request.name) else {
-            let words = "there is no tool of this name here; tools/list names them";
-            return Err(ErrorData::invalid_params(words, None));
-        };
-        requirements::check(offer.required(&request.name), &context)?;
-        call::call(&offer, offered, &caller, request, &context).await
+        let offered = call::callable(&offer, &caller, &request.name)?;
+        let capabilities = context.client_capabilities();
+        requirements::check(offer.required(&request.name), capabilities.as_ref())?;
+        let client = Client::in_session(&context, capabilities.as_ref());
+        call::call(&offer, offered, &caller, request, &client).await
     }
 
     async fn list_resources(
@@ -260,8 +253,8 @@ impl ServerHandler for Server {
         let asks = asking.in_rounds && asking.modes.form;
         let asked = prompts::get(&self.offer(), caller.agent.as_ref(), request, asks).await;
         Ok(match asked.map_err(|words| ErrorData::invalid_params(words, None))? {
-            Asked::Filled(prompt) => prompt.into(),
-            Asked::Lacks(forms) => InputRequiredResult::new(Some(elicit::requests(forms)), None).into(),
+            PromptReply::Filled(prompt) => prompt.into(),
+            PromptReply::Lacks(forms) => InputRequiredResult::new(Some(elicit::requests(forms)), None).into(),
         })
     }
 

@@ -25,14 +25,14 @@ use register::{CallerKey, Full, Register};
 
 /// Sessions that are open, by the SDK and by us.
 pub(crate) struct Sessions {
-    open: Mutex<HashMap<SessionId, Arc<Open>>>,
+    open: Mutex<HashMap<SessionId, Arc<OpenSession>>>,
     register: Arc<Mutex<Register>>,
     clock: Arc<dyn Clock>,
     log: Arc<Log>,
 }
 
 /// A session, with a manager of the SDK for it alone: one for all would give them one store of events.
-struct Open {
+struct OpenSession {
     manager: LocalSessionManager,
     streams: Arc<Streams>,
     /// Whether its clients know streams that begin with an event without data: from 2025-11-25 on. Older
@@ -87,7 +87,7 @@ impl Sessions {
         self.register.lock().is_of(id, sender)
     }
 
-    fn find(&self, id: &SessionId) -> Result<Arc<Open>, LocalSessionManagerError> {
+    fn find(&self, id: &SessionId) -> Result<Arc<OpenSession>, LocalSessionManagerError> {
         let found = self.open.lock().get(id).cloned();
         found.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))
     }
@@ -157,7 +157,7 @@ impl SessionManager for Sessions {
         let mut manager = LocalSessionManager::default().with_event_store(streams.clone());
         manager.session_config = config;
         let (id, transport) = manager.create_session().await?;
-        let open = Open { manager, streams, is_primed: OnceLock::new() };
+        let open = OpenSession { manager, streams, is_primed: OnceLock::new() };
         self.open.lock().insert(id.clone(), Arc::new(open));
         Ok((id, transport))
     }

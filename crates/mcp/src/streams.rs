@@ -18,17 +18,17 @@ use crate::limits::{EVENT_BYTES_KEPT_MAX, EVENTS_KEPT_MAX};
 /// The events of all sessions, oldest first. The oldest make room.
 #[derive(Default)]
 pub(crate) struct Log {
-    kept: Mutex<Kept>,
+    kept: Mutex<EventBuffer>,
     sessions: AtomicU64,
 }
 
 #[derive(Default)]
-struct Kept {
-    events: VecDeque<Entry>,
+struct EventBuffer {
+    events: VecDeque<LoggedEvent>,
     bytes: usize,
 }
 
-struct Entry {
+struct LoggedEvent {
     session: u64,
     /// The stream of a request; empty for the one that belongs to none.
     stream: String,
@@ -72,7 +72,7 @@ impl EventStore for Streams {
             let id = if stream.is_empty() { number.to_string() } else { format!("{number}/{stream}") };
             let mut event = event.clone();
             event.event_id = Some(id.clone());
-            kept.push(Entry { session: self.session, stream: stream.to_owned(), number, bytes, event });
+            kept.push(LoggedEvent { session: self.session, stream: stream.to_owned(), number, bytes, event });
             id
         };
         self.told.send_replace(());
@@ -100,8 +100,8 @@ impl EventStore for Streams {
     }
 }
 
-impl Kept {
-    fn push(&mut self, entry: Entry) {
+impl EventBuffer {
+    fn push(&mut self, entry: LoggedEvent) {
         self.bytes += entry.bytes;
         self.events.push_back(entry);
         while self.events.len() > EVENTS_KEPT_MAX || self.bytes > EVENT_BYTES_KEPT_MAX {
@@ -118,7 +118,7 @@ impl Kept {
     /// The events of a stream behind `after`, and whether more may come: not behind the answer, and not on
     /// a stream of which nothing is known.
     fn behind(&self, session: u64, stream: &str, after: u64) -> (Vec<(u64, ServerSseMessage)>, bool) {
-        let of_stream = |entry: &&Entry| entry.session == session && entry.stream == stream;
+        let of_stream = |entry: &&LoggedEvent| entry.session == session && entry.stream == stream;
         let behind = self.events.iter().filter(of_stream).filter(|entry| entry.number > after);
         let behind = behind.map(|entry| (entry.number, entry.event.clone())).collect();
         let last = self.events.iter().rev().find(of_stream);
@@ -210,9 +210,9 @@ mod tests {
     #[test]
     fn so_many_events_are_kept_and_no_more() {
         let fill = |count: usize, bytes: usize| {
-            let mut kept = Kept::default();
+            let mut kept = EventBuffer::default();
             for number in 1..=count as u64 {
-                kept.push(Entry { session: 0, stream: "a".into(), number, bytes, event: answer() });
+                kept.push(LoggedEvent { session: 0, stream: "a".into(), number, bytes, event: answer() });
             }
             (kept.events.len(), kept.events.front().map(|oldest| oldest.number))
         };

@@ -8,8 +8,9 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
-use forecourt_core::{ClientAddr, PolicyPart};
+use forecourt_core::{ClientAddr, Handle, PolicyPart};
 use forecourt_egress::hops;
+use forecourt_host::HostedAgent;
 use forecourt_identity::Verifier;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::base_url::PlainOrigin;
@@ -23,6 +24,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::Value;
 
 use crate::caller::Caller;
+use crate::direct::DirectCall;
 use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
 use crate::metadata::{self, WELL_KNOWN};
 use crate::offer::{Offer, OfferSource};
@@ -40,7 +42,7 @@ const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The way in.
-pub(crate) struct Door {
+pub(crate) struct McpEndpoint {
     offer: Arc<Offer>,
     verifier: Arc<Verifier>,
     origins: Origins,
@@ -48,7 +50,7 @@ pub(crate) struct Door {
     service: StreamableHttpService<Server, Sessions>,
 }
 
-impl Door {
+impl McpEndpoint {
     pub(crate) fn new(offer: Arc<Offer>, mount: &Mount) -> Self {
         let site = offer.host.site().clone();
         let current = mount.services.publish(offer.clone());
@@ -77,7 +79,7 @@ impl Door {
 }
 
 /// The routes of the protocol.
-pub(crate) fn routes(door: Arc<Door>) -> HttpRoutes {
+pub(crate) fn routes(door: Arc<McpEndpoint>) -> HttpRoutes {
     let mut router = Router::new();
     for path in PATHS {
         router = router.route(path, any(on_mcp));
@@ -89,7 +91,7 @@ pub(crate) fn routes(door: Arc<Door>) -> HttpRoutes {
     HttpRoutes { class: crate::NAME, paths, router: router.with_state(door) }
 }
 
-async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn on_metadata(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     document::answer(&head.method, &head.headers, || {
         let missing = document::DocumentError::Absent("there is no protected resource at this path");
@@ -102,7 +104,7 @@ async fn on_metadata(State(door): State<Arc<Door>>, request: Request) -> Respons
     })
 }
 
-async fn on_mcp(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn on_mcp(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let origin = head.headers.get(ORIGIN).cloned();
     let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| door.origins.allow(origin));
@@ -151,7 +153,7 @@ impl Peek {
     }
 }
 
-impl Door {
+impl McpEndpoint {
     /// Lets a request in: an endpoint that exists, within the limits, by a caller whose proofs hold and
     /// whose session it is.
     async fn enter(&self, mut head: Parts, body: Body) -> Result<Response, HttpAnswer> {
@@ -167,6 +169,10 @@ impl Door {
         let (resident, agent) = (resident.ok_or_else(missing)?, agent.flatten());
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(fault::unread)?;
         let plain = head.extensions.get::<PlainOrigin>().cloned();
+        let direct = says_json(&head.headers).then(|| DirectCall::read(&head, &body)).flatten();
+        if let Some(call) = direct.filter(|call| !call.names_arguments(&self.offer)) {
+            return self.answer_directly(&head, &body, call, resident, agent).await;
+        }
         let (peek, broken) = match Peek::at(&head, &body) {
             Ok(peek) => (peek, None),
             Err(error) => (Peek(Value::Null), Some(error)),
@@ -210,6 +216,35 @@ impl Door {
             }
         }
         Ok(response)
+    }
+
+    /// Answers a call that needs nothing of the SDK, by a caller whose proofs hold.
+    async fn answer_directly(
+        &self,
+        head: &Parts,
+        body: &[u8],
+        call: DirectCall,
+        resident: &HostedAgent,
+        agent: Option<Handle>,
+    ) -> Result<Response, HttpAnswer> {
+        let host = &self.offer.host;
+        let id = call.id.clone();
+        let refused = |part: PolicyPart, agent: Option<&Handle>| {
+            let site = BaseUrl::of(host.site(), &head.extensions).site();
+            let part = metadata::challenging(part, &site, &self.verifier, agent);
+            fault::refused(&part, &id.clone().into_json_value(), host.site().canonical_host())
+        };
+        let address = &resident.card.address;
+        let proof = credentials::Request { head, body: Some(body), agent: address, now: host.clock().now() };
+        let sender = credentials::sender(&self.verifier, host.site(), proof).await;
+        let sender = sender.map_err(|part| refused(*part, agent.as_ref()))?;
+        let (hop, language) = (hops::read(&head.headers), negotiate::language(&head.headers));
+        let caller = Caller { agent, sender, hop, language, verdict: Verdict::default(), log: None };
+        let answer = call.answer(&self.offer, &caller).await;
+        match caller.verdict.known_refusal() {
+            Some(part) => Err(refused(*part, caller.agent.as_ref())),
+            None => Ok(answer.into_response()),
+        }
     }
 
     /// Has the SDK answer a request that was let in, and mends what clients stumble over.

@@ -28,14 +28,14 @@ pub(crate) fn tool(host: &Arc<Host>, patience: Duration) -> Tool {
         description: "Waits for the answer that an earlier call gave a task_id for, and gives it. With cancel: true \
             the task is given up instead."
             .to_owned(),
-        input: json!({
+        input: Arc::new(json!({
             "type": "object",
             "properties": {
                 "task_id": {"type": "string", "description": "The task_id of an earlier answer."},
                 "cancel": {"type": "boolean", "description": "Whether to give the task up.", "default": false},
             },
             "required": ["task_id"],
-        }),
+        })),
         output: Some(answer::schema()),
         agent: None,
         reads_only: false,

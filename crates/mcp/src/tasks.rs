@@ -68,7 +68,7 @@ async fn payload(offer: &Offer, caller: &Caller, modes: Modes, task: &TaskPermit
 /// What came of a task, as the call that began it would have ended; of tasks that began over another
 /// protocol, as a call of its agent would have.
 async fn outcome(offer: &Offer, task: &TaskPermit) -> ToolOutput {
-    for read in offer.tools(None).filter(|tool| tool.agent.is_none()).filter_map(|tool| tool.outcome.as_ref()) {
+    for read in offer.tools_of_host().filter_map(|tool| tool.outcome.as_ref()) {
         if let Some(called) = read(task.clone()).await {
             return called;
         }

@@ -1,37 +1,40 @@
-//! Whether a call got past whoever may refuse it, told to the way in while its answer is in the making: a
+//! This module tells the way in whether a call got past whoever may refuse it, while its answer is in the making: a
 //! client signs in when the transport says so, and no answer in the protocol makes it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::PolicyPart;
 use forecourt_core::policy::RefusalKind;
 use forecourt_surface::tool::{ToolEvent, ToolOutput};
-use tokio::sync::watch;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 /// What is known of one call. Clones tell of the same call.
-#[derive(Debug, Clone)]
-pub(crate) struct Verdict(watch::Sender<State>);
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Verdict(Arc<Shared>);
 
-#[derive(Debug)]
-enum State {
-    Open,
-    Passed,
-    SignIn(Box<PolicyPart>),
+#[derive(Debug, Default)]
+struct Shared {
+    stage: Mutex<Stage>,
+    settled: Notify,
 }
 
-impl Default for Verdict {
-    fn default() -> Self {
-        Self(watch::Sender::new(State::Open))
-    }
+#[derive(Debug, Default)]
+enum Stage {
+    #[default]
+    Undecided,
+    Passed,
+    SignIn(Box<PolicyPart>),
 }
 
 impl Verdict {
     /// Tells what the first thing that happened in a call says of it. What was told before stands.
     pub(crate) fn tell(&self, first: &ToolEvent) {
         self.settle(match first {
-            ToolEvent::Done(called) => sign_in(called).map_or(State::Passed, State::SignIn),
-            ToolEvent::Progress(_) => State::Passed,
+            ToolEvent::Done(called) => sign_in(called).map_or(Stage::Passed, Stage::SignIn),
+            ToolEvent::Progress(_) => Stage::Passed,
         });
     }
 
@@ -43,22 +46,34 @@ impl Verdict {
     /// The refusal of a caller who would have to sign in, or to be given more scopes: `None` once the call
     /// got past that, and when nothing is known after `time_max`.
     pub(crate) async fn refusal(&self, time_max: Duration) -> Option<Box<PolicyPart>> {
-        let mut told = self.0.subscribe();
-        let known = timeout(time_max, told.wait_for(|state| !matches!(state, State::Open))).await.ok()?.ok()?;
-        match &*known {
-            State::SignIn(part) => Some(part.clone()),
-            State::Open | State::Passed => None,
+        let settled = async {
+            loop {
+                // Asked for before it is looked, so that nothing is settled in between unheard.
+                let settled = self.0.settled.notified();
+                if !matches!(*self.0.stage.lock(), Stage::Undecided) {
+                    return;
+                }
+                settled.await;
+            }
+        };
+        timeout(time_max, settled).await.ok()?;
+        self.known_refusal()
+    }
+
+    /// The same as far as it is known by now.
+    pub(crate) fn known_refusal(&self) -> Option<Box<PolicyPart>> {
+        match &*self.0.stage.lock() {
+            Stage::SignIn(part) => Some(part.clone()),
+            Stage::Undecided | Stage::Passed => None,
         }
     }
 
-    fn settle(&self, state: State) {
-        self.0.send_if_modified(|now| {
-            let is_open = matches!(now, State::Open);
-            if is_open {
-                *now = state;
-            }
-            is_open
-        });
+    fn settle(&self, stage: Stage) {
+        let mut now = self.0.stage.lock();
+        if matches!(*now, Stage::Undecided) {
+            *now = stage;
+            self.0.settled.notify_waiters();
+        }
     }
 }
 
@@ -67,7 +82,7 @@ pub(crate) struct Pending(Verdict);
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.0.settle(State::Passed);
+        self.0.settle(Stage::Passed);
     }
 }
 

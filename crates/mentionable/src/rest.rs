@@ -7,27 +7,26 @@
 //! | 3.2 POST | `multipart.rs`, `turns.rs`; the sidecars in `sidecar.rs` |
 //! | answers to several questions | `answers.rs` |
 //! | 3.3 part dispatch | `turns.rs` (media types), `from_wire.rs` (addresses) |
-//! | 3.5 methods, 5.2 fields | `surface.rs`, `door.rs` |
+//! | 3.5 methods, 5.2 fields | `surface.rs`, `agent_route.rs` |
 //! | 4 negotiation | `media.rs`, and `render/` with a file for each form |
 //! | 5.1 refusals, PolicyPart 4.5 | `refusal.rs` |
 //! | files and links beside words | `links.rs` |
 //! | 5.4 background | `callback.rs`, `task.rs`, `envelope.rs` |
 //! | 5.5 webhooks, 5.6 artifacts | `task.rs`, `artifact.rs` |
-//! | 6 sessions | `asked.rs` |
+//! | 6 sessions | `request.rs` |
 //! | 7 identity | `transport.rs`; the fields in `forecourt_surface::credentials` |
 //! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
 //! | the host's own pages | `front.rs`, and `search.rs` for agents that find things |
 //!
-//! A request is an [`asked::Asked`] and what comes of it an [`answer::Outcome`]; `transport.rs` is the
+//! A request is an [`request::Asked`] and what comes of it an [`answer::Outcome`]; `transport.rs` is the
 //! trip between the two, and `surface.rs` alone knows the web framework.
 
+mod agent_route;
 mod answer;
 mod answers;
 mod artifact;
-mod asked;
 mod callback;
 mod cors;
-mod door;
 mod envelope;
 mod errors;
 mod from_wire;
@@ -39,6 +38,7 @@ mod multipart;
 mod query;
 mod refusal;
 mod render;
+mod request;
 mod same_origin;
 mod search;
 mod sidecar;
@@ -48,7 +48,7 @@ mod transport;
 mod turns;
 mod wire;
 
-pub(crate) use door::path;
+pub(crate) use agent_route::path;
 pub(crate) use envelope::post;
 pub(crate) use errors::spelling;
 pub(crate) use surface::{CLASS, routes};

@@ -31,25 +31,49 @@ pub(crate) fn tools(service: Arc<Service>) -> Vec<Tool> {
     let residents = service.host.directory().iter();
     let agents =
         residents.map(|resident| (Some(resident.card.handle().clone()), of_agent(&resident.card), resident.card.finds));
+    let schemas = Schemas::new(&service.host);
     let all_find = service.host.directory().iter().all(|resident| resident.card.finds);
     let host = (None, (format!("Ask {}", service.host.site().name), about(&service.host)), all_find);
     let all = std::iter::once(host).chain(agents);
     all.flat_map(|(agent, (title, description), finds)| {
-        let asking = Tool { reads_only: finds, ..asking(&service, agent.clone(), title, description) };
-        [asking, awaiting(&service, agent)]
+        let asking = Tool { reads_only: finds, ..asking(&service, &schemas, agent.clone(), title, description) };
+        [asking, awaiting(&service, &schemas, agent)]
     })
     .collect()
 }
 
-fn asking(service: &Arc<Service>, agent: Option<Handle>, title: String, description: String) -> Tool {
+/// The schemas of both tools: the same for all agents, of which there may be thousands.
+struct Schemas {
+    /// Of `ask` at the host, which has something to choose.
+    ask_host: Arc<Value>,
+    ask_agent: Arc<Value>,
+    wait: Arc<Value>,
+    output: Arc<Value>,
+}
+
+impl Schemas {
+    fn new(host: &Host) -> Self {
+        let ask = |chooses| Arc::new(ask_input(host, chooses));
+        let (ask_host, ask_agent) = (ask(true), ask(false));
+        Self { ask_host, ask_agent, wait: Arc::new(await_input()), output: Arc::new(output()) }
+    }
+}
+
+fn asking(
+    service: &Arc<Service>,
+    schemas: &Schemas,
+    agent: Option<Handle>,
+    title: String,
+    description: String,
+) -> Tool {
     let (calling, own) = (service.clone(), agent.clone());
     let ended = service.clone();
     Tool {
         name: ASK.to_owned(),
         title,
         description,
-        input: ask_input(&service.host, agent.is_none()),
-        output: Some(output()),
+        input: Arc::clone(if agent.is_none() { &schemas.ask_host } else { &schemas.ask_agent }),
+        output: Some(Arc::clone(&schemas.output)),
         agent,
         reads_only: false,
         is_idempotent: false,
@@ -69,7 +93,7 @@ fn asking(service: &Arc<Service>, agent: Option<Handle>, title: String, descript
     }
 }
 
-fn awaiting(service: &Arc<Service>, agent: Option<Handle>) -> Tool {
+fn awaiting(service: &Arc<Service>, schemas: &Schemas, agent: Option<Handle>) -> Tool {
     let (service, own) = (service.clone(), agent.clone());
     let call = move |call| {
         let (service, own) = (service.clone(), own.clone());
@@ -84,8 +108,8 @@ fn awaiting(service: &Arc<Service>, agent: Option<Handle>) -> Tool {
         name: AWAIT.to_owned(),
         title: "Await a promised answer".to_owned(),
         description: "Checks on a promise that `ask` gave, or cancels it.".to_owned(),
-        input: await_input(),
-        output: Some(output()),
+        input: Arc::clone(&schemas.wait),
+        output: Some(Arc::clone(&schemas.output)),
         agent,
         reads_only: false,
         is_idempotent: false,

@@ -217,6 +217,8 @@ fn front(chef: &AgentCard, gate: &AgentCard, language: &Language) -> (String, St
         agents: &agents,
         json_ld: Some(r#"{"@context":"https://schema.org","@type":"WebSite"}"#),
         manual_url: Some("/manual"),
+        previous_page: None,
+        next_page: None,
     };
     (page.render(), page.render_markdown())
 }

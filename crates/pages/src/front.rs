@@ -21,12 +21,16 @@ pub struct FrontPage<'a> {
     pub url: &'a str,
     /// The language of the page.
     pub language: &'a Language,
-    /// The agents, in the order to show.
+    /// The agents of this page, in the order to show.
     pub agents: &'a [AgentListItem<'a>],
     /// A JSON-LD document about all of this.
     pub json_ld: Option<&'a str>,
     /// Where the manual is.
     pub manual_url: Option<&'a str>,
+    /// Where the agents before these are; `None` on the first page.
+    pub previous_page: Option<&'a str>,
+    /// Where the agents behind these are; `None` on the last page.
+    pub next_page: Option<&'a str>,
 }
 
 /// An agent on the front page.
@@ -50,6 +54,8 @@ struct FrontTemplate {
     agents: Vec<AgentView>,
     json_ld: Option<String>,
     manual: Option<String>,
+    previous_page: Option<String>,
+    next_page: Option<String>,
     style: String,
     script: String,
 }
@@ -152,6 +158,8 @@ impl FrontPage<'_> {
             agents: self.views(),
             json_ld: self.json_ld.map(escape::json),
             manual: self.manual_url.and_then(clean::href),
+            previous_page: self.previous_page.and_then(clean::href),
+            next_page: self.next_page.and_then(clean::href),
             style: asset::versioned("/assets/forecourt.css"),
             script: asset::versioned("/assets/forecourt.js"),
         })
@@ -165,6 +173,9 @@ impl FrontPage<'_> {
         }
         for (view, listed) in self.views().iter().zip(self.agents) {
             let _ = write!(text, "\n## {}\n\n{}\n", escape::markdown(&listed.card.name), view.markdown());
+        }
+        if let Some(next) = self.next_page.and_then(clean::href) {
+            let _ = write!(text, "\nMore agents: <{next}>\n");
         }
         if let Some(manual) = self.manual_url.and_then(clean::href) {
             let _ = write!(text, "\nManual: <{manual}>\n");

@@ -173,6 +173,8 @@ fn own_pages(text: &str) -> Vec<String> {
         agents: &[AgentListItem { card: &card, page: "/~chef", ask: Some(text) }],
         json_ld: Some(text),
         manual_url: Some(text),
+        previous_page: Some(text),
+        next_page: Some(text),
     };
     let agent = AgentPage {
         card: &card,
@@ -355,6 +357,8 @@ fn the_front_page_says_the_same_in_markdown() {
         agents: &[AgentListItem { card: &card, page: "/~chef", ask: Some("https://demo.localhost/~chef") }],
         json_ld: None,
         manual_url: Some("https://demo.localhost/manual"),
+        previous_page: None,
+        next_page: Some("/?page=2"),
     };
     let text = page.render_markdown();
     assert!(text.starts_with("# Kitchen\n\n## Chef \\*one\\*\n\n`@chef@demo.localhost`\n"), "{text}");

@@ -19,10 +19,10 @@ pub struct Tool {
     pub title: String,
     /// What it does and when to use it, for a model to read.
     pub description: String,
-    /// The JSON schema of its arguments: an object, draft 2020-12.
-    pub input: Value,
+    /// The JSON schema of its arguments: an object, draft 2020-12. Tools that have the same one share it.
+    pub input: Arc<Value>,
     /// The JSON schema of [`ToolOutput::structured`]; an object too.
-    pub output: Option<Value>,
+    pub output: Option<Arc<Value>>,
     /// The agent that it belongs to; `None` when it is the whole host's.
     pub agent: Option<Handle>,
     /// Whether calling it changes nothing.

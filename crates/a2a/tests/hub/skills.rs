@@ -38,7 +38,7 @@ fn booking(as_skill: bool) -> Tool {
         name: "book_rooms".to_owned(),
         title: "Books a room.".to_owned(),
         description: "Books a room for a guest.".to_owned(),
-        input: json!({"type": "object", "required": ["room"], "properties": {"room": {"type": "string"}}}),
+        input: Arc::new(json!({"type": "object", "required": ["room"], "properties": {"room": {"type": "string"}}})),
         output: None,
         agent: None,
         reads_only: false,

@@ -62,7 +62,7 @@ impl Full {
 
 /// A place for a session that is about to begin.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct SessionPlace {
     /// Names it.
     pub(crate) number: u64,
     /// The session that ends for it.
@@ -72,13 +72,13 @@ pub(crate) struct Place {
 /// All sessions, by their ids.
 #[derive(Default)]
 pub(crate) struct Register {
-    sessions: HashMap<String, Entry>,
+    sessions: HashMap<String, SessionEntry>,
     /// Places of sessions that have no id yet.
     places: HashMap<u64, CallerKey>,
     last: u64,
 }
 
-struct Entry {
+struct SessionEntry {
     caller: CallerKey,
     /// When a request of it began or ended last, at first when it was opened.
     used_at: Timestamp,
@@ -90,7 +90,7 @@ struct Entry {
     order: u64,
 }
 
-impl Entry {
+impl SessionEntry {
     /// Whether it may end for another one.
     fn may_end(&self, now: Timestamp) -> bool {
         let rests = || now.duration_since(self.used_at).unsigned_abs() >= SESSION_RECENTLY_USED;
@@ -100,7 +100,7 @@ impl Entry {
 
 impl Register {
     /// Takes a place for a session of `caller`, if need be that of another session.
-    pub(crate) fn reserve(&mut self, caller: CallerKey, now: Timestamp) -> Result<Place, Full> {
+    pub(crate) fn reserve(&mut self, caller: CallerKey, now: Timestamp) -> Result<SessionPlace, Full> {
         let counts = self.counts();
         let (all, own) = (counts.values().sum::<usize>(), counts.get(&caller).copied().unwrap_or_default());
         // Whoever has few finds a place long after those who have many are held to what they have.
@@ -117,7 +117,7 @@ impl Register {
         }
         let number = self.next();
         self.places.insert(number, caller);
-        Ok(Place { number, ends })
+        Ok(SessionPlace { number, ends })
     }
 
     /// Gives a place back that no session took.
@@ -129,7 +129,7 @@ impl Register {
     pub(crate) fn open(&mut self, number: u64, id: &str, now: Timestamp) {
         let Some(caller) = self.places.remove(&number) else { return };
         let order = self.next();
-        let entry = Entry { caller, used_at: now, was_used: false, calls: 0, order };
+        let entry = SessionEntry { caller, used_at: now, was_used: false, calls: 0, order };
         self.sessions.insert(id.to_owned(), entry);
     }
 
@@ -179,7 +179,7 @@ impl Register {
         &self,
         counts: &HashMap<CallerKey, usize>,
         now: Timestamp,
-        among: impl Fn(&Entry) -> bool,
+        among: impl Fn(&SessionEntry) -> bool,
     ) -> Option<String> {
         let able = self.sessions.iter().filter(|(_, entry)| among(entry) && entry.may_end(now));
         let first = able.min_by_key(|(_, entry)| (entry.was_used, Reverse(counts.get(&entry.caller)), entry.order));

@@ -16,6 +16,7 @@
 //! | `sdk` | the client of the SDK over a pipe |
 
 mod calls;
+mod direct;
 mod doors;
 mod endpoints;
 mod modern;

@@ -1,6 +1,7 @@
 //! Who lives on this domain. Agent directory.
 
-use forecourt_host::{Host, HostedAgent, Site};
+use forecourt_core::AgentCard;
+use forecourt_host::{Host, Site};
 
 use super::card::protocols;
 use super::webfinger::{card_url, lookup_url};
@@ -9,23 +10,26 @@ use super::wire::{ContactPoint, Directory};
 /// The directory of a host, the default agent first, and then in the order of configuration. Its URLs are
 /// those of `site`: the host's own, or that under the origin at which it was asked.
 pub(crate) fn directory<'a>(host: &'a Host, site: &'a Site) -> Directory<'a> {
+    directory_of(site, host.directory().iter().map(|resident| &*resident.card))
+}
+
+fn directory_of<'a>(site: &'a Site, cards: impl Iterator<Item = &'a AgentCard>) -> Directory<'a> {
     Directory {
         context: "https://schema.org",
         kind: "Organization",
         url: site.url("/"),
         name: &site.name,
-        contact_point: host.directory().iter().map(|resident| contact(site, resident)).collect(),
+        contact_point: cards.map(|card| contact(site, card)).collect(),
     }
 }
 
-/// The same as text, for the front page: that is where it is authoritative, and the file beside it
-/// saves a client from reading HTML.
-pub fn json_ld(host: &Host, site: &Site) -> String {
-    serde_json::to_string(&directory(host, site)).unwrap_or_default()
+/// The same of some of them as text, for the page of them: that is where it is authoritative, and the file beside
+/// it saves a client from reading HTML.
+pub fn json_ld<'a>(site: &'a Site, cards: impl Iterator<Item = &'a AgentCard>) -> String {
+    serde_json::to_string(&directory_of(site, cards)).unwrap_or_default()
 }
 
-fn contact<'a>(site: &Site, resident: &'a HostedAgent) -> ContactPoint<'a> {
-    let card = &resident.card;
+fn contact<'a>(site: &Site, card: &'a AgentCard) -> ContactPoint<'a> {
     ContactPoint {
         kind: "ContactPoint",
         contact_type: "AI assistant",

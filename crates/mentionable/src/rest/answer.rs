@@ -8,7 +8,7 @@ use super::wire::Fault;
 
 /// Why a request is not answered with what it asked for.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum RestError {
     /// A fault, theirs or ours.
     Failure(Failure),
     /// A refusal, which is content. PolicyPart 4.5.
@@ -16,27 +16,27 @@ pub(crate) enum Trouble {
 }
 
 /// What becomes of a request.
-pub(crate) type Outcome = Result<HttpAnswer, Trouble>;
+pub(crate) type Outcome = Result<HttpAnswer, RestError>;
 
-impl From<Failure> for Trouble {
+impl From<Failure> for RestError {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
     }
 }
 
-impl From<Fault> for Trouble {
+impl From<Fault> for RestError {
     fn from(fault: Fault) -> Self {
         Self::Failure(fault.into())
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for RestError {
     fn from(error: Error) -> Self {
         Self::Failure(error.into())
     }
 }
 
-impl From<Box<PolicyPart>> for Trouble {
+impl From<Box<PolicyPart>> for RestError {
     fn from(refusal: Box<PolicyPart>) -> Self {
         Self::Refusal(refusal)
     }

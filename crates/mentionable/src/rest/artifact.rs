@@ -13,14 +13,14 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
 
 use super::answer::{HttpAnswer, Outcome};
-use super::asked::Asked;
 use super::envelope;
 use super::media::Media;
+use super::request::RestRequest;
 
 /// What a browser may do with a download: nothing.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 
-impl Asked<'_> {
+impl RestRequest<'_> {
     /// An artifact's bytes, or what there is to know about it for who wants JSON.
     pub(crate) async fn artifact(&self, task: &TaskPermit, id: &str) -> Outcome {
         let artifact = task.artifact(id).await?;

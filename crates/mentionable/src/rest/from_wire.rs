@@ -59,23 +59,23 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
 }
 
 /// A part of the current turn, or a `data:` URL that is still to be decoded.
-enum Found {
+enum PendingPart {
     Part(Part),
     DataUrl { url: String, name: Option<String>, mime: Option<String> },
 }
 
 /// Decodes the `data:` URLs of a turn, at most [`DATA_URLS_MAX`].
-fn dispatch(found: Vec<Found>) -> Result<Vec<Part>, Fault> {
-    if found.iter().filter(|found| matches!(found, Found::DataUrl { .. })).count() > DATA_URLS_MAX {
+fn dispatch(found: Vec<PendingPart>) -> Result<Vec<Part>, Fault> {
+    if found.iter().filter(|found| matches!(found, PendingPart::DataUrl { .. })).count() > DATA_URLS_MAX {
         return Err(Fault::TooManyDataUrls);
     }
     found.into_iter().map(decoded).collect()
 }
 
-fn decoded(found: Found) -> Result<Part, Fault> {
+fn decoded(found: PendingPart) -> Result<Part, Fault> {
     match found {
-        Found::Part(part) => Ok(part),
-        Found::DataUrl { url, name, mime } => {
+        PendingPart::Part(part) => Ok(part),
+        PendingPart::DataUrl { url, name, mime } => {
             let data = data_url(&url).map_err(|error| Fault::DataUrl(error.to_string()))?;
             Ok(Part::File(File::inline(mime.unwrap_or(data.mime), name, data.bytes)))
         }
@@ -83,13 +83,17 @@ fn decoded(found: Found) -> Result<Part, Fault> {
 }
 
 /// One entry of the current turn. REST 3.3.
-fn part(entry: Entry) -> Found {
+fn part(entry: Entry) -> PendingPart {
     match entry {
-        Entry::File { mime, name, bytes } => Found::Part(Part::File(File::inline(mime, name, bytes))),
-        Entry::Text { text, .. } if text.starts_with("data:") => Found::DataUrl { url: text, name: None, mime: None },
-        Entry::Text { text, .. } if is_web_address(&text) => Found::Part(Part::File(elsewhere(text.trim().to_owned()))),
+        Entry::File { mime, name, bytes } => PendingPart::Part(Part::File(File::inline(mime, name, bytes))),
+        Entry::Text { text, .. } if text.starts_with("data:") => {
+            PendingPart::DataUrl { url: text, name: None, mime: None }
+        }
+        Entry::Text { text, .. } if is_web_address(&text) => {
+            PendingPart::Part(Part::File(elsewhere(text.trim().to_owned())))
+        }
         Entry::Text { mime, text } => {
-            Found::Part(Part::Text(forecourt_core::Text { mime: words_of(mime), content: text }))
+            PendingPart::Part(Part::Text(forecourt_core::Text { mime: words_of(mime), content: text }))
         }
     }
 }
@@ -120,12 +124,12 @@ fn words_of(mime: String) -> String {
 }
 
 /// A part of the sidecar; one that names a `data:` URL is decoded like an entry.
-fn with_url_read(part: Part) -> Found {
+fn with_url_read(part: Part) -> PendingPart {
     match part {
         Part::File(File { source: FileSource::Url { url, .. }, name, mime, .. }) if url.starts_with("data:") => {
-            Found::DataUrl { url, name, mime: Some(mime) }
+            PendingPart::DataUrl { url, name, mime: Some(mime) }
         }
-        other => Found::Part(other),
+        other => PendingPart::Part(other),
     }
 }
 

@@ -9,32 +9,44 @@ use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
+use url::form_urlencoded;
 
 use super::answer::{HttpAnswer, Outcome};
-use super::asked::Asked;
-use super::door;
+use super::agent_route;
 use super::errors::Failure;
+use super::limits::AGENTS_PER_PAGE;
 use super::media::Media;
 use super::refusal::VERSION;
 use super::render;
+use super::request::RestRequest;
 use crate::{NAME, discovery};
 
-impl Asked<'_> {
+impl RestRequest<'_> {
     /// The host's front page.
     pub(crate) fn front_page(&self) -> Outcome {
         self.meter()?;
         let media = self.media()?;
         let (base, site) = (self.base(), self.base().site());
+        let number = page_number(self.head.uri.query().unwrap_or_default()).ok_or_else(Failure::no_such_page)?;
+        let directory = self.rest.host.directory();
+        let count = directory.iter().count();
+        let before = (number - 1).saturating_mul(AGENTS_PER_PAGE);
+        if before > 0 && before >= count {
+            return Err(Failure::no_such_page().into());
+        }
+        // Only these are rendered: a host may have thousands.
         let cards: Vec<Cow<'_, AgentCard>> =
-            self.rest.host.directory().iter().map(|resident| base.card(&resident.card)).collect();
-        let paths: Vec<String> = cards.iter().map(|card| door::path(card)).collect();
+            directory.iter().skip(before).take(AGENTS_PER_PAGE).map(|resident| base.card(&resident.card)).collect();
+        let previous_page = (number > 1).then(|| page_url(number - 1));
+        let next_page = (before + cards.len() < count).then(|| page_url(number + 1));
+        let paths: Vec<String> = cards.iter().map(|card| agent_route::path(card)).collect();
         let agents: Vec<AgentListItem<'_>> = cards
             .iter()
             .zip(&paths)
             .map(|(card, path)| AgentListItem { card, page: path, ask: card.endpoint(NAME) })
             .collect();
         let (language, url) = (Language::english(), site.url("/"));
-        let json_ld = discovery::json_ld(&self.rest.host, &site);
+        let json_ld = discovery::json_ld(&site, cards.iter().map(|card| &**card));
         let page = FrontPage {
             name: &site.name,
             description: None,
@@ -44,6 +56,8 @@ impl Asked<'_> {
             agents: &agents,
             json_ld: Some(&json_ld),
             manual_url: None,
+            previous_page: previous_page.as_deref(),
+            next_page: next_page.as_deref(),
         };
         let content = match media {
             Media::Html => page.render().into(),
@@ -51,7 +65,11 @@ impl Asked<'_> {
             Media::Stream => render::one_message(&page.render_markdown()),
             Media::Json => {
                 let agents: Vec<Value> = cards.iter().map(|card| about(card)).collect();
-                written(&json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents}))
+                let mut listed = json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents});
+                if let Some(next) = &next_page {
+                    listed["next"] = site.url(next).into();
+                }
+                written(&listed)
             }
         };
         Ok(self.page(media, csp::PAGE, &language, content))
@@ -105,6 +123,19 @@ impl Asked<'_> {
     }
 }
 
+/// The page that a query asks for, from 1 on: the first where it names none. `None` for what is no page.
+fn page_number(query: &str) -> Option<usize> {
+    let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "page");
+    match asked {
+        Some((_, number)) => number.parse().ok().filter(|number| *number > 0),
+        None => Some(1),
+    }
+}
+
+fn page_url(number: usize) -> String {
+    if number == 1 { "/".to_owned() } else { format!("/?page={number}") }
+}
+
 /// An agent for machines that came without a question.
 fn about(card: &AgentCard) -> Value {
     json!({
@@ -121,4 +152,21 @@ fn about(card: &AgentCard) -> Value {
 
 fn written(value: &Value) -> Bytes {
     serde_json::to_vec(value).unwrap_or_default().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_names_a_page_from_1_on() {
+        assert_eq!(
+            ["", "page=1", "x=y&page=7", "page=2&page=3"].map(page_number),
+            [Some(1), Some(1), Some(7), Some(2)]
+        );
+        for none in ["page=", "page=0", "page=-1", "page=two", "page=99999999999999999999"] {
+            assert_eq!(page_number(none), None, "{none}");
+        }
+        assert_eq!([1, 2].map(page_url), ["/", "/?page=2"]);
+    }
 }

@@ -24,6 +24,8 @@ pub(crate) const ARTIFACT_ID_BYTES_MAX: usize = forecourt_core::limits::CLIENT_I
 /// Bytes of all `Link` fields of one answer together, so that no proxy refuses its head; further files and links are
 /// in the JSON form only.
 pub(crate) const LINK_BYTES_MAX: usize = 4 * 1024;
+/// Agents on one page of the front page.
+pub(crate) const AGENTS_PER_PAGE: usize = 100;
 /// Seconds after which to come back, where nothing better is known.
 pub(crate) const RETRY_AFTER_SECONDS: u64 = 5;
 /// Questions of one turn that are put in words.

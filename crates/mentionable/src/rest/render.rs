@@ -13,13 +13,13 @@ pub(crate) use sse::{Begun, begin, frames, one_message};
 use bytes::Bytes;
 use forecourt_core::{CollectedReply, Ending, Language, Part, PolicyPart};
 
-use super::door::Door;
+use super::agent_route::AgentRoute;
 use super::errors::Failure;
 use super::media::Media;
 
 /// What every rendering needs to know beside its content.
 pub(crate) struct Frame<'a> {
-    pub(crate) door: &'a Door,
+    pub(crate) door: &'a AgentRoute,
     /// The absolute URL that was asked for.
     pub(crate) url: &'a str,
     /// The language of what is said.

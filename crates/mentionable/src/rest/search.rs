@@ -11,10 +11,10 @@ use futures::{Stream, StreamExt};
 use http::StatusCode;
 
 use super::answer::{Content, HttpAnswer};
-use super::asked::Asked;
 use super::media::Media;
 use super::refusal;
 use super::render;
+use super::request::RestRequest;
 use super::wire::{Ask, Entry};
 use crate::NAME;
 
@@ -27,7 +27,7 @@ pub(crate) struct Search {
     narrowing: SearchRefinement,
 }
 
-impl Asked<'_> {
+impl RestRequest<'_> {
     /// The search that a request is: by words alone, by a browser, in no conversation, and of an agent
     /// that finds things. Conversations are shown as answers, since a link says one turn only.
     pub(crate) fn search(&self, ask: &Ask) -> Option<Search> {

@@ -13,10 +13,10 @@ use forecourt_surface::body::{BodyError, BodyLimits, content_type, read_limited}
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, Method, StatusCode};
 
-use super::answer::{Outcome, Trouble};
-use super::asked::Asked;
+use super::answer::{Outcome, RestError};
 use super::errors::Failure;
 use super::limits::{BODY_BYTES_MAX, WEBHOOK_BODY_BYTES_MAX};
+use super::request::RestRequest;
 use super::task::TaskPath;
 use super::transport::Rest;
 use super::wire::Fault;
@@ -49,7 +49,7 @@ pub(crate) fn routes(rest: Rest) -> HttpRoutes {
 async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let door = rest.door_at(head.uri.path());
-    let asked = Asked::of_agent(&rest, door.unwrap_or(&rest.default), &head);
+    let asked = RestRequest::of_agent(&rest, door.unwrap_or(&rest.default), &head);
     let outcome = match door {
         Some(_) => agent(&asked, body).await,
         None => Err(Failure::no_such_agent().into()),
@@ -57,7 +57,7 @@ async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     asked.respond(outcome).into_response()
 }
 
-async fn agent(asked: &Asked<'_>, body: Body) -> Outcome {
+async fn agent(asked: &RestRequest<'_>, body: Body) -> Outcome {
     match asked.head.method {
         Method::GET | Method::HEAD => match asked.head.uri.query() {
             None | Some("") => asked.agent_page(),
@@ -74,7 +74,7 @@ async fn agent(asked: &Asked<'_>, body: Body) -> Outcome {
 }
 
 /// Checks in this order: who posts, what the body claims to be, its size, its form. REST 3.2, 8.2.1.
-async fn post(asked: &Asked<'_>, body: Body) -> Outcome {
+async fn post(asked: &RestRequest<'_>, body: Body) -> Outcome {
     if !asked.door.card.cors && same_origin::is_cross_site(&asked.head.headers, asked.rest.host.site()) {
         return Err(Failure::cross_site().into());
     }
@@ -91,7 +91,7 @@ async fn post(asked: &Asked<'_>, body: Body) -> Outcome {
 
 async fn on_task(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let asked = Asked::of_task(&rest, &head);
+    let asked = RestRequest::of_task(&rest, &head);
     let outcome = match TaskPath::read(head.uri.path()) {
         Some(path) => task(&asked, path, body).await,
         None => Err(Failure::no_such_task().into()),
@@ -99,7 +99,7 @@ async fn on_task(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     asked.respond(outcome).into_response()
 }
 
-async fn task(asked: &Asked<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
+async fn task(asked: &RestRequest<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
     let reading = matches!(asked.head.method, Method::GET | Method::HEAD);
     match path {
         _ if asked.head.method == Method::OPTIONS => Ok(asked.options(path.allow())),
@@ -124,25 +124,25 @@ async fn task(asked: &Asked<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
 
 async fn on_front(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
-    let asked = Asked::of_agent(&rest, &rest.default, &head);
+    let asked = RestRequest::of_agent(&rest, &rest.default, &head);
     asked.respond(page(&asked, |asked| asked.front_page())).into_response()
 }
 
 async fn on_asset(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
-    let asked = Asked::of_agent(&rest, &rest.default, &head);
+    let asked = RestRequest::of_agent(&rest, &rest.default, &head);
     asked.respond(page(&asked, |asked| asked.asset())).into_response()
 }
 
 /// What no protocol has a path for. This transport answers, since browsers and crawlers come here.
 async fn on_nothing(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
-    let asked = Asked::of_agent(&rest, &rest.default, &head);
+    let asked = RestRequest::of_agent(&rest, &rest.default, &head);
     asked.respond(Err(Failure::no_such_page().into())).into_response()
 }
 
 /// A resource that is only read.
-fn page(asked: &Asked<'_>, show: fn(&Asked<'_>) -> Outcome) -> Outcome {
+fn page(asked: &RestRequest<'_>, show: fn(&RestRequest<'_>) -> Outcome) -> Outcome {
     match asked.head.method {
         Method::GET | Method::HEAD => show(asked),
         Method::OPTIONS => Ok(asked.options(PAGE_METHODS)),
@@ -151,7 +151,7 @@ fn page(asked: &Asked<'_>, show: fn(&Asked<'_>) -> Outcome) -> Outcome {
 }
 
 /// A fault with the form that would have been right, where there is one to show.
-fn explained(asked: &Asked<'_>, fault: Fault) -> Failure {
+fn explained(asked: &RestRequest<'_>, fault: Fault) -> Failure {
     let url = asked.base().url(&asked.door.path);
     let hint = match fault {
         Fault::NoUser => format!("GET {url}?user=hello"),
@@ -171,7 +171,7 @@ async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     })
 }
 
-fn uncoded(headers: &HeaderMap) -> Result<(), Trouble> {
+fn uncoded(headers: &HeaderMap) -> Result<(), RestError> {
     let coded =
         headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
     if coded { Err(Fault::Coded.into()) } else { Ok(()) }

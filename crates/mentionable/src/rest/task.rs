@@ -11,12 +11,12 @@ use http::header::{CACHE_CONTROL, CONTENT_LOCATION};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
-use super::answer::{HttpAnswer, Outcome, Trouble};
-use super::asked::Asked;
+use super::answer::{HttpAnswer, Outcome, RestError};
 use super::envelope;
 use super::errors::Failure;
 use super::limits::{ARTIFACT_ID_BYTES_MAX, SECRET_BYTES_MAX};
 use super::media::Media;
+use super::request::RestRequest;
 use crate::NAME;
 
 /// What a path under `/tasks/` names. Segments are taken as they are: ours need no encoding.
@@ -53,9 +53,9 @@ impl<'a> TaskPath<'a> {
     }
 }
 
-impl Asked<'_> {
+impl RestRequest<'_> {
     /// The task of an id as it stood in the path; unknown, expired and malformed ids look alike.
-    pub(crate) async fn task(&self, id: &str) -> Result<TaskPermit, Trouble> {
+    pub(crate) async fn task(&self, id: &str) -> Result<TaskPermit, RestError> {
         let id = TaskId::parse(id).ok_or_else(Failure::no_such_task)?;
         Ok(self.rest.host.task(&id, TaskAccess::ById).await?)
     }

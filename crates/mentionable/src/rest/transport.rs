@@ -11,10 +11,10 @@ use forecourt_host::{Host, Run};
 use forecourt_identity::Verifier;
 use forecourt_surface::credentials;
 
+use super::agent_route::AgentRoute;
 use super::answer::Outcome;
-use super::asked::Asked;
-use super::door::Door;
 use super::from_wire::{Envelope, message};
+use super::request::RestRequest;
 use super::wire::Ask;
 use crate::section::MentionableSettings;
 
@@ -24,10 +24,10 @@ pub(crate) struct Rest {
     pub(crate) verifier: Arc<Verifier>,
     pub(crate) egress: Arc<Egress>,
     pub(crate) settings: MentionableSettings,
-    doors: HashMap<Handle, Arc<Door>>,
+    doors: HashMap<Handle, Arc<AgentRoute>>,
     ids: Ids,
     /// The default agent's.
-    pub(crate) default: Arc<Door>,
+    pub(crate) default: Arc<AgentRoute>,
 }
 
 impl Rest {
@@ -38,7 +38,7 @@ impl Rest {
         egress: Arc<Egress>,
         settings: MentionableSettings,
     ) -> Self {
-        let door = |card: &Arc<_>| Arc::new(Door::new(Arc::clone(card)));
+        let door = |card: &Arc<_>| Arc::new(AgentRoute::new(Arc::clone(card)));
         let residents = host.directory().iter();
         let doors: HashMap<_, _> = residents.map(|r| (r.card.handle().clone(), door(&r.card))).collect();
         let default = host.directory().default_agent();
@@ -48,13 +48,13 @@ impl Rest {
     }
 
     /// The door of an agent; the default one's when it has left.
-    pub(crate) fn door(&self, agent: &Handle) -> &Door {
+    pub(crate) fn door(&self, agent: &Handle) -> &AgentRoute {
         self.doors.get(agent).unwrap_or(&self.default)
     }
 
     /// The door at a path segment such as `~chef`. Handles fold case; nothing is percent-decoded but
     /// the tilde, which some clients encode.
-    pub(crate) fn door_at(&self, path: &str) -> Option<&Door> {
+    pub(crate) fn door_at(&self, path: &str) -> Option<&AgentRoute> {
         let segment = path.strip_prefix('/')?;
         let tilde = ["~", "%7E", "%7e"].iter().find_map(|tilde| segment.strip_prefix(tilde))?;
         let name = tilde.strip_suffix('/').unwrap_or(tilde);
@@ -79,7 +79,7 @@ impl Ids {
     }
 }
 
-impl Asked<'_> {
+impl RestRequest<'_> {
     /// Carries what was asked to the agent, and the answer back. `body` is the raw one of a POST,
     /// which signatures cover.
     pub(crate) async fn carried(&self, ask: Ask, body: Option<&Bytes>, run: Run) -> Outcome {
@@ -99,9 +99,11 @@ impl Asked<'_> {
             id: self.rest.ids.next(),
             received_at,
         };
-        let reply = host.receive(message(ask, envelope)?, run).await?;
+        // On the heap: it is nine kilobytes, which every future above it would hold and copy again.
+        let reply = Box::pin(host.receive(message(ask, envelope)?, run)).await?;
         Ok(match search {
-            Some(search) => self.found(search, reply).await,
+            // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
+            Some(search) => Box::pin(self.found(search, reply)).await,
             None => self.replied(media, reply).await,
         })
     }

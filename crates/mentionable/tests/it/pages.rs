@@ -1,6 +1,8 @@
 //! Design 5 and 7, item 1: the host's own pages.
 
-use crate::support::{echo, get};
+use forecourt_testkit::{ScriptedAgent, card};
+
+use crate::support::{Setup, echo, get};
 
 #[tokio::test]
 async fn the_front_page_lists_the_agents_in_each_form() {
@@ -37,4 +39,28 @@ async fn assets_are_kept_for_long_and_asked_for_again_cheaply() {
         assert!(place.send(get(path).header("if-none-match", tag)).await.is(304).body.is_empty());
     }
     place.send(get("/assets/..%2fsecret")).await.is(404);
+}
+
+#[tokio::test]
+async fn the_front_page_comes_in_pages_of_a_hundred_agents() {
+    let agents = |count: usize| {
+        (1..count).fold(Setup::default(), |setup, n| setup.with(card(&format!("a{n}")), ScriptedAgent::saying(["x"])))
+    };
+    let place = agents(100).start().await;
+    assert_eq!(place.ask("/", "application/json").await.is(200).json()["agents"].as_array().map(Vec::len), Some(100));
+    assert!(!place.ask("/", "text/html").await.is(200).text().contains("?page="));
+    place.ask("/?page=2", "text/html").await.is(404);
+
+    let place = agents(101).start().await;
+    let first = place.ask("/", "application/json").await.is(200).json();
+    assert_eq!(first["agents"].as_array().map(Vec::len), Some(100));
+    assert_eq!(first["next"], "https://demo.localhost/?page=2");
+    let second = place.ask("/?page=2", "application/json").await.is(200).json();
+    assert_eq!((second["agents"].as_array().map(Vec::len), &second["next"]), (Some(1), &serde_json::Value::Null));
+    assert!(place.ask("/", "text/html").await.is(200).text().contains("href=\"/?page=2\""));
+    let page = place.ask("/?page=2", "text/html").await.is(200);
+    assert!(page.text().contains("rel=\"prev\" href=\"/\"") && !page.text().contains("/~a1\""), "{}", page.text());
+    for none in ["/?page=0", "/?page=3", "/?page=x"] {
+        place.ask(none, "text/html").await.is(404);
+    }
 }

@@ -14,9 +14,9 @@ use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use super::answer::{Content, HttpAnswer, Outcome, Trouble};
+use super::agent_route::{AgentRoute, X_MENTIONABLE_SESSION};
+use super::answer::{Content, HttpAnswer, Outcome, RestError};
 use super::callback::{PREFERENCE_APPLIED, RESPOND_ASYNC};
-use super::door::{Door, X_MENTIONABLE_SESSION};
 use super::errors::Failure;
 use super::limits::RETRY_AFTER_SECONDS;
 use super::links;
@@ -30,17 +30,17 @@ use super::transport::Rest;
 static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// A request, with the agent it addresses: the default one when it addresses none.
-pub(crate) struct Asked<'a> {
+pub(crate) struct RestRequest<'a> {
     pub(crate) rest: &'a Rest,
-    pub(crate) door: &'a Door,
+    pub(crate) door: &'a AgentRoute,
     pub(crate) head: &'a Parts,
     /// What it wants back. `None`: nothing that we have.
     pub(crate) media: Option<Media>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RestRequest<'a> {
     /// A request to an agent, a page or an asset.
-    pub(crate) fn of_agent(rest: &'a Rest, door: &'a Door, head: &'a Parts) -> Self {
+    pub(crate) fn of_agent(rest: &'a Rest, door: &'a AgentRoute, head: &'a Parts) -> Self {
         Self { rest, door, head, media: Media::wanted(&head.headers) }
     }
 
@@ -51,7 +51,7 @@ impl<'a> Asked<'a> {
 
     /// The same request, now that its agent is known.
     pub(crate) fn at(&self, agent: &Handle) -> Self {
-        Asked { door: self.rest.door(agent), ..*self }
+        RestRequest { door: self.rest.door(agent), ..*self }
     }
 
     /// What it wants back, or 406.
@@ -87,19 +87,19 @@ impl<'a> Asked<'a> {
     }
 
     /// Counts a request that carries no message against its caller's limits. REST 8.4.
-    pub(crate) fn meter(&self) -> Result<(), Trouble> {
+    pub(crate) fn meter(&self) -> Result<(), RestError> {
         Ok(self.rest.host.meter(self.peer())?)
     }
 }
 
 /// The responses.
-impl Asked<'_> {
+impl RestRequest<'_> {
     /// The response to an outcome.
     pub(crate) fn respond(&self, outcome: Outcome) -> HttpAnswer {
         match outcome {
             Ok(answer) => answer,
-            Err(Trouble::Failure(failure)) => self.failed(&failure),
-            Err(Trouble::Refusal(part)) => self.refused(self.media.unwrap_or(Media::Markdown), &part, None),
+            Err(RestError::Failure(failure)) => self.failed(&failure),
+            Err(RestError::Refusal(part)) => self.refused(self.media.unwrap_or(Media::Markdown), &part, None),
         }
     }
 
@@ -109,7 +109,7 @@ impl Asked<'_> {
             return self.accepted(media, &reply);
         }
         if media == Media::Stream {
-            return self.streamed(reply).await;
+            return Box::pin(self.streamed(reply)).await;
         }
         let (thread, language) = (reply.thread.clone(), reply.language.clone());
         let collected = reply.collect().await;

@@ -19,7 +19,7 @@ static X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 const FIELDS_USUAL: usize = 16;
 
 /// One agent's door. Made once, at start.
-pub(crate) struct Door {
+pub(crate) struct AgentRoute {
     pub(crate) card: Arc<AgentCard>,
     /// Its path on this origin, `/~handle`.
     pub(crate) path: String,
@@ -28,7 +28,7 @@ pub(crate) struct Door {
     cache_control: Option<HeaderValue>,
 }
 
-impl Door {
+impl AgentRoute {
     /// The door of an agent. An operator's `cache_control` that is no header value is passed over.
     pub(crate) fn new(card: Arc<AgentCard>) -> Self {
         Self {
