@@ -2,7 +2,6 @@
 
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 

@@ -66,14 +66,14 @@ impl From<Error> for Refused {
 
 /// The oldest first: those that wait, and with `?all=true` those that were answered.
 async fn list(State(live): State<Arc<LiveHouse>>, Query(wanted): Query<Wanted>) -> Result<Json<Value>, Refused> {
-    let mut questions = host(&live)?.questions().await?;
+    let mut questions = host(&live)?.operator().questions().await?;
     questions.retain(|asked| wanted.all || asked.waits());
     let waiting = questions.iter().filter(|asked| asked.waits()).count();
     Ok(Json(json!({"waiting": waiting, "questions": questions})))
 }
 
 async fn one(State(live): State<Arc<LiveHouse>>, Path(id): Path<String>) -> Result<Json<OperatorQuestion>, Refused> {
-    host(&live)?.question(&id).await?.map(Json).ok_or_else(unknown)
+    host(&live)?.operator().question(&id).await?.map(Json).ok_or_else(unknown)
 }
 
 async fn answer(

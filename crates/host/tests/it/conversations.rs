@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::limits::THREAD_TTL;
-use forecourt_core::{Clock, Ending, Event, Message, Part, Sender, Store, ThreadId, Turn};
+use forecourt_core::{Clock, Ending, Event, Message, Part, Sender, ThreadId, Turn};
 use forecourt_host::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_PENDING_BYTES_MAX, Host, Run, TaskAccess,
 };

@@ -11,8 +11,8 @@ use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::answer::{HttpAnswer, Outcome};
 use super::agent_route;
+use super::answer::{HttpAnswer, Outcome};
 use super::errors::Failure;
 use super::limits::AGENTS_PER_PAGE;
 use super::media::Media;

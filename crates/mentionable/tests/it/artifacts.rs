@@ -60,7 +60,10 @@ async fn s5_6_artifacts_may_be_kept_as_long_as_they_live() {
     place.clock.advance(Duration::from_secs(3590));
     assert_eq!(place.send(get(&path)).await.is(200).field("cache-control"), Some("public, max-age=10"));
     place.clock.advance(Duration::from_secs(10));
-    assert_eq!(place.send(get(&path)).await.is(404).text(), r#"{"error":"task not found or expired","code":"task-not-found"}"#);
+    assert_eq!(
+        place.send(get(&path)).await.is(404).text(),
+        r#"{"error":"task not found or expired","code":"task-not-found"}"#
+    );
     place.send(known(tag)).await.is(404);
 }
 

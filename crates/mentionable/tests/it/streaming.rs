@@ -90,7 +90,9 @@ async fn s4_3_a_failure_before_the_first_byte_is_502() {
 
 #[tokio::test(start_paused = true)]
 async fn s4_3_the_first_byte_is_waited_for_until_a_sign_of_life_is_due() {
-    for (seconds, status, body) in [(14, 502, r#"{"error":"late","code":"agent-failed"}"#), (16, 200, ": \n\n: error late\n\n")] {
+    for (seconds, status, body) in
+        [(14, 502, r#"{"error":"late","code":"agent-failed"}"#), (16, 200, ": \n\n: error late\n\n")]
+    {
         let steps = vec![Step::Wait(Duration::from_secs(seconds)), Step::Do(Event::Ending(Ending::failed("late")))];
         let place = Setup::default().with(card("bot"), ScriptedAgent::new(steps)).start().await;
         let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(status);
