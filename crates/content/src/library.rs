@@ -1,8 +1,9 @@
 //! The one type that callers hold.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Weak};
 
 use arc_swap::ArcSwap;
 use forecourt_core::Language;
@@ -21,8 +22,12 @@ use crate::search::{ExplainedHit, Facets, Filter, Hit, Query, RankBy, explain, f
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, named, understand};
 
+/// The libraries that are open in this process, by their folders. A deployment that takes the place of another
+/// answers from the same indexes while questions to the one before still end.
+static OPEN: LazyLock<Mutex<HashMap<PathBuf, (Options, Weak<Library>)>>> = LazyLock::new(Mutex::default);
+
 /// How a library is opened.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// The language of items and queries that do not say theirs. English when not given.
     pub language: Option<Language>,
@@ -53,6 +58,24 @@ pub struct Library {
 }
 
 impl Library {
+    /// The library in `dir`: the one that is open in this process already, if it was opened in the same way, else
+    /// one that is opened now. Fails as [`Library::open`] does, and with [`Error::InUse`] while it is open in
+    /// another way.
+    pub fn shared(dir: &Path, options: &Options) -> Result<Arc<Self>> {
+        std::fs::create_dir_all(dir).map_err(crate::error::folder(dir))?;
+        // However a folder is spelled, it is one.
+        let key = std::fs::canonicalize(dir).map_err(crate::error::folder(dir))?;
+        let mut open = OPEN.lock();
+        open.retain(|_, (_, library)| library.strong_count() > 0);
+        let known = open.get(&key).filter(|(opened_by, _)| opened_by == options);
+        if let Some(library) = known.and_then(|(_, library)| library.upgrade()) {
+            return Ok(library);
+        }
+        let library = Arc::new(Self::open(dir, options.clone())?);
+        open.insert(key, (options.clone(), Arc::downgrade(&library)));
+        Ok(library)
+    }
+
     /// Opens the index in `dir`, creating it when missing. An index of another version, or one whose files
     /// are damaged, is emptied for the next [`Library::index`] to fill. Fails when another process has the folder open, or
     /// when the model cannot be read.

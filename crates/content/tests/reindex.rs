@@ -134,6 +134,19 @@ fn one_run_at_a_time_and_queries_meanwhile() {
 }
 
 #[test]
+fn who_opens_an_index_in_the_same_way_shares_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("index");
+    let first = Library::shared(&folder, &Options::default()).unwrap();
+    let spelled_otherwise = Library::shared(&dir.path().join("./index"), &Options::default()).unwrap();
+    assert!(std::sync::Arc::ptr_eq(&first, &spelled_otherwise));
+    let french = Options { language: forecourt_core::Language::parse("fr"), ..Options::default() };
+    assert!(matches!(Library::shared(&folder, &french), Err(Error::InUse(_))));
+    drop((first, spelled_otherwise));
+    Library::shared(&folder, &french).unwrap();
+}
+
+#[test]
 fn the_index_is_found_again_and_by_one_owner_only() {
     let Shelf { library, dir } = Shelf::new();
     let folder = dir.path().join("index");

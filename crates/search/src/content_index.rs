@@ -80,7 +80,7 @@ impl ContentIndex {
         if let Some(library) = self.opened() {
             return Ok(library);
         }
-        let library = Arc::new(Library::open(&self.folder, self.options.clone())?);
+        let library = Library::shared(&self.folder, &self.options)?;
         Ok(self.library.get_or_init(|| library).clone())
     }
 
