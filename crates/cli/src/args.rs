@@ -13,7 +13,7 @@ use forecourt_client::ClientCommand;
 use forecourt::registry::PROTOCOLS;
 use forecourt::settings::ListenOverrides;
 
-use crate::commands::Starter;
+use crate::starters::Starter;
 
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};

@@ -15,8 +15,6 @@ mod reference;
 mod serve;
 mod way;
 
-pub(crate) use init::Starter;
-
 use forecourt::Deployment;
 use forecourt_client::printable;
 use forecourt_settings::ProcessEnvironment;

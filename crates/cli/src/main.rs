@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod starters;
 
 use std::process::ExitCode;
 

@@ -61,7 +61,7 @@ fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
     let used = manifest.split("[dev-dependencies]").next().unwrap();
     // The library of all of them is called as the project is.
-    let pattern = Regex::new(r"(?m)^forecourt(?:-([a-z]+))?\b").unwrap();
+    let pattern = Regex::new(r"(?m)^forecourt(?:-([a-z0-9]+))?\b").unwrap();
     let named = |found: regex::Captures<'_>| found.get(1).map_or("forecourt", |name| name.as_str()).to_owned();
     pattern.captures_iter(used).map(named).collect()
 }
@@ -114,13 +114,16 @@ const CIRCLES_LEFT: &[(&str, usize)] = &[
 #[test]
 fn modules_import_each_other_one_way() {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let mut wrong = Vec::new();
     for folder in crates.filter(|folder| folder.join("src").is_dir()) {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
         let found = circles::circles(&folder.join("src"));
         let left = CIRCLES_LEFT.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
-        let advice = if found.len() < left { "fewer than CIRCLES_LEFT says: shrink it" } else { "circles" };
-        assert_eq!(found.len(), left, "{name}: {advice}: {found:#?}");
+        if found.len() != left {
+            wrong.push(format!("{name}: {left} may be left, there are {}: {found:?}", found.len()));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -250,7 +253,7 @@ fn status_numbers_stay_in_protocols() {
 fn authority_is_granted_where_proofs_are_verified() {
     let granting = Regex::new(r"Authority::(granted|of_evidence)\b").unwrap();
     let verifying =
-        ["crates/core/src/authority.rs", "crates/identity/src/verifier.rs", "crates/agtp/src/from_wire/caller.rs"];
+        ["crates/core/src/authority.rs", "crates/identity/src/verifier.rs", "crates/agtp/src/answer/caller.rs"];
     for path in files("crates", "rs") {
         let name = shown(&path);
         let is_test = name.contains("/tests") || name.contains("/testkit/") || name.contains("/testhost/");
@@ -268,7 +271,7 @@ fn one_crate_admits_messages() {
     for path in files("crates", "rs") {
         let name = shown(&path);
         let allowed = name.starts_with("crates/host/src/") || name.starts_with("crates/core/src/policy");
-        let is_test = name.contains("/tests") || name.contains("/testkit/");
+        let is_test = ["/tests", "/testkit/", "/testagents/"].iter().any(|part| name.contains(part));
         let text = fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap();
         let calls = code.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -338,7 +341,10 @@ fn the_reference_of_settings_is_what_the_types_say() {
 
 #[test]
 fn examples_pass_the_check() {
+    // The agents of an embedding program are in its code.
+    let embedded = root().join("examples/embed");
     let deployments = files("examples", "toml").into_iter().filter(|path| path.ends_with("forecourt.toml"));
+    let deployments = deployments.filter(|path| !path.starts_with(&embedded));
     for settings in deployments {
         let folder = settings.parent().unwrap();
         let data = tempfile::tempdir().unwrap();

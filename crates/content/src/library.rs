@@ -24,7 +24,10 @@ use crate::understand::{Known as _, ParsedQuestion, named, understand};
 
 /// The libraries that are open in this process, by their folders. A deployment that takes the place of another
 /// answers from the same indexes while questions to the one before still end.
-static OPEN: LazyLock<Mutex<HashMap<PathBuf, (Options, Weak<Library>)>>> = LazyLock::new(Mutex::default);
+static OPEN: LazyLock<Mutex<HashMap<PathBuf, OpenLibrary>>> = LazyLock::new(Mutex::default);
+
+/// How a library was opened, and the library for as long as somebody holds it.
+type OpenLibrary = (Options, Weak<Library>);
 
 /// How a library is opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -100,7 +100,7 @@ impl Place {
 
     async fn ask(&self, agent: &str, words: &str) -> (u16, String) {
         let url = self.url(&format!("/~{agent}?user={}", words.replace(' ', "%20")));
-        let answer = self.client.get(url).header("Accept", "text/plain").send().await.unwrap();
+        let answer = self.client.get(url).header("Accept", "text/markdown").send().await.unwrap();
         (answer.status().as_u16(), answer.text().await.unwrap().trim().to_owned())
     }
 
@@ -194,7 +194,10 @@ impl AgtpConnection {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_houses_one_after_another_and_no_request_fails() {
     let says = |number: usize| {
-        move |deployment: Deployment| deployment.with_agent(settings("says"), BuiltAgent::new(Says(number)))
+        move |deployment: Deployment| {
+            let settings = AgentSettings::new(Handle::parse("says").unwrap(), format!("Says of house {number}"));
+            deployment.with_agent(settings, BuiltAgent::new(Says(number)))
+        }
     };
     let place = Place::serving(says(0)).await;
     let base = place.url("");
@@ -220,10 +223,7 @@ async fn a_hundred_houses_one_after_another_and_no_request_fails() {
         let (status, said) = place.ask("says", "which").await;
         assert_eq!((status, said.trim()), (200, format!("house {number}").as_str()), "new requests meet the new house");
         let listed = connection.discover().await.unwrap();
-        assert!(
-            listed.contains(&format!("Says of house {number}")),
-            "an open connection meets the new house: {listed}"
-        );
+        assert!(listed.contains(format!("Says of house {number}")), "an open connection meets the new house: {listed}");
         // Every house is lived in before it goes.
         let lived = async {
             while done.load(Ordering::Relaxed) < before + 6 && load.iter().all(|worker| !worker.is_finished()) {
@@ -252,8 +252,9 @@ async fn an_agent_that_is_gone_ends_its_work_and_is_not_found_any_more() {
     while !said.contains("before") {
         said.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().expect("more")).unwrap());
     }
-    let form = ("Content-Type", "application/x-www-form-urlencoded");
-    let asking = place.client.post(place.url("/~gate")).header(form.0, form.1).body("user=hi");
+    let form = "--x\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nhi\r\n--x--\r\n";
+    let asking =
+        place.client.post(place.url("/~gate")).header("Content-Type", "multipart/form-data; boundary=x").body(form);
     let begun = asking.header("Prefer", "respond-async").send().await.unwrap();
     assert_eq!(begun.status(), 202);
     let task = begun.headers()["content-location"].to_str().unwrap().to_owned();

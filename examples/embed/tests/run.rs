@@ -27,13 +27,17 @@ fn ask(address: &str, words: &str) -> String {
     send(address, &head)
 }
 
-fn call(address: &str, body: &str) -> String {
+/// Calls a method of MCP, as a client of 2026-07-28 does.
+fn call(address: &str, method: &str) -> String {
+    let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
+        "io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"}"#;
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{{meta}}}}}}}"#);
     send(
         address,
         &format!(
             "POST /mcp HTTP/1.1\r\nHost: demo.localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n\
-             Content-Length: {}\r\n\r\n{body}",
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+             Mcp-Method: {method}\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         ),
     )
@@ -54,7 +58,7 @@ fn the_agent_and_the_endpoint_answer_and_a_panic_is_one_failure() {
     let failed = ask(&address, "panic");
     assert!(failed.contains("crashed while it was answering"), "{failed}");
     assert!(ask(&address, "again").contains("Hello! You said: again"), "the host goes on");
-    let listed = call(&address, r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#);
+    let listed = call(&address, "tools/list");
     assert!(listed.contains("How many rooms are free."), "{listed}");
     drop(running);
     let _ = std::fs::remove_dir_all(&folder);

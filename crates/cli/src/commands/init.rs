@@ -1,7 +1,5 @@
 //! `forecourt init`: writes a working deployment into a new folder, commented so that it teaches.
 
-mod starters;
-
 use std::fs;
 use std::path::Path;
 
@@ -10,7 +8,7 @@ use forecourt_core::Domain;
 use crate::args::Init;
 use crate::output::{Failure, Outcome, stdoutln};
 
-pub(crate) use starters::Starter;
+use crate::starters::Starter;
 
 /// The file that says who the deployment is. `HANDLE` stands for the default agent.
 const ABOUT: &str = include_str!("init/forecourt.toml");

@@ -23,10 +23,11 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     logging::start(deployment.log())?;
     let mut told = Stop::listen()?;
     data_folder::keep_private();
-    room::raise(deployment.connections_max() as u64 * LISTENERS);
+    let connections_max = deployment.connections_max() as u64 * LISTENERS;
     let bound = Server::bind(&mut deployment).await?;
     let moved_keys = deployment.moved_keys();
     let house = deployment.build()?;
+    room::raise(connections_max);
     moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
     house.missing_content().into_result(())?;
     index_new(house.contents()).await?;

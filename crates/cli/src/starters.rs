@@ -15,75 +15,78 @@ pub(crate) enum Starter {
     /// A Python program that answers messages, and an endpoint that is a Python function
     Python,
     /// An A2A agent elsewhere, with a second deployment that plays it
-    A2a,
+    #[value(name = "a2a")]
+    RemoteAgent,
     /// A tool of an MCP server, with a small server in Python
-    Mcp,
+    #[value(name = "mcp")]
+    ToolServer,
 }
 
 type Files = &'static [(&'static str, &'static str)];
 
 impl Starter {
     /// The agent that a person asks first.
-    pub(super) fn handle(self) -> &'static str {
+    pub(crate) fn handle(self) -> &'static str {
         match self {
             Self::Search => "search",
             Self::Model => "assistant",
             Self::Http => "service",
             Self::Python => "helper",
-            Self::A2a => "remote",
-            Self::Mcp => "tool",
+            Self::RemoteAgent => "remote",
+            Self::ToolServer => "tool",
         }
     }
 
     /// A question to which its agent has an answer.
-    pub(super) fn question(self) -> &'static str {
+    pub(crate) fn question(self) -> &'static str {
         match self {
             Self::Search => "what is here?",
             Self::Model => "What can you do?",
-            Self::Http | Self::A2a | Self::Mcp => "hello",
+            Self::Http | Self::RemoteAgent | Self::ToolServer => "hello",
             Self::Python => "count these words",
         }
     }
 
     /// Its files: the path within the deployment, and the text.
-    pub(super) fn files(self) -> Files {
+    pub(crate) fn files(self) -> Files {
         match self {
             Self::Search => &[
-                ("agents/search.toml", include_str!("search/search.toml")),
-                ("agents/echo.toml", include_str!("echo.toml")),
-                ("content/welcome.md", include_str!("search/welcome.md")),
+                ("agents/search.toml", include_str!("commands/init/search/search.toml")),
+                ("agents/echo.toml", include_str!("commands/init/echo.toml")),
+                ("content/welcome.md", include_str!("commands/init/search/welcome.md")),
             ],
-            Self::Model => &[("agents/assistant.toml", include_str!("model/assistant.toml"))],
+            Self::Model => &[("agents/assistant.toml", include_str!("commands/init/model/assistant.toml"))],
             Self::Http => &[
-                ("agents/service.toml", include_str!("http/service.toml")),
-                ("service.py", include_str!("http/service.py")),
+                ("agents/service.toml", include_str!("commands/init/http/service.toml")),
+                ("service.py", include_str!("commands/init/http/service.py")),
             ],
             Self::Python => &[
-                ("agents/helper.toml", include_str!("python/helper.toml")),
-                ("agent.py", include_str!("python/agent.py")),
-                ("endpoints/book-room.toml", include_str!("python/book-room.toml")),
-                ("functions/rooms.py", include_str!("python/rooms.py")),
+                ("agents/helper.toml", include_str!("commands/init/python/helper.toml")),
+                ("agent.py", include_str!("commands/init/python/agent.py")),
+                ("endpoints/book-room.toml", include_str!("commands/init/python/book-room.toml")),
+                ("functions/rooms.py", include_str!("commands/init/python/rooms.py")),
             ],
-            Self::A2a => &[
-                ("agents/remote.toml", include_str!("a2a/remote.toml")),
-                ("elsewhere/forecourt.toml", include_str!("a2a/elsewhere.toml")),
-                ("elsewhere/agents/echo.toml", include_str!("a2a/echo.toml")),
+            Self::RemoteAgent => &[
+                ("agents/remote.toml", include_str!("commands/init/a2a/remote.toml")),
+                ("elsewhere/forecourt.toml", include_str!("commands/init/a2a/elsewhere.toml")),
+                ("elsewhere/agents/echo.toml", include_str!("commands/init/a2a/echo.toml")),
             ],
-            Self::Mcp => {
-                &[("agents/tool.toml", include_str!("mcp/tool.toml")), ("tools.py", include_str!("mcp/tools.py"))]
-            }
+            Self::ToolServer => &[
+                ("agents/tool.toml", include_str!("commands/init/mcp/tool.toml")),
+                ("tools.py", include_str!("commands/init/mcp/tools.py")),
+            ],
         }
     }
 
     /// What to do before serving: what it is for, and the command or the place. `DIR` is the deployment.
-    pub(super) fn steps(self) -> &'static [(&'static str, &'static str)] {
+    pub(crate) fn steps(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Search => &[("put your content under", "DIR/content")],
             Self::Model => &[("get the model running", "ollama serve; ollama pull qwen3:8b")],
             Self::Http => &[("start the service", "python3 DIR/service.py")],
             Self::Python => &[("edit the program", "DIR/agent.py")],
-            Self::A2a => &[("start the other side", "forecourt serve DIR/elsewhere")],
-            Self::Mcp => &[("edit the tool", "DIR/tools.py")],
+            Self::RemoteAgent => &[("start the other side", "forecourt serve DIR/elsewhere")],
+            Self::ToolServer => &[("edit the tool", "DIR/tools.py")],
         }
     }
 }
