@@ -195,8 +195,10 @@ impl AgtpConnection {
 async fn a_hundred_houses_one_after_another_and_no_request_fails() {
     let says = |number: usize| {
         move |deployment: Deployment| {
-            let settings = AgentSettings::new(Handle::parse("says").unwrap(), format!("Says of house {number}"));
-            deployment.with_agent(settings, BuiltAgent::new(Says(number)))
+            // AGTP lists agents by their handles, so one of them tells which house it is.
+            let named = settings(&format!("house-{number}"));
+            let deployment = deployment.with_agent(named, BuiltAgent::new(Says(number)));
+            deployment.with_agent(settings("says"), BuiltAgent::new(Says(number)))
         }
     };
     let place = Place::serving(says(0)).await;
@@ -223,7 +225,7 @@ async fn a_hundred_houses_one_after_another_and_no_request_fails() {
         let (status, said) = place.ask("says", "which").await;
         assert_eq!((status, said.trim()), (200, format!("house {number}").as_str()), "new requests meet the new house");
         let listed = connection.discover().await.unwrap();
-        assert!(listed.contains(format!("Says of house {number}")), "an open connection meets the new house: {listed}");
+        assert!(listed.contains(&format!("\"house-{number}\"")), "an open connection meets the new house: {listed}");
         // Every house is lived in before it goes.
         let lived = async {
             while done.load(Ordering::Relaxed) < before + 6 && load.iter().all(|worker| !worker.is_finished()) {

@@ -8,8 +8,6 @@ use forecourt_core::Domain;
 use crate::args::Init;
 use crate::output::{Failure, Outcome, stdoutln};
 
-use crate::starters::Starter;
-
 /// The file that says who the deployment is. `HANDLE` stands for the default agent.
 const ABOUT: &str = include_str!("init/forecourt.toml");
 

@@ -30,7 +30,7 @@ async fn the_function_of_the_manual_works() {
 #[test]
 fn the_settings_of_the_manual_are_read() {
     let environment = |_: &str| Some("rooms.db".to_owned());
-    let text = block("# forecourt.toml\n[functions]");
+    let text = block("# in forecourt.toml\n[functions]");
     let mut root = Section::parse(Path::new("/srv/rooms/forecourt.toml"), &text, &environment).unwrap();
     let options = Options::read(&root.take_or_empty("functions"), None).unwrap();
     assert_eq!((options.folder, options.workers), (PathBuf::from("/srv/rooms/functions"), 2));
