@@ -122,7 +122,8 @@ async fn request(client: &reqwest::Client, base: &str, kind: usize, session: &st
     let message = json!({"messageId": format!("m-{}", rand()), "role": "ROLE_USER", "parts": [{"text": "hello"}]});
     let rpc = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
     let accept = "application/json, text/event-stream";
-    let tool = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+    // Several use the session at once, and an id is one request's within it.
+    let tool = json!({"jsonrpc": "2.0", "id": rand(), "method": "tools/call",
         "params": {"name": "ask_echo", "arguments": {"message": "hello"}}});
     let (wanted, sent) = match kind {
         0 => ("hello", client.get(format!("{base}/~echo?user=hello"))),
