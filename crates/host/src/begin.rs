@@ -27,7 +27,8 @@ use crate::running;
 use crate::tasks::{Live, Tasks, busy};
 use crate::work::Work;
 
-/// What is kept of a message once its agent, or the gate, has it.
+/// What is kept of a message once its agent, or the gate, has it. Handed on in a box: at 900 bytes, each future
+/// on its way would carry it again, and is copied whole when it is put on the heap.
 pub(crate) struct Request {
     pub(crate) resident: Arc<HostedAgent>,
     pub(crate) thread: Option<ThreadId>,
@@ -85,7 +86,12 @@ impl Request {
 
 impl Tasks {
     /// Lets the agent answer, as `run` says. Refused when too much is under way.
-    pub(crate) async fn run(self: &Arc<Self>, request: Request, admitted: Admitted, run: Run) -> Result<Reply, Error> {
+    pub(crate) async fn run(
+        self: &Arc<Self>,
+        request: Box<Request>,
+        admitted: Admitted,
+        run: Run,
+    ) -> Result<Reply, Error> {
         let slot = match self.in_flight.acquire(run.lane(), request.caller).await {
             Ok(slot) => slot,
             Err(refusal) => return Ok(self.turn_away(&request, *refusal)),
@@ -111,7 +117,7 @@ impl Tasks {
     /// on. PolicyPart 4.2.
     pub(crate) async fn run_refusal(
         self: &Arc<Self>,
-        request: Request,
+        request: Box<Request>,
         refusal: PolicyPart,
         run: Run,
     ) -> Result<Reply, Error> {
@@ -130,7 +136,7 @@ impl Tasks {
     /// `slow_after` becomes a task, with all that was said until then.
     fn attach(
         self: &Arc<Self>,
-        request: Request,
+        request: Box<Request>,
         mut events: EventStream,
         slot: Slot,
         slow_after: Option<Duration>,
@@ -182,7 +188,7 @@ impl Tasks {
     }
 
     /// A slow answer, of which the caller was `told` so many events, as a task: which one, and the rest.
-    async fn go_on(self: Arc<Self>, request: Request, events: EventStream, told: u64) -> EventStream {
+    async fn go_on(self: Arc<Self>, request: Box<Request>, events: EventStream, told: u64) -> EventStream {
         let slot = match self.in_flight.acquire(Lane::Background, request.caller).await {
             Ok(slot) => slot,
             Err(refusal) => return self.turn_away(&request, *refusal).events,
@@ -205,11 +211,11 @@ impl Tasks {
     /// but the conversation.
     async fn begin_unless_message(
         self: &Arc<Self>,
-        request: Request,
+        request: Box<Request>,
         mut events: EventStream,
         slot: Slot,
         within: Duration,
-        webhook: Option<Webhook>,
+        webhook: Option<Box<Webhook>>,
     ) -> Result<Reply, Error> {
         // One look costs no timer, and many agents need no second one.
         let (first, events, slot) = match events.next().now_or_never() {
@@ -226,7 +232,7 @@ impl Tasks {
     }
 
     /// An answer that is one message.
-    async fn message(&self, request: Request, text: String) -> Reply {
+    async fn message(&self, request: Box<Request>, text: String) -> Reply {
         let ending = Ending::Message(text);
         self.metrics.ended(request.resident.card.handle(), request.via, ending_name(&ending));
         if let Some(asked) = request.remembered() {
@@ -240,9 +246,9 @@ impl Tasks {
 
     async fn begin(
         self: &Arc<Self>,
-        request: Request,
+        request: Box<Request>,
         events: EventStream,
-        webhook: Option<Webhook>,
+        webhook: Option<Box<Webhook>>,
         slot: Slot,
     ) -> Result<Reply, Error> {
         let mut reply = request.reply(None, Box::pin(stream::empty()));
@@ -256,9 +262,9 @@ impl Tasks {
     /// caller that goes away in between leaves no task behind that nobody works on.
     async fn run_in_background(
         self: &Arc<Self>,
-        request: Request,
+        request: Box<Request>,
         events: EventStream,
-        webhook: Option<Webhook>,
+        webhook: Option<Box<Webhook>>,
         slot: Slot,
     ) -> Result<Begun, Error> {
         let logged = match &request.earlier {
@@ -289,7 +295,8 @@ impl Tasks {
     }
 
     /// Makes the work durable: as a new task, or as the next turn of one that waited.
-    async fn keep(&self, id: &TaskId, request: Request, webhook: Option<Webhook>) -> Result<Task, Error> {
+    async fn keep(&self, id: &TaskId, request: Box<Request>, webhook: Option<Box<Webhook>>) -> Result<Task, Error> {
+        let request = *request;
         let turn = request.turn.unwrap_or_else(|| Turn::new(Role::User, Vec::new()));
         if let Some(earlier) = request.earlier {
             return self.resume(earlier, turn, webhook).await;
@@ -310,12 +317,12 @@ impl Tasks {
             updated_at: now,
             expires_at: after(now, TASK_TTL),
         };
-        self.store.create_task(task.clone(), webhook.into_iter().collect()).await?;
+        self.store.create_task(task.clone(), webhook.map(|webhook| *webhook).into_iter().collect()).await?;
         Ok(task)
     }
 
     /// Moves a task that waited on, with what the agent had asked and what the caller says now.
-    async fn resume(&self, task: Task, turn: Turn, webhook: Option<Webhook>) -> Result<Task, Error> {
+    async fn resume(&self, task: Task, turn: Turn, webhook: Option<Box<Webhook>>) -> Result<Task, Error> {
         if let Some(new) = &webhook {
             let had = self.store.webhooks(&task.id).await?;
             if had.len() >= WEBHOOKS_PER_TASK_MAX && had.iter().all(|had| had.id != new.id) {
@@ -324,7 +331,7 @@ impl Tasks {
         }
         let now = self.clock.now();
         let turns = vec![asked_back(&task), turn];
-        let webhooks = webhook.into_iter().collect();
+        let webhooks = webhook.map(|webhook| *webhook).into_iter().collect();
         let resumption = Resumption { run: self.run.clone(), turns, webhooks, expires_at: after(now, TASK_TTL) };
         match self.store.advance_task(&task.id, TaskChange::resume(&task, resumption, now)).await? {
             true => Ok(Task { state: TaskState::Working, run: self.run.clone(), ..task }),

@@ -78,7 +78,7 @@ impl Host {
             Ok(entered) => entered,
             Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
         };
-        let request = Request::new(resident, &message, earlier, caller, is_known, &run);
+        let request = Box::new(Request::new(resident, &message, earlier, caller, is_known, &run));
         match request.resident.policy.admit(request.resident.card.clone(), message).await {
             Ok(admitted) => self.tasks.run(request, self.attachments.fetch(admitted).await?, run).await,
             Err(refusal) if run.tells_of_refusals() => self.tasks.run_refusal(request, *refusal, run).await,

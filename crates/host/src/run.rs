@@ -17,7 +17,7 @@ pub struct Run {
     /// Whether, and from when on, there is a task.
     pub task: TaskMode,
     /// Whom to tell when the task settles. Not told of an answer that comes without a task.
-    pub webhook: Option<Webhook>,
+    pub webhook: Option<Box<Webhook>>,
     /// The task that the message goes on with. [`forecourt_core::Error::NotFound`] when it is another
     /// agent's, [`forecourt_core::Error::Conflict`] when it does not wait.
     pub continues: Option<TaskPermit>,
@@ -61,7 +61,7 @@ impl Run {
 
     /// For a caller that goes away at once.
     pub fn in_background(webhook: Option<Webhook>) -> Self {
-        Self { wait: Duration::ZERO, task: TaskMode::Always, webhook, continues: None }
+        Self { wait: Duration::ZERO, task: TaskMode::Always, webhook: webhook.map(Box::new), continues: None }
     }
 
     /// For a caller that waits for so long, and comes back for what takes longer.

@@ -91,7 +91,7 @@ impl Service {
             true => self.blocking(),
             false => Duration::ZERO,
         };
-        let run = Run { wait, task: TaskMode::UnlessMessage { within }, webhook, continues };
+        let run = Run { wait, task: TaskMode::UnlessMessage { within }, webhook: webhook.map(Box::new), continues };
         let access = sender.clone();
         let message = self.message(caller, resident, sender, thread.clone(), heard).await;
         let reply = match self.host.receive(message, run).await {

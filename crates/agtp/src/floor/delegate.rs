@@ -56,7 +56,7 @@ impl Floor<'_> {
             "deadline": delegation.deadline,
         });
         let message = self.handed_over(caller, &delegation);
-        let run = Run { webhook: delegation.webhook, ..Run::task_unless_message(ANSWER_PATIENCE) };
+        let run = Run { webhook: delegation.webhook.map(Box::new), ..Run::task_unless_message(ANSWER_PATIENCE) };
         match self.carried(message, run, self.patience(delegation.deadline)).await? {
             Carried::Answered { answer, task } => answered(body, answer, task),
             Carried::Working(task) => {

@@ -117,7 +117,7 @@ async fn a_question_is_posted_and_so_is_the_end() {
     let agent = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Question(question)))]);
     let (url, mut received) = receiver(StatusCode::OK).await;
     let host = open_to_loopback().host(agent).await;
-    let begun = Run { webhook: Some(webhook(&url)), ..Run::task_unless_message(Duration::ZERO) };
+    let begun = Run { webhook: Some(Box::new(webhook(&url))), ..Run::task_unless_message(Duration::ZERO) };
     let id = host.receive(message("work"), begun).await.unwrap().task.unwrap();
     assert_eq!(received.recv().await.unwrap().0["x-state"], "input_required");
     host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap();
