@@ -94,6 +94,18 @@ capability! {
     ThreadId
 }
 
+capability! {
+    /// Names what a refusal asks for: a consent or a payment, good for one use. PolicyPart 3.3.4.
+    StateToken
+}
+
+impl StateToken {
+    /// The token itself, for the wire and for nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
 /// Before whatever a client named. No token holds it.
 const ADOPTED: char = '~';
 /// Between what a name is good for and the name, which can't hold it.

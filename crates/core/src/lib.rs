@@ -57,7 +57,7 @@ pub use clock::{Clock, Entropy, SystemClock};
 pub use error::{Error, Noun};
 pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};
 pub use identity::IdentityEvidence;
-pub use ids::{MessageId, TaskId, ThreadId};
+pub use ids::{MessageId, StateToken, TaskId, ThreadId};
 pub use language::Language;
 pub use mention::{behind_mention, first_mention};
 pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport, Turn};

@@ -17,6 +17,7 @@ use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
 use crate::network::Network;
 use crate::part::Part;
+use crate::policy::{PolicyResolution, Submission};
 use crate::question::{Question, QuestionAnswer};
 use crate::store::Account;
 
@@ -74,6 +75,10 @@ pub struct Message {
     /// Whether the caller wants nothing of this turn and its answer remembered. What was said before
     /// is still recalled.
     pub unrecorded: bool,
+    /// What the caller brings to go on after a refusal; claims for the host to check. No agent sees it.
+    pub submission: Option<Box<Submission>>,
+    /// What was done about an earlier refusal. The host alone says so, from its own records.
+    pub policy_resolution: Option<Box<PolicyResolution>>,
 }
 
 impl Message {
@@ -102,6 +107,8 @@ impl Message {
             answers: Vec::new(),
             annotations: Map::new(),
             unrecorded: false,
+            submission: None,
+            policy_resolution: None,
         }
     }
 

@@ -5,13 +5,21 @@ mod challenge;
 mod json;
 mod kind;
 mod part;
+mod requirement;
+mod resolution;
 mod sanitize;
+mod scheme;
 
 pub use admit::{Admitted, Policy, Rule, RuleVerdict};
 pub use challenge::AuthChallenge;
 pub use kind::{AcceptedPayment, RefusalKind};
 pub use part::{PolicyFault, PolicyPart, Translation};
+pub use requirement::{ChargeAt, ConsentTerms, Demand, Objection, PaidFor, PaymentTerms, Requirement};
+pub use resolution::{
+    Confirmation, ConsentConfirmation, PaymentConfirmation, PaymentSubmission, PolicyResolution, Submission,
+};
 pub use sanitize::{sanitize, sanitize_map};
+pub use scheme::{PaymentFault, PaymentScheme, Receipt, Settlement};
 
 use crate::part::Part;
 

@@ -14,6 +14,7 @@ mod follow;
 mod idempotency;
 mod in_flight;
 mod invoke;
+mod issuance;
 mod ledger;
 mod lifecycle;
 mod limits;
@@ -45,6 +46,7 @@ pub use idempotency::{
 };
 pub use in_flight::WAITING_MAX;
 pub use invoke::InvokeOutcome;
+pub use issuance::{Holder, Issuance, IssuanceOutcome, IssuanceStatus};
 pub use ledger::{ENTRIES_PER_READ_MAX, Ledger};
 pub use lifecycle::{
     Attest, CHANGES_PER_READ_MAX, Lifecycle, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,

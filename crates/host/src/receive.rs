@@ -6,6 +6,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
+use forecourt_core::policy::{Admitted, Objection};
 use forecourt_core::reply::refused;
 use forecourt_core::{
     Clock, Entropy, Error, Handle, Message, Noun, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
@@ -21,6 +22,7 @@ use crate::deliver::{DeliveryWakeup, Outbound};
 use crate::directory::{Directory, HostedAgent, Site};
 use crate::idempotency::Idempotency;
 use crate::in_flight::CallerKey;
+use crate::issuance::Holder;
 use crate::ledger::Ledger;
 use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
 use crate::limits::{LimitSettings, Throttle};
@@ -79,7 +81,7 @@ impl Host {
             Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
         };
         let request = Box::new(Request::new(resident, &message, earlier, caller, is_known, &run));
-        match request.resident.policy.admit(request.resident.card.clone(), message).await {
+        match self.admit(&request.resident, message).await? {
             Ok(admitted) => self.tasks.run(request, self.attachments.fetch(admitted).await?, run).await,
             Err(refusal) if run.tells_of_refusals() => self.tasks.run_refusal(request, *refusal, run).await,
             Err(refusal) => Ok(self.refuse(&request.resident, via, *refusal)),
@@ -112,6 +114,26 @@ impl Host {
         Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known }))
     }
 
+    /// Holds a message against its agent's rules, and what they require against what was done.
+    async fn admit(
+        &self,
+        resident: &HostedAgent,
+        message: Box<Message>,
+    ) -> Result<Result<Admitted, Box<PolicyPart>>, Error> {
+        match resident.policy.admit(resident.card.clone(), message, &[]).await {
+            Ok(admitted) => Ok(Ok(admitted)),
+            Err((_, Objection::Refused(refusal))) => Ok(Err(refusal)),
+            Err((message, Objection::Required(requirement))) => {
+                let holder = Holder {
+                    subject: message.sender.owner().map(str::to_owned),
+                    thread: message.thread.clone(),
+                    account: message.sender.account(),
+                };
+                Ok(Err(Box::new(self.issue(&requirement, resident.card.handle(), &holder, &message).await?)))
+            }
+        }
+    }
+
     /// A message as its agent would be given it: what it names by address as bytes, after the limits and
     /// the gate. For protocols that must know the bytes themselves.
     ///
@@ -121,7 +143,7 @@ impl Host {
             Ok(entered) => entered,
             Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
         };
-        match resident.policy.admit(resident.card.clone(), message).await {
+        match self.admit(&resident, message).await? {
             Ok(admitted) => Ok(Ok(self.attachments.fetch(admitted).await?.into_message())),
             Err(refusal) => Ok(Err(refusal)),
         }

@@ -81,7 +81,7 @@ impl Rule for Configured {
     fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         let verdict = match passes(&self.settings, &message.sender) {
             true => Ok(()),
-            false => Err(Box::new(self.refusal.clone())),
+            false => Err(self.refusal.clone().into()),
         };
         Box::pin(std::future::ready(verdict))
     }

@@ -65,7 +65,7 @@ pub fn message(parts: Vec<Part>) -> Message {
 pub async fn admitted(message: Message) -> Admitted {
     let mut card = card("agent");
     card.name = "Agent".to_owned();
-    Policy::new(Vec::new()).admit(Arc::new(card), message).await.expect("a gate without rules")
+    Policy::new(Vec::new()).admit(Arc::new(card), message, &[]).await.expect("a gate without rules")
 }
 
 pub async fn stream(built: &BuiltAgent, message: Message) -> EventStream {

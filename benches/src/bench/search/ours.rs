@@ -41,7 +41,7 @@ impl Ours {
     /// Bytes of the answer to a question, as markdown.
     pub(super) fn ask(&self, question: &str) -> anyhow::Result<usize> {
         let answer = self.runtime.block_on(async {
-            let admitted = Policy::new(Vec::new()).admit(self.card.clone(), message(question)?).await;
+            let admitted = Policy::new(Vec::new()).admit(self.card.clone(), message(question)?, &[]).await;
             let admitted = admitted.map_err(|_| anyhow!("a gate without rules lets everything pass"))?;
             anyhow::Ok(collect(self.built.agent.handle(admitted)).await)
         })?;

@@ -225,7 +225,7 @@ impl Rule for Refusing {
         let mut left = self.left.lock();
         let refuses = *left > 0;
         *left = left.saturating_sub(1);
-        let verdict = if refuses { Err(Box::new(self.part.clone())) } else { Ok(()) };
+        let verdict = if refuses { Err(self.part.clone().into()) } else { Ok(()) };
         Box::pin(std::future::ready(verdict))
     }
 }

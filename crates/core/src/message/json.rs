@@ -35,6 +35,9 @@ impl Message {
         if !self.extensions.is_empty() {
             set("extensions", json!(self.extensions));
         }
+        if let Some(resolution) = &self.policy_resolution {
+            set("policy_resolution", json!(resolution));
+        }
         Value::Object(fields)
     }
 }

@@ -7,14 +7,15 @@ use futures::future::BoxFuture;
 use crate::agent::AgentCard;
 use crate::message::Message;
 use crate::part::Part;
-use crate::policy::PolicyPart;
+use crate::policy::{Objection, Requirement};
 
 /// What a rule says of a message.
-pub type RuleVerdict = Result<(), Box<PolicyPart>>;
+pub type RuleVerdict = Result<(), Objection>;
 
-/// One rule of the gate. Rules are asked in order; the first refusal stands.
+/// One rule of the gate. Rules are asked in order; the first objection stands.
 pub trait Rule: Send + Sync + 'static {
-    /// Lets `message` pass to the agent of `card`, or refuses it.
+    /// Lets `message` pass to the agent of `card`, refuses it, or says what is required first. Changes nothing,
+    /// and says the same whether or not what it requires was done: that is the host's to know.
     fn judge<'a>(&'a self, card: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict>;
 }
 
@@ -32,24 +33,31 @@ impl Policy {
         Self { rules }
     }
 
-    /// Asks each rule what it says of `message`. Changes nothing, so that it may be asked again.
-    pub async fn judge(&self, card: &AgentCard, message: &Message) -> RuleVerdict {
+    /// Asks each rule what it says of `message`; what is `met` is not required again. Changes nothing, so that
+    /// it may be asked again.
+    pub async fn judge(&self, card: &AgentCard, message: &Message, met: &[Requirement]) -> RuleVerdict {
         for rule in &self.rules {
-            rule.judge(card, message).await?;
+            match rule.judge(card, message).await {
+                Err(Objection::Required(required)) if met.contains(&required) => {}
+                verdict => verdict?,
+            }
         }
         Ok(())
     }
 
     /// [`Self::judge`], and the only way to an [`Admitted`]. For the host, which keeps the policies of its
-    /// agents to itself.
+    /// agents to itself, and knows what is `met`. Gives the message back with an objection.
     pub async fn admit(
         &self,
         card: Arc<AgentCard>,
         message: impl Into<Box<Message>>,
-    ) -> Result<Admitted, Box<PolicyPart>> {
+        met: &[Requirement],
+    ) -> Result<Admitted, (Box<Message>, Objection)> {
         let message = message.into();
-        self.judge(&card, &message).await?;
-        Ok(Admitted { card, message })
+        match self.judge(&card, &message, met).await {
+            Ok(()) => Ok(Admitted { card, message }),
+            Err(objection) => Err((message, objection)),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use forecourt_core::policy::{RefusalKind, RuleVerdict};
+use forecourt_core::policy::{Objection, RefusalKind, RuleVerdict};
 use forecourt_core::store::StoreError;
 use forecourt_core::{Address, AgentCard, Error, Language, Message, Noun, Policy, PolicyPart, Rule, TaskState};
 use futures::future::{BoxFuture, FutureExt};
@@ -19,7 +19,7 @@ struct Noting {
 impl Rule for Noting {
     fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         self.asked.lock().unwrap().push(self.name);
-        let refusal = || Box::new(PolicyPart::new(RefusalKind::Forbidden, self.name));
+        let refusal = || PolicyPart::new(RefusalKind::Forbidden, self.name).into();
         futures::future::ready(if self.refuses { Err(refusal()) } else { Ok(()) }).boxed()
     }
 }
@@ -53,14 +53,15 @@ fn rules_are_asked_in_order_and_the_first_refusal_stands() {
     let asked = Arc::new(Mutex::new(vec![]));
     let rule = |name, refuses| Arc::new(Noting { name, refuses, asked: asked.clone() }) as Arc<dyn Rule>;
     let policy = Policy::new(vec![rule("a", false), rule("b", true), rule("c", true)]);
-    let refusal = policy.admit(card(), message()).now_or_never().unwrap().unwrap_err();
+    let refusal = policy.admit(card(), message(), &[]).now_or_never().unwrap().unwrap_err().1;
+    let Objection::Refused(refusal) = refusal else { panic!("a refusal") };
     assert_eq!(refusal.message, "b");
     assert_eq!(*asked.lock().unwrap(), ["a", "b"]);
 }
 
 #[test]
 fn what_no_rule_refuses_is_admitted_unchanged() {
-    let admitted = Policy::new(Vec::new()).admit(card(), message()).now_or_never().unwrap().unwrap();
+    let admitted = Policy::new(Vec::new()).admit(card(), message(), &[]).now_or_never().unwrap().unwrap();
     assert_eq!(admitted.card().handle().as_str(), "chef");
     assert_eq!(admitted.message().parts, message().parts);
     assert_eq!(admitted.into_message().id, message().id);

@@ -330,7 +330,7 @@ impl Rule for Word {
     fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         let verdict = match message.text() == "please" {
             true => Ok(()),
-            false => Err(Box::new(PolicyPart::new(unauthorized(), "Say the word."))),
+            false => Err(PolicyPart::new(unauthorized(), "Say the word.").into()),
         };
         Box::pin(std::future::ready(verdict))
     }

@@ -176,7 +176,7 @@ impl Rule for SignedIn {
             let kind = RefusalKind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer")] };
             match message.sender.verified {
                 true => Ok(()),
-                false => Err(Box::new(PolicyPart::new(kind, "Sign in first."))),
+                false => Err(PolicyPart::new(kind, "Sign in first.").into()),
             }
         })
     }

@@ -88,7 +88,7 @@ async fn handle(built: &BuiltAgent, parts: Vec<Part>) -> EventStream {
 }
 
 async fn put(built: &BuiltAgent, message: Message) -> EventStream {
-    let admitted = Policy::new(Vec::new()).admit(Arc::new(card("front")), message).await.unwrap();
+    let admitted = Policy::new(Vec::new()).admit(Arc::new(card("front")), message, &[]).await.unwrap();
     built.agent.handle(admitted)
 }
 

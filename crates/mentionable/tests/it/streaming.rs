@@ -256,7 +256,7 @@ async fn the_gate_refuses_in_a_frame_too() {
             _: &'a AgentCard,
             _: &'a forecourt_core::Message,
         ) -> futures::future::BoxFuture<'a, forecourt_core::policy::RuleVerdict> {
-            Box::pin(async { Err(Box::new(PolicyPart::new(RefusalKind::Forbidden, "closed"))) })
+            Box::pin(async { Err(PolicyPart::new(RefusalKind::Forbidden, "closed").into()) })
         }
     }
     let place =

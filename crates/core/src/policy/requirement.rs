@@ -1,0 +1,137 @@
+//! What a caller must do first: what a rule, or an agent, demands, before the host made a state of it.
+//! PolicyPart 3.3.3, 3.3.4.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::kind::AcceptedPayment;
+use super::part::{PolicyPart, Translation};
+
+/// Something that must happen before a message is let through. Says what, never whether it has happened:
+/// rules may be asked any number of times, and the host alone knows what was done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// Which rule wants it: its name in the configuration, or `agent` where an agent does. For the audit.
+    pub rule: String,
+    /// A short summary; the kind's own when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What a person reads.
+    pub message: String,
+    /// Title and message by BCP 47 tag.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub message_translations: BTreeMap<String, Translation>,
+    /// What it takes.
+    pub demand: Demand,
+}
+
+/// What it takes to meet a [`Requirement`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Demand {
+    /// A person agrees.
+    Consent(ConsentTerms),
+    /// Somebody pays.
+    Payment(PaymentTerms),
+}
+
+/// What is agreed to. PolicyPart 3.3.4, 5.4.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConsentTerms {
+    /// What is agreed to, whole: its text, version and bounds. Its hash is the consent's name, so that other
+    /// terms are another consent.
+    pub scope: Map<String, Value>,
+    /// Seconds for which a consent holds; for good when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime_seconds: Option<u64>,
+}
+
+/// What is paid, and for how long that is enough. PolicyPart 3.3.3.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PaymentTerms {
+    /// How it may be paid, the preferred way first; one at least.
+    pub accepted: Vec<AcceptedPayment>,
+    /// What it costs, as a person reads it, such as `0.05 USDC`.
+    pub price: String,
+    /// What one payment pays for.
+    pub covers: PaidFor,
+    /// When the money is taken.
+    #[serde(default)]
+    pub charge: ChargeAt,
+}
+
+/// What one payment pays for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "per")]
+pub enum PaidFor {
+    /// One message.
+    Turn,
+    /// Every message of the payer for so many seconds.
+    Period {
+        /// How long.
+        seconds: u64,
+    },
+    /// Messages until it is used up: what is paid over the price of one message is credit. PolicyPart F-7.
+    Credit,
+}
+
+/// When the money is taken. PolicyPart 5.3.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChargeAt {
+    /// Before the agent is asked.
+    #[default]
+    Before,
+    /// Once the agent has answered: checked before, and nothing is taken for an answer that failed.
+    After,
+}
+
+impl Requirement {
+    /// What is compared and remembered: the demand alone, so that other words for it are still the same one.
+    /// RFC 8785 gives it its bytes.
+    pub fn terms(&self) -> Value {
+        match &self.demand {
+            Demand::Consent(consent) => json!({"kind": "consent_required", "scope": consent.scope}),
+            Demand::Payment(payment) => {
+                json!({"kind": "payment_required", "accepted": payment.accepted, "covers": payment.covers})
+            }
+        }
+    }
+
+    /// The `kind` of the refusal that it becomes.
+    pub fn kind(&self) -> &'static str {
+        match &self.demand {
+            Demand::Consent(_) => "consent_required",
+            Demand::Payment(_) => "payment_required",
+        }
+    }
+}
+
+/// Why a message does not pass.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Objection {
+    /// It is refused, whatever its caller does now.
+    Refused(Box<PolicyPart>),
+    /// It passes once this was done.
+    Required(Box<Requirement>),
+}
+
+impl From<PolicyPart> for Objection {
+    fn from(part: PolicyPart) -> Self {
+        Self::Refused(Box::new(part))
+    }
+}
+
+impl From<Box<PolicyPart>> for Objection {
+    fn from(part: Box<PolicyPart>) -> Self {
+        Self::Refused(part)
+    }
+}
+
+impl From<Requirement> for Objection {
+    fn from(requirement: Requirement) -> Self {
+        Self::Required(Box::new(requirement))
+    }
+}

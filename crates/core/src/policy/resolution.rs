@@ -1,0 +1,83 @@
+//! What was done about a refusal, as the agent is told of it. PolicyPart, PolicyResolution (F-3).
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::ids::StateToken;
+
+/// A verified completion of a `payment_required` or `consent_required`: made by the host, from its own
+/// records alone. PolicyPart 5.4.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PolicyResolution {
+    /// The state of the refusal that it answers.
+    pub in_reply_to_state: StateToken,
+    /// What was done.
+    #[serde(flatten)]
+    pub confirmation: Confirmation,
+    /// Who verified it. For logs and audit; nobody may decide by it.
+    pub verified_by: String,
+}
+
+/// What was done, by the refusal's kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "confirmation")]
+pub enum Confirmation {
+    /// It was paid.
+    PaymentRequired(PaymentConfirmation),
+    /// It was agreed to.
+    ConsentRequired(ConsentConfirmation),
+}
+
+/// A payment that was settled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PaymentConfirmation {
+    /// The scheme of the way that was used.
+    pub scheme: String,
+    /// The offer, as it was made: out of the host's records, never from the payer. PolicyPart 5.6.
+    pub original_payload: Map<String, Value>,
+    /// The transaction, in the scheme's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<String>,
+    /// Who paid, in the scheme's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payer: Option<String>,
+    /// Where it was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+}
+
+/// A consent that was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsentConfirmation {
+    /// SHA-256 of the canonical JSON of what was agreed to, in lower-case hex.
+    pub scope_hash: String,
+    /// Until when; for good when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What a caller brings to go on after a refusal. Claims, all of it: the host compares them with what it keeps.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Submission {
+    /// The state of the refusal that it goes on after.
+    pub state: Option<StateToken>,
+    /// A payment in the words of its scheme, not looked at yet.
+    pub payment: Option<PaymentSubmission>,
+}
+
+/// A signed payment, as its payer wrote it.
+#[derive(Clone, PartialEq)]
+pub struct PaymentSubmission {
+    /// What its scheme begins with: `x402`.
+    pub family: &'static str,
+    /// The payment in the scheme's words; a bearer of money.
+    pub payload: Map<String, Value>,
+}
+
+/// Never prints the payment: it can be settled by whoever reads it.
+impl std::fmt::Debug for PaymentSubmission {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PaymentSubmission").field("family", &self.family).finish_non_exhaustive()
+    }
+}

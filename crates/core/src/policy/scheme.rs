@@ -1,0 +1,70 @@
+//! Ways to pay, behind one trait. What an offer and a payment hold is theirs alone. PolicyPart 3.3.3.
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::kind::AcceptedPayment;
+use super::resolution::{PaymentConfirmation, PaymentSubmission};
+
+/// A family of payment schemes that this host can check and settle, such as `x402`. Schemes without one are
+/// passed on as they are, and can't be paid here.
+pub trait PaymentScheme: Send + Sync + 'static {
+    /// What its schemes begin with, before the first dot.
+    fn family(&self) -> &'static str;
+
+    /// Which of `offers` this payment means: the index. The payer's own copy of the offer only selects.
+    /// `Err` says in a code and a sentence why it means none.
+    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentFault>;
+
+    /// Names this very payment, so that it is used once: the same for every copy of it, whatever was
+    /// added around what its payer signed.
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentFault>;
+
+    /// Checks the payment against the host's own offer, and takes nothing.
+    fn verify<'a>(
+        &'a self,
+        offer: &'a AcceptedPayment,
+        payment: &'a PaymentSubmission,
+    ) -> BoxFuture<'a, Result<(), PaymentFault>>;
+
+    /// Takes the money. [`Settlement::Unknown`] when nobody can say whether it was taken: never an error.
+    fn settle<'a>(&'a self, offer: &'a AcceptedPayment, payment: &'a PaymentSubmission) -> BoxFuture<'a, Settlement>;
+
+    /// Looks again at a settlement that was [`Settlement::Unknown`]. Takes nothing that was not agreed to.
+    fn reconcile<'a>(&'a self, offer: &'a AcceptedPayment, payment: &'a PaymentSubmission)
+    -> BoxFuture<'a, Settlement>;
+}
+
+/// What came of settling.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Settlement {
+    /// The money is there.
+    Settled(Box<Receipt>),
+    /// It was refused, and nothing was taken.
+    Refused(PaymentFault),
+    /// Nobody knows yet. The reason is for the operator.
+    Unknown(String),
+}
+
+/// A settled payment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Receipt {
+    /// What the agent is told.
+    pub confirmation: PaymentConfirmation,
+    /// What was paid, in the smallest unit of its asset, as a decimal string.
+    pub amount: String,
+    /// The receipt in the scheme's words, for the payer.
+    pub details: Map<String, Value>,
+}
+
+/// Why a payment is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PaymentFault {
+    /// The scheme's own word for it, such as `insufficient_funds`.
+    pub code: String,
+    /// A sentence for the payer.
+    pub message: String,
+    /// Whether trying again later may work.
+    pub is_passing: bool,
+}
