@@ -57,8 +57,6 @@ use service::{OverGrpc, Service};
 
 /// The protocol's name: its section, its endpoints, its deliveries, its requests in metrics.
 pub(crate) const NAME: &str = "a2a";
-/// The name of calls over gRPC in metrics.
-const GRPC_CLASS: &str = "a2a-grpc";
 
 /// A2A, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {
@@ -98,15 +96,10 @@ impl Wire for A2aWire {
         let service = Arc::new(service);
         let bounds = BodyLimits::with_bytes_max(limits::BODY_BYTES_MAX);
         let grpc = HttpRoutes {
-            class: GRPC_CLASS,
             paths: grpc::PATHS.to_vec(),
             router: grpc::routes(Arc::new(OverGrpc(service.clone())), bounds),
         };
-        let about = HttpRoutes {
-            class: GRPC_CLASS,
-            paths: grpc::ABOUT_PATHS.to_vec(),
-            router: grpc::about(service.host.clone()),
-        };
+        let about = HttpRoutes { paths: grpc::ABOUT_PATHS.to_vec(), router: grpc::about(service.host.clone()) };
         problems.into_result(vec![Surface::Http(surface::routes(service)), Surface::Http(grpc), Surface::Http(about)])
     }
 
@@ -118,10 +111,6 @@ impl Wire for A2aWire {
 
     fn envelope(&self) -> Option<Envelope> {
         Some(service::post)
-    }
-
-    fn request_classes(&self) -> &'static [&'static str] {
-        &[NAME, GRPC_CLASS]
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
     }
     router = router.route(ROOT, post(on_hub));
     let paths = HUB_PATHS.into_iter().chain(CARD_PATHS).chain([ROOT_CLAIM]).collect();
-    HttpRoutes { class: crate::NAME, paths, router: router.with_state(service) }
+    HttpRoutes { paths, router: router.with_state(service) }
 }
 
 async fn on_card(State(service): State<Arc<Service>>, request: Request) -> Response {

@@ -63,8 +63,6 @@ use settings::AgtpSettings;
 
 /// The protocol's name: its section, its listener, its messages, its requests in metrics.
 pub(crate) const NAME: &str = "agtp";
-/// The name of HTTP requests through the gateway in metrics.
-const GATEWAY_CLASS: &str = "agtp-gateway";
 
 /// AGTP, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {
@@ -120,9 +118,9 @@ impl Wire for AgtpWire {
         let router = gateway::router(Arc::clone(&service));
         let speak = on_connections(service);
         Ok(vec![
-            Surface::Stream { listen: settings::TLS, class: NAME, speak: speak.clone() },
-            Surface::Stream { listen: settings::PLAINTEXT, class: NAME, speak },
-            Surface::OwnHttp { listen: settings::GATEWAY, class: GATEWAY_CLASS, router },
+            Surface::Stream { listen: settings::TLS, speak: speak.clone() },
+            Surface::Stream { listen: settings::PLAINTEXT, speak },
+            Surface::OwnHttp { listen: settings::GATEWAY, router },
         ])
     }
 
@@ -132,9 +130,5 @@ impl Wire for AgtpWire {
 
     fn notices(&self) -> Vec<String> {
         self.settings.notices()
-    }
-
-    fn request_classes(&self) -> &'static [&'static str] {
-        &[NAME, GATEWAY_CLASS]
     }
 }

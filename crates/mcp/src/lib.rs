@@ -115,8 +115,4 @@ impl Wire for McpWire {
         let server = StdioServer::of(self.offer(mount)?);
         Ok(Some(Box::pin(server.serve(tokio::io::stdin(), tokio::io::stdout()))))
     }
-
-    fn request_classes(&self) -> &'static [&'static str] {
-        &[NAME]
-    }
 }

@@ -88,7 +88,7 @@ pub(crate) fn routes(door: Arc<McpEndpoint>) -> HttpRoutes {
         router = router.route(path, any(on_metadata));
     }
     let paths = PATHS.into_iter().chain(METADATA_PATHS).collect();
-    HttpRoutes { class: crate::NAME, paths, router: router.with_state(door) }
+    HttpRoutes { paths, router: router.with_state(door) }
 }
 
 async fn on_metadata(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {

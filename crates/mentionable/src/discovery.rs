@@ -27,5 +27,5 @@ mod wire;
 pub use acct::Acct;
 pub use directory::json_ld;
 pub use resolver::{DirectoryAgent, DirectoryListing, Obstacle, ResolveError, ResolveSource, ResolvedAgent, Resolver};
-pub use surface::{CLASS, documents, key_directory, routes};
+pub use surface::{documents, key_directory, routes};
 pub use validate::{CardFault, CardProblem, ExpectedCard, validate_agent_card};

@@ -67,8 +67,4 @@ impl Wire for MentionableWire {
     fn key_directory(&self, egress: Arc<Egress>) -> Option<Arc<dyn KeyDirectory>> {
         Some(discovery::key_directory(egress))
     }
-
-    fn request_classes(&self) -> &'static [&'static str] {
-        &[rest::CLASS, discovery::CLASS]
-    }
 }

@@ -116,8 +116,4 @@ impl Wire for NlwebWire {
     fn tools(&self, mount: &Mount) -> Vec<Tool> {
         tools::tools(self.service(mount))
     }
-
-    fn request_classes(&self) -> &'static [&'static str] {
-        &[NAME]
-    }
 }

@@ -62,7 +62,7 @@ const CORS: Cors = Cors {
 /// The routes of the protocol.
 pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
     let router = PATHS.into_iter().fold(Router::new(), |router, path| router.route(path, any(on_path)));
-    HttpRoutes { class: crate::NAME, paths: PATHS.to_vec(), router: router.with_state(service) }
+    HttpRoutes { paths: PATHS.to_vec(), router: router.with_state(service) }
 }
 
 /// One request: whose endpoint it is at, and its head.

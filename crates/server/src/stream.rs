@@ -54,6 +54,11 @@ pub struct StreamRequests {
 }
 
 impl StreamRequests {
+    /// For requests of `protocol`, counted in `metrics`, with ids made from `entropy`.
+    pub fn new(protocol: &'static str, metrics: Arc<Metrics>, entropy: Arc<dyn Entropy>) -> Self {
+        Self { protocol, metrics, entropy }
+    }
+
     /// A request whose head was read. `method` is of a closed set: it becomes a label of the metrics.
     pub fn begin(&self, method: &'static str) -> StreamRequest {
         let id = RequestId::mint(&*self.entropy);
@@ -116,8 +121,7 @@ pub struct StreamSettings {
 
 impl StreamSettings {
     fn requests(&self) -> StreamRequests {
-        let (metrics, entropy) = (Arc::clone(&self.metrics), Arc::clone(&self.entropy));
-        StreamRequests { protocol: self.protocol, metrics, entropy }
+        StreamRequests::new(self.protocol, Arc::clone(&self.metrics), Arc::clone(&self.entropy))
     }
 }
 

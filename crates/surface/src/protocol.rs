@@ -102,10 +102,6 @@ pub trait Wire: Send + Sync {
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
-
-    /// The names by which metrics tell its requests apart: each [`HttpRoutes::class`] and
-    /// [`Surface::Stream`] of its surfaces has one of them.
-    fn request_classes(&self) -> &'static [&'static str];
 }
 
 /// A document that any web host can serve.
@@ -185,8 +181,6 @@ pub enum Surface {
     Stream {
         /// [`Listen::name`].
         listen: &'static str,
-        /// The name under which metrics count what is asked there: one of [`Wire::request_classes`].
-        class: &'static str,
         /// What is spoken.
         speak: Speak,
     },
@@ -194,8 +188,6 @@ pub enum Surface {
     OwnHttp {
         /// [`Listen::name`].
         listen: &'static str,
-        /// The name under which metrics count requests there: one of [`Wire::request_classes`].
-        class: &'static str,
         /// What answers there.
         router: axum::Router,
     },
@@ -203,8 +195,6 @@ pub enum Surface {
 
 /// Paths on the shared HTTP listeners.
 pub struct HttpRoutes {
-    /// The name under which metrics count requests to these paths: one of [`Wire::request_classes`].
-    pub class: &'static str,
     /// The path patterns that are claimed, in axum's syntax; `POST /path` claims one verb and leaves the
     /// others to whoever claims the path. Two protocols that make one claim are an error at start.
     pub paths: Vec<&'static str>,

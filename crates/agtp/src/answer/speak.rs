@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forecourt_server::{Connection, Speak};
+use forecourt_server::{Connection, Speak, StreamRequests};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::connection::{Answer, ConnectionError, speak};
+use crate::manifest::metric_label;
 use crate::reply::Problem;
 use crate::service::{ConnectionInfo, Service};
 use crate::wire::{Request, Response};
@@ -18,6 +20,8 @@ struct Session {
     /// What answered last. A connection that is idle keeps it until its idle time is over.
     service: Mutex<Arc<Service>>,
     info: ConnectionInfo,
+    /// Names and counts the requests.
+    requests: StreamRequests,
     /// Whether an answer went out already.
     is_open: AtomicBool,
 }
@@ -25,20 +29,25 @@ struct Session {
 /// Speaks the protocol on connections.
 pub(crate) fn on_connections(service: Arc<Service>) -> Speak {
     Arc::new(move |connection: Connection| {
-        let Connection { stream, peer, certificates, stop, .. } = connection;
+        let Connection { stream, peer, certificates, stop, requests, .. } = connection;
         let info = ConnectionInfo::new(peer, certificates.first().map(AsRef::as_ref));
-        Box::pin(serve(Arc::clone(&service), stream, info, stop))
+        Box::pin(serve(Arc::clone(&service), stream, info, requests, stop))
     })
 }
 
 /// Answers on one stream until it ends, or until `stop` comes between two requests.
-pub(crate) async fn serve<S>(service: Arc<Service>, stream: S, info: ConnectionInfo, stop: CancellationToken)
-where
+pub(crate) async fn serve<S>(
+    service: Arc<Service>,
+    stream: S,
+    info: ConnectionInfo,
+    requests: StreamRequests,
+    stop: CancellationToken,
+) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let (bounds, patience) = (service.settings.limits.bounds(), service.settings.limits.patience());
     Box::pin(service.discovery.prepare()).await;
-    let session = Session { service: Mutex::new(service), info, is_open: AtomicBool::new(false) };
+    let session = Session { service: Mutex::new(service), info, requests, is_open: AtomicBool::new(false) };
     speak(stream, &session, bounds, patience, stop).await;
 }
 
@@ -62,8 +71,12 @@ impl Answer for Session {
     async fn answer(&self, request: Request) -> Response {
         // On the heap, so that connections that wait don't carry the size of an answer around.
         let service = self.service();
-        let answered = Box::pin(service.answered(&request, &self.info)).await;
-        service.response(&request, answered, self.begins())
+        let answering = Box::pin(service.answered(&request, &self.info));
+        let counted = self.requests.begin(metric_label(&request.start.method));
+        let answered = answering.instrument(counted.span.clone()).await;
+        let response = service.response(&request, answered, self.begins());
+        counted.answered(response.start.code);
+        response
     }
 
     fn refuse(&self, refused: ConnectionError) -> Response {

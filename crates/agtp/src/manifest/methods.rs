@@ -82,6 +82,11 @@ impl Floor {
     }
 }
 
+/// The name of a method that every host answers, or `other`: a closed set, as labels of metrics have to be.
+pub(crate) fn metric_label(method: &str) -> &'static str {
+    FLOOR.iter().find(|floor| floor.name == method).map_or("other", |floor| floor.name)
+}
+
 /// Parameters by the names of base 3.1. Every method takes `context` beside them.
 const FLOOR: [Floor; 18] = [
     Floor {

@@ -96,7 +96,13 @@ async fn an_idle_connection_is_small() {
     let server = server("").await;
     let (stream, _other) = tokio::io::duplex(16);
     let line = crate::service::ConnectionInfo::new(super::support::LOCAL, None);
-    let serving = crate::answer::serve(std::sync::Arc::clone(&server.service), stream, line, server.stop.clone());
+    let serving = crate::answer::serve(
+        std::sync::Arc::clone(&server.service),
+        stream,
+        line,
+        server.requests(),
+        server.stop.clone(),
+    );
     let bytes = std::mem::size_of_val(&serving);
     assert!(bytes <= 4 * 1024, "{bytes} bytes wait for a request");
 }

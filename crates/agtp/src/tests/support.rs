@@ -11,6 +11,7 @@ use forecourt_core::{AgentId, Handle, Timestamp};
 use forecourt_endpoints::{EndpointPolicy, RegistrationTerms};
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_identity::certificate::AgentCertificate;
+use forecourt_server::{Metrics, StreamRequests};
 use forecourt_settings::Section;
 use forecourt_testhost::{Blueprint, MountedHost, resident};
 use forecourt_testkit::{ScriptedAgent, card};
@@ -33,6 +34,7 @@ pub(crate) struct Server {
     pub(crate) mounted: MountedHost,
     pub(crate) service: Arc<Service>,
     pub(crate) stop: CancellationToken,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 /// A server with the agents `chef` and `gate`, and these settings.
@@ -58,7 +60,7 @@ pub(crate) async fn server_of(blueprint: Blueprint) -> Server {
     let mounted = blueprint.start(Some(&crate::PROTOCOL)).await;
     let service =
         Service::new(&mounted.mount, crate::settings::AgtpSettings::read(&mounted.section).expect("settings"));
-    Server { mounted, service, stop: CancellationToken::new() }
+    Server { mounted, service, stop: CancellationToken::new(), metrics: Arc::default() }
 }
 
 /// The section of the protocol, and behind it what `[endpoints]` says in a test, which stands last.
@@ -156,6 +158,11 @@ impl Server {
         self.service.agents.of_handle(&handle).expect("an agent").agent_id.to_string()
     }
 
+    /// What counts the requests of a connection.
+    pub(crate) fn requests(&self) -> StreamRequests {
+        StreamRequests::new(crate::NAME, Arc::clone(&self.metrics), self.mounted.entropy.clone())
+    }
+
     /// Connects from this machine.
     pub(crate) fn connect(&self) -> Client {
         self.connect_by(ConnectionInfo::new(LOCAL, None))
@@ -164,7 +171,7 @@ impl Server {
     /// Connects by a line.
     pub(crate) fn connect_by(&self, line: ConnectionInfo) -> Client {
         let (stream, other) = duplex(64 * 1024);
-        tokio::spawn(serve(Arc::clone(&self.service), other, line, self.stop.clone()));
+        tokio::spawn(serve(Arc::clone(&self.service), other, line, self.requests(), self.stop.clone()));
         Client { stream, decoder: Decoder::new(BOUNDS), bytes: BytesMut::new() }
     }
 

@@ -25,6 +25,20 @@ fn a_server_is_found_by_its_name_and_shows_everything_in_one_call() {
 }
 
 #[test]
+fn requests_are_counted_by_the_methods_that_every_host_has() {
+    let served = Deployment::gatehouse().serve();
+    call(&served, "DISCOVER", "", &[]).fine();
+    call(&served, "QEURY", "/x", &[]).failed(1);
+    let metrics = served.operator("/metrics").text();
+    let counted = |method: &str, status: &str| {
+        let labels = format!("{{protocol=\"agtp\",method=\"{method}\",status=\"{status}\"}}");
+        metrics.contains(&format!("forecourt_stream_requests_total{labels} 1"))
+    };
+    assert!(counted("DISCOVER", "2xx") && counted("other", "4xx"), "{metrics}");
+    assert!(!metrics.contains("QEURY"), "labels are a closed set: {metrics}");
+}
+
+#[test]
 fn refusals_of_a_real_server_come_with_what_helps() {
     let served = Deployment::gatehouse().serve();
     let said = call(&served, "QEURY", "/x", &[]).failed(1);

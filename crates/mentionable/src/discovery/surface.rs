@@ -28,8 +28,6 @@ use super::validate::{ExpectedCard, validate_agent_card};
 use super::webfinger::Query;
 
 const CARD_ROUTE: &str = "/.well-known/agent-card/{handle}";
-/// The name of requests to these paths in metrics.
-pub const CLASS: &str = "discovery";
 const JSON: &str = "application/json";
 
 /// What the handlers share.
@@ -54,7 +52,7 @@ pub fn routes(mount: &Mount, section: &Section) -> Result<HttpRoutes, Problems> 
         .route(JWKS_PATH, any(jwks))
         .with_state(shared);
     let paths = vec![WEBFINGER_PATH, CARD_ROUTE, DIRECTORY_PATH, JWKS_PATH];
-    problems.into_result(HttpRoutes { class: CLASS, paths, router })
+    problems.into_result(HttpRoutes { paths, router })
 }
 
 /// The documents of discovery, for plain web hosting. WebFinger is none: it answers a question. Agent

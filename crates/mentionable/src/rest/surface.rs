@@ -33,9 +33,6 @@ const AGENT_METHODS: &str = "GET, HEAD, POST, OPTIONS";
 const PAGE_METHODS: &str = "GET, HEAD, OPTIONS";
 
 /// The routes of the transport.
-/// The name of requests to these paths in metrics.
-pub(crate) const CLASS: &str = "rest";
-
 pub(crate) fn routes(rest: Rest) -> HttpRoutes {
     let mut router =
         Router::new().route(TASK_PATH, any(on_task)).route(FRONT_PATH, any(on_front)).route(ASSET_PATH, any(on_asset));
@@ -43,7 +40,7 @@ pub(crate) fn routes(rest: Rest) -> HttpRoutes {
         router = router.route(path, any(on_agent));
     }
     let paths = AGENT_PATHS.into_iter().chain([TASK_PATH, FRONT_PATH, ASSET_PATH]).collect();
-    HttpRoutes { class: CLASS, paths, router: router.fallback(on_nothing).with_state(Arc::new(rest)) }
+    HttpRoutes { paths, router: router.fallback(on_nothing).with_state(Arc::new(rest)) }
 }
 
 async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
