@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
+use crate::address::Handle;
 use crate::agent::AgentCard;
 use crate::message::Message;
 use crate::part::Part;
@@ -28,8 +29,10 @@ pub trait Rule: Send + Sync + 'static {
 /// What the host and the gate note of a message on its way to an agent. Neither callers nor agents have a say in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GateNotes {
-    /// How many rules, from the first on, have counted it.
+    /// How many rules, from the first on, have counted it, and before which agent at which hop: whom it is handed on
+    /// to, and an agent that it comes back to, counts anew.
     counted: usize,
+    counted_before: Option<(Handle, u32)>,
     /// Whether its conversation was kept before it came.
     continues: bool,
 }
@@ -38,6 +41,14 @@ impl GateNotes {
     /// Notes whether the conversation of the message was kept before it came. For the host.
     pub fn set_continues(&mut self, continues: bool) {
         self.continues = continues;
+    }
+
+    /// Forgets what was counted before another agent.
+    fn arrive(&mut self, agent: &Handle, hop: u32) {
+        let is_here = self.counted_before.as_ref().is_some_and(|(before, at)| before == agent && *at == hop);
+        if !is_here {
+            (self.counted, self.counted_before) = (0, Some((agent.clone(), hop)));
+        }
     }
 
     /// Whether the conversation of the message was kept before it came: then its name can't be one that was made up
@@ -83,6 +94,7 @@ impl Policy {
         met: &[Requirement],
     ) -> Result<Admitted, (Box<Message>, Objection)> {
         let mut message = message.into();
+        message.gate.arrive(&message.recipient, message.hop);
         for (index, rule) in self.rules.iter().enumerate() {
             let mut verdict = match rule.judge(&card, &message).await {
                 Err(Objection::Required(required)) if met.contains(&required) => Ok(()),
@@ -96,8 +108,6 @@ impl Policy {
                 return Err((message, objection));
             }
         }
-        // Another agent, whom this one may hand it on to, counts anew.
-        message.gate = GateNotes::default();
         Ok(Admitted { card, message })
     }
 }
