@@ -56,6 +56,16 @@ pub fn language(headers: &HeaderMap) -> Option<Language> {
     wanted.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(language, _)| language)
 }
 
+/// All languages that are asked for, the most wanted first; at most as many as ranges are read. Of those that are
+/// wanted alike, the one that stands first comes first.
+pub fn languages(headers: &HeaderMap) -> Vec<Language> {
+    let fields = headers.get_all(ACCEPT_LANGUAGE).iter().map(|field| field.as_bytes());
+    let ranges = fields.flat_map(|field| Items::of(field, b',')).take(RANGES_MAX).filter_map(tag);
+    let mut wanted: Vec<(Language, u16)> = ranges.filter(|(_, quality)| *quality > 0).collect();
+    wanted.sort_by_key(|(_, quality)| std::cmp::Reverse(*quality));
+    wanted.into_iter().map(|(language, _)| language).collect()
+}
+
 fn tag(item: &[u8]) -> Option<(Language, u16)> {
     let mut pieces = Items::of(item, b';');
     let language = Language::parse(std::str::from_utf8(pieces.next()?).ok()?)?;
@@ -248,6 +258,15 @@ mod tests {
             headers.insert(ACCEPT_LANGUAGE, HeaderValue::from_static(header));
             assert_eq!(language(&headers).as_ref().map(Language::as_str), expected, "{header:?}");
         }
+    }
+
+    #[test]
+    fn languages_come_in_the_order_in_which_they_are_wanted() {
+        let mut headers = HeaderMap::new();
+        headers.append(ACCEPT_LANGUAGE, HeaderValue::from_static("en;q=0.5, fr, *;q=0.1, ko;q=0"));
+        headers.append(ACCEPT_LANGUAGE, HeaderValue::from_static("de-at, it;q=0.5"));
+        let tags: Vec<String> = languages(&headers).iter().map(ToString::to_string).collect();
+        assert_eq!(tags, ["fr", "de-AT", "en", "it"]);
     }
 
     proptest! {

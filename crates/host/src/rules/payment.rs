@@ -1,12 +1,12 @@
 //! Somebody must pay first. PolicyPart 3.3.3, F-7.
 
 use forecourt_core::policy::{
-    AcceptedPayment, ChargeAt, ConsentTerms, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement,
-    sanitize_map,
+    AcceptedPayment, ChargeAt, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, OfferContext, PaidFor,
+    PaymentTerms, Requirement, sanitize_map,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::limits::OFFERS_MAX;
 use super::span::Span;
@@ -30,6 +30,8 @@ pub struct PaymentRule {
     /// with a table that a payment scheme turns into such. At most 16.
     #[schemars(with = "Vec<OfferSettings>")]
     pub offers: Vec<Map<String, Value>>,
+    /// With `per = "credit"`, which needs it: how credit is counted.
+    pub credit: Option<CreditSettings>,
     /// With `per = "credit"`: what a person agrees to before the first deduction.
     pub auto_deduct: Option<AutoDeduct>,
 }
@@ -68,34 +70,46 @@ struct OfferSettings {
     payload: Option<Map<String, Value>>,
 }
 
-/// How much may be deducted from credit without asking. PolicyPart F-7.
+/// How credit is counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreditSettings {
+    /// What is counted, such as `USDC`: credit of one unit pays nothing in another.
+    pub unit: String,
+    /// What one message costs, in the smallest unit, as a decimal such as `50000`.
+    pub per_turn: String,
+}
+
+/// How much may be deducted from credit without asking. Amounts are in the smallest unit. PolicyPart F-7.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AutoDeduct {
-    /// Most for one message, in US dollars, as a decimal such as `0.05`.
-    pub per_turn_max_usd: String,
-    /// Most within one period, in US dollars.
-    pub period_max_usd: String,
-    /// The period: `daily`, `weekly` or `monthly`.
+    /// Most for one message.
+    pub per_turn_max: String,
+    /// Most within one period.
+    pub period_max: String,
+    /// The period, by the calendar in UTC: `daily` or `monthly`.
+    #[schemars(with = "PeriodSettings")]
     pub period: DeductionPeriod,
+    /// What a person reads before agreeing.
+    pub message: Option<String>,
+    /// How long the consent holds. For good when absent.
+    pub lifetime: Option<Span>,
 }
 
-/// The period of a cap on deductions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// After what deductions are counted anew, for the generated reference.
+#[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum DeductionPeriod {
+#[expect(dead_code, reason = "only its schema is used")]
+enum PeriodSettings {
     /// A day.
     Daily,
-    /// A week.
-    Weekly,
     /// A month.
     Monthly,
 }
 
 impl PaymentRule {
-    /// The rule, and before it the one that asks for consent to deductions.
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<Vec<BuiltRule>, RuleProblem> {
-        let name = words.name.clone().unwrap_or_else(|| "require_payment".to_owned());
+    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let covers = match self.per {
             PerSettings::Turn => PaidFor::Turn,
             PerSettings::Credit => PaidFor::Credit,
@@ -104,31 +118,17 @@ impl PaymentRule {
         if self.price.trim().is_empty() {
             return Err(RuleProblem::of("price", "must say what it costs"));
         }
-        let accepted = self.accepted(context)?;
+        let (accepted, credit) = (self.accepted(context)?, self.credit(covers)?);
+        let terms = PaymentTerms { accepted, price: self.price.clone(), covers, charge: self.charge, credit };
         let payment = Requirement {
-            rule: name.clone(),
+            rule: words.name.clone().unwrap_or_else(|| "require_payment".to_owned()),
             title: words.title.clone(),
             message: words.message(&format!("An answer of this agent costs {}.", self.price)),
             message_translations: words.translations(),
-            demand: Demand::Payment(PaymentTerms {
-                accepted,
-                price: self.price.clone(),
-                covers,
-                charge: self.charge,
-                credit: None,
-            }),
+            demand: Demand::Payment(terms),
         };
-        requirement_unless_wrong(&payment, words, context)?;
-        let mut rules = Vec::new();
-        if let Some(caps) = &self.auto_deduct {
-            if covers != PaidFor::Credit {
-                return Err(RuleProblem::of("auto_deduct", "needs `per = \"credit\"`"));
-            }
-            let consent = caps.requirement(name)?;
-            rules.push(rule(move |_, _| Err(Objection::from(consent.clone()))));
-        }
-        rules.push(rule(move |_, _| Err(Objection::from(payment.clone()))));
-        Ok(rules)
+        requirement_unless_wrong(&payment, words)?;
+        Ok(rule(move |_, _| Err(Objection::from(payment.clone()))))
     }
 
     fn accepted(&self, context: &RuleContext<'_>) -> Result<Vec<AcceptedPayment>, RuleProblem> {
@@ -141,6 +141,25 @@ impl PaymentRule {
             1..=OFFERS_MAX => Ok(accepted),
             _ => Err(RuleProblem::of("offers", format!("must hold {OFFERS_MAX} ways to pay at most"))),
         }
+    }
+
+    /// How credit is counted: with `per = "credit"`, and with nothing else.
+    fn credit(&self, covers: PaidFor) -> Result<Option<Box<CreditTerms>>, RuleProblem> {
+        if covers != PaidFor::Credit {
+            return match (&self.credit, &self.auto_deduct) {
+                (None, None) => Ok(None),
+                (Some(_), _) => Err(RuleProblem::of("credit", "needs `per = \"credit\"`")),
+                (None, Some(_)) => Err(RuleProblem::of("auto_deduct", "needs `per = \"credit\"`")),
+            };
+        }
+        let Some(CreditSettings { unit, per_turn }) = &self.credit else {
+            return Err(RuleProblem::of("per", "`per = \"credit\"` needs `credit` beside it"));
+        };
+        if unit.trim().is_empty() || !is_amount(per_turn) {
+            return Err(RuleProblem::of("credit", NOT_AN_AMOUNT));
+        }
+        let caps = self.auto_deduct.as_ref().map(|caps| caps.caps(unit)).transpose()?;
+        Ok(Some(Box::new(CreditTerms { unit: unit.clone(), per_turn: per_turn.clone(), caps })))
     }
 }
 
@@ -169,43 +188,33 @@ fn read_offer(
     builder.offers(settings, &of).map_err(|reason| format!("{key}: {reason}"))
 }
 
+const NOT_AN_AMOUNT: &str = "needs a unit, and amounts that are whole numbers of its smallest part, such as \"50000\"";
+
 impl AutoDeduct {
-    fn requirement(&self, rule: String) -> Result<Requirement, RuleProblem> {
-        let amounts = [&self.per_turn_max_usd, &self.period_max_usd];
-        if let Some(wrong) = amounts.into_iter().find(|amount| !is_amount(amount)) {
-            let text = format!("`{wrong}` is not an amount: write a decimal such as \"0.05\"");
-            return Err(RuleProblem::of("auto_deduct", text));
+    fn caps(&self, unit: &str) -> Result<DeductionCaps, RuleProblem> {
+        let Self { per_turn_max, period_max, period, message, lifetime } = self;
+        if !is_amount(per_turn_max) || !is_amount(period_max) {
+            return Err(RuleProblem::of("auto_deduct", NOT_AN_AMOUNT));
         }
-        let Value::Object(scope) = json!({
-            "auto_deduct": true,
-            "per_turn_max_usd": self.per_turn_max_usd,
-            "period_max_usd": self.period_max_usd,
-            "period": self.period,
-        }) else {
-            return Err(RuleProblem::of("auto_deduct", "must be a table"));
-        };
-        let Self { per_turn_max_usd, period_max_usd, period } = self;
-        let period = match period {
+        let each = match period {
             DeductionPeriod::Daily => "a day",
-            DeductionPeriod::Weekly => "a week",
             DeductionPeriod::Monthly => "a month",
         };
-        Ok(Requirement {
-            rule,
-            title: Some("Pay from credit".to_owned()),
-            message: format!(
-                "May this agent take what its answers cost from your credit, at most {per_turn_max_usd} USD for one and \
-                 {period_max_usd} USD {period}?"
-            ),
-            message_translations: Default::default(),
-            demand: Demand::Consent(ConsentTerms { scope, lifetime_seconds: None }),
+        let own = format!(
+            "May this agent take what its answers cost from your credit, at most {per_turn_max} of {unit} for one and \
+             {period_max} {each}?"
+        );
+        Ok(DeductionCaps {
+            per_turn_max: per_turn_max.clone(),
+            period_max: period_max.clone(),
+            period: *period,
+            message: message.clone().unwrap_or(own),
+            lifetime_seconds: lifetime.map(Span::seconds),
         })
     }
 }
 
-/// Digits, with at most one dot between them, and more than nothing.
+/// Digits alone, and more than nothing. 38 of them are less than any counter holds.
 fn is_amount(text: &str) -> bool {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |part: &str| (1..=18).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
-    digits(whole) && digits(fraction) && text.bytes().any(|b| (b'1'..=b'9').contains(&b))
+    (1..=38).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit()) && text.bytes().any(|b| b != b'0')
 }
