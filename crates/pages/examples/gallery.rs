@@ -239,7 +239,7 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
             agent_path: "/~chef",
             path: "/pay/k3P9x0vQ7mA2tY5rB8nC1dE4fG6hJ0kL3mN5pQ7rS9u",
             token: "T",
-            return_to: "/~chef?state=k3P9",
+            return_to: Some("/~chef?state=k3P9"),
             time_left: Duration::from_secs(3_540),
             status,
             fault,

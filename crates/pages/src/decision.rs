@@ -49,8 +49,8 @@ pub struct DecisionPage<'a> {
     pub path: &'a str,
     /// What the form sends along, so that it can be told from other pages' forms.
     pub token: &'a str,
-    /// Where it goes on once it is done, the state echoed.
-    pub return_to: &'a str,
+    /// Where it goes on once it is done, the state echoed. `None` where it was asked elsewhere.
+    pub return_to: Option<&'a str>,
     /// How long it can still be decided.
     pub time_left: Duration,
     /// Where it stands.
@@ -74,7 +74,7 @@ struct DecisionTemplate {
     time_left: String,
     path: String,
     token: String,
-    return_to: String,
+    return_to: Option<String>,
     demand: DemandView,
 }
 
@@ -128,7 +128,7 @@ impl DecisionPage<'_> {
             time_left: span(self.time_left.as_secs()),
             path: self.path.to_owned(),
             token: self.token.to_owned(),
-            return_to: self.return_to.to_owned(),
+            return_to: self.return_to.map(str::to_owned),
             demand: self.demand(),
         })
     }

@@ -14,8 +14,11 @@ pub(crate) struct Term {
     pub(crate) url: Option<String>,
 }
 
+/// The key of the words of a consent, which come first.
+const TEXT: &str = "text";
 /// Keys whose words alone would not say it. PolicyPart F-7.
-const KNOWN: [(&str, &str); 7] = [
+const KNOWN: [(&str, &str); 8] = [
+    (TEXT, "The terms"),
     ("auto_deduct", "Taken from your credit without asking again"),
     ("per_turn_max_usd", "At most for each question, in US dollars"),
     ("period_max_usd", "At most in each period, in US dollars"),
@@ -25,7 +28,7 @@ const KNOWN: [(&str, &str); 7] = [
     ("maxTimeoutSeconds", "Seconds in which it must be settled"),
 ];
 
-/// All of `scope` as rows, in its order. `None` when that would be more than [`TERMS_MAX`] rows,
+/// All of `scope` as rows, its words first. `None` when that would be more than [`TERMS_MAX`] rows,
 /// [`TERMS_CHARS_MAX`] characters or [`TERM_LEVELS_MAX`] levels: what can't be shown whole is not shown in part.
 pub(crate) fn terms(scope: &Map<String, Value>) -> Option<Vec<Term>> {
     let mut rows = Rows { rows: Vec::new(), chars: 0 };
@@ -43,7 +46,9 @@ impl Rows {
         if level == TERM_LEVELS_MAX {
             return None;
         }
-        fields.iter().try_for_each(|(key, value)| self.value(&joined(under, &label(key)), value, level))
+        let (first, others): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| *key == TEXT);
+        let mut fields = first.into_iter().chain(others);
+        fields.try_for_each(|(key, value)| self.value(&joined(under, &label(key)), value, level))
     }
 
     fn value(&mut self, label: &str, value: &Value, level: usize) -> Option<()> {

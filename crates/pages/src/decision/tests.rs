@@ -49,7 +49,7 @@ fn shown(requirement: &Requirement, status: DecisionStatus, words: &str, languag
         agent_path: "/~chef",
         path: "/consent/S",
         token: "T",
-        return_to: "/~chef?state=S",
+        return_to: Some("/~chef?state=S"),
         time_left: Duration::from_secs(3_540),
         status,
         fault: Some(words),
