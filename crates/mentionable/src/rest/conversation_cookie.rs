@@ -1,9 +1,9 @@
-//! The conversations of one browser that wait for a consent or a payment, in a cookie.
+//! The conversations of one browser that were asked for a consent or a payment, in a cookie.
 //!
 //! A person leaves the answer page for the page of a decision, and comes back with its state alone. The state says
 //! what was asked, and the cookie that it was asked here: whoever else is given the address of a decision may agree
-//! or pay, and is not shown the answer. The cookie counts for nothing else, so that no other request continues a
-//! conversation that it does not name.
+//! or pay, and is not shown the answer. By it the browser is known to have agreed, too, when it asks again. It counts
+//! for nothing else: no request continues a conversation that it does not name.
 
 use forecourt_core::ThreadId;
 use http::header::{COOKIE, SET_COOKIE};
@@ -13,14 +13,14 @@ use super::limits::{CONVERSATIONS_WAITING_MAX, COOKIE_BYTES_MAX};
 
 /// Kept by browsers for this origin alone. RFC 6265bis 4.1.3.2.
 const NAME: &str = "__Host-conversation";
-/// Seconds for which it is kept. Nothing that waits is good for longer.
-const MAX_AGE_SECONDS: u64 = 24 * 60 * 60;
+/// Seconds for which it is kept: as long as the host keeps what was agreed to in a conversation.
+const MAX_AGE_SECONDS: u64 = 30 * 24 * 60 * 60;
 /// Between two conversations; no token holds it.
 const BETWEEN: char = '.';
 static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The conversations that wait, the latest first. What is none of our tokens is passed over.
-pub(crate) fn waiting(headers: &HeaderMap) -> Vec<ThreadId> {
+/// The conversations of this browser, the latest first. What is none of our tokens is passed over.
+pub(crate) fn of(headers: &HeaderMap) -> Vec<ThreadId> {
     let fields = headers.get_all(COOKIE).iter().filter_map(|field| field.to_str().ok());
     let short = fields.filter(|field| field.len() <= COOKIE_BYTES_MAX);
     let mut pairs = short.flat_map(|field| field.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -33,30 +33,17 @@ pub(crate) fn is_browser(headers: &HeaderMap) -> bool {
     headers.contains_key(&SEC_FETCH_SITE)
 }
 
-/// Adds a conversation to those that wait; the oldest above [`CONVERSATIONS_WAITING_MAX`] is forgotten.
+/// Adds a conversation; the oldest above [`CONVERSATIONS_WAITING_MAX`] is forgotten.
 pub(crate) fn add(head: &mut HeaderMap, asked: &HeaderMap, thread: &ThreadId) {
     if thread.is_adopted() {
         return;
     }
-    let others = waiting(asked).into_iter().filter(|other| other != thread);
+    let others = of(asked).into_iter().filter(|other| other != thread);
     let all: Vec<ThreadId> = [thread.clone()].into_iter().chain(others).take(CONVERSATIONS_WAITING_MAX).collect();
-    set(head, &all, MAX_AGE_SECONDS);
-}
-
-/// Takes a conversation out that waits no more.
-pub(crate) fn remove(head: &mut HeaderMap, asked: &HeaderMap, thread: &ThreadId) {
-    let all = waiting(asked);
-    if all.contains(thread) {
-        let left: Vec<ThreadId> = all.into_iter().filter(|other| other != thread).collect();
-        set(head, &left, if left.is_empty() { 0 } else { MAX_AGE_SECONDS });
-    }
-}
-
-fn set(head: &mut HeaderMap, threads: &[ThreadId], max_age: u64) {
-    let value: Vec<&str> = threads.iter().map(ThreadId::expose).collect();
+    let value: Vec<&str> = all.iter().map(ThreadId::expose).collect();
     let value = value.join(&BETWEEN.to_string());
     // Lax, so that it comes along when a payment page elsewhere leads back.
-    let text = format!("{NAME}={value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={max_age}");
+    let text = format!("{NAME}={value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={MAX_AGE_SECONDS}");
     if let Ok(mut field) = HeaderValue::from_str(&text) {
         field.set_sensitive(true);
         head.append(SET_COOKIE, field);
@@ -83,35 +70,17 @@ mod tests {
     }
 
     #[test]
-    fn conversations_that_wait_are_bounded_the_latest_first() {
+    fn conversations_are_bounded_the_latest_first() {
         let all = threads(CONVERSATIONS_WAITING_MAX + 1);
         let mut asked = HeaderMap::new();
         for (n, thread) in all.iter().enumerate() {
             let mut head = HeaderMap::new();
             add(&mut head, &asked, thread);
             asked = sent(&head);
-            assert_eq!(waiting(&asked).len(), (n + 1).min(CONVERSATIONS_WAITING_MAX));
-            assert_eq!(waiting(&asked)[0], *thread);
+            assert_eq!(of(&asked).len(), (n + 1).min(CONVERSATIONS_WAITING_MAX));
+            assert_eq!(of(&asked)[0], *thread);
         }
-        assert!(!waiting(&asked).contains(&all[0]));
-    }
-
-    #[test]
-    fn one_that_waits_no_more_is_taken_out() {
-        let all = threads(3);
-        let (mut head, mut asked) = (HeaderMap::new(), HeaderMap::new());
-        for thread in &all[..2] {
-            add(&mut head, &asked, thread);
-            asked = sent(&head);
-        }
-        let mut head = HeaderMap::new();
-        remove(&mut head, &asked, &all[2]);
-        assert!(head.is_empty(), "it never waited");
-        remove(&mut head, &asked, &all[1]);
-        asked = sent(&head);
-        assert_eq!(waiting(&asked), [all[0].clone()]);
-        remove(&mut head, &asked, &all[0]);
-        assert!(head.get_all(SET_COOKIE).iter().next_back().unwrap().to_str().unwrap().contains("Max-Age=0"));
+        assert!(!of(&asked).contains(&all[0]));
     }
 
     #[test]
@@ -129,7 +98,7 @@ mod tests {
         #[test]
         fn nothing_but_tokens_is_read(value in "\\PC{0,80}") {
             let Ok(field) = HeaderValue::from_str(&format!("{NAME}={value}")) else { return Ok(()) };
-            for thread in waiting(&HeaderMap::from_iter([(COOKIE, field)])) {
+            for thread in of(&HeaderMap::from_iter([(COOKIE, field)])) {
                 prop_assert!(value.contains(thread.expose()));
             }
         }

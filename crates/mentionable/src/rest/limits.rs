@@ -33,7 +33,7 @@ pub(crate) const PAYMENT_BYTES_MAX: usize = 16 * 1024;
 pub(crate) const DECISION_BODY_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of the address that a receipt is sent to.
 pub(crate) const CALLBACK_BYTES_MAX: usize = forecourt_core::limits::URL_BYTES_MAX;
-/// Conversations of one browser that wait for a consent or a payment.
+/// Conversations of one browser that were asked for a consent or a payment.
 pub(crate) const CONVERSATIONS_WAITING_MAX: usize = 8;
 /// Bytes of a `Cookie` field that is looked into.
 pub(crate) const COOKIE_BYTES_MAX: usize = 8 * 1024;

@@ -23,8 +23,6 @@ pub(crate) struct Resumption {
     pub(crate) submission: Option<Box<Submission>>,
     /// The question that was kept, where it stands for one of the request's own.
     pub(crate) asked: Vec<Part>,
-    /// The conversation that waited in this browser, and waits no more.
-    pub(crate) waited: Option<ThreadId>,
 }
 
 /// What a state in a request comes to.
@@ -71,13 +69,13 @@ impl RestRequest<'_> {
         }
         let submission = Some(Box::new(Submission { state: Some(state), payment: None }));
         let asked = if is_wordless { issuance.asked } else { Vec::new() };
-        Ok(Resumed::Message(Resumption { submission, asked, waited }))
+        Ok(Resumed::Message(Resumption { submission, asked }))
     }
 
     /// The conversation of an issuance, where this browser waits for it.
     pub(crate) fn waiting_thread(&self, issuance: &Issuance) -> Option<ThreadId> {
         let thread = issuance.holder.thread.as_ref()?;
-        conversation_cookie::waiting(&self.head.headers).into_iter().find(|waiting| waiting == thread)
+        conversation_cookie::of(&self.head.headers).into_iter().find(|waiting| waiting == thread)
     }
 
     /// The conversation that goes on: the one that this browser waits for, or that of the proven holder.

@@ -14,7 +14,6 @@ use forecourt_surface::credentials;
 
 use super::agent_route::AgentRoute;
 use super::answer::Outcome;
-use super::conversation_cookie;
 use super::from_wire::{Envelope, message};
 use super::request::RestRequest;
 use super::resumption::{Resumed, Resumption};
@@ -98,7 +97,7 @@ impl RestRequest<'_> {
         let body = body.map(|body| &**body);
         let proof = credentials::Request { head: self.head, body, agent: &self.door.card.address, now: received_at };
         let sender = credentials::sender(&self.rest.verifier, host.site(), proof).await?;
-        let Resumption { submission, asked, waited } = match ask.state {
+        let Resumption { submission, asked } = match ask.state {
             // On the heap: few requests go on after a refusal.
             Some(_) => match Box::pin(self.resumed(&mut ask, &sender)).await? {
                 Resumed::Message(resumption) => resumption,
@@ -127,14 +126,10 @@ impl RestRequest<'_> {
         };
         // On the heap: it is nine kilobytes, which every future above it would hold and copy again.
         let reply = Box::pin(host.receive(message(ask, envelope)?, run)).await?;
-        let mut answer = match search {
+        Ok(match search {
             // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
             Some(search) => Box::pin(self.found(search, reply)).await,
             None => self.replied(media, reply, &asked).await,
-        };
-        if let (Some(thread), true) = (waited, answer.status.is_success()) {
-            conversation_cookie::remove(&mut answer.head, &self.head.headers, &thread);
-        }
-        Ok(answer)
+        })
     }
 }
