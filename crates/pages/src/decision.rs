@@ -129,7 +129,7 @@ impl DecisionPage<'_> {
             path: self.path.to_owned(),
             token: self.token.to_owned(),
             return_to: self.return_to.map(str::to_owned),
-            demand: self.demand(),
+            demand: self.demand(message),
         })
     }
 
@@ -151,10 +151,10 @@ impl DecisionPage<'_> {
         }
     }
 
-    fn demand(&self) -> DemandView {
+    fn demand(&self, message: &str) -> DemandView {
         match &self.requirement.demand {
             Demand::Consent(consent) => DemandView::Consent(ConsentView {
-                terms: terms(&consent.scope),
+                terms: terms(&consent.scope).map(|rows| without_repetition(rows, message)),
                 lifetime: consent.lifetime_seconds.map_or_else(|| "No end date".to_owned(), span),
             }),
             Demand::Payment(payment) => DemandView::Payment(PaymentView {
@@ -171,6 +171,12 @@ impl DecisionPage<'_> {
             }),
         }
     }
+}
+
+/// The rows but for the one that only says what stands above them already.
+fn without_repetition(rows: Vec<Term>, message: &str) -> Vec<Term> {
+    let message = clean::text(message);
+    rows.into_iter().filter(|row| row.value != message).collect()
 }
 
 /// The prefix of the schemes that programs pay at the page's own address.

@@ -257,7 +257,7 @@ impl RestRequest<'_> {
         }
         let mut part = self.asked_for(opened);
         if let Some(fault) = fault {
-            part.code = Some(format!("x402:{}", fault.code));
+            part.code = Some(format!("payment:{}", fault.code));
             part.message = fault.message.clone();
         }
         self.refused(media, &part, None)

@@ -7,112 +7,96 @@
 //! | payment | `X-PAYMENT` | `PAYMENT-SIGNATURE` |
 //! | receipt | `X-PAYMENT-RESPONSE` | `PAYMENT-RESPONSE` |
 //!
-//! Each header is JSON in base64. What an offer or a payment says is for its scheme to read; nothing is looked at
-//! here but the version.
+//! What these hold is known to `forecourt-payments`; here is where they stand.
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use forecourt_core::PolicyPart;
 use forecourt_core::json;
-use forecourt_core::policy::{PaymentSubmission, RefusalKind, sanitize_map};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use forecourt_core::policy::{PaymentSubmission, RefusalKind};
+use forecourt_payments::x402::http::{self as x402, PAYMENT_REQUIRED, PAYMENT_SIGNATURE, X_PAYMENT};
+use forecourt_payments::x402::{Version, submission};
+use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::errors::Failure;
 use super::limits::{PAYMENT_BYTES_MAX, POLICY_FIELD_BYTES_MAX};
 
-/// What the schemes and submissions of x402 begin with.
-const FAMILY: &str = "x402";
-static X_PAYMENT: HeaderName = HeaderName::from_static("x-payment");
-static PAYMENT_SIGNATURE: HeaderName = HeaderName::from_static("payment-signature");
-static X_PAYMENT_RESPONSE: HeaderName = HeaderName::from_static("x-payment-response");
-static PAYMENT_RESPONSE: HeaderName = HeaderName::from_static("payment-response");
-static PAYMENT_REQUIRED: HeaderName = HeaderName::from_static("payment-required");
-
+/// What the schemes of x402 begin with.
+const SCHEME: &str = "x402.";
+/// What the code of a refusal begins with whose payment was not taken; the scheme's own word follows.
+const FAULT_CODE: &str = "payment:";
 /// Members of an envelope of version 1 that stand in the body of a 402 beside ours.
 const BODY_MEMBERS: [&str; 3] = ["x402Version", "error", "accepts"];
 
-/// The payment that a POST carries, if it carries one. Fails when it is not base64 of a JSON object, is longer than
-/// [`PAYMENT_BYTES_MAX`], or is not the only one.
+/// The payment that a POST carries, if it carries one. Fails when it can't be read or is not the only one.
 pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Option<PaymentSubmission>, Failure> {
-    let mut fields = headers.get_all(&X_PAYMENT).iter().chain(headers.get_all(&PAYMENT_SIGNATURE));
-    let Some(field) = fields.next() else { return Ok(None) };
-    if fields.next().is_some() {
-        return Err(Failure::bad_request("a request carries one payment at most"));
-    }
-    of_text(field.to_str().unwrap_or_default()).map(Some)
+    let found = x402::from_headers(headers).map_err(|fault| Failure::bad_request(fault.message))?;
+    Ok(found.map(|(_, payment)| payment))
 }
 
 /// Whether a request comes from a program that pays with x402.
 pub(crate) fn is_x402(headers: &HeaderMap) -> bool {
-    headers.contains_key(&X_PAYMENT) || headers.contains_key(&PAYMENT_SIGNATURE)
+    headers.contains_key(X_PAYMENT) || headers.contains_key(PAYMENT_SIGNATURE)
 }
 
-/// A payment as text: JSON, or JSON in base64.
+/// A payment as text, at most [`PAYMENT_BYTES_MAX`] bytes: JSON, or JSON in base64.
 pub(crate) fn of_text(text: &str) -> Result<PaymentSubmission, Failure> {
     let text = text.trim();
     if text.len() > PAYMENT_BYTES_MAX {
         return Err(Failure::bad_request(format!("the payment is longer than {PAYMENT_BYTES_MAX} bytes")));
     }
-    let bytes = match text.starts_with('{') {
-        true => Some(text.as_bytes().to_vec()),
-        false => [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|form| form.decode(text).ok()),
+    let read = match text.starts_with('{') {
+        true => json::parse(text.as_bytes()).ok(),
+        false => HeaderValue::from_str(text).ok().and_then(|value| x402::decode(&value).ok()),
     };
-    match bytes.and_then(|bytes| json::parse(&bytes).ok()) {
-        Some(Value::Object(payload)) => of_payload(payload),
-        _ => Err(Failure::bad_request("the payment must be a JSON object in base64")),
-    }
+    let read = read.ok_or_else(|| Failure::bad_request("the payment must be a JSON object, or the same in base64"))?;
+    of_value(read)
 }
 
-/// A payment as an object, which must say its version.
-pub(crate) fn of_payload(mut payload: Map<String, Value>) -> Result<PaymentSubmission, Failure> {
-    sanitize_map(&mut payload);
-    match payload.get("x402Version").is_some_and(Value::is_u64) {
-        true => Ok(PaymentSubmission { family: FAMILY, payload }),
-        false => Err(Failure::bad_request("the payment has no `x402Version`")),
-    }
+/// A payment as JSON, which must say its version.
+pub(crate) fn of_value(value: Value) -> Result<PaymentSubmission, Failure> {
+    submission(value).map(|(_, payment)| payment).map_err(|fault| Failure::bad_request(fault.message))
 }
 
-/// The first offer of a refusal in this version of x402.
-fn offer(part: &PolicyPart, version: u64) -> Option<&Map<String, Value>> {
+/// The first offer of a refusal in this version of x402, to the byte; of one whose payment was not taken, with why.
+fn offer(part: &PolicyPart, version: u64) -> Option<Map<String, Value>> {
     let RefusalKind::PaymentRequired { accepted_payments } = &part.kind else { return None };
-    let x402 = accepted_payments.iter().filter(|offer| offer.scheme.split('.').next() == Some(FAMILY));
-    x402.map(|offer| &offer.payload).find(|payload| payload.get("x402Version").and_then(Value::as_u64) == Some(version))
+    let x402 = accepted_payments.iter().filter(|offer| offer.scheme.starts_with(SCHEME));
+    let is_of = |payload: &&Map<String, Value>| payload.get("x402Version").and_then(Value::as_u64) == Some(version);
+    let mut offer = x402.map(|offer| &offer.payload).find(is_of)?.clone();
+    if let Some(fault) = part.code.as_deref().and_then(|code| code.strip_prefix(FAULT_CODE)) {
+        offer.insert("error".to_owned(), fault.into());
+    }
+    Some(offer)
 }
 
-/// What the JSON body of a 402 has beside our own members, for clients of version 1: the offer's, to the byte.
+/// What the JSON body of a 402 has beside our own members, for clients of version 1: the offer's.
 pub(crate) fn body_members(part: &PolicyPart) -> Map<String, Value> {
-    let Some(offer) = offer(part, 1) else { return Map::new() };
-    let member = |name: &&str| Some(((*name).to_owned(), offer.get(*name)?.clone()));
-    BODY_MEMBERS.iter().filter_map(member).collect()
+    let mut offer = offer(part, 1).unwrap_or_default();
+    offer.retain(|name, _| BODY_MEMBERS.contains(&name.as_str()));
+    offer
 }
 
 /// Adds the offer for clients of version 2. One longer than [`POLICY_FIELD_BYTES_MAX`] is in the body alone.
 pub(crate) fn add_offer(head: &mut HeaderMap, part: &PolicyPart) {
-    if let Some(value) = offer(part, 2).and_then(packed) {
-        head.insert(&PAYMENT_REQUIRED, value);
-    }
+    let text = offer(part, 2).and_then(|offer| serde_json::to_vec(&offer).ok()).map(|bytes| STANDARD.encode(bytes));
+    let short = text.filter(|text| text.len() <= POLICY_FIELD_BYTES_MAX);
+    head.extend(short.and_then(|text| HeaderValue::from_str(&text).ok()).map(|value| (PAYMENT_REQUIRED, value)));
 }
 
-/// Adds the receipt in the words of the version that was paid with.
+/// Adds the receipt in the words of the version that was paid with; version 1 where no header paid.
 pub(crate) fn add_receipt(head: &mut HeaderMap, asked: &HeaderMap, receipt: &Map<String, Value>) {
-    let name = match asked.contains_key(&PAYMENT_SIGNATURE) {
-        true => &PAYMENT_RESPONSE,
-        false => &X_PAYMENT_RESPONSE,
-    };
-    if let Some(value) = packed(receipt) {
-        head.insert(name, value);
-    }
-}
-
-fn packed(value: &Map<String, Value>) -> Option<HeaderValue> {
-    let text = STANDARD.encode(serde_json::to_vec(value).ok()?);
-    if text.len() > POLICY_FIELD_BYTES_MAX { None } else { HeaderValue::from_str(&text).ok() }
+    let version = if asked.contains_key(PAYMENT_SIGNATURE) { Version::V2 } else { Version::V1 };
+    let field = x402::receipt(version, receipt).filter(|(_, value)| value.len() <= POLICY_FIELD_BYTES_MAX);
+    head.extend(field);
 }
 
 #[cfg(test)]
 mod tests {
+    use base64::engine::general_purpose::STANDARD_NO_PAD;
     use forecourt_core::policy::AcceptedPayment;
+    use http::HeaderName;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -133,12 +117,12 @@ mod tests {
     fn s9_4_both_headers_carry_a_payment() {
         let payment = json!({"x402Version": 1, "payload": {"a": "b"}});
         for name in ["x-payment", "payment-signature"] {
-            for form in [STANDARD, URL_SAFE_NO_PAD] {
+            for form in [STANDARD, STANDARD_NO_PAD] {
                 let found = from_headers(&headers(&[(name, form.encode(payment.to_string()))])).unwrap().unwrap();
                 assert_eq!((found.family, found.payload), ("x402", object(payment.clone())));
             }
         }
-        assert_eq!(from_headers(&HeaderMap::new()), Ok(None));
+        assert!(matches!(from_headers(&HeaderMap::new()), Ok(None)));
     }
 
     #[test]
@@ -179,6 +163,8 @@ mod tests {
         let packed = STANDARD.decode(head["payment-required"].as_bytes()).unwrap();
         assert_eq!(serde_json::from_slice::<Value>(&packed).unwrap(), second);
         assert!(body_members(&PolicyPart::new(RefusalKind::Forbidden, "m")).is_empty());
+        let refused = PolicyPart { code: Some("payment:INSUFFICIENT_FUNDS".into()), ..part };
+        assert_eq!(body_members(&refused)["error"], "INSUFFICIENT_FUNDS");
     }
 
     #[test]

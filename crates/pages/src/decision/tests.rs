@@ -77,6 +77,14 @@ fn policy3_3_4_a_person_sees_what_is_asked_by_whom_for_how_long_and_what_was_ask
 }
 
 #[test]
+fn policy3_3_4_terms_that_are_the_message_are_told_once() {
+    let page = open(&consent("You agree that your questions are kept."));
+    assert!(!page.contains("<dt>The terms</dt>"), "{page}");
+    let page = shown(&consent("You agree that your questions are kept."), DecisionStatus::Open, "x", Some("de"));
+    assert!(page.contains("<dt>The terms</dt>"), "what binds is told beside its translation: {page}");
+}
+
+#[test]
 fn policy5_3_a_decision_is_a_form_that_works_without_a_script() {
     for (requirement, yes) in [(consent("x"), "accept"), (payment("x"), "pay")] {
         let tags = tags(&open(&requirement));

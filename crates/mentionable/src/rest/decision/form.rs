@@ -78,12 +78,8 @@ fn of_json(bytes: &Bytes, callback: Option<String>) -> Result<Submitted, RestErr
         Some(Value::String(url)) => receipt::acceptable(&url).or(callback),
         _ => callback,
     };
-    let payload = match fields.remove("payment").or_else(|| fields.remove("receipt")) {
-        Some(Value::Object(payload)) => payload,
-        Some(_) => return Err(Failure::bad_request("`payment` must be a JSON object").into()),
-        None => fields,
-    };
-    Ok(Submitted { decision: Decision::Pay(payment::of_payload(payload)?), callback })
+    let paid = fields.remove("payment").or_else(|| fields.remove("receipt")).unwrap_or(Value::Object(fields));
+    Ok(Submitted { decision: Decision::Pay(payment::of_value(paid)?), callback })
 }
 
 fn of_form(
