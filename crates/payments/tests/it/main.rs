@@ -1,4 +1,6 @@
 //! What the crate promises, from the outside.
 
 mod carriers;
+mod facilitator;
+mod scheme;
 mod units;
