@@ -9,11 +9,12 @@
 //! | `hex.rs`, `keccak.rs` | addresses, nonces, and Ethereum's hash |
 //! | `x402/` | both versions of x402: what is asked for, what is signed, what a facilitator says |
 //! | `x402/http.rs`, `x402/a2a.rs` | where these stand in requests and answers, as pure functions |
-//! | `settings.rs`, `offer.rs` | `[payments]`, and a price into offers |
+//! | `settings.rs`, `networks.rs`, `offer.rs` | `[payments]`, and a price into offers |
 //! | `matching.rs` | which offer a payment means |
 //! | `facilitator.rs`, `reason.rs` | the one who checks and settles, and what its words mean |
 //! | `chain.rs` | what the chain knows of a settlement that nobody answered for |
 //! | `scheme.rs` | all of it, as the host wants it |
+//! | `wallet.rs` | the other side: who pays |
 
 mod chain;
 mod facilitator;
@@ -21,11 +22,13 @@ mod hex;
 mod keccak;
 pub mod limits;
 mod matching;
+mod networks;
 mod offer;
 mod reason;
 mod scheme;
 mod settings;
 mod units;
+mod wallet;
 pub mod x402;
 
 pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply};
@@ -34,3 +37,4 @@ pub use offer::{Price, offers};
 pub use scheme::X402;
 pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings, SettingsError};
 pub use units::{Units, UnitsError};
+pub use wallet::{Wallet, WalletError};

@@ -4,7 +4,8 @@
 use forecourt_core::policy::{AcceptedPayment, PaymentFault};
 use serde_json::Value;
 
-use crate::settings::{CAIP2_PREFIX, Network};
+use crate::networks::chain_by_caip2;
+use crate::settings::Network;
 use crate::x402::{PaymentCode, PaymentRequired, Requirements, SignedPayment, fault};
 
 /// One way to pay out of an offer: as it is shown to a facilitator, and as it was read.
@@ -74,8 +75,6 @@ fn check(wanted: &Requirements, payment: &SignedPayment) -> Result<(), Mismatch>
 
 /// The number of a network, whichever version names it: both versions of one payment are one payment.
 pub(crate) fn chain_of(networks: &[Network], name: &str) -> Option<u64> {
-    match name.strip_prefix(CAIP2_PREFIX) {
-        Some(number) => number.parse().ok(),
-        None => networks.iter().find(|network| network.name == name).map(|network| network.chain),
-    }
+    let named = || networks.iter().find(|network| network.name == name).map(|network| network.chain);
+    chain_by_caip2(name).or_else(named)
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::hex::Address;
 use crate::limits::{TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX};
+use crate::networks::{CAIP2_PREFIX, chain_by_caip2, chain_by_name};
 
 /// `[payments]`: how agents are paid for with x402.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -23,7 +24,7 @@ pub struct PaymentsSettings {
     /// may take, where the money is taken after the answer.
     pub timeout_seconds: u64,
     /// Networks by their x402 version 1 names, such as `base-sepolia`. `base` and `base-sepolia` are known with
-    /// USDC; what is set here goes before what is known.
+    /// USDC and need no table; what is set here goes before what is known.
     pub networks: BTreeMap<String, NetworkSettings>,
 }
 
@@ -31,7 +32,7 @@ pub struct PaymentsSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NetworkSettings {
-    /// Its CAIP-2 name, such as `eip155:84532`. Required for networks that are not known.
+    /// Its CAIP-2 name, such as `eip155:84532`. Required for networks that x402 has no name for.
     pub id: Option<String>,
     /// The address that is paid on it.
     #[schemars(with = "Option<String>")]
@@ -102,13 +103,10 @@ impl Network {
     }
 }
 
-/// The namespace of networks with Ethereum's contracts in CAIP-2.
-pub(crate) const CAIP2_PREFIX: &str = "eip155:";
-
-/// Networks that need no settings: name, number, address of USDC, and the name with which that is signed.
-const KNOWN: [(&str, u64, &str, &str); 2] = [
-    ("base", 8_453, "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USD Coin"),
-    ("base-sepolia", 84_532, "0x036cbd53842c5426634e7929541ec2318f3dcf7e", "USDC"),
+/// Networks that need no settings: name, address of USDC, and the name with which that is signed.
+const KNOWN: [(&str, &str, &str); 2] = [
+    ("base", "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USD Coin"),
+    ("base-sepolia", "0x036cbd53842c5426634e7929541ec2318f3dcf7e", "USDC"),
 ];
 
 impl PaymentsSettings {
@@ -133,16 +131,15 @@ impl PaymentsSettings {
     fn network(&self, name: &str) -> Result<Network, SettingsError> {
         let known = KNOWN.iter().find(|(known, ..)| *known == name);
         let set = self.networks.get(name).cloned().unwrap_or_default();
-        let chain = match (&set.id, known) {
-            (Some(id), _) => id.strip_prefix(CAIP2_PREFIX).and_then(|number| number.parse().ok()).ok_or_else(|| {
+        let chain = match &set.id {
+            Some(id) => chain_by_caip2(id).ok_or_else(|| {
                 let hint = format!("write `id` as {CAIP2_PREFIX} and the number of the network");
                 SettingsError::new(format!("`{id}` is not the id of a network that x402 `exact` is paid on"), hint)
             })?,
-            (None, Some((_, chain, ..))) => *chain,
-            (None, None) => {
+            None => chain_by_name(name).ok_or_else(|| {
                 let hint = format!("set `id` in [payments.networks.{name}], such as {CAIP2_PREFIX}84532");
-                return Err(SettingsError::new(format!("the network `{name}` is not known and has no `id`"), hint));
-            }
+                SettingsError::new(format!("the network `{name}` is not known and has no `id`"), hint)
+            })?,
         };
         let mut assets: BTreeMap<_, _> = known.and_then(usdc).into_iter().collect();
         let has_dollar = set.assets.values().any(|asset| asset.dollar);
@@ -175,7 +172,7 @@ impl PaymentsSettings {
     }
 }
 
-fn usdc((_, _, address, name): &(&str, u64, &str, &str)) -> Option<(String, AssetSettings)> {
+fn usdc((_, address, name): &(&str, &str, &str)) -> Option<(String, AssetSettings)> {
     let (address, name, version) = (address.parse().ok()?, (*name).to_owned(), "2".to_owned());
     Some(("USDC".to_owned(), AssetSettings { address, decimals: 6, name, version, dollar: true }))
 }
