@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::chain::{Chain, ChainFinding};
-use crate::facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply, brief};
+use crate::facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply};
 use crate::matching::{Mismatch, StoredRequirements, chain_of, matching};
 use crate::reason::{MoneyState, fault_of, money_after};
 use crate::settings::{Network, PaymentsSettings, SettingsError};
@@ -199,9 +199,9 @@ fn unreachable(code: PaymentCode, error: &FacilitatorError) -> PaymentFault {
     PaymentFault { is_passing: true, ..fault(code, message) }
 }
 
+/// For the operator. Without the explanation, in which libraries repeat the payment that they were asked about.
 fn unclear(reply: &FacilitatorReply) -> String {
-    let more = reply.explanation.as_deref().unwrap_or_default();
-    brief(&format!("the facilitator says `{}` {more}", reply.reason))
+    format!("the facilitator says `{}`", reply.reason)
 }
 
 impl PaymentScheme for X402 {
