@@ -14,7 +14,7 @@
 //! | `facilitator.rs`, `reason.rs` | the one who checks and settles, and what its words mean |
 //! | `chain.rs` | what the chain knows of a settlement that nobody answered for |
 //! | `scheme.rs` | all of it, as the host wants it |
-//! | `wallet.rs` | the other side: who pays |
+//! | `quote.rs`, `wallet.rs` | the other side: who pays |
 
 mod chain;
 mod facilitator;
@@ -24,6 +24,7 @@ pub mod limits;
 mod matching;
 mod networks;
 mod offer;
+mod quote;
 mod reason;
 mod scheme;
 mod settings;
@@ -34,6 +35,7 @@ pub mod x402;
 pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply};
 pub use hex::{Address, Hex, HexError, Nonce};
 pub use offer::{Price, offers};
+pub use quote::Quote;
 pub use scheme::X402;
 pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings, SettingsError};
 pub use units::{Units, UnitsError};

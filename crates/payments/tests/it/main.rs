@@ -2,5 +2,6 @@
 
 mod carriers;
 mod facilitator;
+mod quote;
 mod scheme;
 mod units;
