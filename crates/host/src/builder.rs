@@ -22,7 +22,10 @@ use crate::metrics::Metrics;
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
 use crate::operator_queue::OperatorQueue;
 use crate::random::SystemEntropy;
+use crate::rates::RateTable;
 use crate::receive::Host;
+use crate::rules::RuleServices;
+use crate::rules::services::HostCounters;
 use crate::tasks::{TaskParts, Tasks};
 use crate::upkeep;
 
@@ -47,6 +50,8 @@ pub struct HostBuilder {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
+    /// What leads the agents' rules to this host's counters.
+    pub rules: RuleServices,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -64,6 +69,7 @@ impl HostBuilder {
             contract: Arc::default(),
             operator: None,
             envelopes: HashMap::new(),
+            rules: RuleServices::default(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
         }
@@ -96,6 +102,8 @@ impl HostBuilder {
             wakeup: wakeup.clone(),
         };
         let tasks = Arc::new(Tasks::new(parts, &self.limits));
+        let rates = Arc::new(RateTable::new());
+        self.rules.set(HostCounters { rates: rates.clone(), tasks: tasks.clone() });
         let ended = tasks.recover().await?;
         if ended > 0 {
             tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
@@ -139,7 +147,7 @@ impl HostBuilder {
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
-            throttle: Arc::new(Throttle::new(&self.limits)),
+            throttle: Arc::new(Throttle::new(&self.limits, rates)),
             conversations,
             lifecycle: Arc::new(lifecycle),
             operator,
@@ -147,7 +155,6 @@ impl HostBuilder {
             ledger,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },
-            limits: self.limits,
             outbound,
             own_outbound,
             wakeup,
