@@ -208,6 +208,7 @@ impl Opening {
             envelopes: deployment.wires.envelopes(),
             rules: house.rules.clone(),
         };
+        house.payments.begin_check();
         Ok(Self { parts, house })
     }
 }

@@ -34,7 +34,7 @@ pub mod x402;
 
 pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply};
 pub use hex::{Address, Hex, HexError, Nonce};
-pub use offer::{Price, offers};
+pub use offer::{Price, X402Offers, offers};
 pub use quote::Quote;
 pub use scheme::X402;
 pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings, SettingsError};

@@ -1,12 +1,67 @@
 //! A price as a person writes it, into offers as payers read them.
 
-use forecourt_core::policy::AcceptedPayment;
+use forecourt_core::policy::{AcceptedPayment, OfferBuilder, OfferContext};
+use parking_lot::Mutex;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::hex::Address;
 use crate::settings::{AssetSettings, Network, PaymentsSettings, SettingsError};
 use crate::units::Units;
-use crate::x402::{RequirementsV1, RequirementsV2, SCHEME};
+use crate::x402::{FAMILY, RequirementsV1, RequirementsV2, SCHEME};
+
+/// Makes offers of x402 out of what rules say: `offers = [{ x402 = { network = "base-sepolia" } }]`.
+#[derive(Debug)]
+pub struct X402Offers {
+    settings: PaymentsSettings,
+    /// Every offer that was made; as many as rules ask for.
+    made: Mutex<Vec<AcceptedPayment>>,
+}
+
+/// The table under `x402` in an offer of a rule.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct OfferSettings {
+    /// The network by its name in `[payments.networks]` or in CAIP-2.
+    network: Option<String>,
+    /// Who is paid, when it is not who `[payments]` says.
+    pay_to: Option<Address>,
+    /// What is paid for, for people.
+    description: Option<String>,
+}
+
+impl X402Offers {
+    /// Offers under these settings.
+    pub fn new(settings: PaymentsSettings) -> Self {
+        Self { settings, made: Mutex::default() }
+    }
+
+    /// Every offer that was made so far.
+    pub fn made(&self) -> Vec<AcceptedPayment> {
+        self.made.lock().clone()
+    }
+}
+
+impl OfferBuilder for X402Offers {
+    fn key(&self) -> &'static str {
+        FAMILY
+    }
+
+    fn offers(
+        &self,
+        settings: &Map<String, Value>,
+        context: &OfferContext<'_>,
+    ) -> Result<Vec<AcceptedPayment>, String> {
+        let rule = OfferSettings::deserialize(settings).map_err(|error| error.to_string())?;
+        let price = Price { price: context.price, network: rule.network.as_deref(), pay_to: rule.pay_to };
+        let resource = format!("{}/~{}", context.origin, context.agent);
+        let description = rule.description.unwrap_or_else(|| format!("An answer of @{}", context.agent));
+        let made = offers(&self.settings, price, &resource, &description)
+            .map_err(|error| format!("{}; {}", error.message, error.hint))?;
+        self.made.lock().extend(made.iter().cloned());
+        Ok(made)
+    }
+}
 
 /// What a rule asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

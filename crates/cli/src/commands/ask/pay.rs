@@ -100,7 +100,10 @@ impl Payer {
             match quote.is_within(most) {
                 Some(true) => {}
                 Some(false) => {
-                    return Err(Failure::yours(format!("that is more than --pay-max {}, nothing was paid", word(most))));
+                    return Err(Failure::yours(format!(
+                        "that is more than --pay-max {}, nothing was paid",
+                        word(most)
+                    )));
                 }
                 None => {
                     return Err(Failure::usage(format!(
