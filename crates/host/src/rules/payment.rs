@@ -110,7 +110,13 @@ impl PaymentRule {
             title: words.title.clone(),
             message: words.message(&format!("An answer of this agent costs {}.", self.price)),
             message_translations: words.translations(),
-            demand: Demand::Payment(PaymentTerms { accepted, price: self.price.clone(), covers, charge: self.charge }),
+            demand: Demand::Payment(PaymentTerms {
+                accepted,
+                price: self.price.clone(),
+                covers,
+                charge: self.charge,
+                credit: None,
+            }),
         };
         requirement_unless_wrong(&payment, words, context)?;
         let mut rules = Vec::new();
