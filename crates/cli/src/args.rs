@@ -260,6 +260,16 @@ pub(crate) struct Ask {
     /// Over which protocol: rest, a2a, nlweb or mcp.
     #[arg(long, default_value = "rest")]
     pub via: String,
+    /// Pay, if the agent wants to be paid: shows what, to whom and for what, and asks before it signs. With the
+    /// private key in the variable FORECOURT_WALLET_KEY. Over rest.
+    #[arg(long)]
+    pub pay: bool,
+    /// Never pay more than this at once, such as `0.10 USDC` or `$0.10`; of any token, `50000 units`.
+    #[arg(long, value_name = "PRICE", requires = "pay")]
+    pub pay_max: Option<String>,
+    /// Pay up to `--pay-max` without being asked.
+    #[arg(long, requires = "pay_max")]
+    pub yes: bool,
     /// The data folder whose local authority is trusted for names under .localhost.
     #[arg(long, env = "FORECOURT_DATA_DIR")]
     pub data: Option<PathBuf>,

@@ -210,6 +210,7 @@ impl Opening {
             rules: house.rules.clone(),
             schemes: Vec::new(),
         };
+        house.payments.begin_check();
         Ok(Self { parts, house })
     }
 }

@@ -54,6 +54,7 @@ mod logs;
 mod manual;
 mod operate;
 mod pages;
+mod payment;
 mod pipe;
 mod plain_origin;
 mod programs;
