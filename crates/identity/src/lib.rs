@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `verifier.rs` | the one entry point: a request's proofs into a sender |
+//! | `api_keys/` | keys that the operator gives to programs |
 //! | `bearer.rs` | `Authorization: Bearer` |
 //! | `http_signature/` | signed requests, in and out |
 //! | `evidence/` | forwarded evidence |
@@ -18,6 +19,7 @@
 //! | `config.rs`, `settings.rs` | the `[identity]` section, and its problems |
 
 pub mod agents;
+pub mod api_keys;
 mod algorithm;
 mod bearer;
 mod canonical;

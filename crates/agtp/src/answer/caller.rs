@@ -46,7 +46,7 @@ impl Callers<'_> {
         let token = self.service.bearer(fields.authorization, self.connection).await;
         let (mut sender, mut doubt) = match token {
             Ok(sender) => (sender, None),
-            Err(doubt) => (self.connection.stranger(), Some(doubt.into())),
+            Err(doubt) => (self.connection.stranger(), Some(doubt)),
         };
         let Some(name) = fields.agent_id else {
             // Who shows what does not hold wants to be somebody, and is nobody that is known.

@@ -5,6 +5,7 @@
 //! | `rest` | the examples of Mentionable REST 9, and every status that it names |
 //! | `tasks` | background tasks: polling, callbacks, webhooks, artifacts, kill -9, draining |
 //! | `identity` | who is believed to be who |
+//! | `api_keys` | keys of programs, over every protocol
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `starters` | `init --with`: each starter is served and asked |
 //! | `operate` | check, init, limits, metrics, content that changes |
@@ -37,6 +38,7 @@
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod agtp;
+mod api_keys;
 mod browser;
 mod conformance;
 mod crash;
