@@ -83,8 +83,10 @@ impl Storage {
 pub fn shared_store(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
     match deployment.store.kind {
         StoreKind::Sqlite => open(deployment, data),
-        StoreKind::Memory => Err(Error::new("the store of this deployment is kept in memory, which ends with the server")
-            .hint("set `kind = \"sqlite\"` in [store]")),
+        StoreKind::Memory => {
+            Err(Error::new("the store of this deployment is kept in memory, which ends with the server")
+                .hint("set `kind = \"sqlite\"` in [store]"))
+        }
     }
 }
 

@@ -19,8 +19,8 @@
 //! | `config.rs`, `settings.rs` | the `[identity]` section, and its problems |
 
 pub mod agents;
-pub mod api_keys;
 mod algorithm;
+pub mod api_keys;
 mod bearer;
 mod canonical;
 pub mod certificate;

@@ -91,7 +91,8 @@ async fn end(revoke: &RevokeApiKey) -> Outcome {
 
 /// When a key ends: after so many hours, days or weeks, on a day, or at a time.
 fn read_end(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    let wrong = || Failure::yours(format!("`{text}` is not a time: use 12h, 90d, 8w, 2027-01-31 or 2027-01-31T12:00:00Z"));
+    let wrong =
+        || Failure::yours(format!("`{text}` is not a time: use 12h, 90d, 8w, 2027-01-31 or 2027-01-31T12:00:00Z"));
     let hours = [('h', 1), ('d', 24), ('w', 7 * 24)].into_iter().find_map(|(unit, hours)| {
         let count: i64 = text.strip_suffix(unit)?.parse().ok()?;
         (1..=100_000).contains(&count).then_some(count * hours)

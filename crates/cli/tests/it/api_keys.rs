@@ -8,7 +8,8 @@ use crate::wire::Answer;
 
 /// A hotel with `@vip`, who answers nobody but proven callers. Every endpoint wants a token.
 fn served() -> Served {
-    let vip = "handle = \"vip\"\nname = \"Vip\"\n[backend]\nkind = \"echo\"\n[[policy.rules]]\nkind = \"require_identity\"\n";
+    let vip =
+        "handle = \"vip\"\nname = \"Vip\"\n[backend]\nkind = \"echo\"\n[[policy.rules]]\nkind = \"require_identity\"\n";
     hotel().and("agents/vip.toml", vip).serve()
 }
 
@@ -44,7 +45,8 @@ fn ask(served: &Served, wire: &str, key: Option<&str>) -> Answer {
                 "io.modelcontextprotocol/clientCapabilities": {}});
             let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                 "params": {"name": "ask_vip", "arguments": {"message": "hello"}, "_meta": meta}});
-            let named = ["-H", "mcp-protocol-version: 2026-07-28", "-H", "mcp-method: tools/call", "-H", "mcp-name: ask_vip"];
+            let named =
+                ["-H", "mcp-protocol-version: 2026-07-28", "-H", "mcp-method: tools/call", "-H", "mcp-name: ask_vip"];
             post("/mcp", &named, call)
         }
         _ => post("/~vip/ask", &[], json!({"query": {"text": "hello"}, "prefer": {"streaming": false}})),

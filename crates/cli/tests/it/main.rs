@@ -11,7 +11,9 @@
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `data` | the data folder, and what `serve` refuses of it |
 //! | `export` | the documents of a deployment, as files |
+//! | `evidence_carriers` | what proves who is speaking reaches nobody but the verifier
 //! | `faults` | agents that break |
+//! | `protected_resources` | where clients learn who gives out tokens
 //! | `programs` | programs that work for a deployment end with it |
 //! | `five_wires` | one question over every wire |
 //! | `standing` | agents that are suspended and retired, over every protocol |
@@ -46,6 +48,7 @@ mod data;
 mod delegated;
 mod discovery;
 mod endpoints;
+mod evidence_carriers;
 mod export;
 mod faults;
 mod five_wires;
@@ -59,6 +62,7 @@ mod pages;
 mod pipe;
 mod plain_origin;
 mod programs;
+mod protected_resources;
 mod push;
 mod queue;
 mod receiver;

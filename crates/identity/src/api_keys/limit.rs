@@ -93,6 +93,7 @@ impl Bucket {
         let now = now.as_nanosecond() * requests;
         // A clock that was set back makes nobody wait for longer than the span.
         let full_at = self.0.clamp(now, now + span * requests);
+        self.0 = full_at;
         let too_early = full_at - now - (span * requests - span);
         if too_early > 0 {
             let nanos = too_early.div_euclid(requests) + 1;
@@ -118,7 +119,8 @@ mod tests {
         for text in ["1/s", "60/min", "1000/h", "1000000/day"] {
             assert_eq!(text.parse::<ApiKeyLimit>().unwrap().to_string(), text);
         }
-        for text in ["", "60", "0/min", "1000001/day", "-1/s", "+1/s", "60/minute", "1.5/s", "60/ min", "9999999999/s"] {
+        for text in ["", "60", "0/min", "1000001/day", "-1/s", "+1/s", "60/minute", "1.5/s", "60/ min", "9999999999/s"]
+        {
             assert_eq!(text.parse::<ApiKeyLimit>(), Err(ApiKeyLimitError), "{text}");
         }
         assert_eq!("1/h".parse::<ApiKeyLimit>().unwrap().in_words(), "1 request an hour");
