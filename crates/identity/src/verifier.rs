@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_core::{Address, AgentId, Authority, Domain, Handle, IdentityEvidence, Sender, Store, Timestamp};
+use forecourt_core::{Address, AgentId, Authority, Domain, Handle, IdentityEvidence, Sender, Store, SubjectToken, Timestamp};
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
@@ -87,6 +87,7 @@ struct Own {
     address: String,
     method: Option<&'static str>,
     key_id: Option<String>,
+    token: Option<SubjectToken>,
 }
 
 impl Verifier {
@@ -191,6 +192,7 @@ impl Verifier {
                 (sender.authority, sender.agent) = self.authority(&sender.identities);
                 sender.address = own.address;
                 sender.key_id = own.key_id;
+                sender.token = own.token;
                 if let Some(method) = own.method {
                     sender.auth_method = method.to_owned();
                 }
@@ -244,6 +246,9 @@ impl Verifier {
             own.identities.push(signed.evidence);
         }
         if let Some(evidence) = self.borne(request).await.transpose()? {
+            if evidence.method == bearer::METHOD {
+                own.token = bearer::token(request.headers).and_then(Result::ok).map(SubjectToken::new);
+            }
             own.method.get_or_insert(if evidence.method == api_keys::METHOD { "api-key" } else { "http-bearer" });
             own.identities.push(evidence);
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::endpoints::hotel;
+use crate::endpoints::{guest, hotel};
 use crate::support::{DOMAIN, Deployment, Ran, Served};
 use crate::wire::Answer;
 
@@ -63,9 +63,10 @@ fn s7_a_key_opens_every_wire_until_it_is_revoked() {
         let stranger = ask(&served, wire, None);
         assert!(stranger.status == 401 || stranger.text().contains("unauthorized"), "{wire}: {stranger:?}");
     }
+    let agent = guest(&served);
     let book = |bearer: &str| {
         let (uri, bearer) = (format!("agtp://{DOMAIN}/rooms/7"), format!("Authorization: Bearer {bearer}"));
-        served.deployment.run("agtp", ["BOOK", &uri, "-H", &bearer, "--scope", "booking:room"])
+        served.deployment.run("agtp", ["BOOK", &uri, "--agent-id", &agent, "-H", &bearer, "--scope", "booking:room"])
     };
     let booked = book(&key);
     assert_eq!(booked.code, Some(0), "{booked:?}");
@@ -99,10 +100,12 @@ fn s12_over_the_limit_of_a_key_every_wire_names_it() {
     }
     let key = create(&served, &["agtp", "--limit", "1/day", "--scope", "booking:room"]);
     let (uri, bearer) = (format!("agtp://{DOMAIN}/rooms/7"), format!("Authorization: Bearer {key}"));
-    let book = || served.deployment.run("agtp", ["BOOK", &uri, "-H", &bearer, "--scope", "booking:room"]);
+    let agent = guest(&served);
+    let words = ["BOOK", &uri, "--agent-id", &agent, "-H", &bearer, "--scope", "booking:room"];
+    let book = || served.deployment.run("agtp", words);
     book().fine();
     let refused = book();
-    assert!(format!("{refused:?}").contains("2") && format!("{refused:?}").contains("rate-limited"), "{refused:?}");
+    assert!(format!("{refused:?}").contains("1 request a day") && refused.code == Some(1), "{refused:?}");
 }
 
 #[test]

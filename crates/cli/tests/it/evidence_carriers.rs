@@ -33,7 +33,6 @@ fn keys() -> Value {
     json!({
         "mentionable": {"identity_evidence": evidence(), "verifiable_credentials": evidence()},
         "mentionable.identity_evidence": evidence(), "mentionable.verifiable_credentials": evidence(),
-        "identity_evidence": evidence(),
     })
 }
 

@@ -8,6 +8,7 @@
 //! | `api_keys` | keys of programs, over every protocol
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `starters` | `init --with`: each starter is served and asked |
+//! | `on_behalf_of` | services that are asked in the name of the caller
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `data` | the data folder, and what `serve` refuses of it |
 //! | `export` | the documents of a deployment, as files |
@@ -57,6 +58,7 @@ mod identity;
 mod items;
 mod logs;
 mod manual;
+mod on_behalf_of;
 mod operate;
 mod pages;
 mod pipe;
