@@ -23,8 +23,8 @@ use parking_lot::Mutex;
 use self::cache::TokenCache;
 use self::exchange::{ExchangeFailure, GrantedToken};
 use crate::declined::unavailable;
-pub use settings::{OnBehalfOfSettings, read};
 use settings::TokenEndpoint;
+pub use settings::{OnBehalfOfSettings, read};
 
 /// How our own words call the token endpoint.
 const WHO: &str = "The service that gives out tokens for this agent";
@@ -50,7 +50,8 @@ impl TokenExchange {
         if let Some(held) = self.cache.lock().get(&key, self.clock.now()) {
             return Ok(held);
         }
-        let granted = exchange::ask(&self.egress, &self.endpoint, token).await.map_err(|failure| self.ending(failure))?;
+        let granted =
+            exchange::ask(&self.egress, &self.endpoint, token).await.map_err(|failure| self.ending(failure))?;
         let GrantedToken { authorization, lifetime } = granted;
         if let Some(lifetime) = lifetime {
             self.cache.lock().put(key, authorization.clone(), lifetime, self.clock.now());
@@ -77,10 +78,16 @@ impl TokenExchange {
             ExchangeFailure::Subject(error) => {
                 tracing::info!(error, "a token endpoint did not take a caller's token");
                 let challenge = AuthChallenge::new("Bearer").with("realm", &self.host).with("error", "invalid_token");
-                refused("oauth:invalid_token", challenge, "Your token is not accepted for what this agent does in your name.")
+                refused(
+                    "oauth:invalid_token",
+                    challenge,
+                    "Your token is not accepted for what this agent does in your name.",
+                )
             }
             ExchangeFailure::Ours(reason) => {
-                tracing::error!("a token endpoint answered: {reason}; hint: look at `on_behalf_of` in the agent's [backend]");
+                tracing::error!(
+                    "a token endpoint answered: {reason}; hint: look at `on_behalf_of` in the agent's [backend]"
+                );
                 Ending::failed(format!("{WHO} does not serve this host."))
             }
         }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_core::{Address, AgentId, Authority, Domain, Handle, IdentityEvidence, Sender, Store, SubjectToken, Timestamp};
+use forecourt_core::{
+    Address, AgentId, Authority, Domain, Handle, IdentityEvidence, Sender, Store, SubjectToken, Timestamp,
+};
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 

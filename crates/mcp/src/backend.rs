@@ -40,7 +40,8 @@ pub const BACKEND: Backend = Backend {
 };
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let settings::Checked { target, tool, arguments, questions, time_max, exchange } = settings::read(&section, context)?;
+    let settings::Checked { target, tool, arguments, questions, time_max, exchange } =
+        settings::read(&section, context)?;
     let takes_attachments = arguments::take_attachments(&arguments);
     let server = Server { target, egress: context.egress.clone(), line: Mutex::default() };
     let front = Front {

@@ -6,8 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use forecourt_core::{SubjectToken, json};
 use forecourt_egress::{Egress, UpstreamRequest};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::HeaderValue;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use serde_json::Value;
 use url::form_urlencoded::{Serializer, byte_serialize};
 use zeroize::Zeroizing;
@@ -46,11 +46,8 @@ pub(super) async fn ask(
     endpoint: &TokenEndpoint,
     subject: &SubjectToken,
 ) -> Result<GrantedToken, ExchangeFailure> {
-    let timeouts = CallTimeouts {
-        first: TOKEN_EXCHANGE_TIME_MAX,
-        idle: TOKEN_EXCHANGE_TIME_MAX,
-        total: TOKEN_EXCHANGE_TIME_MAX,
-    };
+    let timeouts =
+        CallTimeouts { first: TOKEN_EXCHANGE_TIME_MAX, idle: TOKEN_EXCHANGE_TIME_MAX, total: TOKEN_EXCHANGE_TIME_MAX };
     let sent = upstream::send(egress, request(endpoint, subject), timeouts, 1).await;
     let response = sent.map_err(ExchangeFailure::Unreachable)?;
     let status = response.status;
@@ -109,7 +106,9 @@ fn granted(answer: &Value, subject: &SubjectToken) -> Result<GrantedToken, Excha
 fn refused(answer: &Value, status: u16) -> ExchangeFailure {
     let known = |error: &&str| error.len() <= 64 && error.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     match answer["error"].as_str().filter(known) {
-        Some(error @ ("invalid_grant" | "invalid_request" | "access_denied")) => ExchangeFailure::Subject(error.to_owned()),
+        Some(error @ ("invalid_grant" | "invalid_request" | "access_denied")) => {
+            ExchangeFailure::Subject(error.to_owned())
+        }
         Some(error) => ExchangeFailure::Ours(error.to_owned()),
         None => ExchangeFailure::Ours(format!("status {status}")),
     }

@@ -98,7 +98,8 @@ fn rfc8693_an_endpoint_that_gives_the_callers_token_back_gives_nothing() {
 fn far() -> Served {
     let deployment = Deployment::gatehouse();
     let top = format!("{}\n{}", deployment.read("forecourt.toml"), believing());
-    let vip = "handle = \"vip\"\nname = \"Vip\"\n[backend]\nkind = \"echo\"\n[[policy.rules]]\nkind = \"require_identity\"\n";
+    let vip =
+        "handle = \"vip\"\nname = \"Vip\"\n[backend]\nkind = \"echo\"\n[[policy.rules]]\nkind = \"require_identity\"\n";
     deployment.and("forecourt.toml", &top).and("agents/vip.toml", vip).serve()
 }
 
@@ -130,7 +131,9 @@ fn what_is_wrong_with_an_exchange_is_said() {
     let table = |lines: &str| format!("[backend.on_behalf_of]\nclient_id = \"a\"\nclient_secret = \"b\"\n{lines}");
     let https = "token_endpoint = \"https://idp.example/token\"\n";
     assert!(refused(&table(https)).contains("`audience` or `resource`"));
-    assert!(refused(&table("audience = \"x\"\ntoken_endpoint = \"http://idp.example/token\"\n")).contains("must be https"));
+    assert!(
+        refused(&table("audience = \"x\"\ntoken_endpoint = \"http://idp.example/token\"\n")).contains("must be https")
+    );
     let both = format!("audience = \"x\"\nclient_secret_file = \"f\"\n{https}");
     assert!(refused(&table(&both)).contains("either `client_secret` or `client_secret_file`"));
     let own = format!("headers = {{ Authorization = \"x\" }}\n{}", table(&format!("audience = \"x\"\n{https}")));
