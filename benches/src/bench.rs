@@ -4,6 +4,7 @@ mod a2a;
 mod agtp;
 mod ask;
 mod idle;
+mod jwt;
 mod rest;
 mod retrieval;
 pub(crate) mod search;
@@ -26,6 +27,7 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("idle", idle::run),
     ("tasks", tasks::run),
     ("start", start::run),
+    ("jwt", jwt::run),
     ("a2a", a2a::send::run),
     ("a2a-proxy", a2a::proxy::run),
     ("a2a-many", a2a::many::run),

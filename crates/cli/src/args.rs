@@ -1,6 +1,7 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
 mod catalog;
+mod keys;
 mod openapi;
 mod sockets;
 
@@ -16,6 +17,7 @@ use forecourt::settings::ListenOverrides;
 use crate::starters::Starter;
 
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
+pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
 
@@ -104,7 +106,9 @@ pub(crate) enum Command {
     Export(Export),
     /// Turn an OpenAPI document into endpoints of a deployment.
     Import(Import),
-    /// Show or rotate the key that signs for a deployment.
+    /// Show or rotate the key that signs for a deployment, and make keys for programs.
+    ///
+    /// A folder that is called `api` is written `./api`.
     Keys(Keys),
     /// Serve a deployment over stdio, for desktop clients of MCP.
     ///
@@ -343,18 +347,6 @@ pub(crate) struct ExportCards {
     #[arg(long)]
     pub out: PathBuf,
     /// Print the written paths as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Keys {
-    #[command(flatten)]
-    pub place: Place,
-    /// Make a new key. The old one stays published for 24 hours.
-    #[arg(long)]
-    pub rotate: bool,
-    /// Print the keys as JSON (JWKS).
     #[arg(long)]
     pub json: bool,
 }

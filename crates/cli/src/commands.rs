@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod api_keys;
 mod ask;
 mod catalog;
 mod check;
@@ -37,7 +38,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Index(index) => index::run(&index).await,
         Command::Export(export) => export::run(export).await,
         Command::Import(import) => import::run(&import),
-        Command::Keys(keys) => keys::run(&keys),
+        Command::Keys(keys) => keys::run(&keys).await,
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
         Command::Reference(arguments) => reference::run(&arguments),

@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `verifier.rs` | the one entry point: a request's proofs into a sender |
+//! | `api_keys/` | keys that the operator gives to programs |
 //! | `bearer.rs` | `Authorization: Bearer` |
 //! | `http_signature/` | signed requests, in and out |
 //! | `evidence/` | forwarded evidence |
@@ -19,6 +20,7 @@
 
 pub mod agents;
 mod algorithm;
+pub mod api_keys;
 mod bearer;
 mod canonical;
 pub mod certificate;

@@ -59,5 +59,5 @@ mod wire;
 pub(crate) use agent_route::path;
 pub(crate) use envelope::post;
 pub(crate) use errors::spelling;
-pub(crate) use surface::routes;
+pub(crate) use surface::{resource, routes};
 pub(crate) use transport::Rest;

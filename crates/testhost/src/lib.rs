@@ -18,7 +18,7 @@ use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, Sign
 use forecourt_settings::{Problems, Section};
 use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Protocol, Surface, Wire};
+use forecourt_surface::{Mount, Protocol, Surface, Wire, protected_resource};
 use forecourt_testkit::{CountedEntropy, HandClock};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -221,12 +221,18 @@ impl MountedHost {
 
     /// The paths of a protocol, or what is wrong with its section.
     pub fn router(&self, protocol: &Protocol) -> Result<Router, Problems> {
-        let surfaces = self.open(protocol)?.surfaces(&self.mount)?;
-        let merge = |router: Router, surface| match surface {
-            Surface::Http(routes) => router.merge(routes.router),
-            Surface::Stream { .. } | Surface::OwnHttp { .. } => router,
+        let wire = self.open(protocol)?;
+        let resource = wire.protected_resource();
+        let merge = |router: Router, surface| match (surface, resource) {
+            (Surface::Http(routes), Some(resource)) => {
+                router.merge(protected_resource::leading(routes, &self.mount, resource).router)
+            }
+            (Surface::Http(routes), None) => router.merge(routes.router),
+            (Surface::Stream { .. } | Surface::OwnHttp { .. }, _) => router,
         };
-        Ok(surfaces.into_iter().fold(Router::new(), merge))
+        let router = wire.surfaces(&self.mount)?.into_iter().fold(Router::new(), merge);
+        let metadata = protected_resource::routes(&self.mount, resource.into_iter().collect());
+        Ok(router.merge(metadata.router))
     }
 
     /// The value of `Authorization` that proves to this host who `name` is, for an hour.

@@ -8,8 +8,10 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
+use forecourt_core::Handle;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::body::{BodyError, BodyLimits, content_type, read_limited};
+use forecourt_surface::protected_resource::ProtectedResource;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, Method, StatusCode};
 
@@ -47,6 +49,16 @@ pub(crate) fn routes(rest: Rest) -> HttpRoutes {
     let paths =
         AGENT_PATHS.into_iter().chain([TASK_PATH, FRONT_PATH, ASSET_PATH, CONSENT_PATH, PAYMENT_PATH]).collect();
     HttpRoutes { paths, router: router.fallback(on_nothing).with_state(Arc::new(rest)) }
+}
+
+/// What a token is for that is sent to a path: the agent there, or the host.
+pub(crate) fn resource(path: &str) -> Option<ProtectedResource> {
+    let Some(segment) = path.strip_prefix('/').filter(|_| path != FRONT_PATH) else {
+        return (path == FRONT_PATH).then(|| ProtectedResource { path: String::new(), agent: None });
+    };
+    let name = ["~", "%7E", "%7e"].iter().find_map(|tilde| segment.strip_prefix(tilde))?;
+    let agent = Handle::parse(name.strip_suffix('/').unwrap_or(name)).ok().filter(|_| !name.starts_with('@'))?;
+    Some(ProtectedResource { path: format!("/~{agent}"), agent: Some(agent) })
 }
 
 async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
