@@ -73,6 +73,7 @@ impl Running {
         builder.operator = parts.operator;
         builder.limits = parts.limits;
         builder.envelopes = parts.envelopes;
+        builder.schemes = parts.schemes;
         builder.contract = parts.contract;
         builder.rules = parts.rules;
         let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
@@ -207,6 +208,7 @@ impl Opening {
             operator,
             envelopes: deployment.wires.envelopes(),
             rules: house.rules.clone(),
+            schemes: Vec::new(),
         };
         Ok(Self { parts, house })
     }

@@ -8,7 +8,7 @@ use crate::address::Handle;
 use crate::agent::AgentCard;
 use crate::message::Message;
 use crate::part::Part;
-use crate::policy::{Objection, Requirement};
+use crate::policy::{Objection, PolicyResolution, Requirement};
 
 /// What a rule says of a message.
 pub type RuleVerdict = Result<(), Objection>;
@@ -38,9 +38,10 @@ pub struct GateNotes {
 }
 
 impl GateNotes {
-    /// Notes whether the conversation of the message was kept before it came. For the host.
-    pub fn set_continues(&mut self, continues: bool) {
-        self.continues = continues;
+    /// The notes of a message that comes to a gate, which counts it anew, whatever gate it came through before. For
+    /// the host, which says whether the conversation of the message was kept before it came.
+    pub fn arriving(continues: bool) -> Self {
+        Self { counted: 0, continues }
     }
 
     /// Forgets what was counted before another agent.
@@ -136,6 +137,13 @@ impl Admitted {
     #[must_use]
     pub fn with_parts(mut self, parts: Vec<Part>) -> Self {
         self.message.parts = parts;
+        self
+    }
+
+    /// The same admission with what was done about an earlier refusal: known once it was used up, after the gate.
+    #[must_use]
+    pub fn with_resolution(mut self, resolution: Option<Box<PolicyResolution>>) -> Self {
+        self.message.policy_resolution = resolution;
         self
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{
     Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
 };
@@ -22,6 +23,7 @@ pub(crate) struct Setup {
     pub rules: Vec<Arc<dyn Rule>>,
     /// What leads them to the host's counters.
     pub services: RuleServices,
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     pub remembers: bool,
     pub time_max: Duration,
     pub egress: EgressConfig,
@@ -40,6 +42,7 @@ impl Default for Setup {
             limits: LimitSettings::default(),
             rules: Vec::new(),
             services: RuleServices::default(),
+            schemes: Vec::new(),
             remembers: false,
             time_max: Duration::from_secs(120),
             egress: EgressConfig::default(),
@@ -62,6 +65,7 @@ impl Setup {
             .with_ambient(self.clock.clone(), self.entropy.clone());
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
         builder.operator = self.operator.clone();
+        builder.schemes = self.schemes.clone();
         builder.limits = self.limits.clone();
         builder.rules = self.services.clone();
         builder.standings = self.standings.clone();
