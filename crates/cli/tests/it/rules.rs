@@ -36,7 +36,10 @@ countries_file = "countries.csv"
         ("law", ""),
         ("shared", ""),
         ("shared2", ""),
-        ("staff", "kind = \"require_identity\"\nissuers = [\"https://login.example\"]\nurl = \"https://demo.localhost/login\""),
+        (
+            "staff",
+            "kind = \"require_identity\"\nissuers = [\"https://login.example\"]\nurl = \"https://demo.localhost/login\"",
+        ),
         ("away", "kind = \"deny\"\nnetworks = [\"127.0.0.0/8\", \"::1/128\"]"),
         ("near", "kind = \"allow\"\nnetworks = [\"203.0.113.0/24\"]"),
         ("german", "kind = \"allow\"\nlanguages = [\"de\"]"),
@@ -133,7 +136,11 @@ fn policy3_2_a_refusal_is_in_the_language_that_its_caller_wants_most_of_those_th
 #[test]
 fn check_shows_the_rules_of_each_agent_in_their_order() {
     let deployment = deployment();
-    deployment.edit("agents/law.toml", "kind = \"echo\"\n", "kind = \"echo\"\n[[policy.rules]]\nkind = \"maintenance\"\n");
+    deployment.edit(
+        "agents/law.toml",
+        "kind = \"echo\"\n",
+        "kind = \"echo\"\n[[policy.rules]]\nkind = \"maintenance\"\n",
+    );
     let shown: Value = deployment.run("check", ["--json"]).json();
     assert_eq!(shown["rules"]["law"], serde_json::json!(["deny xx", "maintenance until further notice"]));
     assert_eq!(shown["rules"]["shared"], serde_json::json!(["limit `everywhere` 1 per 1h by address"]));

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use crate::address::Handle;
 use crate::agent::AgentCard;
 use crate::message::Message;
 use crate::part::Part;
@@ -29,10 +28,8 @@ pub trait Rule: Send + Sync + 'static {
 /// What the host and the gate note of a message on its way to an agent. Neither callers nor agents have a say in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GateNotes {
-    /// How many rules, from the first on, have counted it, and before which agent at which hop: whom it is handed on
-    /// to, and an agent that it comes back to, counts anew.
+    /// How many rules, from the first on, have counted it.
     counted: usize,
-    counted_before: Option<(Handle, u32)>,
     /// Whether its conversation was kept before it came.
     continues: bool,
 }
@@ -42,14 +39,6 @@ impl GateNotes {
     /// the host, which says whether the conversation of the message was kept before it came.
     pub fn arriving(continues: bool) -> Self {
         Self { counted: 0, continues }
-    }
-
-    /// Forgets what was counted before another agent.
-    fn arrive(&mut self, agent: &Handle, hop: u32) {
-        let is_here = self.counted_before.as_ref().is_some_and(|(before, at)| before == agent && *at == hop);
-        if !is_here {
-            (self.counted, self.counted_before) = (0, Some((agent.clone(), hop)));
-        }
     }
 
     /// Whether the conversation of the message was kept before it came: then its name can't be one that was made up
@@ -95,7 +84,6 @@ impl Policy {
         met: &[Requirement],
     ) -> Result<Admitted, (Box<Message>, Objection)> {
         let mut message = message.into();
-        message.gate.arrive(&message.recipient, message.hop);
         for (index, rule) in self.rules.iter().enumerate() {
             let mut verdict = match rule.judge(&card, &message).await {
                 Err(Objection::Required(required)) if met.contains(&required) => Ok(()),
