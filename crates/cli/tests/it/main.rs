@@ -22,6 +22,7 @@
 //! | `agtp` | `agtp` and `manifest check` over TLS |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
+//! | `rules` | rules before agents, each kind over REST |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `sharpened` | a search with a real language model |
 //! | `remote` | `ask --via a2a`, and agents that front others |
@@ -71,6 +72,7 @@ mod queue;
 mod receiver;
 mod remote;
 mod rest;
+mod rules;
 mod sdk;
 mod search_page;
 mod sharpened;
