@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod ask;
+mod audit;
 mod catalog;
 mod check;
 mod discover;
@@ -37,6 +38,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Index(index) => index::run(&index).await,
         Command::Export(export) => export::run(export).await,
         Command::Import(import) => import::run(&import),
+        Command::Audit(audit) => audit::run(audit).await,
         Command::Keys(keys) => keys::run(&keys),
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Catalog(catalog) => catalog::run(&catalog),

@@ -75,6 +75,7 @@ impl Running {
         builder.envelopes = parts.envelopes;
         builder.schemes = parts.schemes;
         builder.contract = parts.contract;
+        builder.rules = parts.rules;
         let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
         let around = Around { live: &live, storage: &storage, store: &store, keys: &keys, stop: &stop };
         let mounted = around.mount(house, host)?;
@@ -207,6 +208,7 @@ impl Opening {
             operator,
             envelopes: deployment.wires.envelopes(),
             schemes: Vec::new(),
+            rules: house.rules.clone(),
         };
         Ok(Self { parts, house })
     }

@@ -21,7 +21,7 @@ mod streams;
 mod used;
 
 pub use limits::*;
-pub(crate) use issue::{RefusedMessage, state_of};
+pub(crate) use issue::RefusedMessage;
 pub(crate) use meet::{Claimant, Finding, Unmet, waits_for};
 pub(crate) use streams::{Desk, HolderKey, IssuanceParts, Issuances, StateHash};
 pub(crate) use used::{AnswerMark, RequirementUse, UsedUp};

@@ -27,9 +27,10 @@ mod notifier;
 mod operator_queue;
 mod permit;
 mod random;
+mod rates;
 mod receive;
 mod replace;
-mod rules;
+pub mod rules;
 mod run;
 mod running;
 mod tasks;
@@ -37,7 +38,7 @@ mod upkeep;
 mod work;
 
 pub use audit::{
-    AUDIT_BATCH_MAX, AUDIT_DAYS, AUDIT_QUEUE_MAX, AUDIT_STREAM, AuditOutcome, AuditRecord,
+    AUDIT_BATCH_MAX, AUDIT_DAYS, AUDIT_QUEUE_MAX, AUDIT_STREAM, AuditOutcome, AuditReader, AuditRecord,
 };
 pub use builder::HostBuilder;
 pub use conversations::{
@@ -73,5 +74,4 @@ pub use permit::{TaskAccess, TaskPermit, TaskPermits};
 pub use random::SystemEntropy;
 pub use receive::Host;
 pub use replace::HostParts;
-pub use rules::{RuleSettings, rules};
 pub use run::{Run, TaskMode};

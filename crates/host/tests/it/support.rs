@@ -8,6 +8,7 @@ use forecourt_core::{
     Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
 };
 use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::rules::RuleServices;
 use forecourt_host::{Directory, Envelope, Host, HostBuilder, HostedAgent, LimitSettings, OperatorWebhook, Site};
 use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, card};
@@ -21,6 +22,8 @@ pub(crate) struct Setup {
     pub limits: LimitSettings,
     pub rules: Vec<Arc<dyn Rule>>,
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
+    /// What leads them to the host's counters.
+    pub services: RuleServices,
     pub remembers: bool,
     pub time_max: Duration,
     pub egress: EgressConfig,
@@ -39,6 +42,7 @@ impl Default for Setup {
             limits: LimitSettings::default(),
             rules: Vec::new(),
             schemes: Vec::new(),
+            services: RuleServices::default(),
             remembers: false,
             time_max: Duration::from_secs(120),
             egress: EgressConfig::default(),
@@ -52,10 +56,21 @@ impl Default for Setup {
 impl Setup {
     /// A host whose one agent, `@bot@demo.localhost`, is `agent`.
     pub(crate) async fn host(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
-        let mut card = card("bot");
-        card.remembers = self.remembers;
-        let resident = HostedAgent::new(Arc::new(card), agent, Policy::new(self.rules.clone()), self.time_max);
-        let directory = Directory::new(vec![resident], &handle()).unwrap();
+        self.host_of(&["bot"], agent).await
+    }
+
+    /// The same with a second agent, `@other@demo.localhost`, that is the same one.
+    pub(crate) async fn host_of_two(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
+        self.host_of(&["bot", "other"], agent).await
+    }
+
+    async fn host_of(&self, names: &[&str], agent: Arc<dyn Agent>) -> Arc<Host> {
+        let resident = |name: &&str| {
+            let mut card = card(name);
+            card.remembers = self.remembers;
+            HostedAgent::new(Arc::new(card), agent.clone(), Policy::new(self.rules.clone()), self.time_max)
+        };
+        let directory = Directory::new(names.iter().map(resident).collect(), &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());
         let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress)
             .with_ambient(self.clock.clone(), self.entropy.clone());
@@ -63,6 +78,7 @@ impl Setup {
         builder.operator = self.operator.clone();
         builder.schemes = self.schemes.clone();
         builder.limits = self.limits.clone();
+        builder.rules = self.services.clone();
         builder.standings = self.standings.clone();
         builder.start(self.stop.clone()).await.unwrap()
     }

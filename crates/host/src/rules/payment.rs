@@ -1,0 +1,137 @@
+//! Somebody must pay first. PolicyPart 3.3.3, F-7.
+
+use forecourt_core::policy::{
+    AcceptedPayment, ChargeAt, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement, sanitize_map,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::credit::{AutoDeduct, CreditSettings};
+use super::limits::OFFERS_MAX;
+use super::span::Span;
+use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, requirement_unless_wrong, rule};
+
+/// What it costs, and for how long that is enough.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentRule {
+    /// What it costs, as a person reads it, such as `0.05 USDC`.
+    pub price: String,
+    /// What one payment pays for: `turn` for one message, `{ period = "30d" }` for every message of so long, or
+    /// `credit` for messages until what was paid is used up.
+    #[serde(default)]
+    pub per: PerSettings,
+    /// How it may be paid, the preferred way first: `{ scheme, payload }` as it stands on the wire, or one key
+    /// with a table that a payment scheme turns into such. At most 16.
+    #[schemars(with = "Vec<OfferSettings>")]
+    pub offers: Vec<Map<String, Value>>,
+    /// With `per = "credit"`, and needed there: how credit is counted.
+    pub credit: Option<CreditSettings>,
+    /// With `per = "credit"`: what a person agrees to before the first deduction.
+    pub auto_deduct: Option<AutoDeduct>,
+}
+
+/// What one payment pays for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PerSettings {
+    /// One message.
+    #[default]
+    Turn,
+    /// Messages until it is used up.
+    Credit,
+    /// Every message for so long.
+    Period(Span),
+}
+
+/// A way to pay, for the generated reference.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct OfferSettings {
+    /// Which payment protocol the payload belongs to, such as `x402.exact`.
+    scheme: Option<String>,
+    /// The offer, in that protocol's words.
+    payload: Option<Map<String, Value>>,
+}
+
+impl PaymentRule {
+    /// The rule, and before it the one that asks for consent to deductions.
+    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<Vec<BuiltRule>, RuleProblem> {
+        let name = words.name.clone().unwrap_or_else(|| "require_payment".to_owned());
+        let covers = match self.per {
+            PerSettings::Turn => PaidFor::Turn,
+            PerSettings::Credit => PaidFor::Credit,
+            PerSettings::Period(span) => PaidFor::Period { seconds: span.seconds() },
+        };
+        if self.price.trim().is_empty() {
+            return Err(RuleProblem::of("price", "must say what it costs"));
+        }
+        let accepted = self.accepted(context)?;
+        let consent = match &self.auto_deduct {
+            None => None,
+            Some(_) if covers != PaidFor::Credit => {
+                return Err(RuleProblem::of("auto_deduct", "needs `per = \"credit\"`"));
+            }
+            Some(caps) => Some(caps.requirement(name.clone())?),
+        };
+        let credit = match &self.credit {
+            Some(credit) if covers == PaidFor::Credit => {
+                Some(Box::new(credit.terms(self.auto_deduct.as_ref().zip(consent.as_ref()))?))
+            }
+            Some(_) => return Err(RuleProblem::of("credit", "needs `per = \"credit\"`")),
+            None if covers == PaidFor::Credit => {
+                return Err(RuleProblem::of("credit", "is needed with `per = \"credit\"`"));
+            }
+            None => None,
+        };
+        let (price, charge) = (self.price.clone(), ChargeAt::Before);
+        let payment = Requirement {
+            rule: name,
+            title: words.title.clone(),
+            message: words.message(&format!("An answer of this agent costs {}.", self.price)),
+            message_translations: words.translations(),
+            demand: Demand::Payment(PaymentTerms { accepted, price, covers, charge, credit }),
+        };
+        requirement_unless_wrong(&payment, words, context)?;
+        let wanted = consent.into_iter().chain([payment]);
+        Ok(wanted.map(|wanted| rule(move |_, _| Err(Objection::from(wanted.clone())))).collect())
+    }
+
+    fn accepted(&self, context: &RuleContext<'_>) -> Result<Vec<AcceptedPayment>, RuleProblem> {
+        let mut accepted = Vec::new();
+        for offer in &self.offers {
+            accepted.extend(read_offer(offer, &self.price, context).map_err(|text| RuleProblem::of("offers", text))?);
+        }
+        match accepted.len() {
+            0 => Err(RuleProblem::of("offers", "must hold one way to pay at least")),
+            1..=OFFERS_MAX => Ok(accepted),
+            _ => Err(RuleProblem::of("offers", format!("must hold {OFFERS_MAX} ways to pay at most"))),
+        }
+    }
+}
+
+/// The ways to pay that one offer stands for: itself, or what the scheme of its only key makes of it.
+fn read_offer(
+    offer: &Map<String, Value>,
+    price: &str,
+    context: &RuleContext<'_>,
+) -> Result<Vec<AcceptedPayment>, String> {
+    if offer.contains_key("scheme") {
+        let mut whole: AcceptedPayment = serde_json::from_value(Value::Object(offer.clone()))
+            .map_err(|error| format!("a way to pay has `scheme` and `payload`: {error}"))?;
+        if let Some(key) = offer.keys().find(|key| !["scheme", "payload"].contains(&key.as_str())) {
+            return Err(format!("unknown key `{key}` beside `scheme` and `payload`"));
+        }
+        sanitize_map(&mut whole.payload);
+        return Ok(vec![whole]);
+    }
+    let known = || context.offers.iter().map(|builder| format!("`{}`", builder.key())).collect::<Vec<_>>().join(", ");
+    let Some((key, Value::Object(settings))) = offer.iter().next().filter(|_| offer.len() == 1) else {
+        return Err(format!("a way to pay is `scheme` with `payload`, or one table of: {}", known()));
+    };
+    let builder = context.offers.iter().find(|builder| builder.key() == key);
+    let builder = builder.ok_or_else(|| format!("there is no payment scheme `{key}` (known: {})", known()))?;
+    let of = OfferContext { agent: context.agent, origin: &context.site.origin, price };
+    builder.offers(settings, &of).map_err(|reason| format!("{key}: {reason}"))
+}
