@@ -17,6 +17,9 @@
 //! | `error` | a sentence, or `{message}` | ends the answer: it failed |
 //! | `end` | anything | ends the answer: it is whole |
 //!
+//! A refusal that asks for a consent or a payment may leave `state`, `return_to` and `url` out: then the host mints
+//! a state, shows the page, and asks the agent again, with `policy_resolution` in the message, once it is done.
+//!
 //! Parts are those of Mentionable's normalized message, such as
 //! `{"kind": "file", "mime": "image/png", "name": "a.png", "bytes_ref": {"kind": "inline", "data": "…base64…"}}`.
 //! Further keys are ignored.
@@ -147,16 +150,30 @@ fn progress(fields: &mut Map<String, Value>) -> Result<Option<Event>, AnswerDeco
 }
 
 fn all_parts(fields: &mut Map<String, Value>) -> Result<Vec<Part>, AnswerDecodeError> {
-    let mut parts: Vec<Part> =
-        take(fields, "parts").map(|parts| typed("parts", parts)).transpose()?.unwrap_or_default();
+    let values: Vec<Value> = take(fields, "parts").map(|parts| typed("parts", parts)).transpose()?.unwrap_or_default();
+    let mut parts = values.into_iter().map(|value| read_part("parts", value)).collect::<Result<Vec<Part>, _>>()?;
     if let Some(part) = take(fields, "part") {
-        parts.push(typed("part", part)?);
+        parts.push(read_part("part", part)?);
     }
     if let Some(link) = take(fields, "link") {
         parts.push(Part::Link(typed::<Link>("link", link)?));
     }
     parts.extend(take(fields, "data").map(Part::data));
     Ok(parts)
+}
+
+/// A part of an answer. A refusal may leave its state to the host.
+fn read_part(key: &str, value: Value) -> Result<Part, AnswerDecodeError> {
+    match value {
+        Value::Object(fields) if fields.get("kind").and_then(Value::as_str).is_some_and(PolicyPart::knows) => {
+            read_policy(key, fields).map(Part::Policy)
+        }
+        value => typed(key, value),
+    }
+}
+
+fn read_policy(key: &str, fields: Map<String, Value>) -> Result<PolicyPart, AnswerDecodeError> {
+    PolicyPart::from_agent(fields).map_err(|fault| unreadable(format!("`{key}`: {fault}")))
 }
 
 /// Adds a part as the event that it is: text is text, a refusal is an ending.
@@ -196,7 +213,7 @@ fn ending(fields: &mut Map<String, Value>, host: &str) -> Result<Option<Ending>,
         return Ok(Some(Ending::Question(typed::<Question>("question", question)?)));
     }
     if let Some(policy) = take(fields, "policy") {
-        return refusal(typed("policy", policy)?, host).map(Some);
+        return refusal(read_policy("policy", typed("policy", policy)?)?, host).map(Some);
     }
     if let Some(error) = take(fields, "error") {
         return Ok(Some(Ending::failed(reason(&error))));
@@ -206,7 +223,7 @@ fn ending(fields: &mut Map<String, Value>, host: &str) -> Result<Option<Ending>,
 }
 
 fn refusal(policy: PolicyPart, host: &str) -> Result<Ending, AnswerDecodeError> {
-    policy.validate(host).map_err(|fault| unreadable(format!("a malformed refusal: {fault}")))?;
+    policy.validate_of_agent(host).map_err(|fault| unreadable(format!("a malformed refusal: {fault}")))?;
     Ok(Ending::Refused(Box::new(policy)))
 }
 

@@ -106,6 +106,13 @@ pub(crate) enum Command {
     Export(Export),
     /// Turn an OpenAPI document into endpoints of a deployment.
     Import(Import),
+    /// Show who was refused, asked for a consent or a payment, and what came of it.
+    ///
+    /// Reads the audit of a deployment, also while it is served. It holds no content, no states and no secrets.
+    #[command(
+        after_help = "Examples:\n  forecourt audit mysite --since 2h\n  forecourt audit mysite --agent chef --json | jq 'select(.outcome == \"paid\")'"
+    )]
+    Audit(Audit),
     /// Show or rotate the key that signs for a deployment, and make keys for programs.
     ///
     /// A folder that is called `api` is written `./api`.
@@ -347,6 +354,21 @@ pub(crate) struct ExportCards {
     #[arg(long)]
     pub out: PathBuf,
     /// Print the written paths as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    #[command(flatten)]
+    pub place: Place,
+    /// From when on: a moment such as 2026-11-23T08:00:00Z, or so long ago, such as 2h or 7d.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Of one agent alone, by its handle.
+    #[arg(long, value_name = "HANDLE")]
+    pub agent: Option<String>,
+    /// Print each record as a line of JSON.
     #[arg(long)]
     pub json: bool,
 }

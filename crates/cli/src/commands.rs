@@ -2,6 +2,7 @@
 
 mod api_keys;
 mod ask;
+mod audit;
 mod catalog;
 mod check;
 mod discover;
@@ -39,6 +40,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Export(export) => export::run(export).await,
         Command::Import(import) => import::run(&import),
         Command::Keys(keys) => keys::run(&keys).await,
+        Command::Audit(audit) => audit::run(audit).await,
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
         Command::Reference(arguments) => reference::run(&arguments),

@@ -90,6 +90,23 @@ pub fn shared_store(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Stor
     }
 }
 
+/// The store of a deployment, beside whoever serves it: to look at what is kept.
+///
+/// # Errors
+/// It keeps nothing that outlives a process, nothing was kept yet, or the database can't be read.
+pub fn look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> {
+    let data = deployment.data_folder();
+    if deployment.store.kind == StoreKind::Memory {
+        return Err(Error::new("this deployment keeps everything in memory")
+            .hint("write `kind = \"sqlite\"` under [store] in forecourt.toml"));
+    }
+    if !data.join(DATABASE).exists() {
+        return Err(Error::new(format!("nothing is kept in {} yet", data.display()))
+            .hint("serve the deployment first, or name its data folder with --data DIR"));
+    }
+    open(deployment, data)
+}
+
 fn open(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
     let file = data.join(DATABASE);
     let options = SqliteOptions {

@@ -43,12 +43,12 @@ impl Host {
         message: Box<Message>,
     ) -> Result<Result<Passed, Box<Refused>>, Error> {
         let resumes = message.submission.is_some() || passage.earlier.is_some_and(|task| waits_for(task).is_some());
+        if resumes {
+            return Box::pin(self.meet(passage, message)).await;
+        }
         match passage.resident.policy.admit(passage.resident.card.clone(), message, &[]).await {
-            Ok(admitted) if !resumes => Ok(Ok(Passed { admitted, uses: Vec::new() })),
-            Ok(admitted) => Box::pin(self.meet(passage, Box::new(admitted.into_message()))).await,
-            Err((message, Objection::Refused(refusal))) => {
-                Ok(Err(Box::new(Refused { message, refusal, is_issued: false })))
-            }
+            Ok(admitted) => Ok(Ok(Passed { admitted, uses: Vec::new() })),
+            Err((message, Objection::Refused(refusal))) => Ok(Err(self.refuse_for_good(passage, message, refusal))),
             // On the heap, since most messages need nothing of it.
             Err((message, Objection::Required(_))) => Box::pin(self.meet(passage, message)).await,
         }
@@ -63,38 +63,49 @@ impl Host {
     ) -> Result<Result<Passed, Box<Refused>>, Error> {
         self.find_thread(passage, &mut message).await?;
         let (mut met, mut uses) = (Vec::new(), Vec::new());
-        let mut has_resumed = false;
         while met.len() <= REQUIREMENTS_MAX {
+            let verdict = passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await;
+            let (refused, requirement) = match verdict {
+                Ok(admitted) => return self.resume(passage, Passed { admitted, uses }).await,
+                Err((message, Objection::Refused(refusal))) => {
+                    return Ok(Err(self.refuse_for_good(passage, message, refusal)));
+                }
+                Err((message, Objection::Required(requirement))) => (message, requirement),
+            };
+            message = refused;
             let claimant = claimant(passage, &message);
-            let (finding, requirement) =
-                match passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await {
-                    Err((message, Objection::Refused(refusal))) => {
-                        return Ok(Err(Box::new(Refused { message, refusal, is_issued: false })));
-                    }
-                    Err((refused, Objection::Required(requirement))) => {
-                        message = refused;
-                        (Some(self.issuances.meet(&requirement, &claimant, &mut message).await?), Some(requirement))
-                    }
-                    Ok(admitted) if has_resumed || uses.iter().any(is_issuance) => {
-                        return Ok(Ok(Passed { admitted, uses }));
-                    }
-                    Ok(admitted) => {
-                        // What was done is told to the agent, even where no rule wants it.
-                        (has_resumed, message) = (true, Box::new(admitted.into_message()));
-                        (self.issuances.resume(&claimant, &mut message).await?, None)
-                    }
-                };
-            match finding {
-                None => {}
-                Some(Finding::Met(one)) => {
+            match self.issuances.meet(&requirement, &claimant, &mut message).await? {
+                Finding::Met(one) => {
                     put_back(&mut message, &one);
                     uses.push(*one);
-                    met.extend(requirement.map(|requirement| *requirement));
+                    met.push(*requirement);
                 }
-                Some(Finding::Unmet(unmet)) => return self.refuse_unmet(passage, message, unmet).await.map(Err),
+                Finding::Unmet(unmet) => return self.refuse_unmet(passage, message, unmet).await.map(Err),
             }
         }
         Err(Error::internal("rules that want ever new things"))
+    }
+
+    /// What was done is told to the agent, even where no rule wants it: what the agent asked for itself, say.
+    async fn resume(&self, passage: &Passage<'_>, mut passed: Passed) -> Result<Result<Passed, Box<Refused>>, Error> {
+        let message = passed.admitted.message();
+        if passed.uses.iter().any(|one| one.issuance().is_some()) {
+            return Ok(Ok(passed));
+        }
+        match self.issuances.resume(&claimant(passage, message), message).await? {
+            None => Ok(Ok(passed)),
+            Some(Finding::Met(one)) => {
+                if let Some(record) = one.issuance().filter(|_| message.parts.is_empty()) {
+                    passed.admitted = passed.admitted.with_parts(record.asked.clone());
+                }
+                passed.uses.push(*one);
+                Ok(Ok(passed))
+            }
+            Some(Finding::Unmet(unmet)) => {
+                let message = Box::new(passed.admitted.into_message());
+                self.refuse_unmet(passage, message, unmet).await.map(Err)
+            }
+        }
     }
 
     /// The conversation by which its caller is known. A token that nothing is kept of is taken back where a refusal
@@ -104,9 +115,15 @@ impl Host {
             && self.issuances.knows(&HolderKey::of_thread(thread), passage.resident.card.handle()).await?
         {
             message.thread = Some(thread.clone());
+            message.gate.set_continues(true);
         }
         message.thread.get_or_insert_with(|| ThreadId::mint(&*self.entropy));
         Ok(())
+    }
+
+    fn refuse_for_good(&self, passage: &Passage<'_>, message: Box<Message>, refusal: Box<PolicyPart>) -> Box<Refused> {
+        self.issuances.note_refused(passage.resident.card.handle(), &message, &refusal);
+        Box::new(Refused { message, refusal, is_issued: false })
     }
 
     async fn refuse_unmet(
@@ -151,10 +168,6 @@ impl Host {
             }
         }
     }
-}
-
-fn is_issuance(one: &RequirementUse) -> bool {
-    one.issuance().is_some()
 }
 
 fn claimant<'a>(passage: &Passage<'a>, message: &Message) -> Claimant<'a> {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use forecourt_core::store::LedgerEntry;
-use forecourt_core::{Clock, Handle, Store, Timestamp};
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Clock, Handle, Store, StoreError, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,8 @@ pub const AUDIT_DAYS: u64 = 90;
 pub const AUDIT_QUEUE_MAX: usize = 4_096;
 /// Records in one entry of the stream.
 pub const AUDIT_BATCH_MAX: usize = 256;
+/// Entries that are read in one go.
+const AUDIT_ENTRIES_PER_READ: usize = 50;
 /// Characters of a name in a record.
 const NAME_CHARS_MAX: usize = 256;
 /// How long records wait for others to be written with.
@@ -63,6 +65,26 @@ pub struct AuditRecord {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+impl AuditOutcome {
+    /// The outcome in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Issued => "issued",
+            Self::Verified => "verified",
+            Self::Declined => "declined",
+            Self::Paid => "paid",
+            Self::PaymentRefused => "payment_refused",
+            Self::Unknown => "unknown",
+            Self::Resumed => "resumed",
+            Self::Deducted => "deducted",
+            Self::Expired => "expired",
+            Self::Replayed => "replayed",
+            Self::Foreign => "foreign",
+        }
+    }
 }
 
 /// What came of something.
@@ -121,6 +143,31 @@ impl Audit {
         if self.queue.try_send(record).is_err() {
             self.dropped.fetch_add(dropped + 1, Ordering::Relaxed);
         }
+    }
+}
+
+/// Reads the audit of a store, the oldest records first.
+pub struct AuditReader {
+    store: Arc<dyn Store>,
+    after: u64,
+}
+
+impl AuditReader {
+    /// A reader that begins at the oldest record that is kept.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, after: 0 }
+    }
+
+    /// The next records; `None` when there are no more. What can't be read as records is passed over.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn next(&mut self, now: Timestamp) -> Result<Option<Vec<AuditRecord>>, StoreError> {
+        let page = self.store.entries(AUDIT_STREAM, Span::After(self.after), AUDIT_ENTRIES_PER_READ, now).await?;
+        let Some((last, _)) = page.last() else { return Ok(None) };
+        self.after = *last;
+        let read = |(_, entry): (u64, LedgerEntry)| serde_json::from_value::<Vec<AuditRecord>>(entry.body).ok();
+        Ok(Some(page.into_iter().filter_map(read).flatten().collect()))
     }
 }
 

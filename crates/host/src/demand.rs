@@ -7,7 +7,7 @@ use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
 use crate::begin::Request;
-use crate::issuance::{Holder, RefusedMessage, state_of};
+use crate::issuance::{Holder, RefusedMessage};
 
 /// The rule that an agent's own demand is told by.
 const RULE: &str = "agent";
@@ -17,24 +17,10 @@ const LIFETIME_KEY: &str = "mentionable.lifetime_seconds";
 /// The same for payments: what it costs, as a person reads it.
 const PRICE_KEY: &str = "mentionable.price";
 
-/// Whether a refusal asks for something and has no state, nor a page of the agent's own.
-pub(crate) fn is_bare(part: &PolicyPart) -> bool {
-    match &part.kind {
-        RefusalKind::ConsentRequired { state, .. } => state.is_empty(),
-        RefusalKind::PaymentRequired { accepted_payments } => {
-            !accepted_payments.is_empty() && part.url.is_none() && state_of(part).is_none()
-        }
-        _ => false,
-    }
-}
-
 /// The ending in which the host asks for what its agent asks for.
 pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
-    let Some(thread) = request.thread.clone() else {
-        // Nothing would tell who comes back.
-        return Ending::failed("The agent asks for something first, which needs a conversation or a proven identity.");
-    };
-    let holder = Holder { subject: request.owner.clone(), thread: Some(thread), account: request.account.clone() };
+    let (subject, thread) = (request.owner.clone(), request.thread.clone());
+    let holder = Holder { subject, thread, account: request.account.clone() };
     let parts = request.turn.as_ref().map(|turn| turn.parts.as_slice()).unwrap_or_default();
     let refused = RefusedMessage {
         holder,

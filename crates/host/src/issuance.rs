@@ -20,7 +20,7 @@ mod record;
 mod streams;
 mod used;
 
-pub(crate) use issue::{RefusedMessage, state_of};
+pub(crate) use issue::RefusedMessage;
 pub use limits::*;
 pub(crate) use meet::{Claimant, Finding, Unmet, waits_for};
 pub(crate) use streams::{Desk, HolderKey, IssuanceParts, Issuances, StateHash};

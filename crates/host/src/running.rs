@@ -96,7 +96,7 @@ impl Stream for Running {
 
 /// Whether an agent asks for something without a state of its own, so that the host has to give it one.
 fn is_bare(ending: &Ending) -> bool {
-    matches!(ending, Ending::Refused(part) if demand::is_bare(part))
+    matches!(ending, Ending::Refused(part) if part.is_bare())
 }
 
 /// What the end of an answer leaves behind in the ledger: that what it was let through by is used, and a state for
@@ -106,7 +106,7 @@ async fn close(request: Arc<Request>, mark: Option<AnswerMark>, ending: Ending) 
         mark.answered().await;
     }
     match ending {
-        Ending::Refused(part) if demand::is_bare(&part) => demand::issued(&request, *part).await,
+        Ending::Refused(part) if part.is_bare() => demand::issued(&request, *part).await,
         ending => ending,
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct PolicyTemplate {
     fields: Map<String, Value>,
     /// Whether it needs a token at all.
     has_state: bool,
+    /// Whether the token is the host's to give.
+    is_bare: bool,
 }
 
 const STATE: &str = "{state}";
@@ -23,11 +25,13 @@ const SAMPLE_STATE: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 impl PolicyTemplate {
     /// Checks the refusal as it will be sent. A `consent_required` without `state` gets a fresh one
-    /// each time, one without `return_to` leads back to the agent.
+    /// each time: of the host, which then keeps it, or of the script where something else mentions `{state}`. One
+    /// without `return_to` leads back to the agent.
     pub(super) fn new(mut settings: PolicySettings, context: &Context) -> Result<Self, String> {
         if !PolicyPart::knows(&settings.kind) {
             return Err(format!("`kind` must be one of {}", RefusalKind::NAMES.join(", ")));
         }
+        let mut is_bare = settings.kind == "consent_required" && settings.state.is_none();
         if settings.kind == "consent_required" {
             settings.state.get_or_insert_with(|| STATE.to_owned());
             settings.return_to.get_or_insert_with(|| format!("https://{}/~{}", context.host, context.handle));
@@ -36,7 +40,8 @@ impl PolicyTemplate {
             return Err("this refusal can't be written as JSON".to_owned());
         };
         fields.values_mut().for_each(|value| replace(value, "{host}", &context.host));
-        let template = Self { has_state: fields.values().any(mentions_state), fields };
+        is_bare &= !fields.iter().any(|(key, value)| key != "state" && mentions_state(value));
+        let template = Self { is_bare, has_state: fields.values().any(mentions_state), fields };
         template.check(&context.host)?;
         Ok(template)
     }
@@ -66,7 +71,14 @@ impl PolicyTemplate {
     pub(super) fn play(&self, entropy: &dyn Entropy) -> Ending {
         let state = if self.has_state { ids::mint(entropy) } else { String::new() };
         match self.fill(&state) {
-            Ok(part) => Ending::Refused(Box::new(part)),
+            Ok(mut part) => {
+                if let RefusalKind::ConsentRequired { state, .. } = &mut part.kind
+                    && self.is_bare
+                {
+                    state.clear();
+                }
+                Ending::Refused(Box::new(part))
+            }
             Err(_) => Ending::failed("the agent's refusal is malformed"),
         }
     }

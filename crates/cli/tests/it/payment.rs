@@ -53,7 +53,10 @@ impl Chain {
             }
         }
         let mut command = Command::new("node");
-        command.arg(script("x402/chain.mjs")).env("FORECOURT_X402", sdk("x402-js")).env("FORECOURT_CHAIN", sdk("chain"));
+        command
+            .arg(script("x402/chain.mjs"))
+            .env("FORECOURT_X402", sdk("x402-js"))
+            .env("FORECOURT_CHAIN", sdk("chain"));
         let mut child = without_proxies(&mut command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -38,6 +38,24 @@ impl PolicyPart {
         Ok(part)
     }
 
+    /// Reads a refusal as an agent behind this host gives it: a `consent_required` may leave `state` and `return_to`
+    /// to the host, and is [bare](Self::is_bare) then.
+    pub fn from_agent(mut fields: Map<String, Value>) -> Result<Self, PolicyFault> {
+        let is_absent = |key: &str| fields.get(key).is_none_or(Value::is_null);
+        let is_bare = is_absent("state") && fields.get("kind").is_some_and(|kind| kind == "consent_required");
+        if is_bare {
+            fields.insert("state".to_owned(), "of the host".into());
+            fields.insert("return_to".to_owned(), "".into());
+        }
+        let mut part = Self::from_json(fields)?;
+        if let RefusalKind::ConsentRequired { state, .. } = &mut part.kind
+            && is_bare
+        {
+            state.clear();
+        }
+        Ok(part)
+    }
+
     /// Writes the refusal; absent fields are left out. PolicyPart 3.7.
     pub fn to_json(&self) -> Map<String, Value> {
         let mut fields = self.more.clone();

@@ -35,6 +35,9 @@ pub struct PolicyPart {
     pub more: Map<String, Value>,
 }
 
+/// The key of `data` under which a `payment_required` carries its state: PolicyPart has no field for it.
+pub const STATE_KEY: &str = "mentionable.state";
+
 /// Title and message in another language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Translation {
@@ -128,6 +131,36 @@ impl PolicyPart {
                 Err(PolicyFault::ForeignUrl("return_to"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// The state of a refusal that asks for a consent or a payment; `None` for others, and where it has none.
+    pub fn state(&self) -> Option<&str> {
+        match &self.kind {
+            RefusalKind::ConsentRequired { state, .. } => Some(state.as_str()),
+            RefusalKind::PaymentRequired { .. } => self.data.get(STATE_KEY)?.as_str(),
+            _ => None,
+        }
+        .filter(|state| !state.is_empty())
+    }
+
+    /// Whether it asks for a consent or a payment and leaves it to the host to give it a state and a page.
+    pub fn is_bare(&self) -> bool {
+        match &self.kind {
+            RefusalKind::ConsentRequired { state, .. } => state.is_empty(),
+            RefusalKind::PaymentRequired { .. } => self.url.is_none() && self.state().is_none(),
+            _ => false,
+        }
+    }
+
+    /// [`Self::validate`] for a refusal out of an agent's hands, which may be [bare](Self::is_bare): what the host
+    /// fills in is valid by itself.
+    pub fn validate_of_agent(&self, canonical_host: &str) -> Result<(), PolicyFault> {
+        match &self.kind {
+            RefusalKind::ConsentRequired { state, .. } if state.is_empty() => {
+                Self { kind: RefusalKind::Forbidden, ..self.clone() }.validate(canonical_host)
+            }
+            _ => self.validate(canonical_host),
         }
     }
 

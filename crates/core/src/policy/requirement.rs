@@ -66,7 +66,7 @@ pub struct PaymentTerms {
 }
 
 /// How credit is counted. Amounts are decimal strings in the smallest unit. PolicyPart F-7.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CreditTerms {
     /// What is counted: the asset and its network, say. Credit of one unit pays nothing in another.
     pub unit: String,
@@ -77,20 +77,17 @@ pub struct CreditTerms {
     pub caps: Option<DeductionCaps>,
 }
 
-/// The caps under which a person lets the host deduct: the scope of a consent. PolicyPart F-7.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The caps under which a person lets the host deduct. PolicyPart F-7.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeductionCaps {
+    /// The consent that must be given before the first deduction: its scope has the caps in a person's words.
+    pub consent: Box<Requirement>,
     /// At most so much for one message, in the smallest unit.
     pub per_turn_max: String,
     /// At most so much within a period.
     pub period_max: String,
     /// The period, counted by the calendar in UTC.
     pub period: DeductionPeriod,
-    /// What a person reads before agreeing.
-    pub message: String,
-    /// Seconds for which the consent holds; for good when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lifetime_seconds: Option<u64>,
 }
 
 /// After what deductions are counted anew.
@@ -99,6 +96,8 @@ pub struct DeductionCaps {
 pub enum DeductionPeriod {
     /// A day.
     Daily,
+    /// A week, from Monday on.
+    Weekly,
     /// A month.
     Monthly,
 }
@@ -141,28 +140,13 @@ impl Requirement {
         }
     }
 
-    /// What must be agreed to before credit may be deducted for this, if it is paid by credit and wants that. Its
-    /// scope has the caps. PolicyPart F-7.
-    pub fn deduction_consent(&self) -> Option<Self> {
+    /// What must be agreed to before credit may be deducted for this, if it is paid by credit and wants that.
+    /// PolicyPart F-7.
+    pub fn deduction_consent(&self) -> Option<&Self> {
         let Demand::Payment(PaymentTerms { credit: Some(credit), covers: PaidFor::Credit, .. }) = &self.demand else {
             return None;
         };
-        let caps = credit.caps.as_ref()?;
-        let scope = json!({
-            "auto_deduct": true,
-            "unit": credit.unit,
-            "per_turn_max": caps.per_turn_max,
-            "period_max": caps.period_max,
-            "period": caps.period,
-        });
-        let Value::Object(scope) = scope else { return None };
-        Some(Self {
-            rule: self.rule.clone(),
-            title: None,
-            message: caps.message.clone(),
-            message_translations: BTreeMap::new(),
-            demand: Demand::Consent(ConsentTerms { scope, lifetime_seconds: caps.lifetime_seconds }),
-        })
+        credit.caps.as_ref().map(|caps| &*caps.consent)
     }
 
     /// The `kind` of the refusal that it becomes.

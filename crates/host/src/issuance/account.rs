@@ -1,6 +1,7 @@
 //! What the audit is told of issuances.
 
-use forecourt_core::Message;
+use forecourt_core::policy::Requirement;
+use forecourt_core::{Account, Handle, Message, PolicyPart};
 
 use super::meet::Claimant;
 use super::record::IssuanceRecord;
@@ -21,6 +22,40 @@ impl Issuances {
             kind: record.requirement.kind().to_owned(),
             outcome,
             state: Some(shown(hash)),
+            transport: None,
+            request: None,
+            dropped: 0,
+        });
+    }
+
+    /// Tells of a message that was refused for good, by the finer reason where there is one.
+    pub(crate) fn note_refused(&self, agent: &Handle, message: &Message, part: &PolicyPart) {
+        let sender = &message.sender;
+        let who = sender.owner().map(str::to_owned).or_else(|| sender.network().map(|network| network.to_string()));
+        self.desk.audit.record(AuditRecord {
+            at: self.clock.now(),
+            agent: agent.clone(),
+            who: who.unwrap_or_default(),
+            rule: part.code.clone().unwrap_or_default(),
+            kind: part.kind().to_owned(),
+            outcome: AuditOutcome::Refused,
+            state: None,
+            transport: Some(message.received_via.to_owned()),
+            request: Some(message.id.as_str().to_owned()),
+            dropped: 0,
+        });
+    }
+
+    /// Tells of a deduction.
+    pub(super) fn note_deducted(&self, requirement: &Requirement, agent: &Handle, who: &str) {
+        self.desk.audit.record(AuditRecord {
+            at: self.clock.now(),
+            agent: agent.clone(),
+            who: who.to_owned(),
+            rule: requirement.rule.clone(),
+            kind: requirement.kind().to_owned(),
+            outcome: AuditOutcome::Deducted,
+            state: None,
             transport: None,
             request: None,
             dropped: 0,
@@ -57,6 +92,6 @@ fn shown(hash: &StateHash) -> String {
 }
 
 /// The network of a caller who proved nothing.
-fn network(account: &forecourt_core::Account) -> Option<String> {
+fn network(account: &Account) -> Option<String> {
     account.key()?.strip_prefix("network:").map(str::to_owned)
 }

@@ -104,6 +104,9 @@ impl From<Amount> for String {
 pub(crate) struct Deduction {
     /// What it pays for.
     pub(super) requirement: Requirement,
+    agent: Handle,
+    /// Who is charged, for the audit: nobody's name where nobody proved one.
+    who: String,
     stream: String,
     terms: CreditTerms,
     amount: Amount,
@@ -160,12 +163,14 @@ impl Issuances {
                 continue;
             }
             if let Some(consent) = requirement.deduction_consent()
-                && !self.is_granted(&consent, &claimant.keys, claimant.card.handle()).await?
+                && !self.is_granted(consent, &claimant.keys, claimant.card.handle()).await?
             {
-                return Ok(Some(Finding::Unmet(Unmet::Ask(Box::new(consent), None))));
+                return Ok(Some(Finding::Unmet(Unmet::Ask(Box::new(consent.clone()), None))));
             }
             let deduction = Deduction {
                 requirement: requirement.clone(),
+                agent: claimant.card.handle().clone(),
+                who: claimant.holder.subject.clone().unwrap_or_default(),
                 kept: kept(holder),
                 stream,
                 terms: terms.clone(),
@@ -189,6 +194,7 @@ impl Issuances {
             entry.open.push(OpenDeduction { id: deduction.id.clone(), amount: deduction.amount, run, at });
             entry.step = CreditStep::Deducted(deduction.amount);
             if self.write_credit(&deduction.stream, &entry, deduction.kept, number).await? {
+                self.note_deducted(&deduction.requirement, &deduction.agent, &deduction.who);
                 return Ok(Some(deduction));
             }
         }
@@ -292,14 +298,16 @@ fn credit_terms(requirement: &Requirement) -> Option<&CreditTerms> {
 
 /// The period of the caps that a moment is in.
 fn period(terms: &CreditTerms, now: Timestamp) -> String {
-    let day = now.to_string();
-    // RFC 3339 begins with the date: 2026-11-23.
-    let len = match terms.caps.as_ref().map(|caps| caps.period) {
-        None => 0,
-        Some(DeductionPeriod::Daily) => 10,
-        Some(DeductionPeriod::Monthly) => 7,
-    };
-    day.get(..len).unwrap_or_default().to_owned()
+    let Some(caps) = &terms.caps else { return String::new() };
+    let day = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+    match caps.period {
+        DeductionPeriod::Daily => day.to_string(),
+        DeductionPeriod::Weekly => {
+            let week = day.iso_week_date();
+            format!("{}-W{:02}", week.year(), week.week())
+        }
+        DeductionPeriod::Monthly => format!("{}-{:02}", day.year(), day.month()),
+    }
 }
 
 /// How long a credit rests before it is forgotten.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forecourt_core::policy::{Demand, RefusalKind, Requirement};
+use forecourt_core::policy::{Demand, RefusalKind, Requirement, STATE_KEY};
 use forecourt_core::{AgentCard, Error, Language, Part, PolicyPart, StateToken, TaskId};
 use serde_json::Value;
 
@@ -14,8 +14,6 @@ use crate::audit::AuditOutcome;
 use crate::conversations::after;
 use crate::digest::canonical_hash;
 
-/// The key of `data` under which a `payment_required` carries its state: PolicyPart has no field for it.
-pub(crate) const STATE_KEY: &str = "mentionable.state";
 /// What a caller with too many open ones is told to wait, in seconds.
 const RETRY_SECONDS: u64 = 60;
 
@@ -118,14 +116,5 @@ impl Issuances {
              Finish one of them, or try again in {RETRY_SECONDS} s."
         );
         PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) }
-    }
-}
-
-/// The state that a refusal carries, if it is one that asks for something.
-pub(crate) fn state_of(part: &PolicyPart) -> Option<StateToken> {
-    match &part.kind {
-        RefusalKind::ConsentRequired { state, .. } => StateToken::parse(state),
-        RefusalKind::PaymentRequired { .. } => part.data.get(STATE_KEY)?.as_str().and_then(StateToken::parse),
-        _ => None,
     }
 }

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use forecourt_core::policy::{Demand, PaymentFault, RefusalKind, Requirement};
+use forecourt_core::policy::{Demand, PaymentFault, PaymentSubmission, RefusalKind, Requirement};
 use forecourt_core::{AgentCard, Error, Message, PolicyPart, StateToken, Task};
 
-use super::issue::{RefusedMessage, state_of};
+use super::issue::RefusedMessage;
 use super::record::IssuanceRecord;
 use super::streams::{HolderKey, Issuances, StateHash};
 use super::used::RequirementUse;
@@ -76,7 +76,12 @@ impl Issuances {
             Some(finding) => return Ok(finding),
             None => Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None)),
         };
-        match self.paid_now(requirement, &terms, claimant, message).await? {
+        // One payment, one try: of what comes after it, it pays nothing.
+        let payment = match requirement.demand {
+            Demand::Payment(_) => message.submission.as_mut().and_then(|submission| submission.payment.take()),
+            Demand::Consent(_) => None,
+        };
+        match self.paid_now(requirement, payment, claimant, message).await? {
             Some(finding) => Ok(finding),
             None => Ok(asked_for),
         }
@@ -87,13 +92,16 @@ impl Issuances {
     pub(crate) async fn resume(
         self: &Arc<Self>,
         claimant: &Claimant<'_>,
-        message: &mut Message,
+        message: &Message,
     ) -> Result<Option<Finding>, Error> {
         let Some((state, number, record)) = self.submitted(claimant, message).await? else { return Ok(None) };
         match self.status(&record) {
             IssuanceStatus::Verified => Ok(Some(met(state, number, record))),
             IssuanceStatus::Indeterminate => Ok(Some(Finding::Unmet(Unmet::Refused(indeterminate())))),
-            IssuanceStatus::Issued => self.paid_now(&record.requirement, &record.terms, claimant, message).await,
+            IssuanceStatus::Issued => {
+                let payment = message.submission.as_ref().and_then(|submission| submission.payment.clone());
+                self.paid_now(&record.requirement, payment, claimant, message).await
+            }
             IssuanceStatus::Consumed | IssuanceStatus::Declined | IssuanceStatus::Expired => Ok(None),
         }
     }
@@ -151,17 +159,13 @@ impl Issuances {
     async fn paid_now(
         self: &Arc<Self>,
         requirement: &Requirement,
-        terms: &str,
+        payment: Option<PaymentSubmission>,
         claimant: &Claimant<'_>,
-        message: &mut Message,
+        message: &Message,
     ) -> Result<Option<Finding>, Error> {
-        if !claimant.may_pay || !matches!(requirement.demand, Demand::Payment(_)) {
-            return Ok(None);
-        }
-        // One payment, one try: of what comes after it, it pays nothing.
-        let Some(payment) = message.submission.as_mut().and_then(|submission| submission.payment.take()) else {
-            return Ok(None);
-        };
+        let is_payable = claimant.may_pay && matches!(requirement.demand, Demand::Payment(_));
+        let Some(payment) = payment.filter(|_| is_payable) else { return Ok(None) };
+        let terms = canonical_hash(&requirement.terms())?;
         let open = self.submitted(claimant, message).await?;
         let open = open.filter(|(.., record)| record.terms == terms && self.status(record) == IssuanceStatus::Issued);
         let state = match open {
@@ -203,16 +207,16 @@ impl Claimant<'_> {
 }
 
 /// Whether an issuance is for this agent, and this claimant's to use. A subject's is its alone; any other belongs
-/// to its conversation.
+/// to its conversation. What an agent asked for that keeps no conversations is whose who knows its state.
 fn is_of(record: &IssuanceRecord, claimant: &Claimant<'_>) -> bool {
     let key = record.holder().key();
-    record.agent == *claimant.card.handle() && key.is_some_and(|key| claimant.keys.contains(&key))
+    record.agent == *claimant.card.handle() && key.is_none_or(|key| claimant.keys.contains(&key))
 }
 
 /// The state that a task waits for.
 pub(crate) fn waits_for(task: &Task) -> Option<StateToken> {
     match &task.outcome.as_ref()?.ending {
-        forecourt_core::Ending::Refused(part) => state_of(part),
+        forecourt_core::Ending::Refused(part) => part.state().and_then(StateToken::parse),
         _ => None,
     }
 }

@@ -1,5 +1,11 @@
 //! What callers are asked to do first: issued once, done once, used once. PolicyPart 3.3.3, 3.3.4, 5.
 
+mod agents;
+mod audit;
+mod binding;
 mod consent;
+mod crash;
+mod credit;
 mod payment;
+mod race;
 mod support;

@@ -223,13 +223,13 @@ fn a_consent_that_can_not_be_asked_for_is_refused_at_load() {
 #[test]
 fn a_payment_is_required_with_its_offers_in_their_order() {
     let list = json!([{
-        "kind": "require_payment", "price": "2 coins", "per": {"period": "30d"}, "charge": "after",
+        "kind": "require_payment", "price": "2 coins", "per": {"period": "30d"},
         "offers": [{"coins": {"count": 2}}, {"scheme": "ln.invoice", "payload": {"a": 1, "__proto__": {}}}],
     }]);
     let required = Place::default().required(list, message("hi"));
     let Demand::Payment(terms) = required.demand else { panic!() };
     assert_eq!((terms.price.as_str(), terms.covers), ("2 coins", PaidFor::Period { seconds: 30 * 86_400 }));
-    assert_eq!(json!(terms.charge), "after");
+    assert_eq!(json!(terms.charge), "before");
     let schemes: Vec<_> = terms.accepted.iter().map(|offer| offer.scheme.as_str()).collect();
     assert_eq!(schemes, ["coins.plain", "ln.invoice"]);
     assert_eq!(json!(terms.accepted[0].payload), json!({"count": 2, "for": "bot", "price": "2 coins"}));
@@ -239,16 +239,16 @@ fn a_payment_is_required_with_its_offers_in_their_order() {
 #[test]
 fn policy_f7_deductions_have_the_caps_of_the_file() {
     let rule = json!({
-        "kind": "require_payment", "price": "0.05 USDC", "per": "credit", "offers": [{"coins": {"count": 2}}],
-        "credit": {"unit": "USDC", "per_turn": "50000"},
-        "auto_deduct": {"per_turn_max": "50000", "period_max": "10000000", "period": "monthly", "lifetime": "365d"},
+        "kind": "require_payment", "price": "0.05 USD", "per": "credit", "offers": [{"coins": {"count": 2}}],
+        "credit": {"per_turn": "0.05", "unit": "USDC", "decimals": 6},
+        "auto_deduct": {"per_turn_max_usd": "0.05", "period_max_usd": "10.00", "period": "monthly"},
     });
     let required = Place::default().required(json!([rule]), message("hi"));
-    let consent = required.deduction_consent().unwrap();
-    let Demand::Consent(terms) = consent.demand else { panic!() };
-    assert_eq!(terms.scope["auto_deduct"], true);
-    assert_eq!((&terms.scope["per_turn_max"], &terms.scope["period"]), (&json!("50000"), &json!("monthly")));
-    assert_eq!(terms.lifetime_seconds, Some(365 * 86_400));
+    assert_eq!(required.kind(), "payment_required");
+    let Demand::Consent(terms) = &required.deduction_consent().unwrap().demand else { panic!() };
+    let scope =
+        json!({"auto_deduct": true, "per_turn_max_usd": "0.05", "period_max_usd": "10.00", "period": "monthly"});
+    assert_eq!(json!(terms.scope), scope);
 }
 
 #[test]

@@ -56,10 +56,21 @@ impl Default for Setup {
 impl Setup {
     /// A host whose one agent, `@bot@demo.localhost`, is `agent`.
     pub(crate) async fn host(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
-        let mut card = card("bot");
-        card.remembers = self.remembers;
-        let resident = HostedAgent::new(Arc::new(card), agent, Policy::new(self.rules.clone()), self.time_max);
-        let directory = Directory::new(vec![resident], &handle()).unwrap();
+        self.host_of(&["bot"], agent).await
+    }
+
+    /// The same with a second agent, `@other@demo.localhost`, that is the same one.
+    pub(crate) async fn host_of_two(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
+        self.host_of(&["bot", "other"], agent).await
+    }
+
+    async fn host_of(&self, names: &[&str], agent: Arc<dyn Agent>) -> Arc<Host> {
+        let resident = |name: &&str| {
+            let mut card = card(name);
+            card.remembers = self.remembers;
+            HostedAgent::new(Arc::new(card), agent.clone(), Policy::new(self.rules.clone()), self.time_max)
+        };
+        let directory = Directory::new(names.iter().map(resident).collect(), &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());
         let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress)
             .with_ambient(self.clock.clone(), self.entropy.clone());

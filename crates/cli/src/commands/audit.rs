@@ -1,0 +1,69 @@
+//! `forecourt audit`: who was refused, and what came of it.
+
+use forecourt::storage;
+use forecourt_client::printable;
+use forecourt_core::{Clock, SystemClock, Timestamp};
+use forecourt_host::{AuditReader, AuditRecord};
+use jiff::{Span, tz::TimeZone};
+
+use crate::args::Audit;
+use crate::output::{Failure, Outcome, stdoutln};
+
+/// Prints the records that were asked for, the oldest first.
+pub(crate) async fn run(audit: Audit) -> Outcome {
+    let now = SystemClock.now();
+    let since = audit.since.as_deref().map(|text| moment(text, now)).transpose()?;
+    let deployment = super::load(&audit.place)?;
+    let mut reader = AuditReader::new(storage::look(&deployment)?);
+    let ours = |error: forecourt_core::StoreError| Failure::ours(format!("the store: {error}"));
+    while let Some(records) = reader.next(now).await.map_err(ours)? {
+        for record in records.iter().filter(|record| is_wanted(record, since, audit.agent.as_deref())) {
+            match audit.json {
+                true => stdoutln!("{}", serde_json::to_string(record).map_err(|e| Failure::ours(e.to_string()))?),
+                false => stdoutln!("{}", line(record)),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_wanted(record: &AuditRecord, since: Option<Timestamp>, agent: Option<&str>) -> bool {
+    let agent = agent.map(|agent| agent.trim_start_matches('@'));
+    since.is_none_or(|since| record.at >= since) && agent.is_none_or(|agent| record.agent.to_string() == agent)
+}
+
+/// A moment, or one so long before `now`.
+fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        return Ok(moment);
+    }
+    let ago = text.parse::<Span>().ok().map(Span::abs);
+    let moment = ago.and_then(|ago| now.to_zoned(TimeZone::UTC).checked_sub(ago).ok());
+    let moment = moment.map(|moment| moment.timestamp());
+    moment.ok_or_else(|| {
+        Failure::usage(format!("`{text}` is no moment")).hint("write 2026-11-23T08:00:00Z, or how long ago: 2h, 7d")
+    })
+}
+
+/// A record for people. Callers chose some of its words.
+fn line(record: &AuditRecord) -> String {
+    let or_dash = |text: Option<&str>| match text.unwrap_or_default() {
+        "" => "-".to_owned(),
+        text => printable(text),
+    };
+    let dropped = match record.dropped {
+        0 => String::new(),
+        count => format!("  ({count} before this one were dropped)"),
+    };
+    format!(
+        "{:.0}  @{:<12} {:<15} {:<30} {:<20} {:<8}  {}  {}{dropped}",
+        record.at,
+        record.agent.to_string(),
+        record.outcome.name(),
+        record.kind,
+        or_dash(Some(&record.rule)),
+        or_dash(record.state.as_deref()),
+        or_dash(record.transport.as_deref()),
+        or_dash(Some(&record.who)),
+    )
+}
