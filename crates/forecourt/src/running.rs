@@ -208,7 +208,7 @@ impl Opening {
             operator,
             envelopes: deployment.wires.envelopes(),
             rules: house.rules.clone(),
-            schemes: Vec::new(),
+            schemes: house.payments.schemes(),
         };
         house.payments.begin_check();
         Ok(Self { parts, house })
