@@ -73,7 +73,9 @@ impl Running {
         builder.operator = parts.operator;
         builder.limits = parts.limits;
         builder.envelopes = parts.envelopes;
+        builder.schemes = parts.schemes;
         builder.contract = parts.contract;
+        builder.rules = parts.rules;
         let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
         let around = Around { live: &live, storage: &storage, store: &store, keys: &keys, stop: &stop };
         let mounted = around.mount(house, host)?;
@@ -205,6 +207,8 @@ impl Opening {
             contract: house.endpoints.contract.clone(),
             operator,
             envelopes: deployment.wires.envelopes(),
+            rules: house.rules.clone(),
+            schemes: Vec::new(),
         };
         Ok(Self { parts, house })
     }

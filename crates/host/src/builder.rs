@@ -2,19 +2,23 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{Clock, Entropy, Error, Store, SystemClock};
 use forecourt_egress::Egress;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
+use crate::audit::{self, Audit};
 use crate::conversations::{ConversationWriter, Conversations};
 use crate::deliver::{Deliverer, DeliveryWakeup, Envelope, Outbound};
 use crate::directory::{Directory, Site};
 use crate::idempotency::Idempotency;
+use crate::issuance::{Desk, IssuanceParts, Issuances};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
 use crate::limits::{LimitSettings, Throttle};
@@ -22,7 +26,10 @@ use crate::metrics::Metrics;
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
 use crate::operator_queue::OperatorQueue;
 use crate::random::SystemEntropy;
+use crate::rates::RateTable;
 use crate::receive::Host;
+use crate::rules::RuleServices;
+use crate::rules::services::HostCounters;
 use crate::tasks::{TaskParts, Tasks};
 use crate::upkeep;
 
@@ -47,6 +54,10 @@ pub struct HostBuilder {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
+    /// What leads the agents' rules to this host's counters.
+    pub rules: RuleServices,
+    /// Ways to pay that this host can check and settle; none by default.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -64,6 +75,8 @@ impl HostBuilder {
             contract: Arc::default(),
             operator: None,
             envelopes: HashMap::new(),
+            rules: RuleServices::default(),
+            schemes: Vec::new(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
         }
@@ -81,6 +94,7 @@ impl HostBuilder {
     ///
     /// Fails when the store can't be read: a host that can't see its tasks must not take more.
     pub async fn start(self, stop: CancellationToken) -> Result<Arc<Host>, Error> {
+        let since = self.clock.now();
         let metrics = Arc::new(Metrics::default());
         let wakeup = DeliveryWakeup::default();
         let writer = Arc::new(ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone()));
@@ -96,6 +110,8 @@ impl HostBuilder {
             wakeup: wakeup.clone(),
         };
         let tasks = Arc::new(Tasks::new(parts, &self.limits));
+        let rates = Arc::new(RateTable::new());
+        self.rules.set(HostCounters { rates: rates.clone(), tasks: tasks.clone() });
         let ended = tasks.recover().await?;
         if ended > 0 {
             tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
@@ -131,7 +147,28 @@ impl HostBuilder {
             metrics: metrics.clone(),
             wakeup: wakeup.clone(),
         };
+        let (audit, records) = Audit::new();
+        let kept = Duration::from_secs(self.limits.audit_days.get().saturating_mul(24 * 60 * 60));
+        let audited = audit::write(records, self.store.clone(), self.clock.clone(), kept, stop.clone());
+        let issuances = Arc::new(Issuances::new(IssuanceParts {
+            site: self.site.clone(),
+            limits: self.limits.clone(),
+            schemes: self.schemes,
+            tasks: tasks.clone(),
+            desk: Arc::new(Desk::new(audit)),
+            since,
+        }));
+        issuances.take_over();
+        let indeterminate = issuances.recover().await?;
+        if indeterminate > 0 {
+            tracing::warn!(
+                indeterminate,
+                "payments of an earlier run are being asked about: nobody knows whether they were settled"
+            );
+        }
         let posting = TaskTracker::new();
+        posting.spawn(audited);
+        tokio::spawn(issuances.clone().reconcile(stop.clone()));
         posting.spawn(deliverer.run(stop.clone()));
         posting.spawn(writer.run());
         posting.close();
@@ -139,7 +176,7 @@ impl HostBuilder {
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
-            throttle: Arc::new(Throttle::new(&self.limits)),
+            throttle: Arc::new(Throttle::new(&self.limits, rates)),
             conversations,
             lifecycle: Arc::new(lifecycle),
             operator,
@@ -147,7 +184,7 @@ impl HostBuilder {
             ledger,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },
-            limits: self.limits,
+            issuances,
             outbound,
             own_outbound,
             wakeup,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use forecourt_contract::Dispatcher;
 use forecourt_core::Error;
+use forecourt_core::policy::PaymentScheme;
 use forecourt_egress::Egress;
 
 use crate::attachments::Attachments;
@@ -16,6 +17,8 @@ use crate::limits::{LimitSettings, Throttle};
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
 use crate::operator_queue::OperatorQueue;
 use crate::receive::Host;
+use crate::rules::RuleServices;
+use crate::rules::services::HostCounters;
 
 /// What of a host is replaced while it works.
 pub struct HostParts {
@@ -33,6 +36,10 @@ pub struct HostParts {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
+    /// What leads the agents' rules to the counters, which go on.
+    pub rules: RuleServices,
+    /// Ways to pay that it can check and settle.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
 }
 
 impl Host {
@@ -40,18 +47,19 @@ impl Host {
     /// way with the places that they take, counters of limits, keys of calls that are made once, deliveries,
     /// the lifecycle of agents. This one works on beside it, for the requests that it has.
     ///
-    /// Buckets of rates that are other than before begin full. How many answers and tasks may run at once stays
+    /// Buckets go on too, at the new rates. How many answers and tasks may run at once stays
     /// what it was at the start.
     ///
     /// # Errors
     /// The store can't tell where the agents stand.
     pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
-        let HostParts { site, directory, egress, limits, contract, operator, envelopes } = parts;
+        let HostParts { site, directory, egress, limits, contract, operator, envelopes, rules, schemes } = parts;
         for agent in directory.iter() {
             self.lifecycle.state(agent.card.handle()).await?;
         }
-        let same_rates = limits.per_address == self.limits.per_address && limits.per_session == self.limits.per_session;
-        let throttle = if same_rates { self.throttle.clone() } else { Arc::new(Throttle::new(&limits)) };
+        let rates = self.throttle.rates.clone();
+        rules.set(HostCounters { rates: rates.clone(), tasks: self.tasks.clone() });
+        let throttle = Arc::new(Throttle::new(&limits, rates));
         let notifier = operator.map(|webhook| OperatorNotifier {
             webhook,
             store: self.store.clone(),
@@ -59,6 +67,7 @@ impl Host {
             entropy: self.entropy.clone(),
             wakeup: self.wakeup.clone(),
         });
+        let issuances = Arc::new(self.issuances.replaced_by(site.clone(), limits.clone(), schemes));
         Ok(Arc::new(Host {
             site,
             directory,
@@ -76,7 +85,7 @@ impl Host {
             ledger: self.ledger.clone(),
             contract,
             attachments: Attachments { egress: egress.clone() },
-            limits,
+            issuances,
             outbound: self.outbound.clone(),
             own_outbound: Arc::new(Outbound { egress, envelopes }),
             wakeup: self.wakeup.clone(),
@@ -90,8 +99,10 @@ impl Host {
         }))
     }
 
-    /// Has deliveries, which all hosts after one another have in common, be made by what this one says.
+    /// Has deliveries and the settling of payments, which all hosts after one another have in common, go on by what
+    /// this one says.
     pub fn take_over(&self) {
         self.outbound.store(self.own_outbound.clone());
+        self.issuances.take_over();
     }
 }

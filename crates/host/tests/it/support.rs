@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{
     Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
 };
 use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::rules::RuleServices;
 use forecourt_host::{Directory, Envelope, Host, HostBuilder, HostedAgent, LimitSettings, OperatorWebhook, Site};
 use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, card};
@@ -19,6 +21,9 @@ pub(crate) struct Setup {
     pub entropy: Arc<CountedEntropy>,
     pub limits: LimitSettings,
     pub rules: Vec<Arc<dyn Rule>>,
+    /// What leads them to the host's counters.
+    pub services: RuleServices,
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     pub remembers: bool,
     pub time_max: Duration,
     pub egress: EgressConfig,
@@ -36,6 +41,8 @@ impl Default for Setup {
             entropy: Arc::new(CountedEntropy::default()),
             limits: LimitSettings::default(),
             rules: Vec::new(),
+            services: RuleServices::default(),
+            schemes: Vec::new(),
             remembers: false,
             time_max: Duration::from_secs(120),
             egress: EgressConfig::default(),
@@ -58,7 +65,9 @@ impl Setup {
             .with_ambient(self.clock.clone(), self.entropy.clone());
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
         builder.operator = self.operator.clone();
+        builder.schemes = self.schemes.clone();
         builder.limits = self.limits.clone();
+        builder.rules = self.services.clone();
         builder.standings = self.standings.clone();
         builder.start(self.stop.clone()).await.unwrap()
     }
