@@ -219,6 +219,7 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
         price: "0.05 USDC".to_owned(),
         covers: PaidFor::Turn,
         charge: ChargeAt::Before,
+        credit: None,
     });
     let requirement = |message: &str, demand| Requirement {
         rule: "terms".to_owned(),

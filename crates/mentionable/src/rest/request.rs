@@ -118,6 +118,7 @@ impl RestRequest<'_> {
             return Box::pin(self.streamed(reply)).await;
         }
         let (thread, language) = (reply.thread.clone(), reply.language.clone());
+        let receipt = reply.receipt.clone();
         let collected = reply.collect().await;
         match &collected.ending {
             Ending::Refused(part) => self.refused(media, part, thread.as_ref()),
@@ -130,6 +131,9 @@ impl RestRequest<'_> {
                 let mut head = self.answer_head(media, &language, thread.as_ref());
                 if media == Media::Html && matches!(collected.ending, Ending::Question(_)) {
                     render::security_fields(&mut head, csp::asking());
+                }
+                if let Some(receipt) = &receipt {
+                    payment::add_receipt(&mut head, &self.head.headers, receipt);
                 }
                 if media == Media::Markdown {
                     links::add(&mut head, &collected.parts);
@@ -175,7 +179,7 @@ impl RestRequest<'_> {
     /// An answer as it comes. Until its first byte it can still fail with a status; from then on it is 200,
     /// whatever comes. REST 4.3.
     async fn streamed(&self, reply: Reply) -> HttpAnswer {
-        let Reply { thread, language, mut events, .. } = reply;
+        let Reply { thread, language, receipt, mut events, .. } = reply;
         let Begun { events: begun, is_late } = render::begin(&mut events, self.door.card.streams).await;
         match begun.last() {
             Some(Event::Ending(Ending::Failed { reason })) => return self.failed(&Failure::of_agent(reason)),
@@ -185,6 +189,9 @@ impl RestRequest<'_> {
         let mut head = self.head_of(Media::Stream, &language, thread.as_ref());
         if let Some(Event::Ending(Ending::Refused(part))) = begun.last() {
             self.keep_waiting(&mut head, part, thread.as_ref());
+        }
+        if let Some(receipt) = &receipt {
+            payment::add_receipt(&mut head, &self.head.headers, receipt);
         }
         head.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));

@@ -58,7 +58,8 @@ impl RestRequest<'_> {
             ask.session = Some(thread.expose().to_owned());
         }
         if is_wordless {
-            if !is_holder(&issuance, ask.session.as_deref(), sender) {
+            let thread = ask.session.as_deref().and_then(ThreadId::parse);
+            if !issuance.is_held_by(sender, thread.as_ref()) {
                 return self.elsewhere(&state, &issuance);
             }
             if issuance.asked.is_empty() {
@@ -95,13 +96,5 @@ impl RestRequest<'_> {
             }
             _ => Err(Failure::no_such_decision().into()),
         }
-    }
-}
-
-/// Whether a request is the holder's: of the proven subject, else in the conversation.
-fn is_holder(issuance: &Issuance, session: Option<&str>, sender: &Sender) -> bool {
-    match &issuance.holder.subject {
-        Some(subject) => sender.owner() == Some(subject),
-        None => issuance.holder.thread.is_some() && session.and_then(ThreadId::parse) == issuance.holder.thread,
     }
 }

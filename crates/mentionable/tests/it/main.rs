@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod background;
+mod decisions;
 mod fields;
 mod get;
 mod identity;

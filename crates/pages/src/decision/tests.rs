@@ -24,7 +24,10 @@ fn payment(words: &str) -> Requirement {
         AcceptedPayment { scheme: words.to_owned(), payload: object(json!({words: words})) },
     ];
     let (price, covers) = (words.to_owned(), PaidFor::Turn);
-    requirement(words, Demand::Payment(PaymentTerms { accepted, price, covers, charge: ChargeAt::Before }))
+    requirement(
+        words,
+        Demand::Payment(PaymentTerms { accepted, price, covers, charge: ChargeAt::Before, credit: None }),
+    )
 }
 
 fn requirement(words: &str, demand: Demand) -> Requirement {
