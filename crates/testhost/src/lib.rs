@@ -9,6 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use axum::Router;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{Agent, AgentCard, Clock, Domain, Error, Message, Policy, Reply, Rule};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, Site};
@@ -48,6 +49,8 @@ pub struct Blueprint {
     pub identities: AgentIdentitySettings,
     /// What other protocols offer.
     pub tools: Vec<Tool>,
+    /// Ways to pay that it can check and settle.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// The protocol's own section, as TOML.
     pub section: String,
     /// Where it is.
@@ -64,6 +67,7 @@ impl Default for Blueprint {
             contract: Arc::default(),
             identities: AgentIdentitySettings::default(),
             tools: Vec::new(),
+            schemes: Vec::new(),
             section: String::new(),
             origin: ORIGIN.to_owned(),
         }
@@ -145,6 +149,7 @@ impl Blueprint {
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
+        builder.schemes = self.schemes;
         builder.contract = self.contract;
         let envelope = wire.as_ref().and_then(|wire| wire.envelope());
         builder.envelopes = protocol.map(|protocol| protocol.name.to_owned()).zip(envelope).into_iter().collect();
