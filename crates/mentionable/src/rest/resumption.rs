@@ -37,7 +37,7 @@ impl RestRequest<'_> {
     /// Looks up the state that `ask` echoes and completes it: the conversation where the browser holds it, the
     /// question where it brings none.
     ///
-    /// Fails with 404 when there is nothing to go on with, for whatever reason.
+    /// Fails with 404 when there is nothing to go on with, for whatever reason, and with 410 when it was answered.
     pub(crate) async fn resumed(&self, ask: &mut Ask, sender: &Sender) -> Result<Resumed, RestError> {
         let Some(text) = ask.state.take() else { return Ok(Resumed::Message(Resumption::default())) };
         let is_wordless = ask.runs.is_empty() && ask.parts.is_none();
@@ -61,6 +61,9 @@ impl RestRequest<'_> {
             let thread = ask.session.as_deref().and_then(ThreadId::parse);
             if !issuance.is_held_by(sender, thread.as_ref()) {
                 return self.elsewhere(&state, &issuance);
+            }
+            if issuance.asked.is_empty() && issuance.status == IssuanceStatus::Consumed {
+                return Err(Failure::already_answered().into());
             }
             if issuance.asked.is_empty() {
                 let message = "your question was too long to be kept; send it once more, with this state";

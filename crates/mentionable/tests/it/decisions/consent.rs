@@ -56,7 +56,7 @@ fn once(mut requirement: forecourt_core::policy::Requirement) -> forecourt_core:
 }
 
 #[tokio::test]
-async fn policy5_5_a_used_state_is_refused_with_a_new_one() {
+async fn policy5_5_a_used_state_is_of_no_use_again() {
     let shop = wanting(once(consent())).await;
     let browser = Browser::default();
     let path = browser.refused(&shop.place).await;
@@ -64,9 +64,10 @@ async fn policy5_5_a_used_state_is_refused_with_a_new_one() {
     let location = back.field("location").unwrap().to_owned();
     browser.open(&shop.place, &location).await.is(200);
     shop.place.clock.advance(Duration::from_secs(2));
-    let again = browser.open(&shop.place, &location).await.is(401);
-    assert_ne!(page_of(again.text()), path, "a new page");
-    assert!(again.text().contains("Please agree."));
+    let again = browser.open(&shop.place, &location).await.is(410);
+    assert!(again.text().contains("answered already"), "{}", again.text());
+    let words = browser.open(&shop.place, &format!("{location}&user=lentils")).await.is(401);
+    assert_ne!(page_of(words.text()), path, "a new page");
     assert_eq!(shop.agent.heard().len(), 1);
     browser.open(&shop.place, &path).await.is(404);
 }
