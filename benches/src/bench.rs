@@ -6,6 +6,7 @@ mod ask;
 mod idle;
 mod rest;
 mod retrieval;
+mod rules;
 pub(crate) mod search;
 mod sse;
 mod start;
@@ -26,6 +27,7 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("idle", idle::run),
     ("tasks", tasks::run),
     ("start", start::run),
+    ("rules", rules::run),
     ("a2a", a2a::send::run),
     ("a2a-proxy", a2a::proxy::run),
     ("a2a-many", a2a::many::run),
