@@ -7,6 +7,7 @@ mod idle;
 mod jwt;
 mod rest;
 mod retrieval;
+mod rules;
 pub(crate) mod search;
 mod sse;
 mod start;
@@ -28,6 +29,7 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("tasks", tasks::run),
     ("start", start::run),
     ("jwt", jwt::run),
+    ("rules", rules::run),
     ("a2a", a2a::send::run),
     ("a2a-proxy", a2a::proxy::run),
     ("a2a-many", a2a::many::run),

@@ -43,10 +43,14 @@ fn add(head: &mut HeaderMap, name: HeaderName, value: Option<String>) {
     }
 }
 
-/// The language in which a refusal is told to who wants `wanted`: that of the translation that
-/// [`PolicyPart::in_language`] finds, else `own`.
-pub(crate) fn language(part: &PolicyPart, wanted: Option<&Language>, own: &Language) -> Language {
+/// The language in which a refusal is told to who wants `wanted`, the most wanted first: the first one of which it has
+/// a translation, as [`PolicyPart::in_language`] finds it, or which is its `own`; else `own`.
+pub(crate) fn language(part: &PolicyPart, wanted: &[Language], own: &Language) -> Language {
     let known = |range: &str| part.message_translations.keys().any(|tag| tag.eq_ignore_ascii_case(range));
-    let found = wanted.and_then(|wanted| wanted.ranges().find(|range| known(range)).and_then(Language::parse));
-    found.unwrap_or_else(|| own.clone())
+    let is_own = |wanted: &Language| wanted.primary().eq_ignore_ascii_case(own.primary());
+    let told = |wanted: &Language| match wanted.ranges().find(|range| known(range)) {
+        Some(range) => Language::parse(range),
+        None => is_own(wanted).then(|| own.clone()),
+    };
+    wanted.iter().find_map(told).unwrap_or_else(|| own.clone())
 }

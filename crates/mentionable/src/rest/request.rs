@@ -74,6 +74,12 @@ impl<'a> RestRequest<'a> {
         negotiate::language(&self.head.headers).or_else(|| query::language(self.head.uri.query()?))
     }
 
+    /// All languages that its header asks for, the most wanted first; where it names none, the `hint`.
+    fn languages(&self, hint: Option<Language>) -> Vec<Language> {
+        let wanted = negotiate::languages(&self.head.headers);
+        if wanted.is_empty() { hint.into_iter().collect() } else { wanted }
+    }
+
     /// What URLs begin with in its answer.
     pub(crate) fn base(&self) -> BaseUrl<'_> {
         BaseUrl::of(self.rest.host.site(), &self.head.extensions)
@@ -213,7 +219,7 @@ impl RestRequest<'_> {
     pub(crate) fn refused(&self, media: Media, part: &PolicyPart, thread: Option<&ThreadId>) -> HttpAnswer {
         let media = self.refusal_media(media, part);
         let wanted = self.language();
-        let language = refusal::language(part, wanted.as_ref(), &self.door.card.language);
+        let language = refusal::language(part, &self.languages(wanted), &self.door.card.language);
         let mut head = self.head_of(media, &language, thread);
         let is_problem = self.is_problem(media);
         if is_problem {
