@@ -216,7 +216,7 @@ async fn all_seven_refusals_can_be_written() {
     ] {
         let part = refusal(&format!(r#"{{ policy = {{ kind = "{kind}", message = "m"{more} }} }}"#)).await;
         assert_eq!(part.kind(), kind);
-        part.validate(HOST).unwrap();
+        part.validate_of_agent(HOST).unwrap();
     }
 }
 

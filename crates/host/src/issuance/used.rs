@@ -57,10 +57,16 @@ pub(crate) struct UsedUp {
 /// Follows an answer to its end, so that what it was let through by is known to be answered: after that there is
 /// nothing left to use. What never reached its agent is given back; what a crash cuts off, the next run finds.
 pub(crate) struct AnswerMark {
-    issuances: Arc<Issuances>,
-    used: Vec<(StateHash, u64, IssuanceRecord)>,
-    deductions: Vec<Deduction>,
+    /// What was used; taken out once it is settled.
+    used: Option<UsedThings>,
     has_begun: bool,
+}
+
+/// What one answer used. Nothing happens when it is dropped.
+struct UsedThings {
+    issuances: Arc<Issuances>,
+    states: Vec<(StateHash, u64, IssuanceRecord)>,
+    deductions: Vec<Deduction>,
 }
 
 impl Issuances {
@@ -82,34 +88,36 @@ impl Issuances {
             .cloned()
             .map(Box::new);
         let receipt = uses.iter().find_map(|one| one.issuance()?.receipt.clone()).map(Box::new);
-        let mut mark =
-            AnswerMark { issuances: self.clone(), used: Vec::new(), deductions: Vec::new(), has_begun: false };
+        let used = UsedThings { issuances: self.clone(), states: Vec::new(), deductions: Vec::new() };
+        // From here on, what fails in the middle is given back.
+        let mut mark = AnswerMark { used: Some(used), has_begun: false };
         for one in uses {
-            let is_ours = match one {
-                RequirementUse::Granted => true,
-                RequirementUse::Issuance { hash, number, record } => {
-                    match self.consume(&hash, number, *record).await? {
-                        Some(used) => {
-                            mark.used.push(used);
-                            true
-                        }
-                        None => false,
-                    }
-                }
-                RequirementUse::Credit(deduction) => match self.deduct(deduction).await? {
-                    Some(deduction) => {
-                        mark.deductions.push(deduction);
-                        true
-                    }
-                    None => false,
-                },
-            };
-            if !is_ours {
+            if !self.use_one(one, &mut mark).await? {
                 mark.give_back().await;
                 return Ok(None);
             }
         }
         Ok(Some(UsedUp { resolution, receipt, mark }))
+    }
+
+    /// Uses up one thing; `false` when somebody else was first.
+    async fn use_one(&self, one: RequirementUse, mark: &mut AnswerMark) -> Result<bool, Error> {
+        let Some(used) = &mut mark.used else { return Ok(false) };
+        match one {
+            RequirementUse::Granted => Ok(true),
+            RequirementUse::Issuance { hash, number, record } => {
+                let consumed = self.consume(&hash, number, *record).await?;
+                let is_ours = consumed.is_some();
+                used.states.extend(consumed);
+                Ok(is_ours)
+            }
+            RequirementUse::Credit(deduction) => {
+                let deducted = self.deduct(deduction).await?;
+                let is_ours = deducted.is_some();
+                used.deductions.extend(deducted);
+                Ok(is_ours)
+            }
+        }
     }
 
     /// Uses up what was done, if it still is what it was. The offer that was confirmed is compared once more with
@@ -186,21 +194,27 @@ impl AnswerMark {
 
     /// The answer has come to its end.
     pub(crate) async fn answered(mut self) {
-        self.settle(true).await;
+        if let Some(used) = self.used.take() {
+            used.settle(true).await;
+        }
     }
 
     async fn give_back(mut self) {
-        self.settle(false).await;
+        if let Some(used) = self.used.take() {
+            used.settle(false).await;
+        }
     }
+}
 
-    async fn settle(&mut self, is_answered: bool) {
-        for used in std::mem::take(&mut self.used) {
-            if let Err(error) = self.issuances.settle_use(&used, is_answered).await {
+impl UsedThings {
+    async fn settle(self, is_answered: bool) {
+        for state in &self.states {
+            if let Err(error) = self.issuances.settle_use(state, is_answered).await {
                 tracing::warn!(%error, "the use of a consent or payment was not written to its end");
             }
         }
-        for deduction in std::mem::take(&mut self.deductions) {
-            if let Err(error) = self.issuances.settle_deduction(&deduction, is_answered).await {
+        for deduction in &self.deductions {
+            if let Err(error) = self.issuances.settle_deduction(deduction, is_answered).await {
                 tracing::warn!(%error, "a deduction was not written to its end");
             }
         }
@@ -211,25 +225,14 @@ impl AnswerMark {
 /// is left as it is, for the next run to find.
 impl Drop for AnswerMark {
     fn drop(&mut self) {
-        if self.used.is_empty() && self.deductions.is_empty() {
-            return;
-        }
+        let Some(used) = self.used.take() else { return };
         let has_begun = self.has_begun;
-        if has_begun && self.issuances.tasks.is_draining() {
+        if has_begun && used.issuances.tasks.is_draining() {
             return;
         }
-        let mut rest = Self {
-            issuances: self.issuances.clone(),
-            used: std::mem::take(&mut self.used),
-            deductions: std::mem::take(&mut self.deductions),
-            has_begun,
-        };
+        // Where nobody is left to write it, it is as after a crash.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { rest.settle(has_begun).await });
-        } else {
-            // Nobody is left to write it: as after a crash.
-            rest.used.clear();
-            rest.deductions.clear();
+            runtime.spawn(used.settle(has_begun));
         }
     }
 }
