@@ -66,7 +66,9 @@ fn question() -> String {
 fn to_the_page(browser: &Browser, served: &Served) {
     browser.go(&served.https_url(&question()));
     browser.find(".notice a.button").click();
-    within("the page opens", || browser.url().contains("/consent/").then_some(()).or(browser.url().contains("/pay/").then_some(())));
+    within("the page opens", || {
+        browser.url().contains("/consent/").then_some(()).or(browser.url().contains("/pay/").then_some(()))
+    });
 }
 
 #[test]
