@@ -147,7 +147,7 @@ impl RestRequest<'_> {
         let (url, return_to) = (self.base().url(&path), self.return_to(state));
         // Whoever was merely given the address is not led to the answer.
         let holder = &issuance.holder;
-        let is_here = holder.subject.is_some() || holder.thread.is_none() || self.waiting_thread(issuance).is_some();
+        let is_here = holder.subject.is_some() || self.waiting_thread(issuance).is_some();
         let page = DecisionPage {
             card: &self.door.card,
             url: &url,
