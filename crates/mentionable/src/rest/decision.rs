@@ -5,30 +5,30 @@
 //! echoed. A state that is unknown, used or too old has no page, and nobody is told which of these it is.
 
 mod form;
+mod programs;
 mod receipt;
 
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use forecourt_core::policy::{Demand, PaymentFault, RefusalKind};
-use forecourt_core::{PolicyPart, StateToken};
+use forecourt_core::StateToken;
+use forecourt_core::policy::{Demand, PaymentFault};
 use forecourt_host::{Issuance, IssuanceOutcome, IssuanceStatus};
 use forecourt_pages::{DecisionPage, DecisionStatus, csp};
 use forecourt_surface::refusal::words;
 use http::header::{CACHE_CONTROL, LOCATION};
 use http::{HeaderValue, Method, StatusCode};
-use serde_json::{Value, json};
 
 use super::answer::{HttpAnswer, Outcome};
 use super::errors::Failure;
 use super::media::Media;
-use super::refusal::VERSION;
 use super::render;
 use super::request::RestRequest;
-use super::{payment, same_origin};
+use super::same_origin;
 
 use form::{Decision, Submitted};
+use programs::json_of;
 
 pub(crate) const DECISION_METHODS: &str = "GET, HEAD, POST, OPTIONS";
 
@@ -147,7 +147,7 @@ impl RestRequest<'_> {
         let (url, return_to) = (self.base().url(&path), self.return_to(state));
         // Whoever was merely given the address is not led to the answer.
         let holder = &issuance.holder;
-        let is_here = holder.subject.is_some() || holder.thread.is_none() || self.waiting_thread(issuance).is_some();
+        let is_here = holder.subject.is_some() || self.waiting_thread(issuance).is_some();
         let page = DecisionPage {
             card: &self.door.card,
             url: &url,
@@ -170,41 +170,6 @@ impl RestRequest<'_> {
             Media::Json => json_of(&self.told(opened)),
         };
         self.page(media, csp::asking(), &language, content)
-    }
-
-    /// The refusal once more, as it stands.
-    fn asked_for(&self, opened: &OpenDecision) -> PolicyPart {
-        let OpenDecision { kind, state, issuance } = opened;
-        let demanded = match &issuance.requirement.demand {
-            Demand::Consent(_) => RefusalKind::ConsentRequired {
-                state: state.expose().to_owned(),
-                return_to: self.rest.host.site().url(&self.door.path),
-            },
-            Demand::Payment(terms) => RefusalKind::PaymentRequired { accepted_payments: terms.accepted.clone() },
-        };
-        let mut part = PolicyPart::new(demanded, issuance.requirement.message.clone());
-        part.title = issuance.requirement.title.clone();
-        part.message_translations = issuance.requirement.message_translations.clone();
-        part.url = Some(self.rest.host.site().url(&kind.path(state)));
-        part.data.insert("mentionable.state".to_owned(), state.expose().into());
-        part
-    }
-
-    /// Where a decision stands, for programs.
-    fn told(&self, opened: &OpenDecision) -> Value {
-        let issuance = &opened.issuance;
-        let mut told = json!({
-            "v": VERSION,
-            "agent": self.door.card.address,
-            "status": issuance.status,
-            "expires_at": issuance.expires_at.to_string(),
-            "return_to": self.base().url(&self.return_to(&opened.state)),
-            "policy": self.asked_for(opened),
-        });
-        if let Demand::Consent(consent) = &issuance.requirement.demand {
-            told["scope"] = Value::Object(consent.scope.clone());
-        }
-        told
     }
 
     /// Where it goes on: the agent, with the state echoed. A path, so that a browser stays where its
@@ -248,51 +213,6 @@ impl RestRequest<'_> {
         }
     }
 
-    /// 402, as a refusal tells it: what a program needs to pay, or to pay again. To a person, the page.
-    fn payment_wanted(&self, opened: &OpenDecision, media: Media, fault: Option<&PaymentFault>) -> HttpAnswer {
-        if media == Media::Html {
-            let callback = receipt::callback_of(self.head.uri.query().unwrap_or_default());
-            let page = self.shown_as(opened, media, fault, callback.as_deref());
-            return HttpAnswer { status: StatusCode::PAYMENT_REQUIRED, ..page };
-        }
-        let mut part = self.asked_for(opened);
-        if let Some(fault) = fault {
-            part.code = Some(format!("payment:{}", fault.code));
-            part.message = fault.message.clone();
-        }
-        self.refused(media, &part, None)
-    }
-
-    /// What came of a POST, for programs: done or declined 200, being looked into or decided before 409.
-    fn outcome_told(&self, opened: &OpenDecision, media: Media, outcome: IssuanceOutcome) -> HttpAnswer {
-        let (status, stands, receipt) = match outcome {
-            IssuanceOutcome::Verified(receipt) => (StatusCode::OK, IssuanceStatus::Verified, receipt),
-            IssuanceOutcome::Declined => (StatusCode::OK, IssuanceStatus::Declined, None),
-            IssuanceOutcome::Late(status) => (StatusCode::CONFLICT, status, None),
-            IssuanceOutcome::Refused(_) => (StatusCode::BAD_REQUEST, opened.issuance.status, None),
-        };
-        let mut told = json!({
-            "v": VERSION,
-            "agent": self.door.card.address,
-            "status": stands,
-            "return_to": self.base().url(&self.return_to(&opened.state)),
-        });
-        let receipt = receipt.map(|receipt| receipt.details);
-        if let Some(receipt) = &receipt {
-            told["receipt"] = Value::Object(receipt.clone());
-        }
-        let language = forecourt_core::Language::english();
-        let content = match media {
-            Media::Json => json_of(&told),
-            _ => format!("{}\n\n{}", told["status"].as_str().unwrap_or_default(), self.return_to(&opened.state)).into(),
-        };
-        let mut answer = self.page(media, csp::answer(), &language, content);
-        if let Some(receipt) = &receipt {
-            payment::add_receipt(&mut answer.head, &self.head.headers, receipt);
-        }
-        HttpAnswer { status, ..answer }
-    }
-
     /// 303, so that a reload does not post again. RFC 9110 15.4.4.
     pub(crate) fn see_other(&self, path: &str) -> HttpAnswer {
         let mut head = self.head_of(Media::Html, &forecourt_core::Language::english(), None);
@@ -319,8 +239,4 @@ fn private(mut answer: HttpAnswer) -> HttpAnswer {
     answer.head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     answer.head.insert(http::header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     answer
-}
-
-fn json_of(value: &Value) -> Bytes {
-    serde_json::to_vec(value).unwrap_or_default().into()
 }

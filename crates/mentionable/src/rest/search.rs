@@ -12,6 +12,7 @@ use http::StatusCode;
 
 use super::answer::{Content, HttpAnswer};
 use super::media::Media;
+use super::payment;
 use super::refusal;
 use super::render;
 use super::request::RestRequest;
@@ -66,6 +67,8 @@ impl RestRequest<'_> {
         let status = match &first {
             Some(Event::Ending(Ending::Refused(part))) => {
                 add_fields(&mut head, part, self.rest.host.site().canonical_host());
+                payment::add_offer(&mut head, part);
+                self.keep_waiting(&mut head, part, thread.as_ref());
                 if self.rest.settings.policy_header {
                     refusal::add_policy_field(&mut head, part);
                 }
