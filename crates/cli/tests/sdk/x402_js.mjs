@@ -22,9 +22,13 @@ async function fetchOf(version) {
 
 const balance = async () => BigInt((await (await fetch(`${facilitator}/balance/${paid}`)).json()).balance);
 const paying = await fetchOf(version);
+const form = (text) => {
+  const form = new FormData();
+  form.set('user', text);
+  return form;
+};
 const ask = (fetch, text) => {
-  const body = new URLSearchParams({ user: text });
-  return fetch(`${HERE}/~paid`, { method: 'POST', body, headers: { Accept: 'application/json' } });
+  return fetch(`${HERE}/~paid`, { method: 'POST', body: form(text), headers: { Accept: 'application/json' } });
 };
 
 const before = await balance();
@@ -58,9 +62,8 @@ assert.equal((await ask(await fetchOf(version), 'again')).status, 200);
 globalThis.fetch = original;
 assert.equal(await balance(), before + 2n * PRICE);
 const header = version === '1' ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
-const body = () => new URLSearchParams({ user: 'a replay' });
 const replay = () =>
-  fetch(`${HERE}/~paid`, { method: 'POST', body: body(), headers: { Accept: 'application/json', [header]: sent } });
+  fetch(`${HERE}/~paid`, { method: 'POST', body: form('a replay'), headers: { Accept: 'application/json', [header]: sent } });
 for (const again of await Promise.all([replay(), replay()])) assert.equal(again.status, 402);
 assert.equal(await balance(), before + 2n * PRICE);
 console.log('ok: a payment that was used pays for nothing');

@@ -19,7 +19,7 @@ from x402.mechanisms.evm.signers import EthAccountSigner  # noqa: E402
 
 PRICE = 50_000
 PAID = f'{common.URL}/~paid'
-FIELDS = {'user': 'hello'}
+FORM = {'user': (None, 'hello')}
 
 
 async def balance():
@@ -34,7 +34,7 @@ async def check():
     before = await balance()
     headers = {'Accept': 'application/json'}
     async with x402HttpxClient(x402, timeout=common.PATIENCE, headers=headers) as client:
-        answer = await client.post(PAID, data=FIELDS)
+        answer = await client.post(PAID, files=FORM)
         assert answer.status_code == 200, (answer.status_code, answer.text)
         assert 'hello' in answer.text, answer.text
         assert await balance() == before + PRICE
