@@ -3,7 +3,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `verifier.rs` | the one entry point: a request's proofs into a sender |
+//! | `verifier.rs`, `verified.rs` | the one entry point: a request's proofs into a sender |
 //! | `api_keys/` | keys that the operator gives to programs |
 //! | `bearer.rs` | `Authorization: Bearer` |
 //! | `http_signature/` | signed requests, in and out |
@@ -39,6 +39,7 @@ mod remote_keys;
 mod request;
 mod settings;
 mod signing_key;
+mod verified;
 mod verifier;
 mod verify_key;
 
@@ -53,5 +54,6 @@ pub use remote_keys::DocumentFetcher;
 pub use request::RequestProof;
 pub use settings::IdentityProblem;
 pub use signing_key::{PublicKey, SigningKey};
-pub use verifier::{FROM_HEADER, PresentedCredentials, TokenIssuer, VerifiedSender, Verifier};
+pub use verified::{PresentedCredentials, TokenIssuer, VerifiedSender};
+pub use verifier::{FROM_HEADER, Verifier};
 pub use verify_key::{KeyFault, VerifyKey};

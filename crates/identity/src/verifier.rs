@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
 use crate::agents::{AgentIdentity, KnownAgents};
-use crate::api_keys::{self, ApiKeyLimit, ApiKeyRefusal, ApiKeys};
+use crate::api_keys::{self, ApiKeyRefusal, ApiKeys};
 use crate::bearer;
 use crate::config::IdentityConfig;
 use crate::evidence::{self, UnverifiedEvidence};
@@ -19,6 +19,7 @@ use crate::http_signature::{self, KeyDirectory};
 use crate::remote_keys::DocumentFetcher;
 use crate::request::RequestProof;
 use crate::settings::{Checked, IdentityProblem, check};
+use crate::verified::{PresentedCredentials, TokenIssuer, VerifiedSender};
 
 /// The hint of who calls. REST 7.4.
 pub const FROM_HEADER: HeaderName = HeaderName::from_static("x-mentionable-from");
@@ -39,47 +40,6 @@ pub struct Verifier {
 struct Known {
     agents: Arc<KnownAgents>,
     domain: Domain,
-}
-
-/// Who sent a request, and what became of the credentials that came with it.
-#[derive(Debug, Clone)]
-pub struct VerifiedSender {
-    /// The sender; anonymous when credentials did not hold.
-    pub sender: Sender,
-    /// Whether there were credentials, and whether they hold.
-    pub presented: PresentedCredentials,
-}
-
-/// What a request brought to prove its sender. Forwarded evidence is no credential: when it does
-/// not hold it is left out, and nothing else happens (REST 7.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PresentedCredentials {
-    /// No credentials of a kind that is looked at here.
-    Nothing,
-    /// All of them hold.
-    Valid,
-    /// A token does not: worth a 401 with `invalid_token`.
-    Invalid(ProofError),
-    /// It brought an API key that holds, whose limit is used up.
-    Limited {
-        /// The limit of the key.
-        limit: ApiKeyLimit,
-        /// Seconds until it may be used again.
-        retry_after_seconds: u64,
-    },
-    /// A signature over the request does not, and this is the check that failed. RFC 9421 3.2.
-    InvalidSignature(ProofError),
-}
-
-/// An issuer whose bearer tokens are accepted, as cards name it.
-#[derive(Debug, Clone, Copy)]
-pub struct TokenIssuer<'a> {
-    /// The `iss` of its tokens.
-    pub issuer: &'a str,
-    /// The `aud` values that mean this host.
-    pub audience: &'a [String],
-    /// Where its keys are, unless they are written down.
-    pub jwks_url: Option<&'a str>,
 }
 
 /// What the request itself proves.

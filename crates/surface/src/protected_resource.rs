@@ -1,19 +1,23 @@
 //! Where clients learn who gives out tokens for what is at a path, over every wire alike: metadata of protected
 //! resources, and the challenges that lead there. RFC 9728.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::any;
 use forecourt_core::Handle;
 use forecourt_server::PlainOrigin;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, Uri};
+use pin_project_lite::pin_project;
 use serde_json::json;
+use tower_layer::Layer;
+use tower_service::Service;
 
 use crate::document::{self, DocumentError, ServedDocument};
 use crate::{BaseUrl, HttpRoutes, Mount, endpoint};
@@ -51,7 +55,7 @@ pub fn leading(routes: HttpRoutes, mount: &Mount, wire: ResourceOfPath) -> HttpR
         return routes;
     }
     let leads = Arc::new(Leads { mount: mount.clone(), wire });
-    HttpRoutes { router: routes.router.layer(middleware::from_fn_with_state(leads, lead)), ..routes }
+    HttpRoutes { router: routes.router.layer(LeadLayer(leads)), ..routes }
 }
 
 struct Published {
@@ -110,14 +114,60 @@ struct Leads {
     wire: ResourceOfPath,
 }
 
-async fn lead(State(leads): State<Arc<Leads>>, request: Request, next: Next) -> Response {
-    // Both are cheap to clone, and few answers need them.
-    let (uri, plain) = (request.uri().clone(), request.extensions().get::<PlainOrigin>().cloned());
-    let mut response = next.run(request).await;
-    if response.headers().contains_key(WWW_AUTHENTICATE) {
-        leads.add(response.headers_mut(), &uri, plain.as_ref());
+/// By hand, since it stands before every request: nothing is boxed, and what is cloned is cheap to clone.
+#[derive(Clone)]
+struct LeadLayer(Arc<Leads>);
+
+impl<S> Layer<S> for LeadLayer {
+    type Service = Leading<S>;
+
+    fn layer(&self, inner: S) -> Leading<S> {
+        Leading { inner, leads: self.0.clone() }
     }
-    response
+}
+
+#[derive(Clone)]
+struct Leading<S> {
+    inner: S,
+    leads: Arc<Leads>,
+}
+
+impl<S: Service<Request, Response = Response>> Service<Request> for Leading<S> {
+    type Response = Response;
+    type Error = S::Error;
+    type Future = LeadFuture<S::Future>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let (uri, plain) = (request.uri().clone(), request.extensions().get::<PlainOrigin>().cloned());
+        LeadFuture { answering: self.inner.call(request), leads: self.leads.clone(), uri, plain }
+    }
+}
+
+pin_project! {
+    struct LeadFuture<F> {
+        #[pin]
+        answering: F,
+        leads: Arc<Leads>,
+        uri: Uri,
+        plain: Option<PlainOrigin>,
+    }
+}
+
+impl<F: Future<Output = Result<Response, E>>, E> Future for LeadFuture<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let mut response = ready!(this.answering.poll(context))?;
+        if response.headers().contains_key(WWW_AUTHENTICATE) {
+            this.leads.add(response.headers_mut(), this.uri, this.plain.as_ref());
+        }
+        Poll::Ready(Ok(response))
+    }
 }
 
 impl Leads {
