@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::codec::{Dialect, Files, Method, Spelled};
 use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::rpc;
-use crate::service::{Caller, EXTENSION_FIELDS, OperationReply, Service, ServiceError, is_supported};
+use crate::service::{Caller, EXTENSION_FIELDS, OperationReply, Service, ServiceError};
 use crate::version::A2A_VERSION;
 
 const JSON: &str = "application/json";
@@ -238,7 +238,7 @@ fn frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> HttpAnswer {
 
 /// Says which of the extensions that were asked for are at work, under the name that was used.
 fn echo(head: &mut HeaderMap, caller: &Caller<'_>) {
-    let at_work: Vec<String> = caller.extensions().into_iter().filter(|uri| is_supported(uri)).collect();
+    let at_work = caller.extensions_at_work();
     if at_work.is_empty() {
         return;
     }

@@ -12,7 +12,7 @@ use crate::card::names;
 use crate::limits::SNAPSHOT_EVENTS_MAX;
 use crate::model::{Artifact, Message, Metadata, Part, Role, Status, Task as Shown};
 use crate::parts::{FileBase, PartPlacement, answer, near, of_turn};
-use crate::policy;
+use crate::policy::{self, OfferOrder};
 
 /// How much of a task is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +21,13 @@ pub(crate) struct TaskDetail {
     pub(crate) history: Option<u32>,
     /// Whether artifacts are.
     pub(crate) artifacts: bool,
+    /// In which order ways to pay are shown.
+    pub(crate) offers: OfferOrder,
 }
 
 impl TaskDetail {
     /// Everything.
-    pub(crate) const ALL: Self = Self { history: None, artifacts: true };
+    pub(crate) const ALL: Self = Self { history: None, artifacts: true, offers: OfferOrder::AsMade };
 }
 
 /// A task as it stands, with what it has made so far. Files here are under `origin`.
@@ -58,12 +60,12 @@ pub(crate) async fn all_near(task: &TaskPermit, parts: Vec<CorePart>) -> Vec<Cor
 /// A task with the parts that it has given.
 pub(crate) fn shown(task: &Task, parts: Vec<CorePart>, want: TaskDetail, origin: &str) -> Shown {
     let (artifacts, tools) = made(task, parts, origin);
-    let mandates = refusal(task).map(policy::mandates).unwrap_or_default();
+    let mandates = refusal(task).map(|part| policy::mandates(&policy::outgoing(part, want.offers))).unwrap_or_default();
     let artifacts = if want.artifacts { artifacts.into_iter().chain(mandates).collect() } else { Vec::new() };
     Shown {
         id: task.id.expose().to_owned(),
         context: context(task),
-        status: status(task),
+        status: status(task, want.offers),
         artifacts,
         history: history(task, tools, want.history),
         metadata: Metadata::new(),
@@ -129,8 +131,8 @@ fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<
 }
 
 /// Where a task stands, in words and in data.
-pub(crate) fn status(task: &Task) -> Status {
-    let message = task.outcome.as_ref().and_then(|outcome| status_message(task, &outcome.ending));
+pub(crate) fn status(task: &Task, offers: OfferOrder) -> Status {
+    let message = task.outcome.as_ref().and_then(|outcome| status_message(task, outcome, offers));
     Status { state: task.state, message, timestamp: Some(task.updated_at) }
 }
 
@@ -142,13 +144,18 @@ fn refusal(task: &Task) -> Option<&PolicyPart> {
 }
 
 /// What is said of an ending. Its id is the same from read to read.
-fn status_message(task: &Task, ending: &Ending) -> Option<Message> {
-    let (parts, metadata) = match ending {
+fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> Option<Message> {
+    let (parts, metadata) = match &outcome.ending {
         Ending::Complete => return None,
         Ending::Message(text) => (vec![crate::parts::fragment(text.clone())], Metadata::new()),
         Ending::Question(question) => (asked(question), Metadata::new()),
-        Ending::Refused(part) => (vec![Part::text(part.message.clone())], policy::metadata(part)),
-        Ending::Failed { reason } => (vec![Part::text(reason.clone())], Metadata::new()),
+        Ending::Refused(part) => {
+            (vec![Part::text(part.message.clone())], policy::metadata(&policy::outgoing(part, offers)))
+        }
+        Ending::Failed { reason } => {
+            let envelope = outcome.parts.iter().find_map(policy::foreign_of);
+            (vec![Part::text(reason.clone())], envelope.map(policy::foreign_metadata).unwrap_or_default())
+        }
         Ending::Canceled => (vec![Part::text("The task was cancelled.")], Metadata::new()),
     };
     let extensions = if metadata.is_empty() { Vec::new() } else { vec![names::POLICY.to_owned()] };
@@ -204,6 +211,7 @@ fn spoken(task: &Task, turn: &Turn, number: usize) -> Message {
 
 /// Something that was refused before there was a task: it looks like one, and can't be read again.
 pub(crate) fn refused(id: String, context: String, part: &PolicyPart, now: forecourt_core::Timestamp) -> Shown {
+    let part = &policy::outgoing(part, OfferOrder::AsMade);
     let message = Message {
         id: format!("{id}-s"),
         role: Role::Agent,

@@ -15,11 +15,11 @@ use super::context::adopted;
 use super::repeats::MessageFingerprint;
 use super::tasks::{Pauses, at_work};
 use super::{Caller, OperationReply, Service, ServiceError, no_such_agent};
-use crate::card::names;
 use crate::from_wire::{IncomingMessage, heard};
 use crate::limits::DIRECT_ANSWER_WITHIN;
 use crate::model::{Configuration, Item, Metadata, OperationError, OperationOutcome, Role, Send};
 use crate::parts::fragment;
+use crate::payment::{self, PaymentAnswer};
 use crate::skill;
 use crate::view::{self, TaskDetail};
 
@@ -76,6 +76,11 @@ impl Service {
         let routed = self.routed(caller, &message, aimed, sender).await?;
         let agent = routed.resident.card.handle().clone();
         let heard = heard(message, &metadata, &routed.resident.card)?;
+        if heard.payment == Some(PaymentAnswer::Rejected)
+            && let Some(task) = routed.continues.as_ref().filter(|task| payment::is_wanted(task))
+        {
+            return self.rejected(caller, task).await;
+        }
         let webhook = match configuration.push.clone() {
             Some(push) => Some(self.webhook(caller, push).await?),
             None => None,
@@ -216,7 +221,8 @@ impl Service {
         thread: ThreadId,
         heard: IncomingMessage,
     ) -> Message {
-        let IncomingMessage { id, parts, history, hop, evidence, metadata, mut extensions, annotations } = heard;
+        let submission = self.submission(&heard).await;
+        let IncomingMessage { id, parts, history, hop, evidence, metadata, mut extensions, annotations, .. } = heard;
         let received_at = self.host.clock().now();
         self.forwarded(&mut sender, evidence, resident, received_at).await;
         for uri in caller.extensions() {
@@ -233,6 +239,7 @@ impl Service {
             metadata,
             extensions,
             annotations,
+            submission,
             ..Message::new(id, resident.card.handle().clone(), parts, TRANSPORT, received_at)
         }
     }
@@ -320,16 +327,11 @@ impl Service {
         configuration: &Configuration,
     ) -> Result<OperationReply, ServiceError> {
         let task = task.reload().await?;
-        let want = TaskDetail { history: configuration.history_length, artifacts: true };
+        let want = TaskDetail { history: configuration.history_length, ..caller.detail() };
         let shown = Item::Task(view::task(&task, want, self.base(caller).origin()).await);
         Ok(match task.outcome.clone().map(|outcome| outcome.ending) {
             Some(Ending::Refused(part)) => OperationReply::Refused(shown, part),
             _ => OperationReply::Once(OperationOutcome::Sent(shown)),
         })
     }
-}
-
-/// Extensions that are at work here when a caller asks for them: those that cards name.
-pub(crate) fn is_supported(uri: &str) -> bool {
-    [names::POLICY, names::TOOL_EVENTS, names::MENTIONABLE].contains(&uri)
 }

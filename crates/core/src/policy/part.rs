@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::challenge::check_challenges;
 use super::kind::RefusalKind;
 use super::sanitize::is_prefixed;
+use crate::ids::StateToken;
 use crate::language::Language;
 use crate::origin::is_bound_to;
 use crate::task::TaskState;
@@ -60,6 +61,9 @@ pub enum PolicyFault {
 }
 
 impl PolicyPart {
+    /// The key of `data` under which a `payment_required` has its state: it has no field for one.
+    pub const STATE: &str = "mentionable.state";
+
     /// A refusal of `kind` that says `message`.
     pub fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self {
@@ -95,6 +99,17 @@ impl PolicyPart {
                 TaskState::Failed
             }
         }
+    }
+
+    /// The state by which its caller goes on: that of a consent, or of a payment, which has it among its data.
+    /// `None` for other kinds, and for states that can't be one of ours. PolicyPart 3.3.4, 5.4.
+    pub fn state(&self) -> Option<StateToken> {
+        let state = match &self.kind {
+            RefusalKind::ConsentRequired { state, .. } => state,
+            RefusalKind::PaymentRequired { .. } => self.data.get(Self::STATE)?.as_str()?,
+            _ => return None,
+        };
+        StateToken::parse(state)
     }
 
     /// Title and message in the language that suits best: the exact tag, else the nearest shorter
