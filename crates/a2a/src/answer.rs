@@ -98,7 +98,7 @@ impl Binding {
             Err(ServiceError::Fault(fault)) => self.fault(&fault),
             Err(ServiceError::Refused(part)) => self.turned_away(&part, host),
         };
-        echo(&mut answer.head, caller);
+        echo(&mut answer.head, service, caller);
         answer
     }
 
@@ -237,8 +237,8 @@ fn frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> HttpAnswer {
 }
 
 /// Says which of the extensions that were asked for are at work, under the name that was used.
-fn echo(head: &mut HeaderMap, caller: &Caller<'_>) {
-    let at_work = caller.extensions_at_work();
+fn echo(head: &mut HeaderMap, service: &Service, caller: &Caller<'_>) {
+    let at_work = service.extensions_at_work(caller);
     if at_work.is_empty() {
         return;
     }

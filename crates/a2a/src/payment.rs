@@ -1,7 +1,7 @@
 //! Payments within a task, as x402 over A2A spells them: flat keys of metadata. x402 over A2A v0.2, 5, 7.
 
 use forecourt_core::policy::{AcceptedPayment, PaymentSubmission, RefusalKind};
-use forecourt_core::{Ending, PolicyPart, StateToken, Task};
+use forecourt_core::{Ending, Part, PolicyPart, Role, StateToken, Task};
 use serde_json::{Map, Value};
 
 use crate::model::{Metadata, OperationError};
@@ -25,10 +25,12 @@ const PAYMENT_REJECTED: &str = "payment-rejected";
 const PAYMENT_COMPLETED: &str = "payment-completed";
 const PAYMENT_FAILED: &str = "payment-failed";
 
+/// What the code of a refusal begins with that says why a payment was not taken.
+const FAULT: &str = "payment:";
 /// What the schemes of x402 begin with.
 const SCHEME: &str = "x402.";
 /// Their family. `PaymentScheme::family`.
-const FAMILY: &str = "x402";
+pub(crate) const FAMILY: &str = "x402";
 
 /// Whether an offer is to be paid by x402.
 pub(crate) fn is_x402(offer: &AcceptedPayment) -> bool {
@@ -85,6 +87,12 @@ pub(crate) fn state(task: &Task) -> Option<StateToken> {
     refusal(task)?.state()
 }
 
+/// What was said that is to be paid for.
+pub(crate) fn paid_words(task: &Task) -> Option<Vec<Part>> {
+    let last = task.turns.iter().rev().find(|turn| turn.role == Role::User)?;
+    (is_wanted(task) && !last.parts.is_empty()).then(|| last.parts.clone())
+}
+
 fn refusal(task: &Task) -> Option<&PolicyPart> {
     match &task.outcome.as_ref()?.ending {
         Ending::Refused(part) => Some(part),
@@ -103,14 +111,22 @@ pub(crate) fn required(metadata: &Metadata) -> (Option<&Value>, bool) {
     (metadata.get(REQUIRED), status.is_none_or(|status| status == PAYMENT_REQUIRED))
 }
 
-/// Tells of what was settled within a task. Nothing when nothing was.
-pub(crate) fn completed(receipts: &[Map<String, Value>]) -> Metadata {
-    let mut metadata = Metadata::new();
+/// Tells of what was settled within a task. Nothing when nothing was. Where something more is asked for, that is how
+/// the payment stands.
+pub(crate) fn complete(metadata: &mut Metadata, receipts: Vec<Value>) {
     if !receipts.is_empty() {
-        metadata.insert(STATUS.to_owned(), PAYMENT_COMPLETED.into());
-        metadata.insert(RECEIPTS.to_owned(), receipts.iter().cloned().map(Value::Object).collect());
+        metadata.entry(STATUS).or_insert_with(|| PAYMENT_COMPLETED.into());
+        metadata.insert(RECEIPTS.to_owned(), receipts.into());
     }
-    metadata
+}
+
+/// Tells why the last payment was not taken, where a refusal says so. What it offers is open, so that its status is
+/// that of the offer. PolicyPart 4.2; x402 over A2A v0.2, 9.
+pub(crate) fn fault(metadata: &mut Metadata, part: &PolicyPart) {
+    if let Some(code) = part.code.as_deref().and_then(|code| code.strip_prefix(FAULT)) {
+        metadata.entry(STATUS).or_insert_with(|| PAYMENT_FAILED.into());
+        metadata.insert(ERROR.to_owned(), code.into());
+    }
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ pub(crate) fn metadata(part: &PolicyPart) -> Metadata {
         None if embeds() => payment::require(&mut metadata, None),
         None => {}
     }
+    payment::fault(&mut metadata, part);
     metadata
 }
 

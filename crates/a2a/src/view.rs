@@ -1,17 +1,19 @@
 //! A task of the host as A2A shows it, the same over every binding and from read to read.
 
+use forecourt_core::message::RECEIPT;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
     CollectedReply, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn,
 };
 use forecourt_host::TaskPermit;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::annotations;
 use crate::card::names;
 use crate::limits::SNAPSHOT_EVENTS_MAX;
 use crate::model::{Artifact, Message, Metadata, Part, Role, Status, Task as Shown};
 use crate::parts::{FileBase, PartPlacement, answer, near, of_turn};
+use crate::payment;
 use crate::policy::{self, OfferOrder};
 
 /// How much of a task is wanted.
@@ -145,8 +147,10 @@ fn refusal(task: &Task) -> Option<&PolicyPart> {
 
 /// What is said of an ending. Its id is the same from read to read.
 fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> Option<Message> {
-    let (parts, metadata) = match &outcome.ending {
-        Ending::Complete => return None,
+    let receipts = receipts(task);
+    let (parts, mut metadata) = match &outcome.ending {
+        Ending::Complete if receipts.is_empty() => return None,
+        Ending::Complete => (vec![Part::text("Payment received.")], Metadata::new()),
         Ending::Message(text) => (vec![crate::parts::fragment(text.clone())], Metadata::new()),
         Ending::Question(question) => (asked(question), Metadata::new()),
         Ending::Refused(part) => {
@@ -158,9 +162,18 @@ fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> 
         }
         Ending::Canceled => (vec![Part::text("The task was cancelled.")], Metadata::new()),
     };
-    let extensions = if metadata.is_empty() { Vec::new() } else { vec![names::POLICY.to_owned()] };
+    let policy = metadata.contains_key(policy::OWN).then_some(names::POLICY);
+    let paid = (!receipts.is_empty()).then_some(names::X402);
+    payment::complete(&mut metadata, receipts);
+    let extensions = policy.into_iter().chain(paid).map(str::to_owned).collect();
     let name = format!("s{}", task.updated_at.as_microsecond());
     Some(Message { extensions, metadata, ..said(task, &name, parts) })
+}
+
+/// Every payment of a task, the first one first.
+fn receipts(task: &Task) -> Vec<Value> {
+    let paid = task.turns.iter().filter_map(|turn| turn.annotations.get(RECEIPT));
+    paid.filter(|receipt| receipt.is_object()).cloned().collect()
 }
 
 /// A message of the agent within a task. `name` tells it from the others of the task.

@@ -144,7 +144,10 @@ impl Host {
         }
         let requirement = uses.iter().find_map(|one| one.requirement()).map(|wanted| Box::new(wanted.clone()));
         match self.issuances.use_up(uses, admitted.message()).await? {
-            Some(mut used) => Ok(Ok((admitted.with_resolution(used.resolution.take()), Some(used)))),
+            Some(mut used) => {
+                let admitted = admitted.with_receipt(used.receipt.as_deref());
+                Ok(Ok((admitted.with_resolution(used.resolution.take()), Some(used))))
+            }
             None => {
                 let message = Box::new(admitted.into_message());
                 let unmet = match requirement {

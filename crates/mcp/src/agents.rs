@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::answer::{self, TaskLocation};
 use crate::content::failed;
 use crate::limits::BECOMES_TASK_AFTER;
-use crate::task;
+use crate::{payment, task};
 
 /// The name of an agent's tool.
 pub(crate) fn name(handle: &Handle) -> String {
@@ -92,7 +92,7 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
                 return;
             }
         };
-        let Reply { thread, task, mut events, .. } = begun;
+        let Reply { thread, task, mut events, receipt, .. } = begun;
         let mut place = TaskLocation { thread, task: None };
         let mut deadline = begun_at + patience;
         // A caller that leaves wants no answer; one that was told of the task may.
@@ -123,10 +123,13 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
         if let Some(abandon) = &mut abandon {
             abandon.no_more();
         }
-        let called = match ending {
+        let mut called = match ending {
             Some(ending) => answer::ended(&host, gathered.finish(ending), &place).await,
             None => answer::working(gathered.finish(Ending::Complete).text(), &place),
         };
+        if let Some(receipt) = receipt {
+            payment::tell(&mut called.meta, *receipt);
+        }
         yield ToolEvent::Done(Box::new(called));
     })
 }

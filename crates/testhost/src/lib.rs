@@ -9,6 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use axum::Router;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{Agent, AgentCard, Clock, Domain, Error, Message, Policy, Reply, Rule};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, Site};
@@ -46,6 +47,8 @@ pub struct Blueprint {
     pub contract: Arc<Dispatcher>,
     /// What the agents say of their own identity.
     pub identities: AgentIdentitySettings,
+    /// What can be paid by.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// What other protocols offer.
     pub tools: Vec<Tool>,
     /// The protocol's own section, as TOML.
@@ -63,6 +66,7 @@ impl Default for Blueprint {
             limits: unlimited(),
             contract: Arc::default(),
             identities: AgentIdentitySettings::default(),
+            schemes: Vec::new(),
             tools: Vec::new(),
             section: String::new(),
             origin: ORIGIN.to_owned(),
@@ -146,6 +150,7 @@ impl Blueprint {
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
         builder.contract = self.contract;
+        builder.schemes = self.schemes;
         let envelope = wire.as_ref().and_then(|wire| wire.envelope());
         builder.envelopes = protocol.map(|protocol| protocol.name.to_owned()).zip(envelope).into_iter().collect();
         let stop = CancellationToken::new();

@@ -19,7 +19,7 @@ impl Carry for OverGrpc {
         Box::pin(async move {
             let agent = self.0.addressee(None, call.tenant.as_deref())?;
             let caller = Caller { agent, version: call.version, head: &call.head, body: Some(&call.body) };
-            let extensions = caller.extensions_at_work();
+            let extensions = self.0.extensions_at_work(&caller);
             let carried = self.0.carry(&caller, call.operation).await.map_err(|trouble| self.denial(trouble))?;
             let answer = match carried {
                 OperationReply::Once(outcome) => GrpcAnswer::Once(Box::new(outcome)),

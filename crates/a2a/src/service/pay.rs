@@ -11,6 +11,11 @@ use crate::payment::{self, PaymentAnswer};
 use crate::view;
 
 impl Service {
+    /// The extensions that a caller asked for and that are at work.
+    pub(crate) fn extensions_at_work(&self, caller: &Caller<'_>) -> Vec<&'static str> {
+        caller.extensions_at_work(self.host.takes_payments(payment::FAMILY))
+    }
+
     /// What a message brings to go on with, if anything. That a refusal was met counts only where the host's own
     /// record says so by now; else the claim is dropped.
     pub(super) async fn submission(&self, heard: &IncomingMessage) -> Option<Box<Submission>> {

@@ -75,11 +75,15 @@ impl Service {
         };
         let routed = self.routed(caller, &message, aimed, sender).await?;
         let agent = routed.resident.card.handle().clone();
-        let heard = heard(message, &metadata, &routed.resident.card)?;
+        let mut heard = heard(message, &metadata, &routed.resident.card)?;
         if heard.payment == Some(PaymentAnswer::Rejected)
             && let Some(task) = routed.continues.as_ref().filter(|task| payment::is_wanted(task))
         {
             return self.rejected(caller, task).await;
+        }
+        if let (Some(PaymentAnswer::Submitted(_)), Some(task)) = (&heard.payment, &routed.continues) {
+            // A payment says nothing of its own: it is for what was said.
+            heard.parts = payment::paid_words(task).unwrap_or(heard.parts);
         }
         let webhook = match configuration.push.clone() {
             Some(push) => Some(self.webhook(caller, push).await?),
@@ -266,10 +270,13 @@ impl Service {
 
     /// An answer without a task: a message, or a refusal before there was one.
     async fn direct(&self, reply: Reply, thread: &ThreadId) -> OperationReply {
+        let receipt = reply.receipt.clone();
         let collected = reply.collect().await;
         match collected.ending {
             Ending::Message(text) => {
-                OperationReply::Once(OperationOutcome::Sent(Item::Message(self.remark(text, thread))))
+                let mut message = self.remark(text, thread);
+                payment::complete(&mut message.metadata, receipt.map(|receipt| Value::Object(*receipt)).into_iter().collect());
+                OperationReply::Once(OperationOutcome::Sent(Item::Message(message)))
             }
             Ending::Refused(part) => self.refused(thread, part),
             _ => {
