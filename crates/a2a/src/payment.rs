@@ -77,9 +77,22 @@ pub(crate) fn take(metadata: &mut Metadata, request: &Metadata) -> Result<Option
     }
 }
 
+/// Hands a payment on to an agent that asked for it.
+pub(crate) fn submit(metadata: &mut Metadata, payment: &PaymentSubmission) {
+    if payment.family == FAMILY {
+        metadata.insert(STATUS.to_owned(), PAYMENT_SUBMITTED.into());
+        metadata.insert(PAYLOAD.to_owned(), Value::Object(payment.payload.clone()));
+    }
+}
+
+/// Whether an ending asks for a payment.
+pub(crate) fn is_wish(ending: &Ending) -> bool {
+    matches!(ending, Ending::Refused(part) if matches!(part.kind, RefusalKind::PaymentRequired { .. }))
+}
+
 /// Whether a task waits for a payment.
 pub(crate) fn is_wanted(task: &Task) -> bool {
-    matches!(refusal(task).map(|part| &part.kind), Some(RefusalKind::PaymentRequired { .. }))
+    task.outcome.as_ref().is_some_and(|outcome| is_wish(&outcome.ending))
 }
 
 /// The state of the refusal that a task stands at.

@@ -13,7 +13,7 @@ mod scheme;
 pub use admit::{Admitted, Policy, Rule, RuleVerdict};
 pub use challenge::AuthChallenge;
 pub use kind::{AcceptedPayment, RefusalKind};
-pub use part::{PolicyFault, PolicyPart, Translation};
+pub use part::{PolicyFault, PolicyPart, RELAYED, Translation};
 pub use requirement::{
     ChargeAt, ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms,
     Requirement,

@@ -33,6 +33,9 @@ pub(crate) struct Refused {
     pub(crate) refusal: Box<PolicyPart>,
     /// Whether it is told by its conversation when it comes back.
     pub(crate) is_issued: bool,
+    /// Whether the task that it goes on with waits on as it did: a payment for it is on its way, and whoever made that
+    /// must find it.
+    pub(crate) leaves_task: bool,
 }
 
 impl Host {
@@ -47,7 +50,7 @@ impl Host {
             Ok(admitted) if !resumes => Ok(Ok(Passed { admitted, uses: Vec::new() })),
             Ok(admitted) => Box::pin(self.meet(passage, Box::new(admitted.into_message()))).await,
             Err((message, Objection::Refused(refusal))) => {
-                Ok(Err(Box::new(Refused { message, refusal, is_issued: false })))
+                Ok(Err(Box::new(Refused { message, refusal, is_issued: false, leaves_task: false })))
             }
             // On the heap, since most messages need nothing of it.
             Err((message, Objection::Required(_))) => Box::pin(self.meet(passage, message)).await,
@@ -69,7 +72,7 @@ impl Host {
             let (finding, requirement) =
                 match passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await {
                     Err((message, Objection::Refused(refusal))) => {
-                        return Ok(Err(Box::new(Refused { message, refusal, is_issued: false })));
+                        return Ok(Err(Box::new(Refused { message, refusal, is_issued: false, leaves_task: false })));
                     }
                     Err((refused, Objection::Required(requirement))) => {
                         message = refused;
@@ -119,6 +122,7 @@ impl Host {
         message: Box<Message>,
         unmet: Unmet,
     ) -> Result<Box<Refused>, Error> {
+        let leaves_task = passage.earlier.is_some() && matches!(unmet, Unmet::Refused(_));
         let refusal = match unmet {
             Unmet::Refused(refusal) => refusal,
             Unmet::Ask(requirement, fault) => {
@@ -128,7 +132,7 @@ impl Host {
                 Box::new(with_fault(refusal, fault))
             }
         };
-        Ok(Box::new(Refused { message, refusal, is_issued: true }))
+        Ok(Box::new(Refused { message, refusal, is_issued: true, leaves_task }))
     }
 
     /// Uses up what lets a message pass, right before its agent is asked. Whoever loses a race for it is asked for

@@ -2,9 +2,7 @@
 //!
 //! An agent that brings a state of its own keeps its own books, and its refusal passes as it is.
 
-use forecourt_core::policy::{
-    ChargeAt, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement,
-};
+use forecourt_core::policy::{ChargeAt, ConsentTerms, Demand, PaidFor, PaymentTerms, RELAYED, RefusalKind, Requirement};
 use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
@@ -19,12 +17,13 @@ const LIFETIME_KEY: &str = "mentionable.lifetime_seconds";
 /// The same for payments: what it costs, as a person reads it.
 const PRICE_KEY: &str = "mentionable.price";
 
-/// Whether a refusal asks for something and has no state, nor a page of the agent's own.
+/// Whether a refusal asks for something and has no state, nor a page of the agent's own, nor was made by another host.
 pub(crate) fn is_bare(part: &PolicyPart) -> bool {
     match &part.kind {
         RefusalKind::ConsentRequired { state, .. } => state.is_empty(),
         RefusalKind::PaymentRequired { accepted_payments } => {
-            !accepted_payments.is_empty() && part.url.is_none() && state_of(part).is_none()
+            let is_anothers = part.url.is_some() || part.data.contains_key(RELAYED);
+            !accepted_payments.is_empty() && !is_anothers && state_of(part).is_none()
         }
         _ => false,
     }

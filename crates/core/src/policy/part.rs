@@ -13,6 +13,10 @@ use crate::language::Language;
 use crate::origin::is_bound_to;
 use crate::task::TaskState;
 
+/// The key of `data` with the links of a refusal that another host made and that is passed on here. What it asks for is
+/// done there.
+pub const RELAYED: &str = "mentionable.relayed";
+
 /// A refusal: why, in words and in data, and what to do about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyPart {
