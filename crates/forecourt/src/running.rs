@@ -75,6 +75,7 @@ impl Running {
         builder.envelopes = parts.envelopes;
         builder.schemes = parts.schemes;
         builder.contract = parts.contract;
+        builder.rules = parts.rules;
         let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
         let around = Around { live: &live, storage: &storage, store: &store, keys: &keys, stop: &stop };
         let mounted = around.mount(house, host)?;
@@ -206,6 +207,7 @@ impl Opening {
             contract: house.endpoints.contract.clone(),
             operator,
             envelopes: deployment.wires.envelopes(),
+            rules: house.rules.clone(),
             schemes: Vec::new(),
         };
         Ok(Self { parts, house })

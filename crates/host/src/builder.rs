@@ -26,7 +26,10 @@ use crate::metrics::Metrics;
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
 use crate::operator_queue::OperatorQueue;
 use crate::random::SystemEntropy;
+use crate::rates::RateTable;
 use crate::receive::Host;
+use crate::rules::RuleServices;
+use crate::rules::services::HostCounters;
 use crate::tasks::{TaskParts, Tasks};
 use crate::upkeep;
 
@@ -51,6 +54,8 @@ pub struct HostBuilder {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
+    /// What leads the agents' rules to this host's counters.
+    pub rules: RuleServices,
     /// Ways to pay that this host can check and settle; none by default.
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
     clock: Arc<dyn Clock>,
@@ -70,6 +75,7 @@ impl HostBuilder {
             contract: Arc::default(),
             operator: None,
             envelopes: HashMap::new(),
+            rules: RuleServices::default(),
             schemes: Vec::new(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
@@ -104,6 +110,8 @@ impl HostBuilder {
             wakeup: wakeup.clone(),
         };
         let tasks = Arc::new(Tasks::new(parts, &self.limits));
+        let rates = Arc::new(RateTable::new());
+        self.rules.set(HostCounters { rates: rates.clone(), tasks: tasks.clone() });
         let ended = tasks.recover().await?;
         if ended > 0 {
             tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
@@ -153,7 +161,10 @@ impl HostBuilder {
         issuances.take_over();
         let indeterminate = issuances.recover().await?;
         if indeterminate > 0 {
-            tracing::warn!(indeterminate, "payments of an earlier run are being asked about: nobody knows whether they were settled");
+            tracing::warn!(
+                indeterminate,
+                "payments of an earlier run are being asked about: nobody knows whether they were settled"
+            );
         }
         let posting = TaskTracker::new();
         posting.spawn(audited);
@@ -165,7 +176,7 @@ impl HostBuilder {
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
-            throttle: Arc::new(Throttle::new(&self.limits)),
+            throttle: Arc::new(Throttle::new(&self.limits, rates)),
             conversations,
             lifecycle: Arc::new(lifecycle),
             operator,
@@ -173,7 +184,6 @@ impl HostBuilder {
             ledger,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },
-            limits: self.limits,
             issuances,
             outbound,
             own_outbound,

@@ -35,8 +35,7 @@ pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
         // Nothing would tell who comes back.
         return Ending::failed("The agent asks for something first, which needs a conversation or a proven identity.");
     };
-    let holder =
-        Holder { subject: request.owner.clone(), thread: Some(thread), account: request.account.clone() };
+    let holder = Holder { subject: request.owner.clone(), thread: Some(thread), account: request.account.clone() };
     let parts = request.turn.as_ref().map(|turn| turn.parts.as_slice()).unwrap_or_default();
     let refused = RefusedMessage {
         holder,

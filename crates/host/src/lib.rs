@@ -27,18 +27,17 @@ mod notifier;
 mod operator_queue;
 mod permit;
 mod random;
+mod rates;
 mod receive;
 mod replace;
-mod rules;
+pub mod rules;
 mod run;
 mod running;
 mod tasks;
 mod upkeep;
 mod work;
 
-pub use audit::{
-    AUDIT_BATCH_MAX, AUDIT_DAYS, AUDIT_QUEUE_MAX, AUDIT_STREAM, AuditOutcome, AuditRecord,
-};
+pub use audit::{AUDIT_BATCH_MAX, AUDIT_DAYS, AUDIT_QUEUE_MAX, AUDIT_STREAM, AuditOutcome, AuditRecord};
 pub use builder::HostBuilder;
 pub use conversations::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
@@ -73,5 +72,4 @@ pub use permit::{TaskAccess, TaskPermit, TaskPermits};
 pub use random::SystemEntropy;
 pub use receive::Host;
 pub use replace::HostParts;
-pub use rules::{RuleSettings, rules};
 pub use run::{Run, TaskMode};
