@@ -16,6 +16,7 @@
 
 mod answer;
 mod client;
+mod policy;
 mod s3_1_site;
 mod s3_request;
 mod s4_2_await;
