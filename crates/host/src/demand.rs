@@ -32,7 +32,10 @@ pub(crate) fn is_bare(part: &PolicyPart) -> bool {
 /// The ending in which the host asks for what its agent asks for.
 pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
     let Some(thread) = request.thread.clone() else {
-        // Nothing would tell who comes back.
+        // Nothing would tell who comes back: an offer may be told all the same, a consent has no state to go by.
+        if matches!(part.kind, RefusalKind::PaymentRequired { .. }) {
+            return Ending::Refused(Box::new(part));
+        }
         return Ending::failed("The agent asks for something first, which needs a conversation or a proven identity.");
     };
     let holder = Holder { subject: request.owner.clone(), thread: Some(thread), account: request.account.clone() };

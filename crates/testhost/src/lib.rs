@@ -47,10 +47,10 @@ pub struct Blueprint {
     pub contract: Arc<Dispatcher>,
     /// What the agents say of their own identity.
     pub identities: AgentIdentitySettings,
-    /// What can be paid by.
-    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// What other protocols offer.
     pub tools: Vec<Tool>,
+    /// Ways to pay that it can check and settle.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// The protocol's own section, as TOML.
     pub section: String,
     /// Where it is.
@@ -66,8 +66,8 @@ impl Default for Blueprint {
             limits: unlimited(),
             contract: Arc::default(),
             identities: AgentIdentitySettings::default(),
-            schemes: Vec::new(),
             tools: Vec::new(),
+            schemes: Vec::new(),
             section: String::new(),
             origin: ORIGIN.to_owned(),
         }
@@ -149,8 +149,8 @@ impl Blueprint {
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
-        builder.contract = self.contract;
         builder.schemes = self.schemes;
+        builder.contract = self.contract;
         let envelope = wire.as_ref().and_then(|wire| wire.envelope());
         builder.envelopes = protocol.map(|protocol| protocol.name.to_owned()).zip(envelope).into_iter().collect();
         let stop = CancellationToken::new();

@@ -41,6 +41,7 @@ mod browser;
 mod conformance;
 mod crash;
 mod data;
+mod decisions;
 mod delegated;
 mod discovery;
 mod endpoints;
