@@ -69,9 +69,10 @@ pub(crate) fn take(metadata: &mut Metadata, request: &Metadata) -> Result<Option
         (Some(PAYMENT_SUBMITTED), Some(Value::Object(payload))) => {
             Ok(Some(PaymentAnswer::Submitted(PaymentSubmission { family: FAMILY, payload })))
         }
-        (Some(PAYMENT_SUBMITTED), Some(_)) => {
-            Err(OperationError::param(format!("message.metadata[\"{PAYLOAD}\"]"), "must be an object, the signed payment"))
-        }
+        (Some(PAYMENT_SUBMITTED), Some(_)) => Err(OperationError::param(
+            format!("message.metadata[\"{PAYLOAD}\"]"),
+            "must be an object, the signed payment",
+        )),
         // Without its payload it lies in a mandate, which is for the agent to read.
         _ => Ok(None),
     }
@@ -185,7 +186,8 @@ mod tests {
             let (answer, left) = taken(json!({"x402.payment.status": status, "x402.payment.payload": {}}), json!({}));
             assert_eq!((answer.expect("read"), left.len()), (None, 0), "{status}");
         }
-        let (answer, _) = taken(json!({"x402.payment.status": "payment-submitted", "x402.payment.payload": "x"}), json!({}));
+        let (answer, _) =
+            taken(json!({"x402.payment.status": "payment-submitted", "x402.payment.payload": "x"}), json!({}));
         assert!(matches!(answer, Err(OperationError::InvalidParams(_))));
     }
 }

@@ -1,8 +1,8 @@
 //! Payments of calls, as the MCP transport of x402 has them: an offer in the result that asks for one, the payment and
 //! its receipt beside the call. x402, transports/mcp.
 
-use forecourt_core::policy::{PaymentSubmission, RefusalKind};
 use forecourt_core::PolicyPart;
+use forecourt_core::policy::{PaymentSubmission, RefusalKind};
 use rmcp::RoleServer;
 use rmcp::model::RequestMetaObject;
 use rmcp::service::RequestContext;

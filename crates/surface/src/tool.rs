@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use forecourt_core::reply::{Progress, Question};
 use forecourt_core::policy::PaymentSubmission;
+use forecourt_core::reply::{Progress, Question};
 use forecourt_core::{Handle, Language, Part, PolicyPart, Sender, TaskId, Transport};
 use forecourt_host::TaskPermit;
 use futures::future::BoxFuture;

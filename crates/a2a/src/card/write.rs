@@ -148,7 +148,8 @@ fn extensions(facts: &Facts) -> Value {
     let policy = json!({"uri": POLICY, "description": "Refusals say what to do next."});
     let tools = json!({"uri": TOOL_EVENTS, "description": "Tool calls are shown as they happen."});
     // Both names are looked for, and neither says which version of x402 is meant: envelopes do.
-    let paid = [X402, X402_TRANSPORT].map(|uri| json!({"uri": uri, "description": "Payments by x402.", "required": false}));
+    let paid =
+        [X402, X402_TRANSPORT].map(|uri| json!({"uri": uri, "description": "Payments by x402.", "required": false}));
     let paid = paid.into_iter().filter(|_| facts.takes_x402);
     hub.into_iter().chain(rest).chain([policy]).chain(facts.uses_tools.then_some(tools)).chain(paid).collect()
 }

@@ -275,7 +275,10 @@ impl Service {
         match collected.ending {
             Ending::Message(text) => {
                 let mut message = self.remark(text, thread);
-                payment::complete(&mut message.metadata, receipt.map(|receipt| Value::Object(*receipt)).into_iter().collect());
+                payment::complete(
+                    &mut message.metadata,
+                    receipt.map(|receipt| Value::Object(*receipt)).into_iter().collect(),
+                );
                 OperationReply::Once(OperationOutcome::Sent(Item::Message(message)))
             }
             Ending::Refused(part) => self.refused(thread, part),

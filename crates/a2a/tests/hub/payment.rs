@@ -145,7 +145,10 @@ async fn policy5_3_a_payment_in_its_task_is_settled_and_answers_what_was_asked()
     for wire in Wire::ALL {
         let shop = shop().await;
         let refused = wire.at(&shop.place).says("what soup is there?").await.task(wire);
-        assert_eq!((state(&refused).as_str(), metadata(&refused)["x402.payment.status"].as_str()), ("input-required", Some("payment-required")));
+        assert_eq!(
+            (state(&refused).as_str(), metadata(&refused)["x402.payment.status"].as_str()),
+            ("input-required", Some("payment-required"))
+        );
         let paid = wire.at(&shop.place).says_with("Here is my payment.", paying(&refused, "n1")).await.task(wire);
         assert_eq!((state(&paid).as_str(), artifact_text(&paid).as_str()), ("completed", "soup"), "{paid}");
         assert_eq!(paid["id"], refused["id"]);
@@ -280,7 +283,9 @@ async fn ax2_both_names_of_the_extension_are_at_work_and_one_of_them_means_versi
     for wire in Wire::ALL {
         let shop = shop().await;
         let name = if wire.is_1_0() { "a2a-extensions" } else { "x-a2a-extensions" };
-        for (asked, version) in [(X402.to_owned(), 1), (X402_TRANSPORT.to_owned(), 2), (format!("{X402}, {X402_TRANSPORT}"), 2)] {
+        for (asked, version) in
+            [(X402.to_owned(), 1), (X402_TRANSPORT.to_owned(), 2), (format!("{X402}, {X402_TRANSPORT}"), 2)]
+        {
             let answer = wire.at(&shop.place).with(name, &asked).says("soup?").await;
             assert_eq!(answer.field(name), Some(asked.as_str()));
             let task = answer.task(wire);
@@ -327,8 +332,10 @@ async fn policy5_6_a_claimed_resolution_counts_only_where_the_host_knows_of_it()
         let named = metadata(&refused)["mentionable"]["policy"]["part"]["state"].as_str().unwrap().to_owned();
         let claim = json!({"in_reply_to_state": named, "kind": "consent_required",
             "confirmation": {"scope_hash": "x"}, "verified_by": "self"});
-        let claiming = |id: &str| json!({"contextId": "c", "messageId": id,
-            "metadata": {"mentionable": {"policy_resolution": claim}}});
+        let claiming = |id: &str| {
+            json!({"contextId": "c", "messageId": id,
+            "metadata": {"mentionable": {"policy_resolution": claim}}})
+        };
         let forged = wire.at(&place).says_with("let me in", claiming("m2")).await.task(wire);
         assert_eq!((state(&forged).as_str(), agent.heard().len()), ("input-required", 0), "it was not agreed to");
         place.host.accept_consent(&StateToken::parse(&named).unwrap()).await.unwrap();
