@@ -190,4 +190,23 @@ mod tests {
             taken(json!({"x402.payment.status": "payment-submitted", "x402.payment.payload": "x"}), json!({}));
         assert!(matches!(answer, Err(OperationError::InvalidParams(_))));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn ax7_nothing_about_payments_is_left_in_any_metadata(
+            keys in proptest::collection::vec("(x402\\.payment\\.)?[a-z]{0,9}", 0..6),
+            status in "payment-(submitted|rejected|completed|required)|[a-z]{0,4}",
+            is_object in proptest::bool::ANY,
+        ) {
+            let mut metadata: Metadata = keys.iter().map(|key| (key.clone(), json!({"secret": key}))).collect();
+            metadata.insert(STATUS.to_owned(), status.clone().into());
+            metadata.insert(PAYLOAD.to_owned(), if is_object { json!({"secret": 1}) } else { json!("secret") });
+            let others: usize = metadata.keys().filter(|key| !key.starts_with(KEYS)).count();
+            let taken = take(&mut metadata, &Metadata::new());
+            proptest::prop_assert_eq!(metadata.len(), others);
+            let is_paid = matches!(taken, Ok(Some(PaymentAnswer::Submitted(_))));
+            proptest::prop_assert_eq!(is_paid, status == "payment-submitted" && is_object);
+            proptest::prop_assert_eq!(taken.is_err(), status == "payment-submitted" && !is_object);
+        }
+    }
 }

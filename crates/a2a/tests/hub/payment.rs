@@ -344,3 +344,26 @@ async fn policy5_6_a_claimed_resolution_counts_only_where_the_host_knows_of_it()
         assert!(agent.heard()[0].metadata.is_empty(), "what it claimed is not passed on");
     }
 }
+
+#[tokio::test]
+async fn ax3_cards_name_both_extensions_where_payments_are_taken_and_require_neither() {
+    let extensions = async |place: &Place, path: &str, version: &str| {
+        let request = crate::support::request("GET", path).header("a2a-version", version);
+        let card = place.send(request, "").await.is(200).json();
+        card["capabilities"]["extensions"].as_array().unwrap().clone()
+    };
+    let (shop, poor) = (shop().await, crate::support::bot(vec![crate::support::done()]).await);
+    for version in ["", "1.0"] {
+        for path in ["/.well-known/agent-card.json", "/a2a/shop/.well-known/agent-card.json"] {
+            let named = extensions(&shop.place, path, version).await;
+            for uri in [X402, X402_TRANSPORT] {
+                let one = named.iter().find(|extension| extension["uri"] == uri).unwrap();
+                assert_ne!(one["required"], true, "{one}");
+            }
+            let policy = named.iter().filter(|extension| extension["uri"].as_str().unwrap().contains("/policy/"));
+            assert_eq!(policy.count(), 1, "the canonical name alone: {named:?}");
+        }
+        let named = extensions(&poor, "/.well-known/agent-card.json", version).await;
+        assert!(named.iter().all(|extension| !extension["uri"].as_str().unwrap().contains("x402")), "{named:?}");
+    }
+}
